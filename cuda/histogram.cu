@@ -1,0 +1,176 @@
+/*
+ * Histogram kernels.
+ *
+ * Tables that fit a block's shared memory: every block counts in tables of its own there and adds
+ * them to the global one at the end. Several interleaved copies, used by neighbouring threads in
+ * turn, keep threads with equal values apart; odd strides keep the copies in different banks
+ * (8 copies of 256 bins read at the speed of a copy, whatever the values; 2 are as slow as half).
+ * Larger tables: atomics on the global table.
+ *
+ * Shared counters have 32 bits: a launch has fewer than 2^32 elements. Global ones have 64.
+ */
+#include "kernels.h"
+
+namespace
+{
+
+constexpr unsigned BLOCK_THREADS = 1024;
+constexpr unsigned COPIES_MAX = 8;
+/* Shared memory that copies may take: two blocks still fit on a multiprocessor. */
+constexpr size_t COPIES_BYTES_MAX = 96 << 10;
+constexpr size_t SHARED_BYTES_DEFAULT = 48 << 10; /* more must be asked for */
+
+template <typename T>
+__device__ __forceinline__ T swap_bytes(T value)
+{
+    if constexpr (sizeof(T) == 2)
+        return (T)__byte_perm((uint32_t)value, 0, 0x4401);
+    if constexpr (sizeof(T) == 4)
+        return (T)__byte_perm((uint32_t)value, 0, 0x0123);
+    if constexpr (sizeof(T) == 8) {
+        uint32_t low = __byte_perm((uint32_t)value, 0, 0x0123);
+        uint32_t high = __byte_perm((uint32_t)((uint64_t)value >> 32), 0, 0x0123);
+        return (T)((uint64_t)low << 32 | high);
+    }
+    return value;
+}
+
+/*
+ * Calls count(bin) for the elements that fall to this thread: 16 bytes at a time, grid-stride, and
+ * then the last few, less than 16 bytes, one a thread. PLAIN: 32-bit unit bins, native byte order.
+ */
+template <typename T, bool PLAIN, typename Count>
+__device__ __forceinline__ void for_each_bin(const T *d_elements, uint32_t elements,
+                                             const struct binning &binning, bool swapped,
+                                             Count count)
+{
+    constexpr uint32_t width = 16 / sizeof(T);
+    const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t vectors = elements / width;
+
+    auto count_value = [&](T value) {
+        if (PLAIN)
+            count(binning_index(&binning, BINNING_UNIT32, (uint64_t)(int64_t)value));
+        else
+            count(binning_index(&binning, binning.form,
+                                (uint64_t)(int64_t)(swapped ? swap_bytes(value) : value)));
+    };
+    for (uint32_t i = thread; i < vectors; i += gridDim.x * blockDim.x) {
+        union {
+            uint4 vector;
+            T values[width];
+        } loaded;
+        loaded.vector = __ldcs((const uint4 *)d_elements + i);
+#pragma unroll
+        for (uint32_t j = 0; j < width; j++)
+            count_value(loaded.values[j]);
+    }
+    if (thread < elements % width)
+        count_value(d_elements[vectors * width + thread]);
+}
+
+template <typename T, bool PLAIN>
+__global__ void __launch_bounds__(BLOCK_THREADS)
+    histogram_shared_kernel(const T *d_elements, uint32_t elements, struct binning binning,
+                            bool swapped, uint32_t copies, uint32_t stride,
+                            unsigned long long *d_counts)
+{
+    extern __shared__ uint32_t tables[]; /* [copies][stride] */
+    uint32_t *table = tables + threadIdx.x % copies * stride;
+
+    for (uint32_t i = threadIdx.x; i < copies * stride; i += blockDim.x)
+        tables[i] = 0;
+    __syncthreads();
+    for_each_bin<T, PLAIN>(d_elements, elements, binning, swapped,
+                           [=](uint32_t bin) { atomicAdd(&table[bin], 1u); });
+    __syncthreads();
+    for (uint32_t bin = threadIdx.x; bin < binning.bins + BINNING_OUTSIDE; bin += blockDim.x) {
+        unsigned long long sum = 0;
+        for (uint32_t copy = 0; copy < copies; copy++)
+            sum += tables[copy * stride + bin];
+        if (sum > 0)
+            atomicAdd(&d_counts[bin], sum);
+    }
+}
+
+template <typename T, bool PLAIN>
+__global__ void __launch_bounds__(BLOCK_THREADS)
+    histogram_global_kernel(const T *d_elements, uint32_t elements, struct binning binning,
+                            bool swapped, unsigned long long *d_counts)
+{
+    for_each_bin<T, PLAIN>(d_elements, elements, binning, swapped,
+                           [=](uint32_t bin) { atomicAdd(&d_counts[bin], 1ull); });
+}
+
+/* As many blocks as the elements can keep busy with at least `least` of them each. */
+unsigned grid_size(const struct cuda_device *device, size_t elements, size_t least)
+{
+    size_t blocks = elements / least;
+    size_t most = 2 * (size_t)device->multiprocessors;
+    return blocks > most ? (unsigned)most : blocks > 0 ? (unsigned)blocks : 1;
+}
+
+template <typename T, bool PLAIN>
+cudaError_t launch_shared(const struct cuda_device *device, const struct job *job,
+                          const T *d_elements, size_t elements, unsigned long long *d_counts,
+                          cudaStream_t stream)
+{
+    auto kernel = histogram_shared_kernel<T, PLAIN>;
+    size_t entries = (size_t)job->binning.bins + BINNING_OUTSIDE;
+    size_t stride = entries | 1;
+    unsigned copies = COPIES_MAX;
+    while (copies > 1 && copies * stride * sizeof(uint32_t) > COPIES_BYTES_MAX)
+        copies /= 2;
+    size_t shared = copies * (copies > 1 ? stride : entries) * sizeof(uint32_t);
+
+    if (shared > SHARED_BYTES_DEFAULT) {
+        cudaError_t error = cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+        if (error != cudaSuccess)
+            return error;
+    }
+    /* A block zeroes and adds up whole tables: give it enough to count for that. */
+    unsigned blocks = grid_size(device, elements, 4 * entries + 4 * BLOCK_THREADS);
+    kernel<<<blocks, BLOCK_THREADS, shared, stream>>>(
+        d_elements, (uint32_t)elements, job->binning, job->element.swapped, copies,
+        (uint32_t)(copies > 1 ? stride : entries), d_counts);
+    return cudaGetLastError();
+}
+
+template <typename T, bool PLAIN>
+cudaError_t launch(const struct cuda_device *device, const struct job *job,
+                   const void *d_elements, size_t elements, uint64_t *d_counts,
+                   cudaStream_t stream)
+{
+    size_t shared = ((size_t)job->binning.bins + BINNING_OUTSIDE) * sizeof(uint32_t);
+    unsigned long long *d_table = (unsigned long long *)d_counts;
+
+    if (shared <= (size_t)device->shared_bytes)
+        return launch_shared<T, PLAIN>(device, job, (const T *)d_elements, elements, d_table,
+                                       stream);
+    unsigned blocks = grid_size(device, elements, 4 * BLOCK_THREADS);
+    histogram_global_kernel<T, PLAIN><<<blocks, BLOCK_THREADS, 0, stream>>>(
+        (const T *)d_elements, (uint32_t)elements, job->binning, job->element.swapped, d_table);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct job *job,
+                                  const void *d_elements, size_t elements, uint64_t *d_counts,
+                                  cudaStream_t stream)
+{
+    bool plain = job->binning.form == BINNING_UNIT32 && !job->element.swapped;
+
+    switch (job->element.type) {
+#define LAUNCH_CASE(id, name, ctype)                                                               \
+    case ELEMENT_##id:                                                                             \
+        return plain ? launch<ctype, true>(device, job, d_elements, elements, d_counts, stream)    \
+                     : launch<ctype, false>(device, job, d_elements, elements, d_counts, stream);
+        ELEMENT_TYPES(LAUNCH_CASE)
+#undef LAUNCH_CASE
+    case ELEMENT_TYPE_COUNT:
+        break;
+    }
+    return cudaErrorInvalidValue;
+}

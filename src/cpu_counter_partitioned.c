@@ -1,0 +1,124 @@
+/*
+ * Partitioned counting, for tables that no cache holds. Incrementing counters all over such a table
+ * misses every cache with every value. Instead, each bin number goes to a stage of its region
+ * (histogram.h) as a 16-bit residual, and a full stage is counted into the shared table at once,
+ * while the region stays in the L2. The memory is the same however many bins there are, and there
+ * is one table, however many threads. This is the radix partitioning of database joins (Manegold,
+ * Boncz, Kersten, "Optimizing main-memory join on modern hardware", TKDE 2002), without its order.
+ */
+#include "config.h"
+
+#include "cpu_counter.h"
+#include "memory.h"
+
+#include <stdlib.h>
+
+/*
+ * All stages of a thread together, and one stage at the most. Large stages spread the cost of
+ * fetching a region over more values: with 5M bins, 8 MiB reach 240 and 16 MiB 306 million values a
+ * second and core on two cores.
+ */
+#define CPU_COUNTER_STAGES_BYTES    ((size_t)20 << 20)
+#define CPU_COUNTER_STAGE_BYTES_MAX ((size_t)128 << 10)
+#define CPU_COUNTER_LINE            64
+
+struct cpu_counter_stage {
+    uint16_t *next; /* where the next residual goes */
+    uint16_t *end;
+};
+
+struct cpu_counter_partitioned {
+    struct histogram *histogram;
+    struct cpu_counter_stage *stages; /* [regions] */
+    uint16_t *residuals;              /* [regions][stage_length] */
+    size_t regions;
+    size_t stage_length;
+};
+
+static size_t cpu_counter_partitioned_bytes(const struct cpu_counter_partitioned *self)
+{
+    return self->regions * self->stage_length * sizeof *self->residuals;
+}
+
+/*
+ * The bytes of a stage: whole cache lines, and an odd number of them, for stages at a power of two
+ * from each other would all want the same few places of the cache.
+ */
+static size_t cpu_counter_stage_bytes(size_t regions)
+{
+    size_t bytes = CPU_COUNTER_STAGES_BYTES / regions;
+    if (bytes > CPU_COUNTER_STAGE_BYTES_MAX)
+        bytes = CPU_COUNTER_STAGE_BYTES_MAX;
+    return (bytes / CPU_COUNTER_LINE | 1) * CPU_COUNTER_LINE;
+}
+
+static void cpu_counter_partitioned_close(void *state)
+{
+    struct cpu_counter_partitioned *self = state;
+    if (!self)
+        return;
+    memory_unmap(self->residuals, cpu_counter_partitioned_bytes(self));
+    free(self->stages);
+    free(self);
+}
+
+static enum status cpu_counter_partitioned_open(struct histogram *histogram, void **state,
+                                                struct failure *failure)
+{
+    struct cpu_counter_partitioned *made = calloc(1, sizeof *made);
+    if (!made)
+        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
+
+    *state = made;
+    made->histogram = histogram;
+    made->regions = (histogram->entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
+    made->stage_length = cpu_counter_stage_bytes(made->regions) / sizeof *made->residuals;
+    made->stages = malloc(made->regions * sizeof *made->stages);
+    made->residuals = memory_map(cpu_counter_partitioned_bytes(made));
+    if (!made->stages || !made->residuals)
+        return status_fail(failure, STATUS_DATA, "no memory for the stages of a CPU thread");
+    for (size_t region = 0; region < made->regions; region++) {
+        uint16_t *first = made->residuals + region * made->stage_length;
+        made->stages[region] =
+            (struct cpu_counter_stage){.next = first, .end = first + made->stage_length};
+    }
+    return STATUS_OK;
+}
+
+/* Counts what a stage holds and empties it. */
+static void cpu_counter_stage_flush(struct cpu_counter_partitioned *self, size_t region)
+{
+    uint16_t *first = self->residuals + region * self->stage_length;
+    size_t n = (size_t)(self->stages[region].next - first);
+
+    histogram_add_residuals(self->histogram, region, first, n);
+    self->stages[region].next = first;
+}
+
+static void cpu_counter_partitioned_count(void *state, const uint32_t *indexes, size_t n)
+{
+    struct cpu_counter_partitioned *self = state;
+    struct cpu_counter_stage *stages = self->stages;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t region = indexes[i] >> HISTOGRAM_REGION_LOG2;
+        *stages[region].next++ = (uint16_t)(indexes[i] % HISTOGRAM_REGION_BINS);
+        if (__builtin_expect(stages[region].next == stages[region].end, 0))
+            cpu_counter_stage_flush(self, region);
+    }
+}
+
+static void cpu_counter_partitioned_flush(void *state)
+{
+    struct cpu_counter_partitioned *self = state;
+
+    for (size_t region = 0; region < self->regions; region++)
+        cpu_counter_stage_flush(self, region);
+}
+
+const struct cpu_counter cpu_counter_partitioned = {
+    .open = cpu_counter_partitioned_open,
+    .count = cpu_counter_partitioned_count,
+    .flush = cpu_counter_partitioned_flush,
+    .close = cpu_counter_partitioned_close,
+};

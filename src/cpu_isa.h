@@ -1,0 +1,37 @@
+/*
+ * Instruction sets: one binary holds the hot loops for several, and takes the best that the
+ * processor has. A file with such loops writes them once, as always-inline functions, and wraps
+ * them for each row of CPU_ISAS with CPU_ISA_TARGET.
+ *
+ * The environment variable GPUHIST_ISA names the best one to use (a row's name), for tests and
+ * for comparison.
+ */
+#ifndef GPUHIST_CPU_ISA_H
+#define GPUHIST_CPU_ISA_H
+
+/* X(ID, name), the best first; `plain` is whatever the build is for. */
+#if defined(__x86_64__)
+#define CPU_ISAS(X)                                                                                \
+    X(AVX512, avx512) \
+    X(AVX2, avx2) \
+    X(PLAIN, plain)
+#define CPU_ISA_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2")))
+#define CPU_ISA_TARGET_AVX2   __attribute__((target("avx2,bmi2")))
+#else
+#define CPU_ISAS(X) X(PLAIN, plain)
+#endif
+#define CPU_ISA_TARGET_PLAIN
+
+enum cpu_isa {
+#define CPU_ISA_ENUM(id, name) CPU_ISA_##id,
+    CPU_ISAS(CPU_ISA_ENUM)
+#undef CPU_ISA_ENUM
+        CPU_ISA_COUNT
+};
+
+extern const char *const cpu_isa_names[CPU_ISA_COUNT];
+
+/* The best instruction set that this processor has and GPUHIST_ISA allows. Thread-safe. */
+enum cpu_isa cpu_isa_best(void);
+
+#endif

@@ -1,0 +1,126 @@
+#include "config.h"
+
+#include "decimal.h"
+
+#include <string.h>
+
+#define DECIMAL_LIMIT ((__int128)1 << 96)
+
+/* The factor that a suffix stands for; 0 if it is none. An empty suffix is 1. */
+static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_unit unit)
+{
+    static const char letters[] = "KMGTPE";
+
+    if (length == 0)
+        return 1;
+    const char *letter = strchr(letters, *suffix == 'k' ? 'K' : *suffix);
+    if (!letter || *suffix == '\0')
+        return 0;
+    const char *rest = suffix + 1;
+    size_t rest_length = length - 1;
+    uint64_t base = unit == DECIMAL_UNIT_SI ? 1000 : 1024;
+    if (unit == DECIMAL_UNIT_SI && rest_length == 1 && *rest == 'i')
+        base = 1024;
+    else if (unit == DECIMAL_UNIT_BYTES && rest_length == 1 && *rest == 'B')
+        base = 1000;
+    else if (rest_length > 0 &&
+             !(unit == DECIMAL_UNIT_BYTES && rest_length == 2 && memcmp(rest, "iB", 2) == 0))
+        return 0;
+
+    uint64_t factor = base;
+    for (const char *power = letters; power < letter; power++)
+        factor *= base;
+    return factor;
+}
+
+/* Appends digits to *value, counting them; stops at the first other character or at the limit. */
+static const char *decimal_digits(const char *c, const char *end, __int128 *value, unsigned *count)
+{
+    for (*count = 0; c < end && *c >= '0' && *c <= '9' && *value < DECIMAL_LIMIT; c++, ++*count)
+        *value = *value * 10 + (*c - '0');
+    return c;
+}
+
+bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __int128 *value)
+{
+    const char *c = text;
+    const char *end = text + length;
+    bool negative = c < end && *c == '-';
+    unsigned whole_digits;
+    unsigned fraction_digits = 0;
+    __int128 number = 0;
+
+    if (c < end && (*c == '-' || *c == '+'))
+        c++;
+    c = decimal_digits(c, end, &number, &whole_digits);
+    if (c < end && *c == '.' && whole_digits > 0) {
+        c = decimal_digits(c + 1, end, &number, &fraction_digits);
+        if (fraction_digits == 0)
+            return false;
+    }
+    uint64_t factor = decimal_factor(c, (size_t)(end - c), unit);
+    if (whole_digits == 0 || factor == 0 || number >= DECIMAL_LIMIT / (__int128)factor)
+        return false;
+    number *= (__int128)factor;
+    for (; fraction_digits > 0; fraction_digits--, number /= 10) {
+        if (number % 10 != 0)
+            return false;
+    }
+    *value = negative ? -number : number;
+    return true;
+}
+
+bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value)
+{
+    __int128 number;
+
+    if (!decimal_parse(text, strlen(text), unit, &number) || number < 0 || number > UINT64_MAX)
+        return false;
+    *value = (uint64_t)number;
+    return true;
+}
+
+size_t decimal_write(char *out, uint64_t value)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    char digits[20];
+    char *c = digits + sizeof digits;
+
+    for (; value >= 100; value /= 100)
+        memcpy(c -= 2, pairs + value % 100 * 2, 2);
+    if (value >= 10)
+        memcpy(c -= 2, pairs + value * 2, 2);
+    else
+        *--c = (char)('0' + value);
+    size_t length = (size_t)(digits + sizeof digits - c);
+    memcpy(out, c, length);
+    return length;
+}
+
+size_t decimal_write_signed(char *out, __int128 value)
+{
+    const uint64_t ten19 = 10000000000000000000u;
+    unsigned __int128 magnitude = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value;
+    char low[20];
+    size_t length = 0;
+
+    if (value < 0)
+        out[length++] = '-';
+    if (magnitude <= UINT64_MAX)
+        return length + decimal_write(out + length, (uint64_t)magnitude);
+
+    /* 19 digits at a time: the upper part, then the lower with its leading zeros. */
+    length += decimal_write_signed(out + length, (__int128)(magnitude / ten19));
+    size_t digits = decimal_write(low, (uint64_t)(magnitude % ten19));
+    memset(out + length, '0', 19 - digits);
+    memcpy(out + length + 19 - digits, low, digits);
+    return length + 19;
+}
+
+void decimal_format_signed(char out[DECIMAL_SIZE], __int128 value)
+{
+    out[decimal_write_signed(out, value)] = '\0';
+}

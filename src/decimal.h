@@ -1,0 +1,39 @@
+/*
+ * Numbers as people write them: decimal text to integers and back, with the size suffixes of the
+ * command line. Locale-free. All functions are pure and thread-safe.
+ */
+#ifndef GPUHIST_DECIMAL_H
+#define GPUHIST_DECIMAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room for any 128-bit integer, its sign and a NUL. */
+#define DECIMAL_SIZE 41
+
+/* What a suffix K, M, G, T, P or E means. */
+enum decimal_unit {
+    DECIMAL_UNIT_SI,    /* as numfmt --from=auto: K is 1000, Ki is 1024 */
+    DECIMAL_UNIT_BYTES, /* as GNU sizes: K and KiB are 1024, KB is 1000 */
+};
+
+/*
+ * Reads the whole of `text[0..length)`: [+-]digits[.digits][suffix], whose value must be an
+ * integer of less than 2^96. Returns false if it is anything else.
+ */
+bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __int128 *value);
+
+/* As decimal_parse, for a NUL-terminated number from 0 to 2^64 - 1. */
+bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value);
+
+/* Writes the digits of `value`, no NUL, at `out` (room for 20) and returns their number. */
+size_t decimal_write(char *out, uint64_t value);
+
+/* Writes a signed value, no NUL, at `out` (DECIMAL_SIZE bytes of room) and returns its length. */
+size_t decimal_write_signed(char *out, __int128 value);
+
+/* As decimal_write_signed, with a NUL. */
+void decimal_format_signed(char out[DECIMAL_SIZE], __int128 value);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Element types: the integers that a binary stream is made of.
+ *
+ * Wherever the type of an element must not matter, its value travels as a *key*: the value widened
+ * to 64 bits, sign- or zero-extended. Keys of one type compare as int64_t if the type is signed and
+ * as uint64_t if not.
+ *
+ * All functions are pure and thread-safe.
+ */
+#ifndef GPUHIST_ELEMENT_H
+#define GPUHIST_ELEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* X(ID, name, C type), one row a type; everything that differs by type is made from this list. */
+#define ELEMENT_TYPES(X)   \
+    X(I8, i8, int8_t)      \
+    X(U8, u8, uint8_t)     \
+    X(I16, i16, int16_t)   \
+    X(U16, u16, uint16_t)  \
+    X(I32, i32, int32_t)   \
+    X(U32, u32, uint32_t)  \
+    X(I64, i64, int64_t)   \
+    X(U64, u64, uint64_t)
+
+enum element_type {
+#define ELEMENT_ENUM(id, name, ctype) ELEMENT_##id,
+    ELEMENT_TYPES(ELEMENT_ENUM)
+#undef ELEMENT_ENUM
+        ELEMENT_TYPE_COUNT
+};
+
+struct element {
+    enum element_type type;
+    unsigned bytes;    /* 1, 2, 4 or 8 */
+    bool is_signed;    /* how keys compare */
+    bool swapped;      /* its bytes are in the other order than this machine's */
+    const char *name;  /* "i32" */
+};
+
+/*
+ * Finds the type that `text` names: i8 .. u64, optionally followed by le or be (little endian is
+ * the default). Returns false where there is none.
+ */
+bool element_parse(const char *text, struct element *element);
+
+/* The key of the element at `bytes`, which need not be aligned. */
+uint64_t element_key(const struct element *element, const void *bytes);
+
+/* The smallest value of the type, and the largest plus one. */
+__int128 element_min(const struct element *element);
+__int128 element_limit(const struct element *element);
+
+/* The key as the number that it stands for. */
+__int128 element_value(const struct element *element, uint64_t key);
+
+#endif

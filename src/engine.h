@@ -1,0 +1,77 @@
+/*
+ * Engines: what can absorb chunks. Each is a struct of functions and a row of the table; nothing
+ * else in the program asks which one it has.
+ *
+ * An engine that is opened for a job is a *session*; it offers a number of *workers*, each to be
+ * run on a thread of its own, like this (pipeline.c):
+ *
+ *     worker_open
+ *     loop: worker_buffer, fill it from the source, worker_absorb
+ *     worker_finish
+ *     worker_close
+ *
+ * Everything is merged into one shared partial (operation.h). After a failure only the close
+ * functions are called.
+ */
+#ifndef GPUHIST_ENGINE_H
+#define GPUHIST_ENGINE_H
+
+#include "job.h"
+#include "status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct engine_options {
+    unsigned threads;     /* workers; 0: as many as pay */
+    size_t chunk_bytes;   /* of one buffer; 0: what suits the engine */
+    uint64_t input_bytes; /* the size of the input; UINT64_MAX where unknown */
+};
+
+/* Memory of a worker, to be filled by the caller. */
+struct engine_buffer {
+    void *data;
+    size_t capacity; /* bytes, at least one element */
+};
+
+struct engine {
+    const char *name;
+
+    /* Whether it can run here. Writes one line: what it has found, or why it cannot. */
+    bool (*probe)(char *description, size_t size);
+
+    /* Prepares a session that merges into `partial`; job and partial outlive it. */
+    enum status (*open)(const struct job *job, const struct engine_options *options, void *partial,
+                        void **session, struct failure *failure);
+    /* How many workers the session has. */
+    unsigned (*workers)(const void *session);
+    /* Frees the session; all workers are closed. */
+    void (*close)(void *session);
+
+    /* Prepares one worker, on its own thread, as are the four that follow. */
+    enum status (*worker_open)(void *session, void **worker, struct failure *failure);
+    /* A free buffer of the worker; waits for one if need be. */
+    enum status (*worker_buffer)(void *worker, struct engine_buffer *buffer,
+                                 struct failure *failure);
+    /* Takes the chunk, which lies in the last buffer given; it may be done later. */
+    enum status (*worker_absorb)(void *worker, const struct chunk *chunk, struct failure *failure);
+    /* Completes all that was absorbed. The last worker to return has left nothing unmerged. */
+    enum status (*worker_finish)(void *worker, struct failure *failure);
+    /* Frees the worker; NULL is allowed. */
+    void (*worker_close)(void *worker);
+};
+
+/* Every engine of this build, the fastest first; NULL ends the list. The last one always runs. */
+extern const struct engine *const engines[];
+
+/* The engine of that name, or NULL. */
+const struct engine *engine_find(const char *name);
+
+/*
+ * How many workers with buffers of chunk_bytes the input can keep busy: at least 1, at most
+ * `wanted`.
+ */
+unsigned engine_useful_workers(unsigned wanted, size_t chunk_bytes, uint64_t input_bytes);
+
+#endif

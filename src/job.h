@@ -1,0 +1,48 @@
+/*
+ * The job: what to compute, apart from where the input comes from, where the result goes and who
+ * does the work. Everything that an engine may know. Const once made, shared by all threads.
+ */
+#ifndef GPUHIST_JOB_H
+#define GPUHIST_JOB_H
+
+#include "binning.h"
+#include "element.h"
+#include "status.h"
+
+enum operation_id {
+    OPERATION_HISTOGRAM,
+    OPERATION_COUNT /* the number of operations */
+};
+
+/* What becomes of values that fall in no bin. */
+enum outside_policy {
+    OUTSIDE_REPORT, /* counted apart and reported on stderr */
+    OUTSIDE_ABORT,  /* an error */
+    OUTSIDE_CLAMP,  /* counted in the first or last bin */
+    OUTSIDE_IGNORE, /* dropped */
+};
+
+struct job {
+    enum operation_id operation;
+    struct element element;
+    struct binning binning;
+    enum outside_policy outside;
+};
+
+/* A piece of the input, whole elements, in memory of the worker that pulled it. */
+struct chunk {
+    const void *data;
+    size_t bytes;      /* a multiple of the element's; 0: the input has ended */
+    uint64_t position; /* of its first byte in the input stream */
+    uint64_t sequence; /* 0, 1, 2, ... in the order of the stream */
+};
+
+/*
+ * For OUTSIDE_ABORT: fails with STATUS_DATA, the value and its position if an element of the chunk
+ * falls in no bin; the first one if there are several. Both engines call it, for a chunk in which
+ * they have seen such a value or cannot tell.
+ */
+enum status job_check_outside(const struct job *job, const struct chunk *chunk,
+                              struct failure *failure);
+
+#endif

@@ -1,0 +1,36 @@
+/* gpuhist: count the integers of a stream, on every core and the GPU. */
+#include "config.h"
+
+#include "options.h"
+#include "run.h"
+#include "status.h"
+
+#include <fcntl.h>
+
+/*
+ * Makes sure that descriptors 0, 1 and 2 are taken, or the first files opened would become standard
+ * output. Each gets /dev/null in the direction that it is not used in, so that using it fails.
+ */
+static void main_occupy_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct failure failure;
+    struct options options;
+
+    main_occupy_standard_descriptors();
+    enum status status = options_parse(&options, argc, argv, &failure);
+    if (status == STATUS_OK)
+        status = run_options(&options, &failure);
+    if (status == STATUS_USAGE)
+        status_print("%s (see gpuhist --help)", failure.message);
+    else if (status != STATUS_OK)
+        status_print("%s", failure.message);
+    return (int)status;
+}

@@ -1,0 +1,34 @@
+/*
+ * The table of operations. An operation is a monoid: its partial begins empty, engines absorb
+ * chunks into it and merge, and in the end it is checked and printed. What computes it on an engine
+ * stands in that engine's own table, by the same id; how it is printed, in print.c's.
+ */
+#ifndef GPUHIST_OPERATION_H
+#define GPUHIST_OPERATION_H
+
+#include "job.h"
+#include "status.h"
+
+struct operation {
+    const char *name;
+    const char *alias; /* a shorter name, or NULL */
+    const char *help;  /* for --help: what it prints */
+    bool ordered;      /* the order of the elements matters */
+
+    /* Makes an empty partial, to be shared by all workers; checks that the memory is there. */
+    enum status (*create)(const struct job *job, void **partial, struct failure *failure);
+    /* Once, after the last worker: checks and settles the partial of `elements` elements. */
+    enum status (*finish)(void *partial, const struct job *job, uint64_t elements,
+                          struct failure *failure);
+    /* Tells on stderr what a finished partial holds beside the result; NULL: nothing. */
+    void (*report)(const void *partial);
+    /* Frees a partial; NULL is allowed. */
+    void (*destroy)(void *partial);
+};
+
+extern const struct operation operations[OPERATION_COUNT];
+
+/* Finds the operation of that name or alias and stores its id; false if there is none. */
+bool operation_find(const char *name, enum operation_id *id);
+
+#endif

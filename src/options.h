@@ -1,0 +1,68 @@
+/*
+ * The command line as a struct. Filled once by options_parse and const from then on.
+ */
+#ifndef GPUHIST_OPTIONS_H
+#define GPUHIST_OPTIONS_H
+
+#include "job.h"
+#include "print.h"
+#include "status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the program is asked for. */
+enum options_action {
+    OPTIONS_RUN,     /* an operation over the input */
+    OPTIONS_INFO,    /* the version and the engines */
+    OPTIONS_HELP,    /* --help */
+    OPTIONS_VERSION, /* --version */
+};
+
+struct options {
+    enum options_action action;
+
+    /* the job */
+    enum operation_id operation;
+    struct element element;
+    uint64_t bins; /* 0: not given */
+    bool has_range;
+    __int128 range_low;
+    __int128 range_high; /* exclusive */
+    enum outside_policy outside;
+
+    /* the input: names[0..name_count), "-" if none was given; points into argv */
+    char **names;
+    size_t name_count;
+
+    /* the output */
+    struct print_options print;
+
+    /* how it is done */
+    const char *engine; /* NULL: any */
+    unsigned threads;   /* 0: as many as pay */
+    size_t chunk_bytes; /* 0: what suits the engine */
+    bool stats;
+    bool verbose;
+    bool quiet;
+};
+
+/*
+ * Reads the command line, which getopt reorders. Fails with STATUS_USAGE. The options point into
+ * argv. Not thread-safe, as getopt is not.
+ */
+enum status options_parse(struct options *options, int argc, char **argv,
+                          struct failure *failure);
+
+/* The text of --help, into `text`; returns its length, cut if `size` is too small. */
+size_t options_help(char *text, size_t size);
+
+/*
+ * Makes the job that the options describe. Fails with STATUS_USAGE where options that are fine by
+ * themselves do not make one.
+ */
+enum status options_make_job(const struct options *options, struct job *job,
+                             struct failure *failure);
+
+#endif

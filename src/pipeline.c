@@ -1,0 +1,209 @@
+#include "config.h"
+
+#include "pipeline.h"
+
+#include "operation.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* An engine at work; const while the workers run. */
+struct pipeline {
+    const struct engine *engine;
+    void *session;
+    struct source *source;
+};
+
+struct pipeline_worker {
+    const struct pipeline *pipeline;
+    pthread_t thread;
+    enum status status;
+    struct failure failure; /* valid if status is not STATUS_OK */
+    uint64_t bytes;
+    double pull_seconds;
+    double busy_seconds;
+    double wait_seconds;
+};
+
+static double pipeline_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* One round: a free buffer, filled, absorbed. Sets *ended when the source has no more. */
+static enum status pipeline_worker_step(struct pipeline_worker *self, void *worker, bool *ended)
+{
+    const struct engine *engine = self->pipeline->engine;
+    struct engine_buffer buffer;
+    struct chunk chunk;
+    double start = pipeline_clock();
+
+    if (engine->worker_buffer(worker, &buffer, &self->failure) != STATUS_OK)
+        return self->failure.status;
+    double free = pipeline_clock();
+    if (source_pull(self->pipeline->source, buffer.data, buffer.capacity, &chunk,
+                    &self->failure) != STATUS_OK)
+        return self->failure.status;
+    double filled = pipeline_clock();
+    self->wait_seconds += free - start;
+    self->pull_seconds += filled - free;
+    self->bytes += chunk.bytes;
+    *ended = chunk.bytes == 0;
+    if (*ended)
+        return STATUS_OK;
+    enum status status = engine->worker_absorb(worker, &chunk, &self->failure);
+    self->busy_seconds += pipeline_clock() - filled;
+    return status;
+}
+
+static enum status pipeline_worker_loop(struct pipeline_worker *self, void *worker)
+{
+    bool ended = false;
+
+    while (!ended) {
+        if (pipeline_worker_step(self, worker, &ended) != STATUS_OK)
+            return self->failure.status;
+    }
+    double start = pipeline_clock();
+    enum status status = self->pipeline->engine->worker_finish(worker, &self->failure);
+    self->busy_seconds += pipeline_clock() - start;
+    return status;
+}
+
+static void *pipeline_worker_run(void *argument)
+{
+    struct pipeline_worker *self = argument;
+    const struct pipeline *pipeline = self->pipeline;
+    void *worker = NULL;
+
+    self->status = pipeline->engine->worker_open(pipeline->session, &worker, &self->failure);
+    if (self->status == STATUS_OK)
+        self->status = pipeline_worker_loop(self, worker);
+    if (self->status != STATUS_OK)
+        source_stop(pipeline->source);
+    pipeline->engine->worker_close(worker);
+    return NULL;
+}
+
+/* Starts the workers; the number that runs is less than `count` only if one could not start. */
+static unsigned pipeline_start(const struct pipeline *pipeline, struct pipeline_worker *workers,
+                               unsigned count, struct failure *failure)
+{
+    for (unsigned i = 0; i < count; i++) {
+        workers[i].pipeline = pipeline;
+        int error = pthread_create(&workers[i].thread, NULL, pipeline_worker_run, &workers[i]);
+        if (error != 0) {
+            status_fail(failure, STATUS_DATA, "cannot start thread %u: %s", i + 1,
+                        strerror(error));
+            source_stop(pipeline->source);
+            return i;
+        }
+    }
+    return count;
+}
+
+/* Waits for the workers, adds up what they did, and keeps the earliest failure. */
+static enum status pipeline_join(struct pipeline_worker *workers, unsigned count,
+                                 struct pipeline_report *report, struct failure *failure)
+{
+    const struct failure *first = NULL;
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct pipeline_worker *worker = &workers[i];
+        pthread_join(worker->thread, NULL);
+        report->bytes += worker->bytes;
+        report->pull_seconds += worker->pull_seconds;
+        report->busy_seconds += worker->busy_seconds;
+        report->wait_seconds += worker->wait_seconds;
+        if (worker->status != STATUS_OK && (!first || worker->failure.position < first->position))
+            first = &worker->failure;
+    }
+    if (!first)
+        return STATUS_OK;
+    *failure = *first;
+    return first->status;
+}
+
+static enum status pipeline_run_workers(const struct pipeline *pipeline,
+                                        struct pipeline_report *report, struct failure *failure)
+{
+    unsigned count = pipeline->engine->workers(pipeline->session);
+    struct pipeline_worker *workers = calloc(count, sizeof *workers);
+    if (!workers)
+        return status_fail(failure, STATUS_DATA, "no memory for %u workers", count);
+
+    report->workers = pipeline_start(pipeline, workers, count, failure);
+    enum status status = report->workers == count ? STATUS_OK : failure->status;
+    struct failure ignored; /* one worker did not start: that is what is told */
+    enum status joined = pipeline_join(workers, report->workers, report,
+                                       status == STATUS_OK ? failure : &ignored);
+    free(workers);
+    return status == STATUS_OK ? joined : status;
+}
+
+/* Opens the engine named. */
+static enum status pipeline_open_named(struct pipeline *pipeline, const struct job *job,
+                                       const char *name, const struct engine_options *options,
+                                       void *partial, struct failure *failure)
+{
+    char description[256];
+
+    pipeline->engine = engine_find(name);
+    if (!pipeline->engine)
+        return status_fail(failure, STATUS_USAGE, "unknown engine '%s'", name);
+    if (!pipeline->engine->probe(description, sizeof description))
+        return status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", name, description);
+    return pipeline->engine->open(job, options, partial, &pipeline->session, failure);
+}
+
+/* Opens the first engine that can run here. Nothing has been pulled yet, so nothing is lost. */
+static enum status pipeline_open_any(struct pipeline *pipeline, const struct job *job,
+                                     const struct engine_options *options, void *partial,
+                                     void (*why)(const char *engine, const char *reason),
+                                     struct failure *failure)
+{
+    for (const struct engine *const *engine = engines; *engine; engine++) {
+        char description[256];
+        const char *reason = description;
+        pipeline->engine = *engine;
+        if ((*engine)->probe(description, sizeof description)) {
+            if ((*engine)->open(job, options, partial, &pipeline->session, failure) == STATUS_OK)
+                return STATUS_OK;
+            reason = failure->message;
+        }
+        if (why)
+            why((*engine)->name, reason);
+    }
+    return failure->status;
+}
+
+enum status pipeline_run(const struct job *job, struct source *source, const char *engine,
+                         const struct engine_options *options, void *partial,
+                         void (*why)(const char *engine, const char *reason),
+                         struct pipeline_report *report, struct failure *failure)
+{
+    struct pipeline pipeline = {.source = source};
+    double start = pipeline_clock();
+    enum status status =
+        engine ? pipeline_open_named(&pipeline, job, engine, options, partial, failure)
+               : pipeline_open_any(&pipeline, job, options, partial, why, failure);
+    if (status != STATUS_OK)
+        return status;
+
+    double opened = pipeline_clock();
+    *report = (struct pipeline_report){.engine = pipeline.engine->name,
+                                       .open_seconds = opened - start};
+    status = pipeline_run_workers(&pipeline, report, failure);
+    pipeline.engine->close(pipeline.session);
+    report->run_seconds = pipeline_clock() - opened;
+    report->elements = report->bytes / job->element.bytes;
+    if (status == STATUS_OK)
+        status = operations[job->operation].finish(partial, job, report->elements, failure);
+    if (status == STATUS_ENGINE && !engine)
+        failure->status = status = STATUS_DATA; /* nobody asked for an engine */
+    return status;
+}

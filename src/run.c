@@ -1,0 +1,84 @@
+#include "config.h"
+
+#include "run.h"
+
+#include "operation.h"
+#include "pipeline.h"
+#include "print.h"
+#include "progress.h"
+#include "source.h"
+
+/* Reads the source into the partial. */
+static enum status run_pipeline(const struct options *options, const struct job *job,
+                                struct source *source, void *partial, struct failure *failure)
+{
+    struct pipeline_report report;
+    struct engine_options engine_options = {
+        .threads = options->threads,
+        .chunk_bytes = options->chunk_bytes,
+        .input_bytes = source_size(source),
+    };
+    enum status status = pipeline_run(job, source, options->engine, &engine_options, partial,
+                                      options->verbose ? progress_print_unusable : NULL, &report,
+                                      failure);
+    if (status == STATUS_OK && options->stats)
+        progress_print_stats(&report);
+    return status;
+}
+
+static enum status run_operation(const struct options *options, const struct job *job,
+                                 struct failure *failure)
+{
+    const struct operation *operation = &operations[job->operation];
+    struct source *source = NULL;
+    void *partial = NULL;
+
+    enum status status = source_open(&source, options->names, options->name_count,
+                                     job->element.bytes, failure);
+    if (status == STATUS_OK)
+        status = operation->create(job, &partial, failure);
+    if (status == STATUS_OK)
+        status = run_pipeline(options, job, source, partial, failure);
+    if (status == STATUS_OK)
+        status = print_result(job, partial, &options->print, failure);
+    if (status == STATUS_OK && operation->report && !options->quiet)
+        operation->report(partial);
+    operation->destroy(partial);
+    source_close(source);
+    return status;
+}
+
+static enum status run_job(const struct options *options, struct failure *failure)
+{
+    struct job job;
+
+    enum status status = options_make_job(options, &job, failure);
+    if (status == STATUS_OK)
+        status = print_check(&options->print, failure);
+    if (status == STATUS_OK)
+        status = run_operation(options, &job, failure);
+    return status;
+}
+
+static enum status run_help(struct failure *failure)
+{
+    char text[8192];
+
+    options_help(text, sizeof text);
+    return print_text(text, failure);
+}
+
+enum status run_options(const struct options *options, struct failure *failure)
+{
+    switch (options->action) {
+    case OPTIONS_RUN:
+        return run_job(options, failure);
+    case OPTIONS_INFO:
+        return print_info(failure);
+    case OPTIONS_HELP:
+        return run_help(failure);
+    case OPTIONS_VERSION:
+        return print_version(failure);
+    }
+    __builtin_unreachable();
+}

@@ -1,0 +1,271 @@
+#include "config.h"
+
+#include "source_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * Files up to this size are read on, not claimed: one read finds them whole whatever their reported
+ * size (files in /proc and /sys tell 0 or 4096), and many small ones share a chunk.
+ */
+#define SOURCE_SMALL_FILE 65536
+
+static bool source_is_stdin(const char *name)
+{
+    return strcmp(name, "-") == 0;
+}
+
+const char *source_name(const char *name)
+{
+    return source_is_stdin(name) ? "standard input" : name;
+}
+
+static enum status source_fail(struct failure *failure, const char *name, const char *reason)
+{
+    return status_fail(failure, STATUS_DATA, "%s: %s", source_name(name), reason);
+}
+
+/* The bytes that a file will give, from its present offset on; unknown unless it is regular. */
+static uint64_t source_file_size(const struct stat *info, off_t offset)
+{
+    if (!S_ISREG(info->st_mode))
+        return SOURCE_SIZE_UNKNOWN;
+    return info->st_size > offset ? (uint64_t)(info->st_size - offset) : 0;
+}
+
+/* Looks at a file before anything is read, so that a bad name is told at once; adds up *size. */
+static enum status source_check_name(const char *name, uint64_t *size, struct failure *failure)
+{
+    struct stat info;
+    bool is_stdin = source_is_stdin(name);
+
+    if ((is_stdin ? fstat(STDIN_FILENO, &info) : stat(name, &info)) != 0)
+        return source_fail(failure, name, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return source_fail(failure, name, strerror(EISDIR));
+    if (!is_stdin && faccessat(AT_FDCWD, name, R_OK, AT_EACCESS) != 0)
+        return source_fail(failure, name, strerror(errno));
+
+    off_t offset = is_stdin && S_ISREG(info.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+    uint64_t bytes = source_file_size(&info, offset);
+    *size = *size == SOURCE_SIZE_UNKNOWN || bytes == SOURCE_SIZE_UNKNOWN ? SOURCE_SIZE_UNKNOWN
+                                                                          : *size + bytes;
+    return STATUS_OK;
+}
+
+enum status source_open(struct source **source, char *const *names, size_t count,
+                        size_t element_bytes, struct failure *failure)
+{
+    uint64_t size = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (source_check_name(names[i], &size, failure) != STATUS_OK)
+            return failure->status;
+    }
+    struct source *made = calloc(1, sizeof *made);
+    if (!made || pipe(made->wake) != 0) {
+        free(made);
+        return status_fail(failure, STATUS_DATA, "cannot open the input: %s", strerror(errno));
+    }
+    fcntl(made->wake[0], F_SETFD, FD_CLOEXEC);
+    fcntl(made->wake[1], F_SETFD, FD_CLOEXEC);
+    made->names = names;
+    made->count = count;
+    made->element_bytes = element_bytes;
+    made->size = size;
+    pthread_mutex_init(&made->lock, NULL);
+    *source = made;
+    return STATUS_OK;
+}
+
+/* Gives up one use of an input; the last one closes it. The lock is held. */
+static void source_release(struct input *input)
+{
+    if (--input->users > 0)
+        return;
+    if (input->fd != STDIN_FILENO)
+        close(input->fd);
+    free(input);
+}
+
+void source_close(struct source *source)
+{
+    if (!source)
+        return;
+    if (source->current)
+        source_release(source->current);
+    close(source->wake[0]);
+    close(source->wake[1]);
+    pthread_mutex_destroy(&source->lock);
+    free(source);
+}
+
+void source_stop(struct source *source)
+{
+    if (!atomic_exchange(&source->stopped, true)) {
+        ssize_t n = write(source->wake[1], "", 1); /* an empty pipe takes a byte */
+        (void)n;
+    }
+}
+
+uint64_t source_size(const struct source *source)
+{
+    return source->size;
+}
+
+uint64_t source_position(const struct source *source)
+{
+    return source->position;
+}
+
+/* Makes the next name the current input. The lock is held. */
+static enum status source_open_next(struct source *source, struct failure *failure)
+{
+    const char *name = source->names[source->opened++];
+    struct stat info;
+    struct input *input = calloc(1, sizeof *input);
+
+    if (!input)
+        return source_fail(failure, name, strerror(errno));
+    *input = (struct input){.name = source_name(name), .users = 1};
+    input->fd = source_is_stdin(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    if (input->fd < 0 || fstat(input->fd, &info) != 0) {
+        source_fail(failure, name, strerror(errno));
+        failure->position = source->position;
+        free(input);
+        return failure->status;
+    }
+    input->is_regular = S_ISREG(info.st_mode);
+    if (input->is_regular) {
+        input->next = lseek(input->fd, 0, SEEK_CUR);
+        input->size = info.st_size;
+        input->is_claimable = input->size - input->next > SOURCE_SMALL_FILE;
+    } else {
+        source_pipe_widen(input->fd);
+    }
+    source->current = input;
+    return STATUS_OK;
+}
+
+static void source_close_current(struct source *source)
+{
+    source_release(source->current);
+    source->current = NULL;
+}
+
+/* All claims are taken: the file is read on behind the last of them, as anything else is. */
+static void source_read_on(struct input *input)
+{
+    lseek(input->fd, input->next, SEEK_SET); /* cannot fail: the offset is one we read at */
+    input->is_claimable = false;
+}
+
+/*
+ * Puts the next bytes behind the `*filled` ones of the buffer, or claims a range to be read there.
+ * The lock is held. *filled counts neither the range nor bytes of the next chunk.
+ */
+static enum status source_fill(struct source *source, char *buffer, size_t capacity,
+                               size_t *filled, struct source_range *range,
+                               struct failure *failure)
+{
+    while (*filled < capacity && !atomic_load(&source->stopped)) {
+        size_t bytes = 0;
+        if (!source->current) {
+            if (source->opened == source->count)
+                break;
+            if (source_open_next(source, failure) != STATUS_OK)
+                return failure->status;
+        }
+        if (source->current->is_claimable) {
+            *range = source_file_claim(source->current, *filled, capacity - *filled,
+                                       source->element_bytes);
+            if (range->bytes > 0)
+                break;
+            source_read_on(source->current);
+        }
+        switch (source_pipe_read(source, buffer + *filled, capacity - *filled,
+                                 *filled < source->element_bytes, &bytes, failure)) {
+        case SOURCE_DATA:
+            *filled += bytes;
+            break;
+        case SOURCE_END:
+            source_close_current(source);
+            break;
+        case SOURCE_EMPTY:
+            return STATUS_OK;
+        case SOURCE_ERROR:
+            return failure->status;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Keeps what is behind the last whole element for the next chunk. The lock is held. */
+static enum status source_cut(struct source *source, const char *buffer, size_t *filled,
+                              struct failure *failure)
+{
+    source->carry_bytes = *filled % source->element_bytes;
+    *filled -= source->carry_bytes;
+    memcpy(source->carry, buffer + *filled, source->carry_bytes);
+
+    bool ended = !source->current && source->opened == source->count;
+    if (*filled > 0 || source->carry_bytes == 0 || !ended)
+        return STATUS_OK;
+    return status_fail_at(failure, source->position, STATUS_DATA,
+                          "%s: %zu byte%s left over at the end: an element has %zu",
+                          source_name(source->names[source->count - 1]), source->carry_bytes,
+                          source->carry_bytes == 1 ? "" : "s", source->element_bytes);
+}
+
+/* The part of a pull that is done one puller at a time. The lock is held. */
+static enum status source_take(struct source *source, char *buffer, size_t capacity,
+                               struct chunk *chunk, struct source_range *range,
+                               struct failure *failure)
+{
+    size_t filled = source->carry_bytes;
+
+    memcpy(buffer, source->carry, filled);
+    enum status status = source_fill(source, buffer, capacity, &filled, range, failure);
+    if (status == STATUS_OK && range->bytes == 0)
+        status = source_cut(source, buffer, &filled, failure);
+    else
+        source->carry_bytes = 0;
+    if (status != STATUS_OK)
+        return status;
+    if (range->bytes == 0 && atomic_load(&source->stopped))
+        filled = 0;
+    *chunk = (struct chunk){
+        .data = buffer,
+        .bytes = filled + range->bytes,
+        .position = source->position,
+        .sequence = source->sequence++,
+    };
+    source->position += chunk->bytes;
+    return STATUS_OK;
+}
+
+enum status source_pull(struct source *source, void *buffer, size_t capacity, struct chunk *chunk,
+                        struct failure *failure)
+{
+    struct source_range range = {.bytes = 0};
+
+    pthread_mutex_lock(&source->lock);
+    enum status status = source_take(source, buffer, capacity, chunk, &range, failure);
+    pthread_mutex_unlock(&source->lock);
+    if (status != STATUS_OK)
+        source_stop(source);
+    if (status != STATUS_OK || range.bytes == 0)
+        return status;
+
+    size_t filled = chunk->bytes - range.bytes;
+    status = source_file_read(&range, (char *)buffer + filled, chunk->position + filled, failure);
+    pthread_mutex_lock(&source->lock);
+    source_release(range.input);
+    pthread_mutex_unlock(&source->lock);
+    return status;
+}

@@ -1,0 +1,55 @@
+/*
+ * The input: any number of files, pipes and terminals as one stream of bytes, pulled in chunks by
+ * any number of threads at once.
+ *
+ * A regular file is claimed range by range under a lock, and each puller then reads its range
+ * itself, in parallel with the others. Everything else is read under the lock, straight into the
+ * puller's buffer. Either way chunks hold whole elements: the start of an element that is cut off
+ * by the end of a buffer opens the next chunk, also across files.
+ */
+#ifndef GPUHIST_SOURCE_H
+#define GPUHIST_SOURCE_H
+
+#include "job.h"
+#include "status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct source;
+
+/* What source_size returns where the size cannot be known before the end. */
+#define SOURCE_SIZE_UNKNOWN UINT64_MAX
+
+/*
+ * Opens the stream of names[0..count), "-" being standard input, for elements of element_bytes
+ * (1 to 8). The names must live as long as the source. Every file is looked at now and opened when
+ * its turn comes: fails with STATUS_DATA if one is missing, unreadable or a directory. The caller
+ * closes it.
+ */
+enum status source_open(struct source **source, char *const *names, size_t count,
+                        size_t element_bytes, struct failure *failure);
+
+/* No pull may be under way. NULL is allowed. */
+void source_close(struct source *source);
+
+/*
+ * Fills `buffer` with the next chunk, `capacity` bytes at the most (at least one element). Returns
+ * when the buffer is full, or when there is something and no more just now; waits while there is
+ * nothing. At the end, or once source_stop was called, chunk->bytes is 0. The data stays the
+ * caller's own. Fails with STATUS_DATA on an I/O error, a file that shrinks, and bytes left over at
+ * the end that make no element. Thread-safe.
+ */
+enum status source_pull(struct source *source, void *buffer, size_t capacity, struct chunk *chunk,
+                        struct failure *failure);
+
+/* Makes every pull under way or to come see the end of the input. Thread-safe. */
+void source_stop(struct source *source);
+
+/* The bytes that the whole stream has, if it consists of regular files, else unknown. */
+uint64_t source_size(const struct source *source);
+
+/* How many bytes have been pulled so far. Not thread-safe: call it when the workers have ended. */
+uint64_t source_position(const struct source *source);
+
+#endif

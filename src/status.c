@@ -1,0 +1,49 @@
+#include "config.h"
+
+#include "status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static enum status status_format(struct failure *failure, uint64_t position, enum status status,
+                                 const char *format, va_list arguments)
+{
+    failure->status = status;
+    failure->position = position;
+    vsnprintf(failure->message, sizeof failure->message, format, arguments);
+    return status;
+}
+
+enum status status_fail(struct failure *failure, enum status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    status_format(failure, STATUS_NOWHERE, status, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+enum status status_fail_at(struct failure *failure, uint64_t position, enum status status,
+                           const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    status_format(failure, position, status, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void status_print(const char *format, ...)
+{
+    char line[PATH_MAX + 512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    for (char *c = line; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    }
+    fprintf(stderr, "gpuhist: %s\n", line);
+}

@@ -1,0 +1,48 @@
+/*
+ * Exit statuses and failures.
+ *
+ * The function that first decides that something failed writes the one message about it into the
+ * caller's struct failure and returns its status; everybody above only returns that status.
+ * main() prints the message. Nothing else in the program writes an error.
+ */
+#ifndef GPUHIST_STATUS_H
+#define GPUHIST_STATUS_H
+
+#include <limits.h>
+#include <stdint.h>
+
+/* The exit statuses, as documented in the manual. */
+enum status {
+    STATUS_OK = 0,
+    STATUS_DATA = 1,   /* data or I/O error */
+    STATUS_USAGE = 2,  /* the command line is wrong */
+    STATUS_ENGINE = 3, /* the engine asked for cannot run */
+};
+
+/* A failure that does not belong to a place in the input. */
+#define STATUS_NOWHERE UINT64_MAX
+
+struct failure {
+    enum status status;
+    uint64_t position; /* byte offset in the input stream, or STATUS_NOWHERE */
+    char message[PATH_MAX + 256];
+};
+
+/*
+ * Writes a failure that belongs to no place in the input and returns `status`. The message is
+ * without "gpuhist: " and newline; one that does not fit is cut. Thread-safe on distinct failures.
+ */
+enum status status_fail(struct failure *failure, enum status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* As status_fail, for a failure at byte `position` of the input stream. */
+enum status status_fail_at(struct failure *failure, uint64_t position, enum status status,
+                           const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * Prints one line "gpuhist: MESSAGE" on standard error, control characters shown as '?', so that a
+ * file's name cannot break the line.
+ */
+void status_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

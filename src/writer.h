@@ -1,0 +1,49 @@
+/*
+ * A buffered writer: standard output, or a file that appears under its name only when it is
+ * complete. It keeps the first error, so that callers write on and look once, at the end.
+ *
+ * Not thread-safe.
+ */
+#ifndef GPUHIST_WRITER_H
+#define GPUHIST_WRITER_H
+
+#include "status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct writer;
+
+/*
+ * Whether the file `name`, or standard output if it is NULL, can be opened for writing, so that a
+ * bad name is told before the work and not after it. Creates nothing. Fails with STATUS_DATA.
+ */
+enum status writer_check(const char *name, struct failure *failure);
+
+/*
+ * Opens a writer on the file `name`, or on standard output if it is NULL. A new or regular file is
+ * written as a temporary one beside it and renamed by writer_close; anything else (/dev/null, a
+ * FIFO) is written directly. Fails with STATUS_DATA; the caller closes or discards it.
+ */
+enum status writer_open(struct writer **writer, const char *name, struct failure *failure);
+
+/*
+ * Room for `bytes` (64 KiB at the most) behind what was written; the caller fills some of it and
+ * tells with writer_commit how much. For writing numbers without a copy.
+ */
+char *writer_reserve(struct writer *writer, size_t bytes);
+void writer_commit(struct writer *writer, size_t bytes);
+
+/* Writes any number of bytes. */
+void writer_write(struct writer *writer, const void *data, size_t bytes);
+
+/*
+ * Writes out what is buffered, closes the file and frees the writer. Fails with STATUS_DATA if this
+ * or any write before it failed; a named file is then as it was before.
+ */
+enum status writer_close(struct writer *writer, struct failure *failure);
+
+/* Frees the writer and leaves no trace of a named file; NULL is allowed. */
+void writer_discard(struct writer *writer);
+
+#endif
