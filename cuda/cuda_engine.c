@@ -89,9 +89,8 @@ static bool cuda_engine_probe(char *description, size_t size)
         return false;
     }
     snprintf(description, size, "%s, %d multiprocessors, %zu MiB, CUDA %d.%d%s", properties.name,
-             properties.multiProcessorCount, properties.totalGlobalMem >> 20,
-             CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10,
-             devices > 1 ? " (the first of several GPUs)" : "");
+             properties.multiProcessorCount, properties.totalGlobalMem >> 20, CUDART_VERSION / 1000,
+             CUDART_VERSION % 1000 / 10, devices > 1 ? " (the first of several GPUs)" : "");
     return true;
 }
 
@@ -197,8 +196,8 @@ static size_t cuda_engine_host_bytes(const struct cuda_session *session)
     return cuda_engine_staging_bytes(session) + CUDA_NOTE_BYTES;
 }
 
-static enum status cuda_engine_open_slot(const struct cuda_session *session,
-                                         struct cuda_slot *slot, struct failure *failure)
+static enum status cuda_engine_open_slot(const struct cuda_session *session, struct cuda_slot *slot,
+                                         struct failure *failure)
 {
     size_t bytes = cuda_engine_host_bytes(session);
 
@@ -316,9 +315,10 @@ static enum status cuda_engine_worker_finish(void *worker, struct failure *failu
     }
     if (atomic_fetch_add(&session->finished, 1) + 1 < session->workers)
         return STATUS_OK;
-    cudaError_t error = session->operation->collect(
-        session->job, session->d_partial, self->slots[0].host, cuda_engine_staging_bytes(session),
-        session->partial, self->slots[0].stream);
+    cudaError_t error =
+        session->operation->collect(session->job, session->d_partial, self->slots[0].host,
+                                    cuda_engine_staging_bytes(session), session->partial,
+                                    self->slots[0].stream);
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "cannot copy the result", failure);
     return STATUS_OK;

@@ -14,8 +14,7 @@ static cudaError_t cuda_histogram_absorb(const struct cuda_device *device, const
                                          void *note, cudaStream_t stream)
 {
     uint64_t *d_counts = d_partial;
-    cudaError_t error =
-        cuda_histogram_launch(device, job, d_elements, elements, d_counts, stream);
+    cudaError_t error = cuda_histogram_launch(device, job, d_elements, elements, d_counts, stream);
 
     if (error != cudaSuccess || job->outside != OUTSIDE_ABORT)
         return error;

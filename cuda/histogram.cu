@@ -124,23 +124,23 @@ cudaError_t launch_shared(const struct cuda_device *device, const struct job *jo
     size_t shared = copies * (copies > 1 ? stride : entries) * sizeof(uint32_t);
 
     if (shared > SHARED_BYTES_DEFAULT) {
-        cudaError_t error = cudaFuncSetAttribute(
-            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+        cudaError_t error =
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
         if (error != cudaSuccess)
             return error;
     }
     /* A block zeroes and adds up whole tables: give it enough to count for that. */
     unsigned blocks = grid_size(device, elements, 4 * entries + 4 * BLOCK_THREADS);
-    kernel<<<blocks, BLOCK_THREADS, shared, stream>>>(
-        d_elements, (uint32_t)elements, job->binning, job->element.swapped, copies,
-        (uint32_t)(copies > 1 ? stride : entries), d_counts);
+    kernel<<<blocks, BLOCK_THREADS, shared, stream>>>(d_elements, (uint32_t)elements, job->binning,
+                                                      job->element.swapped, copies,
+                                                      (uint32_t)(copies > 1 ? stride : entries),
+                                                      d_counts);
     return cudaGetLastError();
 }
 
 template <typename T, bool PLAIN>
-cudaError_t launch(const struct cuda_device *device, const struct job *job,
-                   const void *d_elements, size_t elements, uint64_t *d_counts,
-                   cudaStream_t stream)
+cudaError_t launch(const struct cuda_device *device, const struct job *job, const void *d_elements,
+                   size_t elements, uint64_t *d_counts, cudaStream_t stream)
 {
     size_t shared = ((size_t)job->binning.bins + BINNING_OUTSIDE) * sizeof(uint32_t);
     unsigned long long *d_table = (unsigned long long *)d_counts;
@@ -149,8 +149,9 @@ cudaError_t launch(const struct cuda_device *device, const struct job *job,
         return launch_shared<T, PLAIN>(device, job, (const T *)d_elements, elements, d_table,
                                        stream);
     unsigned blocks = grid_size(device, elements, 4 * BLOCK_THREADS);
-    histogram_global_kernel<T, PLAIN><<<blocks, BLOCK_THREADS, 0, stream>>>(
-        (const T *)d_elements, (uint32_t)elements, job->binning, job->element.swapped, d_table);
+    histogram_global_kernel<T, PLAIN>
+        <<<blocks, BLOCK_THREADS, 0, stream>>>((const T *)d_elements, (uint32_t)elements,
+                                               job->binning, job->element.swapped, d_table);
     return cudaGetLastError();
 }
 
@@ -163,9 +164,9 @@ cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct
     bool plain = job->binning.form == BINNING_UNIT32 && !job->element.swapped;
 
     switch (job->element.type) {
-#define LAUNCH_CASE(id, name, ctype)                                                               \
-    case ELEMENT_##id:                                                                             \
-        return plain ? launch<ctype, true>(device, job, d_elements, elements, d_counts, stream)    \
+#define LAUNCH_CASE(id, name, ctype)                                                            \
+    case ELEMENT_##id:                                                                          \
+        return plain ? launch<ctype, true>(device, job, d_elements, elements, d_counts, stream) \
                      : launch<ctype, false>(device, job, d_elements, elements, d_counts, stream);
         ELEMENT_TYPES(LAUNCH_CASE)
 #undef LAUNCH_CASE

@@ -55,8 +55,7 @@ enum status binning_init(struct binning *binning, const struct element *element,
         return status;
 
     __int128 span = high - low;
-    enum binning_form form =
-        binning_choose_form(binning_is_narrow(element, low, high), span, bins);
+    enum binning_form form = binning_choose_form(binning_is_narrow(element, low, high), span, bins);
     bool is_32 = form == BINNING_UNIT32 || form == BINNING_SCALED32;
     unsigned __int128 scaled = (unsigned __int128)bins << (is_32 ? 32 : 64);
     uint64_t bias = is_32 ? (uint64_t)1 << 31 : (uint64_t)1 << 63;

@@ -33,7 +33,7 @@ enum binning_form {
 
 /* N and the two outside counters fit 32-bit bin numbers. */
 #define BINNING_BINS_MAX (UINT32_MAX - 1)
-#define BINNING_OUTSIDE 2
+#define BINNING_OUTSIDE  2
 
 struct binning {
     enum binning_form form;

@@ -10,15 +10,15 @@
 
 #include <stdlib.h>
 
-#define CPU_COUNTER_COPIES    8
-#define CPU_COUNTER_L1_BYTES  ((size_t)32 << 10)
+#define CPU_COUNTER_COPIES   8
+#define CPU_COUNTER_L1_BYTES ((size_t)32 << 10)
 
 struct cpu_counter_private {
     struct histogram *histogram;
     uint32_t *tables; /* [copies][entries] */
     size_t entries;
-    size_t copies;   /* 1 or CPU_COUNTER_COPIES */
-    uint32_t limit;  /* increments that no counter can wrap in */
+    size_t copies;    /* 1 or CPU_COUNTER_COPIES */
+    uint32_t limit;   /* increments that no counter can wrap in */
     uint32_t counted; /* since the tables were last moved to the histogram, <= limit */
 };
 
@@ -78,9 +78,8 @@ static void cpu_counter_private_flush(void *state)
 }
 
 /* Counts indexes[0..n) in turn in `copies` tables; inlined with a constant for each. */
-static inline __attribute__((always_inline)) void
-cpu_counter_private_add(uint32_t *tables, size_t entries, size_t copies, const uint32_t *indexes,
-                        size_t n)
+static inline __attribute__((always_inline)) void cpu_counter_private_add(
+    uint32_t *tables, size_t entries, size_t copies, const uint32_t *indexes, size_t n)
 {
     size_t i = 0;
 
@@ -102,8 +101,7 @@ static void cpu_counter_private_count(void *state, const uint32_t *indexes, size
         size_t room = self->limit - self->counted;
         size_t part = n < room ? n : room;
         if (self->copies == CPU_COUNTER_COPIES)
-            cpu_counter_private_add(self->tables, self->entries, CPU_COUNTER_COPIES, indexes,
-                                    part);
+            cpu_counter_private_add(self->tables, self->entries, CPU_COUNTER_COPIES, indexes, part);
         else
             cpu_counter_private_add(self->tables, self->entries, 1, indexes, part);
         self->counted += (uint32_t)part;

@@ -10,8 +10,13 @@
 /* Bin numbers of a block: 16 KiB, half of a common L1. */
 #define CPU_HISTOGRAM_BLOCK 4096
 
-/* The most entries that private tables are used for: CPU_HISTOGRAM_PRIVATE_MAX * 4 bytes in L2. */
-#define CPU_HISTOGRAM_PRIVATE_MAX ((size_t)128 << 10)
+/*
+ * The most entries that private tables are used for: 2 MiB a thread, its share of a common L3.
+ * Seconds for 64Mi uniform int32 on two cores (1 MiB of L2 each, 32 MiB of L3), private and
+ * partitioned: 16,000 bins 0.048 0.078, 128,000 0.056 0.077, 512,000 0.052 0.082,
+ * 1,000,000 0.071 0.118.
+ */
+#define CPU_HISTOGRAM_PRIVATE_MAX ((size_t)512 << 10)
 
 struct cpu_histogram {
     const struct job *job;
@@ -49,8 +54,7 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
     for (size_t i = 0; i < elements; i += CPU_HISTOGRAM_BLOCK) {
         size_t n = elements - i < CPU_HISTOGRAM_BLOCK ? elements - i : CPU_HISTOGRAM_BLOCK;
         const char *block = (const char *)chunk->data + i * element->bytes;
-        outside +=
-            self->index(&self->job->binning, element->swapped, block, n, self->indexes);
+        outside += self->index(&self->job->binning, element->swapped, block, n, self->indexes);
         self->counter->count(self->counter_state, self->indexes, n);
     }
     if (outside > 0 && self->job->outside == OUTSIDE_ABORT)

@@ -15,8 +15,8 @@
  * and returns how many of them are outside the bins. The elements need not be aligned. Pure and
  * thread-safe.
  */
-typedef size_t cpu_index_function(const struct binning *binning, bool swapped,
-                                  const void *elements, size_t count, uint32_t *indexes);
+typedef size_t cpu_index_function(const struct binning *binning, bool swapped, const void *elements,
+                                  size_t count, uint32_t *indexes);
 
 /* The function for elements of that type, in the best instruction set of this machine. */
 cpu_index_function *cpu_index_choose(enum element_type type);

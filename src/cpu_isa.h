@@ -11,9 +11,9 @@
 
 /* X(ID, name), the best first; `plain` is whatever the build is for. */
 #if defined(__x86_64__)
-#define CPU_ISAS(X)                                                                                \
+#define CPU_ISAS(X)   \
     X(AVX512, avx512) \
-    X(AVX2, avx2) \
+    X(AVX2, avx2)     \
     X(PLAIN, plain)
 #define CPU_ISA_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2")))
 #define CPU_ISA_TARGET_AVX2   __attribute__((target("avx2,bmi2")))

@@ -80,23 +80,51 @@ bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *
     return true;
 }
 
+/* How many digits a value has: log10 by way of log2 (Warren, "Hacker's Delight", 11-4). */
+static size_t decimal_length(uint64_t value)
+{
+    static const uint64_t powers[20] = {
+        0,
+        10,
+        100,
+        1000,
+        10000,
+        100000,
+        1000000,
+        10000000,
+        100000000,
+        1000000000,
+        10000000000,
+        100000000000,
+        1000000000000,
+        10000000000000,
+        100000000000000,
+        1000000000000000,
+        10000000000000000,
+        100000000000000000,
+        1000000000000000000,
+        10000000000000000000u,
+    };
+    unsigned log2 = 63 - (unsigned)__builtin_clzll(value | 1);
+    unsigned guess = (log2 + 1) * 1233 >> 12;
+    return guess + (value >= powers[guess]);
+}
+
 size_t decimal_write(char *out, uint64_t value)
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324"
                                 "25262728293031323334353637383940414243444546474849"
                                 "50515253545556575859606162636465666768697071727374"
                                 "75767778798081828384858687888990919293949596979899";
-    char digits[20];
-    char *c = digits + sizeof digits;
+    size_t length = decimal_length(value);
+    char *c = out + length;
 
     for (; value >= 100; value /= 100)
         memcpy(c -= 2, pairs + value % 100 * 2, 2);
     if (value >= 10)
-        memcpy(c -= 2, pairs + value * 2, 2);
+        memcpy(c - 2, pairs + value * 2, 2);
     else
-        *--c = (char)('0' + value);
-    size_t length = (size_t)(digits + sizeof digits - c);
-    memcpy(out, c, length);
+        c[-1] = (char)('0' + value);
     return length;
 }
 

@@ -5,12 +5,12 @@
 #include <string.h>
 
 static const struct element element_rows[ELEMENT_TYPE_COUNT] = {
-#define ELEMENT_ROW(id, label, ctype)   \
-    [ELEMENT_##id] = {                  \
-        .type = ELEMENT_##id,           \
-        .bytes = sizeof(ctype),         \
-        .is_signed = (ctype)-1 < 1,     \
-        .name = #label,                 \
+#define ELEMENT_ROW(id, label, ctype) \
+    [ELEMENT_##id] = {                \
+        .type = ELEMENT_##id,         \
+        .bytes = sizeof(ctype),       \
+        .is_signed = (ctype)-1 < 1,   \
+        .name = #label,               \
     },
     ELEMENT_TYPES(ELEMENT_ROW)
 #undef ELEMENT_ROW
@@ -41,11 +41,11 @@ uint64_t element_key(const struct element *element, const void *bytes)
         ordered[i] = ((const unsigned char *)bytes)[from];
     }
     switch (element->type) {
-#define ELEMENT_CASE(id, label, ctype)              \
-    case ELEMENT_##id: {                            \
-        ctype value;                                \
-        memcpy(&value, ordered, sizeof value);      \
-        return (uint64_t)(int64_t)value;            \
+#define ELEMENT_CASE(id, label, ctype)         \
+    case ELEMENT_##id: {                       \
+        ctype value;                           \
+        memcpy(&value, ordered, sizeof value); \
+        return (uint64_t)(int64_t)value;       \
     }
         ELEMENT_TYPES(ELEMENT_CASE)
 #undef ELEMENT_CASE

@@ -15,14 +15,14 @@
 #include <stdint.h>
 
 /* X(ID, name, C type), one row a type; everything that differs by type is made from this list. */
-#define ELEMENT_TYPES(X)   \
-    X(I8, i8, int8_t)      \
-    X(U8, u8, uint8_t)     \
-    X(I16, i16, int16_t)   \
-    X(U16, u16, uint16_t)  \
-    X(I32, i32, int32_t)   \
-    X(U32, u32, uint32_t)  \
-    X(I64, i64, int64_t)   \
+#define ELEMENT_TYPES(X)  \
+    X(I8, i8, int8_t)     \
+    X(U8, u8, uint8_t)    \
+    X(I16, i16, int16_t)  \
+    X(U16, u16, uint16_t) \
+    X(I32, i32, int32_t)  \
+    X(U32, u32, uint32_t) \
+    X(I64, i64, int64_t)  \
     X(U64, u64, uint64_t)
 
 enum element_type {
@@ -34,10 +34,10 @@ enum element_type {
 
 struct element {
     enum element_type type;
-    unsigned bytes;    /* 1, 2, 4 or 8 */
-    bool is_signed;    /* how keys compare */
-    bool swapped;      /* its bytes are in the other order than this machine's */
-    const char *name;  /* "i32" */
+    unsigned bytes;   /* 1, 2, 4 or 8 */
+    bool is_signed;   /* how keys compare */
+    bool swapped;     /* its bytes are in the other order than this machine's */
+    const char *name; /* "i32" */
 };
 
 /*

@@ -64,19 +64,19 @@ static size_t histogram_region_rest(size_t first, size_t n)
     return rest < n ? rest : n;
 }
 
-#define HISTOGRAM_DEFINE_ADD(name, counter)                                                        \
-    void name(struct histogram *histogram, size_t first, const counter *counts, size_t n)          \
-    {                                                                                              \
-        while (n > 0) {                                                                            \
-            size_t length = histogram_region_rest(first, n);                                       \
-            pthread_mutex_t *mutex = histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);    \
-            for (size_t i = 0; i < length; i++)                                                    \
-                histogram->counts[first + i] += counts[i];                                         \
-            pthread_mutex_unlock(mutex);                                                           \
-            first += length;                                                                       \
-            counts += length;                                                                      \
-            n -= length;                                                                           \
-        }                                                                                          \
+#define HISTOGRAM_DEFINE_ADD(name, counter)                                                     \
+    void name(struct histogram *histogram, size_t first, const counter *counts, size_t n)       \
+    {                                                                                           \
+        while (n > 0) {                                                                         \
+            size_t length = histogram_region_rest(first, n);                                    \
+            pthread_mutex_t *mutex = histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2); \
+            for (size_t i = 0; i < length; i++)                                                 \
+                histogram->counts[first + i] += counts[i];                                      \
+            pthread_mutex_unlock(mutex);                                                        \
+            first += length;                                                                    \
+            counts += length;                                                                   \
+            n -= length;                                                                        \
+        }                                                                                       \
     }
 
 HISTOGRAM_DEFINE_ADD(histogram_add_counts32, uint32_t)

@@ -16,7 +16,7 @@ enum status job_check_outside(const struct job *job, const struct chunk *chunk,
         char value[DECIMAL_SIZE];
         decimal_format_signed(value, element_value(element, key));
         return status_fail_at(failure, chunk->position + i, STATUS_DATA,
-                              "value %s at byte %llu is outside the bins", value,
+                              "value %s at byte %llu of the input is outside the bins", value,
                               (unsigned long long)(chunk->position + i));
     }
     return STATUS_OK;

@@ -3,6 +3,7 @@
 #include "memory.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -78,13 +79,35 @@ static uint64_t memory_read_number(const char *path, const char *label, uint64_t
     return number;
 }
 
+/* What the control group of this process, and those that it is in, leave of their limits. */
+static uint64_t memory_group_available(void)
+{
+    char path[PATH_MAX] = "";
+    char file[PATH_MAX + 64];
+    uint64_t available = UINT64_MAX;
+    FILE *groups = fopen("/proc/self/cgroup", "re");
+
+    if (groups && fscanf(groups, "0::%4095s", path) != 1)
+        path[0] = '\0';
+    if (groups)
+        fclose(groups);
+    for (char *end = path + strlen(path); end; end = strrchr(path, '/')) {
+        *end = '\0';
+        snprintf(file, sizeof file, "/sys/fs/cgroup%s/memory.max", path);
+        uint64_t limit = memory_read_number(file, "", UINT64_MAX);
+        snprintf(file, sizeof file, "/sys/fs/cgroup%s/memory.current", path);
+        uint64_t used = memory_read_number(file, "", 0);
+        uint64_t left = limit > used ? limit - used : 0;
+        available = limit < UINT64_MAX && left < available ? left : available;
+    }
+    return available;
+}
+
 uint64_t memory_available(void)
 {
     uint64_t kib = memory_read_number("/proc/meminfo", "MemAvailable:", UINT64_MAX);
-    uint64_t limit = memory_read_number("/sys/fs/cgroup/memory.max", "", UINT64_MAX);
-    uint64_t used = memory_read_number("/sys/fs/cgroup/memory.current", "", 0);
     uint64_t available = kib > UINT64_MAX / 1024 ? UINT64_MAX : kib * 1024;
-    uint64_t allowed = limit == UINT64_MAX ? limit : limit > used ? limit - used : 0;
+    uint64_t allowed = memory_group_available();
 
     return available < allowed ? available : allowed;
 }

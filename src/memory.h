@@ -23,8 +23,8 @@ void memory_unmap(void *memory, size_t bytes);
 void memory_touch(void *memory, size_t bytes);
 
 /*
- * Bytes that can still be used without swapping: MemAvailable of /proc/meminfo, or less where the
- * control group sets a limit. UINT64_MAX where the system does not say.
+ * Bytes that can still be used without swapping: MemAvailable of /proc/meminfo, or less where a
+ * control group (version 2) sets a limit. UINT64_MAX where the system does not say.
  */
 uint64_t memory_available(void);
 

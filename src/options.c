@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --chunk-size: at least an element of any type; kernels count the elements of a chunk in 32 bits. */
-#define OPTIONS_CHUNK_MIN 8
-#define OPTIONS_CHUNK_MAX ((size_t)1 << 30)
+/* --chunk-size: an element of any type at least; kernels count a chunk's elements in 32 bits. */
+#define OPTIONS_CHUNK_MIN   8
+#define OPTIONS_CHUNK_MAX   ((size_t)1 << 30)
 #define OPTIONS_THREADS_MAX 4096
 
 /* Keys of options that have no letter. */
@@ -51,7 +51,7 @@ static enum status options_set_type(struct options *options, const char *value,
 {
     if (element_parse(value, &options->element))
         return STATUS_OK;
-    return options_fail_value("type", value,
+    return options_fail_value("--type", value,
                               "i8, u8, i16, u16, i32, u32, i64 or u64, with le or be", failure);
 }
 
@@ -110,7 +110,7 @@ static enum status options_set_output(struct options *options, const char *value
 {
     if (*value == '\0')
         return options_fail_value("--output", value, "a file's name", failure);
-    options->print.output = value;
+    options->print.output = strcmp(value, "-") == 0 ? NULL : value;
     return STATUS_OK;
 }
 
@@ -177,7 +177,7 @@ static const struct options_row options_rows[] = {
      offsetof(struct options, print.zeros)},
     {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), or raw: counts as 64-bit integers",
      options_set_format, 0},
-    {'o', "output", "FILE", "write the result to FILE, once it is complete", options_set_output, 0},
+    {'o', "output", "FILE", "write the result to FILE, when it is complete", options_set_output, 0},
     {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default), cpu or cuda", options_set_engine, 0},
     {OPTIONS_KEY_THREADS, "threads", "N", "threads that read and count (default: the cores)",
      options_set_threads, 0},
@@ -221,35 +221,39 @@ static struct options_getopt options_describe(void)
     return described;
 }
 
+/* The option of that key, or NULL. */
+static const struct options_row *options_find(int key)
+{
+    for (size_t i = 0; i < OPTIONS_ROWS; i++) {
+        if (options_rows[i].key == key)
+            return &options_rows[i];
+    }
+    return NULL;
+}
+
 static enum status options_set(struct options *options, int key, const char *value,
                                struct failure *failure)
 {
-    for (size_t i = 0; i < OPTIONS_ROWS; i++) {
-        const struct options_row *row = &options_rows[i];
-        if (row->key != key)
-            continue;
-        if (row->set)
-            return row->set(options, value, failure);
-        *(bool *)((char *)options + row->flag) = true;
-    }
+    const struct options_row *row = options_find(key);
+
+    if (row->set)
+        return row->set(options, value, failure);
+    *(bool *)((char *)options + row->flag) = true;
     return STATUS_OK;
 }
 
 /* What getopt answers '?' or ':' to. */
 static enum status options_fail_unknown(int answer, char *const *argv, struct failure *failure)
 {
-    const char *word = argv[optind - 1];
-    bool is_long = strncmp(word, "--", 2) == 0;
+    const struct options_row *row = options_find(optopt);
 
-    if (answer == ':' && is_long)
-        return status_fail(failure, STATUS_USAGE, "option '%s' needs a value", word);
-    if (answer == ':')
-        return status_fail(failure, STATUS_USAGE, "option '-%c' needs a value", optopt);
-    if (is_long && optopt)
-        return status_fail(failure, STATUS_USAGE, "option '%s' takes no value", word);
-    if (is_long)
-        return status_fail(failure, STATUS_USAGE, "unknown or ambiguous option '%s'", word);
-    return status_fail(failure, STATUS_USAGE, "unknown option '-%c'", optopt);
+    if (answer == ':' && row)
+        return status_fail(failure, STATUS_USAGE, "option --%s needs a value", row->name);
+    if (row)
+        return status_fail(failure, STATUS_USAGE, "option --%s takes no value", row->name);
+    if (optopt)
+        return status_fail(failure, STATUS_USAGE, "unknown option '-%c'", optopt);
+    return status_fail(failure, STATUS_USAGE, "unknown or ambiguous option '%s'", argv[optind - 1]);
 }
 
 /* The first word may name an operation; returns whether it does. */
@@ -339,8 +343,7 @@ size_t options_help(char *text, size_t size)
                    "Count the binary integers of the FILEs, or of standard input, on all cores or "
                    "the GPU.\n\nOperations:\n");
     for (size_t i = 0; i < OPERATION_COUNT; i++)
-        options_append(text, size, &length, "  %-23s %s\n", operations[i].name,
-                       operations[i].help);
+        options_append(text, size, &length, "  %-23s %s\n", operations[i].name, operations[i].help);
     options_append(text, size, &length, "  %-23s %s\n\nOptions:\n", "info",
                    "the version and the engines that can run here");
     for (size_t i = 0; i < OPTIONS_ROWS; i++)

@@ -52,8 +52,7 @@ struct options {
  * Reads the command line, which getopt reorders. Fails with STATUS_USAGE. The options point into
  * argv. Not thread-safe, as getopt is not.
  */
-enum status options_parse(struct options *options, int argc, char **argv,
-                          struct failure *failure);
+enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure);
 
 /* The text of --help, into `text`; returns its length, cut if `size` is too small. */
 size_t options_help(char *text, size_t size);

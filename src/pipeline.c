@@ -45,8 +45,8 @@ static enum status pipeline_worker_step(struct pipeline_worker *self, void *work
     if (engine->worker_buffer(worker, &buffer, &self->failure) != STATUS_OK)
         return self->failure.status;
     double free = pipeline_clock();
-    if (source_pull(self->pipeline->source, buffer.data, buffer.capacity, &chunk,
-                    &self->failure) != STATUS_OK)
+    if (source_pull(self->pipeline->source, buffer.data, buffer.capacity, &chunk, &self->failure) !=
+        STATUS_OK)
         return self->failure.status;
     double filled = pipeline_clock();
     self->wait_seconds += free - start;
@@ -97,8 +97,7 @@ static unsigned pipeline_start(const struct pipeline *pipeline, struct pipeline_
         workers[i].pipeline = pipeline;
         int error = pthread_create(&workers[i].thread, NULL, pipeline_worker_run, &workers[i]);
         if (error != 0) {
-            status_fail(failure, STATUS_DATA, "cannot start thread %u: %s", i + 1,
-                        strerror(error));
+            status_fail(failure, STATUS_DATA, "cannot start thread %u: %s", i + 1, strerror(error));
             source_stop(pipeline->source);
             return i;
         }
@@ -139,8 +138,8 @@ static enum status pipeline_run_workers(const struct pipeline *pipeline,
     report->workers = pipeline_start(pipeline, workers, count, failure);
     enum status status = report->workers == count ? STATUS_OK : failure->status;
     struct failure ignored; /* one worker did not start: that is what is told */
-    enum status joined = pipeline_join(workers, report->workers, report,
-                                       status == STATUS_OK ? failure : &ignored);
+    enum status joined =
+        pipeline_join(workers, report->workers, report, status == STATUS_OK ? failure : &ignored);
     free(workers);
     return status == STATUS_OK ? joined : status;
 }
@@ -195,8 +194,8 @@ enum status pipeline_run(const struct job *job, struct source *source, const cha
         return status;
 
     double opened = pipeline_clock();
-    *report = (struct pipeline_report){.engine = pipeline.engine->name,
-                                       .open_seconds = opened - start};
+    *report =
+        (struct pipeline_report){.engine = pipeline.engine->name, .open_seconds = opened - start};
     status = pipeline_run_workers(&pipeline, report, failure);
     pipeline.engine->close(pipeline.session);
     report->run_seconds = pipeline_clock() - opened;

@@ -1,4 +1,4 @@
-/* Format tsv: "value TAB count" for bins one wide, else "low TAB high TAB count"; high exclusive. */
+/* Format tsv: "value TAB count" for bins one wide, else "low TAB high TAB count", up to high. */
 #include "config.h"
 
 #include "decimal.h"

@@ -42,6 +42,12 @@ void progress_print_stats(const struct pipeline_report *report)
                  progress_percent(report, report->wait_seconds), progress_limit(report));
 }
 
+void progress_print_used(const struct pipeline_report *report)
+{
+    status_print("engine %s was used, with %u worker%s", report->engine, report->workers,
+                 report->workers == 1 ? "" : "s");
+}
+
 void progress_print_unusable(const char *engine, const char *reason)
 {
     status_print("engine %s is not used: %s", engine, reason);

@@ -7,7 +7,8 @@
 /* The lines of --stats: how much was done, how fast, by which engine, and what was the limit. */
 void progress_print_stats(const struct pipeline_report *report);
 
-/* A line of --verbose: an engine that is not used, and why. */
+/* Lines of --verbose: the engine that was used; one that was not, and why. */
+void progress_print_used(const struct pipeline_report *report);
 void progress_print_unusable(const char *engine, const char *reason);
 
 #endif

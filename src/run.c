@@ -18,9 +18,11 @@ static enum status run_pipeline(const struct options *options, const struct job 
         .chunk_bytes = options->chunk_bytes,
         .input_bytes = source_size(source),
     };
-    enum status status = pipeline_run(job, source, options->engine, &engine_options, partial,
-                                      options->verbose ? progress_print_unusable : NULL, &report,
-                                      failure);
+    enum status status =
+        pipeline_run(job, source, options->engine, &engine_options, partial,
+                     options->verbose ? progress_print_unusable : NULL, &report, failure);
+    if (status == STATUS_OK && options->verbose)
+        progress_print_used(&report);
     if (status == STATUS_OK && options->stats)
         progress_print_stats(&report);
     return status;
@@ -33,8 +35,8 @@ static enum status run_operation(const struct options *options, const struct job
     struct source *source = NULL;
     void *partial = NULL;
 
-    enum status status = source_open(&source, options->names, options->name_count,
-                                     job->element.bytes, failure);
+    enum status status =
+        source_open(&source, options->names, options->name_count, job->element.bytes, failure);
     if (status == STATUS_OK)
         status = operation->create(job, &partial, failure);
     if (status == STATUS_OK)

@@ -27,7 +27,7 @@ const char *source_name(const char *name)
 
 static enum status source_fail(struct failure *failure, const char *name, const char *reason)
 {
-    return status_fail(failure, STATUS_DATA, "%s: %s", source_name(name), reason);
+    return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s", source_name(name), reason);
 }
 
 /* The bytes that a file will give, from its present offset on; unknown unless it is regular. */
@@ -54,7 +54,7 @@ static enum status source_check_name(const char *name, uint64_t *size, struct fa
     off_t offset = is_stdin && S_ISREG(info.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
     uint64_t bytes = source_file_size(&info, offset);
     *size = *size == SOURCE_SIZE_UNKNOWN || bytes == SOURCE_SIZE_UNKNOWN ? SOURCE_SIZE_UNKNOWN
-                                                                          : *size + bytes;
+                                                                         : *size + bytes;
     return STATUS_OK;
 }
 
@@ -169,9 +169,8 @@ static void source_read_on(struct input *input)
  * Puts the next bytes behind the `*filled` ones of the buffer, or claims a range to be read there.
  * The lock is held. *filled counts neither the range nor bytes of the next chunk.
  */
-static enum status source_fill(struct source *source, char *buffer, size_t capacity,
-                               size_t *filled, struct source_range *range,
-                               struct failure *failure)
+static enum status source_fill(struct source *source, char *buffer, size_t capacity, size_t *filled,
+                               struct source_range *range, struct failure *failure)
 {
     while (*filled < capacity && !atomic_load(&source->stopped)) {
         size_t bytes = 0;
@@ -217,7 +216,7 @@ static enum status source_cut(struct source *source, const char *buffer, size_t 
     if (*filled > 0 || source->carry_bytes == 0 || !ended)
         return STATUS_OK;
     return status_fail_at(failure, source->position, STATUS_DATA,
-                          "%s: %zu byte%s left over at the end: an element has %zu",
+                          STATUS_NAME ": %zu byte%s left over at the end: an element has %zu",
                           source_name(source->names[source->count - 1]), source->carry_bytes,
                           source->carry_bytes == 1 ? "" : "s", source->element_bytes);
 }

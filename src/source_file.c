@@ -15,8 +15,7 @@ struct source_range source_file_claim(struct input *input, size_t filled, size_t
 
     if (bytes <= cut_off)
         return (struct source_range){.bytes = 0};
-    struct source_range range = {
-        .input = input, .offset = input->next, .bytes = bytes - cut_off};
+    struct source_range range = {.input = input, .offset = input->next, .bytes = bytes - cut_off};
     input->next += (off_t)range.bytes;
     input->users++;
     return range;
@@ -33,7 +32,7 @@ enum status source_file_read(const struct source_range *range, void *buffer, uin
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return status_fail_at(failure, position + done, STATUS_DATA, "%s: %s",
+            return status_fail_at(failure, position + done, STATUS_DATA, STATUS_NAME ": %s",
                                   range->input->name,
                                   n < 0 ? strerror(errno) : "the file shrank while it was read");
         done += (size_t)n;

@@ -67,7 +67,7 @@ enum source_event {
     SOURCE_ERROR, /* the failure is written */
 };
 
-/* Makes a pipe hold as much as the system allows (1 MiB by default); anything else is left alone. */
+/* Makes a pipe hold as much as the system allows, 1 MiB by default; else does nothing. */
 void source_pipe_widen(int fd);
 
 /*

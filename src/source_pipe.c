@@ -50,7 +50,7 @@ enum source_event source_pipe_read(const struct source *source, void *buffer, si
         return SOURCE_DATA;
     }
     if (n < 0) {
-        status_fail_at(failure, source->position, STATUS_DATA, "%s: %s", input->name,
+        status_fail_at(failure, source->position, STATUS_DATA, STATUS_NAME ": %s", input->name,
                        strerror(errno));
         return SOURCE_ERROR;
     }

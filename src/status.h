@@ -22,6 +22,9 @@ enum status {
 /* A failure that does not belong to a place in the input. */
 #define STATUS_NOWHERE UINT64_MAX
 
+/* How messages show a file's name: one longer than a path can be must not push out the reason. */
+#define STATUS_NAME "%.4096s"
+
 struct failure {
     enum status status;
     uint64_t position; /* byte offset in the input stream, or STATUS_NOWHERE */

@@ -18,22 +18,23 @@
 
 struct writer {
     int fd;
-    const char *name;         /* NULL: standard output */
-    char target[PATH_MAX];    /* the file behind the name, links followed */
-    char temporary[PATH_MAX]; /* renamed to target in the end; empty: written directly */
-    int error;                /* errno of the first write that failed */
+    const char *name; /* NULL: standard output */
+    bool replaces;    /* a file that gets its name when it is complete; else written directly */
+    char target[PATH_MAX];         /* that name, links followed */
+    char temporary[PATH_MAX + 32]; /* a name that it has before; empty: none */
+    int error;                     /* errno of the first write that failed */
     size_t used;
     char buffer[WRITER_BUFFER_BYTES];
 };
 
 static enum status writer_fail(const char *name, int error, struct failure *failure)
 {
-    return status_fail(failure, STATUS_DATA, "cannot write %s: %s",
+    return status_fail(failure, STATUS_DATA, "cannot write " STATUS_NAME ": %s",
                        name ? name : "standard output", strerror(error));
 }
 
 /*
- * Finds the file behind `name`, links followed, and the mode that it has or would get; returns
+ * Finds the file behind `name`, links followed, and the mode that it has or would get. Returns
  * whether it is one to be replaced: a regular file, or none yet.
  */
 static bool writer_find_target(const char *name, char target[PATH_MAX], mode_t *mode)
@@ -42,7 +43,7 @@ static bool writer_find_target(const char *name, char target[PATH_MAX], mode_t *
 
     if (!realpath(name, target))
         snprintf(target, PATH_MAX, "%s", name);
-    if (stat(target, &info) == 0) {
+    if (lstat(target, &info) == 0) {
         *mode = info.st_mode & 0777;
         return S_ISREG(info.st_mode);
     }
@@ -50,6 +51,13 @@ static bool writer_find_target(const char *name, char target[PATH_MAX], mode_t *
     umask(mask);
     *mode = 0666 & ~mask;
     return true;
+}
+
+/* Makes the directory that holds `path` of it. */
+static void writer_cut_to_directory(char path[PATH_MAX])
+{
+    char *slash = strrchr(path, '/');
+    snprintf(slash ? slash + 1 : path, 2, ".");
 }
 
 enum status writer_check(const char *name, struct failure *failure)
@@ -67,35 +75,71 @@ enum status writer_check(const char *name, struct failure *failure)
         return writer_fail(name, ENAMETOOLONG, failure);
     if (stat(name, &info) == 0 && S_ISDIR(info.st_mode))
         return writer_fail(name, EISDIR, failure);
-    if (writer_find_target(name, path, &mode)) {
-        char *slash = strrchr(path, '/');
-        snprintf(slash ? slash + 1 : path, 2, "."); /* the directory that it is made in */
-    }
+    if (writer_find_target(name, path, &mode))
+        writer_cut_to_directory(path);
     if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
         return writer_fail(name, errno, failure);
     return STATUS_OK;
 }
 
-/* Opens the named file, or a temporary one beside it; false with errno set. */
+/*
+ * Opens a file without a name in the directory of the target, so that nothing is left behind
+ * however the process ends; where the file system has none, one with a temporary name.
+ */
+static int writer_open_temporary(struct writer *writer)
+{
+    int fd = -1;
+
+#ifdef O_TMPFILE
+    char directory[PATH_MAX];
+    snprintf(directory, sizeof directory, "%s", writer->target);
+    writer_cut_to_directory(directory);
+    fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+#endif
+    if (fd < 0) {
+        snprintf(writer->temporary, sizeof writer->temporary, "%s" WRITER_SUFFIX, writer->target);
+        fd = mkostemp(writer->temporary, O_CLOEXEC);
+        if (fd < 0)
+            writer->temporary[0] = '\0';
+    }
+    return fd;
+}
+
+/* Opens the named file, or a temporary one in its place; false with errno set. */
 static bool writer_open_file(struct writer *writer)
 {
     mode_t mode;
 
-    if (!writer_find_target(writer->name, writer->target, &mode)) {
+    writer->replaces = writer_find_target(writer->name, writer->target, &mode);
+    if (!writer->replaces)
         writer->fd = open(writer->name, O_WRONLY | O_TRUNC | O_CLOEXEC);
-        return writer->fd >= 0;
-    }
-    int length = snprintf(writer->temporary, sizeof writer->temporary, "%s" WRITER_SUFFIX,
-                          writer->target);
-    if (length < 0 || (size_t)length >= sizeof writer->temporary) {
-        errno = ENAMETOOLONG;
-        writer->temporary[0] = '\0';
+    else if ((writer->fd = writer_open_temporary(writer)) >= 0 && fchmod(writer->fd, mode) != 0)
         return false;
+    return writer->fd >= 0;
+}
+
+/* Gives the complete file the target's name; false with errno set. */
+static bool writer_name_file(struct writer *writer)
+{
+    if (!writer->temporary[0]) {
+        char descriptor[32];
+        snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", writer->fd);
+        if (linkat(AT_FDCWD, descriptor, AT_FDCWD, writer->target, AT_SYMLINK_FOLLOW) == 0)
+            return true;
+        if (errno != EEXIST)
+            return false;
+        /* A link cannot replace a file; a rename can. */
+        snprintf(writer->temporary, sizeof writer->temporary, "%s.%ld", writer->target,
+                 (long)getpid());
+        if (linkat(AT_FDCWD, descriptor, AT_FDCWD, writer->temporary, AT_SYMLINK_FOLLOW) != 0) {
+            writer->temporary[0] = '\0';
+            return false;
+        }
     }
-    writer->fd = mkostemp(writer->temporary, O_CLOEXEC);
-    if (writer->fd < 0)
-        writer->temporary[0] = '\0';
-    return writer->fd >= 0 && fchmod(writer->fd, mode) == 0;
+    if (rename(writer->temporary, writer->target) != 0)
+        return false;
+    writer->temporary[0] = '\0';
+    return true;
 }
 
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure)
@@ -106,6 +150,7 @@ enum status writer_open(struct writer **writer, const char *name, struct failure
 
     made->fd = STDOUT_FILENO;
     made->name = name;
+    made->replaces = false;
     made->temporary[0] = '\0';
     made->error = 0;
     made->used = 0;
@@ -162,15 +207,11 @@ enum status writer_close(struct writer *writer, struct failure *failure)
     enum status status = STATUS_OK;
 
     writer_flush(writer);
+    if (writer->error == 0 && writer->replaces && !writer_name_file(writer))
+        writer->error = errno;
     if (close(writer->fd) != 0 && writer->error == 0)
         writer->error = errno;
     writer->fd = -1;
-    if (writer->error == 0 && writer->temporary[0]) {
-        if (rename(writer->temporary, writer->target) == 0)
-            writer->temporary[0] = '\0';
-        else
-            writer->error = errno;
-    }
     if (writer->error != 0)
         status = writer_fail(writer->name, writer->error, failure);
     writer_discard(writer);

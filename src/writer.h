@@ -22,8 +22,8 @@ enum status writer_check(const char *name, struct failure *failure);
 
 /*
  * Opens a writer on the file `name`, or on standard output if it is NULL. A new or regular file is
- * written as a temporary one beside it and renamed by writer_close; anything else (/dev/null, a
- * FIFO) is written directly. Fails with STATUS_DATA; the caller closes or discards it.
+ * written without a name, which writer_close gives it; anything else (/dev/null, a FIFO) is written
+ * directly. Fails with STATUS_DATA; the caller closes or discards it.
  */
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure);
 

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Compares gpuhist with other tools, as whole processes, on this machine: each row runs its two
+# commands in turn, A B A B ..., and prints the medians and the ratio of the medians.
+#
+# usage: make bench, or GPUHIST=./gpuhist READ_PIPE=./bench/read_pipe bench/compare.sh
+#   RUNS=7           how often each command is run
+#   BENCH_DIR=/tmp   where the input is made (about 1 GB, removed at the end)
+#   BENCH_GIB=8      the size of the file for a GPU
+set -euo pipefail
+
+: "${GPUHIST:=./gpuhist}" "${READ_PIPE:=./bench/read_pipe}" "${RUNS:=7}"
+dir=$(mktemp -d "${BENCH_DIR:-/tmp}/gpuhist-bench.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+
+python=
+for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c 'import numpy' 2>/dev/null; then
+        python=$candidate
+        break
+    fi
+done
+[ -n "$python" ] || { echo "compare.sh: needs python3 with numpy" >&2; exit 1; }
+
+# seconds COMMAND: the wall time of a shell command whose output is thrown away.
+seconds() {
+    local start=$EPOCHREALTIME end
+    bash -c "$1" >/dev/null 2>&1 || { echo "compare.sh: failed: $1" >&2; exit 1; }
+    end=$EPOCHREALTIME
+    awk -v a="$start" -v b="$end" 'BEGIN { printf "%.6f\n", b - a }'
+}
+
+median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+# row NAME VALUES A B: A is gpuhist's command, B the other's; VALUES the number of values counted.
+row() {
+    local name=$1 values=$2 a=$3 b=$4 i
+    : >"$dir/a.times"
+    : >"$dir/b.times"
+    seconds "$a" >"$dir/warm"
+    seconds "$b" >"$dir/warm"
+    for ((i = 0; i < RUNS; i++)); do
+        seconds "$a" >>"$dir/a.times"
+        seconds "$b" >>"$dir/b.times"
+    done
+    awk -v name="$name" -v a="$(median <"$dir/a.times")" -v b="$(median <"$dir/b.times")" \
+        -v values="$values" 'BEGIN { printf "| %s | %.4f | %.4f | %.2f | %.0f |\n", name, a, b, a / b, values / a / 1e6 }'
+}
+
+"$python" - "$dir" <<'PYTHON'
+import sys
+import numpy as np
+rng = np.random.default_rng(1)
+count = 64 << 20
+rng.integers(0, 256, count, dtype=np.int32).tofile(sys.argv[1] + "/256.bin")
+rng.integers(0, 5_000_000, count, dtype=np.int32).tofile(sys.argv[1] + "/5M.bin")
+np.full(count, 77, np.int32).tofile(sys.argv[1] + "/equal.bin")
+rng.integers(0, 5_000_000, 1 << 20, dtype=np.int32).tofile(sys.argv[1] + "/1Mi.bin")
+PYTHON
+: >"$dir/empty"
+n=67108864
+numpy_count="import sys, numpy as np; np.bincount(np.fromfile(sys.argv[1], np.int32), minlength=int(sys.argv[2])).tofile(sys.argv[3])"
+
+echo "$("$GPUHIST" --version), $(nproc) processors ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)), median of $RUNS"
+"$GPUHIST" info | sed 1d
+echo
+echo "| 64Mi int32, CPU engine | gpuhist, s | other, s | ratio | M values/s |"
+echo "|---|---|---|---|---|"
+cpu="'$GPUHIST' --engine cpu"
+row "256 bins, file, against cat FILE" $n "$cpu --bins 256 '$dir/256.bin'" "cat '$dir/256.bin' >/dev/null"
+row "256 bins, all equal, against cat FILE" $n "$cpu --bins 256 '$dir/equal.bin'" "cat '$dir/equal.bin' >/dev/null"
+row "256 bins, pipe, against the bare reader" $n "cat '$dir/256.bin' | $cpu --bins 256" "cat '$dir/256.bin' | '$READ_PIPE'"
+row "256 bins, file, against numpy" $n "$cpu --bins 256 --format raw -o '$dir/out' '$dir/256.bin'" "'$python' -c '$numpy_count' '$dir/256.bin' 256 '$dir/out'"
+row "5M bins, file, against numpy" $n "$cpu --bins 5M --format raw -o '$dir/out' '$dir/5M.bin'" "'$python' -c '$numpy_count' '$dir/5M.bin' 5000000 '$dir/out'"
+row "5M bins, file, one thread, against two" $n "$cpu --bins 5M --threads 1 --format raw -o '$dir/out' '$dir/5M.bin'" "$cpu --bins 5M --threads 2 --format raw -o '$dir/out' '$dir/5M.bin'"
+row "5M bins, all equal, against numpy" $n "$cpu --bins 5M --format raw -o '$dir/out' '$dir/equal.bin'" "'$python' -c '$numpy_count' '$dir/equal.bin' 5000000 '$dir/out'"
+row "1Mi values, 5M bins, tsv, against od, sort, uniq" 1048576 "$cpu --bins 5M '$dir/1Mi.bin'" "od -An -v -w4 -td4 '$dir/1Mi.bin' | sort -n | uniq -c"
+row "1Mi values, 5M bins, tsv, against od, awk" 1048576 "$cpu --bins 5M '$dir/1Mi.bin'" "od -An -v -w4 -td4 '$dir/1Mi.bin' | awk '{ n[\$1]++ } END { for (i in n) print i, n[i] }'"
+row "5M lines of tsv, no input, against seq" 5000000 "$cpu --bins 5M --zeros '$dir/empty'" "seq 5000000"
+row "no input, 256 bins, against true" 0 "$cpu --bins 256 '$dir/empty'" "'$(command -v true)'"
+
+"$GPUHIST" info | grep -q '^cuda: yes' || exit 0
+rm "$dir"/{256,equal}.bin
+: "${BENCH_GIB:=8}"
+"$python" - "$dir" "$BENCH_GIB" <<'PYTHON'
+import sys
+import numpy as np
+rng = np.random.default_rng(2)
+for bins in (256, 5_000_000):
+    block = rng.integers(0, bins, 64 << 20, dtype=np.int32)
+    with open(f"{sys.argv[1]}/{bins}.big", "wb") as file:
+        for _ in range(4 * int(sys.argv[2])):
+            block.tofile(file)
+PYTHON
+n=$((n * 4 * BENCH_GIB))
+echo
+echo "| $BENCH_GIB GiB of int32 from the page cache | gpuhist, s | other, s | ratio | M values/s |"
+echo "|---|---|---|---|---|"
+for bins in 256 5000000; do
+    big="$dir/$bins.big"
+    raw="--bins $bins --format raw -o /dev/null"
+    row "$bins bins, cuda, against cpu" $n "'$GPUHIST' --engine cuda $raw '$big'" "$cpu $raw '$big'"
+    row "$bins bins, cuda, twice the input, against once" $((2 * n)) \
+        "'$GPUHIST' --engine cuda $raw '$big' '$big'" "'$GPUHIST' --engine cuda $raw '$big'"
+    row "$bins bins, cuda, against cat FILE" $n "'$GPUHIST' --engine cuda $raw '$big'" "cat '$big' >/dev/null"
+done

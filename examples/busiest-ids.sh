@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# The ids that occur most often in files of little-endian 32-bit ids: "id TAB count", the most
+# frequent first, equally frequent ones in the order of their ids.
+#
+# Usage: busiest-ids.sh [FILE...]     "-" is standard input; without a FILE, a sample of 1000 ids
+# Environment: TOP, how many to print (10); BINS, one more than the largest id (5M); GPUHIST
+set -euo pipefail
+
+gpuhist=${GPUHIST:-gpuhist}
+
+# Numbers, one a line, to little-endian 32-bit integers.
+u32() {
+    printf '%b' "$(awk '{ printf "\\0%03o\\0%03o\\0%03o\\0%03o", $1 % 256, int($1 / 256) % 256,
+                                 int($1 / 65536) % 256, int($1 / 16777216) }')"
+}
+
+if [ $# -eq 0 ]; then
+    sample=$(mktemp -d)
+    trap 'rm -rf "$sample"' EXIT
+    seq 0 999 | awk '{ print 1000000 + int($1 * $1 / 50000) * 7 % 20 }' | u32 >"$sample/ids"
+    set -- "$sample/ids"
+fi
+
+# sed reads on where head would stop and let sort die of a broken pipe.
+"$gpuhist" --type u32 --bins "${BINS:-5M}" -- "$@" |
+    LC_ALL=C sort -k2,2nr -k1,1n |
+    sed -n "1,${TOP:-10}p"

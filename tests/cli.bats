@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# The command line: help, version, info, operations, files with odd names, statistics.
+
+load helpers
+
+@test "--help and -h fit a screen and name every option" {
+    run -0 --separate-stderr gpuhist --help
+    [ -z "$stderr" ]
+    [ "${#lines[@]}" -le 48 ]
+    for line in "${lines[@]}"; do [ "${#line}" -le 100 ]; done
+    [ "$output" = "$(gpuhist -h)" ]
+    [ "$output" = "$(gpuhist histogram --help)" ]
+}
+
+@test "--version and -V" {
+    run -0 --separate-stderr gpuhist --version
+    [[ $output =~ ^gpuhist\ [0-9]+\.[0-9]+\.[0-9]+$ ]] && [ -z "$stderr" ]
+    [ "$output" = "$(gpuhist -V)" ]
+}
+
+@test "info: the version, and each engine with what it found or why it cannot run" {
+    run -0 --separate-stderr gpuhist info
+    [ -z "$stderr" ]
+    [ "${lines[0]}" = "$(gpuhist --version)" ]
+    [[ ${lines[1]} =~ ^cuda:\ (yes|no):\ . ]]
+    [[ ${lines[2]} =~ ^cpu:\ yes:\ [0-9]+\ processor ]]
+}
+
+@test "every option of --help stands in the manual, and no other" {
+    gpuhist --help | grep -o -- '--[a-z][a-z-]*' | sort -u >"$BATS_TEST_TMPDIR/help"
+    sed 's/\\-/-/g; s/\\f[A-Z]//g' "$srcdir/man/gpuhist.1" | sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' |
+        grep '^\.B' | grep -o -- '--[a-z][a-z-]*' | sort -u >"$BATS_TEST_TMPDIR/man"
+    diff "$BATS_TEST_TMPDIR/help" "$BATS_TEST_TMPDIR/man"
+}
+
+@test "options may follow files, -- ends them, ./ hides an operation's name" {
+    cd "$BATS_TEST_TMPDIR"
+    int32 1 >-odd
+    int32 2 >histogram
+    int32 3 >info
+    run -0 gpuhist histogram --bins 5
+    run -0 gpuhist ./histogram info --bins 5
+    [ "$output" = $'2\t1\n3\t1' ]
+    run -0 gpuhist --bins 5 -- -odd histogram
+    [ "$output" = $'1\t1\n2\t1' ]
+}
+
+@test "--stats tells elements, bytes and the engine, on stderr" {
+    random_file "$BATS_TEST_TMPDIR/in" '<i2' 0 100 100000
+    for engine in $ENGINES; do
+        run -0 --separate-stderr gpuhist -t i16 --bins 100 --stats --engine "$engine" \
+            "$BATS_TEST_TMPDIR/in"
+        # shellcheck disable=SC2154
+        [[ ${stderr_lines[0]} == "gpuhist: 100000 elements, 200000 bytes in "*" GB/s" ]]
+        [[ ${stderr_lines[1]} == "gpuhist: $engine: "*" worker"* ]]
+        [[ ${stderr_lines[2]} == "gpuhist: $engine: "*"limit: "* ]]
+        [ "${#stderr_lines[@]}" -eq 3 ]
+    done
+}
+
+@test "it does not depend on the locale" {
+    int32 1 1 >"$BATS_TEST_TMPDIR/in"
+    LC_ALL=de_DE.UTF-8 run -0 gpuhist --bins 1.5K "$BATS_TEST_TMPDIR/in"
+    [ "$output" = $'1\t2' ]
+}
+
+@test "it links no CUDA library" {
+    command -v ldd >/dev/null || skip "no ldd"
+    run -0 ldd "$GPUHIST"
+    [[ $output != *cuda* ]]
+}

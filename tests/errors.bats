@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# What is wrong is told in one line, with the documented status, and no result is printed.
+
+load helpers
+
+assert_usage() { # TEXT ARG...: these arguments are refused with that text
+    local text=$1
+    shift
+    run --separate-stderr gpuhist "$@" </dev/null
+    assert_failed 2 "$text" || { echo "arguments: $*"; return 1; }
+    [[ $stderr == *" (see gpuhist --help)" ]]
+}
+
+@test "--bins: zero, negative, too large, not a number" {
+    assert_usage "--bins must be at least 1" --bins 0
+    assert_usage "invalid --bins '-1'" --bins -1
+    assert_usage "--bins is too large" --bins 4294967295
+    assert_usage "--bins is too large" --bins 4294967296
+    assert_usage "--bins is too large" --bins 9223372036854775808
+    assert_usage "invalid --bins '18446744073709551616'" --bins 18446744073709551616
+    assert_usage "invalid --bins '99999999999999999999999999999999999999999999'" \
+        --bins 99999999999999999999999999999999999999999999
+    local bad
+    for bad in 5X 32LB "" " 5" 5. .5 0.5 1e5 0x10 5KB 5MM 5iM ++5 NaN; do
+        assert_usage "invalid --bins '$bad'" --bins "$bad"
+    done
+    assert_usage "--bins is required"
+}
+
+@test "--range: empty, reversed, malformed, out of 64 bits" {
+    assert_usage "--range LO:HI is empty" --bins 1 --range 5:5
+    assert_usage "--range LO:HI is empty" --bins 1 --range 5:4
+    local bad
+    for bad in 5 5: :5 : 1:2:3 a:b "" 1-2; do
+        assert_usage "invalid --range '$bad'" --bins 1 --range "$bad"
+    done
+    assert_usage "--range exceeds the values of 64-bit signed integers" --bins 1 \
+        --range 0:9223372036854775809
+    assert_usage "--range exceeds the values of type u64" -t u64 --bins 1 --range -1:5
+    assert_usage "--range exceeds the values of type u64" -t u64 --bins 1 \
+        --range 0:18446744073709551617
+    assert_usage "--bins 11 is more than the 10 integers of --range" --bins 11 --range 0:10
+    assert_usage "--bins is required" --range 0:10
+}
+
+@test "unknown types, formats, engines, policies" {
+    local bad
+    for bad in i7 i128 f32 int i32x i32lebe I32 "" i; do
+        assert_usage "invalid --type '$bad'" --bins 5 --type "$bad"
+    done
+    assert_usage "invalid --format 'xml'" --bins 5 --format xml
+    assert_usage "unknown engine 'gpu'" --bins 5 --engine gpu
+    assert_usage "invalid --outside 'drop'" --bins 5 --outside drop
+    assert_usage "invalid --output ''" --bins 5 --output ""
+}
+
+@test "--threads and --chunk-size out of range" {
+    local bad
+    for bad in 0 -1 x 4097 ""; do
+        assert_usage "invalid --threads '$bad'" --bins 5 --threads "$bad"
+    done
+    for bad in 0 7 2G 1.1 x ""; do
+        assert_usage "invalid --chunk-size '$bad'" --bins 5 --chunk-size "$bad"
+    done
+}
+
+@test "unknown, incomplete and abused options" {
+    assert_usage "unknown or ambiguous option '--frob'" --frob
+    assert_usage "unknown or ambiguous option '--o'" --o
+    assert_usage "unknown option '-x'" -x
+    assert_usage "unknown option '-x'" --quiet -qx
+    assert_usage "unknown option '-x'" --quiet -xq
+    assert_usage "option --bins needs a value" --bins
+    assert_usage "option --bins needs a value" -b
+    assert_usage "option --zeros takes no value" --zeros=1
+    assert_usage "info takes no file: 'x'" info x
+}
+
+@test "the last of an option given twice counts, and abbreviations work" {
+    run -0 gpuhist --bins 1 --bin 4 < <(int32 3)
+    [ "$output" = $'3\t1' ]
+}
+
+@test "bins that do not fit the memory are refused before anything is read" {
+    # 4294967294 bins take 32 GiB; with 2 GB of address space at the most, they never fit
+    run --separate-stderr bash -c 'ulimit -v 2000000
+        "$GPUHIST" --bins 4294967294 --engine cpu </dev/zero'
+    assert_failed 1 "4294967294 bins"
+    [[ $stderr == *memory* ]]
+}
+
+@test "a usage error comes before a missing file, and a missing file before the work" {
+    run --separate-stderr gpuhist --bins x /nonexistent
+    assert_failed 2 "invalid --bins"
+    run --separate-stderr gpuhist --bins 5 /dev/zero /nonexistent
+    assert_failed 1 "/nonexistent: No such file or directory"
+}
+
+@test "no threads: a clear error" {
+    [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root and setpriv"
+    dir=$(mktemp -d)
+    chmod 755 "$dir"
+    cp "$GPUHIST" "$dir/gpuhist"
+    run --separate-stderr setpriv --reuid 65533 --regid 65533 --clear-groups \
+        bash -c "ulimit -u 2; exec '$dir/gpuhist' --bins 5 --engine cpu --threads 8 /dev/zero"
+    rm -rf "$dir"
+    assert_failed 1 "cannot start thread"
+}

@@ -1,0 +1,57 @@
+# shellcheck shell=bash
+# What the tests share. The oracles are od, sort, uniq, awk and numpy, never our own output.
+
+bats_require_minimum_version 1.5.0
+
+gpuhist() {
+    "$GPUHIST" "$@"
+}
+
+# skip_without_gpu: for tests tagged "gpu".
+skip_without_gpu() {
+    [[ $ENGINES == *cuda* ]] || skip "no GPU here"
+}
+
+# numpy CODE [ARG]...: runs Python code with numpy as np and the arguments in sys.argv.
+numpy() {
+    local code=$1
+    shift
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    "$PYTHON" -c "import sys, numpy as np
+$code" "$@"
+}
+
+# int32 VALUE...: the values as little-endian int32 on stdout, without gpuhist or numpy.
+int32() {
+    local value byte escapes=
+    for value; do
+        for byte in 0 8 16 24; do
+            printf -v escapes '%s\\x%02x' "$escapes" $((value >> byte & 255))
+        done
+    done
+    printf '%b' "$escapes"
+}
+
+# counts_of OD-FORMAT [FILE]: "value TAB count" in numeric order, by od, sort and uniq.
+counts_of() {
+    local format=$1
+    shift
+    od -An -v -w"${format//[!0-9]/}" -t"$format" "$@" | sort -n | uniq -c | awk '{ print $2 "\t" $1 }'
+}
+
+# random_file NAME DTYPE LOW HIGH COUNT: uniform random numbers, the same ones in every run.
+random_file() {
+    numpy 'np.random.default_rng(7).integers(int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]),
+        dtype=sys.argv[2][1:], endpoint=False).astype(sys.argv[2]).tofile(sys.argv[1])' "$@"
+}
+
+# assert_failed STATUS TEXT: the last "run --separate-stderr" ended with STATUS, printed nothing,
+# and told one line on stderr, "gpuhist: ...", that contains TEXT.
+assert_failed() {
+    # shellcheck disable=SC2154  # set by run
+    if [ "$status" -ne "$1" ] || [ -n "$output" ] || [ "${#stderr_lines[@]}" -ne 1 ] ||
+        [[ ${stderr_lines[0]} != "gpuhist: "*"$2"* ]]; then
+        printf 'status %s, stdout "%s", stderr:\n%s\n' "$status" "$output" "$stderr"
+        return 1
+    fi
+}

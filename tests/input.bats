@@ -1,0 +1,194 @@
+#!/usr/bin/env bats
+# The input: files, pipes and standard input as one stream, and what is wrong with them.
+
+load helpers
+
+@test "a pipe, a file, a redirected file and - are the same" {
+    local in=$BATS_TEST_TMPDIR/in
+    random_file "$in" '<i4' 0 1000 200000
+    counts_of d4 "$in" >"$BATS_TEST_TMPDIR/expected"
+    gpuhist --bins 1000 "$in" | cmp "$BATS_TEST_TMPDIR/expected" -
+    gpuhist --bins 1000 <"$in" | cmp "$BATS_TEST_TMPDIR/expected" -
+    gpuhist --bins 1000 - <"$in" | cmp "$BATS_TEST_TMPDIR/expected" -
+    # shellcheck disable=SC2002
+    cat "$in" | gpuhist --bins 1000 | cmp "$BATS_TEST_TMPDIR/expected" -
+    # shellcheck disable=SC2002
+    cat "$in" | gpuhist --bins 1000 - | cmp "$BATS_TEST_TMPDIR/expected" -
+}
+
+@test "several files are one stream, elements that straddle them too" {
+    local in=$BATS_TEST_TMPDIR/in engine
+    random_file "$in" '<i4' 0 1000 200000
+    counts_of d4 "$in" >"$BATS_TEST_TMPDIR/expected"
+    head -c 1 "$in" >"$BATS_TEST_TMPDIR/a"
+    : >"$BATS_TEST_TMPDIR/b"
+    tail -c +2 "$in" | head -c 300001 >"$BATS_TEST_TMPDIR/c"
+    tail -c +300003 "$in" | head -c 70001 >"$BATS_TEST_TMPDIR/d"
+    tail -c +370004 "$in" | head -c 2 >"$BATS_TEST_TMPDIR/e"
+    tail -c +370006 "$in" >"$BATS_TEST_TMPDIR/f"
+    cat "$BATS_TEST_TMPDIR"/[a-f] | cmp - "$in"
+    for engine in $ENGINES; do
+        gpuhist --bins 1000 --engine "$engine" --chunk-size 9001 "$BATS_TEST_TMPDIR"/[a-f] |
+            cmp "$BATS_TEST_TMPDIR/expected" -
+        # shellcheck disable=SC2002
+        cat "$BATS_TEST_TMPDIR/c" | gpuhist --bins 1000 --engine "$engine" "$BATS_TEST_TMPDIR"/[ab] - \
+            "$BATS_TEST_TMPDIR"/[def] | cmp "$BATS_TEST_TMPDIR/expected" -
+    done
+}
+
+@test "standard input is read from its offset, and left at its end" {
+    int32 1 2 3 4 >"$BATS_TEST_TMPDIR/small"
+    random_file "$BATS_TEST_TMPDIR/large" '<i4' 0 9 100000
+    for in in small large; do
+        {
+            gpuhist --bins 10 >"$BATS_TEST_TMPDIR/out"
+            wc -c >"$BATS_TEST_TMPDIR/rest"
+        } <"$BATS_TEST_TMPDIR/$in"
+        [ "$(cat "$BATS_TEST_TMPDIR/rest")" -eq 0 ]
+    done
+    { dd bs=4 count=1 status=none >/dev/null; gpuhist --bins 10; } <"$BATS_TEST_TMPDIR/small" \
+        >"$BATS_TEST_TMPDIR/out"
+    printf '2\t1\n3\t1\n4\t1\n' | cmp - "$BATS_TEST_TMPDIR/out"
+    { dd bs=4 count=1 status=none >/dev/null; gpuhist --bins 10; } <"$BATS_TEST_TMPDIR/large" \
+        >"$BATS_TEST_TMPDIR/out"
+    od -An -v -w4 -td4 -j4 "$BATS_TEST_TMPDIR/large" | sort -n | uniq -c |
+        awk '{ print $2 "\t" $1 }' | cmp - "$BATS_TEST_TMPDIR/out"
+}
+
+@test "- twice reads standard input once, as cat does" {
+    int32 1 2 >"$BATS_TEST_TMPDIR/in"
+    run -0 gpuhist --bins 5 - - <"$BATS_TEST_TMPDIR/in"
+    [ "$output" = $'1\t1\n2\t1' ]
+    random_file "$BATS_TEST_TMPDIR/in" '<i4' 0 9 100000
+    gpuhist --bins 9 - - <"$BATS_TEST_TMPDIR/in" >"$BATS_TEST_TMPDIR/out"
+    counts_of d4 "$BATS_TEST_TMPDIR/in" | cmp - "$BATS_TEST_TMPDIR/out"
+}
+
+@test "a file given twice is counted twice" {
+    int32 1 2 >"$BATS_TEST_TMPDIR/in"
+    run -0 gpuhist --bins 5 "$BATS_TEST_TMPDIR/in" "$BATS_TEST_TMPDIR/in"
+    [ "$output" = $'1\t2\n2\t2' ]
+}
+
+@test "a FIFO with a slow writer, cut inside elements" {
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    int32 1 2 3 3 >"$BATS_TEST_TMPDIR/in"
+    {
+        for i in 0 3 6 9 12; do
+            tail -c +$((i + 1)) "$BATS_TEST_TMPDIR/in" | head -c 3
+            sleep 0.05
+        done
+        tail -c 1 "$BATS_TEST_TMPDIR/in"
+    } >"$BATS_TEST_TMPDIR/fifo" 3>&- &
+    run -0 timeout 30 "$GPUHIST" --bins 5 "$BATS_TEST_TMPDIR/fifo"
+    [ "$output" = $'1\t1\n2\t1\n3\t2' ]
+}
+
+@test "files of /proc, which tell no size, are read to their end" {
+    bytes=$(wc -c </proc/version)
+    run -0 bash -c '"$GPUHIST" -t u8 --bins 256 /proc/version | awk "{ n += \$2 } END { print n }"'
+    [ "$output" -eq "$bytes" ]
+}
+
+@test "bytes left over at the end are an error that names them" {
+    for engine in $ENGINES; do
+        for left in 1 2 3; do
+            { int32 1 2; head -c $left /dev/zero; } >"$BATS_TEST_TMPDIR/in"
+            run --separate-stderr gpuhist --bins 5 --engine "$engine" "$BATS_TEST_TMPDIR/in"
+            assert_failed 1 "in: $left byte"
+            [[ $stderr == *"left over at the end: an element has 4"* ]]
+            run --separate-stderr gpuhist --bins 5 --engine "$engine" <"$BATS_TEST_TMPDIR/in"
+            assert_failed 1 "standard input: $left byte"
+        done
+    done
+    random_file "$BATS_TEST_TMPDIR/in" '<i4' 0 5 100000
+    printf 'xyz' >>"$BATS_TEST_TMPDIR/in"
+    run --separate-stderr gpuhist --bins 5 "$BATS_TEST_TMPDIR/in"
+    assert_failed 1 "3 bytes left over"
+    run --separate-stderr gpuhist -t i64 --bins 5 < <(printf 1)
+    assert_failed 1 "1 byte left over at the end: an element has 8"
+}
+
+@test "missing, empty-named and unreadable files, and directories" {
+    cd "$BATS_TEST_TMPDIR"
+    int32 1 >good
+    run --separate-stderr gpuhist --bins 5 good missing
+    assert_failed 1 "missing: No such file or directory"
+    run --separate-stderr gpuhist --bins 5 ""
+    assert_failed 1 "No such file or directory"
+    run --separate-stderr gpuhist --bins 5 good .
+    assert_failed 1 ".: Is a directory"
+    run --separate-stderr gpuhist --bins 5 <.
+    assert_failed 1 "standard input: Is a directory"
+    run --separate-stderr gpuhist --bins 5 $'new\nline'
+    assert_failed 1 "new?line: No such file or directory"
+}
+
+@test "a file that may not be read" {
+    command -v setpriv >/dev/null || skip "no setpriv"
+    dir=$(mktemp -d) # where another user gets to
+    chmod 755 "$dir"
+    cp "$GPUHIST" "$dir/gpuhist"
+    int32 1 >"$dir/secret"
+    chmod 000 "$dir/secret"
+    as_nobody=()
+    [ "$(id -u)" -ne 0 ] || as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+    run --separate-stderr "${as_nobody[@]}" "$dir/gpuhist" --bins 5 "$dir/secret"
+    rm -rf "$dir"
+    assert_failed 1 "secret: Permission denied"
+}
+
+@test "closed standard input" {
+    run --separate-stderr bash -c '"$GPUHIST" --bins 5 <&-'
+    assert_failed 1 "standard input: Bad file descriptor"
+    int32 1 >"$BATS_TEST_TMPDIR/in" # which is then opened as descriptor 0
+    run -0 bash -c '"$GPUHIST" --bins 5 "$1" <&-' - "$BATS_TEST_TMPDIR/in"
+    [ "$output" = $'1\t1' ]
+}
+
+# The FIFO comes first: the file has been looked at, and changes before its turn comes.
+start_behind_fifo() {
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    exec 4<>"$BATS_TEST_TMPDIR/fifo"
+    timeout 30 "$GPUHIST" --bins 5 --engine cpu "$BATS_TEST_TMPDIR/fifo" "$BATS_TEST_TMPDIR/in" \
+        >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
+    int32 1 >&4
+    while ! [ -s "/proc/$!/task/$!/children" ] && ! pgrep -P $! >/dev/null; do sleep 0.01; done
+    sleep 0.2
+}
+
+@test "a file that becomes shorter before it is read counts as it then is" {
+    random_file "$BATS_TEST_TMPDIR/in" '<i4' 0 5 100000
+    start_behind_fifo
+    truncate -s 399998 "$BATS_TEST_TMPDIR/in"
+    exec 4>&-
+    local status=0
+    wait $! || status=$?
+    [ "$status" -eq 1 ]
+    [ ! -s "$BATS_TEST_TMPDIR/out" ]
+    grep -q 'in: 2 bytes left over at the end' "$BATS_TEST_TMPDIR/err"
+}
+
+@test "a file that grows before it is read is read to its new end" {
+    random_file "$BATS_TEST_TMPDIR/in" '<i4' 0 5 100000
+    start_behind_fifo
+    random_file "$BATS_TEST_TMPDIR/more" '<i4' 0 5 5000
+    cat "$BATS_TEST_TMPDIR/more" >>"$BATS_TEST_TMPDIR/in"
+    exec 4>&-
+    wait $!
+    { int32 1; cat "$BATS_TEST_TMPDIR/in"; } | counts_of d4 | cmp - "$BATS_TEST_TMPDIR/out"
+}
+
+@test "more small files than a process may have open" {
+    mkdir "$BATS_TEST_TMPDIR/many"
+    for i in {1..300}; do int32 $((i % 7)) >"$BATS_TEST_TMPDIR/many/$i"; done
+    run -0 bash -c 'ulimit -n 20; "$GPUHIST" --bins 7 --engine cpu "$1"/*' - "$BATS_TEST_TMPDIR/many"
+    [ "$output" = $'0\t42\n1\t43\n2\t43\n3\t43\n4\t43\n5\t43\n6\t43' ]
+}
+
+@test "memory stays flat over a long stream" {
+    [ "$(uname -s)" = Linux ] || skip "reads /proc"
+    run -0 --separate-stderr bash -c 'head -c 1G /dev/zero |
+        { ulimit -v 400000; "$GPUHIST" --bins 256 --engine cpu --threads 2; }'
+    [ "$output" = $'0\t268435456' ]
+}

@@ -1,0 +1,96 @@
+"""Compares gpuhist with numpy over engines, threads, chunk sizes, distributions and binnings.
+
+usage: matrix.py GPUHIST TYPE ENGINE...
+
+The reference bins with Python's integers and numpy's searchsorted, and shares nothing with gpuhist.
+"""
+
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+COUNT = 70001
+
+
+def distributions(dtype, rng):
+    """Names and arrays: what a histogram meets in practice and at its limits."""
+    info = np.iinfo(dtype)
+    low, high = int(info.min), int(info.max)
+    small = min(high, 99)
+    uniform = rng.integers(low, high, COUNT, dtype=dtype, endpoint=True)
+    yield "uniform", uniform
+    yield "sorted", np.sort(uniform)
+    yield "small", rng.integers(0, small, COUNT, dtype=dtype, endpoint=True)
+    yield "equal", np.full(COUNT, small, dtype)
+    yield "skewed", np.minimum(rng.zipf(1.3, COUNT), small).astype(dtype)
+    yield "extremes", np.where(rng.integers(0, 2, COUNT) == 0, low, high).astype(dtype)
+    yield "one", np.array([1], dtype)
+
+
+def binnings(dtype):
+    """(bins, low, high) over this type: unit and scaled, narrow and wide, with values outside."""
+    info = np.iinfo(dtype)
+    low, limit = int(info.min), int(info.max) + 1
+    around_zero = -100 if low < 0 else 0
+    yield 100, 0, 100
+    yield 200, around_zero, around_zero + 200
+    yield 7, 0, 100
+    yield 251, low, limit
+    if info.bits > 8:
+        yield 1000, low, limit
+        yield 60000, max(low, -30000), max(low, -30000) + 60000
+    if info.bits > 16:
+        yield 300000, low // 3, limit // 3
+        yield 700001, 0, 700001
+
+
+def expected(values, bins, low, high):
+    """The counts of the bins, and of the values below and above."""
+    bottom, top = int(np.iinfo(values.dtype).min), int(np.iinfo(values.dtype).max)
+    # Compared within the type: numpy would make floats of numbers beyond it.
+    below = values < low if low > bottom else np.zeros(len(values), bool)
+    above = values >= high if high <= top else np.zeros(len(values), bool)
+    edges = [low + (b * (high - low) + bins - 1) // bins for b in range(bins)]
+    edges = np.array([max(e, bottom) for e in edges if e <= top], values.dtype)
+    inside = np.searchsorted(edges, values[~(below | above)], side="right") - 1
+    counts = np.bincount(inside, minlength=bins).astype("<u8")
+    return counts, int(below.sum()), int(above.sum())
+
+
+def main():
+    gpuhist, type_name, engines = sys.argv[1], sys.argv[2], sys.argv[3:]
+    order = ">" if type_name.endswith("be") else "<"
+    kind = {"i": "i", "u": "u"}[type_name[0]]
+    width = int(type_name[1:].removesuffix("be").removesuffix("le")) // 8
+    dtype = np.dtype(f"{kind}{width}")
+    rng = np.random.default_rng(width)
+    settings = [(1, "1M"), (3, "4099"), (8, "64K")]  # threads and chunk sizes, taken in turn
+    runs = 0
+    with tempfile.NamedTemporaryFile() as file:
+        for name, values in distributions(dtype, rng):
+            file.seek(0)
+            file.truncate()
+            values.astype(dtype.newbyteorder(order)).tofile(file)
+            file.flush()
+            for bins, low, high in binnings(dtype):
+                counts, below, above = expected(values, bins, low, high)
+                report = (f"gpuhist: values outside the bins: below {below}, above {above}\n"
+                          if below + above else "")
+                for engine in engines:
+                    threads, chunk = settings[runs % len(settings)]
+                    command = [gpuhist, "-t", type_name, "--bins", str(bins), "--range",
+                               f"{low}:{high}", "--format", "raw", "--engine", engine,
+                               "--threads", str(threads), "--chunk-size", chunk, file.name]
+                    done = subprocess.run(command, capture_output=True, check=False)
+                    got = np.frombuffer(done.stdout, "<u8")
+                    if done.returncode or done.stderr.decode() != report or \
+                            not np.array_equal(got, counts):
+                        sys.exit(f"{name}: {' '.join(command)}: status {done.returncode}, "
+                                 f"{done.stderr.decode()!r} instead of {report!r}")
+                runs += 1
+    print(f"{runs} runs on each of {len(engines)} engines")
+
+
+main()

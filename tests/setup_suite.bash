@@ -1,0 +1,24 @@
+# shellcheck shell=bash
+# Runs once before the tests of a file: what this machine has.
+
+setup_suite() {
+    bats_require_minimum_version 1.5.0
+    : "${GPUHIST:=$PWD/gpuhist}"
+    : "${srcdir:=$(cd "$BATS_TEST_DIRNAME/.." 2>/dev/null && pwd)}"
+    if [ ! -x "$GPUHIST" ]; then
+        echo "no program to test: $GPUHIST" >&2
+        return 1
+    fi
+    local python
+    for python in python3 /usr/bin/python3; do
+        if "$python" -c 'import numpy' 2>/dev/null; then
+            PYTHON=$python
+            break
+        fi
+    done
+    ENGINES=cpu
+    if "$GPUHIST" info | grep -q '^cuda: yes'; then
+        ENGINES='cuda cpu'
+    fi
+    export GPUHIST srcdir PYTHON ENGINES
+}
