@@ -16,6 +16,14 @@
  */
 #define CPU_ENGINE_CHUNK_BYTES ((size_t)512 << 10)
 
+/*
+ * Where the size of the input is not known it is a pipe, and one thread reads while the others
+ * count: smaller pieces are counted while they are still in the cache, and keep all at work.
+ * Seconds for 256 MiB through a pipe, two cores: 512 KiB 0.110, 256 KiB 0.104, 128 KiB 0.096, a
+ * bare reader 0.095.
+ */
+#define CPU_ENGINE_PIPE_CHUNK_BYTES ((size_t)128 << 10)
+
 static const struct cpu_operation *const cpu_operations[OPERATION_COUNT] = {
     [OPERATION_HISTOGRAM] = &cpu_histogram,
 };
@@ -60,7 +68,9 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for the CPU engine");
 
-    size_t chunk_bytes = options->chunk_bytes ? options->chunk_bytes : CPU_ENGINE_CHUNK_BYTES;
+    bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN;
+    size_t usual_bytes = is_pipe ? CPU_ENGINE_PIPE_CHUNK_BYTES : CPU_ENGINE_CHUNK_BYTES;
+    size_t chunk_bytes = options->chunk_bytes ? options->chunk_bytes : usual_bytes;
     unsigned threads = options->threads ? options->threads : cpu_engine_processors();
     *made = (struct cpu_session){
         .job = job,

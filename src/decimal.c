@@ -59,7 +59,7 @@ bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __in
             return false;
     }
     uint64_t factor = decimal_factor(c, (size_t)(end - c), unit);
-    if (whole_digits == 0 || factor == 0 || number >= DECIMAL_LIMIT / (__int128)factor)
+    if (whole_digits == 0 || factor == 0 || number > (DECIMAL_LIMIT - 1) / (__int128)factor)
         return false;
     number *= (__int128)factor;
     for (; fraction_digits > 0; fraction_digits--, number /= 10) {

@@ -19,8 +19,8 @@ enum decimal_unit {
 };
 
 /*
- * Reads the whole of `text[0..length)`: [+-]digits[.digits][suffix], whose value must be an
- * integer of less than 2^96. Returns false if it is anything else.
+ * Reads the whole of `text[0..length)`: [+-]digits[.digits][suffix]. The value must be an integer
+ * below 2^96, and so must its digits be without point and suffix. Returns false otherwise.
  */
 bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __int128 *value);
 

@@ -23,10 +23,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ENGINE_INPUT_UNKNOWN UINT64_MAX
+
 struct engine_options {
     unsigned threads;     /* workers; 0: as many as pay */
     size_t chunk_bytes;   /* of one buffer; 0: what suits the engine */
-    uint64_t input_bytes; /* the size of the input; UINT64_MAX where unknown */
+    uint64_t input_bytes; /* the size of the input, or ENGINE_INPUT_UNKNOWN */
 };
 
 /* Memory of a worker, to be filled by the caller. */

@@ -8,52 +8,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Region r is guarded by lock r mod this: enough that two workers rarely want the same one. */
-#define HISTOGRAM_LOCKS 1024
-
-struct histogram_locks {
-    pthread_mutex_t mutex[HISTOGRAM_LOCKS];
+struct histogram_region {
+    pthread_mutex_t mutex;
+    uint32_t staged; /* increments in its 32-bit part, at most staged_limit */
 };
 
-static pthread_mutex_t *histogram_lock(struct histogram *histogram, size_t region)
+static struct histogram_region *histogram_lock(struct histogram *histogram, size_t region)
 {
-    pthread_mutex_t *mutex = &histogram->locks->mutex[region % HISTOGRAM_LOCKS];
-    pthread_mutex_lock(mutex);
-    return mutex;
+    pthread_mutex_lock(&histogram->regions[region].mutex);
+    return &histogram->regions[region];
+}
+
+static void histogram_unlock(struct histogram_region *region)
+{
+    pthread_mutex_unlock(&region->mutex);
+}
+
+static bool histogram_allocate(struct histogram *histogram)
+{
+    size_t regions = (histogram->entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
+
+    histogram->regions = calloc(regions, sizeof *histogram->regions);
+    histogram->counts = memory_map(histogram->entries * sizeof *histogram->counts);
+    histogram->staged = memory_map(histogram->entries * sizeof *histogram->staged);
+    for (size_t i = 0; histogram->regions && i < regions; i++)
+        pthread_mutex_init(&histogram->regions[i].mutex, NULL);
+    return histogram->regions && histogram->counts && histogram->staged;
 }
 
 enum status histogram_create(const struct job *job, struct histogram **histogram,
                              struct failure *failure)
 {
     size_t entries = (size_t)job->binning.bins + BINNING_OUTSIDE;
-    size_t bytes = entries * sizeof(uint64_t);
-    uint64_t available = memory_available();
-    struct histogram *made = calloc(1, sizeof *made);
+    size_t mebibytes = entries * sizeof(uint64_t) >> 20; /* mostly, either part is unused */
+    uint64_t available = memory_available() >> 20;
 
-    if (bytes > available)
-        status_fail(failure, STATUS_DATA, "%u bins need %zu MiB of memory, but %llu MiB are free",
-                    job->binning.bins, bytes >> 20, (unsigned long long)available >> 20);
-    else if (!made || !(made->locks = calloc(1, sizeof *made->locks)) ||
-             !(made->counts = memory_map(bytes)))
-        status_fail(failure, STATUS_DATA, "no memory for %u bins (%zu MiB)", job->binning.bins,
-                    bytes >> 20);
-    else {
-        made->entries = entries;
-        for (size_t i = 0; i < HISTOGRAM_LOCKS; i++)
-            pthread_mutex_init(&made->locks->mutex[i], NULL);
-        *histogram = made;
-        return STATUS_OK;
+    if (mebibytes > available)
+        return status_fail(failure, STATUS_DATA, "%u bins need %zu MiB of memory: %llu are free",
+                           job->binning.bins, mebibytes, (unsigned long long)available);
+    struct histogram *made = calloc(1, sizeof *made);
+    if (made)
+        *made = (struct histogram){.entries = entries, .staged_limit = UINT32_MAX};
+    if (!made || !histogram_allocate(made)) {
+        histogram_destroy(made);
+        return status_fail(failure, STATUS_DATA, "no memory for %u bins (%zu MiB)",
+                           job->binning.bins, mebibytes);
     }
-    histogram_destroy(made);
-    return failure->status;
+    *histogram = made;
+    return STATUS_OK;
 }
 
 void histogram_destroy(struct histogram *histogram)
 {
     if (!histogram)
         return;
-    memory_unmap(histogram->counts, histogram->entries * sizeof(uint64_t));
-    free(histogram->locks);
+    memory_unmap(histogram->counts, histogram->entries * sizeof *histogram->counts);
+    memory_unmap(histogram->staged, histogram->entries * sizeof *histogram->staged);
+    free(histogram->regions);
     free(histogram);
 }
 
@@ -64,19 +75,20 @@ static size_t histogram_region_rest(size_t first, size_t n)
     return rest < n ? rest : n;
 }
 
-#define HISTOGRAM_DEFINE_ADD(name, counter)                                                     \
-    void name(struct histogram *histogram, size_t first, const counter *counts, size_t n)       \
-    {                                                                                           \
-        while (n > 0) {                                                                         \
-            size_t length = histogram_region_rest(first, n);                                    \
-            pthread_mutex_t *mutex = histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2); \
-            for (size_t i = 0; i < length; i++)                                                 \
-                histogram->counts[first + i] += counts[i];                                      \
-            pthread_mutex_unlock(mutex);                                                        \
-            first += length;                                                                    \
-            counts += length;                                                                   \
-            n -= length;                                                                        \
-        }                                                                                       \
+#define HISTOGRAM_DEFINE_ADD(name, counter)                                               \
+    void name(struct histogram *histogram, size_t first, const counter *counts, size_t n) \
+    {                                                                                     \
+        while (n > 0) {                                                                   \
+            size_t length = histogram_region_rest(first, n);                              \
+            struct histogram_region *region =                                             \
+                histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);                \
+            for (size_t i = 0; i < length; i++)                                           \
+                histogram->counts[first + i] += counts[i];                                \
+            histogram_unlock(region);                                                     \
+            first += length;                                                              \
+            counts += length;                                                             \
+            n -= length;                                                                  \
+        }                                                                                 \
     }
 
 HISTOGRAM_DEFINE_ADD(histogram_add_counts32, uint32_t)
@@ -86,7 +98,7 @@ HISTOGRAM_DEFINE_ADD(histogram_add_counts64, uint64_t)
  * Four residuals at a time; four equal ones are counted in one step, since a counter that is
  * incremented again and again waits for its own store each time (all values equal: 1.2x).
  */
-static void histogram_count_residuals(uint64_t *counts, const uint16_t *residuals, size_t n)
+static void histogram_count_residuals(uint32_t *counts, const uint16_t *residuals, size_t n)
 {
     size_t i = 0;
 
@@ -106,33 +118,60 @@ static void histogram_count_residuals(uint64_t *counts, const uint16_t *residual
         counts[residuals[i]]++;
 }
 
+/* Moves the 32-bit part of a region, which begins at entry `first`, to the 64-bit one. */
+static void histogram_settle(struct histogram *histogram, struct histogram_region *region,
+                             size_t first)
+{
+    size_t length = histogram_region_rest(first, histogram->entries - first);
+
+    for (size_t i = first; i < first + length; i++) {
+        histogram->counts[i] += histogram->staged[i];
+        histogram->staged[i] = 0;
+    }
+    region->staged = 0;
+}
+
 void histogram_add_residuals(struct histogram *histogram, size_t region, const uint16_t *residuals,
                              size_t n)
 {
-    pthread_mutex_t *mutex = histogram_lock(histogram, region);
-    histogram_count_residuals(histogram->counts + (region << HISTOGRAM_REGION_LOG2), residuals, n);
-    pthread_mutex_unlock(mutex);
+    size_t first = region << HISTOGRAM_REGION_LOG2;
+    struct histogram_region *locked = histogram_lock(histogram, region);
+
+    if (n > histogram->staged_limit - locked->staged)
+        histogram_settle(histogram, locked, first);
+    locked->staged += (uint32_t)n;
+    histogram_count_residuals(histogram->staged + first, residuals, n);
+    histogram_unlock(locked);
+}
+
+/* Takes all that was counted in an entry. */
+static uint64_t histogram_take(struct histogram *histogram, size_t entry)
+{
+    uint64_t count = histogram_count(histogram, entry);
+    histogram->counts[entry] = 0;
+    histogram->staged[entry] = 0;
+    return count;
 }
 
 enum status histogram_finish(struct histogram *histogram, const struct job *job, uint64_t elements,
                              struct failure *failure)
 {
-    uint64_t *counts = histogram->counts;
     size_t below = histogram->entries - 2;
     size_t above = histogram->entries - 1;
     uint64_t total = 0;
 
     for (size_t i = 0; i < histogram->entries; i++)
-        total += counts[i];
+        total += histogram_count(histogram, i);
     if (total != elements)
         return status_fail(failure, STATUS_DATA,
                            "internal error: %llu elements were read, but %llu counted",
                            (unsigned long long)elements, (unsigned long long)total);
     if (job->outside == OUTSIDE_CLAMP) {
-        counts[0] += counts[below];
-        counts[below - 1] += counts[above];
+        histogram->counts[0] += histogram_take(histogram, below);
+        histogram->counts[below - 1] += histogram_take(histogram, above);
+    } else if (job->outside == OUTSIDE_IGNORE) {
+        histogram_take(histogram, below);
+        histogram_take(histogram, above);
     }
-    if (job->outside == OUTSIDE_CLAMP || job->outside == OUTSIDE_IGNORE)
-        counts[below] = counts[above] = 0;
     return STATUS_OK;
 }

@@ -22,6 +22,8 @@ struct pipeline_worker {
     enum status status;
     struct failure failure; /* valid if status is not STATUS_OK */
     uint64_t bytes;
+    double opened_at; /* on the clock: ready to pull, and done */
+    double finished_at;
     double pull_seconds;
     double busy_seconds;
     double wait_seconds;
@@ -64,13 +66,15 @@ static enum status pipeline_worker_loop(struct pipeline_worker *self, void *work
 {
     bool ended = false;
 
+    self->opened_at = pipeline_clock();
     while (!ended) {
         if (pipeline_worker_step(self, worker, &ended) != STATUS_OK)
             return self->failure.status;
     }
     double start = pipeline_clock();
     enum status status = self->pipeline->engine->worker_finish(worker, &self->failure);
-    self->busy_seconds += pipeline_clock() - start;
+    self->finished_at = pipeline_clock();
+    self->busy_seconds += self->finished_at - start;
     return status;
 }
 
@@ -105,11 +109,13 @@ static unsigned pipeline_start(const struct pipeline *pipeline, struct pipeline_
     return count;
 }
 
-/* Waits for the workers, adds up what they did, and keeps the earliest failure. */
-static enum status pipeline_join(struct pipeline_worker *workers, unsigned count,
+/* Waits for the workers, adds up what they did since `start`, and keeps the earliest failure. */
+static enum status pipeline_join(struct pipeline_worker *workers, unsigned count, double start,
                                  struct pipeline_report *report, struct failure *failure)
 {
     const struct failure *first = NULL;
+    double opened_at = start;
+    double finished_at = start;
 
     for (unsigned i = 0; i < count; i++) {
         const struct pipeline_worker *worker = &workers[i];
@@ -118,16 +124,22 @@ static enum status pipeline_join(struct pipeline_worker *workers, unsigned count
         report->pull_seconds += worker->pull_seconds;
         report->busy_seconds += worker->busy_seconds;
         report->wait_seconds += worker->wait_seconds;
+        if (i == 0 || worker->opened_at < opened_at)
+            opened_at = worker->opened_at;
+        if (worker->finished_at > finished_at)
+            finished_at = worker->finished_at;
         if (worker->status != STATUS_OK && (!first || worker->failure.position < first->position))
             first = &worker->failure;
     }
+    report->open_seconds = opened_at - start;
+    report->run_seconds = finished_at - opened_at;
     if (!first)
         return STATUS_OK;
     *failure = *first;
     return first->status;
 }
 
-static enum status pipeline_run_workers(const struct pipeline *pipeline,
+static enum status pipeline_run_workers(const struct pipeline *pipeline, double start,
                                         struct pipeline_report *report, struct failure *failure)
 {
     unsigned count = pipeline->engine->workers(pipeline->session);
@@ -138,8 +150,8 @@ static enum status pipeline_run_workers(const struct pipeline *pipeline,
     report->workers = pipeline_start(pipeline, workers, count, failure);
     enum status status = report->workers == count ? STATUS_OK : failure->status;
     struct failure ignored; /* one worker did not start: that is what is told */
-    enum status joined =
-        pipeline_join(workers, report->workers, report, status == STATUS_OK ? failure : &ignored);
+    enum status joined = pipeline_join(workers, report->workers, start, report,
+                                       status == STATUS_OK ? failure : &ignored);
     free(workers);
     return status == STATUS_OK ? joined : status;
 }
@@ -193,12 +205,10 @@ enum status pipeline_run(const struct job *job, struct source *source, const cha
     if (status != STATUS_OK)
         return status;
 
-    double opened = pipeline_clock();
-    *report =
-        (struct pipeline_report){.engine = pipeline.engine->name, .open_seconds = opened - start};
-    status = pipeline_run_workers(&pipeline, report, failure);
+    *report = (struct pipeline_report){.engine = pipeline.engine->name};
+    status = pipeline_run_workers(&pipeline, start, report, failure);
     pipeline.engine->close(pipeline.session);
-    report->run_seconds = pipeline_clock() - opened;
+    report->seconds = pipeline_clock() - start;
     report->elements = report->bytes / job->element.bytes;
     if (status == STATUS_OK)
         status = operations[job->operation].finish(partial, job, report->elements, failure);

@@ -14,7 +14,8 @@ struct pipeline_report {
     unsigned workers;
     uint64_t bytes;
     uint64_t elements;
-    double open_seconds; /* from the start until the engine was ready to pull */
+    double seconds;      /* of all, with opening and closing the engine */
+    double open_seconds; /* from the start until the first worker was ready to pull */
     double run_seconds;  /* from then on until everything was in the partial */
     double pull_seconds; /* workers waited for input or read it */
     double busy_seconds; /* workers counted, or handed chunks to a device */

@@ -13,7 +13,7 @@ static void print_raw_histogram(struct writer *writer, const struct job *job,
 {
     (void)options; /* --zeros: every bin is there in any case */
     for (uint64_t bin = 0; bin < job->binning.bins; bin++) {
-        uint64_t count = histogram->counts[bin];
+        uint64_t count = histogram_count(histogram, bin);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
         count = __builtin_bswap64(count);
 #endif

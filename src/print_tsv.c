@@ -31,8 +31,9 @@ static void print_tsv_histogram(struct writer *writer, const struct job *job,
                                 const struct print_options *options)
 {
     for (uint64_t bin = 0; bin < job->binning.bins; bin++) {
-        if (histogram->counts[bin] > 0 || options->zeros)
-            print_tsv_line(writer, job, bin, histogram->counts[bin]);
+        uint64_t count = histogram_count(histogram, bin);
+        if (count > 0 || options->zeros)
+            print_tsv_line(writer, job, bin, count);
     }
 }
 

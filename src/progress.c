@@ -27,11 +27,9 @@ static const char *progress_limit(const struct pipeline_report *report)
 
 void progress_print_stats(const struct pipeline_report *report)
 {
-    double seconds = report->open_seconds + report->run_seconds;
-
     status_print("%llu elements, %llu bytes in %.4f s: %.2f GB/s",
-                 (unsigned long long)report->elements, (unsigned long long)report->bytes, seconds,
-                 progress_gigabytes_per_second(report->bytes, seconds));
+                 (unsigned long long)report->elements, (unsigned long long)report->bytes,
+                 report->seconds, progress_gigabytes_per_second(report->bytes, report->seconds));
     status_print("%s: %u worker%s, ready after %.4f s, then %.4f s: %.2f GB/s", report->engine,
                  report->workers, report->workers == 1 ? "" : "s", report->open_seconds,
                  report->run_seconds,

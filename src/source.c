@@ -133,13 +133,17 @@ static enum status source_open_next(struct source *source, struct failure *failu
     if (!input)
         return source_fail(failure, name, strerror(errno));
     *input = (struct input){.name = source_name(name), .users = 1};
-    input->fd = source_is_stdin(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    /* Not to wait here for the writer of a FIFO: that is source_pipe_read's, which can be woken. */
+    input->fd =
+        source_is_stdin(name) ? STDIN_FILENO : open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (input->fd < 0 || fstat(input->fd, &info) != 0) {
         source_fail(failure, name, strerror(errno));
         failure->position = source->position;
         free(input);
         return failure->status;
     }
+    if (!source_is_stdin(name))
+        fcntl(input->fd, F_SETFL, 0);
     input->is_regular = S_ISREG(info.st_mode);
     if (input->is_regular) {
         input->next = lseek(input->fd, 0, SEEK_CUR);
@@ -191,6 +195,7 @@ static enum status source_fill(struct source *source, char *buffer, size_t capac
                                  *filled < source->element_bytes, &bytes, failure)) {
         case SOURCE_DATA:
             *filled += bytes;
+            source->last_name = source->current->name;
             break;
         case SOURCE_END:
             source_close_current(source);
@@ -213,11 +218,11 @@ static enum status source_cut(struct source *source, const char *buffer, size_t 
     memcpy(source->carry, buffer + *filled, source->carry_bytes);
 
     bool ended = !source->current && source->opened == source->count;
-    if (*filled > 0 || source->carry_bytes == 0 || !ended)
+    if (*filled > 0 || source->carry_bytes == 0 || !ended || atomic_load(&source->stopped))
         return STATUS_OK;
     return status_fail_at(failure, source->position, STATUS_DATA,
                           STATUS_NAME ": %zu byte%s left over at the end: an element has %zu",
-                          source_name(source->names[source->count - 1]), source->carry_bytes,
+                          source->last_name, source->carry_bytes,
                           source->carry_bytes == 1 ? "" : "s", source->element_bytes);
 }
 
@@ -252,9 +257,10 @@ enum status source_pull(struct source *source, void *buffer, size_t capacity, st
                         struct failure *failure)
 {
     struct source_range range = {.bytes = 0};
+    size_t whole = capacity - capacity % source->element_bytes;
 
     pthread_mutex_lock(&source->lock);
-    enum status status = source_take(source, buffer, capacity, chunk, &range, failure);
+    enum status status = source_take(source, buffer, whole, chunk, &range, failure);
     pthread_mutex_unlock(&source->lock);
     if (status != STATUS_OK)
         source_stop(source);

@@ -38,6 +38,7 @@ struct source {
     pthread_mutex_t lock; /* guards all below */
     size_t opened;        /* how many of the names have been opened */
     struct input *current;
+    const char *last_name;  /* the input that the last bytes were read from, as messages say it */
     unsigned char carry[8]; /* the start of an element, cut off by the last pull */
     size_t carry_bytes;
     uint64_t position; /* of the next chunk */
@@ -63,7 +64,7 @@ enum status source_file_read(const struct source_range *range, void *buffer, uin
 enum source_event {
     SOURCE_DATA,  /* some bytes */
     SOURCE_END,   /* the input's end */
-    SOURCE_EMPTY, /* nothing just now, and the caller did not want to wait; or the source stopped */
+    SOURCE_EMPTY, /* nothing just now; or the source was stopped */
     SOURCE_ERROR, /* the failure is written */
 };
 
@@ -71,8 +72,9 @@ enum source_event {
 void source_pipe_widen(int fd);
 
 /*
- * Reads what is there, up to `room` bytes, waiting for the first if `wait`. The lock is held: a
- * source_stop from another thread ends the waiting.
+ * Reads what is there, up to `room` bytes; waits for it without limit if `wait`, else for as long
+ * as a busy writer takes to write the next piece. The lock is held; a source_stop from another
+ * thread ends the waiting.
  */
 enum source_event source_pipe_read(const struct source *source, void *buffer, size_t room,
                                    bool wait, size_t *bytes, struct failure *failure);

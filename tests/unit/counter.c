@@ -1,1 +1,556 @@
-int main(void){return 0;}
+/* The counters of the CPU and the shared histogram, against a plain count. */
+#include "config.h"
+
+#include "cpu_counter.h"
+#include "tap.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* Some more than a stage of the partitioned counter holds, and no multiple of anything. */
+#define VALUES 200003
+
+/* How the values lie over the entries 0 .. N + 1 of a table. */
+enum distribution { UNIFORM, EQUAL, SORTED, TWO_VALUES, LAST_ENTRIES, DISTRIBUTION_COUNT };
+
+static const char *const distribution_names[DISTRIBUTION_COUNT] = {
+    [UNIFORM] = "uniform",       [EQUAL] = "all equal",           [SORTED] = "sorted",
+    [TWO_VALUES] = "two values", [LAST_ENTRIES] = "last entries",
+};
+
+static uint32_t distributed(enum distribution distribution, size_t i, size_t entries,
+                            uint64_t *state)
+{
+    switch (distribution) {
+    case UNIFORM:
+        return (uint32_t)(tap_random(state) % entries);
+    case EQUAL:
+        return (uint32_t)(entries / 2);
+    case SORTED:
+        return (uint32_t)(i * entries / VALUES);
+    case TWO_VALUES:
+        return (uint32_t)(tap_random(state) % 2 ? entries - 1 : entries / 3);
+    case LAST_ENTRIES:
+        return (uint32_t)(entries - 1 - tap_random(state) % 3);
+    case DISTRIBUTION_COUNT:
+        break;
+    }
+    abort();
+}
+
+static void *must(void *memory)
+{
+    if (memory)
+        return memory;
+    printf("Bail out! no memory\n");
+    exit(1);
+}
+
+/* A histogram for `bins` bins, and beside it the plain count that it is to equal. */
+struct table {
+    struct job job;
+    struct histogram *histogram;
+    uint64_t *wanted; /* [histogram->entries] */
+    uint64_t total;   /* of wanted */
+};
+
+static void table_open(struct table *table, uint32_t bins)
+{
+    struct failure failure;
+
+    *table = (struct table){.job = {.outside = OUTSIDE_REPORT}};
+    if (!element_parse("i32", &table->job.element) ||
+        binning_init(&table->job.binning, &table->job.element, 0, bins, bins, &failure) ||
+        histogram_create(&table->job, &table->histogram, &failure)) {
+        printf("Bail out! no histogram of %u bins\n", bins);
+        exit(1);
+    }
+    table->wanted = must(calloc(table->histogram->entries, sizeof *table->wanted));
+}
+
+static void table_close(struct table *table)
+{
+    histogram_destroy(table->histogram);
+    free(table->wanted);
+}
+
+static bool table_matches(const struct table *table)
+{
+    size_t entries = table->histogram->entries;
+
+    for (size_t i = 0; i < entries; i++) {
+        uint64_t count = histogram_count(table->histogram, i);
+        if (count != table->wanted[i])
+            return tap_note("%zu entries: entry %zu has %llu, not %llu", entries, i,
+                            (unsigned long long)count, (unsigned long long)table->wanted[i]);
+    }
+    return true;
+}
+
+static void table_want(struct table *table, const uint32_t *indexes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        table->wanted[indexes[i]]++;
+    table->total += n;
+}
+
+static void *counter_open(const struct cpu_counter *counter, struct table *table)
+{
+    struct failure failure;
+    void *state = NULL;
+
+    if (counter->open(table->histogram, &state, &failure) != STATUS_OK) {
+        printf("Bail out! %s\n", failure.message);
+        exit(1);
+    }
+    return state;
+}
+
+/* Hands the indexes over in pieces of many lengths, none among them. */
+static void count_in_pieces(const struct cpu_counter *counter, void *state, const uint32_t *indexes,
+                            size_t n)
+{
+    static const size_t lengths[] = {1, 4096, 7, 0, 8, 33, 4095, 9, 30011};
+
+    for (size_t i = 0; n > 0; i++) {
+        size_t length = lengths[i % ARRAY_LENGTH(lengths)];
+        length = length < n ? length : n;
+        counter->count(state, indexes, length);
+        indexes += length;
+        n -= length;
+    }
+}
+
+/* Counts, flushes twice, counts on, flushes twice: the table has to be right each time. */
+static bool check_counter(const struct cpu_counter *counter, struct table *table,
+                          const uint32_t *indexes, size_t n)
+{
+    void *state = counter_open(counter, table);
+    size_t part = n / 3;
+    bool right = true;
+
+    for (size_t done = 0; done < n; done += part, part = n - done) {
+        count_in_pieces(counter, state, indexes + done, part);
+        table_want(table, indexes + done, part);
+        counter->flush(state);
+        right = right && (table_matches(table) || tap_note("after a flush"));
+        counter->flush(state);
+        right = right && (table_matches(table) || tap_note("after a second flush"));
+    }
+    counter->close(state);
+    return right;
+}
+
+static bool check_distribution(const struct cpu_counter *counter, uint32_t bins,
+                               enum distribution distribution, uint32_t *indexes)
+{
+    struct table table;
+    struct failure failure;
+    uint64_t state = bins;
+
+    table_open(&table, bins);
+    for (size_t i = 0; i < VALUES; i++)
+        indexes[i] = distributed(distribution, i, table.histogram->entries, &state);
+    bool right = check_counter(counter, &table, indexes, VALUES);
+    if (right && histogram_finish(table.histogram, &table.job, VALUES, &failure) != STATUS_OK)
+        right = tap_note("%s", failure.message);
+    right = right && table_matches(&table);
+    table_close(&table);
+    return right || tap_note("%s values", distribution_names[distribution]);
+}
+
+static void test_counter(const struct cpu_counter *counter, const char *name)
+{
+    /* 1022 is the last with copies of the private table; 16382 entries end with a region. */
+    static const uint32_t bins[] = {1,     2,     256,   1000,  1022,   1023,
+                                    16382, 16383, 16384, 16385, 200000, 5000000};
+    uint32_t *indexes = must(malloc(VALUES * sizeof *indexes));
+
+    for (size_t i = 0; i < ARRAY_LENGTH(bins); i++) {
+        bool right = true;
+        for (int distribution = 0; distribution < DISTRIBUTION_COUNT; distribution++)
+            right =
+                check_distribution(counter, bins[i], (enum distribution)distribution, indexes) &&
+                right;
+        tap_ok(right, "%s, %u bin%s: every distribution, two flushes", name, bins[i],
+               bins[i] == 1 ? "" : "s");
+    }
+    free(indexes);
+}
+
+static uint64_t histogram_total(const struct histogram *histogram)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < histogram->entries; i++)
+        total += histogram_count(histogram, i);
+    return total;
+}
+
+/*
+ * A private counter with a limit must never hold back more increments than that: with the real
+ * limit, 2^32 - 1, a 32-bit counter would have wrapped.
+ */
+static bool check_limited(uint32_t bins, uint32_t limit)
+{
+    enum { PIECES = 60 };
+    struct table table;
+    struct failure failure;
+    void *counter = NULL;
+    uint64_t state = limit;
+    uint32_t indexes[101];
+    bool right = true;
+
+    table_open(&table, bins);
+    if (cpu_counter_private_open_limited(table.histogram, limit, &counter, &failure)) {
+        table_close(&table);
+        return tap_note("%s", failure.message);
+    }
+    for (size_t i = 0; i < PIECES; i++) {
+        size_t n = tap_random(&state) % (ARRAY_LENGTH(indexes) + 1);
+        for (size_t j = 0; j < n; j++)
+            indexes[j] = distributed(i % 2 ? UNIFORM : EQUAL, j, bins + 2u, &state);
+        cpu_counter_private.count(counter, indexes, n);
+        table_want(&table, indexes, n);
+        if (table.total - histogram_total(table.histogram) > limit)
+            right = tap_note("more than %u were held back", limit);
+    }
+    cpu_counter_private.flush(counter);
+    right = right && table_matches(&table);
+    cpu_counter_private.close(counter);
+    table_close(&table);
+    return right;
+}
+
+static void test_limited(void)
+{
+    static const uint32_t limits[] = {1, 2, 7, 8, 9, 1000};
+
+    for (size_t i = 0; i < ARRAY_LENGTH(limits); i++)
+        tap_ok(check_limited(1, limits[i]) && check_limited(256, limits[i]) &&
+                   check_limited(1022, limits[i]) && check_limited(1023, limits[i]),
+               "private, limit %u: no more is held back, nothing is lost", limits[i]);
+}
+
+/* --- adding to the histogram ------------------------------------------------------------------ */
+
+static void test_add_ranges(void)
+{
+    enum { LONGEST = 3 * HISTOGRAM_REGION_BINS };
+    static uint32_t counts32[LONGEST];
+    static uint64_t counts64[LONGEST];
+    struct table table;
+    uint64_t state = 5;
+
+    table_open(&table, 5 * HISTOGRAM_REGION_BINS);
+    for (size_t round = 0; round < 40; round++) {
+        size_t first = tap_random(&state) % table.histogram->entries;
+        size_t room = table.histogram->entries - first;
+        size_t n = tap_random(&state) % LONGEST;
+        n = n < room ? n : room;
+        for (size_t i = 0; i < n; i++) {
+            counts32[i] = (uint32_t)tap_random(&state);
+            counts64[i] = tap_random(&state) >> 10;
+            table.wanted[first + i] += counts32[i] + counts64[i];
+        }
+        histogram_add_counts32(table.histogram, first, counts32, n);
+        histogram_add_counts64(table.histogram, first, counts64, n);
+    }
+    tap_ok(table_matches(&table), "counts are added from any entry on, over several regions");
+    table_close(&table);
+}
+
+/* Runs of equal residuals are counted in a short way. */
+static void test_add_residuals(void)
+{
+    uint16_t residuals[203];
+    struct table table;
+    uint64_t state = 6;
+
+    table_open(&table, 3 * HISTOGRAM_REGION_BINS);
+    for (size_t round = 0; round < 2000; round++) {
+        size_t region = tap_random(&state) % 3;
+        size_t n = tap_random(&state) % (ARRAY_LENGTH(residuals) + 1);
+        for (size_t i = 0; i < n; i++) {
+            bool repeat = i > 0 && tap_random(&state) % 8 > 0;
+            residuals[i] =
+                repeat ? residuals[i - 1] : (uint16_t)(tap_random(&state) % HISTOGRAM_REGION_BINS);
+            table.wanted[region * HISTOGRAM_REGION_BINS + residuals[i]]++;
+        }
+        histogram_add_residuals(table.histogram, region, residuals, n);
+    }
+    tap_ok(table_matches(&table), "residuals are counted, runs of equal ones among them");
+    table_close(&table);
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+#define WORKERS       4
+#define WORKER_ROUNDS 20000
+#define WORKER_PLACES 6 /* so few that workers meet all the time */
+#define WORKER_VALUES 3
+
+struct worker {
+    pthread_t thread;
+    pthread_barrier_t *start;
+    const struct cpu_counter *counter; /* NULL: adds to the histogram itself */
+    struct table *table;
+    size_t base; /* the first of the places */
+    uint64_t state;
+};
+
+/* Adds some ones from some place on, again and again. */
+static void *worker_run(void *argument)
+{
+    struct worker *self = argument;
+    void *counter = self->counter ? counter_open(self->counter, self->table) : NULL;
+    const uint64_t ones[WORKER_VALUES] = {1, 1, 1};
+    uint32_t indexes[WORKER_VALUES];
+
+    pthread_barrier_wait(self->start);
+    for (size_t round = 0; round < WORKER_ROUNDS; round++) {
+        size_t first = self->base + tap_random(&self->state) % WORKER_PLACES;
+        for (size_t i = 0; i < WORKER_VALUES; i++)
+            indexes[i] = (uint32_t)(first + i);
+        if (!counter) {
+            histogram_add_counts64(self->table->histogram, first, ones, WORKER_VALUES);
+            continue;
+        }
+        self->counter->count(counter, indexes, WORKER_VALUES);
+        if (round % 4 == 0)
+            self->counter->flush(counter);
+    }
+    if (counter) {
+        self->counter->flush(counter);
+        self->counter->close(counter);
+    }
+    return NULL;
+}
+
+/* What the workers are to have added together. */
+static void workers_want(struct table *table, size_t base)
+{
+    for (size_t i = 0; i < WORKERS; i++) {
+        uint64_t state = i;
+        for (size_t round = 0; round < WORKER_ROUNDS; round++) {
+            size_t first = base + tap_random(&state) % WORKER_PLACES;
+            for (size_t j = 0; j < WORKER_VALUES; j++)
+                table->wanted[first + j]++;
+        }
+    }
+}
+
+static bool check_threads(uint32_t bins, size_t base,
+                          const struct cpu_counter *const counters[WORKERS])
+{
+    struct worker workers[WORKERS];
+    pthread_barrier_t start;
+    struct table table;
+
+    table_open(&table, bins);
+    workers_want(&table, base);
+    pthread_barrier_init(&start, NULL, WORKERS);
+    for (size_t i = 0; i < WORKERS; i++) {
+        workers[i] = (struct worker){
+            .start = &start, .counter = counters[i], .table = &table, .base = base, .state = i};
+        if (pthread_create(&workers[i].thread, NULL, worker_run, &workers[i]) != 0) {
+            printf("Bail out! no thread\n");
+            exit(1);
+        }
+    }
+    for (size_t i = 0; i < WORKERS; i++)
+        pthread_join(workers[i].thread, NULL);
+    pthread_barrier_destroy(&start);
+    bool right = table_matches(&table);
+    table_close(&table);
+    return right;
+}
+
+static void test_threads(void)
+{
+    const size_t border = HISTOGRAM_REGION_BINS - WORKER_PLACES / 2 - 1;
+    static const struct cpu_counter *const direct[WORKERS] = {NULL, NULL, NULL, NULL};
+    static const struct cpu_counter *const private[WORKERS] = {&cpu_counter_private,
+                                                               &cpu_counter_private,
+                                                               &cpu_counter_private,
+                                                               &cpu_counter_private};
+    static const struct cpu_counter *const partitioned[WORKERS] = {&cpu_counter_partitioned,
+                                                                   &cpu_counter_partitioned,
+                                                                   &cpu_counter_partitioned,
+                                                                   &cpu_counter_partitioned};
+    static const struct cpu_counter *const mixed[WORKERS] = {&cpu_counter_private,
+                                                             &cpu_counter_partitioned, NULL,
+                                                             &cpu_counter_partitioned};
+
+    tap_ok(check_threads(6, 0, direct) && check_threads(20000, border, direct),
+           "threads add counts to one histogram at once");
+    tap_ok(check_threads(6, 0, private), "threads with private tables flush into one histogram");
+    tap_ok(check_threads(6, 0, partitioned) && check_threads(20000, border, partitioned),
+           "threads with stages flush into one histogram");
+    tap_ok(check_threads(6, 0, mixed) && check_threads(20000, border, mixed),
+           "threads of every kind share one histogram");
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+/* A histogram of counts 10, 20, 30, ... with 5 below and 7 above. */
+static void fill(struct table *table, uint32_t bins)
+{
+    const uint64_t outside[2] = {5, 7};
+
+    table_open(table, bins);
+    for (size_t i = 0; i < bins; i++)
+        table->wanted[i] = 10 * (i + 1);
+    table->wanted[bins] = outside[0];
+    table->wanted[bins + 1] = outside[1];
+    histogram_add_counts64(table->histogram, 0, table->wanted, table->histogram->entries);
+    table->total = histogram_total(table->histogram);
+}
+
+static bool check_policy(uint32_t bins, enum outside_policy policy)
+{
+    struct table table;
+    struct failure failure;
+
+    fill(&table, bins);
+    table.job.outside = policy;
+    if (policy == OUTSIDE_CLAMP) {
+        table.wanted[0] += 5;
+        table.wanted[bins - 1] += 7;
+    }
+    if (policy == OUTSIDE_CLAMP || policy == OUTSIDE_IGNORE)
+        table.wanted[bins] = table.wanted[bins + 1] = 0;
+    bool right =
+        histogram_finish(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
+        table_matches(&table) && histogram_below(table.histogram) == table.wanted[bins] &&
+        histogram_above(table.histogram) == table.wanted[bins + 1];
+    table_close(&table);
+    return right;
+}
+
+static void test_policies(void)
+{
+    tap_ok(check_policy(1, OUTSIDE_REPORT) && check_policy(9, OUTSIDE_REPORT),
+           "finish, report: values outside stay where they are");
+    tap_ok(check_policy(1, OUTSIDE_CLAMP) && check_policy(2, OUTSIDE_CLAMP) &&
+               check_policy(9, OUTSIDE_CLAMP),
+           "finish, clamp: values outside go to the first and last bin");
+    tap_ok(check_policy(1, OUTSIDE_IGNORE) && check_policy(9, OUTSIDE_IGNORE),
+           "finish, ignore: values outside are dropped");
+}
+
+/* Whether finish refuses a total of `elements`, saying both numbers, whatever the policy. */
+static bool refuses_total(struct table *table, uint64_t elements)
+{
+    char read[32];
+    char counted[32];
+    bool right = true;
+
+    snprintf(read, sizeof read, "%llu elements", (unsigned long long)elements);
+    snprintf(counted, sizeof counted, "%llu counted", (unsigned long long)table->total);
+    for (int policy = OUTSIDE_REPORT; policy <= OUTSIDE_IGNORE; policy++) {
+        struct failure failure = {.status = STATUS_OK};
+        table->job.outside = (enum outside_policy)policy;
+        right =
+            right &&
+            histogram_finish(table->histogram, &table->job, elements, &failure) == STATUS_DATA &&
+            failure.status == STATUS_DATA && strstr(failure.message, read) &&
+            strstr(failure.message, counted);
+    }
+    return right;
+}
+
+static void test_totals(void)
+{
+    struct table table;
+
+    fill(&table, 9);
+    tap_ok(refuses_total(&table, table.total - 1) && refuses_total(&table, table.total + 1) &&
+               refuses_total(&table, 0) && refuses_total(&table, table.total + ((uint64_t)1 << 32)),
+           "finish: a total that is not the number of elements is an error");
+    table_close(&table);
+}
+
+/* Numbers that no run of a test can reach by counting. */
+static void test_large(void)
+{
+    const uint64_t large[3] = {UINT32_MAX, ((uint64_t)1 << 40) + 3, ((uint64_t)1 << 63) - 1};
+    const uint32_t most32[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    const uint32_t indexes[4] = {0, 1, 2, 2};
+    const struct cpu_counter *const counters[] = {&cpu_counter_private, &cpu_counter_partitioned};
+    struct table table;
+    struct failure failure;
+
+    table_open(&table, 3);
+    histogram_add_counts64(table.histogram, 0, large, 3);
+    histogram_add_counts32(table.histogram, 0, most32, 3);
+    histogram_add_counts32(table.histogram, 0, most32, 3);
+    for (size_t i = 0; i < 3; i++) {
+        table.wanted[i] = large[i] + (uint64_t)2 * UINT32_MAX;
+        table.total += table.wanted[i];
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(counters); i++) {
+        void *state = counter_open(counters[i], &table);
+        counters[i]->count(state, indexes, ARRAY_LENGTH(indexes));
+        counters[i]->flush(state);
+        counters[i]->close(state);
+        table_want(&table, indexes, ARRAY_LENGTH(indexes));
+    }
+    tap_ok(histogram_finish(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
+               table_matches(&table),
+           "counts beyond 2^32, and up to 2^63, are kept and added to");
+    table_close(&table);
+}
+
+/* The 32-bit part of a region is moved on before it takes more than it can. */
+static void test_staged_limit(void)
+{
+    enum { BINS = 20000, LIMIT = 1000 };
+    uint16_t residuals[LIMIT];
+    struct table table;
+    bool held = true;
+
+    table_open(&table, BINS);
+    table.histogram->staged_limit = LIMIT;
+    for (size_t round = 1; round <= 50; round++) {
+        size_t n = round * 37 % LIMIT + 1;
+        for (size_t i = 0; i < n; i++) {
+            residuals[i] = (uint16_t)(i * round % 5);
+            table.wanted[HISTOGRAM_REGION_BINS + residuals[i]]++;
+        }
+        histogram_add_residuals(table.histogram, 1, residuals, n);
+        uint64_t staged = 0;
+        for (size_t i = 0; i < table.histogram->entries; i++)
+            staged += table.histogram->staged[i];
+        held = held && staged <= LIMIT && table_matches(&table);
+    }
+    tap_ok(held, "staged counters never hold more than their limit, and lose nothing");
+    table_close(&table);
+}
+
+static void test_null(void)
+{
+    histogram_destroy(NULL);
+    cpu_counter_private.close(NULL);
+    cpu_counter_partitioned.close(NULL);
+    tap_ok(true, "NULL can be closed");
+}
+
+int main(void)
+{
+    test_counter(&cpu_counter_private, "private");
+    test_counter(&cpu_counter_partitioned, "partitioned");
+    test_limited();
+    test_add_ranges();
+    test_add_residuals();
+    test_threads();
+    test_policies();
+    test_totals();
+    test_large();
+    test_staged_limit();
+    test_null();
+    return tap_done();
+}

@@ -1,1 +1,328 @@
-int main(void){return 0;}
+/* Decimal numbers: what is read and what is refused, and what is written, against snprintf. */
+#include "config.h"
+
+#include "decimal.h"
+#include "tap.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define INT128_MAX          ((__int128)(((unsigned __int128)1 << 127) - 1))
+#define INT128_MIN          (-INT128_MAX - 1)
+#define POWER2(n)           ((__int128)1 << (n))
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* One TAP line for the texts that are read (or refused) for one reason. */
+struct reading {
+    const char *text;
+    enum decimal_unit unit;
+    __int128 value;
+};
+
+static bool reads(const struct reading *rows, size_t count)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < count; i++) {
+        char found[DECIMAL_SIZE] = "nothing";
+        __int128 value = 0;
+        bool read = decimal_parse(rows[i].text, strlen(rows[i].text), rows[i].unit, &value);
+        if (read)
+            decimal_format_signed(found, value);
+        if (!read || value != rows[i].value)
+            all = tap_note("'%s' was read as %s", rows[i].text, found);
+    }
+    return all;
+}
+
+static bool refuses(const char *const *texts, size_t count, enum decimal_unit unit)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < count; i++) {
+        __int128 value = 4711;
+        if (decimal_parse(texts[i], strlen(texts[i]), unit, &value))
+            all = tap_note("'%s' was read as %lld", texts[i], (long long)value);
+        if (value != 4711)
+            all = tap_note("'%s' was refused, but stored", texts[i]);
+    }
+    return all;
+}
+
+static void test_parse_plain(void)
+{
+    static const struct reading rows[] = {
+        {"0", DECIMAL_UNIT_SI, 0},
+        {"-0", DECIMAL_UNIT_SI, 0},
+        {"7", DECIMAL_UNIT_SI, 7},
+        {"-5", DECIMAL_UNIT_SI, -5},
+        {"+5", DECIMAL_UNIT_SI, 5},
+        {"007", DECIMAL_UNIT_BYTES, 7},
+        {"0000000000000000000000000000000000000000000000000012", DECIMAL_UNIT_SI, 12},
+        {"9223372036854775807", DECIMAL_UNIT_SI, INT64_MAX},
+        {"-9223372036854775808", DECIMAL_UNIT_SI, INT64_MIN},
+        {"18446744073709551615", DECIMAL_UNIT_BYTES, UINT64_MAX},
+        {"18446744073709551616", DECIMAL_UNIT_BYTES, POWER2(64)},
+        {"79228162514264337593543950335", DECIMAL_UNIT_SI, POWER2(96) - 1},
+        {"-79228162514264337593543950335", DECIMAL_UNIT_BYTES, 1 - POWER2(96)},
+    };
+    tap_ok(reads(rows, ARRAY_LENGTH(rows)), "parse: plain numbers, up to 2^96 - 1");
+}
+
+static void test_parse_suffixes(void)
+{
+    static const struct reading si[] = {
+        {"5k", DECIMAL_UNIT_SI, 5000},
+        {"5K", DECIMAL_UNIT_SI, 5000},
+        {"5M", DECIMAL_UNIT_SI, 5000000},
+        {"-5M", DECIMAL_UNIT_SI, -5000000},
+        {"3G", DECIMAL_UNIT_SI, 3000000000},
+        {"3T", DECIMAL_UNIT_SI, 3000000000000},
+        {"3P", DECIMAL_UNIT_SI, 3000000000000000},
+        {"3E", DECIMAL_UNIT_SI, 3000000000000000000},
+        {"1Ki", DECIMAL_UNIT_SI, 1024},
+        {"1Mi", DECIMAL_UNIT_SI, 1048576},
+        {"1Ei", DECIMAL_UNIT_SI, POWER2(60)},
+    };
+    static const struct reading bytes[] = {
+        {"5K", DECIMAL_UNIT_BYTES, 5120},
+        {"5k", DECIMAL_UNIT_BYTES, 5120},
+        {"5KiB", DECIMAL_UNIT_BYTES, 5120},
+        {"5KB", DECIMAL_UNIT_BYTES, 5000},
+        {"5kB", DECIMAL_UNIT_BYTES, 5000},
+        {"2M", DECIMAL_UNIT_BYTES, 2 << 20},
+        {"2MB", DECIMAL_UNIT_BYTES, 2000000},
+        {"2MiB", DECIMAL_UNIT_BYTES, 2 << 20},
+        {"16E", DECIMAL_UNIT_BYTES, POWER2(64)},
+        {"16EiB", DECIMAL_UNIT_BYTES, POWER2(64)},
+        {"16EB", DECIMAL_UNIT_BYTES, (__int128)16 * 1000000000000000000},
+    };
+    tap_ok(reads(si, ARRAY_LENGTH(si)), "parse: suffixes as numfmt --from=auto");
+    tap_ok(reads(bytes, ARRAY_LENGTH(bytes)), "parse: suffixes as GNU sizes");
+}
+
+static void test_parse_fractions(void)
+{
+    static const struct reading rows[] = {
+        {"1.5M", DECIMAL_UNIT_SI, 1500000}, {"-1.5M", DECIMAL_UNIT_SI, -1500000},
+        {"1.5K", DECIMAL_UNIT_BYTES, 1536}, {"0.5k", DECIMAL_UNIT_SI, 500},
+        {"0.125Ki", DECIMAL_UNIT_SI, 128},  {"1.0", DECIMAL_UNIT_SI, 1},
+        {"12.000", DECIMAL_UNIT_BYTES, 12}, {"0.000", DECIMAL_UNIT_SI, 0},
+    };
+    static const char *const broken[] = {"0.5",       "1.5",    "-0.5", "1.0001k", "0.1Ki", "1.",
+                                         "1.234567k", "1.2.3M", "1.k",  ".5k",     "1.5M.", "."};
+
+    tap_ok(reads(rows, ARRAY_LENGTH(rows)), "parse: fractions that make a whole number");
+    tap_ok(refuses(broken, ARRAY_LENGTH(broken), DECIMAL_UNIT_SI),
+           "parse: refuses fractions that make none, or are not written out");
+}
+
+static void test_parse_refusals(void)
+{
+    static const char *const either[] = {
+        "",    "-",    "+",    "--5",  "++5", "+-5", "-+5",   "- 5", " 5",        "5 ", "5\n",
+        "5X",  "32LB", "5m",   "5g",   "K",   "-K",  "M5",    "5KK", "5iB",       "5i", "5B",
+        "0x5", "1e5",  "5Kib", "5KIB", "5,0", "1_0", "5KiBB", "5Z",  "5\xc2\xb2",
+    };
+    static const char *const si[] = {"5KB", "5KiB", "5kB", "1MB", "1MiB"};
+    static const char *const bytes[] = {"5Ki", "1Mi", "1Ei"};
+
+    tap_ok(refuses(either, ARRAY_LENGTH(either), DECIMAL_UNIT_SI) &&
+               refuses(either, ARRAY_LENGTH(either), DECIMAL_UNIT_BYTES),
+           "parse: refuses what is no number");
+    tap_ok(refuses(si, ARRAY_LENGTH(si), DECIMAL_UNIT_SI) &&
+               refuses(bytes, ARRAY_LENGTH(bytes), DECIMAL_UNIT_BYTES),
+           "parse: refuses suffixes of the other kind of unit");
+}
+
+static void test_parse_limits(void)
+{
+    static const struct reading below[] = {
+        {"77371252455336267181195263Ki", DECIMAL_UNIT_SI, POWER2(96) - 1024},
+        {"68719476735E", DECIMAL_UNIT_BYTES, POWER2(96) - POWER2(60)},
+    };
+    static const char *const huge[] = {
+        "79228162514264337593543950336",
+        "-79228162514264337593543950336",
+        "77371252455336267181195264Ki",
+        "79228162515E",
+        "340282366920938463463374607431768211456",
+        "340282366920938463463374607431768211461",
+        "99999999999999999999999999999999999999999999999999999999999999999999999999999999",
+        "99999999999999999999999999999999999999999999999999999999999999999999999999999999E",
+    };
+    static const char *const bytes[] = {"68719476736E", "68719476736EiB"};
+
+    tap_ok(reads(below, ARRAY_LENGTH(below)), "parse: the largest multiples of a unit");
+    tap_ok(refuses(huge, ARRAY_LENGTH(huge), DECIMAL_UNIT_SI) &&
+               refuses(bytes, ARRAY_LENGTH(bytes), DECIMAL_UNIT_BYTES),
+           "parse: refuses 2^96 and more, nothing wraps");
+}
+
+static void test_parse_length(void)
+{
+    __int128 value = 0;
+
+    tap_ok(decimal_parse("123456", 3, DECIMAL_UNIT_SI, &value) && value == 123 &&
+               decimal_parse("5MiB", 2, DECIMAL_UNIT_SI, &value) && value == 5000000 &&
+               decimal_parse("5MiB", 1, DECIMAL_UNIT_SI, &value) && value == 5,
+           "parse: looks at `length` bytes and no more");
+    tap_ok(!decimal_parse("", 0, DECIMAL_UNIT_SI, &value) &&
+               !decimal_parse("7", 0, DECIMAL_UNIT_SI, &value) &&
+               !decimal_parse("5\0", 2, DECIMAL_UNIT_SI, &value) &&
+               !decimal_parse("5K\0", 3, DECIMAL_UNIT_BYTES, &value) &&
+               !decimal_parse("1\0002", 3, DECIMAL_UNIT_SI, &value),
+           "parse: nothing, or a NUL in it, is no number");
+}
+
+static void test_parse_unsigned(void)
+{
+    uint64_t value = 0;
+
+    tap_ok(decimal_parse_unsigned("18446744073709551615", DECIMAL_UNIT_SI, &value) &&
+               value == UINT64_MAX && decimal_parse_unsigned("15E", DECIMAL_UNIT_BYTES, &value) &&
+               value == (uint64_t)15 << 60 &&
+               decimal_parse_unsigned("-0", DECIMAL_UNIT_SI, &value) && value == 0,
+           "parse_unsigned: 0 to 2^64 - 1");
+    value = 4711;
+    tap_ok(!decimal_parse_unsigned("18446744073709551616", DECIMAL_UNIT_SI, &value) &&
+               !decimal_parse_unsigned("16E", DECIMAL_UNIT_BYTES, &value) &&
+               !decimal_parse_unsigned("-1", DECIMAL_UNIT_SI, &value) &&
+               !decimal_parse_unsigned("", DECIMAL_UNIT_SI, &value) && value == 4711,
+           "parse_unsigned: refuses the rest");
+}
+
+/* Whether `value` is written as `wanted`, by every function that can, and nothing behind it. */
+static bool writes(__int128 value, const char *wanted)
+{
+    char out[DECIMAL_SIZE + 1];
+    size_t length = strlen(wanted);
+    bool right;
+
+    memset(out, '#', sizeof out);
+    right = decimal_write_signed(out, value) == length && memcmp(out, wanted, length) == 0 &&
+            out[length] == '#';
+    memset(out, '#', sizeof out);
+    decimal_format_signed(out, value);
+    right = right && strcmp(out, wanted) == 0;
+    if (value >= 0 && value <= UINT64_MAX) {
+        memset(out, '#', sizeof out);
+        right = right && decimal_write(out, (uint64_t)value) == length &&
+                memcmp(out, wanted, length) == 0 && out[length] == '#';
+    }
+    return right || tap_note("%s was written as '%.*s'", wanted, DECIMAL_SIZE, out);
+}
+
+static bool writes_as_snprintf(uint64_t magnitude)
+{
+    char wanted[32];
+
+    snprintf(wanted, sizeof wanted, "%llu", (unsigned long long)magnitude);
+    if (!writes((__int128)magnitude, wanted))
+        return false;
+    if (magnitude == 0)
+        return true;
+    snprintf(wanted, sizeof wanted, "-%llu", (unsigned long long)magnitude);
+    return writes(-(__int128)magnitude, wanted);
+}
+
+static void test_write_64(void)
+{
+    bool small = true;
+    bool powers = true;
+    bool random = true;
+    uint64_t state = 1;
+
+    for (uint64_t value = 0; value < 12000; value++)
+        small = small && writes_as_snprintf(value);
+    for (uint64_t power = 1; power <= UINT64_MAX / 10; power *= 10) {
+        for (uint64_t factor = 1; factor <= 10; factor += 9)
+            powers = powers && writes_as_snprintf(power * factor - 1) &&
+                     writes_as_snprintf(power * factor) && writes_as_snprintf(power * factor + 1);
+    }
+    for (unsigned i = 0; i < 20000; i++) {
+        uint64_t word = tap_random(&state);
+        random = random && writes_as_snprintf(word >> i % 64);
+    }
+    tap_ok(small, "write: 0 to 11999 and their negatives");
+    tap_ok(powers, "write: powers of ten, one less and one more");
+    tap_ok(writes_as_snprintf(UINT64_MAX) && writes(INT64_MIN, "-9223372036854775808") &&
+               writes(INT64_MAX, "9223372036854775807"),
+           "write: the limits of 64 bits");
+    tap_ok(random, "write: random numbers of every length");
+}
+
+/* The digits of a number in the slowest way, at the end of `text`. */
+static const char *slow_text(__int128 value, char text[DECIMAL_SIZE])
+{
+    char *c = text + DECIMAL_SIZE - 1;
+    __int128 rest = value;
+
+    *c = '\0';
+    do {
+        int digit = (int)(rest % 10);
+        *--c = (char)('0' + (digit < 0 ? -digit : digit));
+        rest /= 10;
+    } while (rest != 0);
+    if (value < 0)
+        *--c = '-';
+    return c;
+}
+
+static void test_write_128(void)
+{
+    bool powers = true;
+    bool random = true;
+    uint64_t state = 2;
+    char text[DECIMAL_SIZE];
+
+    for (__int128 power = 1; power <= INT128_MAX / 10; power *= 10) {
+        for (__int128 value = power * 10 - 2; value <= power * 10 + 2; value++)
+            powers = powers && writes(value, slow_text(value, text)) &&
+                     writes(-value, slow_text(-value, text));
+    }
+    for (unsigned i = 0; i < 20000; i++) {
+        unsigned __int128 bits = tap_random(&state);
+        __int128 value = (__int128)(bits << 64 | tap_random(&state)) >> i % 128;
+        random = random && writes(value, slow_text(value, text));
+    }
+    tap_ok(powers, "write_signed: powers of ten to 10^38, up to two less and two more");
+    tap_ok(random, "write_signed: random 128-bit numbers of every length");
+    tap_ok(writes(POWER2(64), "18446744073709551616") &&
+               writes(-POWER2(64), "-18446744073709551616") &&
+               writes(INT128_MAX, "170141183460469231731687303715884105727") &&
+               writes(INT128_MIN, "-170141183460469231731687303715884105728"),
+           "write_signed: 2^64 and the limits of 128 bits");
+}
+
+static void test_round_trip(void)
+{
+    bool same = true;
+    uint64_t state = 3;
+
+    for (unsigned i = 0; i < 20000; i++) {
+        char text[DECIMAL_SIZE];
+        unsigned __int128 bits = tap_random(&state);
+        __int128 value = (__int128)(bits << 32 | tap_random(&state) >> 32) >> i % 96;
+        __int128 back = 0;
+        value = i % 2 ? -value : value;
+        size_t length = decimal_write_signed(text, value);
+        same = same && decimal_parse(text, length, DECIMAL_UNIT_SI, &back) && back == value;
+    }
+    tap_ok(same, "what is written is read as the same number");
+}
+
+int main(void)
+{
+    test_parse_plain();
+    test_parse_suffixes();
+    test_parse_fractions();
+    test_parse_refusals();
+    test_parse_limits();
+    test_parse_length();
+    test_parse_unsigned();
+    test_write_64();
+    test_write_128();
+    test_round_trip();
+    return tap_done();
+}

@@ -1,9 +1,13 @@
-/* A minimal producer of the Test Anything Protocol: tap_ok for each check, tap_done at the end. */
+/*
+ * A minimal producer of the Test Anything Protocol: tap_ok for each check, tap_done at the end; and
+ * the random numbers that its users share. Not thread-safe, but for tap_random on distinct states.
+ */
 #ifndef GPUHIST_TAP_H
 #define GPUHIST_TAP_H
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 static int tap_count;
@@ -19,14 +23,38 @@ __attribute__((format(printf, 2, 3))) static inline bool tap_ok(bool passed, con
     vprintf(format, arguments);
     va_end(arguments);
     putchar('\n');
+    fflush(stdout); /* what was checked is to be seen even if the next check crashes */
     tap_failures += !passed;
     return passed;
+}
+
+/* Explains the check that comes next: what exactly was wrong. Returns false, for `return tap_note`.
+ */
+__attribute__((format(printf, 1, 2))) static inline bool tap_note(const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("# ", stdout);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+    return false;
 }
 
 static inline int tap_done(void)
 {
     printf("1..%d\n", tap_count);
     return tap_failures > 0;
+}
+
+/* Random words, the same in every run: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
+static inline uint64_t tap_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
 }
 
 #endif
