@@ -10,8 +10,7 @@
 
 /*
  * A pipe that stays empty for this long is empty "for now". Returning each time that the reader has
- * overtaken the writer would hand the pipe from thread to thread in small pieces: with 16 threads,
- * 0.8 of a bare reader's speed.
+ * overtaken the writer would hand the pipe from thread to thread in small pieces.
  */
 #define SOURCE_PIPE_PAUSE_MS 1
 
