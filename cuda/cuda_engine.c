@@ -10,11 +10,11 @@
 #include <stdlib.h>
 
 /*
- * GB/s from the page cache into an H200 (16 cores, PCIe 5 x16), 256 bins, from the first chunk to the
- * last. Chunk size with 8 feeders of 2 slots: 1 MiB 32, 2 MiB 41, 4 MiB 48, 8 MiB 48; on another
- * host 4 MiB 45, 8 MiB 42, 16 MiB 29: slots that together stay in the last-level cache are read from
- * there by the GPU. Feeders at 4 MiB: 4 32, 6 44, 8 48, 10 48, 12 47. Slots at 4 MiB: 2 48, 3 48,
- * 4 49. Spinning instead of blocking waits: 3% more, for eight busy cores.
+ * GB/s from the page cache into an H200 (16 cores, PCIe 5 x16), 256 bins, from the first chunk to
+ * the last. Chunk size with 8 feeders of 2 slots: 1 MiB 32, 2 MiB 41, 4 MiB 48, 8 MiB 48; on
+ * another host 4 MiB 45, 8 MiB 42, 16 MiB 29: slots that together stay in the last-level cache are
+ * read from there by the GPU. Feeders at 4 MiB: 4 32, 6 44, 8 48, 10 48, 12 47. Slots at 4 MiB: 2
+ * 48, 3 48, 4 49. Spinning instead of blocking waits: 3% more, for eight busy cores.
  */
 #define CUDA_ENGINE_FEEDERS         8
 #define CUDA_ENGINE_SLOTS           2

@@ -12,6 +12,11 @@ skip_without_gpu() {
     [[ $ENGINES == *cuda* ]] || skip "no GPU here"
 }
 
+# skip_under_asan: for tests that limit the address space, of which AddressSanitizer needs 16 TiB.
+skip_under_asan() {
+    ! grep -qa __asan_init "$GPUHIST" || skip "built with AddressSanitizer"
+}
+
 # numpy CODE [ARG]...: runs Python code with numpy as np and the arguments in sys.argv.
 numpy() {
     local code=$1

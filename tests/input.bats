@@ -187,7 +187,7 @@ start_behind_fifo() {
 }
 
 @test "memory stays flat over a long stream" {
-    [ "$(uname -s)" = Linux ] || skip "reads /proc"
+    skip_under_asan
     run -0 --separate-stderr bash -c 'head -c 1G /dev/zero |
         { ulimit -v 400000; "$GPUHIST" --bins 256 --engine cpu --threads 2; }'
     [ "$output" = $'0\t268435456' ]
