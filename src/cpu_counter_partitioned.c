@@ -5,6 +5,10 @@
  * while the region stays in the L2. The memory is the same however many bins there are, and there
  * is one table, however many threads. This is the radix partitioning of database joins (Manegold,
  * Boncz, Kersten, "Optimizing main-memory join on modern hardware", TKDE 2002), without its order.
+ *
+ * Where values are skewed, many threads want the same regions at once. A thread that finds a region
+ * taken by another counts it from then on in a private copy, a *hot region*, and adds that up
+ * later.
  */
 #include "config.h"
 
@@ -12,6 +16,7 @@
 #include "memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * All stages of a thread together, and one stage at the most. Large stages spread the cost of
@@ -21,6 +26,15 @@
 #define CPU_COUNTER_STAGES_BYTES    ((size_t)20 << 20)
 #define CPU_COUNTER_STAGE_BYTES_MAX ((size_t)128 << 10)
 #define CPU_COUNTER_LINE            64
+
+/* Private copies of regions that a thread has; each is 64 KiB, so that they stay in the L2. */
+#define CPU_COUNTER_HOT_REGIONS 4
+
+struct cpu_counter_hot {
+    uint32_t *counts; /* [HISTOGRAM_REGION_BINS], NULL: not in use yet */
+    size_t region;
+    uint32_t counted; /* increments in it */
+};
 
 struct cpu_counter_stage {
     uint16_t *next; /* where the next residual goes */
@@ -33,6 +47,8 @@ struct cpu_counter_partitioned {
     uint16_t *residuals;              /* [regions][stage_length] */
     size_t regions;
     size_t stage_length;
+    struct cpu_counter_hot hot[CPU_COUNTER_HOT_REGIONS];
+    unsigned coldest; /* the hot region to be given up next */
 };
 
 static size_t cpu_counter_partitioned_bytes(const struct cpu_counter_partitioned *self)
@@ -59,6 +75,8 @@ static void cpu_counter_partitioned_close(void *state)
         return;
     memory_unmap(self->residuals, cpu_counter_partitioned_bytes(self));
     free(self->stages);
+    for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++)
+        free(self->hot[i].counts);
     free(self);
 }
 
@@ -85,13 +103,73 @@ static enum status cpu_counter_partitioned_open(struct histogram *histogram, voi
     return STATUS_OK;
 }
 
+/* Adds a hot region to the histogram and empties it. */
+static void cpu_counter_hot_flush(struct cpu_counter_partitioned *self, struct cpu_counter_hot *hot)
+{
+    size_t first = hot->region << HISTOGRAM_REGION_LOG2;
+    size_t left = self->histogram->entries - first;
+    size_t length = left < HISTOGRAM_REGION_BINS ? left : HISTOGRAM_REGION_BINS;
+
+    if (hot->counted == 0)
+        return;
+    histogram_add_counts32(self->histogram, first, hot->counts, length);
+    memset(hot->counts, 0, length * sizeof *hot->counts);
+    hot->counted = 0;
+}
+
+/* The private copy of a region; NULL if the thread has none. */
+static struct cpu_counter_hot *cpu_counter_hot_find(struct cpu_counter_partitioned *self,
+                                                    size_t region)
+{
+    for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++) {
+        if (self->hot[i].counts && self->hot[i].region == region)
+            return &self->hot[i];
+    }
+    return NULL;
+}
+
+/* Gives a region the place of the one that has had its for longest; NULL if there is no memory. */
+static struct cpu_counter_hot *cpu_counter_hot_take(struct cpu_counter_partitioned *self,
+                                                    size_t region)
+{
+    struct cpu_counter_hot *hot = &self->hot[self->coldest];
+
+    if (!hot->counts)
+        hot->counts = calloc(HISTOGRAM_REGION_BINS, sizeof *hot->counts);
+    if (!hot->counts)
+        return NULL;
+    self->coldest = (self->coldest + 1) % CPU_COUNTER_HOT_REGIONS;
+    cpu_counter_hot_flush(self, hot);
+    hot->region = region;
+    return hot;
+}
+
+/* Counts residuals of a region where it can be done without waiting for another thread. */
+static void cpu_counter_add(struct cpu_counter_partitioned *self, size_t region,
+                            const uint16_t *residuals, size_t n)
+{
+    struct cpu_counter_hot *hot = cpu_counter_hot_find(self, region);
+
+    if (!hot && histogram_try_add_residuals(self->histogram, region, residuals, n))
+        return;
+    if (!hot)
+        hot = cpu_counter_hot_take(self, region);
+    if (!hot) {
+        histogram_add_residuals(self->histogram, region, residuals, n);
+        return;
+    }
+    if (n > UINT32_MAX - hot->counted)
+        cpu_counter_hot_flush(self, hot);
+    histogram_count_residuals(hot->counts, residuals, n);
+    hot->counted += (uint32_t)n;
+}
+
 /* Counts what a stage holds and empties it. */
 static void cpu_counter_stage_flush(struct cpu_counter_partitioned *self, size_t region)
 {
     uint16_t *first = self->residuals + region * self->stage_length;
-    size_t n = (size_t)(self->stages[region].next - first);
 
-    histogram_add_residuals(self->histogram, region, first, n);
+    cpu_counter_add(self, region, first, (size_t)(self->stages[region].next - first));
     self->stages[region].next = first;
 }
 
@@ -114,6 +192,8 @@ static void cpu_counter_partitioned_flush(void *state)
 
     for (size_t region = 0; region < self->regions; region++)
         cpu_counter_stage_flush(self, region);
+    for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++)
+        cpu_counter_hot_flush(self, &self->hot[i]);
 }
 
 const struct cpu_counter cpu_counter_partitioned = {

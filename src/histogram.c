@@ -98,7 +98,7 @@ HISTOGRAM_DEFINE_ADD(histogram_add_counts64, uint64_t)
  * Four residuals at a time; four equal ones are counted in one step, since a counter that is
  * incremented again and again waits for its own store each time (all values equal: 1.2x).
  */
-static void histogram_count_residuals(uint32_t *counts, const uint16_t *residuals, size_t n)
+void histogram_count_residuals(uint32_t *counts, const uint16_t *residuals, size_t n)
 {
     size_t i = 0;
 
@@ -131,17 +131,32 @@ static void histogram_settle(struct histogram *histogram, struct histogram_regio
     region->staged = 0;
 }
 
+static void histogram_add_locked(struct histogram *histogram, struct histogram_region *region,
+                                 size_t first, const uint16_t *residuals, size_t n)
+{
+    if (n > histogram->staged_limit - region->staged)
+        histogram_settle(histogram, region, first);
+    region->staged += (uint32_t)n;
+    histogram_count_residuals(histogram->staged + first, residuals, n);
+    histogram_unlock(region);
+}
+
 void histogram_add_residuals(struct histogram *histogram, size_t region, const uint16_t *residuals,
                              size_t n)
 {
-    size_t first = region << HISTOGRAM_REGION_LOG2;
-    struct histogram_region *locked = histogram_lock(histogram, region);
+    histogram_add_locked(histogram, histogram_lock(histogram, region),
+                         region << HISTOGRAM_REGION_LOG2, residuals, n);
+}
 
-    if (n > histogram->staged_limit - locked->staged)
-        histogram_settle(histogram, locked, first);
-    locked->staged += (uint32_t)n;
-    histogram_count_residuals(histogram->staged + first, residuals, n);
-    histogram_unlock(locked);
+bool histogram_try_add_residuals(struct histogram *histogram, size_t region,
+                                 const uint16_t *residuals, size_t n)
+{
+    struct histogram_region *free = &histogram->regions[region];
+
+    if (pthread_mutex_trylock(&free->mutex) != 0)
+        return false;
+    histogram_add_locked(histogram, free, region << HISTOGRAM_REGION_LOG2, residuals, n);
+    return true;
 }
 
 /* Takes all that was counted in an entry. */

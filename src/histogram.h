@@ -54,11 +54,17 @@ void histogram_add_counts64(struct histogram *histogram, size_t first, const uin
                             size_t n);
 
 /*
- * Counts n < 2^32 values of one region, each given as its bin less the region's first; no more than
- * staged_limit at a time.
+ * Counts n values of one region, each given as its bin less the region's first; no more than
+ * staged_limit at a time. The second does nothing and returns false if another thread is just
+ * adding to that region.
  */
 void histogram_add_residuals(struct histogram *histogram, size_t region, const uint16_t *residuals,
                              size_t n);
+bool histogram_try_add_residuals(struct histogram *histogram, size_t region,
+                                 const uint16_t *residuals, size_t n);
+
+/* Counts n residuals in counts[HISTOGRAM_REGION_BINS], which must have room for n increments. */
+void histogram_count_residuals(uint32_t *counts, const uint16_t *residuals, size_t n);
 
 /*
  * To be called once when all workers are done: checks that the counters add up to `elements`, the
