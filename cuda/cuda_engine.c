@@ -21,6 +21,7 @@
 #define CUDA_ENGINE_CHUNK_BYTES     ((size_t)4 << 20)
 #define CUDA_ENGINE_CHUNK_BYTES_MIN ((size_t)64 << 10) /* not tried below, if memory is short */
 #define CUDA_ENGINE_ALIGNMENT       ((size_t)256)
+#define CUDA_ENGINE_NOTES_BYTES     ((size_t)CUDA_ENGINE_SLOTS * CUDA_NOTE_BYTES)
 
 static const struct cuda_operation *const cuda_operations[OPERATION_COUNT] = {
     [OPERATION_HISTOGRAM] = &cuda_histogram,
@@ -42,7 +43,7 @@ struct cuda_session {
 
 /* A chunk on its way: filled, then busy until its stream is done. */
 struct cuda_slot {
-    void *host; /* mapped, and registered with CUDA if `registered`: the chunk, then the note */
+    void *host; /* mapped, and registered with CUDA if `registered` */
     bool registered;
     bool busy;
     void *d_elements;
@@ -53,6 +54,8 @@ struct cuda_slot {
 
 struct cuda_worker {
     struct cuda_session *session;
+    void *notes; /* of all slots: mapped, and registered if `notes_registered` */
+    bool notes_registered;
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
     unsigned turn; /* the slot to fill next */
 };
@@ -188,15 +191,22 @@ static unsigned cuda_engine_workers(const void *session)
     return ((const struct cuda_session *)session)->workers;
 }
 
-/* Host bytes of a slot: the chunk, but enough to collect through, and the note behind it. */
-static size_t cuda_engine_staging_bytes(const struct cuda_session *session)
+/* Host bytes of a slot: the chunk, but enough to collect the partial through. */
+static size_t cuda_engine_host_bytes(const struct cuda_session *session)
 {
     return session->slot_bytes < 4096 ? 4096 : session->slot_bytes;
 }
 
-static size_t cuda_engine_host_bytes(const struct cuda_session *session)
+/*
+ * Registers host memory for copies that run beside other work. Where it is refused (a limit on
+ * locked memory) they are slower, and just as right.
+ */
+static bool cuda_engine_register(void *host, size_t bytes)
 {
-    return cuda_engine_staging_bytes(session) + CUDA_NOTE_BYTES;
+    if (cudaHostRegister(host, bytes, cudaHostRegisterDefault) == cudaSuccess)
+        return true;
+    cudaGetLastError(); /* it is told again otherwise */
+    return false;
 }
 
 static enum status cuda_engine_open_slot(const struct cuda_session *session, struct cuda_slot *slot,
@@ -207,14 +217,10 @@ static enum status cuda_engine_open_slot(const struct cuda_session *session, str
     slot->host = memory_map(bytes);
     if (!slot->host)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes", bytes);
-    slot->note = (char *)slot->host + cuda_engine_staging_bytes(session);
     memory_touch(slot->host, bytes); /* by all feeders at once; registering does it one by one */
+    slot->registered = cuda_engine_register(slot->host, bytes);
 
-    cudaError_t error = cudaHostRegister(slot->host, bytes, cudaHostRegisterDefault);
-    slot->registered = error == cudaSuccess;
-    if (error != cudaSuccess)
-        return cuda_engine_fail(error, "cannot register host memory", failure);
-    error = cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking);
+    cudaError_t error = cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking);
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "cannot create a stream", failure);
     return STATUS_OK;
@@ -238,6 +244,9 @@ static void cuda_engine_worker_close(void *worker)
         return;
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++)
         cuda_engine_close_slot(self->session, &self->slots[i]);
+    if (self->notes_registered)
+        cudaHostUnregister(self->notes);
+    memory_unmap(self->notes, CUDA_ENGINE_NOTES_BYTES);
     free(self);
 }
 
@@ -253,9 +262,14 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
     cudaError_t error = cudaSetDevice(owner->device.id);
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "cannot use the device", failure);
+    made->notes = memory_map(CUDA_ENGINE_NOTES_BYTES);
+    if (!made->notes)
+        return status_fail(failure, STATUS_DATA, "no memory for a feeder thread");
+    made->notes_registered = cuda_engine_register(made->notes, CUDA_ENGINE_NOTES_BYTES);
     size_t first = (size_t)atomic_fetch_add(&owner->opened, 1) * CUDA_ENGINE_SLOTS;
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++) {
         made->slots[i].d_elements = owner->d_slots + (first + i) * owner->slot_bytes;
+        made->slots[i].note = (char *)made->notes + (size_t)i * CUDA_NOTE_BYTES;
         if (cuda_engine_open_slot(owner, &made->slots[i], failure) != STATUS_OK)
             return failure->status;
     }
@@ -320,7 +334,7 @@ static enum status cuda_engine_worker_finish(void *worker, struct failure *failu
         return STATUS_OK;
     cudaError_t error =
         session->operation->collect(session->job, session->d_partial, self->slots[0].host,
-                                    cuda_engine_staging_bytes(session), session->partial,
+                                    cuda_engine_host_bytes(session), session->partial,
                                     self->slots[0].stream);
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "cannot copy the result", failure);

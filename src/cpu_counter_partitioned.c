@@ -106,14 +106,10 @@ static enum status cpu_counter_partitioned_open(struct histogram *histogram, voi
 /* Adds a hot region to the histogram and empties it. */
 static void cpu_counter_hot_flush(struct cpu_counter_partitioned *self, struct cpu_counter_hot *hot)
 {
-    size_t first = hot->region << HISTOGRAM_REGION_LOG2;
-    size_t left = self->histogram->entries - first;
-    size_t length = left < HISTOGRAM_REGION_BINS ? left : HISTOGRAM_REGION_BINS;
-
     if (hot->counted == 0)
         return;
-    histogram_add_counts32(self->histogram, first, hot->counts, length);
-    memset(hot->counts, 0, length * sizeof *hot->counts);
+    histogram_add_region(self->histogram, hot->region, hot->counts, hot->counted);
+    memset(hot->counts, 0, HISTOGRAM_REGION_BINS * sizeof *hot->counts);
     hot->counted = 0;
 }
 
@@ -158,7 +154,7 @@ static void cpu_counter_add(struct cpu_counter_partitioned *self, size_t region,
         histogram_add_residuals(self->histogram, region, residuals, n);
         return;
     }
-    if (n > UINT32_MAX - hot->counted)
+    if (n > self->histogram->staged_limit - hot->counted)
         cpu_counter_hot_flush(self, hot);
     histogram_count_residuals(hot->counts, residuals, n);
     hot->counted += (uint32_t)n;
@@ -168,8 +164,10 @@ static void cpu_counter_add(struct cpu_counter_partitioned *self, size_t region,
 static void cpu_counter_stage_flush(struct cpu_counter_partitioned *self, size_t region)
 {
     uint16_t *first = self->residuals + region * self->stage_length;
+    size_t n = (size_t)(self->stages[region].next - first);
 
-    cpu_counter_add(self, region, first, (size_t)(self->stages[region].next - first));
+    if (n > 0)
+        cpu_counter_add(self, region, first, n);
     self->stages[region].next = first;
 }
 

@@ -131,12 +131,32 @@ static void histogram_settle(struct histogram *histogram, struct histogram_regio
     region->staged = 0;
 }
 
-static void histogram_add_locked(struct histogram *histogram, struct histogram_region *region,
-                                 size_t first, const uint16_t *residuals, size_t n)
+/* Makes room for n increments in the 32-bit part of a region. */
+static void histogram_reserve(struct histogram *histogram, struct histogram_region *region,
+                              size_t first, size_t n)
 {
     if (n > histogram->staged_limit - region->staged)
         histogram_settle(histogram, region, first);
     region->staged += (uint32_t)n;
+}
+
+void histogram_add_region(struct histogram *histogram, size_t region, const uint32_t *counts,
+                          uint32_t increments)
+{
+    size_t first = region << HISTOGRAM_REGION_LOG2;
+    size_t length = histogram_region_rest(first, histogram->entries - first);
+    struct histogram_region *locked = histogram_lock(histogram, region);
+
+    histogram_reserve(histogram, locked, first, increments);
+    for (size_t i = 0; i < length; i++)
+        histogram->staged[first + i] += counts[i];
+    histogram_unlock(locked);
+}
+
+static void histogram_add_locked(struct histogram *histogram, struct histogram_region *region,
+                                 size_t first, const uint16_t *residuals, size_t n)
+{
+    histogram_reserve(histogram, region, first, n);
     histogram_count_residuals(histogram->staged + first, residuals, n);
     histogram_unlock(region);
 }

@@ -63,6 +63,13 @@ void histogram_add_residuals(struct histogram *histogram, size_t region, const u
 bool histogram_try_add_residuals(struct histogram *histogram, size_t region,
                                  const uint16_t *residuals, size_t n);
 
+/*
+ * Adds the 32-bit counters of a whole region (as many as it has), whose sum is `increments`, no
+ * more than staged_limit.
+ */
+void histogram_add_region(struct histogram *histogram, size_t region, const uint32_t *counts,
+                          uint32_t increments);
+
 /* Counts n residuals in counts[HISTOGRAM_REGION_BINS], which must have room for n increments. */
 void histogram_count_residuals(uint32_t *counts, const uint16_t *residuals, size_t n);
 

@@ -6,6 +6,7 @@
 #include "status.h"
 
 #include <fcntl.h>
+#include <signal.h>
 
 /*
  * Makes sure that descriptors 0, 1 and 2 are taken, or the first files opened would become standard
@@ -25,6 +26,7 @@ int main(int argc, char **argv)
     struct options options;
 
     main_occupy_standard_descriptors();
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit is an error like any other */
     enum status status = options_parse(&options, argc, argv, &failure);
     if (status == STATUS_OK)
         status = run_options(&options, &failure);

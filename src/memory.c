@@ -97,6 +97,10 @@ static uint64_t memory_group_available(void)
         uint64_t limit = memory_read_number(file, "", UINT64_MAX);
         snprintf(file, sizeof file, "/sys/fs/cgroup%s/memory.current", path);
         uint64_t used = memory_read_number(file, "", 0);
+        snprintf(file, sizeof file, "/sys/fs/cgroup%s/memory.stat", path);
+        uint64_t cache = memory_read_number(file, "inactive_file ", 0) +
+                         memory_read_number(file, "active_file ", 0); /* given up when needed */
+        used = used > cache ? used - cache : 0;
         uint64_t left = limit > used ? limit - used : 0;
         available = limit < UINT64_MAX && left < available ? left : available;
     }

@@ -13,7 +13,6 @@ struct operation {
     const char *name;
     const char *alias; /* a shorter name, or NULL */
     const char *help;  /* for --help: what it prints */
-    bool ordered;      /* the order of the elements matters */
 
     /* Makes an empty partial, to be shared by all workers; checks that the memory is there. */
     enum status (*create)(const struct job *job, void **partial, struct failure *failure);

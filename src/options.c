@@ -334,7 +334,7 @@ static void options_append_row(char *text, size_t size, size_t *length,
     options_append(text, size, length, "  %-23s %s\n", names, row->help);
 }
 
-size_t options_help(char *text, size_t size)
+void options_help(char *text, size_t size)
 {
     size_t length = 0;
 
@@ -352,5 +352,4 @@ size_t options_help(char *text, size_t size)
                    "\nNumbers take the suffixes K, M, G, ... (1000) and Ki, Mi, Gi, ... (1024).\n"
                    "Exit status: 0 done, 1 bad data or I/O error, 2 usage, 3 the engine cannot "
                    "run.\n\nExample: cat ids.bin | gpuhist --bins 5M\n");
-    return length;
 }

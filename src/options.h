@@ -54,8 +54,8 @@ struct options {
  */
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure);
 
-/* The text of --help, into `text`; returns its length, cut if `size` is too small. */
-size_t options_help(char *text, size_t size);
+/* The text of --help, into `text`; cut if `size` is too small. */
+void options_help(char *text, size_t size);
 
 /*
  * Makes the job that the options describe. Fails with STATUS_USAGE where options that are fine by

@@ -21,6 +21,20 @@ bool print_format_find(const char *name, const struct print_format **format)
     return false;
 }
 
+static void print_histogram(struct writer *writer, const struct job *job, const void *partial,
+                            const struct print_options *options)
+{
+    const struct print_format *format = options->format ? options->format : &print_tsv;
+    format->histogram(writer, job, partial, options);
+}
+
+/* How the finished partial of each operation is written. */
+static void (*const print_operations[OPERATION_COUNT])(struct writer *writer, const struct job *job,
+                                                       const void *partial,
+                                                       const struct print_options *options) = {
+    [OPERATION_HISTOGRAM] = print_histogram,
+};
+
 enum status print_check(const struct print_options *options, struct failure *failure)
 {
     return writer_check(options->output, failure);
@@ -29,19 +43,12 @@ enum status print_check(const struct print_options *options, struct failure *fai
 enum status print_result(const struct job *job, const void *partial,
                          const struct print_options *options, struct failure *failure)
 {
-    const struct print_format *format = options->format ? options->format : &print_tsv;
     struct writer *writer;
 
     if (writer_open(&writer, options->output, failure) != STATUS_OK)
         return failure->status;
 
-    switch (job->operation) {
-    case OPERATION_HISTOGRAM:
-        format->histogram(writer, job, partial, options);
-        break;
-    case OPERATION_COUNT:
-        break;
-    }
+    print_operations[job->operation](writer, job, partial, options);
     return writer_close(writer, failure);
 }
 

@@ -8,6 +8,8 @@
 #include "progress.h"
 #include "source.h"
 
+_Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed as the other");
+
 /* Reads the source into the partial. */
 static enum status run_pipeline(const struct options *options, const struct job *job,
                                 struct source *source, void *partial, struct failure *failure)

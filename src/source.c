@@ -88,7 +88,7 @@ static void source_release(struct input *input)
 {
     if (--input->users > 0)
         return;
-    if (input->fd != STDIN_FILENO)
+    if (input->fd > STDIN_FILENO)
         close(input->fd);
     free(input);
 }
@@ -136,24 +136,25 @@ static enum status source_open_next(struct source *source, struct failure *failu
     /* Not to wait here for the writer of a FIFO: that is source_pipe_read's, which can be woken. */
     input->fd =
         source_is_stdin(name) ? STDIN_FILENO : open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (input->fd < 0 || fstat(input->fd, &info) != 0) {
-        source_fail(failure, name, strerror(errno));
-        failure->position = source->position;
-        free(input);
-        return failure->status;
-    }
+    if (input->fd < 0 || fstat(input->fd, &info) != 0)
+        goto release_input;
     if (!source_is_stdin(name))
         fcntl(input->fd, F_SETFL, 0);
     input->is_regular = S_ISREG(info.st_mode);
-    if (input->is_regular) {
-        input->next = lseek(input->fd, 0, SEEK_CUR);
-        input->size = info.st_size;
-        input->is_claimable = input->size - input->next > SOURCE_SMALL_FILE;
-    } else {
+    if (input->is_regular && (input->next = lseek(input->fd, 0, SEEK_CUR)) < 0)
+        goto release_input;
+    input->size = info.st_size;
+    input->is_claimable = input->is_regular && input->size - input->next > SOURCE_SMALL_FILE;
+    if (!input->is_regular)
         source_pipe_widen(input->fd);
-    }
     source->current = input;
     return STATUS_OK;
+
+release_input:
+    source_fail(failure, name, strerror(errno));
+    failure->position = source->position;
+    source_release(input);
+    return failure->status;
 }
 
 static void source_close_current(struct source *source)

@@ -5,8 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static enum status status_format(struct failure *failure, uint64_t position, enum status status,
-                                 const char *format, va_list arguments)
+__attribute__((format(printf, 4, 0))) static enum status status_format(struct failure *failure,
+                                                                       uint64_t position,
+                                                                       enum status status,
+                                                                       const char *format,
+                                                                       va_list arguments)
 {
     failure->status = status;
     failure->position = position;

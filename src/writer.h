@@ -1,6 +1,6 @@
 /*
- * A buffered writer: standard output, or a file that appears under its name only when it is
- * complete. It keeps the first error, so that callers write on and look once, at the end.
+ * A buffered writer to standard output or to a file (output_file.h). It keeps the first error, so
+ * that callers write on and look once, at the end.
  *
  * Not thread-safe.
  */
@@ -21,9 +21,8 @@ struct writer;
 enum status writer_check(const char *name, struct failure *failure);
 
 /*
- * Opens a writer on the file `name`, or on standard output if it is NULL. A new or regular file is
- * written without a name, which writer_close gives it; anything else (/dev/null, a FIFO) is written
- * directly. Fails with STATUS_DATA; the caller closes or discards it.
+ * Opens a writer on the file `name`, or on standard output if it is NULL. Fails with STATUS_DATA;
+ * the caller closes or discards it.
  */
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure);
 

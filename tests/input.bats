@@ -141,7 +141,7 @@ load helpers
 @test "closed standard input" {
     run --separate-stderr bash -c '"$GPUHIST" --bins 5 <&-'
     assert_failed 1 "standard input: Bad file descriptor"
-    int32 1 >"$BATS_TEST_TMPDIR/in" # which is then opened as descriptor 0
+    int32 1 >"$BATS_TEST_TMPDIR/in" # which must not become standard input
     run -0 bash -c '"$GPUHIST" --bins 5 "$1" <&-' - "$BATS_TEST_TMPDIR/in"
     [ "$output" = $'1\t1' ]
 }

@@ -41,6 +41,59 @@ setup() {
     assert_failed 1 "cannot write dangling: No such file or directory"
 }
 
+@test "-o /dev/stdout is standard output, wherever that goes" {
+    echo header >out
+    gpuhist --bins 5 -o /dev/stdout in >>out
+    { echo header; cat expected; } | cmp - out
+    { echo header; gpuhist --bins 5 -o /dev/fd/1 in; echo footer; } >out
+    { echo header; cat expected; echo footer; } | cmp - out
+    gpuhist --bins 5 -o /dev/stdout in | cmp expected -
+}
+
+@test "-o over a file that cannot be replaced writes into it" {
+    [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root and setpriv"
+    dir=$(mktemp -d)
+    chmod 755 "$dir" # takes no new file of nobody's
+    cp "$GPUHIST" "$dir/gpuhist"
+    echo old >"$dir/out"
+    chmod 666 "$dir/out"
+    int32 1 2 2 | setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/gpuhist" --bins 5 \
+        -o "$dir/out"
+    cmp expected "$dir/out"
+    chmod 1777 "$dir" # takes new files, but does not let nobody replace root's
+    echo old >"$dir/out"
+    int32 1 2 2 | setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/gpuhist" --bins 5 \
+        -o "$dir/out"
+    cmp expected "$dir/out"
+    chmod 444 "$dir/out"
+    run --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/gpuhist" \
+        --bins 5 -o "$dir/out" </dev/zero
+    ls -A "$dir" >left
+    rm -rf "$dir"
+    assert_failed 1 "out: Permission denied"
+    [ "$(cat left)" = $'gpuhist\nout' ]
+}
+
+@test "-o over a file with a name of the greatest length" {
+    name=$(printf 'x%.0s' {1..255})
+    gpuhist --bins 5 -o "$name" in
+    gpuhist --bins 5 -o "$name" in
+    cmp expected "$name"
+}
+
+@test "a result beyond the file size limit is an error, and leaves nothing" {
+    run --separate-stderr bash -c 'ulimit -f 1; "$GPUHIST" --bins 5M --zeros -o big in'
+    assert_failed 1 "cannot write big: File too large"
+    [ "$(ls -A)" = $'expected\nin' ]
+}
+
+@test "a non-blocking pipe as output loses nothing" {
+    command -v perl >/dev/null || skip "no perl"
+    run -0 bash -c 'perl -MFcntl -e "fcntl STDOUT, F_SETFL, O_NONBLOCK or die; exec @ARGV" \
+        "$GPUHIST" --bins 200K --zeros in | { sleep 0.3; wc -l; }'
+    [ "$output" -eq 200000 ]
+}
+
 @test "-o may be the input itself" {
     gpuhist --bins 5 -o in in
     cmp expected in
