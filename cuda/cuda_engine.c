@@ -21,6 +21,7 @@
 #define CUDA_ENGINE_CHUNK_BYTES     ((size_t)4 << 20)
 #define CUDA_ENGINE_CHUNK_BYTES_MIN ((size_t)64 << 10) /* not tried below, if memory is short */
 #define CUDA_ENGINE_ALIGNMENT       ((size_t)256)
+#define CUDA_ENGINE_STAGING_BYTES   ((size_t)2 << 20) /* the result is copied through */
 #define CUDA_ENGINE_NOTES_BYTES     ((size_t)CUDA_ENGINE_SLOTS * CUDA_NOTE_BYTES)
 
 static const struct cuda_operation *const cuda_operations[OPERATION_COUNT] = {
@@ -36,9 +37,8 @@ struct cuda_session {
     size_t chunk_bytes;
     size_t slot_bytes; /* a chunk, aligned, in device memory */
     void *d_partial;
-    char *d_slots;        /* [workers][CUDA_ENGINE_SLOTS][slot_bytes] */
-    atomic_uint opened;   /* workers so far */
-    atomic_uint finished; /* the last one collects the partial */
+    char *d_slots;      /* [workers][CUDA_ENGINE_SLOTS][slot_bytes] */
+    atomic_uint opened; /* workers so far */
 };
 
 /* A chunk on its way: filled, then busy until its stream is done. */
@@ -191,12 +191,6 @@ static unsigned cuda_engine_workers(const void *session)
     return ((const struct cuda_session *)session)->workers;
 }
 
-/* Host bytes of a slot: the chunk, but enough to collect the partial through. */
-static size_t cuda_engine_host_bytes(const struct cuda_session *session)
-{
-    return session->slot_bytes < 4096 ? 4096 : session->slot_bytes;
-}
-
 /*
  * Registers host memory for copies that run beside other work. Where it is refused (a limit on
  * locked memory) they are slower, and just as right.
@@ -209,10 +203,28 @@ static bool cuda_engine_register(void *host, size_t bytes)
     return false;
 }
 
+/* Copies the device's partial and merges it; all streams are done. */
+static enum status cuda_engine_finish(void *session, struct failure *failure)
+{
+    const struct cuda_session *self = session;
+    void *staging = memory_map(CUDA_ENGINE_STAGING_BYTES);
+    if (!staging)
+        return status_fail(failure, STATUS_DATA, "no memory for the result of the GPU");
+
+    bool registered = cuda_engine_register(staging, CUDA_ENGINE_STAGING_BYTES);
+    cudaError_t error = self->operation->collect(self->job, self->d_partial, staging,
+                                                 CUDA_ENGINE_STAGING_BYTES, self->partial);
+    if (registered)
+        cudaHostUnregister(staging);
+    memory_unmap(staging, CUDA_ENGINE_STAGING_BYTES);
+    return error == cudaSuccess ? STATUS_OK
+                                : cuda_engine_fail(error, "cannot copy the result", failure);
+}
+
 static enum status cuda_engine_open_slot(const struct cuda_session *session, struct cuda_slot *slot,
                                          struct failure *failure)
 {
-    size_t bytes = cuda_engine_host_bytes(session);
+    size_t bytes = session->slot_bytes;
 
     slot->host = memory_map(bytes);
     if (!slot->host)
@@ -234,7 +246,7 @@ static void cuda_engine_close_slot(const struct cuda_session *session, struct cu
     }
     if (slot->registered)
         cudaHostUnregister(slot->host);
-    memory_unmap(slot->host, cuda_engine_host_bytes(session));
+    memory_unmap(slot->host, session->slot_bytes);
 }
 
 static void cuda_engine_worker_close(void *worker)
@@ -330,14 +342,6 @@ static enum status cuda_engine_worker_finish(void *worker, struct failure *failu
         if (cuda_engine_settle(session, slot, failure) != STATUS_OK)
             return failure->status;
     }
-    if (atomic_fetch_add(&session->finished, 1) + 1 < session->workers)
-        return STATUS_OK;
-    cudaError_t error =
-        session->operation->collect(session->job, session->d_partial, self->slots[0].host,
-                                    cuda_engine_host_bytes(session), session->partial,
-                                    self->slots[0].stream);
-    if (error != cudaSuccess)
-        return cuda_engine_fail(error, "cannot copy the result", failure);
     return STATUS_OK;
 }
 
@@ -346,6 +350,7 @@ const struct engine cuda_engine = {
     .probe = cuda_engine_probe,
     .open = cuda_engine_open,
     .workers = cuda_engine_workers,
+    .finish = cuda_engine_finish,
     .close = cuda_engine_close,
     .worker_open = cuda_engine_worker_open,
     .worker_buffer = cuda_engine_worker_buffer,

@@ -37,8 +37,7 @@ static enum status cuda_histogram_settle(const struct job *job, const struct chu
 }
 
 static cudaError_t cuda_histogram_collect(const struct job *job, const void *d_partial,
-                                          void *staging, size_t staging_bytes, void *partial,
-                                          cudaStream_t stream)
+                                          void *staging, size_t staging_bytes, void *partial)
 {
     const uint64_t *d_counts = d_partial;
     size_t entries = (size_t)job->binning.bins + BINNING_OUTSIDE;
@@ -46,10 +45,8 @@ static cudaError_t cuda_histogram_collect(const struct job *job, const void *d_p
 
     for (size_t first = 0; first < entries; first += room) {
         size_t n = entries - first < room ? entries - first : room;
-        cudaError_t error = cudaMemcpyAsync(staging, d_counts + first, n * sizeof *d_counts,
-                                            cudaMemcpyDeviceToHost, stream);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(stream);
+        cudaError_t error =
+            cudaMemcpy(staging, d_counts + first, n * sizeof *d_counts, cudaMemcpyDeviceToHost);
         if (error != cudaSuccess)
             return error;
         histogram_add_counts64(partial, first, staging, n);

@@ -25,11 +25,11 @@ struct cuda_operation {
     enum status (*settle)(const struct job *job, const struct chunk *chunk, const void *note,
                           struct failure *failure);
     /*
-     * Merges the device's partial into the shared one, by way of `staging` (registered host memory
-     * of staging_bytes >= 4096). Returns what CUDA returned.
+     * Merges the device's partial into the shared one, by way of `staging`, host memory of
+     * staging_bytes >= 4096. Returns what CUDA returned.
      */
     cudaError_t (*collect)(const struct job *job, const void *d_partial, void *staging,
-                           size_t staging_bytes, void *partial, cudaStream_t stream);
+                           size_t staging_bytes, void *partial);
 };
 
 extern const struct cuda_operation cuda_histogram;

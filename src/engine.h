@@ -46,7 +46,10 @@ struct engine {
     /* Prepares a session that merges into `partial`; job and partial outlive it. */
     enum status (*open)(const struct job *job, const struct engine_options *options, void *partial,
                         void **session, struct failure *failure);
-    /* How many workers the session has. */
+    /* Merges what the session still holds, after the last worker_finish; NULL: it holds nothing. */
+    enum status (*finish)(void *session, struct failure *failure);
+    /* How many workers the session can have. Those that the input has no work for are not opened.
+     */
     unsigned (*workers)(const void *session);
     /* Frees the session; all workers are closed. */
     void (*close)(void *session);
@@ -58,7 +61,7 @@ struct engine {
                                  struct failure *failure);
     /* Takes the chunk, which lies in the last buffer given; it may be done later. */
     enum status (*worker_absorb)(void *worker, const struct chunk *chunk, struct failure *failure);
-    /* Completes all that was absorbed. The last worker to return has left nothing unmerged. */
+    /* Completes all that was absorbed, and merges it into the partial or the session. */
     enum status (*worker_finish)(void *worker, struct failure *failure);
     /* Frees the worker; NULL is allowed. */
     void (*worker_close)(void *worker);

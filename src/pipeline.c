@@ -84,6 +84,8 @@ static void *pipeline_worker_run(void *argument)
     const struct pipeline *pipeline = self->pipeline;
     void *worker = NULL;
 
+    if (!source_join(pipeline->source))
+        return NULL;
     self->status = pipeline->engine->worker_open(pipeline->session, &worker, &self->failure);
     if (self->status == STATUS_OK)
         self->status = pipeline_worker_loop(self, worker);
@@ -114,7 +116,7 @@ static enum status pipeline_join(struct pipeline_worker *workers, unsigned count
                                  struct pipeline_report *report, struct failure *failure)
 {
     const struct failure *first = NULL;
-    double opened_at = start;
+    double opened_at = 0;
     double finished_at = start;
 
     for (unsigned i = 0; i < count; i++) {
@@ -124,7 +126,8 @@ static enum status pipeline_join(struct pipeline_worker *workers, unsigned count
         report->pull_seconds += worker->pull_seconds;
         report->busy_seconds += worker->busy_seconds;
         report->wait_seconds += worker->wait_seconds;
-        if (i == 0 || worker->opened_at < opened_at)
+        report->workers += worker->opened_at > 0;
+        if (worker->opened_at > 0 && (opened_at == 0 || worker->opened_at < opened_at))
             opened_at = worker->opened_at;
         if (worker->finished_at > finished_at)
             finished_at = worker->finished_at;
@@ -147,11 +150,11 @@ static enum status pipeline_run_workers(const struct pipeline *pipeline, double 
     if (!workers)
         return status_fail(failure, STATUS_DATA, "no memory for %u workers", count);
 
-    report->workers = pipeline_start(pipeline, workers, count, failure);
-    enum status status = report->workers == count ? STATUS_OK : failure->status;
+    unsigned started = pipeline_start(pipeline, workers, count, failure);
+    enum status status = started == count ? STATUS_OK : failure->status;
     struct failure ignored; /* one worker did not start: that is what is told */
-    enum status joined = pipeline_join(workers, report->workers, start, report,
-                                       status == STATUS_OK ? failure : &ignored);
+    enum status joined =
+        pipeline_join(workers, started, start, report, status == STATUS_OK ? failure : &ignored);
     free(workers);
     return status == STATUS_OK ? joined : status;
 }
@@ -207,6 +210,8 @@ enum status pipeline_run(const struct job *job, struct source *source, const cha
 
     *report = (struct pipeline_report){.engine = pipeline.engine->name};
     status = pipeline_run_workers(&pipeline, start, report, failure);
+    if (status == STATUS_OK && pipeline.engine->finish)
+        status = pipeline.engine->finish(pipeline.session, failure);
     pipeline.engine->close(pipeline.session);
     report->seconds = pipeline_clock() - start;
     report->elements = report->bytes / job->element.bytes;

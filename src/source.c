@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,12 @@
  * size (files in /proc and /sys tell 0 or 4096), and many small ones share a chunk.
  */
 #define SOURCE_SMALL_FILE 65536
+
+/*
+ * A puller more is wanted after this many pulls in a row that did not have to wait for the writer.
+ * Fewer are met by chance: a writer that is given a core for a while fills the pipe in that time.
+ */
+#define SOURCE_BEHIND 16
 
 static bool source_is_stdin(const char *name)
 {
@@ -78,6 +85,9 @@ enum status source_open(struct source **source, char *const *names, size_t count
     made->count = count;
     made->element_bytes = element_bytes;
     made->size = size;
+    made->wanted = size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
+    pthread_mutex_init(&made->join_lock, NULL);
+    pthread_cond_init(&made->joining, NULL);
     pthread_mutex_init(&made->lock, NULL);
     *source = made;
     return STATUS_OK;
@@ -102,7 +112,30 @@ void source_close(struct source *source)
     close(source->wake[0]);
     close(source->wake[1]);
     pthread_mutex_destroy(&source->lock);
+    pthread_cond_destroy(&source->joining);
+    pthread_mutex_destroy(&source->join_lock);
     free(source);
+}
+
+bool source_join(struct source *source)
+{
+    pthread_mutex_lock(&source->join_lock);
+    while (source->joined >= source->wanted && !source->ended)
+        pthread_cond_wait(&source->joining, &source->join_lock);
+    bool wanted = !source->ended;
+    source->joined += wanted;
+    pthread_mutex_unlock(&source->join_lock);
+    return wanted;
+}
+
+/* Lets `more` pullers join (UINT_MAX: all), or for 0 none any more. */
+static void source_want(struct source *source, unsigned more)
+{
+    pthread_mutex_lock(&source->join_lock);
+    source->ended = source->ended || more == 0;
+    source->wanted = more > UINT_MAX - source->wanted ? UINT_MAX : source->wanted + more;
+    pthread_cond_broadcast(&source->joining);
+    pthread_mutex_unlock(&source->join_lock);
 }
 
 void source_stop(struct source *source)
@@ -110,6 +143,7 @@ void source_stop(struct source *source)
     if (!atomic_exchange(&source->stopped, true)) {
         ssize_t n = write(source->wake[1], "", 1); /* an empty pipe takes a byte */
         (void)n;
+        source_want(source, 0);
     }
 }
 
@@ -227,6 +261,19 @@ static enum status source_cut(struct source *source, const char *buffer, size_t 
                           source->carry_bytes == 1 ? "" : "s", source->element_bytes);
 }
 
+/* After a turn: sees whether more pullers are wanted. The lock is held. */
+static void source_count_pullers(struct source *source)
+{
+    if (!source->current && source->opened == source->count)
+        source_want(source, 0);
+    else if (!source->current || source->current->is_claimable)
+        source_want(source, UINT_MAX);
+    else if (source->waited)
+        source->behind = 0;
+    else if (++source->behind % SOURCE_BEHIND == 0)
+        source_want(source, 1);
+}
+
 /* The part of a pull that is done one puller at a time. The lock is held. */
 static enum status source_take(struct source *source, char *buffer, size_t capacity,
                                struct chunk *chunk, struct source_range *range,
@@ -234,6 +281,7 @@ static enum status source_take(struct source *source, char *buffer, size_t capac
 {
     size_t filled = source->carry_bytes;
 
+    source->waited = false;
     memcpy(buffer, source->carry, filled);
     enum status status = source_fill(source, buffer, capacity, &filled, range, failure);
     if (status == STATUS_OK && range->bytes == 0)
@@ -262,6 +310,7 @@ enum status source_pull(struct source *source, void *buffer, size_t capacity, st
 
     pthread_mutex_lock(&source->lock);
     enum status status = source_take(source, buffer, whole, chunk, &range, failure);
+    source_count_pullers(source);
     pthread_mutex_unlock(&source->lock);
     if (status != STATUS_OK)
         source_stop(source);

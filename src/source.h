@@ -13,6 +13,7 @@
 #include "job.h"
 #include "status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,15 @@ enum status source_open(struct source **source, char *const *names, size_t count
 
 /* No pull may be under way. NULL is allowed. */
 void source_close(struct source *source);
+
+/*
+ * Waits until one puller more is wanted, and returns whether it is: false if the input ended
+ * before. To be called once by every thread that is going to pull. The first is wanted at once, as
+ * are all where ranges of a file can be read in parallel. From a pipe each further one is wanted
+ * when those that pull have been behind the writer for a while: as few as keep up are quickest,
+ * since each change of the reader moves the pipe to another core. Thread-safe.
+ */
+bool source_join(struct source *source);
 
 /*
  * Fills `buffer` with the next chunk, `capacity` bytes at the most (at least one element). Returns

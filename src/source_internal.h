@@ -35,7 +35,15 @@ struct source {
     int wake[2]; /* a pipe: readable once the source is stopped */
     atomic_bool stopped;
 
+    pthread_mutex_t join_lock; /* guards the next three; taken alone, or last */
+    pthread_cond_t joining;    /* signalled when one of them changes */
+    unsigned joined;           /* pullers that source_join has let through */
+    unsigned wanted;           /* how many it may; UINT_MAX: all */
+    bool ended;                /* none any more */
+
     pthread_mutex_t lock; /* guards all below */
+    bool waited;          /* this pull found the pipe empty and had to wait */
+    unsigned behind;      /* pulls in a row that did not have to */
     size_t opened;        /* how many of the names have been opened */
     struct input *current;
     const char *last_name;  /* the input that the last bytes were read from, as messages say it */
@@ -76,7 +84,7 @@ void source_pipe_widen(int fd);
  * as a busy writer takes to write the next piece. The lock is held; a source_stop from another
  * thread ends the waiting.
  */
-enum source_event source_pipe_read(const struct source *source, void *buffer, size_t room,
-                                   bool wait, size_t *bytes, struct failure *failure);
+enum source_event source_pipe_read(struct source *source, void *buffer, size_t room, bool wait,
+                                   size_t *bytes, struct failure *failure);
 
 #endif

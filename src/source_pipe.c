@@ -27,21 +27,33 @@ void source_pipe_widen(int fd)
 #endif
 }
 
-/* Whether a read would find something, the end or an error. */
-static bool source_pipe_ready(const struct source *source, bool wait)
+/* Whether a read would find something, the end or an error, within so many milliseconds. */
+static bool source_pipe_poll(const struct source *source, int milliseconds)
 {
     struct pollfd fds[2] = {{.fd = source->current->fd, .events = POLLIN},
                             {.fd = source->wake[0], .events = POLLIN}};
 
-    while (poll(fds, 2, wait ? -1 : SOURCE_PIPE_PAUSE_MS) < 0) {
+    while (poll(fds, 2, milliseconds) < 0) {
         if (errno != EINTR)
             return true; /* let read say what is wrong */
     }
     return fds[0].revents != 0 && fds[1].revents == 0;
 }
 
-enum source_event source_pipe_read(const struct source *source, void *buffer, size_t room,
-                                   bool wait, size_t *bytes, struct failure *failure)
+/*
+ * Waits for something to read. (That the pipe is full might also tell that the writer waits, but
+ * FIONREAD does that itself for as long as the writer is copying.)
+ */
+static bool source_pipe_ready(struct source *source, bool wait)
+{
+    if (source_pipe_poll(source, 0))
+        return true;
+    source->waited = true;
+    return source_pipe_poll(source, wait ? -1 : SOURCE_PIPE_PAUSE_MS);
+}
+
+enum source_event source_pipe_read(struct source *source, void *buffer, size_t room, bool wait,
+                                   size_t *bytes, struct failure *failure)
 {
     const struct input *input = source->current;
     ssize_t n;

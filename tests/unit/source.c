@@ -781,6 +781,104 @@ static void test_stop(void)
     end(&begun);
 }
 
+/* --- joining ------------------------------------------------------------------------------------
+ */
+
+struct joiner {
+    struct source *source;
+    pthread_t thread;
+    atomic_int answer; /* of source_join; -1: none yet */
+};
+
+static void *joiner_run(void *argument)
+{
+    struct joiner *self = argument;
+    atomic_store(&self->answer, source_join(self->source));
+    return NULL;
+}
+
+static void joiner_start(struct joiner *joiner, struct source *source)
+{
+    joiner->source = source;
+    atomic_init(&joiner->answer, -1);
+    if (pthread_create(&joiner->thread, NULL, joiner_run, joiner) != 0)
+        bail_out("no thread");
+}
+
+static int joiner_wait(struct joiner *joiner)
+{
+    pthread_join(joiner->thread, NULL);
+    return atomic_load(&joiner->answer);
+}
+
+/* A pipe whose reader waits for each piece has one puller; the end lets nobody in. */
+static bool check_join_idle(void)
+{
+    const struct timespec a_while = {.tv_nsec = 300000};
+    int fd = stdin_pipe_open();
+    struct source *source = stdin_source(4);
+    struct joiner joiner;
+    bool right = source_join(source);
+
+    joiner_start(&joiner, source);
+    for (int i = 0; i < 40; i++) {
+        right = right && source_position(source) == (uint64_t)i * 4;
+        nanosleep(&a_while, NULL);
+        send_text(fd, "abcd");
+        right = right && pulls(source, "abcd"); /* waits for a second element before it returns */
+    }
+    right = right && atomic_load(&joiner.answer) == -1;
+    close(fd);
+    right = right && pulls(source, "");
+    right = joiner_wait(&joiner) == 0 && right && !source_join(source);
+    source_close(source);
+    return right;
+}
+
+/* A pipe that never is empty: one puller does not keep up, and another is let in. */
+static bool check_join_behind(void)
+{
+    int fd = stdin_pipe_open();
+    struct source *source = stdin_source(4);
+    struct joiner joiners[2];
+    bool right = source_join(source);
+
+    for (int i = 0; i < 2; i++)
+        joiner_start(&joiners[i], source);
+    for (int i = 0; i < 800; i++)
+        send_text(fd, "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl");
+    for (int i = 0; i < 200; i++)
+        right = right &&
+                pulls(source, "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl");
+    for (int i = 0; i < 2; i++)
+        right = joiner_wait(&joiners[i]) == 1 && right;
+    close(fd);
+    source_close(source);
+    return right;
+}
+
+static bool check_join_file(void)
+{
+    static const size_t length = 200000;
+    struct scene scene;
+    scene_make_regular(&scene, &length, 1);
+    struct source *source = scene_open(&scene, 4);
+
+    bool right = source_join(source) && source_join(source) && source_join(source);
+    source_stop(source);
+    right = right && !source_join(source);
+    source_close(source);
+    scene_clear(&scene);
+    return right;
+}
+
+static void test_join(void)
+{
+    tap_ok(check_join_idle(), "source_join: a pipe that is waited for has one puller");
+    tap_ok(check_join_behind(), "source_join: a pipe that is always full gets more");
+    tap_ok(check_join_file(), "source_join: a file lets all in, a stopped source none");
+}
+
 /* --- opening ------------------------------------------------------------------------------------
  */
 
@@ -930,6 +1028,7 @@ int main(void)
     test_removed();
     test_no_waiting();
     test_stop();
+    test_join();
     test_opening();
     tap_ok(next_descriptor() == descriptor, "no descriptor is left open");
     return tap_done();
