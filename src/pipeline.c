@@ -210,8 +210,10 @@ enum status pipeline_run(const struct job *job, struct source *source, const cha
 
     *report = (struct pipeline_report){.engine = pipeline.engine->name};
     status = pipeline_run_workers(&pipeline, start, report, failure);
+    double merging = pipeline_clock();
     if (status == STATUS_OK && pipeline.engine->finish)
         status = pipeline.engine->finish(pipeline.session, failure);
+    report->run_seconds += pipeline_clock() - merging;
     pipeline.engine->close(pipeline.session);
     report->seconds = pipeline_clock() - start;
     report->elements = report->bytes / job->element.bytes;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -17,8 +18,10 @@
 #define SOURCE_SMALL_FILE 65536
 
 /*
- * A puller more is wanted after this many pulls in a row that did not have to wait for the writer.
- * Fewer are met by chance: a writer that is given a core for a while fills the pipe in that time.
+ * A puller more is wanted if that many pulls in a row did not have to wait for the writer, and the
+ * pipe was left alone for more than half as long as it was read. A writer that is given a core for
+ * a while fills the pipe by chance; and where the reading itself is what takes the time, more
+ * readers are no help.
  */
 #define SOURCE_BEHIND 16
 
@@ -261,16 +264,37 @@ static enum status source_cut(struct source *source, const char *buffer, size_t 
                           source->carry_bytes == 1 ? "" : "s", source->element_bytes);
 }
 
+static uint64_t source_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Whether those that pull from a pipe do not keep up with its writer. The lock is held. */
+static bool source_is_behind(struct source *source, uint64_t turn_begins)
+{
+    uint64_t now = source_clock();
+
+    source->gaps_ns += source->behind > 0 ? turn_begins - source->turn_ends : 0;
+    source->turns_ns += now - turn_begins;
+    source->turn_ends = now;
+    if (!source->waited && ++source->behind < SOURCE_BEHIND)
+        return false;
+    bool behind = !source->waited && source->gaps_ns > source->turns_ns / 2;
+    source->behind = 0;
+    source->gaps_ns = source->turns_ns = 0;
+    return behind;
+}
+
 /* After a turn: sees whether more pullers are wanted. The lock is held. */
-static void source_count_pullers(struct source *source)
+static void source_count_pullers(struct source *source, uint64_t turn_begins)
 {
     if (!source->current && source->opened == source->count)
         source_want(source, 0);
     else if (!source->current || source->current->is_claimable)
         source_want(source, UINT_MAX);
-    else if (source->waited)
-        source->behind = 0;
-    else if (++source->behind % SOURCE_BEHIND == 0)
+    else if (source_is_behind(source, turn_begins))
         source_want(source, 1);
 }
 
@@ -309,8 +333,9 @@ enum status source_pull(struct source *source, void *buffer, size_t capacity, st
     size_t whole = capacity - capacity % source->element_bytes;
 
     pthread_mutex_lock(&source->lock);
+    uint64_t turn_begins = source_clock();
     enum status status = source_take(source, buffer, whole, chunk, &range, failure);
-    source_count_pullers(source);
+    source_count_pullers(source, turn_begins);
     pthread_mutex_unlock(&source->lock);
     if (status != STATUS_OK)
         source_stop(source);

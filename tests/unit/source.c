@@ -838,6 +838,7 @@ static bool check_join_idle(void)
 /* A pipe that never is empty: one puller does not keep up, and another is let in. */
 static bool check_join_behind(void)
 {
+    const struct timespec busy = {.tv_nsec = 100000};
     int fd = stdin_pipe_open();
     struct source *source = stdin_source(4);
     struct joiner joiners[2];
@@ -847,9 +848,11 @@ static bool check_join_behind(void)
         joiner_start(&joiners[i], source);
     for (int i = 0; i < 800; i++)
         send_text(fd, "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl");
-    for (int i = 0; i < 200; i++)
+    for (int i = 0; i < 200; i++) {
         right = right &&
                 pulls(source, "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl");
+        nanosleep(&busy, NULL);
+    }
     for (int i = 0; i < 2; i++)
         right = joiner_wait(&joiners[i]) == 1 && right;
     close(fd);
