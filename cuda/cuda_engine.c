@@ -22,40 +22,35 @@
 #define CUDA_ENGINE_CHUNK_BYTES_MIN ((size_t)64 << 10) /* not tried below, if memory is short */
 #define CUDA_ENGINE_ALIGNMENT       ((size_t)256)
 #define CUDA_ENGINE_STAGING_BYTES   ((size_t)2 << 20) /* the result is copied through */
-#define CUDA_ENGINE_NOTES_BYTES     ((size_t)CUDA_ENGINE_SLOTS * CUDA_NOTE_BYTES)
 
-static const struct cuda_operation *const cuda_operations[OPERATION_COUNT] = {
-    [OPERATION_HISTOGRAM] = &cuda_histogram,
+static const struct cuda_operation *const cuda_operations[OPERATION_IDS] = {
+#define CUDA_ENGINE_ROW(id, label) [OPERATION_##id] = &cuda_##label,
+    OPERATIONS(CUDA_ENGINE_ROW)
+#undef CUDA_ENGINE_ROW
 };
 
 struct cuda_session {
-    const struct job *job;
+    struct cuda_shared shared;
     const struct cuda_operation *operation;
-    void *partial; /* the shared one, in host memory */
-    struct cuda_device device;
     unsigned workers;
     size_t chunk_bytes;
-    size_t slot_bytes; /* a chunk, aligned, in device memory */
-    void *d_partial;
-    char *d_slots;      /* [workers][CUDA_ENGINE_SLOTS][slot_bytes] */
-    atomic_uint opened; /* workers so far */
+    size_t slot_bytes;    /* a chunk, aligned */
+    size_t scratch_bytes; /* beside it on the device, aligned */
+    size_t result_bytes;  /* beside it on the host, aligned */
+    char *d_slots;        /* [workers][CUDA_ENGINE_SLOTS][slot_bytes + scratch_bytes] */
+    atomic_uint opened;   /* workers so far */
 };
 
-/* A chunk on its way: filled, then busy until its stream is done. */
+/* A buffer: filled, then busy until its stream is done. */
 struct cuda_slot {
-    void *host; /* mapped, and registered with CUDA if `registered` */
-    bool registered;
+    void *host;      /* slot_bytes + result_bytes, mapped */
+    bool registered; /* with CUDA */
     bool busy;
-    void *d_elements;
-    void *note;
-    cudaStream_t stream;
-    struct chunk chunk;
+    struct cuda_chunk chunk;
 };
 
 struct cuda_worker {
     struct cuda_session *session;
-    void *notes; /* of all slots: mapped, and registered if `notes_registered` */
-    bool notes_registered;
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
     unsigned turn; /* the slot to fill next */
 };
@@ -118,24 +113,47 @@ static cudaError_t cuda_engine_open_device(struct cuda_device *device)
     return error;
 }
 
+static size_t cuda_engine_align(size_t bytes)
+{
+    return (bytes + CUDA_ENGINE_ALIGNMENT - 1) / CUDA_ENGINE_ALIGNMENT * CUDA_ENGINE_ALIGNMENT;
+}
+
 static cudaError_t cuda_engine_allocate_slots(struct cuda_session *session)
 {
-    session->slot_bytes = (session->chunk_bytes + CUDA_ENGINE_ALIGNMENT - 1) /
-                          CUDA_ENGINE_ALIGNMENT * CUDA_ENGINE_ALIGNMENT;
+    const struct cuda_operation *operation = session->operation;
+    const struct job *job = session->shared.job;
+    size_t bytes = session->chunk_bytes;
+
+    session->slot_bytes = cuda_engine_align(bytes);
+    session->scratch_bytes =
+        operation->scratch_bytes ? cuda_engine_align(operation->scratch_bytes(job, bytes)) : 0;
+    session->result_bytes =
+        operation->result_bytes ? cuda_engine_align(operation->result_bytes(job, bytes)) : 0;
     return cudaMalloc((void **)&session->d_slots,
-                      session->workers * CUDA_ENGINE_SLOTS * session->slot_bytes);
+                      session->workers * CUDA_ENGINE_SLOTS *
+                          (session->slot_bytes + session->scratch_bytes));
+}
+
+static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session, size_t bytes)
+{
+    struct cuda_shared *shared = &session->shared;
+    cudaError_t error = cudaMalloc(&shared->d_partial, bytes);
+
+    if (error == cudaSuccess)
+        error = cudaMemset(shared->d_partial, 0, bytes);
+    if (error == cudaSuccess && session->operation->prepare)
+        error = session->operation->prepare(shared);
+    if (error == cudaSuccess) /* the workers' streams do not wait for it */
+        error = cudaDeviceSynchronize();
+    return error;
 }
 
 /* Allocates the partial, and slots as large as there is memory for. */
 static enum status cuda_engine_allocate(struct cuda_session *session, struct failure *failure)
 {
-    size_t bytes = session->operation->partial_bytes(session->job);
-    cudaError_t error = cudaMalloc(&session->d_partial, bytes);
+    size_t bytes = session->operation->partial_bytes(session->shared.job);
+    cudaError_t error = cuda_engine_allocate_partial(session, bytes);
 
-    if (error == cudaSuccess)
-        error = cudaMemset(session->d_partial, 0, bytes);
-    if (error == cudaSuccess) /* the workers' streams do not wait for it */
-        error = cudaDeviceSynchronize();
     if (error != cudaSuccess)
         return status_fail(failure, STATUS_ENGINE, "CUDA: no room for %zu MiB on the GPU: %s",
                            bytes >> 20, cudaGetErrorString(error));
@@ -156,7 +174,7 @@ static void cuda_engine_close(void *session)
     struct cuda_session *self = session;
 
     cudaFree(self->d_slots);
-    cudaFree(self->d_partial);
+    cudaFree(self->shared.d_partial);
     free(self);
 }
 
@@ -169,13 +187,12 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
 
     size_t chunk_bytes = options->chunk_bytes ? options->chunk_bytes : CUDA_ENGINE_CHUNK_BYTES;
     unsigned feeders = options->threads ? options->threads : CUDA_ENGINE_FEEDERS;
-    made->job = job;
+    made->shared = (struct cuda_shared){.job = job, .partial = partial};
     made->operation = cuda_operations[job->operation];
-    made->partial = partial;
     made->chunk_bytes = chunk_bytes;
     made->workers = engine_useful_workers(feeders, chunk_bytes, options->input_bytes);
 
-    cudaError_t error = cuda_engine_open_device(&made->device);
+    cudaError_t error = cuda_engine_open_device(&made->shared.device);
     enum status status = error == cudaSuccess ? cuda_engine_allocate(made, failure)
                                               : cuda_engine_fail(error, "no context", failure);
     if (status != STATUS_OK) {
@@ -212,8 +229,7 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
         return status_fail(failure, STATUS_DATA, "no memory for the result of the GPU");
 
     bool registered = cuda_engine_register(staging, CUDA_ENGINE_STAGING_BYTES);
-    cudaError_t error = self->operation->collect(self->job, self->d_partial, staging,
-                                                 CUDA_ENGINE_STAGING_BYTES, self->partial);
+    cudaError_t error = self->operation->collect(&self->shared, staging, CUDA_ENGINE_STAGING_BYTES);
     if (registered)
         cudaHostUnregister(staging);
     memory_unmap(staging, CUDA_ENGINE_STAGING_BYTES);
@@ -221,18 +237,23 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
                                 : cuda_engine_fail(error, "cannot copy the result", failure);
 }
 
-static enum status cuda_engine_open_slot(const struct cuda_session *session, struct cuda_slot *slot,
-                                         struct failure *failure)
+static enum status cuda_engine_open_slot(const struct cuda_session *session, unsigned index,
+                                         struct cuda_slot *slot, struct failure *failure)
 {
-    size_t bytes = session->slot_bytes;
+    size_t bytes = session->slot_bytes + session->result_bytes;
+    char *d_slot = session->d_slots + index * (session->slot_bytes + session->scratch_bytes);
 
     slot->host = memory_map(bytes);
     if (!slot->host)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes", bytes);
     memory_touch(slot->host, bytes); /* by all feeders at once; registering does it one by one */
     slot->registered = cuda_engine_register(slot->host, bytes);
-
-    cudaError_t error = cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking);
+    slot->chunk = (struct cuda_chunk){
+        .d_elements = d_slot,
+        .d_scratch = d_slot + session->slot_bytes,
+        .result = (char *)slot->host + session->slot_bytes,
+    };
+    cudaError_t error = cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking);
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "cannot create a stream", failure);
     return STATUS_OK;
@@ -240,13 +261,13 @@ static enum status cuda_engine_open_slot(const struct cuda_session *session, str
 
 static void cuda_engine_close_slot(const struct cuda_session *session, struct cuda_slot *slot)
 {
-    if (slot->stream) {
-        cudaStreamSynchronize(slot->stream); /* nothing may still read the memory */
-        cudaStreamDestroy(slot->stream);
+    if (slot->chunk.stream) {
+        cudaStreamSynchronize(slot->chunk.stream); /* nothing may still read the memory */
+        cudaStreamDestroy(slot->chunk.stream);
     }
     if (slot->registered)
         cudaHostUnregister(slot->host);
-    memory_unmap(slot->host, session->slot_bytes);
+    memory_unmap(slot->host, session->slot_bytes + session->result_bytes);
 }
 
 static void cuda_engine_worker_close(void *worker)
@@ -256,9 +277,6 @@ static void cuda_engine_worker_close(void *worker)
         return;
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++)
         cuda_engine_close_slot(self->session, &self->slots[i]);
-    if (self->notes_registered)
-        cudaHostUnregister(self->notes);
-    memory_unmap(self->notes, CUDA_ENGINE_NOTES_BYTES);
     free(self);
 }
 
@@ -271,34 +289,30 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
 
     *worker = made;
     made->session = owner;
-    cudaError_t error = cudaSetDevice(owner->device.id);
+    cudaError_t error = cudaSetDevice(owner->shared.device.id);
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "cannot use the device", failure);
-    made->notes = memory_map(CUDA_ENGINE_NOTES_BYTES);
-    if (!made->notes)
-        return status_fail(failure, STATUS_DATA, "no memory for a feeder thread");
-    made->notes_registered = cuda_engine_register(made->notes, CUDA_ENGINE_NOTES_BYTES);
-    size_t first = (size_t)atomic_fetch_add(&owner->opened, 1) * CUDA_ENGINE_SLOTS;
+    unsigned first = atomic_fetch_add(&owner->opened, 1) * CUDA_ENGINE_SLOTS;
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++) {
-        made->slots[i].d_elements = owner->d_slots + (first + i) * owner->slot_bytes;
-        made->slots[i].note = (char *)made->notes + (size_t)i * CUDA_NOTE_BYTES;
-        if (cuda_engine_open_slot(owner, &made->slots[i], failure) != STATUS_OK)
+        if (cuda_engine_open_slot(owner, first + i, &made->slots[i], failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
 }
 
-/* Waits until a slot's chunk has been counted, and looks at what came of it. */
+/* Waits until the work on a slot's chunk is done, and looks at what came of it. */
 static enum status cuda_engine_settle(const struct cuda_session *session, struct cuda_slot *slot,
                                       struct failure *failure)
 {
     if (!slot->busy)
         return STATUS_OK;
     slot->busy = false;
-    cudaError_t error = cudaStreamSynchronize(slot->stream);
+    cudaError_t error = cudaStreamSynchronize(slot->chunk.stream);
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "counting failed", failure);
-    return session->operation->settle(session->job, &slot->chunk, slot->note, failure);
+    if (!session->operation->settle)
+        return STATUS_OK;
+    return session->operation->settle(&session->shared, &slot->chunk, failure);
 }
 
 static enum status cuda_engine_worker_buffer(void *worker, struct engine_buffer *buffer,
@@ -318,15 +332,13 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
     const struct cuda_session *session = self->session;
     struct cuda_slot *slot = &self->slots[self->turn];
 
-    slot->chunk = *chunk;
+    slot->chunk.chunk = *chunk;
     slot->busy = true;
     self->turn = (self->turn + 1) % CUDA_ENGINE_SLOTS;
-    cudaError_t error = cudaMemcpyAsync(slot->d_elements, slot->host, chunk->bytes,
-                                        cudaMemcpyHostToDevice, slot->stream);
+    cudaError_t error = cudaMemcpyAsync(slot->chunk.d_elements, slot->host, chunk->bytes,
+                                        cudaMemcpyHostToDevice, slot->chunk.stream);
     if (error == cudaSuccess)
-        error = session->operation->absorb(&session->device, session->job, slot->d_elements,
-                                           chunk->bytes / session->job->element.bytes,
-                                           session->d_partial, slot->note, slot->stream);
+        error = session->operation->absorb(&session->shared, &slot->chunk);
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "cannot queue a chunk", failure);
     return STATUS_OK;

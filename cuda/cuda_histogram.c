@@ -4,43 +4,53 @@
 #include "cuda_operation.h"
 #include "histogram.h"
 
+#define CUDA_HISTOGRAM_OUTSIDE_BYTES (BINNING_OUTSIDE * sizeof(uint64_t))
+
 static size_t cuda_histogram_partial_bytes(const struct job *job)
 {
     return ((size_t)job->binning.bins + BINNING_OUTSIDE) * sizeof(uint64_t);
 }
 
-static cudaError_t cuda_histogram_absorb(const struct cuda_device *device, const struct job *job,
-                                         const void *d_elements, size_t elements, void *d_partial,
-                                         void *note, cudaStream_t stream)
+static size_t cuda_histogram_result_bytes(const struct job *job, size_t chunk_bytes)
 {
-    uint64_t *d_counts = d_partial;
-    cudaError_t error = cuda_histogram_launch(device, job, d_elements, elements, d_counts, stream);
+    (void)chunk_bytes;
+    return job->outside == OUTSIDE_ABORT ? CUDA_HISTOGRAM_OUTSIDE_BYTES : 0;
+}
+
+static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
+                                         const struct cuda_chunk *chunk)
+{
+    const struct job *job = shared->job;
+    uint64_t *d_counts = shared->d_partial;
+    cudaError_t error =
+        cuda_histogram_launch(&shared->device, job, chunk->d_elements,
+                              chunk->chunk.bytes / job->element.bytes, d_counts, chunk->stream);
 
     if (error != cudaSuccess || job->outside != OUTSIDE_ABORT)
         return error;
-    return cudaMemcpyAsync(note, d_counts + job->binning.bins, BINNING_OUTSIDE * sizeof *d_counts,
-                           cudaMemcpyDeviceToHost, stream);
+    return cudaMemcpyAsync(chunk->result, d_counts + job->binning.bins,
+                           CUDA_HISTOGRAM_OUTSIDE_BYTES, cudaMemcpyDeviceToHost, chunk->stream);
 }
 
 /*
  * The counters of values outside are the whole run's: once they are not 0, every chunk is looked at
  * for such a value, and the one that has it is found.
  */
-static enum status cuda_histogram_settle(const struct job *job, const struct chunk *chunk,
-                                         const void *note, struct failure *failure)
+static enum status cuda_histogram_settle(const struct cuda_shared *shared,
+                                         const struct cuda_chunk *chunk, struct failure *failure)
 {
-    const uint64_t *outside = note;
+    const uint64_t *outside = chunk->result;
 
-    if (job->outside != OUTSIDE_ABORT || outside[0] + outside[1] == 0)
+    if (shared->job->outside != OUTSIDE_ABORT || outside[0] + outside[1] == 0)
         return STATUS_OK;
-    return job_check_outside(job, chunk, failure);
+    return job_check_outside(shared->job, &chunk->chunk, failure);
 }
 
-static cudaError_t cuda_histogram_collect(const struct job *job, const void *d_partial,
-                                          void *staging, size_t staging_bytes, void *partial)
+static cudaError_t cuda_histogram_collect(const struct cuda_shared *shared, void *staging,
+                                          size_t staging_bytes)
 {
-    const uint64_t *d_counts = d_partial;
-    size_t entries = (size_t)job->binning.bins + BINNING_OUTSIDE;
+    const uint64_t *d_counts = shared->d_partial;
+    size_t entries = (size_t)shared->job->binning.bins + BINNING_OUTSIDE;
     size_t room = staging_bytes / sizeof *d_counts;
 
     for (size_t first = 0; first < entries; first += room) {
@@ -49,13 +59,14 @@ static cudaError_t cuda_histogram_collect(const struct job *job, const void *d_p
             cudaMemcpy(staging, d_counts + first, n * sizeof *d_counts, cudaMemcpyDeviceToHost);
         if (error != cudaSuccess)
             return error;
-        histogram_add_counts64(partial, first, staging, n);
+        histogram_add_counts64(shared->partial, first, staging, n);
     }
     return cudaSuccess;
 }
 
 const struct cuda_operation cuda_histogram = {
     .partial_bytes = cuda_histogram_partial_bytes,
+    .result_bytes = cuda_histogram_result_bytes,
     .absorb = cuda_histogram_absorb,
     .settle = cuda_histogram_settle,
     .collect = cuda_histogram_collect,

@@ -8,30 +8,45 @@
 #include "kernels.h"
 #include "status.h"
 
-/* Bytes beside each chunk that an operation may copy to the host with it. */
-#define CUDA_NOTE_BYTES 64
+/* What all chunks of a session share; const but for what d_partial and partial point to. */
+struct cuda_shared {
+    const struct job *job;
+    struct cuda_device device;
+    void *d_partial; /* one for the device, in its memory */
+    void *partial;   /* the shared one, in host memory */
+};
+
+/* A chunk on its way through the GPU. */
+struct cuda_chunk {
+    struct chunk chunk; /* in host memory, until it is settled */
+    void *d_elements;   /* the same in device memory, 256-byte aligned */
+    void *d_scratch;    /* scratch_bytes of device memory, likewise aligned */
+    void *result;       /* result_bytes of host memory, to copy to */
+    cudaStream_t stream;
+};
 
 struct cuda_operation {
-    /* Bytes of the partial in device memory, which begins as zeros. */
+    /* Bytes of the partial in device memory. */
     size_t (*partial_bytes)(const struct job *job);
-    /*
-     * Queues the work on a chunk at d_elements. May also queue a copy to `note` (host memory of
-     * the chunk), to be looked at by `settle`.
-     */
-    cudaError_t (*absorb)(const struct cuda_device *device, const struct job *job,
-                          const void *d_elements, size_t elements, void *d_partial, void *note,
-                          cudaStream_t stream);
-    /* Looks at a chunk whose work is done, and which still lies in host memory. */
-    enum status (*settle)(const struct job *job, const struct chunk *chunk, const void *note,
+    /* Fills the partial, which begins as zeros; blocks. NULL: zeros are right. */
+    cudaError_t (*prepare)(const struct cuda_shared *shared);
+    /* Bytes of memory beside each chunk, on the device and on the host. NULL: none. */
+    size_t (*scratch_bytes)(const struct job *job, size_t chunk_bytes);
+    size_t (*result_bytes)(const struct job *job, size_t chunk_bytes);
+    /* Queues the work on a chunk, which is on the device by then, on the chunk's stream. */
+    cudaError_t (*absorb)(const struct cuda_shared *shared, const struct cuda_chunk *chunk);
+    /* Looks at a chunk whose work is done; may copy more on its stream. NULL: nothing to see. */
+    enum status (*settle)(const struct cuda_shared *shared, const struct cuda_chunk *chunk,
                           struct failure *failure);
     /*
      * Merges the device's partial into the shared one, by way of `staging`, host memory of
-     * staging_bytes >= 4096. Returns what CUDA returned.
+     * staging_bytes >= 4096. All work is done. Returns what CUDA returned.
      */
-    cudaError_t (*collect)(const struct job *job, const void *d_partial, void *staging,
-                           size_t staging_bytes, void *partial);
+    cudaError_t (*collect)(const struct cuda_shared *shared, void *staging, size_t staging_bytes);
 };
 
-extern const struct cuda_operation cuda_histogram;
+#define CUDA_OPERATION_DECLARE(id, label) extern const struct cuda_operation cuda_##label;
+OPERATIONS(CUDA_OPERATION_DECLARE)
+#undef CUDA_OPERATION_DECLARE
 
 #endif

@@ -9,6 +9,7 @@
  *
  * Shared counters have 32 bits: a launch has fewer than 2^32 elements. Global ones have 64.
  */
+#include "elements.cuh"
 #include "kernels.h"
 
 namespace
@@ -20,53 +21,19 @@ constexpr unsigned COPIES_MAX = 8;
 constexpr size_t COPIES_BYTES_MAX = 96 << 10;
 constexpr size_t SHARED_BYTES_DEFAULT = 48 << 10; /* more must be asked for */
 
-template <typename T>
-__device__ __forceinline__ T swap_bytes(T value)
-{
-    if constexpr (sizeof(T) == 2)
-        return (T)__byte_perm((uint32_t)value, 0, 0x4401);
-    if constexpr (sizeof(T) == 4)
-        return (T)__byte_perm((uint32_t)value, 0, 0x0123);
-    if constexpr (sizeof(T) == 8) {
-        uint32_t low = __byte_perm((uint32_t)value, 0, 0x0123);
-        uint32_t high = __byte_perm((uint32_t)((uint64_t)value >> 32), 0, 0x0123);
-        return (T)((uint64_t)low << 32 | high);
-    }
-    return value;
-}
-
 /*
- * Calls count(bin) for the elements that fall to this thread: 16 bytes at a time, grid-stride, and
- * then the last few, less than 16 bytes, one a thread. PLAIN: 32-bit unit bins, native byte order.
+ * Calls count(bin) for the elements that fall to this thread. PLAIN: 32-bit unit bins, native byte
+ * order.
  */
 template <typename T, bool PLAIN, typename Count>
 __device__ __forceinline__ void for_each_bin(const T *d_elements, uint32_t elements,
                                              const struct binning &binning, bool swapped,
                                              Count count)
 {
-    constexpr uint32_t width = 16 / sizeof(T);
-    const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const uint32_t vectors = elements / width;
-
-    auto count_value = [&](T value) {
-        if (PLAIN)
-            count(binning_index(&binning, BINNING_UNIT32, (uint64_t)(int64_t)value));
-        else
-            count(binning_index(&binning, binning.form,
-                                (uint64_t)(int64_t)(swapped ? swap_bytes(value) : value)));
-    };
-    for (uint32_t i = thread; i < vectors; i += gridDim.x * blockDim.x) {
-        union {
-            uint4 vector;
-            T values[width];
-        } loaded;
-        loaded.vector = __ldcs((const uint4 *)d_elements + i);
-#pragma unroll
-        for (uint32_t j = 0; j < width; j++)
-            count_value(loaded.values[j]);
-    }
-    if (thread < elements % width)
-        count_value(d_elements[vectors * width + thread]);
+    for_each_element(d_elements, elements, !PLAIN && swapped, [&](T value) {
+        count(binning_index(&binning, PLAIN ? BINNING_UNIT32 : binning.form,
+                            (uint64_t)(int64_t)value));
+    });
 }
 
 template <typename T, bool PLAIN>
@@ -100,14 +67,6 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 {
     for_each_bin<T, PLAIN>(d_elements, elements, binning, swapped,
                            [=](uint32_t bin) { atomicAdd(&d_counts[bin], 1ull); });
-}
-
-/* As many blocks as the elements can keep busy with at least `least` of them each. */
-unsigned grid_size(const struct cuda_device *device, size_t elements, size_t least)
-{
-    size_t blocks = elements / least;
-    size_t most = 2 * (size_t)device->multiprocessors;
-    return blocks > most ? (unsigned)most : blocks > 0 ? (unsigned)blocks : 1;
 }
 
 template <typename T, bool PLAIN>

@@ -24,8 +24,10 @@
  */
 #define CPU_ENGINE_PIPE_CHUNK_BYTES ((size_t)128 << 10)
 
-static const struct cpu_operation *const cpu_operations[OPERATION_COUNT] = {
-    [OPERATION_HISTOGRAM] = &cpu_histogram,
+static const struct cpu_operation *const cpu_operations[OPERATION_IDS] = {
+#define CPU_ENGINE_ROW(id, label) [OPERATION_##id] = &cpu_##label,
+    OPERATIONS(CPU_ENGINE_ROW)
+#undef CPU_ENGINE_ROW
 };
 
 struct cpu_session {

@@ -20,6 +20,8 @@ struct cpu_operation {
     void (*close)(void *state);
 };
 
-extern const struct cpu_operation cpu_histogram;
+#define CPU_ENGINE_DECLARE(id, label) extern const struct cpu_operation cpu_##label;
+OPERATIONS(CPU_ENGINE_DECLARE)
+#undef CPU_ENGINE_DECLARE
 
 #endif

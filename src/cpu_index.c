@@ -8,20 +8,6 @@
 
 #define CPU_INDEX_INLINE static inline __attribute__((always_inline))
 
-CPU_INDEX_INLINE uint64_t cpu_index_swap(uint64_t word, size_t bytes)
-{
-    switch (bytes) {
-    case 2:
-        return __builtin_bswap16((uint16_t)word);
-    case 4:
-        return __builtin_bswap32((uint32_t)word);
-    case 8:
-        return __builtin_bswap64(word);
-    default:
-        return word;
-    }
-}
-
 /*
  * For each element type: the loop, with form and byte order as constants so that it becomes
  * straight vector code, and the choice among its variants.
@@ -39,7 +25,7 @@ CPU_INDEX_INLINE uint64_t cpu_index_swap(uint64_t word, size_t bytes)
             ctype value;                                                                  \
             memcpy(&value, bytes + i * sizeof value, sizeof value);                       \
             if (swapped)                                                                  \
-                value = (ctype)cpu_index_swap((uint64_t)(int64_t)value, sizeof value);    \
+                value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);      \
             uint32_t index = binning_index(&local, form, (uint64_t)(int64_t)value);       \
             indexes[i] = index;                                                           \
             outside += index >= local.bins;                                               \
@@ -68,35 +54,23 @@ CPU_INDEX_INLINE uint64_t cpu_index_swap(uint64_t word, size_t bytes)
 
 ELEMENT_TYPES(CPU_INDEX_DEFINE_LOOP)
 
-/* For each instruction set: a function for each type, and the row of them. */
-#define CPU_INDEX_DEFINE_TARGET(id, name, isa, target)                                         \
+/* Wrapped for each instruction set, and the table of them. */
+#define CPU_INDEX_WRAP(isa, target, name)                                                      \
     target static size_t cpu_index_##name##_##isa(const struct binning *binning, bool swapped, \
                                                   const void *elements, size_t count,          \
                                                   uint32_t *indexes)                           \
     {                                                                                          \
         return cpu_index_##name(binning, swapped, elements, count, indexes);                   \
     }
+#define CPU_INDEX_DEFINE(id, name, ctype) CPU_ISA_VARIANTS(CPU_INDEX_WRAP, name)
+ELEMENT_TYPES(CPU_INDEX_DEFINE)
 
-#if defined(__x86_64__)
-#define CPU_INDEX_DEFINE_AVX512(id, name, ctype) \
-    CPU_INDEX_DEFINE_TARGET(id, name, avx512, CPU_ISA_TARGET_AVX512)
-#define CPU_INDEX_DEFINE_AVX2(id, name, ctype) \
-    CPU_INDEX_DEFINE_TARGET(id, name, avx2, CPU_ISA_TARGET_AVX2)
-ELEMENT_TYPES(CPU_INDEX_DEFINE_AVX512)
-ELEMENT_TYPES(CPU_INDEX_DEFINE_AVX2)
-#endif
-#define CPU_INDEX_DEFINE_PLAIN(id, name, ctype) \
-    CPU_INDEX_DEFINE_TARGET(id, name, plain, CPU_ISA_TARGET_PLAIN)
-ELEMENT_TYPES(CPU_INDEX_DEFINE_PLAIN)
-
-#define CPU_INDEX_ENTRY_AVX512(id, name, ctype) [ELEMENT_##id] = cpu_index_##name##_avx512,
-#define CPU_INDEX_ENTRY_AVX2(id, name, ctype)   [ELEMENT_##id] = cpu_index_##name##_avx2,
-#define CPU_INDEX_ENTRY_PLAIN(id, name, ctype)  [ELEMENT_##id] = cpu_index_##name##_plain,
-#define CPU_INDEX_ROW(isa, name)                [CPU_ISA_##isa] = {ELEMENT_TYPES(CPU_INDEX_ENTRY_##isa)},
+#define CPU_INDEX_ENTRY(isa, target, name) cpu_index_##name##_##isa,
+#define CPU_INDEX_ROW(id, name, ctype)     [ELEMENT_##id] = {CPU_ISA_VARIANTS(CPU_INDEX_ENTRY, name)},
 
 cpu_index_function *cpu_index_choose(enum element_type type)
 {
-    static cpu_index_function *const functions[CPU_ISA_COUNT][ELEMENT_TYPE_COUNT] = {
-        CPU_ISAS(CPU_INDEX_ROW)};
-    return functions[cpu_isa_best()][type];
+    static cpu_index_function *const functions[ELEMENT_TYPE_COUNT][CPU_ISA_COUNT] = {
+        ELEMENT_TYPES(CPU_INDEX_ROW)};
+    return functions[type][cpu_isa_best()];
 }

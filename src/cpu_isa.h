@@ -1,7 +1,7 @@
 /*
  * Instruction sets: one binary holds the hot loops for several, and takes the best that the
  * processor has. A file with such loops writes them once, as always-inline functions, and wraps
- * them for each row of CPU_ISAS with CPU_ISA_TARGET.
+ * them for each instruction set with CPU_ISA_VARIANTS.
  *
  * The environment variable GPUHIST_ISA names the best one to use (a row's name), for tests and
  * for comparison.
@@ -9,18 +9,26 @@
 #ifndef GPUHIST_CPU_ISA_H
 #define GPUHIST_CPU_ISA_H
 
-/* X(ID, name), the best first; `plain` is whatever the build is for. */
+/*
+ * CPU_ISAS: X(ID, name), the best first; `plain` is whatever the build is for. CPU_ISA_VARIANTS:
+ * X(name, attribute of its functions, ...), in the same order, with further arguments passed on, so
+ * that it can be used within another list.
+ */
 #if defined(__x86_64__)
 #define CPU_ISAS(X)   \
     X(AVX512, avx512) \
     X(AVX2, avx2)     \
     X(PLAIN, plain)
+#define CPU_ISA_VARIANTS(X, ...)                  \
+    X(avx512, CPU_ISA_TARGET_AVX512, __VA_ARGS__) \
+    X(avx2, CPU_ISA_TARGET_AVX2, __VA_ARGS__)     \
+    X(plain, , __VA_ARGS__)
 #define CPU_ISA_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2")))
 #define CPU_ISA_TARGET_AVX2   __attribute__((target("avx2,bmi2")))
 #else
-#define CPU_ISAS(X) X(PLAIN, plain)
+#define CPU_ISAS(X)              X(PLAIN, plain)
+#define CPU_ISA_VARIANTS(X, ...) X(plain, , __VA_ARGS__)
 #endif
-#define CPU_ISA_TARGET_PLAIN
 
 enum cpu_isa {
 #define CPU_ISA_ENUM(id, name) CPU_ISA_##id,

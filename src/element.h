@@ -56,4 +56,19 @@ __int128 element_limit(const struct element *element);
 /* The key as the number that it stands for. */
 __int128 element_value(const struct element *element, uint64_t key);
 
+/* The lowest `bytes` (1, 2, 4 or 8) of a word in the opposite order. */
+static inline uint64_t element_swap(uint64_t word, size_t bytes)
+{
+    switch (bytes) {
+    case 2:
+        return __builtin_bswap16((uint16_t)word);
+    case 4:
+        return __builtin_bswap32((uint32_t)word);
+    case 8:
+        return __builtin_bswap64(word);
+    default:
+        return word;
+    }
+}
+
 #endif

@@ -3,6 +3,7 @@
 #include "histogram.h"
 
 #include "memory.h"
+#include "operation.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -210,3 +211,42 @@ enum status histogram_finish(struct histogram *histogram, const struct job *job,
     }
     return STATUS_OK;
 }
+
+static enum status histogram_create_partial(const struct job *job, void **partial,
+                                            struct failure *failure)
+{
+    struct histogram *histogram = NULL;
+    enum status status = histogram_create(job, &histogram, failure);
+    *partial = histogram;
+    return status;
+}
+
+static enum status histogram_finish_partial(void *partial, const struct job *job, uint64_t elements,
+                                            struct failure *failure)
+{
+    return histogram_finish(partial, job, elements, failure);
+}
+
+static void histogram_report_partial(const void *partial)
+{
+    unsigned long long below = histogram_below(partial);
+    unsigned long long above = histogram_above(partial);
+
+    if (below > 0 || above > 0)
+        status_print("values outside the bins: below %llu, above %llu", below, above);
+}
+
+static void histogram_destroy_partial(void *partial)
+{
+    histogram_destroy(partial);
+}
+
+const struct operation operation_histogram = {
+    .name = "histogram",
+    .alias = "hist",
+    .help = "how many values fall in each bin (the default)",
+    .create = histogram_create_partial,
+    .finish = histogram_finish_partial,
+    .report = histogram_report_partial,
+    .destroy = histogram_destroy_partial,
+};

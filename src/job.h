@@ -9,9 +9,18 @@
 #include "element.h"
 #include "status.h"
 
+/*
+ * X(ID, name), one row an operation. Every table with a row for each of them is made from this
+ * list: operation.c, cpu_engine.c, cuda_engine.c and print.c find in it operation_<name>,
+ * cpu_<name>, cuda_<name> and print_<name>.
+ */
+#define OPERATIONS(X) X(HISTOGRAM, histogram)
+
 enum operation_id {
-    OPERATION_HISTOGRAM,
-    OPERATION_COUNT /* the number of operations */
+#define OPERATION_ENUM(id, name) OPERATION_##id,
+    OPERATIONS(OPERATION_ENUM)
+#undef OPERATION_ENUM
+        OPERATION_IDS /* how many there are */
 };
 
 /* What becomes of values that fall in no bin. */

@@ -2,6 +2,8 @@
  * The table of operations. An operation is a monoid: its partial begins empty, engines absorb
  * chunks into it and merge, and in the end it is checked and printed. What computes it on an engine
  * stands in that engine's own table, by the same id; how it is printed, in print.c's.
+ *
+ * A row is defined beside its partial, as operation_<name> in <name>.c.
  */
 #ifndef GPUHIST_OPERATION_H
 #define GPUHIST_OPERATION_H
@@ -25,7 +27,11 @@ struct operation {
     void (*destroy)(void *partial);
 };
 
-extern const struct operation operations[OPERATION_COUNT];
+#define OPERATION_DECLARE(id, label) extern const struct operation operation_##label;
+OPERATIONS(OPERATION_DECLARE)
+#undef OPERATION_DECLARE
+
+extern const struct operation *const operations[OPERATION_IDS];
 
 /* Finds the operation of that name or alias and stores its id; false if there is none. */
 bool operation_find(const char *name, enum operation_id *id);

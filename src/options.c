@@ -28,6 +28,8 @@ enum options_key {
     OPTIONS_KEY_STATS,
 };
 
+#define OPTIONS_FOR(id) (1u << OPERATION_##id)
+
 /* One option: its names, what --help says, and what it does. */
 struct options_row {
     int key; /* its letter, or an options_key */
@@ -37,6 +39,7 @@ struct options_row {
     /* Takes the value; NULL for an option that only sets the bool at `flag` in struct options. */
     enum status (*set)(struct options *options, const char *value, struct failure *failure);
     size_t flag;
+    unsigned operations; /* those that take it, as bits; 0: all */
 };
 
 static enum status options_fail_value(const char *name, const char *value, const char *expected,
@@ -167,30 +170,34 @@ static enum status options_set_version(struct options *options, const char *valu
 
 static const struct options_row options_rows[] = {
     {'t', "type", "TYPE", "elements: i8 u8 i16 u16 i32 u32 i64 u64, + le or be (i32le)",
-     options_set_type, 0},
-    {'b', "bins", "N", "N bins: one for each value from 0, or equal parts of --range",
-     options_set_bins, 0},
-    {OPTIONS_KEY_RANGE, "range", "LO:HI", "bin the values LO <= v < HI", options_set_range, 0},
-    {OPTIONS_KEY_OUTSIDE, "outside", "HOW",
-     "values in no bin: report (default), abort, clamp, ignore", options_set_outside, 0},
-    {OPTIONS_KEY_ZEROS, "zeros", NULL, "print empty bins, too", NULL,
-     offsetof(struct options, print.zeros)},
-    {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), or raw: counts as 64-bit integers",
-     options_set_format, 0},
-    {'o', "output", "FILE", "write the result to FILE, when it is complete", options_set_output, 0},
-    {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default), cpu or cuda", options_set_engine, 0},
+     options_set_type, 0, 0},
+    {'o', "output", "FILE", "write the result to FILE, when it is complete", options_set_output, 0,
+     0},
+    {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default), cpu or cuda", options_set_engine, 0, 0},
     {OPTIONS_KEY_THREADS, "threads", "N", "threads that read and count (default: the cores)",
-     options_set_threads, 0},
+     options_set_threads, 0, 0},
     {OPTIONS_KEY_CHUNK_SIZE, "chunk-size", "SIZE", "bytes that a thread reads at a time",
-     options_set_chunk_size, 0},
+     options_set_chunk_size, 0, 0},
     {OPTIONS_KEY_STATS, "stats", NULL, "tell on stderr how much was done how fast", NULL,
-     offsetof(struct options, stats)},
+     offsetof(struct options, stats), 0},
     {'v', "verbose", NULL, "tell on stderr what is used, and why", NULL,
-     offsetof(struct options, verbose)},
+     offsetof(struct options, verbose), 0},
     {'q', "quiet", NULL, "do not report values outside the bins", NULL,
-     offsetof(struct options, quiet)},
-    {'h', "help", NULL, "print this help", options_set_help, 0},
-    {'V', "version", NULL, "print the version", options_set_version, 0},
+     offsetof(struct options, quiet), 0},
+    {'h', "help", NULL, "print this help", options_set_help, 0, 0},
+    {'V', "version", NULL, "print the version", options_set_version, 0, 0},
+
+    {'b', "bins", "N", "N bins: one for each value from 0, or equal parts of --range",
+     options_set_bins, 0, OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_RANGE, "range", "LO:HI", "bin the values LO <= v < HI", options_set_range, 0,
+     OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_OUTSIDE, "outside", "HOW",
+     "values in no bin: report (default), abort, clamp, ignore", options_set_outside, 0,
+     OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_ZEROS, "zeros", NULL, "print empty bins, too", NULL,
+     offsetof(struct options, print.zeros), OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), or raw: counts as 64-bit integers",
+     options_set_format, 0, OPTIONS_FOR(HISTOGRAM)},
 };
 #define OPTIONS_ROWS (sizeof options_rows / sizeof *options_rows)
 
@@ -236,6 +243,9 @@ static enum status options_set(struct options *options, int key, const char *val
 {
     const struct options_row *row = options_find(key);
 
+    if (row->operations && !(row->operations & 1u << options->operation))
+        return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s", row->name,
+                           operations[options->operation]->name);
     if (row->set)
         return row->set(options, value, failure);
     *(bool *)((char *)options + row->flag) = true;
@@ -294,19 +304,28 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     return STATUS_OK;
 }
 
-enum status options_make_job(const struct options *options, struct job *job,
-                             struct failure *failure)
+static enum status options_make_histogram(const struct options *options, struct job *job,
+                                          struct failure *failure)
 {
-    *job = (struct job){
-        .operation = options->operation,
-        .element = options->element,
-        .outside = options->outside,
-    };
     if (options->bins == 0)
         return status_fail(failure, STATUS_USAGE, "--bins is required");
     __int128 low = options->has_range ? options->range_low : 0;
     __int128 high = options->has_range ? options->range_high : (__int128)options->bins;
+    job->outside = options->outside;
     return binning_init(&job->binning, &job->element, low, high, options->bins, failure);
+}
+
+enum status options_make_job(const struct options *options, struct job *job,
+                             struct failure *failure)
+{
+    *job = (struct job){.operation = options->operation, .element = options->element};
+    switch (job->operation) {
+    case OPERATION_HISTOGRAM:
+        return options_make_histogram(options, job, failure);
+    case OPERATION_IDS:
+        break;
+    }
+    __builtin_unreachable();
 }
 
 /* Appends formatted text at *length, as far as there is room. */
@@ -334,6 +353,15 @@ static void options_append_row(char *text, size_t size, size_t *length,
     options_append(text, size, length, "  %-23s %s\n", names, row->help);
 }
 
+/* The options that the operations of that set take. */
+static void options_append_rows(char *text, size_t size, size_t *length, unsigned set)
+{
+    for (size_t i = 0; i < OPTIONS_ROWS; i++) {
+        if (options_rows[i].operations == set)
+            options_append_row(text, size, length, &options_rows[i]);
+    }
+}
+
 void options_help(char *text, size_t size)
 {
     size_t length = 0;
@@ -342,12 +370,16 @@ void options_help(char *text, size_t size)
                    "Usage: gpuhist [OPERATION] [OPTION]... [FILE]...\n"
                    "Count the binary integers of the FILEs, or of standard input, on all cores or "
                    "the GPU.\n\nOperations:\n");
-    for (size_t i = 0; i < OPERATION_COUNT; i++)
-        options_append(text, size, &length, "  %-23s %s\n", operations[i].name, operations[i].help);
+    for (size_t i = 0; i < OPERATION_IDS; i++)
+        options_append(text, size, &length, "  %-23s %s\n", operations[i]->name,
+                       operations[i]->help);
     options_append(text, size, &length, "  %-23s %s\n\nOptions:\n", "info",
                    "the version and the engines that can run here");
-    for (size_t i = 0; i < OPTIONS_ROWS; i++)
-        options_append_row(text, size, &length, &options_rows[i]);
+    options_append_rows(text, size, &length, 0);
+    for (size_t i = 0; i < OPERATION_IDS; i++) {
+        options_append(text, size, &length, "Options of %s:\n", operations[i]->name);
+        options_append_rows(text, size, &length, 1u << i);
+    }
     options_append(text, size, &length,
                    "\nNumbers take the suffixes K, M, G, ... (1000) and Ki, Mi, Gi, ... (1024).\n"
                    "Exit status: 0 done, 1 bad data or I/O error, 2 usage, 3 the engine cannot "

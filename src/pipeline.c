@@ -218,7 +218,7 @@ enum status pipeline_run(const struct job *job, struct source *source, const cha
     report->seconds = pipeline_clock() - start;
     report->elements = report->bytes / job->element.bytes;
     if (status == STATUS_OK)
-        status = operations[job->operation].finish(partial, job, report->elements, failure);
+        status = operations[job->operation]->finish(partial, job, report->elements, failure);
     if (status == STATUS_ENGINE && !engine)
         failure->status = status = STATUS_DATA; /* nobody asked for an engine */
     return status;

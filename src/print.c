@@ -8,31 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct print_format *const print_formats[] = {&print_tsv, &print_raw};
-
-bool print_format_find(const char *name, const struct print_format **format)
-{
-    for (size_t i = 0; i < sizeof print_formats / sizeof *print_formats; i++) {
-        if (strcmp(name, print_formats[i]->name) == 0) {
-            *format = print_formats[i];
-            return true;
-        }
-    }
-    return false;
-}
-
-static void print_histogram(struct writer *writer, const struct job *job, const void *partial,
-                            const struct print_options *options)
-{
-    const struct print_format *format = options->format ? options->format : &print_tsv;
-    format->histogram(writer, job, partial, options);
-}
-
-/* How the finished partial of each operation is written. */
-static void (*const print_operations[OPERATION_COUNT])(struct writer *writer, const struct job *job,
-                                                       const void *partial,
-                                                       const struct print_options *options) = {
-    [OPERATION_HISTOGRAM] = print_histogram,
+static const struct print_operation *const print_operations[OPERATION_IDS] = {
+#define PRINT_ROW(id, label) [OPERATION_##id] = &print_##label,
+    OPERATIONS(PRINT_ROW)
+#undef PRINT_ROW
 };
 
 enum status print_check(const struct print_options *options, struct failure *failure)
@@ -48,7 +27,7 @@ enum status print_result(const struct job *job, const void *partial,
     if (writer_open(&writer, options->output, failure) != STATUS_OK)
         return failure->status;
 
-    print_operations[job->operation](writer, job, partial, options);
+    print_operations[job->operation]->result(writer, job, partial, options);
     return writer_close(writer, failure);
 }
 

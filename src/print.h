@@ -1,6 +1,6 @@
 /*
- * Results: the only writers of standard output. Each format is a row of a table and a file,
- * print_<format>.c.
+ * Results: the only writers of standard output. How an operation is printed stands in
+ * print_<operation>.c; each format of a histogram is a row of a table and a file, print_<format>.c.
  *
  * Nothing here is thread-safe.
  */
@@ -21,6 +21,16 @@ struct print_options {
     const char *output;                /* the file to write to; NULL: standard output */
     bool zeros;                        /* empty bins, too */
 };
+
+/* How the finished partial of an operation is written. Errors stay in the writer. */
+struct print_operation {
+    void (*result)(struct writer *writer, const struct job *job, const void *partial,
+                   const struct print_options *options);
+};
+
+#define PRINT_DECLARE(id, label) extern const struct print_operation print_##label;
+OPERATIONS(PRINT_DECLARE)
+#undef PRINT_DECLARE
 
 /* How a finished histogram is written. Errors stay in the writer. */
 struct print_format {

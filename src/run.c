@@ -33,7 +33,7 @@ static enum status run_pipeline(const struct options *options, const struct job 
 static enum status run_operation(const struct options *options, const struct job *job,
                                  struct failure *failure)
 {
-    const struct operation *operation = &operations[job->operation];
+    const struct operation *operation = operations[job->operation];
     struct source *source = NULL;
     void *partial = NULL;
 
