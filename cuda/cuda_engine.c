@@ -344,6 +344,7 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
     return STATUS_OK;
 }
 
+/* Settles the slots, in the order in which they were filled. */
 static enum status cuda_engine_worker_finish(void *worker, struct failure *failure)
 {
     struct cuda_worker *self = worker;
@@ -367,6 +368,7 @@ const struct engine cuda_engine = {
     .worker_open = cuda_engine_worker_open,
     .worker_buffer = cuda_engine_worker_buffer,
     .worker_absorb = cuda_engine_worker_absorb,
+    .worker_flush = cuda_engine_worker_finish,
     .worker_finish = cuda_engine_worker_finish,
     .worker_close = cuda_engine_worker_close,
 };

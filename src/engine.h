@@ -6,7 +6,8 @@
  * run on a thread of its own, like this (pipeline.c):
  *
  *     worker_open
- *     loop: worker_buffer, fill it from the source, worker_absorb
+ *     loop: worker_buffer, fill it from the source (if that must wait: worker_flush),
+ *           worker_absorb
  *     worker_finish
  *     worker_close
  *
@@ -61,6 +62,11 @@ struct engine {
                                  struct failure *failure);
     /* Takes the chunk, which lies in the last buffer given; it may be done later. */
     enum status (*worker_absorb)(void *worker, const struct chunk *chunk, struct failure *failure);
+    /*
+     * Completes what was absorbed so far, so that none of it waits for input to come; NULL: absorb
+     * does it at once. For operations that are ordered (operation.h).
+     */
+    enum status (*worker_flush)(void *worker, struct failure *failure);
     /* Completes all that was absorbed, and merges it into the partial or the session. */
     enum status (*worker_finish)(void *worker, struct failure *failure);
     /* Frees the worker; NULL is allowed. */

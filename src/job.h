@@ -41,9 +41,10 @@ struct job {
 /* A piece of the input, whole elements, in memory of the worker that pulled it. */
 struct chunk {
     const void *data;
-    size_t bytes;      /* a multiple of the element's; 0: the input has ended */
+    size_t bytes;      /* a multiple of the element's */
     uint64_t position; /* of its first byte in the input stream */
     uint64_t sequence; /* 0, 1, 2, ... in the order of the stream */
+    bool is_cut;       /* a fault follows: nothing behind this chunk counts */
 };
 
 /*

@@ -18,11 +18,18 @@ struct operation {
 
     /* Makes an empty partial, to be shared by all workers; checks that the memory is there. */
     enum status (*create)(const struct job *job, void **partial, struct failure *failure);
+    /*
+     * NULL, or for an operation that is *ordered*, one that releases results as the stream goes:
+     * releases nothing more, and lets nobody wait for a chunk that will not come. Thread-safe.
+     */
+    void (*stop)(void *partial);
     /* Once, after the last worker: checks and settles the partial of `elements` elements. */
     enum status (*finish)(void *partial, const struct job *job, uint64_t elements,
                           struct failure *failure);
     /* Tells on stderr what a finished partial holds beside the result; NULL: nothing. */
     void (*report)(const void *partial);
+    /* Tells on stderr more about a finished partial, for --stats; NULL: nothing. */
+    void (*stats)(const void *partial);
     /* Frees a partial; NULL is allowed. */
     void (*destroy)(void *partial);
 };

@@ -12,6 +12,8 @@
 /* An engine at work; const while the workers run. */
 struct pipeline {
     const struct engine *engine;
+    const struct operation *operation;
+    void *partial;
     void *session;
     struct source *source;
 };
@@ -20,7 +22,9 @@ struct pipeline_worker {
     const struct pipeline *pipeline;
     pthread_t thread;
     enum status status;
-    struct failure failure; /* valid if status is not STATUS_OK */
+    struct failure failure; /* of the engine, then of all; valid if status is not STATUS_OK */
+    enum status fault_status;
+    struct failure fault; /* of the input, likewise */
     uint64_t bytes;
     double opened_at; /* on the clock: ready to pull, and done */
     double finished_at;
@@ -36,6 +40,28 @@ static double pipeline_clock(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/*
+ * The next chunk; before it has to wait for one, a worker completes what it has, so that ordered
+ * results do not wait for input. A fault of the input is kept: what precedes it still counts.
+ */
+static enum status pipeline_worker_pull(struct pipeline_worker *self, void *worker,
+                                        const struct engine_buffer *buffer, struct chunk *chunk)
+{
+    const struct pipeline *pipeline = self->pipeline;
+    bool pulled = false;
+
+    if (pipeline->operation->stop && pipeline->engine->worker_flush) {
+        self->fault_status = source_try_pull(pipeline->source, buffer->data, buffer->capacity,
+                                             chunk, &pulled, &self->fault);
+        if (!pulled && pipeline->engine->worker_flush(worker, &self->failure) != STATUS_OK)
+            return self->failure.status;
+    }
+    if (!pulled)
+        self->fault_status =
+            source_pull(pipeline->source, buffer->data, buffer->capacity, chunk, &self->fault);
+    return STATUS_OK;
+}
+
 /* One round: a free buffer, filled, absorbed. Sets *ended when the source has no more. */
 static enum status pipeline_worker_step(struct pipeline_worker *self, void *worker, bool *ended)
 {
@@ -47,15 +73,14 @@ static enum status pipeline_worker_step(struct pipeline_worker *self, void *work
     if (engine->worker_buffer(worker, &buffer, &self->failure) != STATUS_OK)
         return self->failure.status;
     double free = pipeline_clock();
-    if (source_pull(self->pipeline->source, buffer.data, buffer.capacity, &chunk, &self->failure) !=
-        STATUS_OK)
+    if (pipeline_worker_pull(self, worker, &buffer, &chunk) != STATUS_OK)
         return self->failure.status;
     double filled = pipeline_clock();
     self->wait_seconds += free - start;
     self->pull_seconds += filled - free;
     self->bytes += chunk.bytes;
-    *ended = chunk.bytes == 0;
-    if (*ended)
+    *ended = chunk.bytes == 0 || chunk.is_cut;
+    if (chunk.bytes == 0 && !chunk.is_cut)
         return STATUS_OK;
     enum status status = engine->worker_absorb(worker, &chunk, &self->failure);
     self->busy_seconds += pipeline_clock() - filled;
@@ -78,6 +103,16 @@ static enum status pipeline_worker_loop(struct pipeline_worker *self, void *work
     return status;
 }
 
+/* Of a worker's failures, the engine's and the input's, the one that is first in the stream. */
+static void pipeline_worker_judge(struct pipeline_worker *self)
+{
+    if (self->fault_status == STATUS_OK ||
+        (self->status != STATUS_OK && self->failure.position <= self->fault.position))
+        return;
+    self->status = self->fault_status;
+    self->failure = self->fault;
+}
+
 static void *pipeline_worker_run(void *argument)
 {
     struct pipeline_worker *self = argument;
@@ -89,8 +124,12 @@ static void *pipeline_worker_run(void *argument)
     self->status = pipeline->engine->worker_open(pipeline->session, &worker, &self->failure);
     if (self->status == STATUS_OK)
         self->status = pipeline_worker_loop(self, worker);
-    if (self->status != STATUS_OK)
+    if (self->status != STATUS_OK) {
         source_stop(pipeline->source);
+        if (pipeline->operation->stop) /* chunks that it had are lost */
+            pipeline->operation->stop(pipeline->partial);
+    }
+    pipeline_worker_judge(self);
     pipeline->engine->worker_close(worker);
     return NULL;
 }
@@ -200,7 +239,8 @@ enum status pipeline_run(const struct job *job, struct source *source, const cha
                          void (*why)(const char *engine, const char *reason),
                          struct pipeline_report *report, struct failure *failure)
 {
-    struct pipeline pipeline = {.source = source};
+    const struct operation *operation = operations[job->operation];
+    struct pipeline pipeline = {.operation = operation, .partial = partial, .source = source};
     double start = pipeline_clock();
     enum status status =
         engine ? pipeline_open_named(&pipeline, job, engine, options, partial, failure)
@@ -218,7 +258,7 @@ enum status pipeline_run(const struct job *job, struct source *source, const cha
     report->seconds = pipeline_clock() - start;
     report->elements = report->bytes / job->element.bytes;
     if (status == STATUS_OK)
-        status = operations[job->operation]->finish(partial, job, report->elements, failure);
+        status = operation->finish(partial, job, report->elements, failure);
     if (status == STATUS_ENGINE && !engine)
         failure->status = status = STATUS_DATA; /* nobody asked for an engine */
     return status;

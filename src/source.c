@@ -25,6 +25,9 @@
  */
 #define SOURCE_BEHIND 16
 
+/* For how long a pull gathers what a slow writer gives in small pieces. */
+#define SOURCE_TURN_NS 20000000
+
 static bool source_is_stdin(const char *name)
 {
     return strcmp(name, "-") == 0;
@@ -207,14 +210,29 @@ static void source_read_on(struct input *input)
     input->is_claimable = false;
 }
 
+static uint64_t source_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Whether what was gathered from a slow writer is to be handed on. The lock is held. */
+static bool source_is_late(const struct source *source, size_t filled)
+{
+    return source->waited && filled >= source->element_bytes &&
+           source_clock() - source->turn_begins > SOURCE_TURN_NS;
+}
+
 /*
  * Puts the next bytes behind the `*filled` ones of the buffer, or claims a range to be read there.
  * The lock is held. *filled counts neither the range nor bytes of the next chunk.
  */
-static enum status source_fill(struct source *source, char *buffer, size_t capacity, size_t *filled,
-                               struct source_range *range, struct failure *failure)
+static enum status source_fill(struct source *source, char *buffer, size_t capacity, bool wait,
+                               size_t *filled, struct source_range *range, struct failure *failure)
 {
-    while (*filled < capacity && !atomic_load(&source->stopped)) {
+    while (*filled < capacity && !atomic_load(&source->stopped) &&
+           !source_is_late(source, *filled)) {
         size_t bytes = 0;
         if (!source->current) {
             if (source->opened == source->count)
@@ -230,7 +248,7 @@ static enum status source_fill(struct source *source, char *buffer, size_t capac
             source_read_on(source->current);
         }
         switch (source_pipe_read(source, buffer + *filled, capacity - *filled,
-                                 *filled < source->element_bytes, &bytes, failure)) {
+                                 wait && *filled < source->element_bytes, &bytes, failure)) {
         case SOURCE_DATA:
             *filled += bytes;
             source->last_name = source->current->name;
@@ -264,20 +282,13 @@ static enum status source_cut(struct source *source, const char *buffer, size_t 
                           source->carry_bytes == 1 ? "" : "s", source->element_bytes);
 }
 
-static uint64_t source_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Whether those that pull from a pipe do not keep up with its writer. The lock is held. */
-static bool source_is_behind(struct source *source, uint64_t turn_begins)
+static bool source_is_behind(struct source *source)
 {
     uint64_t now = source_clock();
 
-    source->gaps_ns += source->behind > 0 ? turn_begins - source->turn_ends : 0;
-    source->turns_ns += now - turn_begins;
+    source->gaps_ns += source->behind > 0 ? source->turn_begins - source->turn_ends : 0;
+    source->turns_ns += now - source->turn_begins;
     source->turn_ends = now;
     if (!source->waited && ++source->behind < SOURCE_BEHIND)
         return false;
@@ -288,64 +299,107 @@ static bool source_is_behind(struct source *source, uint64_t turn_begins)
 }
 
 /* After a turn: sees whether more pullers are wanted. The lock is held. */
-static void source_count_pullers(struct source *source, uint64_t turn_begins)
+static void source_count_pullers(struct source *source)
 {
     if (!source->current && source->opened == source->count)
         source_want(source, 0);
     else if (!source->current || source->current->is_claimable)
         source_want(source, UINT_MAX);
-    else if (source_is_behind(source, turn_begins))
+    else if (source_is_behind(source))
         source_want(source, 1);
 }
 
 /* The part of a pull that is done one puller at a time. The lock is held. */
-static enum status source_take(struct source *source, char *buffer, size_t capacity,
+static enum status source_take(struct source *source, char *buffer, size_t capacity, bool wait,
                                struct chunk *chunk, struct source_range *range,
                                struct failure *failure)
 {
     size_t filled = source->carry_bytes;
 
+    source->turn_begins = source_clock();
     source->waited = false;
     memcpy(buffer, source->carry, filled);
-    enum status status = source_fill(source, buffer, capacity, &filled, range, failure);
-    if (status == STATUS_OK && range->bytes == 0)
+    enum status status = source_fill(source, buffer, capacity, wait, &filled, range, failure);
+    if (status != STATUS_OK) {
+        failure->position = source->position + filled;
+        filled -= filled % source->element_bytes;
+    } else if (range->bytes == 0) {
         status = source_cut(source, buffer, &filled, failure);
-    else
+    } else {
         source->carry_bytes = 0;
-    if (status != STATUS_OK)
-        return status;
+    }
     if (range->bytes == 0 && atomic_load(&source->stopped))
         filled = 0;
     *chunk = (struct chunk){
         .data = buffer,
         .bytes = filled + range->bytes,
         .position = source->position,
-        .sequence = source->sequence++,
+        .sequence = source->sequence,
+        .is_cut = status != STATUS_OK,
     };
+    source->sequence += chunk->bytes > 0 || chunk->is_cut;
     source->position += chunk->bytes;
-    return STATUS_OK;
+    source_count_pullers(source);
+    return status;
+}
+
+/* Reads the claimed range behind what is in the buffer, and gives it back. The lock is not held. */
+static enum status source_read_range(struct source *source, const struct source_range *range,
+                                     char *buffer, struct chunk *chunk, struct failure *failure)
+{
+    size_t filled = chunk->bytes - range->bytes;
+    enum status status =
+        source_file_read(range, buffer + filled, chunk->position + filled, failure);
+
+    if (status != STATUS_OK) {
+        size_t good = (size_t)(failure->position - chunk->position);
+        chunk->bytes = good - good % source->element_bytes;
+        chunk->is_cut = true;
+        source_stop(source);
+    }
+    pthread_mutex_lock(&source->lock);
+    source_release(range->input);
+    pthread_mutex_unlock(&source->lock);
+    return status;
+}
+
+/* A pull once the lock is held, which it gives back. Without `wait`, *chunk may be empty. */
+static enum status source_pull_locked(struct source *source, char *buffer, size_t capacity,
+                                      bool wait, struct chunk *chunk, bool *ended,
+                                      struct failure *failure)
+{
+    struct source_range range = {.bytes = 0};
+    size_t whole = capacity - capacity % source->element_bytes;
+    enum status status = source_take(source, buffer, whole, wait, chunk, &range, failure);
+
+    if (status != STATUS_OK)
+        source_stop(source); /* before anybody can read on behind the fault */
+    *ended = (!source->current && source->opened == source->count) || source->stopped;
+    pthread_mutex_unlock(&source->lock);
+    if (status != STATUS_OK || range.bytes == 0)
+        return status;
+    return source_read_range(source, &range, buffer, chunk, failure);
 }
 
 enum status source_pull(struct source *source, void *buffer, size_t capacity, struct chunk *chunk,
                         struct failure *failure)
 {
-    struct source_range range = {.bytes = 0};
-    size_t whole = capacity - capacity % source->element_bytes;
+    bool ended;
 
     pthread_mutex_lock(&source->lock);
-    uint64_t turn_begins = source_clock();
-    enum status status = source_take(source, buffer, whole, chunk, &range, failure);
-    source_count_pullers(source, turn_begins);
-    pthread_mutex_unlock(&source->lock);
-    if (status != STATUS_OK)
-        source_stop(source);
-    if (status != STATUS_OK || range.bytes == 0)
-        return status;
+    return source_pull_locked(source, buffer, capacity, true, chunk, &ended, failure);
+}
 
-    size_t filled = chunk->bytes - range.bytes;
-    status = source_file_read(&range, (char *)buffer + filled, chunk->position + filled, failure);
-    pthread_mutex_lock(&source->lock);
-    source_release(range.input);
-    pthread_mutex_unlock(&source->lock);
+enum status source_try_pull(struct source *source, void *buffer, size_t capacity,
+                            struct chunk *chunk, bool *pulled, struct failure *failure)
+{
+    bool ended;
+
+    *pulled = false;
+    if (pthread_mutex_trylock(&source->lock) != 0)
+        return STATUS_OK;
+    enum status status =
+        source_pull_locked(source, buffer, capacity, false, chunk, &ended, failure);
+    *pulled = status != STATUS_OK || chunk->bytes > 0 || ended;
     return status;
 }

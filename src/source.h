@@ -45,13 +45,23 @@ bool source_join(struct source *source);
 
 /*
  * Fills `buffer` with the next chunk, `capacity` bytes at the most (at least one element). Returns
- * when the buffer is full, or when there is something and no more just now; waits while there is
- * nothing. At the end, or once source_stop was called, chunk->bytes is 0. The data stays the
- * caller's own. Fails with STATUS_DATA on an I/O error, a file that shrinks, and bytes left over at
- * the end that make no element. Thread-safe.
+ * when the buffer is full, or when there is something and no more just now, or not enough for a
+ * while; waits while there is nothing. At the end, or once source_stop was called, chunk->bytes is
+ * 0. The data stays the caller's own.
+ *
+ * Fails with STATUS_DATA on an I/O error, a file that shrinks, and bytes left over at the end that
+ * make no element. The chunk then is what precedes the fault, maybe nothing, with is_cut set; the
+ * source is stopped. Thread-safe.
  */
 enum status source_pull(struct source *source, void *buffer, size_t capacity, struct chunk *chunk,
                         struct failure *failure);
+
+/*
+ * As source_pull, but where that would wait, for input or for another puller, does nothing and sets
+ * *pulled to false.
+ */
+enum status source_try_pull(struct source *source, void *buffer, size_t capacity,
+                            struct chunk *chunk, bool *pulled, struct failure *failure);
 
 /* Makes every pull under way or to come see the end of the input. Thread-safe. */
 void source_stop(struct source *source);

@@ -43,8 +43,9 @@ struct source {
 
     pthread_mutex_t lock; /* guards all below */
     bool waited;          /* this pull found the pipe empty and had to wait */
-    unsigned behind;      /* pulls in a row that did not have to */
-    uint64_t turn_ends;   /* when the last pull ended its turn, in nanoseconds */
+    uint64_t turn_begins; /* when this pull began its turn, in nanoseconds */
+    unsigned behind;      /* pulls in a row that did not have to wait */
+    uint64_t turn_ends;   /* when the last pull ended its turn */
     uint64_t turns_ns;    /* how long the turns of those pulls took, */
     uint64_t gaps_ns;     /* and how long it was nobody's turn between them */
     size_t opened;        /* how many of the names have been opened */

@@ -64,12 +64,13 @@ static void writer_wait(int fd)
     poll(&room, 1, -1);
 }
 
-static void writer_flush(struct writer *writer)
+/* Writes all of data[0..bytes), or keeps the error. */
+static void writer_put(struct writer *writer, const char *data, size_t bytes)
 {
     size_t done = 0;
 
-    while (done < writer->used && writer->error == 0) {
-        ssize_t n = write(writer->file.fd, writer->buffer + done, writer->used - done);
+    while (done < bytes && writer->error == 0) {
+        ssize_t n = write(writer->file.fd, data + done, bytes - done);
         if (n >= 0)
             done += (size_t)n;
         else if (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -77,13 +78,18 @@ static void writer_flush(struct writer *writer)
         else if (errno != EINTR)
             writer->error = errno;
     }
+}
+
+static void writer_empty(struct writer *writer)
+{
+    writer_put(writer, writer->buffer, writer->used);
     writer->used = 0;
 }
 
 char *writer_reserve(struct writer *writer, size_t bytes)
 {
     if (bytes > sizeof writer->buffer - writer->used)
-        writer_flush(writer);
+        writer_empty(writer);
     return writer->buffer + writer->used;
 }
 
@@ -94,22 +100,26 @@ void writer_commit(struct writer *writer, size_t bytes)
 
 void writer_write(struct writer *writer, const void *data, size_t bytes)
 {
-    const char *from = data;
-
-    while (bytes > 0) {
-        size_t part = bytes < WRITER_RESERVE_BYTES ? bytes : WRITER_RESERVE_BYTES;
-        memcpy(writer_reserve(writer, part), from, part);
-        writer_commit(writer, part);
-        from += part;
-        bytes -= part;
+    if (bytes > WRITER_RESERVE_BYTES) {
+        writer_empty(writer);
+        writer_put(writer, data, bytes);
+    } else if (bytes > 0) {
+        memcpy(writer_reserve(writer, bytes), data, bytes);
+        writer_commit(writer, bytes);
     }
+}
+
+enum status writer_flush(struct writer *writer, struct failure *failure)
+{
+    writer_empty(writer);
+    return writer->error == 0 ? STATUS_OK : writer_fail(writer->name, writer->error, failure);
 }
 
 enum status writer_close(struct writer *writer, struct failure *failure)
 {
     enum status status = STATUS_OK;
 
-    writer_flush(writer);
+    writer_empty(writer);
     if (writer->error == 0 && writer->name)
         writer->error = output_file_complete(&writer->file);
     else if (!writer->name && close(STDOUT_FILENO) != 0 && writer->error == 0)

@@ -33,8 +33,11 @@ enum status writer_open(struct writer **writer, const char *name, struct failure
 char *writer_reserve(struct writer *writer, size_t bytes);
 void writer_commit(struct writer *writer, size_t bytes);
 
-/* Writes any number of bytes. */
+/* Writes any number of bytes; many at once without a copy. */
 void writer_write(struct writer *writer, const void *data, size_t bytes);
+
+/* Writes out what is buffered. Fails with STATUS_DATA if this or any write before it failed. */
+enum status writer_flush(struct writer *writer, struct failure *failure);
 
 /*
  * Writes out what is buffered, closes the file and frees the writer. Fails with STATUS_DATA if this
