@@ -13,7 +13,7 @@
 
 /* Room for a block of elements of any type. */
 struct cpu_native {
-    _Alignas(64) unsigned char bytes[CPU_NATIVE_BLOCK * sizeof(uint64_t)];
+    uint64_t words[CPU_NATIVE_BLOCK];
 };
 
 typedef void cpu_native_function(const void *elements, size_t count, void *room);
@@ -31,8 +31,8 @@ static inline const void *cpu_native_block(cpu_native_function *swap, const void
 {
     if (!swap)
         return elements;
-    swap(elements, count, room->bytes);
-    return room->bytes;
+    swap(elements, count, room->words);
+    return room->words;
 }
 
 #endif

@@ -14,7 +14,9 @@
  * list: operation.c, cpu_engine.c, cuda_engine.c and print.c find in it operation_<name>,
  * cpu_<name>, cuda_<name> and print_<name>.
  */
-#define OPERATIONS(X) X(HISTOGRAM, histogram)
+#define OPERATIONS(X)       \
+    X(HISTOGRAM, histogram) \
+    X(STALIN_SORT, stalin_sort)
 
 enum operation_id {
 #define OPERATION_ENUM(id, name) OPERATION_##id,
@@ -31,11 +33,19 @@ enum outside_policy {
     OUTSIDE_IGNORE, /* dropped */
 };
 
+/* What survives a stalin-sort: elements that are not less than all before them, unless ... */
+struct stalin_sort_rules {
+    bool strict;     /* ... they must be greater */
+    bool descending; /* ... they must not be greater (strict: must be less) */
+    bool purged;     /* the other elements are wanted, too */
+};
+
 struct job {
     enum operation_id operation;
     struct element element;
-    struct binning binning;
-    enum outside_policy outside;
+    struct binning binning;               /* histogram */
+    enum outside_policy outside;          /* histogram */
+    struct stalin_sort_rules stalin_sort; /* stalin-sort */
 };
 
 /* A piece of the input, whole elements, in memory of the worker that pulled it. */

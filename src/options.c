@@ -26,6 +26,9 @@ enum options_key {
     OPTIONS_KEY_THREADS,
     OPTIONS_KEY_CHUNK_SIZE,
     OPTIONS_KEY_STATS,
+    OPTIONS_KEY_STRICT,
+    OPTIONS_KEY_DESCENDING,
+    OPTIONS_KEY_PURGED,
 };
 
 #define OPTIONS_FOR(id) (1u << OPERATION_##id)
@@ -117,6 +120,16 @@ static enum status options_set_output(struct options *options, const char *value
     return STATUS_OK;
 }
 
+static enum status options_set_purged(struct options *options, const char *value,
+                                      struct failure *failure)
+{
+    if (*value == '\0')
+        return options_fail_value("--purged", value, "a file's name", failure);
+    options->print.purged = value;
+    options->stalin_sort.purged = true;
+    return STATUS_OK;
+}
+
 static enum status options_set_engine(struct options *options, const char *value,
                                       struct failure *failure)
 {
@@ -198,6 +211,13 @@ static const struct options_row options_rows[] = {
      offsetof(struct options, print.zeros), OPTIONS_FOR(HISTOGRAM)},
     {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), or raw: counts as 64-bit integers",
      options_set_format, 0, OPTIONS_FOR(HISTOGRAM)},
+
+    {OPTIONS_KEY_STRICT, "strict", NULL, "purge what equals the last survivor, too", NULL,
+     offsetof(struct options, stalin_sort.strict), OPTIONS_FOR(STALIN_SORT)},
+    {OPTIONS_KEY_DESCENDING, "descending", NULL, "purge what is greater, not what is less", NULL,
+     offsetof(struct options, stalin_sort.descending), OPTIONS_FOR(STALIN_SORT)},
+    {OPTIONS_KEY_PURGED, "purged", "FILE", "write what was purged to FILE", options_set_purged, 0,
+     OPTIONS_FOR(STALIN_SORT)},
 };
 #define OPTIONS_ROWS (sizeof options_rows / sizeof *options_rows)
 
@@ -315,6 +335,18 @@ static enum status options_make_histogram(const struct options *options, struct 
     return binning_init(&job->binning, &job->element, low, high, options->bins, failure);
 }
 
+static enum status options_make_stalin_sort(const struct options *options, struct job *job,
+                                            struct failure *failure)
+{
+    const char *output = options->print.output ? options->print.output : "-";
+
+    job->stalin_sort = options->stalin_sort;
+    if (options->print.purged && strcmp(options->print.purged, output) == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--purged and the survivors cannot both go to '%s'", output);
+    return STATUS_OK;
+}
+
 enum status options_make_job(const struct options *options, struct job *job,
                              struct failure *failure)
 {
@@ -322,6 +354,8 @@ enum status options_make_job(const struct options *options, struct job *job,
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
         return options_make_histogram(options, job, failure);
+    case OPERATION_STALIN_SORT:
+        return options_make_stalin_sort(options, job, failure);
     case OPERATION_IDS:
         break;
     }

@@ -14,21 +14,65 @@ static const struct print_operation *const print_operations[OPERATION_IDS] = {
 #undef PRINT_ROW
 };
 
-enum status print_check(const struct print_options *options, struct failure *failure)
+/* The name of the file for purged elements, as writers take it. */
+static const char *print_purged_name(const struct print_options *options)
 {
-    return writer_check(options->output, failure);
+    return strcmp(options->purged, "-") == 0 ? NULL : options->purged;
 }
 
-enum status print_result(const struct job *job, const void *partial,
-                         const struct print_options *options, struct failure *failure)
+enum status print_check(const struct print_options *options, struct failure *failure)
 {
-    struct writer *writer;
-
-    if (writer_open(&writer, options->output, failure) != STATUS_OK)
+    if (writer_check(options->output, failure) != STATUS_OK)
         return failure->status;
+    return options->purged ? writer_check(print_purged_name(options), failure) : STATUS_OK;
+}
 
-    print_operations[job->operation]->result(writer, job, partial, options);
-    return writer_close(writer, failure);
+enum status print_begin(struct print_output *output, const struct job *job, void *partial,
+                        const struct print_options *options, struct failure *failure)
+{
+    const struct print_operation *operation = print_operations[job->operation];
+
+    *output = (struct print_output){.result = NULL};
+    if (!operation->connect)
+        return STATUS_OK;
+    if (writer_open(&output->result, options->output, failure) != STATUS_OK)
+        return failure->status;
+    if (options->purged &&
+        writer_open(&output->purged, print_purged_name(options), failure) != STATUS_OK)
+        return failure->status;
+    operation->connect(partial, output);
+    return STATUS_OK;
+}
+
+/* Writes the result, if the operation has not done so, and completes the output. */
+static enum status print_complete(struct print_output *output, const struct job *job,
+                                  const void *partial, const struct print_options *options,
+                                  struct failure *failure)
+{
+    const struct print_operation *operation = print_operations[job->operation];
+
+    if (!output->result && writer_open(&output->result, options->output, failure) != STATUS_OK)
+        return failure->status;
+    if (operation->result)
+        operation->result(output->result, job, partial, options);
+    enum status status = writer_close(output->result, failure);
+    output->result = NULL;
+    if (status == STATUS_OK && output->purged) {
+        status = writer_close(output->purged, failure);
+        output->purged = NULL;
+    }
+    return status;
+}
+
+enum status print_end(struct print_output *output, const struct job *job, const void *partial,
+                      const struct print_options *options, enum status status,
+                      struct failure *failure)
+{
+    if (status == STATUS_OK)
+        status = print_complete(output, job, partial, options, failure);
+    writer_discard(output->result);
+    writer_discard(output->purged);
+    return status;
 }
 
 enum status print_text(const char *text, struct failure *failure)

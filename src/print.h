@@ -20,10 +20,20 @@ struct print_options {
     const struct print_format *format; /* NULL: tsv */
     const char *output;                /* the file to write to; NULL: standard output */
     bool zeros;                        /* empty bins, too */
+    const char *purged;                /* the file for purged elements; NULL: nowhere */
 };
 
-/* How the finished partial of an operation is written. Errors stay in the writer. */
+/* Where a result is being written, from print_begin to print_end. */
+struct print_output {
+    struct writer *result; /* NULL: opened when there is a result */
+    struct writer *purged; /* NULL: not wanted */
+};
+
+/* How an operation is printed. */
 struct print_operation {
+    /* Connects a partial that writes as the stream goes with its writers; NULL: it does not. */
+    void (*connect)(void *partial, const struct print_output *output);
+    /* Writes the finished partial; NULL: all is written. Errors stay in the writer. */
     void (*result)(struct writer *writer, const struct job *job, const void *partial,
                    const struct print_options *options);
 };
@@ -48,9 +58,21 @@ bool print_format_find(const char *name, const struct print_format **format);
 /* Whether the result can go where the options say, so that a bad name is told before the work. */
 enum status print_check(const struct print_options *options, struct failure *failure);
 
-/* Writes the finished partial of the job. Fails with STATUS_DATA if not all of it was written. */
-enum status print_result(const struct job *job, const void *partial,
-                         const struct print_options *options, struct failure *failure);
+/*
+ * Prepares for the result of the job, before there is any: opens where an operation writes as the
+ * stream goes. Fails with STATUS_DATA. In any case print_end is to be called.
+ */
+enum status print_begin(struct print_output *output, const struct job *job, void *partial,
+                        const struct print_options *options, struct failure *failure);
+
+/*
+ * If `status`, that of the run, is STATUS_OK, writes the finished partial and completes the output;
+ * fails with STATUS_DATA if not all of it was written. Else gives the output up and returns
+ * `status`.
+ */
+enum status print_end(struct print_output *output, const struct job *job, const void *partial,
+                      const struct print_options *options, enum status status,
+                      struct failure *failure);
 
 /* Writes text to standard output. */
 enum status print_text(const char *text, struct failure *failure);

@@ -30,6 +30,24 @@ static enum status run_pipeline(const struct options *options, const struct job 
     return status;
 }
 
+/* Reads the source into the partial and prints it. */
+static enum status run_source(const struct options *options, const struct job *job,
+                              struct source *source, void *partial, struct failure *failure)
+{
+    const struct operation *operation = operations[job->operation];
+    struct print_output output;
+
+    enum status status = print_begin(&output, job, partial, &options->print, failure);
+    if (status == STATUS_OK)
+        status = run_pipeline(options, job, source, partial, failure);
+    status = print_end(&output, job, partial, &options->print, status, failure);
+    if (status == STATUS_OK && options->stats && operation->stats)
+        operation->stats(partial);
+    if (status == STATUS_OK && operation->report && !options->quiet)
+        operation->report(partial);
+    return status;
+}
+
 static enum status run_operation(const struct options *options, const struct job *job,
                                  struct failure *failure)
 {
@@ -42,11 +60,7 @@ static enum status run_operation(const struct options *options, const struct job
     if (status == STATUS_OK)
         status = operation->create(job, &partial, failure);
     if (status == STATUS_OK)
-        status = run_pipeline(options, job, source, partial, failure);
-    if (status == STATUS_OK)
-        status = print_result(job, partial, &options->print, failure);
-    if (status == STATUS_OK && operation->report && !options->quiet)
-        operation->report(partial);
+        status = run_source(options, job, source, partial, failure);
     operation->destroy(partial);
     source_close(source);
     return status;
