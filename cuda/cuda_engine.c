@@ -137,8 +137,10 @@ static cudaError_t cuda_engine_allocate_slots(struct cuda_session *session)
 static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session, size_t bytes)
 {
     struct cuda_shared *shared = &session->shared;
-    cudaError_t error = cudaMalloc(&shared->d_partial, bytes);
+    if (bytes == 0)
+        return cudaSuccess;
 
+    cudaError_t error = cudaMalloc(&shared->d_partial, bytes);
     if (error == cudaSuccess)
         error = cudaMemset(shared->d_partial, 0, bytes);
     if (error == cudaSuccess && session->operation->prepare)
@@ -151,7 +153,8 @@ static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session, si
 /* Allocates the partial, and slots as large as there is memory for. */
 static enum status cuda_engine_allocate(struct cuda_session *session, struct failure *failure)
 {
-    size_t bytes = session->operation->partial_bytes(session->shared.job);
+    const struct cuda_operation *operation = session->operation;
+    size_t bytes = operation->partial_bytes ? operation->partial_bytes(session->shared.job) : 0;
     cudaError_t error = cuda_engine_allocate_partial(session, bytes);
 
     if (error != cudaSuccess)
@@ -224,6 +227,9 @@ static bool cuda_engine_register(void *host, size_t bytes)
 static enum status cuda_engine_finish(void *session, struct failure *failure)
 {
     const struct cuda_session *self = session;
+    if (!self->operation->collect)
+        return STATUS_OK;
+
     void *staging = memory_map(CUDA_ENGINE_STAGING_BYTES);
     if (!staging)
         return status_fail(failure, STATUS_DATA, "no memory for the result of the GPU");

@@ -26,7 +26,7 @@ struct cuda_chunk {
 };
 
 struct cuda_operation {
-    /* Bytes of the partial in device memory. */
+    /* Bytes of the partial in device memory. NULL: there is none, chunks alone. */
     size_t (*partial_bytes)(const struct job *job);
     /* Fills the partial, which begins as zeros; blocks. NULL: zeros are right. */
     cudaError_t (*prepare)(const struct cuda_shared *shared);
@@ -40,7 +40,7 @@ struct cuda_operation {
                           struct failure *failure);
     /*
      * Merges the device's partial into the shared one, by way of `staging`, host memory of
-     * staging_bytes >= 4096. All work is done. Returns what CUDA returned.
+     * staging_bytes >= 4096. All work is done. Returns what CUDA returned. NULL: nothing to merge.
      */
     cudaError_t (*collect)(const struct cuda_shared *shared, void *staging, size_t staging_bytes);
 };

@@ -30,6 +30,29 @@ cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct
                                   const void *d_elements, size_t elements, uint64_t *d_counts,
                                   cudaStream_t stream);
 
+/* Device memory for what becomes of a chunk in stalin-sort; each 256-byte aligned. */
+struct cuda_stalin_sort_buffers {
+    void *d_kept;    /* room for the whole chunk */
+    void *d_purged;  /* likewise; NULL if the job does not want them */
+    void *d_control; /* cuda_stalin_sort_control_bytes of the chunk */
+};
+
+size_t cuda_stalin_sort_control_bytes(size_t chunk_bytes);
+
+/*
+ * Sorts `elements` elements of the job's type at d_elements (256-byte aligned) by the job's rules:
+ * the survivors, among themselves and after one whose key is `*floor` (NULL: none), go to d_kept in
+ * order, the others to d_purged. How many survive is then the uint64_t at d_control.
+ *
+ * Two steps: the maximum of each tile and what is the greatest before it; then the tiles in which
+ * something survives, each placed behind those before it by decoupled look-back (Merrill and
+ * Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016).
+ */
+cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const struct job *job,
+                                    const void *d_elements, size_t elements, const uint64_t *floor,
+                                    const struct cuda_stalin_sort_buffers *buffers,
+                                    cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

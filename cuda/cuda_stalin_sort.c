@@ -1,0 +1,110 @@
+/*
+ * Operation stalin-sort on a GPU, the host's part: what survives of a chunk, among itself and after
+ * what was known when it was queued, is copied back when it is settled, and submitted.
+ */
+#include "config.h"
+
+#include "cuda_operation.h"
+#include "stalin_sort.h"
+
+/* Of buffers on the device, and of what precedes the survivors in host memory, their number. */
+#define CUDA_STALIN_SORT_ALIGNMENT ((size_t)256)
+
+static size_t cuda_stalin_sort_align(size_t bytes)
+{
+    return (bytes + CUDA_STALIN_SORT_ALIGNMENT - 1) / CUDA_STALIN_SORT_ALIGNMENT *
+           CUDA_STALIN_SORT_ALIGNMENT;
+}
+
+static size_t cuda_stalin_sort_scratch_bytes(const struct job *job, size_t chunk_bytes)
+{
+    size_t copies = job->stalin_sort.purged ? 2 : 1;
+    return copies * cuda_stalin_sort_align(chunk_bytes) +
+           cuda_stalin_sort_control_bytes(chunk_bytes);
+}
+
+static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct job *job,
+                                                                const struct cuda_chunk *chunk)
+{
+    size_t bytes = cuda_stalin_sort_align(chunk->chunk.bytes);
+    char *d_next = chunk->d_scratch;
+    struct cuda_stalin_sort_buffers buffers = {.d_kept = d_next};
+
+    d_next += bytes;
+    if (job->stalin_sort.purged) {
+        buffers.d_purged = d_next;
+        d_next += bytes;
+    }
+    buffers.d_control = d_next;
+    return buffers;
+}
+
+static size_t cuda_stalin_sort_result_bytes(const struct job *job, size_t chunk_bytes)
+{
+    (void)job;
+    return CUDA_STALIN_SORT_ALIGNMENT + chunk_bytes;
+}
+
+static cudaError_t cuda_stalin_sort_absorb(const struct cuda_shared *shared,
+                                           const struct cuda_chunk *chunk)
+{
+    const struct job *job = shared->job;
+    struct cuda_stalin_sort_buffers buffers = cuda_stalin_sort_lay_out(job, chunk);
+    uint64_t key;
+    bool has_floor = stalin_sort_floor(shared->partial, &key);
+    cudaError_t error = cuda_stalin_sort_launch(&shared->device, job, chunk->d_elements,
+                                                chunk->chunk.bytes / job->element.bytes,
+                                                has_floor ? &key : NULL, &buffers, chunk->stream);
+
+    if (error != cudaSuccess)
+        return error;
+    return cudaMemcpyAsync(chunk->result, buffers.d_control, sizeof(uint64_t),
+                           cudaMemcpyDeviceToHost, chunk->stream);
+}
+
+/* Copies the survivors of a chunk to the host, and behind them what was purged if it is wanted. */
+static cudaError_t cuda_stalin_sort_fetch(const struct job *job, const struct cuda_chunk *chunk,
+                                          char *kept, size_t kept_bytes)
+{
+    struct cuda_stalin_sort_buffers buffers = cuda_stalin_sort_lay_out(job, chunk);
+    cudaError_t error = cudaSuccess;
+
+    if (kept_bytes > 0)
+        error = cudaMemcpyAsync(kept, buffers.d_kept, kept_bytes, cudaMemcpyDeviceToHost,
+                                chunk->stream);
+    if (error == cudaSuccess && buffers.d_purged)
+        error =
+            cudaMemcpyAsync(kept + kept_bytes, buffers.d_purged, chunk->chunk.bytes - kept_bytes,
+                            cudaMemcpyDeviceToHost, chunk->stream);
+    return error == cudaSuccess ? cudaStreamSynchronize(chunk->stream) : error;
+}
+
+static enum status cuda_stalin_sort_settle(const struct cuda_shared *shared,
+                                           const struct cuda_chunk *chunk, struct failure *failure)
+{
+    size_t kept_count = (size_t) * (const uint64_t *)chunk->result;
+    size_t kept_bytes = kept_count * shared->job->element.bytes;
+    char *kept = (char *)chunk->result + CUDA_STALIN_SORT_ALIGNMENT;
+    bool purged = shared->job->stalin_sort.purged;
+
+    if (kept_count > 0 || purged) {
+        cudaError_t error = cuda_stalin_sort_fetch(shared->job, chunk, kept, kept_bytes);
+        if (error != cudaSuccess)
+            return status_fail(failure, STATUS_ENGINE, "CUDA: cannot copy the survivors: %s",
+                               cudaGetErrorString(error));
+    }
+    struct stalin_sort_run run = {
+        .chunk = chunk->chunk,
+        .kept = kept,
+        .kept_count = kept_count,
+        .purged = purged ? kept + kept_bytes : NULL,
+    };
+    return stalin_sort_submit(shared->partial, &run, failure);
+}
+
+const struct cuda_operation cuda_stalin_sort = {
+    .scratch_bytes = cuda_stalin_sort_scratch_bytes,
+    .result_bytes = cuda_stalin_sort_result_bytes,
+    .absorb = cuda_stalin_sort_absorb,
+    .settle = cuda_stalin_sort_settle,
+};
