@@ -1,0 +1,240 @@
+#!/usr/bin/env bats
+# Operation stalin-sort: what survives, in which order and when, against its definition in Python
+# and awk.
+
+load helpers
+
+# values [FILE]: little-endian int32 as numbers on one line.
+values() {
+    od -An -v -w4 -td4 "$@" | xargs
+}
+
+@test "elements that are less than one before them are purged" {
+    for engine in $ENGINES; do
+        run -0 --separate-stderr bash -c '"$GPUHIST" stalin-sort --engine "$1" >"$2"' - "$engine" \
+            "$BATS_TEST_TMPDIR/out" < <(int32 1 4 2 4 3 9 5 -7 9 10)
+        [ -z "$stderr" ]
+        int32 1 4 4 9 9 10 | cmp - "$BATS_TEST_TMPDIR/out"
+    done
+}
+
+@test "stalin is short for it" {
+    int32 5 1 7 >"$BATS_TEST_TMPDIR/in"
+    gpuhist stalin "$BATS_TEST_TMPDIR/in" | cmp - <(int32 5 7)
+}
+
+@test "--strict purges equal elements, too" {
+    int32 1 4 2 4 3 9 5 -7 9 10 >"$BATS_TEST_TMPDIR/in"
+    gpuhist stalin-sort --strict "$BATS_TEST_TMPDIR/in" | cmp - <(int32 1 4 9 10)
+}
+
+@test "--descending purges what is greater" {
+    int32 9 10 9 3 5 3 -1 4 >"$BATS_TEST_TMPDIR/in"
+    gpuhist stalin-sort --descending "$BATS_TEST_TMPDIR/in" | cmp - <(int32 9 9 3 3 -1)
+    gpuhist stalin-sort --descending --strict "$BATS_TEST_TMPDIR/in" | cmp - <(int32 9 3 -1)
+}
+
+@test "--purged gets the others in order, --stats tells how many" {
+    int32 1 4 2 4 3 9 5 -7 9 10 >"$BATS_TEST_TMPDIR/in"
+    for engine in $ENGINES; do
+        run -0 --separate-stderr gpuhist stalin-sort --purged "$BATS_TEST_TMPDIR/purged" --stats \
+            --engine "$engine" -o "$BATS_TEST_TMPDIR/kept" "$BATS_TEST_TMPDIR/in"
+        [ -z "$output" ]
+        int32 1 4 4 9 9 10 | cmp - "$BATS_TEST_TMPDIR/kept"
+        int32 2 3 5 -7 | cmp - "$BATS_TEST_TMPDIR/purged"
+        [ "${stderr_lines[-1]}" = "gpuhist: kept 6, purged 4" ]
+    done
+}
+
+@test "--purged can be standard output, if the survivors go elsewhere" {
+    int32 3 1 2 4 >"$BATS_TEST_TMPDIR/in"
+    gpuhist stalin-sort --purged - -o "$BATS_TEST_TMPDIR/kept" "$BATS_TEST_TMPDIR/in" |
+        cmp - <(int32 1 2)
+    int32 3 4 | cmp - "$BATS_TEST_TMPDIR/kept"
+    run --separate-stderr gpuhist stalin-sort --purged - "$BATS_TEST_TMPDIR/in"
+    assert_failed 2 "cannot both go to '-'"
+    run --separate-stderr gpuhist stalin-sort --purged x -o x "$BATS_TEST_TMPDIR/in"
+    assert_failed 2 "cannot both go to 'x'"
+}
+
+@test "awk purges the same" {
+    local in=$BATS_TEST_TMPDIR/in engine
+    random_file "$in" '<i4' -1000000 1000000 200000
+    od -An -v -w4 -td4 "$in" | awk 'NR == 1 || $1 >= last { print $1; last = $1 }' \
+        >"$BATS_TEST_TMPDIR/expected"
+    for engine in $ENGINES; do
+        gpuhist stalin-sort --engine "$engine" "$in" | od -An -v -w4 -td4 | tr -d ' ' |
+            cmp "$BATS_TEST_TMPDIR/expected" -
+    done
+}
+
+check_definition() { # TYPE
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    # shellcheck disable=SC2086
+    "$PYTHON" "$srcdir/tests/stalin_sort.py" "$GPUHIST" "$1" $ENGINES
+}
+
+@test "i8 by the definition, on every engine" { check_definition i8; }
+@test "u8 by the definition, on every engine" { check_definition u8; }
+@test "i16be by the definition, on every engine" { check_definition i16be; }
+@test "u16 by the definition, on every engine" { check_definition u16; }
+@test "i32 by the definition, on every engine" { check_definition i32; }
+@test "i32be by the definition, on every engine" { check_definition i32be; }
+@test "u32 by the definition, on every engine" { check_definition u32; }
+@test "i64 by the definition, on every engine" { check_definition i64; }
+@test "u64 by the definition, on every engine" { check_definition u64; }
+@test "u64be by the definition, on every engine" { check_definition u64be; }
+
+@test "every instruction set keeps the same" {
+    local in=$BATS_TEST_TMPDIR/in
+    numpy 'a = np.arange(300000, dtype="<i2") // 7
+a[np.random.default_rng(2).integers(0, 300000, 9000)] //= 2
+a.tofile(sys.argv[1])' "$in"
+    for isa in avx512 avx2 plain; do
+        GPUHIST_ISA=$isa gpuhist stalin-sort -t i16 --engine cpu --purged "$BATS_TEST_TMPDIR/p$isa" \
+            "$in" >"$BATS_TEST_TMPDIR/$isa"
+        cmp "$BATS_TEST_TMPDIR/$isa" "$BATS_TEST_TMPDIR/avx512"
+        cmp "$BATS_TEST_TMPDIR/p$isa" "$BATS_TEST_TMPDIR/pavx512"
+    done
+    [ -s "$BATS_TEST_TMPDIR/plain" ] && [ -s "$BATS_TEST_TMPDIR/pplain" ]
+}
+
+@test "a long sorted stream passes whole, a long reversed one leaves its first" {
+    local engine
+    numpy 'a = np.sort(np.random.default_rng(4).integers(0, 2**31, 6000000, dtype="<i4"))
+a.tofile(sys.argv[1]); a[::-1].tofile(sys.argv[2])' "$BATS_TEST_TMPDIR/up" "$BATS_TEST_TMPDIR/down"
+    for engine in $ENGINES; do
+        # shellcheck disable=SC2002
+        cat "$BATS_TEST_TMPDIR/up" | gpuhist stalin-sort --engine "$engine" |
+            cmp "$BATS_TEST_TMPDIR/up" -
+        gpuhist stalin-sort --engine "$engine" --threads 16 "$BATS_TEST_TMPDIR/up" |
+            cmp "$BATS_TEST_TMPDIR/up" -
+        gpuhist stalin-sort --engine "$engine" --purged "$BATS_TEST_TMPDIR/purged" \
+            --descending "$BATS_TEST_TMPDIR/down" | cmp "$BATS_TEST_TMPDIR/down" -
+        [ ! -s "$BATS_TEST_TMPDIR/purged" ]
+        gpuhist stalin-sort --engine "$engine" --strict --purged "$BATS_TEST_TMPDIR/purged" \
+            "$BATS_TEST_TMPDIR/down" | cmp - <(head -c 4 "$BATS_TEST_TMPDIR/down")
+        tail -c +5 "$BATS_TEST_TMPDIR/down" | cmp - "$BATS_TEST_TMPDIR/purged"
+    done
+}
+
+@test "a slow reader gets everything, in order" {
+    numpy 'np.arange(3000000, dtype="<i4").tofile(sys.argv[1])' "$BATS_TEST_TMPDIR/in"
+    for engine in $ENGINES; do
+        gpuhist stalin-sort --engine "$engine" --threads 8 --chunk-size 64K "$BATS_TEST_TMPDIR/in" |
+            { sleep 0.5; cat; } | cmp "$BATS_TEST_TMPDIR/in" -
+    done
+}
+
+@test "survivors of a slow pipe appear while it is open" {
+    local engine
+    for engine in $ENGINES; do
+        rm -f "$BATS_TEST_TMPDIR/fifo"
+        mkfifo "$BATS_TEST_TMPDIR/fifo"
+        gpuhist stalin-sort --engine "$engine" --threads 3 <"$BATS_TEST_TMPDIR/fifo" \
+            >"$BATS_TEST_TMPDIR/out" 3>&- &
+        exec 5>"$BATS_TEST_TMPDIR/fifo"
+        local expected=''
+        for value in 3 1 7 5 8; do
+            int32 "$value" >&5
+            if [ "$value" != 1 ] && [ "$value" != 5 ]; then
+                expected+="${expected:+ }$value"
+                for ((i = 0; i < 300; i++)); do
+                    [ "$(values "$BATS_TEST_TMPDIR/out")" != "$expected" ] || break
+                    sleep 0.1
+                done
+            fi
+            [ "$(values "$BATS_TEST_TMPDIR/out")" = "$expected" ]
+        done
+        exec 5>&-
+        wait $!
+    done
+}
+
+@test "survivors of what came before a fault are printed, and nothing after it" {
+    local engine
+    { int32 1 5 3 7; printf 'ab'; } >"$BATS_TEST_TMPDIR/in"
+    for engine in $ENGINES; do
+        run -1 bash -c '"$GPUHIST" stalin-sort --engine "$1" "$2" >"$3"' - "$engine" \
+            "$BATS_TEST_TMPDIR/in" "$BATS_TEST_TMPDIR/out"
+        [ "$output" = "gpuhist: $BATS_TEST_TMPDIR/in: 2 bytes left over at the end: an element has 4" ]
+        int32 1 5 7 | cmp - "$BATS_TEST_TMPDIR/out"
+    done
+}
+
+@test "a fault in a second file: the first one's survivors are printed" {
+    local engine size
+    numpy 'np.arange(100000, dtype="<i4").tofile(sys.argv[1])' "$BATS_TEST_TMPDIR/a"
+    { cat "$BATS_TEST_TMPDIR/a"; printf 'abc'; } >"$BATS_TEST_TMPDIR/b"
+    for engine in $ENGINES; do
+        for size in 1000 64K 1M; do
+            run -1 bash -c '"$GPUHIST" stalin-sort --engine "$1" --chunk-size "$4" --threads 4 \
+                "$2" >"$3"' - "$engine" "$BATS_TEST_TMPDIR/b" "$BATS_TEST_TMPDIR/out" "$size"
+            cmp "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/out"
+        done
+    done
+}
+
+@test "-o and --purged are left as they were if the input is bad" {
+    { int32 1 5; printf 'a'; } >"$BATS_TEST_TMPDIR/in"
+    echo old >"$BATS_TEST_TMPDIR/kept"
+    run -1 gpuhist stalin-sort -o "$BATS_TEST_TMPDIR/kept" --purged "$BATS_TEST_TMPDIR/purged" \
+        "$BATS_TEST_TMPDIR/in"
+    [ "$(cat "$BATS_TEST_TMPDIR/kept")" = old ]
+    [ ! -e "$BATS_TEST_TMPDIR/purged" ]
+}
+
+@test "a full disk stops it, though the input goes on" {
+    [ -c /dev/full ] || skip "no /dev/full"
+    local engine
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    for engine in $ENGINES; do
+        { int32 1; sleep 100; } >"$BATS_TEST_TMPDIR/fifo" 3>&- &
+        run -1 timeout 60 bash -c '"$GPUHIST" stalin-sort --engine "$1" "$2" >/dev/full' - \
+            "$engine" "$BATS_TEST_TMPDIR/fifo"
+        kill $! 2>/dev/null || true
+        [ "$output" = "gpuhist: cannot write standard output: No space left on device" ]
+        run -1 bash -c 'seq 1000000 | "$GPUHIST" stalin-sort --engine "$1" >/dev/full' - "$engine"
+        run -1 bash -c 'seq 1000000 | "$GPUHIST" stalin-sort --engine "$1" --purged /dev/full' \
+            - "$engine"
+    done
+}
+
+@test "a reader that goes away stops it" {
+    local engine
+    for engine in $ENGINES; do
+        run -0 timeout 60 bash -c '"$GPUHIST" stalin-sort -t u8 --engine "$1" /dev/zero |
+            head -c 100 | od -An -v -tu1 | wc -w; [ "${PIPESTATUS[0]}" -eq 141 ]' - "$engine"
+        [ "$output" -eq 100 ]
+        run -0 timeout 60 bash -c 'trap "" PIPE; "$GPUHIST" stalin-sort -t u8 --engine "$1" /dev/zero |
+            head -c 100 >/dev/null; [ "${PIPESTATUS[0]}" -eq 1 ]' - "$engine"
+        [ "$output" = "gpuhist: cannot write standard output: Broken pipe" ]
+    done
+}
+
+@test "memory stays bounded while the reader is slower" {
+    skip_under_asan
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    "$GPUHIST" stalin-sort --engine cpu --threads 8 -t u8 /dev/zero >"$BATS_TEST_TMPDIR/fifo" \
+        2>/dev/null 3>&- &
+    local pid=$!
+    exec 5<"$BATS_TEST_TMPDIR/fifo"
+    head -c 100000000 <&5 >/dev/null
+    sleep 0.5
+    local peak
+    peak=$(awk '/VmHWM/ { print $2 }' "/proc/$pid/status")
+    exec 5<&-
+    wait "$pid" || true
+    [ "$peak" -lt 100000 ]
+}
+
+@test "options of other operations are refused" {
+    run --separate-stderr gpuhist stalin-sort --bins 5
+    assert_failed 2 "option --bins does not go with stalin-sort"
+    run --separate-stderr gpuhist --strict --bins 5
+    assert_failed 2 "option --strict does not go with histogram"
+    run --separate-stderr gpuhist stalin-sort --purged=
+    assert_failed 2 "invalid --purged ''"
+    run --separate-stderr gpuhist stalin-sort --purged /nonexistent/x </dev/null
+    assert_failed 1 "cannot write /nonexistent/x"
+}
