@@ -7,6 +7,7 @@
 
 #include "binning.h"
 #include "element.h"
+#include "reductions.h"
 #include "status.h"
 
 /*
@@ -14,7 +15,9 @@
  * list: operation.c, cpu_engine.c, cuda_engine.c and print.c find in it operation_<name>,
  * cpu_<name>, cuda_<name> and print_<name>.
  */
-#define OPERATIONS(X) X(HISTOGRAM, histogram)
+#define OPERATIONS(X)       \
+    X(HISTOGRAM, histogram) \
+    X(REDUCE, reduce)
 
 enum operation_id {
 #define OPERATION_ENUM(id, name) OPERATION_##id,
@@ -36,6 +39,7 @@ struct job {
     struct element element;
     struct binning binning;
     enum outside_policy outside;
+    struct reductions reductions;
 };
 
 /* A piece of the input, whole elements, in memory of the worker that pulled it. */

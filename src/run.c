@@ -47,6 +47,8 @@ static enum status run_operation(const struct options *options, const struct job
         status = print_result(job, partial, &options->print, failure);
     if (status == STATUS_OK && operation->report && !options->quiet)
         operation->report(partial);
+    if (status == STATUS_OK && operation->verdict)
+        status = operation->verdict(job, partial, failure);
     operation->destroy(partial);
     source_close(source);
     return status;
