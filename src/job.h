@@ -7,6 +7,7 @@
 
 #include "binning.h"
 #include "element.h"
+#include "reductions.h"
 #include "status.h"
 
 /*
@@ -16,6 +17,7 @@
  */
 #define OPERATIONS(X)       \
     X(HISTOGRAM, histogram) \
+    X(REDUCE, reduce)       \
     X(STALIN_SORT, stalin_sort)
 
 enum operation_id {
@@ -45,6 +47,7 @@ struct job {
     struct element element;
     struct binning binning;               /* histogram */
     enum outside_policy outside;          /* histogram */
+    struct reductions reductions;         /* reduce */
     struct stalin_sort_rules stalin_sort; /* stalin-sort */
 };
 

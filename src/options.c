@@ -296,6 +296,26 @@ static bool options_set_operation(struct options *options, const char *word)
     return operation_find(word, &options->operation);
 }
 
+/*
+ * The first operand of reduce, NULL if there is none, may list reductions; it is then taken as
+ * read. Otherwise all of them are meant.
+ */
+static enum status options_set_reductions(struct options *options, const char *operand,
+                                          struct failure *failure)
+{
+    enum reductions_parsed parsed = REDUCTIONS_NO_LIST;
+
+    if (operand)
+        parsed = reductions_parse(operand, &options->reductions);
+    if (parsed == REDUCTIONS_TWICE)
+        return status_fail(failure, STATUS_USAGE, "a reduction is named twice: '%s'", operand);
+    if (parsed == REDUCTIONS_LIST)
+        optind++;
+    else
+        reductions_all(&options->reductions);
+    return STATUS_OK;
+}
+
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure)
 {
     static char *standard_input[] = {"-", NULL};
@@ -317,6 +337,9 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
         if (options->action == OPTIONS_HELP || options->action == OPTIONS_VERSION)
             return STATUS_OK;
     }
+    if (options->operation == OPERATION_REDUCE &&
+        options_set_reductions(options, argv[optind], failure) != STATUS_OK)
+        return failure->status;
     options->names = argc > optind ? argv + optind : standard_input;
     options->name_count = argc > optind ? (size_t)(argc - optind) : 1;
     if (options->action == OPTIONS_INFO && argc > optind)
@@ -354,6 +377,9 @@ enum status options_make_job(const struct options *options, struct job *job,
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
         return options_make_histogram(options, job, failure);
+    case OPERATION_REDUCE:
+        job->reductions = options->reductions;
+        return STATUS_OK;
     case OPERATION_STALIN_SORT:
         return options_make_stalin_sort(options, job, failure);
     case OPERATION_IDS:
@@ -387,6 +413,16 @@ static void options_append_row(char *text, size_t size, size_t *length,
     options_append(text, size, length, "  %-23s %s\n", names, row->help);
 }
 
+/* Whether there are options that the operations of that set, and no others, take. */
+static bool options_has_rows(unsigned set)
+{
+    for (size_t i = 0; i < OPTIONS_ROWS; i++) {
+        if (options_rows[i].operations == set)
+            return true;
+    }
+    return false;
+}
+
 /* The options that the operations of that set take. */
 static void options_append_rows(char *text, size_t size, size_t *length, unsigned set)
 {
@@ -411,6 +447,8 @@ void options_help(char *text, size_t size)
                    "the version and the engines that can run here");
     options_append_rows(text, size, &length, 0);
     for (size_t i = 0; i < OPERATION_IDS; i++) {
+        if (!options_has_rows(1u << i))
+            continue;
         options_append(text, size, &length, "Options of %s:\n", operations[i]->name);
         options_append_rows(text, size, &length, 1u << i);
     }

@@ -31,6 +31,7 @@ struct options {
     __int128 range_low;
     __int128 range_high; /* exclusive */
     enum outside_policy outside;
+    struct reductions reductions;
     struct stalin_sort_rules stalin_sort;
 
     /* the input: names[0..name_count), "-" if none was given; points into argv */

@@ -45,6 +45,8 @@ static enum status run_source(const struct options *options, const struct job *j
         operation->stats(partial);
     if (status == STATUS_OK && operation->report && !options->quiet)
         operation->report(partial);
+    if (status == STATUS_OK && operation->verdict)
+        status = operation->verdict(job, partial, failure);
     return status;
 }
 
