@@ -7,6 +7,7 @@
 
 #include "binning.h"
 #include "element.h"
+#include "predicate.h"
 #include "status.h"
 
 /*
@@ -14,7 +15,9 @@
  * list: operation.c, cpu_engine.c, cuda_engine.c and print.c find in it operation_<name>,
  * cpu_<name>, cuda_<name> and print_<name>.
  */
-#define OPERATIONS(X) X(HISTOGRAM, histogram)
+#define OPERATIONS(X)       \
+    X(HISTOGRAM, histogram) \
+    X(COUNT, count)
 
 enum operation_id {
 #define OPERATION_ENUM(id, name) OPERATION_##id,
@@ -36,7 +39,12 @@ struct job {
     struct element element;
     struct binning binning;
     enum outside_policy outside;
+    struct predicate *predicates; /* count's: [predicate_count], owned */
+    size_t predicate_count;
 };
+
+/* Frees what the job owns. A job of zeros is allowed. */
+void job_destroy(struct job *job);
 
 /* A piece of the input, whole elements, in memory of the worker that pulled it. */
 struct chunk {
