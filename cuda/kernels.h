@@ -31,6 +31,20 @@ cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct
                                   cudaStream_t stream);
 
 /*
+ * Adds to d_hits[i], for each predicate i of the job that is an interval, how many of `elements`
+ * elements of the job's type at d_elements (256-byte aligned) are in it. Any number of launches may
+ * share the hits.
+ */
+cudaError_t cuda_count_intervals_launch(const struct cuda_device *device, const struct job *job,
+                                        const void *d_elements, size_t elements, uint64_t *d_hits,
+                                        cudaStream_t stream);
+
+/* Likewise adds to *d_hits how many are in a set, whose memory is on the device (value_set_at). */
+cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct job *job,
+                                  const struct value_set *set, const void *d_elements,
+                                  size_t elements, uint64_t *d_hits, cudaStream_t stream);
+
+/*
  * The partial of operation reduce in device memory. Numbers of several words have the lowest first;
  * the sum is a two's complement. Extremes are keys (element.h), of signed types with the sign bit
  * flipped, so that all compare as unsigned words; without elements they are UINT64_MAX and 0.

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --chunk-size: an element of any type at least; kernels count a chunk's elements in 32 bits. */
@@ -26,7 +27,10 @@ enum options_key {
     OPTIONS_KEY_THREADS,
     OPTIONS_KEY_CHUNK_SIZE,
     OPTIONS_KEY_STATS,
-    OPTIONS_KEY_STRICT,
+#define OPTIONS_PREDICATE_KEY(id, ...) OPTIONS_KEY_##id,
+    PREDICATE_RELATIONS(OPTIONS_PREDICATE_KEY)
+#undef OPTIONS_PREDICATE_KEY
+        OPTIONS_KEY_STRICT,
     OPTIONS_KEY_DESCENDING,
     OPTIONS_KEY_PURGED,
 };
@@ -163,6 +167,34 @@ static enum status options_set_chunk_size(struct options *options, const char *v
     return STATUS_OK;
 }
 
+/* Appends a predicate to those that were given before. */
+static enum status options_add_predicate(struct options *options, enum predicate_relation relation,
+                                         const char *text, struct failure *failure)
+{
+    size_t count = options->predicate_count;
+
+    if ((count & (count - 1)) == 0) { /* 0 or a power of two: there is no more room */
+        size_t room = count > 0 ? 2 * count : 1;
+        struct options_predicate *grown =
+            realloc(options->predicates, room * sizeof *options->predicates);
+        if (!grown)
+            return status_fail(failure, STATUS_DATA, "no memory for %zu predicates", room);
+        options->predicates = grown;
+    }
+    options->predicates[count] = (struct options_predicate){.relation = relation, .text = text};
+    options->predicate_count++;
+    return STATUS_OK;
+}
+
+#define OPTIONS_SET_PREDICATE(id, label, ...)                                          \
+    static enum status options_set_##label(struct options *options, const char *value, \
+                                           struct failure *failure)                    \
+    {                                                                                  \
+        return options_add_predicate(options, PREDICATE_##id, value, failure);         \
+    }
+PREDICATE_RELATIONS(OPTIONS_SET_PREDICATE)
+#undef OPTIONS_SET_PREDICATE
+
 static enum status options_set_help(struct options *options, const char *value,
                                     struct failure *failure)
 {
@@ -212,8 +244,12 @@ static const struct options_row options_rows[] = {
     {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), or raw: counts as 64-bit integers",
      options_set_format, 0, OPTIONS_FOR(HISTOGRAM)},
 
-    {OPTIONS_KEY_STRICT, "strict", NULL, "purge what equals the last survivor, too", NULL,
-     offsetof(struct options, stalin_sort.strict), OPTIONS_FOR(STALIN_SORT)},
+#define OPTIONS_PREDICATE_ROW(id, label, name, argument, help) \
+    {OPTIONS_KEY_##id, name, argument, help, options_set_##label, 0, OPTIONS_FOR(COUNT)},
+    PREDICATE_RELATIONS(OPTIONS_PREDICATE_ROW)
+#undef OPTIONS_PREDICATE_ROW
+        {OPTIONS_KEY_STRICT, "strict", NULL, "purge what equals the last survivor, too", NULL,
+         offsetof(struct options, stalin_sort.strict), OPTIONS_FOR(STALIN_SORT)},
     {OPTIONS_KEY_DESCENDING, "descending", NULL, "purge what is greater, not what is less", NULL,
      offsetof(struct options, stalin_sort.descending), OPTIONS_FOR(STALIN_SORT)},
     {OPTIONS_KEY_PURGED, "purged", "FILE", "write what was purged to FILE", options_set_purged, 0,
@@ -347,6 +383,11 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     return STATUS_OK;
 }
 
+void options_destroy(struct options *options)
+{
+    free(options->predicates);
+}
+
 static enum status options_make_histogram(const struct options *options, struct job *job,
                                           struct failure *failure)
 {
@@ -356,6 +397,44 @@ static enum status options_make_histogram(const struct options *options, struct 
     __int128 high = options->has_range ? options->range_high : (__int128)options->bins;
     job->outside = options->outside;
     return binning_init(&job->binning, &job->element, low, high, options->bins, failure);
+}
+
+/* Standard input can be read once: as the input, or as the values of one predicate. */
+static enum status options_check_input(const struct options *options, struct failure *failure)
+{
+    unsigned uses = 0;
+
+    for (size_t i = 0; i < options->predicate_count; i++) {
+        const struct options_predicate *predicate = &options->predicates[i];
+        uses += predicate->relation == PREDICATE_ANY_OF && strcmp(predicate->text, "@-") == 0;
+    }
+    for (size_t i = 0; uses == 1 && i < options->name_count; i++)
+        uses += strcmp(options->names[i], "-") == 0;
+    if (uses <= 1)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       "--any-of @-: standard input is read for something else already");
+}
+
+static enum status options_make_count(const struct options *options, struct job *job,
+                                      struct failure *failure)
+{
+    if (options->predicate_count == 0)
+        return status_fail(failure, STATUS_USAGE, "count needs a predicate, such as --ge 500");
+    if (options_check_input(options, failure) != STATUS_OK)
+        return failure->status;
+    job->predicates = calloc(options->predicate_count, sizeof *job->predicates);
+    if (!job->predicates)
+        return status_fail(failure, STATUS_DATA, "no memory for %zu predicates",
+                           options->predicate_count);
+
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < options->predicate_count; i++) {
+        const struct options_predicate *typed = &options->predicates[i];
+        status = predicate_init(&job->predicates[job->predicate_count++], typed->relation,
+                                typed->text, &job->element, failure);
+    }
+    return status;
 }
 
 static enum status options_make_stalin_sort(const struct options *options, struct job *job,
@@ -380,6 +459,8 @@ enum status options_make_job(const struct options *options, struct job *job,
     case OPERATION_REDUCE:
         job->reductions = options->reductions;
         return STATUS_OK;
+    case OPERATION_COUNT:
+        return options_make_count(options, job, failure);
     case OPERATION_STALIN_SORT:
         return options_make_stalin_sort(options, job, failure);
     case OPERATION_IDS:

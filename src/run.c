@@ -77,6 +77,7 @@ static enum status run_job(const struct options *options, struct failure *failur
         status = print_check(&options->print, failure);
     if (status == STATUS_OK)
         status = run_operation(options, &job, failure);
+    job_destroy(&job);
     return status;
 }
 
