@@ -331,7 +331,7 @@ cudaError_t launch(const struct cuda_device *device, const struct job *job, cons
     auto kernel = job->reductions.needs & REDUCTIONS_NEED_SQUARES ? reduce_kernel<T, true>
                                                                   : reduce_kernel<T, false>;
     size_t words = elements * sizeof(T) / sizeof(uint32_t);
-    size_t blocks = grid_size(device, elements, 16 / sizeof(T) * BLOCK_THREADS<T>);
+    size_t blocks = grid_size(device, elements, 64 / sizeof(T) * BLOCK_THREADS<T>);
     size_t least = words / (PACKED_WORDS_MAX * BLOCK_THREADS<T>)+1;
 
     if (blocks < least)
