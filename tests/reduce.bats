@@ -40,7 +40,7 @@ check_reductions() { # TYPE
     [ "$output" = $'max\t2\ncount\t3\nmean\t0.33333333333333333' ]
     run -0 gpuhist reduce sum <"$BATS_TEST_TMPDIR/in"
     [ "$output" = 1 ]
-    run -0 gpuhist reduce --engine cpu "$BATS_TEST_TMPDIR/in" - <"$BATS_TEST_TMPDIR/in"
+    run -0 gpuhist reduce --engine cpu "$BATS_TEST_TMPDIR/in" - < <(int32 -2 1 2)
     [ "${lines[0]}" = $'count\t6' ]
 }
 
