@@ -20,9 +20,17 @@ namespace
 using totals = struct cuda_reduce_partial;
 using uint128 = unsigned __int128;
 
-/* Threads a block; two blocks fit a multiprocessor: 64-bit elements take up to 64 registers. */
+/* Threads a block: 64-bit elements take more registers. */
 template <typename T>
-constexpr unsigned BLOCK_THREADS = sizeof(T) == 8 ? 512 : 1024;
+constexpr unsigned BLOCK_THREADS = sizeof(T) == 8 ? 768 : 1024;
+
+/* Blocks that share a multiprocessor, where it has 2048 threads and this leaves enough registers.
+ */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+constexpr unsigned BLOCKS_SHARING = 2;
+#else
+constexpr unsigned BLOCKS_SHARING = 1;
+#endif
 
 constexpr unsigned WARP_THREADS = 32;
 constexpr unsigned TOTALS_WORDS = sizeof(totals) / sizeof(uint64_t);
@@ -137,7 +145,7 @@ struct accumulator {
     sum_type sum = 0;
     uint128 squares = 0;      /* for 64 bits: of the lower halves of the squares */
     uint128 squares_high = 0; /* and of the upper halves */
-    T least = IS_SIGNED<T> ? (T)(BIAS<T> - 1 >> (64 - 8 * sizeof(T))) : (T)-1;
+    T least = IS_SIGNED<T> ? (T)((BIAS<T> - 1) >> (64 - 8 * sizeof(T))) : (T)-1;
     T greatest = (T)~least;
     T and_bits = (T)-1;
     T or_bits = 0;
@@ -303,7 +311,7 @@ __device__ __forceinline__ void merge_warp(totals &own)
 }
 
 template <typename T, bool SQUARES>
-__global__ void __launch_bounds__(BLOCK_THREADS<T>, 2)
+__global__ void __launch_bounds__(BLOCK_THREADS<T>, BLOCKS_SHARING)
     reduce_kernel(const T *d_elements, uint32_t elements, bool swapped, totals *d_partial)
 {
     constexpr unsigned warps = BLOCK_THREADS<T> / WARP_THREADS;
@@ -331,7 +339,7 @@ cudaError_t launch(const struct cuda_device *device, const struct job *job, cons
     auto kernel = job->reductions.needs & REDUCTIONS_NEED_SQUARES ? reduce_kernel<T, true>
                                                                   : reduce_kernel<T, false>;
     size_t words = elements * sizeof(T) / sizeof(uint32_t);
-    size_t blocks = grid_size(device, elements, 16 / sizeof(T) * BLOCK_THREADS<T>);
+    size_t blocks = grid_size(device, elements, 64 / sizeof(T) * BLOCK_THREADS<T>);
     size_t least = words / (PACKED_WORDS_MAX * BLOCK_THREADS<T>)+1;
 
     if (blocks < least)

@@ -141,7 +141,8 @@ ELEMENT_TYPES(CPU_REDUCE_DEFINE_ABSORB)
 ELEMENT_TYPES(CPU_REDUCE_DEFINE)
 
 #define CPU_REDUCE_ENTRY(isa, target, name) cpu_reduce_absorb_##name##_##isa,
-#define CPU_REDUCE_ROW(id, name, ctype)     [ELEMENT_##id] = {CPU_ISA_VARIANTS(CPU_REDUCE_ENTRY, name)},
+
+#define CPU_REDUCE_ROW(id, name, ctype) [ELEMENT_##id] = {CPU_ISA_VARIANTS(CPU_REDUCE_ENTRY, name)},
 
 static cpu_reduce_function *cpu_reduce_choose(enum element_type type)
 {
