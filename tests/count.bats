@@ -82,7 +82,7 @@ check_predicates() { # TYPE
     local in=$BATS_TEST_TMPDIR/in predicates=() expressions='' v engine
     random_file "$in" '<i4' -1000 1000 200003
     for ((v = -950; v <= 950; v += 100)); do
-        predicates+=(--lt $v)
+        predicates+=(--lt "$v")
         expressions+="n[\"lt $v\"] += \$1 < $v; "
     done
     [ "${#predicates[@]}" -eq 40 ]
@@ -107,7 +107,7 @@ check_predicates() { # TYPE
 
 @test "a thousand predicates" {
     local predicates=() v
-    for ((v = 0; v < 1000; v++)); do predicates+=(--eq $v); done
+    for ((v = 0; v < 1000; v++)); do predicates+=(--eq "$v"); done
     for engine in $ENGINES; do
         # shellcheck disable=SC2046
         run -0 gpuhist count "${predicates[@]}" --engine "$engine" < <(int32 $(seq 0 3 999))
@@ -139,30 +139,30 @@ print(np.isin(values, ids).sum())' "$in" "$ids" "$1" "$3" "$4" >"$BATS_TEST_TMPD
 
 @test "a set may be written in any way" {
     cd "$BATS_TEST_TMPDIR"
-    printf '  1,,2\t3\r\n\n+4 ,\n-5\v007\f' >set
+    printf '  1,,2\t3\r\n\n+4 ,\n-5\v007\f' >ids
     for engine in $ENGINES; do
-        run -0 gpuhist count --any-of @set --any-of ' 1,2 3' --any-of '' --any-of , \
+        run -0 gpuhist count --any-of @ids --any-of ' 1,2 3' --any-of '' --any-of , \
             --any-of 1K,1Ki --engine "$engine" < <(int32 1 2 3 4 5 -5 6 7 1000 1024)
         [ "$(cut -f 2 <<<"$output" | tr '\n' ' ')" = "6 3 0 0 2 " ]
     done
-    : >set
-    run -0 gpuhist count --any-of @set < <(int32 0 1)
+    : >ids
+    run -0 gpuhist count --any-of @ids < <(int32 0 1)
     [ "$output" = 0 ]
-    printf '0 0 0 0 1 0' >set
-    run -0 gpuhist count --any-of @set < <(int32 0 1)
+    printf '0 0 0 0 1 0' >ids
+    run -0 gpuhist count --any-of @ids < <(int32 0 1)
     [ "$output" = 2 ]
 }
 
 @test "numbers of a set that the reader's buffer cuts" {
     cd "$BATS_TEST_TMPDIR"
     numpy 'ids = range(100000000, 100100000, 3)
-open("set", "w").write(" ".join(map(str, ids)))
+open("ids", "w").write(" ".join(map(str, ids)))
 np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
-    run -0 gpuhist count --any-of @set in
+    run -0 gpuhist count --any-of @ids in
     [ "$output" = 33334 ]
     # as it comes through a pipe, in pieces of any size
     mkfifo fifo
-    dd if=set of=fifo bs=7 status=none 3>&- &
+    dd if=ids of=fifo bs=7 status=none 3>&- &
     run -0 gpuhist count --any-of @fifo in
     [ "$output" = 33334 ]
 }
@@ -181,8 +181,8 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
 }
 
 @test "millions of duplicates are one value" {
-    numpy 'open(sys.argv[1], "w").write("17\n" * 5000000 + "19")' "$BATS_TEST_TMPDIR/set"
-    run -0 gpuhist count --any-of "@$BATS_TEST_TMPDIR/set" < <(int32 17 18 19 17)
+    numpy 'open(sys.argv[1], "w").write("17\n" * 5000000 + "19")' "$BATS_TEST_TMPDIR/ids"
+    run -0 gpuhist count --any-of "@$BATS_TEST_TMPDIR/ids" < <(int32 17 18 19 17)
     [ "$output" = 3 ]
 }
 
@@ -191,23 +191,23 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
     local word
     for word in id 1e5 0x10 5K 1.0 -- + - 1-2 12345678901234567890123456789012345678901 \
         $'\xef\xbb\xbf1'; do
-        printf '1 2\n3\n4,%s 5\n' "$word" >set
-        run --separate-stderr gpuhist count --any-of @set < <(int32 1)
-        assert_failed 1 "set:3: invalid integer '$word'"
+        printf '1 2\n3\n4,%s 5\n' "$word" >ids
+        run --separate-stderr gpuhist count --any-of @ids < <(int32 1)
+        assert_failed 1 "ids:3: invalid integer '$word'"
     done
-    printf '1\n\1x\n' >set
-    run --separate-stderr gpuhist count --any-of @set < <(int32 1)
-    assert_failed 1 "set:2: invalid integer '?x'"
-    run --separate-stderr gpuhist count --any-of @- set < <(printf '\n\nx')
+    printf '1\n\1x\n' >ids
+    run --separate-stderr gpuhist count --any-of @ids < <(int32 1)
+    assert_failed 1 "ids:2: invalid integer '?x'"
+    run --separate-stderr gpuhist count --any-of @- ids < <(printf '\n\nx')
     assert_failed 1 "standard input:3: invalid integer 'x'"
 }
 
 @test "a word without end is refused at once" {
     run --separate-stderr timeout 30 "$GPUHIST" count --any-of @/dev/zero < <(int32 1)
     assert_failed 1 "/dev/zero:1: invalid integer '????????????????????????????????????????...'"
-    yes 1 | tr -d '\n' | head -c 1000 >"$BATS_TEST_TMPDIR/set"
-    run --separate-stderr gpuhist count --any-of "@$BATS_TEST_TMPDIR/set" < <(int32 1)
-    assert_failed 1 "set:1: invalid integer '1111111111111111111111111111111111111111...'"
+    yes 1 | tr -d '\n' | head -c 1000 >"$BATS_TEST_TMPDIR/ids"
+    run --separate-stderr gpuhist count --any-of "@$BATS_TEST_TMPDIR/ids" < <(int32 1)
+    assert_failed 1 "ids:1: invalid integer '1111111111111111111111111111111111111111...'"
 }
 
 @test "a set's file that cannot be read" {
