@@ -52,7 +52,7 @@ struct predicate {
  * Makes the predicate that a relation and its argument `text` (NULL if it takes none) say, for
  * elements of that type; V, LO and HI need not be values of the type. The text must live as long.
  * Reads the file of --any-of. Fails with STATUS_USAGE if the text is wrong, with STATUS_DATA if a
- * file or memory is. The caller destroys it, also after failure.
+ * file or memory is. The caller destroys it, also after failure; one of zeros may be, too.
  */
 enum status predicate_init(struct predicate *predicate, enum predicate_relation relation,
                            const char *text, const struct element *element,

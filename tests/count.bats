@@ -245,6 +245,11 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
     assert_failed 2 "option --all takes no value"
 }
 
+@test "what is wrong with a predicate comes before a file that is missing" {
+    run --separate-stderr gpuhist count --any-of @missing --ge x missing
+    assert_failed 2 "invalid --ge 'x'"
+}
+
 @test "no predicate is a usage error" {
     run --separate-stderr gpuhist count < <(int32 1)
     assert_failed 2 "count needs a predicate"
