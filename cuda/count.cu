@@ -63,6 +63,17 @@ __device__ __forceinline__ void add_block_sums(const uint32_t (&hits)[N], Add ad
 }
 static_assert(WARPS == WARP_THREADS, "a warp adds up one sum of each");
 
+/* for_each_element, with a loop of its own for either byte order. */
+template <typename T, typename Use>
+__device__ __forceinline__ void for_each_native(const T *d_elements, uint32_t elements,
+                                                bool swapped, Use use)
+{
+    if (swapped)
+        for_each_element(d_elements, elements, true, use);
+    else
+        for_each_element(d_elements, elements, false, use);
+}
+
 template <typename T, int N>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     count_intervals_kernel(const T *d_elements, uint32_t elements, bool swapped,
@@ -71,7 +82,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 {
     uint32_t hits[N] = {};
 
-    for_each_element(d_elements, elements, swapped, [&](T value) {
+    for_each_native(d_elements, elements, swapped, [&](T value) {
 #pragma unroll
         for (int i = 0; i < N; i++)
             hits[i] += (T)(value - batch.low[i]) <= batch.last[i];
@@ -89,7 +100,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 {
     uint32_t hits[1] = {};
 
-    for_each_element(d_elements, elements, swapped, [&](T value) {
+    for_each_native(d_elements, elements, swapped, [&](T value) {
         hits[0] += value_set_contains(&set, set.form, (T)(value - (T)set.low));
     });
     add_block_sums(hits, [&](unsigned, uint32_t sum) {

@@ -416,6 +416,26 @@ static enum status options_check_input(const struct options *options, struct fai
                        "--any-of @-: standard input is read for something else already");
 }
 
+static bool options_names_file(const struct options_predicate *predicate)
+{
+    return predicate->relation == PREDICATE_ANY_OF && *predicate->text == '@';
+}
+
+/* Makes the predicates of the job that read a file, or the others. */
+static enum status options_make_predicates(const struct options *options, struct job *job,
+                                           bool from_files, struct failure *failure)
+{
+    for (size_t i = 0; i < options->predicate_count; i++) {
+        const struct options_predicate *typed = &options->predicates[i];
+        if (options_names_file(typed) != from_files)
+            continue;
+        if (predicate_init(&job->predicates[i], typed->relation, typed->text, &job->element,
+                           failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
 static enum status options_make_count(const struct options *options, struct job *job,
                                       struct failure *failure)
 {
@@ -427,13 +447,12 @@ static enum status options_make_count(const struct options *options, struct job 
     if (!job->predicates)
         return status_fail(failure, STATUS_DATA, "no memory for %zu predicates",
                            options->predicate_count);
+    job->predicate_count = options->predicate_count;
 
-    enum status status = STATUS_OK;
-    for (size_t i = 0; status == STATUS_OK && i < options->predicate_count; i++) {
-        const struct options_predicate *typed = &options->predicates[i];
-        status = predicate_init(&job->predicates[job->predicate_count++], typed->relation,
-                                typed->text, &job->element, failure);
-    }
+    /* What is wrong with the command line comes first. */
+    enum status status = options_make_predicates(options, job, false, failure);
+    if (status == STATUS_OK)
+        status = options_make_predicates(options, job, true, failure);
     return status;
 }
 

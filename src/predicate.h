@@ -15,15 +15,15 @@
 #include <stdint.h>
 
 /* X(ID, id, name, argument, help): what can be asked; the names are those of the options. */
-#define PREDICATE_RELATIONS(X)                                                              \
-    X(EQ, eq, "eq", "V", "count the values that are V")                                     \
-    X(NE, ne, "ne", "V", "that are not V")                                                  \
-    X(LT, lt, "lt", "V", "that are less than V")                                            \
-    X(LE, le, "le", "V", "that are V or less")                                              \
-    X(GT, gt, "gt", "V", "that are greater than V")                                         \
-    X(GE, ge, "ge", "V", "that are V or greater")                                           \
-    X(IN, in, "in", "LO:HI", "with LO <= v < HI")                                           \
-    X(ANY_OF, any_of, "any-of", "LIST", "that are one of 1,2,3 or, for @FILE, of a file's") \
+#define PREDICATE_RELATIONS(X)                                                                     \
+    X(EQ, eq, "eq", "V", "count the values that are V")                                            \
+    X(NE, ne, "ne", "V", "that are not V")                                                         \
+    X(LT, lt, "lt", "V", "that are less than V")                                                   \
+    X(LE, le, "le", "V", "that are V or less")                                                     \
+    X(GT, gt, "gt", "V", "that are greater than V")                                                \
+    X(GE, ge, "ge", "V", "that are V or greater")                                                  \
+    X(IN, in, "in", "LO:HI", "with LO <= v < HI")                                                  \
+    X(ANY_OF, any_of, "any-of", "LIST", "that are in the list 1,2,... or @FILE, a file of values") \
     X(ALL, all, "all", NULL, "all values")
 
 enum predicate_relation {
@@ -52,7 +52,7 @@ struct predicate {
  * Makes the predicate that a relation and its argument `text` (NULL if it takes none) say, for
  * elements of that type; V, LO and HI need not be values of the type. The text must live as long.
  * Reads the file of --any-of. Fails with STATUS_USAGE if the text is wrong, with STATUS_DATA if a
- * file or memory is. The caller destroys it, also after failure.
+ * file or memory is. The caller destroys it, also after failure; one of zeros may be, too.
  */
 enum status predicate_init(struct predicate *predicate, enum predicate_relation relation,
                            const char *text, const struct element *element,

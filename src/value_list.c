@@ -14,7 +14,13 @@
 #define VALUE_LIST_WORD_MAX 128
 
 #define VALUE_LIST_BUFFER_BYTES ((size_t)64 << 10)
-#define VALUE_LIST_ROOM_MIN     ((size_t)1024)
+
+/*
+ * Room for keys: at first, and from when on duplicates are removed before it is doubled, so that
+ * many of them take no more memory than this (32 MiB). Sorting each time would double the time.
+ */
+#define VALUE_LIST_ROOM_MIN   ((size_t)1024)
+#define VALUE_LIST_ROOM_LARGE ((size_t)4 << 20)
 
 /* The state of reading a list: the word that has begun, and where it stands. */
 struct value_list_reader {
@@ -36,13 +42,15 @@ void value_list_free(struct value_list *list)
     free(list->keys);
 }
 
-/* Makes room for one more key: by removing duplicates, so that these take no memory, or more. */
+/* Makes room for one more key. */
 static enum status value_list_grow(struct value_list *list, const struct element *element,
                                    struct failure *failure)
 {
-    value_list_sort(list, element);
-    if (list->room > 0 && list->count <= list->room / 2)
-        return STATUS_OK;
+    if (list->room >= VALUE_LIST_ROOM_LARGE) {
+        value_list_sort(list, element);
+        if (list->count <= list->room / 2)
+            return STATUS_OK;
+    }
 
     size_t room = list->room > 0 ? list->room * 2 : VALUE_LIST_ROOM_MIN;
     size_t bytes = room * sizeof *list->keys;
@@ -110,7 +118,7 @@ static enum status value_list_take(struct value_list_reader *reader, const char 
 {
     for (const char *c = text; c < text + bytes; c++) {
         if (!value_list_is_separator(*c)) {
-            reader->word[reader->length++] = *c;
+            reader->word[reader->length++] = *c ? *c : '?'; /* a NUL would end the message */
             if (reader->length == VALUE_LIST_WORD_MAX)
                 return value_list_fail_word(reader, failure);
             continue;

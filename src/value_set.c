@@ -9,8 +9,15 @@
 /* Bits that a bitmap may always have: 64 KiB, which stay in L2, and all 16-bit values. */
 #define VALUE_SET_BITMAP_SMALL ((uint64_t)1 << 19)
 
-/* Bits that it may have for each value: no more than the sorted form takes (96 to 128). */
-#define VALUE_SET_BITMAP_SPREAD 128
+/* Bits that it may have for each value: about what the sorted form takes, 192 to 320. */
+#define VALUE_SET_BITMAP_SPREAD 256
+
+/*
+ * Buckets of the directory for each value, as a power of two: 4 to 8. Seconds for 64Mi random int32
+ * on two cores with 1, 2, 4 and 8 to 16: a set of 1000 0.25, 0.20, 0.12, 0.10; of a million 1.1,
+ * 1.0, 1.0, 0.95.
+ */
+#define VALUE_SET_BUCKETS_LOG2 2
 
 static int value_set_compare_signed(const void *a, const void *b)
 {
@@ -41,11 +48,11 @@ size_t value_set_sort(uint64_t *keys, size_t count, bool is_signed)
     return unique + 1;
 }
 
-/* The shift that makes at most 2^k buckets, the least 2^k that is not below count. */
+/* By how many bits to shift x to get its bucket. */
 static unsigned value_set_shift(uint64_t last, size_t count)
 {
     unsigned bits = 64 - (unsigned)__builtin_clzll(last | 1);
-    unsigned bucket_bits = count < 2 ? 0 : 64 - (unsigned)__builtin_clzll(count - 1);
+    unsigned bucket_bits = 64 - (unsigned)__builtin_clzll(count) + VALUE_SET_BUCKETS_LOG2;
     return bits > bucket_bits ? bits - bucket_bits : 0;
 }
 

@@ -3,8 +3,8 @@
  *
  * The values are kept as distances x from the smallest. Where these lie close together the set is a
  * bitmap, bit x telling whether x is in it. Elsewhere it is the sorted x, with a directory by their
- * top bits: about as many buckets as values, so that a bucket of evenly spread values has one or
- * two, and a binary search in the bucket for those that crowd together.
+ * top bits: several times as many buckets as values, so that most buckets of evenly spread values
+ * are empty or have one, and a binary search in the bucket for those that crowd together.
  *
  * A set is const once made, and all functions are thread-safe on one that is.
  */
