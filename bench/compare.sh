@@ -54,6 +54,10 @@ count = 64 << 20
 rng.integers(0, 256, count, dtype=np.int32).tofile(sys.argv[1] + "/256.bin")
 rng.integers(0, 5_000_000, count, dtype=np.int32).tofile(sys.argv[1] + "/5M.bin")
 np.full(count, 77, np.int32).tofile(sys.argv[1] + "/equal.bin")
+values = rng.integers(-2**31, 2**31, count, dtype=np.int32)
+values.tofile(sys.argv[1] + "/random.bin")
+values.sort()
+values.tofile(sys.argv[1] + "/sorted.bin")
 rng.integers(0, 5_000_000, 1 << 20, dtype=np.int32).tofile(sys.argv[1] + "/1Mi.bin")
 PYTHON
 : >"$dir/empty"
@@ -76,17 +80,23 @@ row "5M bins, all equal, against numpy" $n "$cpu --bins 5M --format raw -o '$dir
 row "1Mi values, 5M bins, tsv, against od, sort, uniq" 1048576 "$cpu --bins 5M '$dir/1Mi.bin'" "od -An -v -w4 -td4 '$dir/1Mi.bin' | sort -n | uniq -c"
 row "1Mi values, 5M bins, tsv, against od, awk" 1048576 "$cpu --bins 5M '$dir/1Mi.bin'" "od -An -v -w4 -td4 '$dir/1Mi.bin' | awk '{ n[\$1]++ } END { for (i in n) print i, n[i] }'"
 row "5M lines of tsv, no input, against seq" 5000000 "$cpu --bins 5M --zeros '$dir/empty'" "seq 5000000"
+row "reduce, all, against cat FILE" $n "'$GPUHIST' reduce --engine cpu '$dir/random.bin'" "cat '$dir/random.bin' >/dev/null"
+row "reduce sum, against numpy" $n "'$GPUHIST' reduce sum --engine cpu '$dir/random.bin'" "'$python' -c 'import sys, numpy as np; print(np.fromfile(sys.argv[1], np.int32).sum())' '$dir/random.bin'"
+row "count, three predicates, against cat FILE" $n "'$GPUHIST' count --engine cpu --ge 0 --eq 77 --in -1M:1M '$dir/random.bin'" "cat '$dir/random.bin' >/dev/null"
+row "stalin-sort, random, against cat FILE" $n "'$GPUHIST' stalin-sort --engine cpu '$dir/random.bin'" "cat '$dir/random.bin' >/dev/null"
+row "stalin-sort, sorted, against cat FILE" $n "'$GPUHIST' stalin-sort --engine cpu '$dir/sorted.bin'" "cat '$dir/sorted.bin' >/dev/null"
+row "stalin-sort, random, pipe, against the bare reader" $n "cat '$dir/random.bin' | '$GPUHIST' stalin-sort --engine cpu" "cat '$dir/random.bin' | '$READ_PIPE'"
 row "no input, 256 bins, against true" 0 "$cpu --bins 256 '$dir/empty'" "'$(command -v true)'"
 
 "$GPUHIST" info | grep -q '^cuda: yes' || exit 0
-rm "$dir"/{256,equal}.bin
+rm "$dir"/{256,equal,random,sorted}.bin
 : "${BENCH_GIB:=8}"
 "$python" - "$dir" "$BENCH_GIB" <<'PYTHON'
 import sys
 import numpy as np
 rng = np.random.default_rng(2)
-for bins in (256, 5_000_000):
-    block = rng.integers(0, bins, 64 << 20, dtype=np.int32)
+for bins, low in ((256, 0), (5_000_000, 0), (2**31, -2**31)):
+    block = rng.integers(low, bins, 64 << 20, dtype=np.int32)
     with open(f"{sys.argv[1]}/{bins}.big", "wb") as file:
         for _ in range(4 * int(sys.argv[2])):
             block.tofile(file)
@@ -102,4 +112,11 @@ for bins in 256 5000000; do
     row "$bins bins, cuda, twice the input, against once" $((2 * n)) \
         "'$GPUHIST' --engine cuda $raw '$big' '$big'" "'$GPUHIST' --engine cuda $raw '$big'"
     row "$bins bins, cuda, against cat FILE" $n "'$GPUHIST' --engine cuda $raw '$big'" "cat '$big' >/dev/null"
+done
+big="$dir/2147483648.big"
+for operation in reduce "count --ge 0 --eq 77 --in -1M:1M" stalin-sort; do
+    row "$operation, cuda, twice the input, against once" $((2 * n)) \
+        "'$GPUHIST' $operation --engine cuda '$big' '$big'" "'$GPUHIST' $operation --engine cuda '$big'"
+    row "$operation, cuda, against cpu" $n \
+        "'$GPUHIST' $operation --engine cuda '$big'" "'$GPUHIST' $operation --engine cpu '$big'"
 done

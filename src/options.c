@@ -1,14 +1,12 @@
 #include "config.h"
 
-#include "options.h"
+#include "options_internal.h"
 
 #include "decimal.h"
 #include "operation.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,27 +25,15 @@ enum options_key {
     OPTIONS_KEY_THREADS,
     OPTIONS_KEY_CHUNK_SIZE,
     OPTIONS_KEY_STATS,
+    OPTIONS_KEY_STRICT,
+    OPTIONS_KEY_DESCENDING,
+    OPTIONS_KEY_PURGED,
 #define OPTIONS_PREDICATE_KEY(id, ...) OPTIONS_KEY_##id,
     PREDICATE_RELATIONS(OPTIONS_PREDICATE_KEY)
 #undef OPTIONS_PREDICATE_KEY
-        OPTIONS_KEY_STRICT,
-    OPTIONS_KEY_DESCENDING,
-    OPTIONS_KEY_PURGED,
 };
 
 #define OPTIONS_FOR(id) (1u << OPERATION_##id)
-
-/* One option: its names, what --help says, and what it does. */
-struct options_row {
-    int key; /* its letter, or an options_key */
-    const char *name;
-    const char *argument; /* what --help calls its value; NULL: it takes none */
-    const char *help;
-    /* Takes the value; NULL for an option that only sets the bool at `flag` in struct options. */
-    enum status (*set)(struct options *options, const char *value, struct failure *failure);
-    size_t flag;
-    unsigned operations; /* those that take it, as bits; 0: all */
-};
 
 static enum status options_fail_value(const char *name, const char *value, const char *expected,
                                       struct failure *failure)
@@ -213,7 +199,7 @@ static enum status options_set_version(struct options *options, const char *valu
     return STATUS_OK;
 }
 
-static const struct options_row options_rows[] = {
+const struct options_row options_rows[] = {
     {'t', "type", "TYPE", "elements: i8 u8 i16 u16 i32 u32 i64 u64, + le or be (i32le)",
      options_set_type, 0, 0},
     {'o', "output", "FILE", "write the result to FILE, when it is complete", options_set_output, 0,
@@ -256,6 +242,7 @@ static const struct options_row options_rows[] = {
      OPTIONS_FOR(STALIN_SORT)},
 };
 #define OPTIONS_ROWS (sizeof options_rows / sizeof *options_rows)
+const size_t options_row_count = OPTIONS_ROWS;
 
 /* getopt's two descriptions of the rows. */
 struct options_getopt {
@@ -386,174 +373,4 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 void options_destroy(struct options *options)
 {
     free(options->predicates);
-}
-
-static enum status options_make_histogram(const struct options *options, struct job *job,
-                                          struct failure *failure)
-{
-    if (options->bins == 0)
-        return status_fail(failure, STATUS_USAGE, "--bins is required");
-    __int128 low = options->has_range ? options->range_low : 0;
-    __int128 high = options->has_range ? options->range_high : (__int128)options->bins;
-    job->outside = options->outside;
-    return binning_init(&job->binning, &job->element, low, high, options->bins, failure);
-}
-
-/* Standard input can be read once: as the input, or as the values of one predicate. */
-static enum status options_check_input(const struct options *options, struct failure *failure)
-{
-    unsigned uses = 0;
-
-    for (size_t i = 0; i < options->predicate_count; i++) {
-        const struct options_predicate *predicate = &options->predicates[i];
-        uses += predicate->relation == PREDICATE_ANY_OF && strcmp(predicate->text, "@-") == 0;
-    }
-    for (size_t i = 0; uses == 1 && i < options->name_count; i++)
-        uses += strcmp(options->names[i], "-") == 0;
-    if (uses <= 1)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE,
-                       "--any-of @-: standard input is read for something else already");
-}
-
-static bool options_names_file(const struct options_predicate *predicate)
-{
-    return predicate->relation == PREDICATE_ANY_OF && *predicate->text == '@';
-}
-
-/* Makes the predicates of the job that read a file, or the others. */
-static enum status options_make_predicates(const struct options *options, struct job *job,
-                                           bool from_files, struct failure *failure)
-{
-    for (size_t i = 0; i < options->predicate_count; i++) {
-        const struct options_predicate *typed = &options->predicates[i];
-        if (options_names_file(typed) != from_files)
-            continue;
-        if (predicate_init(&job->predicates[i], typed->relation, typed->text, &job->element,
-                           failure) != STATUS_OK)
-            return failure->status;
-    }
-    return STATUS_OK;
-}
-
-static enum status options_make_count(const struct options *options, struct job *job,
-                                      struct failure *failure)
-{
-    if (options->predicate_count == 0)
-        return status_fail(failure, STATUS_USAGE, "count needs a predicate, such as --ge 500");
-    if (options_check_input(options, failure) != STATUS_OK)
-        return failure->status;
-    job->predicates = calloc(options->predicate_count, sizeof *job->predicates);
-    if (!job->predicates)
-        return status_fail(failure, STATUS_DATA, "no memory for %zu predicates",
-                           options->predicate_count);
-    job->predicate_count = options->predicate_count;
-
-    /* What is wrong with the command line comes first. */
-    enum status status = options_make_predicates(options, job, false, failure);
-    if (status == STATUS_OK)
-        status = options_make_predicates(options, job, true, failure);
-    return status;
-}
-
-static enum status options_make_stalin_sort(const struct options *options, struct job *job,
-                                            struct failure *failure)
-{
-    const char *output = options->print.output ? options->print.output : "-";
-
-    job->stalin_sort = options->stalin_sort;
-    if (options->print.purged && strcmp(options->print.purged, output) == 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "--purged and the survivors cannot both go to '%s'", output);
-    return STATUS_OK;
-}
-
-enum status options_make_job(const struct options *options, struct job *job,
-                             struct failure *failure)
-{
-    *job = (struct job){.operation = options->operation, .element = options->element};
-    switch (job->operation) {
-    case OPERATION_HISTOGRAM:
-        return options_make_histogram(options, job, failure);
-    case OPERATION_REDUCE:
-        job->reductions = options->reductions;
-        return STATUS_OK;
-    case OPERATION_COUNT:
-        return options_make_count(options, job, failure);
-    case OPERATION_STALIN_SORT:
-        return options_make_stalin_sort(options, job, failure);
-    case OPERATION_IDS:
-        break;
-    }
-    __builtin_unreachable();
-}
-
-/* Appends formatted text at *length, as far as there is room. */
-static void __attribute__((format(printf, 4, 5)))
-options_append(char *text, size_t size, size_t *length, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    int n = vsnprintf(text + *length, size - *length, format, arguments);
-    va_end(arguments);
-    *length = n < 0 || (size_t)n >= size - *length ? size - 1 : *length + (size_t)n;
-}
-
-static void options_append_row(char *text, size_t size, size_t *length,
-                               const struct options_row *row)
-{
-    char letter[5] = "    ";
-    char names[40];
-
-    if (row->key < 256)
-        snprintf(letter, sizeof letter, "-%c, ", row->key);
-    snprintf(names, sizeof names, "%s--%s%s%s", letter, row->name, row->argument ? " " : "",
-             row->argument ? row->argument : "");
-    options_append(text, size, length, "  %-23s %s\n", names, row->help);
-}
-
-/* Whether there are options that the operations of that set, and no others, take. */
-static bool options_has_rows(unsigned set)
-{
-    for (size_t i = 0; i < OPTIONS_ROWS; i++) {
-        if (options_rows[i].operations == set)
-            return true;
-    }
-    return false;
-}
-
-/* The options that the operations of that set take. */
-static void options_append_rows(char *text, size_t size, size_t *length, unsigned set)
-{
-    for (size_t i = 0; i < OPTIONS_ROWS; i++) {
-        if (options_rows[i].operations == set)
-            options_append_row(text, size, length, &options_rows[i]);
-    }
-}
-
-void options_help(char *text, size_t size)
-{
-    size_t length = 0;
-
-    options_append(text, size, &length,
-                   "Usage: gpuhist [OPERATION] [OPTION]... [FILE]...\n"
-                   "Count the binary integers of the FILEs, or of standard input, on all cores or "
-                   "the GPU.\n\nOperations:\n");
-    for (size_t i = 0; i < OPERATION_IDS; i++)
-        options_append(text, size, &length, "  %-23s %s\n", operations[i]->name,
-                       operations[i]->help);
-    options_append(text, size, &length, "  %-23s %s\n\nOptions:\n", "info",
-                   "the version and the engines that can run here");
-    options_append_rows(text, size, &length, 0);
-    for (size_t i = 0; i < OPERATION_IDS; i++) {
-        if (!options_has_rows(1u << i))
-            continue;
-        options_append(text, size, &length, "Options of %s:\n", operations[i]->name);
-        options_append_rows(text, size, &length, 1u << i);
-    }
-    options_append(text, size, &length,
-                   "\nNumbers take the suffixes K, M, G, ... (1000) and Ki, Mi, Gi, ... (1024).\n"
-                   "Exit status: 0 done, 1 bad data or I/O error, 2 usage, 3 the engine cannot "
-                   "run.\n\nExample: cat ids.bin | gpuhist --bins 5M\n");
 }

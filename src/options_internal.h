@@ -1,0 +1,24 @@
+/* What the files of the options share: the table. */
+#ifndef GPUHIST_OPTIONS_INTERNAL_H
+#define GPUHIST_OPTIONS_INTERNAL_H
+
+#include "options.h"
+
+#include <stddef.h>
+
+/* One option: its names, what --help says, and what it does. */
+struct options_row {
+    int key; /* its letter, or an options_key */
+    const char *name;
+    const char *argument; /* what --help calls its value; NULL: it takes none */
+    const char *help;
+    /* Takes the value; NULL for an option that only sets the bool at `flag` in struct options. */
+    enum status (*set)(struct options *options, const char *value, struct failure *failure);
+    size_t flag;
+    unsigned operations; /* those that take it, as bits; 0: all */
+};
+
+extern const struct options_row options_rows[];
+extern const size_t options_row_count;
+
+#endif

@@ -1,0 +1,107 @@
+/* From options to the job: what they must have together. */
+#include "config.h"
+
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum status options_make_histogram(const struct options *options, struct job *job,
+                                          struct failure *failure)
+{
+    if (options->bins == 0)
+        return status_fail(failure, STATUS_USAGE, "--bins is required");
+    __int128 low = options->has_range ? options->range_low : 0;
+    __int128 high = options->has_range ? options->range_high : (__int128)options->bins;
+    job->outside = options->outside;
+    return binning_init(&job->binning, &job->element, low, high, options->bins, failure);
+}
+
+/* Standard input can be read once: as the input, or as the values of one predicate. */
+static enum status options_check_input(const struct options *options, struct failure *failure)
+{
+    unsigned uses = 0;
+
+    for (size_t i = 0; i < options->predicate_count; i++) {
+        const struct options_predicate *predicate = &options->predicates[i];
+        uses += predicate->relation == PREDICATE_ANY_OF && strcmp(predicate->text, "@-") == 0;
+    }
+    for (size_t i = 0; uses == 1 && i < options->name_count; i++)
+        uses += strcmp(options->names[i], "-") == 0;
+    if (uses <= 1)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       "--any-of @-: standard input is read for something else already");
+}
+
+static bool options_names_file(const struct options_predicate *predicate)
+{
+    return predicate->relation == PREDICATE_ANY_OF && *predicate->text == '@';
+}
+
+/* Makes the predicates of the job that read a file, or the others. */
+static enum status options_make_predicates(const struct options *options, struct job *job,
+                                           bool from_files, struct failure *failure)
+{
+    for (size_t i = 0; i < options->predicate_count; i++) {
+        const struct options_predicate *typed = &options->predicates[i];
+        if (options_names_file(typed) != from_files)
+            continue;
+        if (predicate_init(&job->predicates[i], typed->relation, typed->text, &job->element,
+                           failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
+static enum status options_make_count(const struct options *options, struct job *job,
+                                      struct failure *failure)
+{
+    if (options->predicate_count == 0)
+        return status_fail(failure, STATUS_USAGE, "count needs a predicate, such as --ge 500");
+    if (options_check_input(options, failure) != STATUS_OK)
+        return failure->status;
+    job->predicates = calloc(options->predicate_count, sizeof *job->predicates);
+    if (!job->predicates)
+        return status_fail(failure, STATUS_DATA, "no memory for %zu predicates",
+                           options->predicate_count);
+    job->predicate_count = options->predicate_count;
+
+    /* What is wrong with the command line comes first. */
+    enum status status = options_make_predicates(options, job, false, failure);
+    if (status == STATUS_OK)
+        status = options_make_predicates(options, job, true, failure);
+    return status;
+}
+
+static enum status options_make_stalin_sort(const struct options *options, struct job *job,
+                                            struct failure *failure)
+{
+    const char *output = options->print.output ? options->print.output : "-";
+
+    job->stalin_sort = options->stalin_sort;
+    if (options->print.purged && strcmp(options->print.purged, output) == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--purged and the survivors cannot both go to '%s'", output);
+    return STATUS_OK;
+}
+
+enum status options_make_job(const struct options *options, struct job *job,
+                             struct failure *failure)
+{
+    *job = (struct job){.operation = options->operation, .element = options->element};
+    switch (job->operation) {
+    case OPERATION_HISTOGRAM:
+        return options_make_histogram(options, job, failure);
+    case OPERATION_REDUCE:
+        job->reductions = options->reductions;
+        return STATUS_OK;
+    case OPERATION_COUNT:
+        return options_make_count(options, job, failure);
+    case OPERATION_STALIN_SORT:
+        return options_make_stalin_sort(options, job, failure);
+    case OPERATION_IDS:
+        break;
+    }
+    __builtin_unreachable();
+}
