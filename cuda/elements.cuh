@@ -21,27 +21,48 @@ __device__ __forceinline__ T swap_bytes(T value)
     return value;
 }
 
+/* Sixteen bytes of elements. */
+template <typename T>
+union element_vector {
+    static constexpr uint32_t width = sizeof(uint4) / sizeof(T);
+    uint4 loaded;
+    T values[width];
+};
+
+template <typename T, typename Use>
+__device__ __forceinline__ void use_elements(const element_vector<T> &vector, bool swapped, Use use)
+{
+#pragma unroll
+    for (uint32_t i = 0; i < element_vector<T>::width; i++)
+        use(swapped ? swap_bytes(vector.values[i]) : vector.values[i]);
+}
+
 /*
  * Calls use(value) for the elements that fall to this thread, in native byte order: 16 bytes at a
- * time, grid-stride, and then the last few, less than 16 bytes, one a thread.
+ * time, grid-stride, two loads under way, and then the last few, less than 16 bytes, one a thread.
  */
 template <typename T, typename Use>
 __device__ __forceinline__ void for_each_element(const T *d_elements, uint32_t elements,
                                                  bool swapped, Use use)
 {
-    constexpr uint32_t width = 16 / sizeof(T);
+    constexpr uint32_t width = element_vector<T>::width;
+    const uint4 *d_vectors = (const uint4 *)d_elements;
     const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t stride = gridDim.x * blockDim.x;
     const uint32_t vectors = elements / width;
+    uint32_t i = thread;
 
-    for (uint32_t i = thread; i < vectors; i += gridDim.x * blockDim.x) {
-        union {
-            uint4 vector;
-            T values[width];
-        } loaded;
-        loaded.vector = __ldcs((const uint4 *)d_elements + i);
-#pragma unroll
-        for (uint32_t j = 0; j < width; j++)
-            use(swapped ? swap_bytes(loaded.values[j]) : loaded.values[j]);
+    for (; i < vectors && vectors - i > stride; i += 2 * stride) {
+        element_vector<T> first, second;
+        first.loaded = __ldcs(d_vectors + i);
+        second.loaded = __ldcs(d_vectors + i + stride);
+        use_elements(first, swapped, use);
+        use_elements(second, swapped, use);
+    }
+    if (i < vectors) {
+        element_vector<T> only;
+        only.loaded = __ldcs(d_vectors + i);
+        use_elements(only, swapped, use);
     }
     if (thread < elements % width) {
         T last = d_elements[vectors * width + thread];

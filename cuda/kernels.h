@@ -30,6 +30,45 @@ cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct
                                   const void *d_elements, size_t elements, uint64_t *d_counts,
                                   cudaStream_t stream);
 
+/*
+ * Adds to d_hits[i], for each predicate i of the job that is an interval, how many of `elements`
+ * elements of the job's type at d_elements (256-byte aligned) are in it. Any number of launches may
+ * share the hits.
+ */
+cudaError_t cuda_count_intervals_launch(const struct cuda_device *device, const struct job *job,
+                                        const void *d_elements, size_t elements, uint64_t *d_hits,
+                                        cudaStream_t stream);
+
+/* Likewise adds to *d_hits how many are in a set, whose memory is on the device (value_set_at). */
+cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct job *job,
+                                  const struct value_set *set, const void *d_elements,
+                                  size_t elements, uint64_t *d_hits, cudaStream_t stream);
+
+/*
+ * The partial of operation reduce in device memory. Numbers of several words have the lowest first;
+ * the sum is a two's complement. Extremes are keys (element.h), of signed types with the sign bit
+ * flipped, so that all compare as unsigned words; without elements they are UINT64_MAX and 0.
+ */
+struct cuda_reduce_partial {
+    unsigned long long count;
+    unsigned long long sum[2];
+    unsigned long long squares[3];
+    unsigned long long min;
+    unsigned long long max;
+    unsigned long long and_bits; /* UINT64_MAX without elements */
+    unsigned long long or_bits;
+    unsigned long long xor_bits;
+};
+
+/*
+ * Adds `elements` elements of the job's type at d_elements (256-byte aligned, 2^30 bytes at most)
+ * to the partial. Squares are added only if the job needs them. Any number of launches may share
+ * the partial.
+ */
+cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct job *job,
+                               const void *d_elements, size_t elements,
+                               struct cuda_reduce_partial *d_partial, cudaStream_t stream);
+
 /* Device memory for what becomes of a chunk in stalin-sort; each 256-byte aligned. */
 struct cuda_stalin_sort_buffers {
     void *d_kept;    /* room for the whole chunk */

@@ -128,24 +128,30 @@ size_t decimal_write(char *out, uint64_t value)
     return length;
 }
 
-size_t decimal_write_signed(char *out, __int128 value)
+size_t decimal_write_128(char *out, unsigned __int128 value)
 {
     const uint64_t ten19 = 10000000000000000000u;
-    unsigned __int128 magnitude = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value;
     char low[20];
-    size_t length = 0;
 
-    if (value < 0)
-        out[length++] = '-';
-    if (magnitude <= UINT64_MAX)
-        return length + decimal_write(out + length, (uint64_t)magnitude);
+    if (value <= UINT64_MAX)
+        return decimal_write(out, (uint64_t)value);
 
     /* 19 digits at a time: the upper part, then the lower with its leading zeros. */
-    length += decimal_write_signed(out + length, (__int128)(magnitude / ten19));
-    size_t digits = decimal_write(low, (uint64_t)(magnitude % ten19));
+    size_t length = decimal_write_128(out, value / ten19);
+    size_t digits = decimal_write(low, (uint64_t)(value % ten19));
     memset(out + length, '0', 19 - digits);
     memcpy(out + length + 19 - digits, low, digits);
     return length + 19;
+}
+
+size_t decimal_write_signed(char *out, __int128 value)
+{
+    bool is_negative = value < 0;
+
+    *out = '-';
+    return is_negative + decimal_write_128(out + is_negative, is_negative
+                                                                  ? -(unsigned __int128)value
+                                                                  : (unsigned __int128)value);
 }
 
 void decimal_format_signed(char out[DECIMAL_SIZE], __int128 value)

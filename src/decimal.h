@@ -30,6 +30,9 @@ bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *
 /* Writes the digits of `value`, no NUL, at `out` (room for 20) and returns their number. */
 size_t decimal_write(char *out, uint64_t value);
 
+/* As decimal_write, for 128 bits (room for 39). */
+size_t decimal_write_128(char *out, unsigned __int128 value);
+
 /* Writes a signed value, no NUL, at `out` (DECIMAL_SIZE bytes of room) and returns its length. */
 size_t decimal_write_signed(char *out, __int128 value);
 

@@ -4,6 +4,15 @@
 
 #include "decimal.h"
 
+#include <stdlib.h>
+
+void job_destroy(struct job *job)
+{
+    for (size_t i = 0; i < job->predicate_count; i++)
+        predicate_destroy(&job->predicates[i]);
+    free(job->predicates);
+}
+
 enum status job_check_outside(const struct job *job, const struct chunk *chunk,
                               struct failure *failure)
 {

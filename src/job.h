@@ -7,6 +7,8 @@
 
 #include "binning.h"
 #include "element.h"
+#include "predicate.h"
+#include "reductions.h"
 #include "status.h"
 
 /*
@@ -16,6 +18,8 @@
  */
 #define OPERATIONS(X)       \
     X(HISTOGRAM, histogram) \
+    X(REDUCE, reduce)       \
+    X(COUNT, count)         \
     X(STALIN_SORT, stalin_sort)
 
 enum operation_id {
@@ -43,10 +47,16 @@ struct stalin_sort_rules {
 struct job {
     enum operation_id operation;
     struct element element;
-    struct binning binning;               /* histogram */
-    enum outside_policy outside;          /* histogram */
+    struct binning binning;       /* histogram */
+    enum outside_policy outside;  /* histogram */
+    struct reductions reductions; /* reduce */
+    struct predicate *predicates; /* count: [predicate_count], owned */
+    size_t predicate_count;
     struct stalin_sort_rules stalin_sort; /* stalin-sort */
 };
+
+/* Frees what the job owns. A job of zeros is allowed. */
+void job_destroy(struct job *job);
 
 /* A piece of the input, whole elements, in memory of the worker that pulled it. */
 struct chunk {

@@ -34,5 +34,6 @@ int main(int argc, char **argv)
         status_print("%s (see gpuhist --help)", failure.message);
     else if (status != STATUS_OK)
         status_print("%s", failure.message);
+    options_destroy(&options);
     return (int)status;
 }

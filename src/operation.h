@@ -28,6 +28,8 @@ struct operation {
                           struct failure *failure);
     /* Tells on stderr what a finished partial holds beside the result; NULL: nothing. */
     void (*report)(const void *partial);
+    /* After the result was printed: fails where something asked for has no value; NULL: never. */
+    enum status (*verdict)(const struct job *job, const void *partial, struct failure *failure);
     /* Tells on stderr more about a finished partial, for --stats; NULL: nothing. */
     void (*stats)(const void *partial);
     /* Frees a partial; NULL is allowed. */

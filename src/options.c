@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --chunk-size: an element of any type at least; kernels count a chunk's elements in 32 bits. */
@@ -26,7 +27,10 @@ enum options_key {
     OPTIONS_KEY_THREADS,
     OPTIONS_KEY_CHUNK_SIZE,
     OPTIONS_KEY_STATS,
-    OPTIONS_KEY_STRICT,
+#define OPTIONS_PREDICATE_KEY(id, ...) OPTIONS_KEY_##id,
+    PREDICATE_RELATIONS(OPTIONS_PREDICATE_KEY)
+#undef OPTIONS_PREDICATE_KEY
+        OPTIONS_KEY_STRICT,
     OPTIONS_KEY_DESCENDING,
     OPTIONS_KEY_PURGED,
 };
@@ -163,6 +167,34 @@ static enum status options_set_chunk_size(struct options *options, const char *v
     return STATUS_OK;
 }
 
+/* Appends a predicate to those that were given before. */
+static enum status options_add_predicate(struct options *options, enum predicate_relation relation,
+                                         const char *text, struct failure *failure)
+{
+    size_t count = options->predicate_count;
+
+    if ((count & (count - 1)) == 0) { /* 0 or a power of two: there is no more room */
+        size_t room = count > 0 ? 2 * count : 1;
+        struct options_predicate *grown =
+            realloc(options->predicates, room * sizeof *options->predicates);
+        if (!grown)
+            return status_fail(failure, STATUS_DATA, "no memory for %zu predicates", room);
+        options->predicates = grown;
+    }
+    options->predicates[count] = (struct options_predicate){.relation = relation, .text = text};
+    options->predicate_count++;
+    return STATUS_OK;
+}
+
+#define OPTIONS_SET_PREDICATE(id, label, ...)                                          \
+    static enum status options_set_##label(struct options *options, const char *value, \
+                                           struct failure *failure)                    \
+    {                                                                                  \
+        return options_add_predicate(options, PREDICATE_##id, value, failure);         \
+    }
+PREDICATE_RELATIONS(OPTIONS_SET_PREDICATE)
+#undef OPTIONS_SET_PREDICATE
+
 static enum status options_set_help(struct options *options, const char *value,
                                     struct failure *failure)
 {
@@ -212,8 +244,12 @@ static const struct options_row options_rows[] = {
     {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), or raw: counts as 64-bit integers",
      options_set_format, 0, OPTIONS_FOR(HISTOGRAM)},
 
-    {OPTIONS_KEY_STRICT, "strict", NULL, "purge what equals the last survivor, too", NULL,
-     offsetof(struct options, stalin_sort.strict), OPTIONS_FOR(STALIN_SORT)},
+#define OPTIONS_PREDICATE_ROW(id, label, name, argument, help) \
+    {OPTIONS_KEY_##id, name, argument, help, options_set_##label, 0, OPTIONS_FOR(COUNT)},
+    PREDICATE_RELATIONS(OPTIONS_PREDICATE_ROW)
+#undef OPTIONS_PREDICATE_ROW
+        {OPTIONS_KEY_STRICT, "strict", NULL, "purge what equals the last survivor, too", NULL,
+         offsetof(struct options, stalin_sort.strict), OPTIONS_FOR(STALIN_SORT)},
     {OPTIONS_KEY_DESCENDING, "descending", NULL, "purge what is greater, not what is less", NULL,
      offsetof(struct options, stalin_sort.descending), OPTIONS_FOR(STALIN_SORT)},
     {OPTIONS_KEY_PURGED, "purged", "FILE", "write what was purged to FILE", options_set_purged, 0,
@@ -296,6 +332,26 @@ static bool options_set_operation(struct options *options, const char *word)
     return operation_find(word, &options->operation);
 }
 
+/*
+ * The first operand of reduce, NULL if there is none, may list reductions; it is then taken as
+ * read. Otherwise all of them are meant.
+ */
+static enum status options_set_reductions(struct options *options, const char *operand,
+                                          struct failure *failure)
+{
+    enum reductions_parsed parsed = REDUCTIONS_NO_LIST;
+
+    if (operand)
+        parsed = reductions_parse(operand, &options->reductions);
+    if (parsed == REDUCTIONS_TWICE)
+        return status_fail(failure, STATUS_USAGE, "a reduction is named twice: '%s'", operand);
+    if (parsed == REDUCTIONS_LIST)
+        optind++;
+    else
+        reductions_all(&options->reductions);
+    return STATUS_OK;
+}
+
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure)
 {
     static char *standard_input[] = {"-", NULL};
@@ -317,11 +373,19 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
         if (options->action == OPTIONS_HELP || options->action == OPTIONS_VERSION)
             return STATUS_OK;
     }
+    if (options->operation == OPERATION_REDUCE &&
+        options_set_reductions(options, argv[optind], failure) != STATUS_OK)
+        return failure->status;
     options->names = argc > optind ? argv + optind : standard_input;
     options->name_count = argc > optind ? (size_t)(argc - optind) : 1;
     if (options->action == OPTIONS_INFO && argc > optind)
         return status_fail(failure, STATUS_USAGE, "info takes no file: '%s'", argv[optind]);
     return STATUS_OK;
+}
+
+void options_destroy(struct options *options)
+{
+    free(options->predicates);
 }
 
 static enum status options_make_histogram(const struct options *options, struct job *job,
@@ -333,6 +397,63 @@ static enum status options_make_histogram(const struct options *options, struct 
     __int128 high = options->has_range ? options->range_high : (__int128)options->bins;
     job->outside = options->outside;
     return binning_init(&job->binning, &job->element, low, high, options->bins, failure);
+}
+
+/* Standard input can be read once: as the input, or as the values of one predicate. */
+static enum status options_check_input(const struct options *options, struct failure *failure)
+{
+    unsigned uses = 0;
+
+    for (size_t i = 0; i < options->predicate_count; i++) {
+        const struct options_predicate *predicate = &options->predicates[i];
+        uses += predicate->relation == PREDICATE_ANY_OF && strcmp(predicate->text, "@-") == 0;
+    }
+    for (size_t i = 0; uses == 1 && i < options->name_count; i++)
+        uses += strcmp(options->names[i], "-") == 0;
+    if (uses <= 1)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       "--any-of @-: standard input is read for something else already");
+}
+
+static bool options_names_file(const struct options_predicate *predicate)
+{
+    return predicate->relation == PREDICATE_ANY_OF && *predicate->text == '@';
+}
+
+/* Makes the predicates of the job that read a file, or the others. */
+static enum status options_make_predicates(const struct options *options, struct job *job,
+                                           bool from_files, struct failure *failure)
+{
+    for (size_t i = 0; i < options->predicate_count; i++) {
+        const struct options_predicate *typed = &options->predicates[i];
+        if (options_names_file(typed) != from_files)
+            continue;
+        if (predicate_init(&job->predicates[i], typed->relation, typed->text, &job->element,
+                           failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
+static enum status options_make_count(const struct options *options, struct job *job,
+                                      struct failure *failure)
+{
+    if (options->predicate_count == 0)
+        return status_fail(failure, STATUS_USAGE, "count needs a predicate, such as --ge 500");
+    if (options_check_input(options, failure) != STATUS_OK)
+        return failure->status;
+    job->predicates = calloc(options->predicate_count, sizeof *job->predicates);
+    if (!job->predicates)
+        return status_fail(failure, STATUS_DATA, "no memory for %zu predicates",
+                           options->predicate_count);
+    job->predicate_count = options->predicate_count;
+
+    /* What is wrong with the command line comes first. */
+    enum status status = options_make_predicates(options, job, false, failure);
+    if (status == STATUS_OK)
+        status = options_make_predicates(options, job, true, failure);
+    return status;
 }
 
 static enum status options_make_stalin_sort(const struct options *options, struct job *job,
@@ -354,6 +475,11 @@ enum status options_make_job(const struct options *options, struct job *job,
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
         return options_make_histogram(options, job, failure);
+    case OPERATION_REDUCE:
+        job->reductions = options->reductions;
+        return STATUS_OK;
+    case OPERATION_COUNT:
+        return options_make_count(options, job, failure);
     case OPERATION_STALIN_SORT:
         return options_make_stalin_sort(options, job, failure);
     case OPERATION_IDS:
@@ -387,6 +513,16 @@ static void options_append_row(char *text, size_t size, size_t *length,
     options_append(text, size, length, "  %-23s %s\n", names, row->help);
 }
 
+/* Whether there are options that the operations of that set, and no others, take. */
+static bool options_has_rows(unsigned set)
+{
+    for (size_t i = 0; i < OPTIONS_ROWS; i++) {
+        if (options_rows[i].operations == set)
+            return true;
+    }
+    return false;
+}
+
 /* The options that the operations of that set take. */
 static void options_append_rows(char *text, size_t size, size_t *length, unsigned set)
 {
@@ -411,6 +547,8 @@ void options_help(char *text, size_t size)
                    "the version and the engines that can run here");
     options_append_rows(text, size, &length, 0);
     for (size_t i = 0; i < OPERATION_IDS; i++) {
+        if (!options_has_rows(1u << i))
+            continue;
         options_append(text, size, &length, "Options of %s:\n", operations[i]->name);
         options_append_rows(text, size, &length, 1u << i);
     }

@@ -20,6 +20,12 @@ enum options_action {
     OPTIONS_VERSION, /* --version */
 };
 
+/* A predicate as typed; the text points into argv. */
+struct options_predicate {
+    enum predicate_relation relation;
+    const char *text; /* NULL: it takes none */
+};
+
 struct options {
     enum options_action action;
 
@@ -31,6 +37,9 @@ struct options {
     __int128 range_low;
     __int128 range_high; /* exclusive */
     enum outside_policy outside;
+    struct options_predicate *predicates; /* [predicate_count], in the order given; owned */
+    size_t predicate_count;
+    struct reductions reductions;
     struct stalin_sort_rules stalin_sort;
 
     /* the input: names[0..name_count), "-" if none was given; points into argv */
@@ -51,16 +60,21 @@ struct options {
 
 /*
  * Reads the command line, which getopt reorders. Fails with STATUS_USAGE. The options point into
- * argv. Not thread-safe, as getopt is not.
+ * argv. The caller destroys them, also after failure. Not thread-safe, as getopt is not.
  */
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure);
+
+/* Frees what the options own. */
+void options_destroy(struct options *options);
 
 /* The text of --help, into `text`; cut if `size` is too small. */
 void options_help(char *text, size_t size);
 
 /*
- * Makes the job that the options describe. Fails with STATUS_USAGE where options that are fine by
- * themselves do not make one.
+ * Makes the job that the options describe, and reads the files that predicates name. Fails with
+ * STATUS_USAGE where options that are fine by themselves do not make one, with STATUS_DATA where a
+ * file or memory does not. The caller destroys the job, also after failure; the options and argv
+ * must live as long.
  */
 enum status options_make_job(const struct options *options, struct job *job,
                              struct failure *failure);

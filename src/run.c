@@ -45,6 +45,8 @@ static enum status run_source(const struct options *options, const struct job *j
         operation->stats(partial);
     if (status == STATUS_OK && operation->report && !options->quiet)
         operation->report(partial);
+    if (status == STATUS_OK && operation->verdict)
+        status = operation->verdict(job, partial, failure);
     return status;
 }
 
@@ -75,6 +77,7 @@ static enum status run_job(const struct options *options, struct failure *failur
         status = print_check(&options->print, failure);
     if (status == STATUS_OK)
         status = run_operation(options, &job, failure);
+    job_destroy(&job);
     return status;
 }
 

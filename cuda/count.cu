@@ -1,0 +1,215 @@
+/*
+ * Count kernels: how many elements are in intervals, several at once, or in a set.
+ *
+ * Every thread keeps a counter for each interval in a register; a block adds up its threads' and
+ * does one atomic addition for each. Whether a value is in an interval is one comparison,
+ * (value - low) mod 2^bits <= last, for signed and unsigned types alike, so that kernels differ by
+ * width alone. Sets are looked up in global memory, which L1 and L2 cache.
+ *
+ * Counters of a launch have 32 bits: it has fewer than 2^32 elements. Global ones have 64.
+ */
+#include "elements.cuh"
+#include "kernels.h"
+
+namespace
+{
+
+constexpr unsigned BLOCK_THREADS = 1024;
+constexpr unsigned WARP_THREADS = 32;
+constexpr unsigned WARPS = BLOCK_THREADS / WARP_THREADS;
+constexpr unsigned ALL_LANES = 0xffffffff;
+constexpr size_t INTERVALS_MAX = 8; /* of one launch: what a thread has registers for */
+
+/* The intervals of a launch, [used]; the rest of them is counted for nothing. */
+template <typename T, int N>
+struct intervals {
+    T low[N];
+    T last[N];
+    uint32_t predicate[N]; /* where the hits belong */
+    uint32_t used;
+};
+
+__device__ __forceinline__ uint32_t warp_sum(uint32_t sum)
+{
+#pragma unroll
+    for (unsigned distance = WARP_THREADS / 2; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(ALL_LANES, sum, distance);
+    return sum;
+}
+
+/*
+ * Adds up hits[N] over the block, all of whose threads take part, and calls add(i, sum) on one
+ * thread for each i.
+ */
+template <int N, typename Add>
+__device__ __forceinline__ void add_block_sums(const uint32_t (&hits)[N], Add add)
+{
+    __shared__ uint32_t sums[N][WARPS];
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+    const unsigned warp = threadIdx.x / WARP_THREADS;
+
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        uint32_t sum = warp_sum(hits[i]);
+        if (lane == 0)
+            sums[i][warp] = sum;
+    }
+    __syncthreads();
+    if (warp >= N)
+        return;
+    uint32_t sum = warp_sum(sums[warp][lane]); /* warp i adds up the sums of all warps for i */
+    if (lane == 0)
+        add(warp, sum);
+}
+static_assert(WARPS == WARP_THREADS, "a warp adds up one sum of each");
+
+/* for_each_element, with a loop of its own for either byte order. */
+template <typename T, typename Use>
+__device__ __forceinline__ void for_each_native(const T *d_elements, uint32_t elements,
+                                                bool swapped, Use use)
+{
+    if (swapped)
+        for_each_element(d_elements, elements, true, use);
+    else
+        for_each_element(d_elements, elements, false, use);
+}
+
+template <typename T, int N>
+__global__ void __launch_bounds__(BLOCK_THREADS)
+    count_intervals_kernel(const T *d_elements, uint32_t elements, bool swapped,
+                           const __grid_constant__ intervals<T, N> batch,
+                           unsigned long long *d_hits)
+{
+    uint32_t hits[N] = {};
+
+    for_each_native(d_elements, elements, swapped, [&](T value) {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            hits[i] += (T)(value - batch.low[i]) <= batch.last[i];
+    });
+    add_block_sums(hits, [&](unsigned i, uint32_t sum) {
+        if (i < batch.used && sum > 0)
+            atomicAdd(&d_hits[batch.predicate[i]], (unsigned long long)sum);
+    });
+}
+
+template <typename T>
+__global__ void __launch_bounds__(BLOCK_THREADS)
+    count_set_kernel(const T *d_elements, uint32_t elements, bool swapped,
+                     const __grid_constant__ struct value_set set, unsigned long long *d_hits)
+{
+    uint32_t hits[1] = {};
+
+    for_each_native(d_elements, elements, swapped, [&](T value) {
+        hits[0] += value_set_contains(&set, set.form, (T)(value - (T)set.low));
+    });
+    add_block_sums(hits, [&](unsigned, uint32_t sum) {
+        if (sum > 0)
+            atomicAdd(d_hits, (unsigned long long)sum);
+    });
+}
+
+/* Launches predicates[0..count), all intervals, whose indexes are given; count <= N. */
+template <typename T, int N>
+cudaError_t launch_batch(const struct cuda_device *device, const struct job *job,
+                         const uint32_t *predicates, uint32_t count, const T *d_elements,
+                         size_t elements, unsigned long long *d_hits, cudaStream_t stream)
+{
+    intervals<T, N> batch = {};
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct predicate *predicate = &job->predicates[predicates[i]];
+        batch.low[i] = (T)predicate->low;
+        batch.last[i] = (T)predicate->last;
+        batch.predicate[i] = predicates[i];
+    }
+    batch.used = count;
+    unsigned blocks = grid_size(device, elements, 4 * BLOCK_THREADS);
+    count_intervals_kernel<T, N>
+        <<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, (uint32_t)elements, job->element.swapped,
+                                               batch, d_hits);
+    return cudaGetLastError();
+}
+
+template <typename T>
+cudaError_t launch_some(const struct cuda_device *device, const struct job *job,
+                        const uint32_t *predicates, uint32_t count, const T *d_elements,
+                        size_t elements, unsigned long long *d_hits, cudaStream_t stream)
+{
+    auto launch = count > 4   ? launch_batch<T, 8>
+                  : count > 2 ? launch_batch<T, 4>
+                  : count > 1 ? launch_batch<T, 2>
+                              : launch_batch<T, 1>;
+    return launch(device, job, predicates, count, d_elements, elements, d_hits, stream);
+}
+
+template <typename T>
+cudaError_t launch_intervals(const struct cuda_device *device, const struct job *job,
+                             const void *d_elements, size_t elements, uint64_t *d_hits,
+                             cudaStream_t stream)
+{
+    uint32_t predicates[INTERVALS_MAX];
+    uint32_t count = 0;
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; error == cudaSuccess && i < job->predicate_count; i++) {
+        if (job->predicates[i].form == PREDICATE_INTERVAL)
+            predicates[count++] = (uint32_t)i;
+        if (count == INTERVALS_MAX || (count > 0 && i == job->predicate_count - 1)) {
+            error = launch_some(device, job, predicates, count, (const T *)d_elements, elements,
+                                (unsigned long long *)d_hits, stream);
+            count = 0;
+        }
+    }
+    return error;
+}
+
+template <typename T>
+cudaError_t launch_set(const struct cuda_device *device, const struct job *job,
+                       const struct value_set *set, const void *d_elements, size_t elements,
+                       uint64_t *d_hits, cudaStream_t stream)
+{
+    unsigned blocks = grid_size(device, elements, 4 * BLOCK_THREADS);
+    count_set_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>((const T *)d_elements,
+                                                           (uint32_t)elements, job->element.swapped,
+                                                           *set, (unsigned long long *)d_hits);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+cudaError_t cuda_count_intervals_launch(const struct cuda_device *device, const struct job *job,
+                                        const void *d_elements, size_t elements, uint64_t *d_hits,
+                                        cudaStream_t stream)
+{
+    switch (job->element.bytes) {
+    case 1:
+        return launch_intervals<uint8_t>(device, job, d_elements, elements, d_hits, stream);
+    case 2:
+        return launch_intervals<uint16_t>(device, job, d_elements, elements, d_hits, stream);
+    case 4:
+        return launch_intervals<uint32_t>(device, job, d_elements, elements, d_hits, stream);
+    case 8:
+        return launch_intervals<uint64_t>(device, job, d_elements, elements, d_hits, stream);
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
+cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct job *job,
+                                  const struct value_set *set, const void *d_elements,
+                                  size_t elements, uint64_t *d_hits, cudaStream_t stream)
+{
+    switch (job->element.bytes) {
+    case 1:
+        return launch_set<uint8_t>(device, job, set, d_elements, elements, d_hits, stream);
+    case 2:
+        return launch_set<uint16_t>(device, job, set, d_elements, elements, d_hits, stream);
+    case 4:
+        return launch_set<uint32_t>(device, job, set, d_elements, elements, d_hits, stream);
+    case 8:
+        return launch_set<uint64_t>(device, job, set, d_elements, elements, d_hits, stream);
+    default:
+        return cudaErrorInvalidValue;
+    }
+}

@@ -1,0 +1,108 @@
+/*
+ * Operation count on a GPU, the host's part. The partial of a GPU, which all its feeders share, is
+ * the hits of each predicate, and behind them the memory of the sets.
+ */
+#include "config.h"
+
+#include "count.h"
+#include "cuda_operation.h"
+
+#define CUDA_COUNT_ALIGNMENT ((size_t)256)
+
+static size_t cuda_count_align(size_t bytes)
+{
+    return (bytes + CUDA_COUNT_ALIGNMENT - 1) / CUDA_COUNT_ALIGNMENT * CUDA_COUNT_ALIGNMENT;
+}
+
+/* Bytes that predicate i has behind the hits and behind the sets of those before it. */
+static size_t cuda_count_set_bytes(const struct job *job, size_t i)
+{
+    const struct predicate *predicate = &job->predicates[i];
+    return predicate->form == PREDICATE_SET ? cuda_count_align(predicate->set.bytes) : 0;
+}
+
+static size_t cuda_count_hits_bytes(const struct job *job)
+{
+    return cuda_count_align(job->predicate_count * sizeof(uint64_t));
+}
+
+static size_t cuda_count_partial_bytes(const struct job *job)
+{
+    size_t bytes = cuda_count_hits_bytes(job);
+
+    for (size_t i = 0; i < job->predicate_count; i++)
+        bytes += cuda_count_set_bytes(job, i);
+    return bytes;
+}
+
+static cudaError_t cuda_count_prepare(const struct cuda_shared *shared)
+{
+    const struct job *job = shared->job;
+    char *d_set = (char *)shared->d_partial + cuda_count_hits_bytes(job);
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; error == cudaSuccess && i < job->predicate_count; i++) {
+        const struct predicate *predicate = &job->predicates[i];
+        if (predicate->form == PREDICATE_SET)
+            error = cudaMemcpy(d_set, predicate->set.words, predicate->set.bytes,
+                               cudaMemcpyHostToDevice);
+        d_set += cuda_count_set_bytes(job, i);
+    }
+    return error;
+}
+
+static cudaError_t cuda_count_absorb(const struct cuda_shared *shared,
+                                     const struct cuda_chunk *chunk)
+{
+    const struct job *job = shared->job;
+    const struct cuda_device *device = &shared->device;
+    size_t elements = chunk->chunk.bytes / job->element.bytes;
+    uint64_t *d_hits = shared->d_partial;
+    char *d_set = (char *)shared->d_partial + cuda_count_hits_bytes(job);
+    cudaError_t error = cuda_count_intervals_launch(device, job, chunk->d_elements, elements,
+                                                    d_hits, chunk->stream);
+
+    for (size_t i = 0; error == cudaSuccess && i < job->predicate_count; i++) {
+        if (job->predicates[i].form == PREDICATE_SET) {
+            struct value_set set = value_set_at(&job->predicates[i].set, d_set);
+            error = cuda_count_set_launch(device, job, &set, chunk->d_elements, elements,
+                                          d_hits + i, chunk->stream);
+        }
+        d_set += cuda_count_set_bytes(job, i);
+    }
+    return error;
+}
+
+static enum status cuda_count_settle(const struct cuda_shared *shared,
+                                     const struct cuda_chunk *chunk, struct failure *failure)
+{
+    (void)failure;
+    count_add_elements(shared->partial, chunk->chunk.bytes / shared->job->element.bytes);
+    return STATUS_OK;
+}
+
+static cudaError_t cuda_count_collect(const struct cuda_shared *shared, void *staging,
+                                      size_t staging_bytes)
+{
+    const uint64_t *d_hits = shared->d_partial;
+    size_t predicates = shared->job->predicate_count;
+    size_t room = staging_bytes / sizeof *d_hits;
+
+    for (size_t first = 0; first < predicates; first += room) {
+        size_t n = predicates - first < room ? predicates - first : room;
+        cudaError_t error =
+            cudaMemcpy(staging, d_hits + first, n * sizeof *d_hits, cudaMemcpyDeviceToHost);
+        if (error != cudaSuccess)
+            return error;
+        count_add_hits(shared->partial, first, staging, n);
+    }
+    return cudaSuccess;
+}
+
+const struct cuda_operation cuda_count = {
+    .partial_bytes = cuda_count_partial_bytes,
+    .prepare = cuda_count_prepare,
+    .absorb = cuda_count_absorb,
+    .settle = cuda_count_settle,
+    .collect = cuda_count_collect,
+};

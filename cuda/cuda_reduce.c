@@ -1,0 +1,63 @@
+/* Operation reduce on a GPU, the host's part: one partial a GPU, which all its feeders share. */
+#include "config.h"
+
+#include "cuda_operation.h"
+#include "reduce.h"
+
+/* What makes keys compare as unsigned words, as the kernels do. */
+static uint64_t cuda_reduce_bias(const struct element *element)
+{
+    return element->is_signed ? (uint64_t)1 << 63 : 0;
+}
+
+static size_t cuda_reduce_partial_bytes(const struct job *job)
+{
+    (void)job;
+    return sizeof(struct cuda_reduce_partial);
+}
+
+static cudaError_t cuda_reduce_prepare(const struct cuda_shared *shared)
+{
+    const struct cuda_reduce_partial empty = {.min = UINT64_MAX, .and_bits = UINT64_MAX};
+    return cudaMemcpy(shared->d_partial, &empty, sizeof empty, cudaMemcpyHostToDevice);
+}
+
+static cudaError_t cuda_reduce_absorb(const struct cuda_shared *shared,
+                                      const struct cuda_chunk *chunk)
+{
+    return cuda_reduce_launch(&shared->device, shared->job, chunk->d_elements,
+                              chunk->chunk.bytes / shared->job->element.bytes, shared->d_partial,
+                              chunk->stream);
+}
+
+static cudaError_t cuda_reduce_collect(const struct cuda_shared *shared, void *staging,
+                                       size_t staging_bytes)
+{
+    const struct element *element = &shared->job->element;
+    const struct cuda_reduce_partial *copied = staging;
+    cudaError_t error =
+        cudaMemcpy(staging, shared->d_partial, sizeof *copied, cudaMemcpyDeviceToHost);
+
+    (void)staging_bytes; /* it has room */
+    if (error != cudaSuccess)
+        return error;
+    const struct reduce reduce = {
+        .count = copied->count,
+        .sum = (unsigned __int128)copied->sum[1] << 64 | copied->sum[0],
+        .squares = {{copied->squares[0], copied->squares[1], copied->squares[2]}},
+        .min = element_value(element, copied->min ^ cuda_reduce_bias(element)),
+        .max = element_value(element, copied->max ^ cuda_reduce_bias(element)),
+        .and_bits = copied->and_bits,
+        .or_bits = copied->or_bits,
+        .xor_bits = copied->xor_bits,
+    };
+    reduce_share(shared->partial, &reduce);
+    return cudaSuccess;
+}
+
+const struct cuda_operation cuda_reduce = {
+    .partial_bytes = cuda_reduce_partial_bytes,
+    .prepare = cuda_reduce_prepare,
+    .absorb = cuda_reduce_absorb,
+    .collect = cuda_reduce_collect,
+};

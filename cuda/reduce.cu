@@ -1,0 +1,371 @@
+/*
+ * Reduction kernels: one pass that accumulates all that reductions are made from; the squares only
+ * if they are wanted, since they cost the most.
+ *
+ * A thread accumulates in registers: elements of 32 and 64 bits one by one, smaller ones in words
+ * of four or two, by instructions that take all of them at once. A warp, and then a block, merges
+ * what its threads have; one thread adds that to the partial in device memory by atomics.
+ *
+ * Registers are wide enough for one launch: at most 2^30 bytes, so 2^28 words of 32 bits. The sums
+ * of packed elements have 32 bits, and no thread is given more than PACKED_WORDS_MAX words.
+ */
+#include "elements.cuh"
+#include "kernels.h"
+
+#include <type_traits>
+
+namespace
+{
+
+using totals = struct cuda_reduce_partial;
+using uint128 = unsigned __int128;
+
+/* Threads a block: 64-bit elements take more registers. */
+template <typename T>
+constexpr unsigned BLOCK_THREADS = sizeof(T) == 8 ? 768 : 1024;
+
+/* Blocks that share a multiprocessor, where it has 2048 threads and this leaves enough registers.
+ */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+constexpr unsigned BLOCKS_SHARING = 2;
+#else
+constexpr unsigned BLOCKS_SHARING = 1;
+#endif
+
+constexpr unsigned WARP_THREADS = 32;
+constexpr unsigned TOTALS_WORDS = sizeof(totals) / sizeof(uint64_t);
+
+/* 2^14 words of squares of bytes, 4 * 255^2 each, fit 32 bits. A thread's share is rounded up. */
+constexpr size_t PACKED_WORDS_MAX = 1 << 13;
+
+template <typename T>
+constexpr bool IS_SIGNED = std::is_signed_v<T>;
+
+/* What makes keys of signed types compare as unsigned words. */
+template <typename T>
+constexpr uint64_t BIAS = IS_SIGNED<T> ? (uint64_t)1 << 63 : 0;
+
+template <typename T>
+__device__ __forceinline__ uint64_t key_of(T value)
+{
+    return (uint64_t)(int64_t)value;
+}
+
+/* The square of a value of at most 32 bits. */
+template <typename T>
+__device__ __forceinline__ uint64_t square(T value)
+{
+    if constexpr (IS_SIGNED<T>)
+        return (uint64_t)((int64_t)value * (int64_t)value);
+    return (uint64_t)value * (uint64_t)value;
+}
+
+/* words = value, modulo 2^(64 N) */
+template <unsigned N>
+__device__ __forceinline__ void set_words(unsigned long long (&words)[N], uint128 value)
+{
+    words[0] = (uint64_t)value;
+    words[1] = (uint64_t)(value >> 64);
+    if constexpr (N > 2)
+        words[2] = 0;
+}
+
+template <unsigned N>
+__device__ __forceinline__ void add_words(unsigned long long (&into)[N],
+                                          const unsigned long long (&from)[N])
+{
+    uint128 carry = 0;
+#pragma unroll
+    for (unsigned i = 0; i < N; i++) {
+        carry += (uint128)into[i] + from[i];
+        into[i] = (uint64_t)carry;
+        carry >>= 64;
+    }
+}
+
+/*
+ * The same while others do it. Whoever makes a word wrap carries for it, so that in the end, in
+ * whatever order words were added to, nothing is lost. A carry that makes its own addend wrap
+ * leaves nothing to add, but goes on.
+ */
+template <unsigned N>
+__device__ void add_words_atomically(unsigned long long (&d_into)[N],
+                                     const unsigned long long (&from)[N])
+{
+    unsigned long long carry = 0;
+
+    for (unsigned i = 0; i < N; i++) {
+        unsigned long long addend = from[i] + carry;
+        carry = addend < carry;
+        if (addend == 0)
+            continue;
+        unsigned long long before = atomicAdd(&d_into[i], addend);
+        carry += before + addend < before;
+    }
+}
+
+__device__ __forceinline__ totals no_totals()
+{
+    totals none = {};
+    none.min = UINT64_MAX;
+    none.and_bits = UINT64_MAX;
+    return none;
+}
+
+__device__ __forceinline__ void merge(totals &into, const totals &from)
+{
+    into.count += from.count;
+    add_words(into.sum, from.sum);
+    add_words(into.squares, from.squares);
+    into.min = min(into.min, from.min);
+    into.max = max(into.max, from.max);
+    into.and_bits &= from.and_bits;
+    into.or_bits |= from.or_bits;
+    into.xor_bits ^= from.xor_bits;
+}
+
+__device__ void merge_atomically(totals *d_into, const totals &from)
+{
+    atomicAdd(&d_into->count, from.count);
+    add_words_atomically(d_into->sum, from.sum);
+    add_words_atomically(d_into->squares, from.squares);
+    atomicMin(&d_into->min, from.min);
+    atomicMax(&d_into->max, from.max);
+    atomicAnd(&d_into->and_bits, from.and_bits);
+    atomicOr(&d_into->or_bits, from.or_bits);
+    atomicXor(&d_into->xor_bits, from.xor_bits);
+}
+
+/* What a thread accumulates of elements that come one by one. */
+template <typename T, bool SQUARES>
+struct accumulator {
+    using sum_type = std::conditional_t<sizeof(T) == 8, uint128, int64_t>;
+
+    uint32_t count = 0;
+    sum_type sum = 0;
+    uint128 squares = 0;      /* for 64 bits: of the lower halves of the squares */
+    uint128 squares_high = 0; /* and of the upper halves */
+    T least = IS_SIGNED<T> ? (T)((BIAS<T> - 1) >> (64 - 8 * sizeof(T))) : (T)-1;
+    T greatest = (T)~least;
+    T and_bits = (T)-1;
+    T or_bits = 0;
+    T xor_bits = 0;
+
+    __device__ __forceinline__ void absorb(T value)
+    {
+        count++;
+        if constexpr (sizeof(T) == 8)
+            sum += (uint128)(__int128)value;
+        else
+            sum += (int64_t)value;
+        if constexpr (SQUARES && sizeof(T) < 8)
+            squares += square(value);
+        if constexpr (SQUARES && sizeof(T) == 8) {
+            uint64_t size = IS_SIGNED<T> && (int64_t)value < 0 ? -(uint64_t)value : value;
+            squares += size * size;
+            squares_high += __umul64hi(size, size);
+        }
+        least = min(least, value);
+        greatest = max(greatest, value);
+        and_bits &= value;
+        or_bits |= value;
+        xor_bits ^= value;
+    }
+
+    __device__ __forceinline__ totals total() const
+    {
+        totals made;
+        made.count = count;
+        set_words(made.sum, (uint128)(__int128)sum);
+        uint128 high = squares_high + (squares >> 64);
+        made.squares[0] = (uint64_t)squares;
+        made.squares[1] = (uint64_t)high;
+        made.squares[2] = (uint64_t)(high >> 64);
+        made.min = key_of(least) ^ BIAS<T>;
+        made.max = key_of(greatest) ^ BIAS<T>;
+        made.and_bits = key_of(and_bits);
+        made.or_bits = key_of(or_bits);
+        made.xor_bits = key_of(xor_bits);
+        return made;
+    }
+};
+
+/* What a thread accumulates of elements of 8 or 16 bits that come in words of 32. */
+template <typename T, bool SQUARES>
+struct packed_accumulator {
+    static constexpr uint32_t LANES = 4 / sizeof(T);
+    static constexpr uint32_t ONES = sizeof(T) == 1 ? 0x01010101 : 0x0101;
+    static constexpr uint32_t SIGNS = !IS_SIGNED<T> ? 0 : sizeof(T) == 1 ? 0x80808080 : 0x80008000;
+    using word_type = std::conditional_t<IS_SIGNED<T>, int32_t, uint32_t>;
+
+    uint32_t words = 0;
+    word_type sum = 0;
+    std::conditional_t<sizeof(T) == 1, word_type, uint64_t> squares = 0;
+    uint32_t least = UINT32_MAX; /* two lanes of 16 bits that compare as unsigned */
+    uint32_t greatest = 0;
+    uint32_t and_bits = UINT32_MAX;
+    uint32_t or_bits = 0;
+    uint32_t xor_bits = 0;
+
+    __device__ __forceinline__ void compare(uint32_t lanes)
+    {
+        least = __vminu2(least, lanes);
+        greatest = __vmaxu2(greatest, lanes);
+    }
+
+    __device__ __forceinline__ void absorb(uint32_t word)
+    {
+        const word_type lanes = (word_type)word;
+        words++;
+        if constexpr (sizeof(T) == 1) {
+            sum = __dp4a(lanes, (word_type)ONES, sum);
+            if constexpr (SQUARES)
+                squares = __dp4a(lanes, lanes, squares);
+            compare(__byte_perm(word ^ SIGNS, 0, 0x4240));
+            compare(__byte_perm(word ^ SIGNS, 0, 0x4341));
+        } else {
+            sum = __dp2a_lo(lanes, (word_type)ONES, sum);
+            if constexpr (SQUARES)
+                squares += square((word_type)(T)word) + square((word_type)(T)(word >> 16));
+            compare(word ^ SIGNS);
+        }
+        and_bits &= word;
+        or_bits |= word;
+        xor_bits ^= word;
+    }
+
+    /* The key of the element that a lane of 16 bits stands for, to compare as unsigned. */
+    static __device__ __forceinline__ uint64_t ordered_key(uint32_t lane)
+    {
+        return key_of((T)(lane ^ SIGNS)) ^ BIAS<T>;
+    }
+
+    /* The key of all lanes of a word put together. */
+    template <typename Fold>
+    static __device__ __forceinline__ uint64_t fold_lanes(uint32_t word, Fold fold)
+    {
+        word = fold(word, word >> 16);
+        return key_of((T)(sizeof(T) == 1 ? fold(word, word >> 8) : word));
+    }
+
+    __device__ __forceinline__ totals total() const
+    {
+        totals made;
+        made.count = (uint64_t)words * LANES;
+        set_words(made.sum, (uint128)(__int128)sum);
+        set_words(made.squares, (uint128)squares);
+        made.min = ordered_key(min(least & 0xffff, least >> 16));
+        made.max = ordered_key(max(greatest & 0xffff, greatest >> 16));
+        made.and_bits = fold_lanes(and_bits, [](uint32_t a, uint32_t b) { return a & b; });
+        made.or_bits = fold_lanes(or_bits, [](uint32_t a, uint32_t b) { return a | b; });
+        made.xor_bits = fold_lanes(xor_bits, [](uint32_t a, uint32_t b) { return a ^ b; });
+        return made;
+    }
+};
+
+/* The totals of the elements that fall to this thread. */
+template <typename T, bool SQUARES>
+__device__ __forceinline__ totals accumulate(const T *d_elements, uint32_t elements, bool swapped)
+{
+    accumulator<T, SQUARES> single;
+
+    if constexpr (sizeof(T) >= 4) {
+        for_each_element(d_elements, elements, swapped, [&](T value) { single.absorb(value); });
+        return single.total();
+    } else {
+        constexpr uint32_t lanes = packed_accumulator<T, SQUARES>::LANES;
+        const uint32_t words = elements / lanes;
+        const uint32_t order = sizeof(T) == 2 && swapped ? 0x2301 : 0x3210;
+        const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+        packed_accumulator<T, SQUARES> packed;
+
+        for_each_element((const uint32_t *)d_elements, words, false,
+                         [&](uint32_t word) { packed.absorb(__byte_perm(word, 0, order)); });
+        totals made = packed.total();
+        if (thread < elements % lanes) { /* what does not fill a word */
+            T last = d_elements[words * lanes + thread];
+            single.absorb(swapped ? swap_bytes(last) : last);
+            merge(made, single.total());
+        }
+        return made;
+    }
+}
+
+/* Merges the totals of a warp's threads; the first of them has the result. */
+__device__ __forceinline__ void merge_warp(totals &own)
+{
+    union lanes {
+        totals total;
+        unsigned long long words[TOTALS_WORDS];
+    };
+
+#pragma unroll 1
+    for (unsigned offset = WARP_THREADS / 2; offset > 0; offset /= 2) {
+        lanes from, other;
+        from.total = own;
+#pragma unroll
+        for (unsigned i = 0; i < TOTALS_WORDS; i++)
+            other.words[i] = __shfl_down_sync(0xffffffff, from.words[i], offset);
+        merge(own, other.total);
+    }
+}
+
+template <typename T, bool SQUARES>
+__global__ void __launch_bounds__(BLOCK_THREADS<T>, BLOCKS_SHARING)
+    reduce_kernel(const T *d_elements, uint32_t elements, bool swapped, totals *d_partial)
+{
+    constexpr unsigned warps = BLOCK_THREADS<T> / WARP_THREADS;
+    __shared__ totals of_warps[warps];
+    const unsigned warp = threadIdx.x / WARP_THREADS;
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+
+    totals own = accumulate<T, SQUARES>(d_elements, elements, swapped);
+    merge_warp(own);
+    if (lane == 0)
+        of_warps[warp] = own;
+    __syncthreads();
+    if (warp > 0)
+        return;
+    own = lane < warps ? of_warps[lane] : no_totals();
+    merge_warp(own);
+    if (lane == 0)
+        merge_atomically(d_partial, own);
+}
+
+template <typename T>
+cudaError_t launch(const struct cuda_device *device, const struct job *job, const void *d_elements,
+                   size_t elements, totals *d_partial, cudaStream_t stream)
+{
+    auto kernel = job->reductions.needs & REDUCTIONS_NEED_SQUARES ? reduce_kernel<T, true>
+                                                                  : reduce_kernel<T, false>;
+    size_t words = elements * sizeof(T) / sizeof(uint32_t);
+    size_t blocks = grid_size(device, elements, 64 / sizeof(T) * BLOCK_THREADS<T>);
+    size_t least = words / (PACKED_WORDS_MAX * BLOCK_THREADS<T>)+1;
+
+    if (blocks < least)
+        blocks = least;
+    kernel<<<(unsigned)blocks, BLOCK_THREADS<T>, 0, stream>>>((const T *)d_elements,
+                                                              (uint32_t)elements,
+                                                              job->element.swapped, d_partial);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct job *job,
+                               const void *d_elements, size_t elements,
+                               struct cuda_reduce_partial *d_partial, cudaStream_t stream)
+{
+    if (elements == 0)
+        return cudaSuccess;
+    switch (job->element.type) {
+#define LAUNCH_CASE(id, name, ctype) \
+    case ELEMENT_##id:               \
+        return launch<ctype>(device, job, d_elements, elements, d_partial, stream);
+        ELEMENT_TYPES(LAUNCH_CASE)
+#undef LAUNCH_CASE
+    case ELEMENT_TYPE_COUNT:
+        break;
+    }
+    return cudaErrorInvalidValue;
+}

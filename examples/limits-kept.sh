@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# How many requests were quick enough? From little-endian 32-bit latencies, in whatever unit, a line
+# for each of some limits, all counted in one pass:
+#
+#     limit TAB latencies up to it TAB percent
+#
+# Usage: limits-kept.sh LIMIT,LIMIT,... [FILE...]     no FILE is standard input
+#        limits-kept.sh                               on a sample of 200 latencies
+# Environment: GPUHIST
+set -euo pipefail
+
+gpuhist=${GPUHIST:-gpuhist}
+
+# Numbers, one a line, to little-endian 32-bit integers.
+u32() {
+    printf '%b' "$(awk '{ printf "\\0%03o\\0%03o\\0%03o\\0%03o", $1 % 256, int($1 / 256) % 256,
+                                 int($1 / 65536) % 256, int($1 / 16777216) }')"
+}
+
+if [ $# -eq 0 ]; then
+    sample=$(mktemp -d)
+    trap 'rm -rf "$sample"' EXIT
+    seq 0 199 | awk '{ print int($1 * $1 / 40) }' | u32 >"$sample/latencies"
+    set -- 50,100,250,500,1K "$sample/latencies"
+fi
+
+predicates=()
+IFS=, read -r -a limits <<<"$1"
+for limit in "${limits[@]}"; do predicates+=(--le "$limit"); done
+
+"$gpuhist" count --type u32 --all "${predicates[@]}" -- "${@:2}" |
+    awk -F '\t' 'NR == 1 { all = $2; next }
+        { sub(/^le /, ""); printf "%s\t%d\t%.2f\n", $1, $2, (all ? $2 / all * 100 : 100) }'

@@ -1,0 +1,88 @@
+#include "config.h"
+
+#include "count.h"
+
+#include "operation.h"
+
+#include <stdlib.h>
+
+enum status count_create(const struct job *job, struct count **count, struct failure *failure)
+{
+    struct count *made = calloc(1, sizeof *made + job->predicate_count * sizeof *made->hits);
+    if (!made)
+        return status_fail(failure, STATUS_DATA, "no memory for %zu counts", job->predicate_count);
+
+    pthread_mutex_init(&made->mutex, NULL);
+    *count = made;
+    return STATUS_OK;
+}
+
+void count_destroy(struct count *count)
+{
+    if (!count)
+        return;
+    pthread_mutex_destroy(&count->mutex);
+    free(count);
+}
+
+void count_add_hits(struct count *count, size_t first, const uint64_t *hits, size_t n)
+{
+    pthread_mutex_lock(&count->mutex);
+    for (size_t i = 0; i < n; i++)
+        count->hits[first + i] += hits[i];
+    pthread_mutex_unlock(&count->mutex);
+}
+
+void count_add_elements(struct count *count, uint64_t elements)
+{
+    pthread_mutex_lock(&count->mutex);
+    count->elements += elements;
+    pthread_mutex_unlock(&count->mutex);
+}
+
+enum status count_finish(struct count *count, const struct job *job, uint64_t elements,
+                         struct failure *failure)
+{
+    if (count->elements != elements)
+        return status_fail(failure, STATUS_DATA,
+                           "internal error: %llu elements were read, but %llu looked at",
+                           (unsigned long long)elements, (unsigned long long)count->elements);
+    for (size_t i = 0; i < job->predicate_count; i++) {
+        const struct predicate *predicate = &job->predicates[i];
+        uint64_t hits = predicate->form == PREDICATE_EVERY ? elements : count->hits[i];
+        if (hits > elements)
+            return status_fail(failure, STATUS_DATA,
+                               "internal error: %llu elements were read, but %llu counted",
+                               (unsigned long long)elements, (unsigned long long)hits);
+        count->hits[i] = predicate->negated ? elements - hits : hits;
+    }
+    return STATUS_OK;
+}
+
+static enum status count_create_partial(const struct job *job, void **partial,
+                                        struct failure *failure)
+{
+    struct count *count = NULL;
+    enum status status = count_create(job, &count, failure);
+    *partial = count;
+    return status;
+}
+
+static enum status count_finish_partial(void *partial, const struct job *job, uint64_t elements,
+                                        struct failure *failure)
+{
+    return count_finish(partial, job, elements, failure);
+}
+
+static void count_destroy_partial(void *partial)
+{
+    count_destroy(partial);
+}
+
+const struct operation operation_count = {
+    .name = "count",
+    .help = "how many values meet each of the predicates",
+    .create = count_create_partial,
+    .finish = count_finish_partial,
+    .destroy = count_destroy_partial,
+};

@@ -1,0 +1,46 @@
+/*
+ * The partial of operation count: how many values each predicate of the job was met by.
+ *
+ * Workers count in memory of their own, for each predicate the hits of its interval or set, and add
+ * them when they are done. What needs no looking at the values, every value and the opposite of a
+ * predicate, is the end's to compute from the number of elements.
+ *
+ * The count_add_ functions are thread-safe; the others are not.
+ */
+#ifndef GPUHIST_COUNT_H
+#define GPUHIST_COUNT_H
+
+#include "job.h"
+#include "status.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct count {
+    pthread_mutex_t mutex;
+    uint64_t elements; /* looked at */
+    uint64_t hits[];   /* one a predicate; once finished, the result */
+};
+
+/* Makes an empty partial. Fails with STATUS_DATA if there is no memory. The caller destroys it. */
+enum status count_create(const struct job *job, struct count **count, struct failure *failure);
+
+/* NULL is allowed. */
+void count_destroy(struct count *count);
+
+/* Adds hits[0..n) to those of the predicates from `first` on. */
+void count_add_hits(struct count *count, size_t first, const uint64_t *hits, size_t n);
+
+/* Tells that so many elements more were looked at. */
+void count_add_elements(struct count *count, uint64_t elements);
+
+/*
+ * To be called once when all workers are done: checks that as many elements were looked at as were
+ * read and that no predicate was met by more (if not, something is broken: STATUS_DATA), and makes
+ * the results of the hits.
+ */
+enum status count_finish(struct count *count, const struct job *job, uint64_t elements,
+                         struct failure *failure);
+
+#endif

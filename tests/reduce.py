@@ -1,0 +1,126 @@
+"""Compares gpuhist reduce with Python's integers over engines, threads, chunk sizes and values.
+
+usage: reduce.py GPUHIST TYPE ENGINE...
+
+The reference adds Python's integers, rounds with the decimal module, and shares nothing with
+gpuhist.
+"""
+
+import decimal
+import functools
+import operator
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+COUNT = 50021
+NAMES = "count sum min max mean variance stddev and or xor".split()
+DIGITS = decimal.Context(prec=17, rounding=decimal.ROUND_HALF_EVEN)
+EXACT = decimal.Context(prec=400)
+
+
+def distributions(dtype, rng):
+    """Names and arrays: what a reduction meets in practice and at its limits."""
+    info = np.iinfo(dtype)
+    low, high = int(info.min), int(info.max)
+    uniform = rng.integers(low, high, COUNT, dtype=dtype, endpoint=True)
+    yield "uniform", uniform
+    yield "alternating", np.resize(np.array([low, high], dtype), COUNT)
+    yield "largest", np.full(COUNT, high, dtype)
+    yield "sorted", np.sort(uniform)
+    yield "smallest", np.full(COUNT - 1, low, dtype)
+    yield "reversed", np.sort(uniform)[::-1]
+    yield "equal", np.full(COUNT, 99, dtype)
+    yield "zeros", np.zeros(COUNT, dtype)
+    yield "one", np.array([high - 2], dtype)
+    yield "two", np.array([low, low + 1], dtype)
+    yield "three", np.array([0, 0, 1], dtype)
+
+
+def shape(value):
+    """A decimal of 17 digits as printf's %.17g has it, without zeros at the end."""
+    value = DIGITS.plus(value)
+    if value == 0:
+        return "0"
+    sign, digits, _ = value.as_tuple()
+    exponent = value.adjusted()
+    text = "".join(map(str, digits)).rstrip("0")
+    if exponent < -4 or exponent >= 17:
+        text = text[0] + "." * (len(text) > 1) + text[1:] + f"e{exponent:+03d}"
+    elif exponent < 0:
+        text = "0." + "0" * (-exponent - 1) + text
+    else:
+        text = text.ljust(exponent + 1, "0")
+        rest = text[exponent + 1:]
+        text = text[:exponent + 1] + "." * bool(rest) + rest
+    return "-" * sign + text
+
+
+def expected(values):
+    """The text of every reduction, by its name."""
+    numbers = [int(v) for v in values]
+    n, total, squares = len(numbers), sum(numbers), sum(v * v for v in numbers)
+    variance = EXACT.divide(decimal.Decimal(n * squares - total * total), decimal.Decimal(n * n))
+    return {
+        "count": str(n),
+        "sum": str(total),
+        "min": str(min(numbers)),
+        "max": str(max(numbers)),
+        "mean": shape(EXACT.divide(decimal.Decimal(total), decimal.Decimal(n))),
+        "variance": shape(variance),
+        "stddev": shape(EXACT.sqrt(variance)),
+        "and": str(functools.reduce(operator.and_, numbers)),
+        "or": str(functools.reduce(operator.or_, numbers)),
+        "xor": str(functools.reduce(operator.xor, numbers)),
+    }
+
+
+def requests(rng, distribution):
+    """What is asked for: all, and of the first array each alone and some sets in any order."""
+    yield []
+    if distribution == "uniform":
+        yield from ([name] for name in NAMES)
+        for _ in range(4):
+            yield list(rng.permutation(NAMES)[:rng.integers(2, len(NAMES))])
+
+
+def check(command, request, values):
+    done = subprocess.run(command, capture_output=True, check=False)
+    text = values[request[0]] + "\n" if len(request) == 1 else \
+        "".join(f"{name}\t{values[name]}\n" for name in request or NAMES)
+    if done.returncode or done.stderr or done.stdout.decode() != text:
+        sys.exit(f"{' '.join(command)}: status {done.returncode}, {done.stderr.decode()!r},\n"
+                 f"{done.stdout.decode()!r} instead of\n{text!r}")
+
+
+def main():
+    gpuhist, type_name, engines = sys.argv[1], sys.argv[2], sys.argv[3:]
+    order = ">" if type_name.endswith("be") else "<"
+    width = int(type_name[1:].removesuffix("be").removesuffix("le")) // 8
+    dtype = np.dtype(f"{type_name[0]}{width}")
+    rng = np.random.default_rng(width)
+    settings = [(1, "1M"), (3, "4099"), (8, "64K"), (2, "16")]  # threads and chunks, in turn
+    runs = 0
+    with tempfile.NamedTemporaryFile() as file:
+        for name, array in distributions(dtype, rng):
+            file.seek(0)
+            file.truncate()
+            array.astype(dtype.newbyteorder(order)).tofile(file)
+            file.flush()
+            values = expected(array)
+            for request in requests(rng, name):
+                for engine in engines:
+                    # A GPU's context takes a third of a second: a fifth of the runs, in turn.
+                    if engine != "cpu" and runs % 5 != 0:
+                        continue
+                    threads, chunk = settings[runs % (4 if engine == "cpu" else 3)]
+                    check([gpuhist, "reduce", *([",".join(request)] if request else []),
+                           "-t", type_name, "--engine", engine, "--threads", str(threads),
+                           "--chunk-size", chunk, file.name], request, values)
+                runs += 1
+    print(f"{runs} runs on each of {len(engines)} engines")
+
+
+main()

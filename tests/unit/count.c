@@ -1,0 +1,202 @@
+/* The partial of operation count: merging, counts that no run of a test can reach, the checks. */
+#include "config.h"
+
+#include "count.h"
+#include "cpu_engine.h"
+#include "tap.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGE ((uint64_t)1 << 40)
+
+enum { LESS, NOT_LESS, EVERY, NONE, ODD_ONES, PREDICATES };
+
+static void bail_out(const char *message)
+{
+    printf("Bail out! %s\n", message);
+    exit(1);
+}
+
+/* The predicates of the tests, on i32. */
+static struct predicate predicates[PREDICATES];
+static struct job job = {
+    .operation = OPERATION_COUNT,
+    .predicates = predicates,
+    .predicate_count = PREDICATES,
+};
+
+static void make_predicate(int index, enum predicate_relation relation, const char *text)
+{
+    struct failure failure;
+    if (predicate_init(&predicates[index], relation, text, &job.element, &failure) != STATUS_OK)
+        bail_out(failure.message);
+}
+
+static void make_job(void)
+{
+    element_parse("i32", &job.element);
+    make_predicate(LESS, PREDICATE_LT, "10");
+    make_predicate(NOT_LESS, PREDICATE_GE, "10");
+    make_predicate(EVERY, PREDICATE_ALL, NULL);
+    make_predicate(NONE, PREDICATE_EQ, "5G");
+    make_predicate(ODD_ONES, PREDICATE_ANY_OF, "1 3,5\n7");
+}
+
+static struct count *new_count(void)
+{
+    struct failure failure;
+    struct count *count = NULL;
+    if (count_create(&job, &count, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    return count;
+}
+
+/* Counts 0 .. 99 on a CPU thread, `times` times; of these 10 are less than 10. */
+static void count_hundred(struct count *count, int times)
+{
+    struct failure failure;
+    int32_t values[100];
+    void *state = NULL;
+
+    for (int i = 0; i < 100; i++)
+        values[i] = i;
+    struct chunk chunk = {.data = values, .bytes = sizeof values};
+    if (cpu_count.open(&job, count, &state, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    for (int i = 0; i < times; i++)
+        cpu_count.absorb(state, &chunk, &failure);
+    cpu_count.finish(state, &failure);
+    cpu_count.close(state);
+}
+
+static bool equals(const struct count *count, const uint64_t wanted[PREDICATES])
+{
+    bool right = true;
+
+    for (int i = 0; i < PREDICATES; i++) {
+        if (count->hits[i] != wanted[i])
+            right = tap_note("predicate %d: %llu, not %llu", i, (unsigned long long)count->hits[i],
+                             (unsigned long long)wanted[i]);
+    }
+    return right;
+}
+
+static void test_forms(void)
+{
+    static const enum predicate_form forms[PREDICATES] = {PREDICATE_INTERVAL, PREDICATE_INTERVAL,
+                                                          PREDICATE_EVERY, PREDICATE_EVERY,
+                                                          PREDICATE_SET};
+    bool right = true;
+
+    for (int i = 0; i < PREDICATES; i++)
+        right = right && predicates[i].form == forms[i];
+    tap_ok(right, "predicates are brought into their forms");
+}
+
+static void test_large(void)
+{
+    const uint64_t preloaded[PREDICATES] = {LARGE + 3, LARGE + 3, 0, 0, UINT32_MAX};
+    struct count *count = new_count();
+    struct failure failure;
+
+    count_add_hits(count, 0, preloaded, PREDICATES);
+    count_add_elements(count, 3 * LARGE);
+    count_hundred(count, 5);
+    uint64_t elements = 3 * LARGE + 500;
+    const uint64_t wanted[PREDICATES] = {LARGE + 53, elements - LARGE - 53, elements, 0,
+                                         (uint64_t)UINT32_MAX + 20};
+    tap_ok(count_finish(count, &job, elements, &failure) == STATUS_OK && equals(count, wanted),
+           "counts beyond 2^32 and 2^40 are kept and added to");
+    count_destroy(count);
+}
+
+static void test_largest(void)
+{
+    const uint64_t preloaded[PREDICATES] = {UINT64_MAX - 10, 0, 0, 0, 0};
+    const uint64_t wanted[PREDICATES] = {UINT64_MAX, UINT64_MAX - 10, UINT64_MAX, 0, 4};
+    struct count *count = new_count();
+    struct failure failure;
+
+    count_add_hits(count, 0, preloaded, PREDICATES);
+    count_add_elements(count, UINT64_MAX - 100);
+    count_hundred(count, 1);
+    tap_ok(count_finish(count, &job, UINT64_MAX, &failure) == STATUS_OK && equals(count, wanted),
+           "counts up to 2^64 - 1");
+    count_destroy(count);
+}
+
+static void *run_worker(void *count)
+{
+    for (int i = 0; i < 50; i++)
+        count_hundred(count, 3);
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    enum { THREADS = 8, ROUNDS = THREADS * 50 * 3 };
+    const uint64_t wanted[PREDICATES] = {10 * ROUNDS, 90 * ROUNDS, 100 * ROUNDS, 0, 4 * ROUNDS};
+    struct count *count = new_count();
+    struct failure failure;
+    pthread_t threads[THREADS];
+
+    for (int i = 0; i < THREADS; i++) {
+        if (pthread_create(&threads[i], NULL, run_worker, count) != 0)
+            bail_out("no thread");
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    tap_ok(count_finish(count, &job, 100 * ROUNDS, &failure) == STATUS_OK && equals(count, wanted),
+           "threads merge into one partial");
+    count_destroy(count);
+}
+
+static bool refuses(uint64_t elements, uint64_t hits, uint64_t read, const char *message)
+{
+    const uint64_t preloaded[1] = {hits};
+    struct count *count = new_count();
+    struct failure failure = {.status = STATUS_OK};
+
+    count_add_hits(count, LESS, preloaded, 1);
+    count_add_elements(count, elements);
+    bool right = count_finish(count, &job, read, &failure) == STATUS_DATA &&
+                 failure.status == STATUS_DATA && strstr(failure.message, message);
+    count_destroy(count);
+    return right;
+}
+
+static void test_totals(void)
+{
+    tap_ok(refuses(99, 0, 100, "100 elements were read, but 99 looked at") &&
+               refuses(101, 0, 100, "101 looked at") &&
+               refuses(100 + ((uint64_t)1 << 32), 0, 100, "4294967396 looked at"),
+           "elements that were missed or met twice are an error");
+    tap_ok(refuses(100, 101, 100, "100 elements were read, but 101 counted"),
+           "more hits than elements are an error");
+}
+
+static void test_null(void)
+{
+    struct job none = {.predicates = NULL};
+
+    count_destroy(NULL);
+    cpu_count.close(NULL);
+    job_destroy(&none);
+    tap_ok(true, "nothing can be freed");
+}
+
+int main(void)
+{
+    make_job();
+    test_forms();
+    test_large();
+    test_largest();
+    test_threads();
+    test_totals();
+    test_null();
+    for (int i = 0; i < PREDICATES; i++)
+        predicate_destroy(&predicates[i]);
+    return tap_done();
+}

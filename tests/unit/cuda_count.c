@@ -1,0 +1,170 @@
+/* Operation count on a GPU: counters of the device beyond 2^32 and 2^40, and every kernel. */
+#include "config.h"
+
+#include "count.h"
+#include "cuda_operation.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Intervals for launches of 8, 4, 2 and 1 of them, and two sets. */
+enum { INTERVALS = 15, BITMAP = INTERVALS, SORTED, PREDICATES };
+
+enum { VALUES = 100003 };
+
+static struct predicate predicates[PREDICATES];
+static struct job job = {.operation = OPERATION_COUNT, .predicates = predicates};
+
+static void must(bool right, const char *what)
+{
+    if (right)
+        return;
+    printf("Bail out! %s\n", what);
+    exit(1);
+}
+
+static void must_cuda(cudaError_t error)
+{
+    must(error == cudaSuccess, cudaGetErrorString(error));
+}
+
+static void make_predicate(enum predicate_relation relation, const char *text)
+{
+    struct failure failure;
+    enum status status =
+        predicate_init(&predicates[job.predicate_count++], relation, text, &job.element, &failure);
+    must(status == STATUS_OK, failure.message);
+}
+
+/* Predicate i of the first ones: how many are less than 1000 * (i + 1). */
+static void make_job(size_t intervals, bool sets)
+{
+    static char limits[INTERVALS][12];
+
+    job.predicate_count = 0;
+    for (size_t i = 0; i < intervals; i++) {
+        snprintf(limits[i], sizeof limits[i], "%zu", 1000 * (i + 1));
+        make_predicate(PREDICATE_LT, limits[i]);
+    }
+    if (sets) {
+        make_predicate(PREDICATE_ANY_OF, "0 5 99999");
+        make_predicate(PREDICATE_ANY_OF, "7, 11, 100002, 1000000000");
+    }
+}
+
+static void open_device(struct cuda_shared *shared, struct count *count)
+{
+    size_t bytes = cuda_count.partial_bytes(&job);
+
+    *shared = (struct cuda_shared){.job = &job, .partial = count};
+    must_cuda(
+        cudaDeviceGetAttribute(&shared->device.multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    must_cuda(cudaMalloc(&shared->d_partial, bytes));
+    must_cuda(cudaMemset(shared->d_partial, 0, bytes));
+    must_cuda(cuda_count.prepare(shared));
+}
+
+/* Counts the values 0 .. n - 1 on the device. */
+static void count_values(const struct cuda_shared *shared, int32_t n)
+{
+    struct failure failure;
+    size_t bytes = (size_t)n * sizeof(int32_t);
+    int32_t *values = malloc(bytes + 1);
+    struct cuda_chunk chunk = {.chunk = {.data = values, .bytes = bytes}};
+
+    must(values != NULL, "no memory");
+    for (int32_t i = 0; i < n; i++)
+        values[i] = i;
+    must_cuda(cudaMalloc(&chunk.d_elements, bytes + 1));
+    must_cuda(cudaMemcpy(chunk.d_elements, values, bytes, cudaMemcpyHostToDevice));
+    must_cuda(cuda_count.absorb(shared, &chunk));
+    must_cuda(cudaDeviceSynchronize());
+    cuda_count.settle(shared, &chunk, &failure);
+    must_cuda(cudaFree(chunk.d_elements));
+    free(values);
+}
+
+/* How many of 0 .. n - 1 predicate i is met by. */
+static uint64_t wanted_hits(size_t intervals, size_t i, int32_t n)
+{
+    static const int32_t bitmap[] = {0, 5, 99999};
+    static const int32_t sorted[] = {7, 11, 100002};
+    uint64_t hits = 0;
+
+    if (i < intervals)
+        return (uint64_t)(n < 1000 * ((int32_t)i + 1) ? n : 1000 * ((int32_t)i + 1));
+    for (size_t j = 0; j < 3; j++)
+        hits += (i == intervals ? bitmap : sorted)[j] < n;
+    return hits;
+}
+
+/* Counts n values behind counters that begin at `preload`. */
+static bool check(size_t intervals, bool sets, int32_t n, uint64_t preload)
+{
+    struct failure failure;
+    struct count *count = NULL;
+    struct cuda_shared shared;
+    uint64_t staging[512];
+    bool right = true;
+
+    make_job(intervals, sets);
+    must(count_create(&job, &count, &failure) == STATUS_OK, "no memory");
+    open_device(&shared, count);
+    for (size_t i = 0; i < job.predicate_count; i++)
+        staging[i] = preload;
+    must_cuda(cudaMemcpy(shared.d_partial, staging, job.predicate_count * sizeof *staging,
+                         cudaMemcpyHostToDevice));
+    count_values(&shared, n);
+    must_cuda(cuda_count.collect(&shared, staging, sizeof staging));
+    for (size_t i = 0; i < job.predicate_count; i++) {
+        uint64_t wanted = preload + wanted_hits(intervals, i, n);
+        if (count->hits[i] != wanted)
+            right = tap_note("predicate %zu of %d values: %llu, not %llu", i, n,
+                             (unsigned long long)count->hits[i], (unsigned long long)wanted);
+    }
+    must_cuda(cudaFree(shared.d_partial));
+    right = right && count->elements == (uint64_t)n;
+    count_destroy(count);
+    for (size_t i = 0; i < job.predicate_count; i++)
+        predicate_destroy(&predicates[i]);
+    return right;
+}
+
+static void test_launches(void)
+{
+    static const int32_t sizes[] = {0, 1, 3, 4, 5, 4095, VALUES};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        bool right = true;
+        for (size_t intervals = 0; intervals <= INTERVALS; intervals++)
+            right = check(intervals, true, sizes[i], 0) && right;
+        tap_ok(right && check(9, false, sizes[i], 0), "0 to 15 intervals and two sets, %d values",
+               sizes[i]);
+    }
+}
+
+static void test_large(void)
+{
+    tap_ok(check(INTERVALS, true, VALUES, UINT32_MAX - 10),
+           "counters of the device go on beyond 2^32");
+    tap_ok(check(INTERVALS, true, VALUES, ((uint64_t)1 << 40) - 10),
+           "counters of the device go on beyond 2^40");
+    tap_ok(check(INTERVALS, true, VALUES, UINT64_MAX - VALUES),
+           "counters of the device reach 2^64");
+}
+
+int main(void)
+{
+    int devices = 0;
+
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0 ||
+        cudaFree(NULL) != cudaSuccess) {
+        printf("1..0 # SKIP no GPU here\n");
+        return 0;
+    }
+    element_parse("i32", &job.element);
+    test_launches();
+    test_large();
+    return tap_done();
+}
