@@ -99,10 +99,10 @@ enum status source_open(struct source **source, char *const *names, size_t count
     return STATUS_OK;
 }
 
-/* Gives up one use of an input; the last one closes it. The lock is held. */
+/* Gives up one use of an input; the last one closes it. Thread-safe. */
 static void source_release(struct input *input)
 {
-    if (--input->users > 0)
+    if (atomic_fetch_sub(&input->users, 1) > 1)
         return;
     if (input->fd > STDIN_FILENO)
         close(input->fd);
@@ -343,7 +343,10 @@ static enum status source_take(struct source *source, char *buffer, size_t capac
     return status;
 }
 
-/* Reads the claimed range behind what is in the buffer, and gives it back. The lock is not held. */
+/*
+ * Reads the claimed range behind what is in the buffer, and gives it up. The lock is not held, nor
+ * taken: whoever has it may be waiting for input that comes behind this range.
+ */
 static enum status source_read_range(struct source *source, const struct source_range *range,
                                      char *buffer, struct chunk *chunk, struct failure *failure)
 {
@@ -357,9 +360,7 @@ static enum status source_read_range(struct source *source, const struct source_
         chunk->is_cut = true;
         source_stop(source);
     }
-    pthread_mutex_lock(&source->lock);
     source_release(range->input);
-    pthread_mutex_unlock(&source->lock);
     return status;
 }
 

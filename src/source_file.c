@@ -17,7 +17,7 @@ struct source_range source_file_claim(struct input *input, size_t filled, size_t
         return (struct source_range){.bytes = 0};
     struct source_range range = {.input = input, .offset = input->next, .bytes = bytes - cut_off};
     input->next += (off_t)range.bytes;
-    input->users++;
+    atomic_fetch_add(&input->users, 1);
     return range;
 }
 

@@ -9,7 +9,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* One file of the stream. Guarded by the source's lock; fd alone is used without, by pread. */
+/*
+ * One file of the stream. Guarded by the source's lock; used without it: fd, by pread, and users,
+ * which those who have read a range give up while another puller may wait for a pipe.
+ */
 struct input {
     int fd;
     const char *name;  /* for messages */
@@ -17,7 +20,7 @@ struct input {
     bool is_claimable; /* ranges of [next, size) can be claimed; else it is read on from fd */
     off_t next;
     off_t size;
-    unsigned users; /* the source while it is current, and every range being read */
+    atomic_uint users; /* the source while it is current, and every range being read */
 };
 
 /* A range of a regular file that a puller has claimed and will read by itself. */

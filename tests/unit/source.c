@@ -726,6 +726,103 @@ static void test_no_waiting(void)
     source_close(source);
 }
 
+/* Pulls until the end; counts what it got. */
+struct counting_puller {
+    struct source *source;
+    pthread_t thread;
+    atomic_size_t *bytes; /* shared */
+};
+
+static void *counting_puller_run(void *argument)
+{
+    const struct counting_puller *self = argument;
+    size_t capacity = (size_t)64 << 20;
+    void *buffer = must(malloc(capacity));
+    struct chunk chunk;
+    struct failure failure;
+
+    while (source_pull(self->source, buffer, capacity, &chunk, &failure) == STATUS_OK &&
+           chunk.bytes > 0)
+        atomic_fetch_add(self->bytes, chunk.bytes);
+    free(buffer);
+    return NULL;
+}
+
+/*
+ * A large file, and behind it a pipe that stays empty: one puller has a large range to read;
+ * another reads the last element and waits for the pipe, before the first is done. (The file is a
+ * hole.)
+ */
+static void test_pipe_behind_file(void)
+{
+    static const size_t length = 4;
+    static char pipe_name[] = "-";
+    const size_t bytes = ((size_t)64 << 20) + 4;
+    const struct timespec a_while = {.tv_nsec = 1000000};
+    struct counting_puller pullers[2];
+    struct source *source = NULL;
+    struct failure failure;
+    struct scene scene;
+    atomic_size_t pulled = 0;
+
+    scene_make_regular(&scene, &length, 1);
+    int fd = stdin_pipe_open();
+    char *const names[] = {scene.names[0], pipe_name};
+    if (truncate(names[0], (off_t)bytes) != 0)
+        bail_out("truncate");
+    if (source_open(&source, names, 2, 4, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    for (size_t i = 0; i < ARRAY_LENGTH(pullers); i++) {
+        pullers[i] = (struct counting_puller){.source = source, .bytes = &pulled};
+        if (pthread_create(&pullers[i].thread, NULL, counting_puller_run, &pullers[i]) != 0)
+            bail_out("no thread");
+    }
+    for (int i = 0; i < 30000 && atomic_load(&pulled) < bytes; i++)
+        nanosleep(&a_while, NULL);
+    tap_ok(atomic_load(&pulled) == bytes, "what was read of a file does not wait for a pipe");
+    close(fd);
+    for (size_t i = 0; i < ARRAY_LENGTH(pullers); i++)
+        pthread_join(pullers[i].thread, NULL);
+    source_close(source);
+    scene_clear(&scene);
+}
+
+/* Whether a pull that does not wait finds `text`, or for NULL nothing yet, or for "" the end. */
+static bool tries(struct source *source, const char *text)
+{
+    char buffer[64];
+    struct chunk chunk = {.bytes = 0};
+    struct failure failure;
+    bool pulled;
+
+    if (source_try_pull(source, buffer, sizeof buffer, &chunk, &pulled, &failure) != STATUS_OK)
+        return tap_note("%s", failure.message);
+    if (!text || !pulled)
+        return !text == !pulled || tap_note("%s was pulled", pulled ? "something" : "nothing");
+    return (chunk.bytes == strlen(text) && memcmp(buffer, text, chunk.bytes) == 0) ||
+           tap_note("'%.*s' was pulled, not '%s'", (int)chunk.bytes, buffer, text);
+}
+
+static void test_try(void)
+{
+    int fd = stdin_pipe_open();
+    struct source *source = stdin_source(4);
+    bool right = tries(source, NULL);
+
+    send_text(fd, "abcd");
+    right = right && tries(source, "abcd") && tries(source, NULL);
+    send_text(fd, "ef"); /* kept for later pulls of either kind */
+    right = right && tries(source, NULL) && tries(source, NULL);
+    send_text(fd, "ghi");
+    right = right && tries(source, "efgh") && tries(source, NULL);
+    send_text(fd, "jkl");
+    right = right && pulls(source, "ijkl") && source_position(source) == 12;
+    close(fd);
+    right = right && tries(source, "") && tries(source, "") && pulls(source, "");
+    tap_ok(right, "a pull that does not wait loses nothing, and sees the end");
+    source_close(source);
+}
+
 static void *stopper_run(void *argument)
 {
     struct timespec a_while = {.tv_nsec = 3000000}; /* most likely the pullers wait by then */
@@ -1030,6 +1127,8 @@ int main(void)
     test_grown();
     test_removed();
     test_no_waiting();
+    test_pipe_behind_file();
+    test_try();
     test_stop();
     test_join();
     test_opening();

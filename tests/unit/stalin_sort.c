@@ -1,0 +1,817 @@
+/*
+ * The order that survivors leave in: whatever the chunks, their order and their threads, what is
+ * written is what a plain loop keeps and purges of the whole stream.
+ */
+#include "config.h"
+
+#include "stalin_sort.h"
+
+#include "operation.h"
+#include "tap.h"
+#include "writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* No test waits for the clock; this only ends one that would hang for ever. */
+#define WATCHDOG_SECONDS 300
+
+static _Noreturn void bail_out(const char *what)
+{
+    printf("Bail out! %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static void *must(void *memory)
+{
+    if (!memory)
+        bail_out("no memory");
+    return memory;
+}
+
+/* --- streams: numbers, and which of them a plain loop keeps --------------------------------------
+ */
+
+struct stream {
+    struct job job;
+    size_t count;
+    __int128 *values;     /* [count] */
+    unsigned char *bytes; /* the same as elements of the job's type */
+    bool *keeps;          /* [count], by the definition */
+};
+
+/* The definition: sets keeps[i] for values[0..count), which follow a survivor *floor unless NULL.
+ */
+static void survive(const struct stalin_sort_rules *rules, const __int128 *values, size_t count,
+                    const __int128 *floor, bool *keeps)
+{
+    const __int128 *last = floor;
+
+    for (size_t i = 0; i < count; i++) {
+        keeps[i] = !last || (rules->descending ? values[i] < *last : values[i] > *last) ||
+                   (!rules->strict && values[i] == *last);
+        if (keeps[i])
+            last = &values[i];
+    }
+}
+
+static void stream_encode(struct stream *stream, size_t i)
+{
+    const struct element *element = &stream->job.element;
+    bool big_endian = element->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+
+    for (unsigned byte = 0; byte < element->bytes; byte++) {
+        unsigned place = big_endian ? element->bytes - 1 - byte : byte;
+        stream->bytes[i * element->bytes + place] = (unsigned char)(stream->values[i] >> 8 * byte);
+    }
+}
+
+/* A stream of `count` elements whose values are to be set; then stream_settle. */
+static void stream_open(struct stream *stream, const char *type, bool strict, bool descending,
+                        size_t count)
+{
+    *stream = (struct stream){
+        .job = {.operation = OPERATION_STALIN_SORT,
+                .stalin_sort = {.strict = strict, .descending = descending}},
+        .count = count,
+        .values = must(malloc(count * sizeof *stream->values)),
+        .keeps = must(malloc(count * sizeof *stream->keeps)),
+    };
+    if (!element_parse(type, &stream->job.element))
+        bail_out(type);
+    stream->bytes = must(malloc(count * stream->job.element.bytes));
+}
+
+static void stream_settle(struct stream *stream)
+{
+    for (size_t i = 0; i < stream->count; i++)
+        stream_encode(stream, i);
+    survive(&stream->job.stalin_sort, stream->values, stream->count, NULL, stream->keeps);
+}
+
+static void stream_close(struct stream *stream)
+{
+    free(stream->values);
+    free(stream->bytes);
+    free(stream->keeps);
+}
+
+/* The elements [first, first + count) for which keeps[0..count) is `wanted`; returns the bytes. */
+static size_t stream_select(const struct stream *stream, size_t first, size_t count,
+                            const bool *keeps, bool wanted, unsigned char *out)
+{
+    size_t width = stream->job.element.bytes;
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (keeps[i] != wanted)
+            continue;
+        memcpy(out + bytes, stream->bytes + (first + i) * width, width);
+        bytes += width;
+    }
+    return bytes;
+}
+
+/* --- pieces of a stream, sorted by a plain loop -------------------------------------------------
+ */
+
+#define PIECE_MAX 300
+
+struct piece {
+    struct stalin_sort_run run;
+    unsigned char data[PIECE_MAX * sizeof(uint64_t)];
+    unsigned char kept[PIECE_MAX * sizeof(uint64_t)];
+    unsigned char purged[PIECE_MAX * sizeof(uint64_t)];
+};
+
+/* Sorts elements [first, first + count), after a survivor of that key unless `floor` is NULL. */
+static void piece_make(struct piece *piece, const struct stream *stream, size_t first, size_t count,
+                       uint64_t sequence, const uint64_t *floor)
+{
+    size_t width = stream->job.element.bytes;
+    bool keeps[PIECE_MAX];
+    __int128 last = 0;
+
+    if (floor)
+        last = stream->job.element.is_signed ? (__int128)(int64_t)*floor : (__int128)*floor;
+    survive(&stream->job.stalin_sort, stream->values + first, count, floor ? &last : NULL, keeps);
+    memcpy(piece->data, stream->bytes + first * width, count * width);
+    size_t kept_bytes = stream_select(stream, first, count, keeps, true, piece->kept);
+    stream_select(stream, first, count, keeps, false, piece->purged);
+    piece->run = (struct stalin_sort_run){
+        .chunk = {.data = piece->data,
+                  .bytes = count * width,
+                  .position = first * width,
+                  .sequence = sequence},
+        .kept = piece->kept,
+        .kept_count = kept_bytes / width,
+        .purged = stream->job.stalin_sort.purged ? piece->purged : NULL,
+    };
+}
+
+/* Submits a piece, of which nothing may be needed any more when that returns. */
+static enum status piece_submit(struct piece *piece, struct stalin_sort *partial,
+                                struct failure *failure)
+{
+    enum status status = stalin_sort_submit(partial, &piece->run, failure);
+    memset(piece, 0xa5, sizeof *piece);
+    return status;
+}
+
+static struct stalin_sort *partial_open(const struct job *job)
+{
+    struct stalin_sort *partial = NULL;
+    struct failure failure;
+
+    if (stalin_sort_create(job, &partial, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    return partial;
+}
+
+/* Whether a finished partial has seen so many elements, and notices if it should have been others.
+ */
+static bool partial_counts(struct stalin_sort *partial, const struct job *job, uint64_t elements)
+{
+    struct failure failure;
+
+    return (operation_stalin_sort.finish(partial, job, elements, &failure) == STATUS_OK ||
+            tap_note("%s", failure.message)) &&
+           operation_stalin_sort.finish(partial, job, elements + 1, &failure) == STATUS_DATA;
+}
+
+/* --- outputs ------------------------------------------------------------------------------------
+ */
+
+/* Where survivors, or the others, are written to, and read back from. */
+struct output {
+    char name[64];
+    int fd; /* to read from; -1: a file, that is there when the writer is closed */
+    struct writer *writer;
+};
+
+static const unsigned char nothing;
+
+static char directory[] = "/tmp/gpuhist-stalin-sort.XXXXXX";
+
+static void output_open(struct output *output, const char *entry, bool is_fifo)
+{
+    struct failure failure;
+
+    output->fd = -1;
+    snprintf(output->name, sizeof output->name, "%s/%s", directory, entry);
+    if (is_fifo && (mkfifo(output->name, 0600) != 0 ||
+                    (output->fd = open(output->name, O_RDWR | O_NONBLOCK)) < 0))
+        bail_out(output->name);
+    if (writer_open(&output->writer, output->name, &failure) != STATUS_OK)
+        bail_out(failure.message);
+}
+
+/* Closes the writer of a file and opens that, to be read from. */
+static void output_complete(struct output *output)
+{
+    struct failure failure;
+
+    if (writer_close(output->writer, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    output->writer = NULL;
+    output->fd = open(output->name, O_RDONLY);
+    if (output->fd < 0)
+        bail_out(output->name);
+}
+
+static void output_close(struct output *output)
+{
+    writer_discard(output->writer);
+    close(output->fd);
+    unlink(output->name);
+}
+
+/* Whether what is there to be read, all that is left, are these bytes; `expected` is not NULL. */
+static bool output_holds(const struct output *output, const char *what,
+                         const unsigned char *expected, size_t bytes)
+{
+    unsigned char *found = must(malloc(bytes + 1));
+    size_t done = 0;
+    ssize_t n;
+
+    while (done <= bytes && (n = read(output->fd, found + done, bytes + 1 - done)) > 0)
+        done += (size_t)n;
+    bool right = (done == bytes && memcmp(found, expected, bytes) == 0) ||
+                 tap_note("%s: %zu bytes of %zu, %s", what, done, bytes,
+                          done == bytes ? "other ones" : "or more");
+    free(found);
+    return right;
+}
+
+/* Whether both outputs hold what the definition keeps and purges of elements [first, end). */
+static bool outputs_hold(const struct output outputs[2], const struct stream *stream, size_t first,
+                         size_t end)
+{
+    static const char *const names[2] = {"kept", "purged"};
+    unsigned char *expected = must(malloc((end - first) * sizeof(uint64_t) + 1));
+    size_t count = stream->job.stalin_sort.purged ? 2 : 1;
+    bool right = true;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes =
+            stream_select(stream, first, end - first, stream->keeps + first, i == 0, expected);
+        right = output_holds(&outputs[i], names[i], expected, bytes) && right;
+    }
+    free(expected);
+    return right;
+}
+
+/* --- the law ------------------------------------------------------------------------------------
+ */
+
+#define LAW_ELEMENTS 7
+#define LAW_CHUNKS   3
+#define LAW_CUT_NONE LAW_CHUNKS
+
+/* What the worker of a chunk knows of those before it when it sorts the chunk. */
+enum floor_mode { FLOOR_NONE, FLOOR_STALE, FLOOR_FRESH, FLOOR_MODES };
+
+struct arrangement {
+    size_t begins[LAW_CHUNKS + 1]; /* of the chunks, and the end */
+    size_t order[LAW_CHUNKS];      /* of their submissions */
+    enum floor_mode floor;
+    size_t cut; /* the chunk that a fault follows, or LAW_CUT_NONE */
+};
+
+static const size_t law_orders[][LAW_CHUNKS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                                {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+/* Whether the partial tells the last survivor of elements [0, end), if there is one. */
+static bool law_floor_is_right(const struct stream *stream, const struct stalin_sort *partial,
+                               size_t end)
+{
+    const struct element *element = &stream->job.element;
+    uint64_t key;
+
+    while (end > 0 && !stream->keeps[end - 1])
+        end--;
+    if (!stalin_sort_floor(partial, &key))
+        return end == 0;
+    return end > 0 && element_value(element, key) == stream->values[end - 1];
+}
+
+/* Submits the chunks one by one; after each, all that can be written has to be there. */
+static bool law_submit(const struct stream *stream, const struct output outputs[2],
+                       struct stalin_sort *partial, const struct arrangement *how)
+{
+    bool submitted[LAW_CHUNKS + 1] = {false};
+    size_t released = 0;
+    uint64_t keys[FLOOR_MODES] = {0};
+    bool has_key[FLOOR_MODES] = {false};
+    struct piece piece;
+    struct failure failure;
+    bool right = true;
+
+    for (size_t i = 0; i < LAW_CHUNKS; i++) {
+        size_t chunk = how->order[i];
+        size_t begin = how->begins[chunk];
+        size_t before = how->begins[released];
+        keys[FLOOR_STALE] = keys[FLOOR_FRESH];
+        has_key[FLOOR_STALE] = has_key[FLOOR_FRESH];
+        has_key[FLOOR_FRESH] = stalin_sort_floor(partial, &keys[FLOOR_FRESH]);
+        piece_make(&piece, stream, begin, how->begins[chunk + 1] - begin, chunk,
+                   has_key[how->floor] ? &keys[how->floor] : NULL);
+        piece.run.chunk.is_cut = chunk == how->cut;
+        right = piece_submit(&piece, partial, &failure) == STATUS_OK && right;
+        submitted[chunk] = true;
+        while (submitted[released] && (released == 0 || released - 1 != how->cut))
+            released++;
+        right = outputs_hold(outputs, stream, before, how->begins[released]) &&
+                law_floor_is_right(stream, partial, how->begins[released]) && right;
+    }
+    return right;
+}
+
+static bool law_holds(const struct stream *stream, const struct output outputs[2],
+                      const struct arrangement *how)
+{
+    struct stalin_sort *partial = partial_open(&stream->job);
+    size_t last = how->cut == LAW_CUT_NONE ? LAW_CHUNKS : how->cut + 1;
+
+    stalin_sort_connect(partial, outputs[0].writer,
+                        stream->job.stalin_sort.purged ? outputs[1].writer : NULL);
+    bool right = law_submit(stream, outputs, partial, how) &&
+                 partial_counts(partial, &stream->job, how->begins[last]);
+    stalin_sort_destroy(partial);
+    return right ||
+           tap_note("%s%s%s%s, chunks from 0, %zu, %zu, in the order %zu, %zu, %zu; floor %d",
+                    stream->job.element.name, stream->job.stalin_sort.strict ? ", strict" : "",
+                    stream->job.stalin_sort.descending ? ", descending" : "",
+                    stream->job.stalin_sort.purged ? ", purged" : "", how->begins[1],
+                    how->begins[2], how->order[0], how->order[1], how->order[2], (int)how->floor);
+}
+
+/* Every pair of cuts, every order, every floor. */
+static bool law_holds_everywhere(const struct stream *stream, const struct output outputs[2],
+                                 size_t cut)
+{
+    for (size_t i = 0; i <= stream->count; i++) {
+        for (size_t j = i; j <= stream->count; j++) {
+            for (size_t k = 0; k < ARRAY_LENGTH(law_orders) * FLOOR_MODES; k++) {
+                struct arrangement how = {.begins = {0, i, j, stream->count},
+                                          .floor = (enum floor_mode)(k % FLOOR_MODES),
+                                          .cut = cut};
+                memcpy(how.order, law_orders[k / FLOOR_MODES], sizeof how.order);
+                if (!law_holds(stream, outputs, &how))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Limits of the type and what is next to them, among them those where keys change sign. */
+static __int128 extreme(const struct element *element, uint64_t *state)
+{
+    __int128 limit = (__int128)1 << (element->bytes * 8 - element->is_signed);
+    __int128 low = element->is_signed ? -limit : 0;
+    const __int128 values[] = {
+        low,       low + 1,  (low + limit) / 2 - 1, (low + limit) / 2, (low + limit) / 2 + 1,
+        limit - 2, limit - 1};
+    return values[tap_random(state) % ARRAY_LENGTH(values)];
+}
+
+/* A stream of extremes under one of the combinations of the three rules. */
+static void law_stream(struct stream *stream, const char *type, unsigned rules, uint64_t seed)
+{
+    stream_open(stream, type, rules & 1, rules & 2, LAW_ELEMENTS);
+    stream->job.stalin_sort.purged = rules & 4;
+    for (size_t i = 0; i < stream->count; i++)
+        stream->values[i] = extreme(&stream->job.element, &seed);
+    stream_settle(stream);
+}
+
+static void test_law(const struct output outputs[2])
+{
+    static const char *const types[] = {"i8", "u16", "i32be", "i64", "u64"};
+
+    for (size_t i = 0; i < ARRAY_LENGTH(types); i++) {
+        bool right = true;
+        for (unsigned rules = 0; rules < 8 && right; rules++) {
+            for (uint64_t seed = 0; seed < 2 && right; seed++) {
+                struct stream stream;
+                law_stream(&stream, types[i], rules, seed * 8 + rules);
+                right = law_holds_everywhere(&stream, outputs, LAW_CUT_NONE);
+                stream_close(&stream);
+            }
+        }
+        tap_ok(right, "%s: three chunks, wherever cut and however submitted, are one stream",
+               types[i]);
+    }
+}
+
+static void test_cut(const struct output outputs[2])
+{
+    bool right = true;
+
+    for (size_t cut = 0; cut < LAW_CHUNKS; cut++) {
+        for (unsigned rules = 0; rules < 8 && right; rules++) {
+            struct stream stream;
+            law_stream(&stream, "i16", rules, cut * 8 + rules);
+            right = law_holds_everywhere(&stream, outputs, cut);
+            stream_close(&stream);
+        }
+    }
+    tap_ok(right, "nothing behind a fault is written, whenever it was submitted");
+}
+
+/* --- threads that pull and submit ---------------------------------------------------------------
+ */
+
+#define TEAM_WORKERS 4
+
+/* What the workers share: a stream, of which each takes the next piece, as from a source. */
+struct team {
+    const struct stream *stream;
+    struct stalin_sort *partial;
+    size_t piece_max;
+    bool hold;              /* the first piece is held back until nobody else gets ahead */
+    pthread_mutex_t lock;   /* guards the next two */
+    size_t next;            /* element */
+    uint64_t state;         /* of the random sizes */
+    atomic_size_t sequence; /* of the next piece; changed under the lock, too */
+    atomic_bool failed;
+};
+
+/* Takes the next piece; false at the end. */
+static bool team_take(struct team *team, size_t *first, size_t *count, uint64_t *sequence)
+{
+    pthread_mutex_lock(&team->lock);
+    size_t left = team->stream->count - team->next;
+    *count = 1 + (size_t)(tap_random(&team->state) % team->piece_max);
+    *count = *count < left ? *count : left;
+    *first = team->next;
+    *sequence = atomic_fetch_add(&team->sequence, 1);
+    team->next += *count;
+    pthread_mutex_unlock(&team->lock);
+    return left > 0;
+}
+
+/* Waits while others take pieces. It ends too early if they are slow, which spoils no check. */
+static void team_wait(struct team *team)
+{
+    const struct timespec a_while = {.tv_nsec = 3000000};
+    size_t before;
+
+    do {
+        before = atomic_load(&team->sequence);
+        nanosleep(&a_while, NULL);
+    } while (atomic_load(&team->sequence) != before);
+}
+
+static void *team_run(void *argument)
+{
+    struct team *team = argument;
+    struct failure failure;
+    struct piece piece;
+    size_t first;
+    size_t count;
+    uint64_t sequence;
+    uint64_t floor;
+
+    while (team_take(team, &first, &count, &sequence)) {
+        uint64_t state = sequence;
+        bool has_floor = stalin_sort_floor(team->partial, &floor);
+        if (team->hold && sequence == 0)
+            team_wait(team);
+        for (uint64_t work = tap_random(&state) % 16 == 0 ? 20000 : 0; work > 0; work--)
+            tap_random(&state);
+        piece_make(&piece, team->stream, first, count, sequence, has_floor ? &floor : NULL);
+        if (piece_submit(&piece, team->partial, &failure) != STATUS_OK)
+            atomic_store(&team->failed, true);
+    }
+    return NULL;
+}
+
+static bool team_is_right(const struct stream *stream, size_t piece_max, bool hold)
+{
+    struct team team = {.stream = stream, .piece_max = piece_max, .hold = hold};
+    struct output outputs[2];
+    pthread_t threads[TEAM_WORKERS];
+
+    output_open(&outputs[0], "kept", false);
+    output_open(&outputs[1], "purged", false);
+    team.partial = partial_open(&stream->job);
+    stalin_sort_connect(team.partial, outputs[0].writer,
+                        stream->job.stalin_sort.purged ? outputs[1].writer : NULL);
+    pthread_mutex_init(&team.lock, NULL);
+    for (size_t i = 0; i < TEAM_WORKERS; i++) {
+        if (pthread_create(&threads[i], NULL, team_run, &team) != 0)
+            bail_out("no thread");
+    }
+    for (size_t i = 0; i < TEAM_WORKERS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_mutex_destroy(&team.lock);
+    output_complete(&outputs[0]);
+    output_complete(&outputs[1]);
+    bool right = !atomic_load(&team.failed) && outputs_hold(outputs, stream, 0, stream->count) &&
+                 partial_counts(team.partial, &stream->job, stream->count);
+    stalin_sort_destroy(team.partial);
+    output_close(&outputs[0]);
+    output_close(&outputs[1]);
+    return right;
+}
+
+/* Random steps, most of them in the order wanted: many survive, many do not. */
+static void team_stream(struct stream *stream, unsigned rules, uint64_t seed)
+{
+    __int128 value = 0;
+
+    stream_open(stream, "i32", rules & 1, rules & 2, 20000);
+    stream->job.stalin_sort.purged = rules & 4;
+    for (size_t i = 0; i < stream->count; i++) {
+        value += (__int128)(tap_random(&seed) % 100) - 45;
+        stream->values[i] = stream->job.stalin_sort.descending ? -value : value;
+    }
+    stream_settle(stream);
+}
+
+static void test_team(const char *name, size_t piece_max, bool hold)
+{
+    bool right = true;
+
+    for (unsigned rules = 0; rules < 8 && right; rules++) {
+        struct stream stream;
+        team_stream(&stream, rules, rules);
+        right = team_is_right(&stream, piece_max, hold);
+        stream_close(&stream);
+    }
+    tap_ok(right, "%s", name);
+}
+
+/* --- runs that are too large to be parked -------------------------------------------------------
+ */
+
+#define MIB ((size_t)1 << 20)
+
+/* A run on a thread of its own. Its elements are of u8: the first half `value`, the second 0. */
+struct large {
+    struct stalin_sort *partial;
+    size_t bytes;
+    uint64_t sequence;
+    unsigned char value;
+    pthread_t thread;
+    atomic_bool begun;
+    atomic_bool returned;
+    enum status status;
+};
+
+static void *large_run(void *argument)
+{
+    struct large *self = argument;
+    size_t kept = (self->bytes + 1) / 2;
+    unsigned char *data = must(malloc(self->bytes));
+    struct failure failure;
+
+    memset(data, self->value, kept);
+    memset(data + kept, 0, self->bytes - kept);
+    const struct stalin_sort_run run = {
+        .chunk = {.data = data, .bytes = self->bytes, .sequence = self->sequence},
+        .kept = data,
+        .kept_count = kept,
+        .purged = data + kept,
+    };
+    atomic_store(&self->begun, true);
+    self->status = stalin_sort_submit(self->partial, &run, &failure);
+    atomic_store(&self->returned, true);
+    free(data);
+    return NULL;
+}
+
+static void large_start(struct large *large, struct stalin_sort *partial)
+{
+    const struct timespec a_while = {.tv_nsec = 1000000};
+
+    large->partial = partial;
+    large->value = (unsigned char)(large->sequence + 1);
+    if (pthread_create(&large->thread, NULL, large_run, large) != 0)
+        bail_out("no thread");
+    while (!atomic_load(&large->begun))
+        nanosleep(&a_while, NULL);
+    nanosleep(&a_while, NULL); /* most likely it waits now, if it has to */
+}
+
+/* Whether it was submitted well. */
+static bool large_join(struct large *large)
+{
+    pthread_join(large->thread, NULL);
+    return large->status == STATUS_OK;
+}
+
+static const struct job large_job = {
+    .operation = OPERATION_STALIN_SORT,
+    .element = {.type = ELEMENT_U8, .bytes = 1, .name = "u8"},
+    .stalin_sort = {.purged = true},
+};
+
+/* Whether the halves of the runs were written behind each other: kept, or else the purged zeros. */
+static bool large_was_written(const struct output *output, const struct large *runs, size_t count,
+                              bool kept)
+{
+    size_t all = 0;
+    size_t done = 0;
+
+    for (size_t i = 0; i < count; i++)
+        all += runs[i].bytes;
+    unsigned char *expected = must(malloc(all));
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes = kept ? (runs[i].bytes + 1) / 2 : runs[i].bytes / 2;
+        memset(expected + done, kept ? runs[i].value : 0, bytes);
+        done += bytes;
+    }
+    bool right = output_holds(output, kept ? "kept" : "purged", expected, done);
+    free(expected);
+    return right;
+}
+
+/* Parked memory is free again once a run is released: more of it in all than there may be at once.
+ */
+static void test_parked_again(void)
+{
+    struct stalin_sort *partial = partial_open(&large_job);
+    struct output null = {.fd = -1};
+    struct failure failure;
+    bool right = true;
+
+    if (writer_open(&null.writer, "/dev/null", &failure) != STATUS_OK)
+        bail_out(failure.message);
+    stalin_sort_connect(partial, null.writer, null.writer);
+    for (uint64_t i = 0; i < 4; i += 2) {
+        struct large parked = {.partial = partial, .sequence = i + 1, .bytes = 10 * MIB};
+        struct large turn = {.partial = partial, .sequence = i, .bytes = 1};
+        large_run(&parked); /* on this thread: it must not wait */
+        large_run(&turn);
+        right = right && parked.status == STATUS_OK && turn.status == STATUS_OK;
+    }
+    tap_ok(right && partial_counts(partial, &large_job, 20 * MIB + 2),
+           "what was parked and released makes room for more");
+    stalin_sort_destroy(partial);
+    writer_discard(null.writer);
+}
+
+/* With the purged a run takes twice its bytes; 32 MiB are the limit on all that are parked. */
+static void test_large(void)
+{
+    struct large runs[] = {{.sequence = 0, .bytes = 3},
+                           {.sequence = 1, .bytes = 17 * MIB},
+                           {.sequence = 2, .bytes = 9 * MIB},
+                           {.sequence = 3, .bytes = 9 * MIB},
+                           {.sequence = 4, .bytes = 5}};
+    const struct timespec a_while = {.tv_nsec = 1000000};
+    const size_t count = ARRAY_LENGTH(runs);
+    struct stalin_sort *partial = partial_open(&large_job);
+    struct output outputs[2];
+    bool right = true;
+
+    output_open(&outputs[0], "kept", false);
+    output_open(&outputs[1], "purged", false);
+    stalin_sort_connect(partial, outputs[0].writer, outputs[1].writer);
+    for (size_t i = count; i-- > 1;)
+        large_start(&runs[i], partial);
+    for (int i = 0; i < 50 && !atomic_load(&runs[1].returned); i++)
+        nanosleep(&a_while, NULL); /* for a copy that should not be made */
+    tap_ok(!atomic_load(&runs[1].returned) &&
+               !(atomic_load(&runs[2].returned) && atomic_load(&runs[3].returned)),
+           "what would exceed the limit on parked memory waits for its turn");
+    large_start(&runs[0], partial);
+    for (size_t i = 0; i < count; i++)
+        right = large_join(&runs[i]) && right;
+    output_complete(&outputs[0]);
+    output_complete(&outputs[1]);
+    tap_ok(right && large_was_written(&outputs[0], runs, count, true) &&
+               large_was_written(&outputs[1], runs, count, false) &&
+               partial_counts(partial, &large_job, 35 * MIB + 8),
+           "and is written in order");
+    stalin_sort_destroy(partial);
+    output_close(&outputs[0]);
+    output_close(&outputs[1]);
+}
+
+/* --- ends ---------------------------------------------------------------------------------------
+ */
+
+/* Whether a waiter and a parked run are given up, and nothing is written, after `end`. */
+static bool check_end(const struct output outputs[2], void (*end)(struct stalin_sort *partial))
+{
+    struct large runs[] = {{.sequence = 1, .bytes = 17 * MIB}, {.sequence = 2, .bytes = 2}};
+    struct large late[] = {{.sequence = 0, .bytes = 2}, {.sequence = 3, .bytes = 17 * MIB}};
+    struct stalin_sort *partial = partial_open(&large_job);
+    bool right = true;
+
+    stalin_sort_connect(partial, outputs[0].writer, outputs[1].writer);
+    for (size_t i = 0; i < ARRAY_LENGTH(runs); i++)
+        large_start(&runs[i], partial);
+    end(partial);
+    for (size_t i = 0; i < ARRAY_LENGTH(runs); i++)
+        right = large_join(&runs[i]) && right;
+    for (size_t i = 0; i < ARRAY_LENGTH(late); i++) {
+        large_start(&late[i], partial);
+        right = large_join(&late[i]) && right;
+    }
+    stalin_sort_destroy(partial);
+    return output_holds(&outputs[0], "kept", &nothing, 0) &&
+           output_holds(&outputs[1], "purged", &nothing, 0) && right;
+}
+
+/* Submits the first chunk, of no elements, which a fault follows. */
+static void submit_fault(struct stalin_sort *partial)
+{
+    const struct stalin_sort_run run = {.chunk = {.is_cut = true}};
+    struct failure failure;
+
+    if (stalin_sort_submit(partial, &run, &failure) != STATUS_OK)
+        bail_out(failure.message);
+}
+
+static void test_ends(const struct output outputs[2])
+{
+    tap_ok(check_end(outputs, stalin_sort_stop), "after stalin_sort_stop nobody waits");
+    tap_ok(check_end(outputs, submit_fault), "behind a fault nobody waits");
+}
+
+/* Chunks 0, 1, 2 in some order, one element each, with outputs of which one is full. */
+static bool check_full(const size_t order[3], const struct output *kept,
+                       const struct output *purged)
+{
+    static const unsigned char data[2] = {7, 0};
+    struct stalin_sort *partial = partial_open(&large_job);
+    bool right = true;
+
+    stalin_sort_connect(partial, kept->writer, purged->writer);
+    for (size_t i = 0; i < 3; i++) {
+        const struct stalin_sort_run run = {
+            .chunk = {.data = data, .bytes = 2, .sequence = order[i]},
+            .kept = data,
+            .kept_count = 1,
+            .purged = data + 1,
+        };
+        struct failure failure = {.status = STATUS_OK};
+        enum status status = stalin_sort_submit(partial, &run, &failure);
+        right = right && status == (order[i] == 0 ? STATUS_DATA : STATUS_OK) &&
+                failure.status == status &&
+                (status == STATUS_OK || strstr(failure.message, strerror(ENOSPC)));
+    }
+    stalin_sort_destroy(partial);
+    return right;
+}
+
+static void test_full(const struct output outputs[2])
+{
+    static const unsigned char kept = 7;
+    struct output full = {.fd = -1};
+    struct failure failure;
+    bool right = true;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(law_orders); i++) {
+        if (writer_open(&full.writer, "/dev/full", &failure) != STATUS_OK) {
+            tap_ok(true, "full outputs # SKIP no /dev/full");
+            return;
+        }
+        right = check_full(law_orders[i], &full, &outputs[1]) &&
+                output_holds(&outputs[1], "purged", &nothing, 0) && right;
+        writer_discard(full.writer);
+        writer_open(&full.writer, "/dev/full", &failure);
+        right = check_full(law_orders[i], &outputs[0], &full) &&
+                output_holds(&outputs[0], "kept", &kept, 1) && right;
+        writer_discard(full.writer);
+    }
+    tap_ok(right, "whose turn it is gets the writer's failure, what follows is dropped");
+}
+
+int main(void)
+{
+    struct output fifos[2];
+
+    alarm(WATCHDOG_SECONDS);
+    if (!mkdtemp(directory))
+        bail_out(directory);
+    output_open(&fifos[0], "kept.fifo", true);
+    output_open(&fifos[1], "purged.fifo", true);
+    test_law(fifos);
+    test_cut(fifos);
+    test_team("threads that pull and submit write in order", PIECE_MAX, false);
+    test_team("threads that get too far ahead wait, and all is written in order", 3, true);
+    test_large();
+    test_parked_again();
+    test_ends(fifos);
+    test_full(fifos);
+    stalin_sort_destroy(NULL);
+    output_close(&fifos[0]);
+    output_close(&fifos[1]);
+    tap_ok(rmdir(directory) == 0, "no file is left behind");
+    return tap_done();
+}
