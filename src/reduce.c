@@ -75,17 +75,32 @@ static size_t reduce_write_mean(char *out, const struct reduce *reduce,
     return ratio_write(out, reduce_is_negative(reduce, element), &sum, &count);
 }
 
-/* Of n elements: (n * squares - sum^2) / n^2, or the root of it. */
-static size_t reduce_write_variance(char *out, const struct reduce *reduce,
-                                    const struct element *element, bool is_root)
+/*
+ * The variance of n elements as (n * squares - sum^2) / n^2. False if it were negative, which it is
+ * of no numbers.
+ */
+static bool reduce_find_variance(const struct reduce *reduce, const struct element *element,
+                                 struct wide *numerator, struct wide *denominator)
 {
     struct wide sum = wide_from(reduce_magnitude(reduce, element));
     struct wide count = wide_from(reduce->count);
-    struct wide numerator = wide_multiply(&count, &reduce->squares);
-    struct wide denominator = wide_multiply(&count, &count);
     struct wide squared_sum = wide_multiply(&sum, &sum);
 
-    wide_subtract(&numerator, &squared_sum);
+    *numerator = wide_multiply(&count, &reduce->squares);
+    *denominator = wide_multiply(&count, &count);
+    if (wide_compare(numerator, &squared_sum) < 0)
+        return false;
+    wide_subtract(numerator, &squared_sum);
+    return true;
+}
+
+static size_t reduce_write_variance(char *out, const struct reduce *reduce,
+                                    const struct element *element, bool is_root)
+{
+    struct wide numerator;
+    struct wide denominator;
+
+    reduce_find_variance(reduce, element, &numerator, &denominator); /* as checked at the end */
     return is_root ? ratio_write_root(out, &numerator, &denominator)
                    : ratio_write(out, false, &numerator, &denominator);
 }
@@ -155,12 +170,16 @@ static enum status reduce_finish_partial(void *partial, const struct job *job, u
                                          struct failure *failure)
 {
     const struct reduce *reduce = reduce_result(partial);
+    struct wide numerator;
+    struct wide denominator;
 
-    (void)job;
     if (reduce->count != elements)
         return status_fail(failure, STATUS_DATA,
                            "internal error: %llu elements were read, but %llu counted",
                            (unsigned long long)elements, (unsigned long long)reduce->count);
+    if (job->reductions.needs & REDUCTIONS_NEED_SQUARES &&
+        !reduce_find_variance(reduce, &job->element, &numerator, &denominator))
+        return status_fail(failure, STATUS_DATA, "internal error: a negative variance");
     return STATUS_OK;
 }
 

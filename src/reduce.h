@@ -39,8 +39,8 @@ bool reduce_has(const struct reduce *reduce, enum reduction_id id);
 #define REDUCE_SIZE 48
 
 /*
- * Writes a value that it has: an integer in full, another one with 17 significant digits (ratio.h).
- * No NUL; returns the length. Thread-safe.
+ * Writes a value that a finished struct reduce has: an integer in full, another one with 17
+ * significant digits (ratio.h). No NUL; returns the length. Thread-safe.
  */
 size_t reduce_write(char out[REDUCE_SIZE], const struct reduce *reduce,
                     const struct element *element, enum reduction_id id);

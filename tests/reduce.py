@@ -8,6 +8,7 @@ gpuhist.
 
 import decimal
 import functools
+import math
 import operator
 import subprocess
 import sys
@@ -29,6 +30,10 @@ def distributions(dtype, rng):
     yield "uniform", uniform
     yield "alternating", np.resize(np.array([low, high], dtype), COUNT)
     yield "largest", np.full(COUNT, high, dtype)
+    # So close together that the variance is wrong if the squares lose a bit or a carry.
+    near = math.isqrt(high * high // 2)
+    yield "near", rng.integers(near - 3, near, COUNT, dtype=dtype, endpoint=True)
+    yield "near smallest", rng.integers(low, low + 3, COUNT, dtype=dtype, endpoint=True)
     yield "sorted", np.sort(uniform)
     yield "smallest", np.full(COUNT - 1, low, dtype)
     yield "reversed", np.sort(uniform)[::-1]
@@ -87,7 +92,7 @@ def requests(rng, distribution):
 
 
 def check(command, request, values):
-    done = subprocess.run(command, capture_output=True, check=False)
+    done = subprocess.run(command, capture_output=True, check=False, timeout=100)
     text = values[request[0]] + "\n" if len(request) == 1 else \
         "".join(f"{name}\t{values[name]}\n" for name in request or NAMES)
     if done.returncode or done.stderr or done.stdout.decode() != text:

@@ -238,6 +238,29 @@ static void test_lost_element(void)
     operation_reduce.destroy(shared);
 }
 
+static void test_lost_square(void)
+{
+    struct job job = {.operation = OPERATION_REDUCE};
+    struct failure failure;
+    void *shared = NULL;
+    struct reduce reduce = reduce_empty;
+
+    reduce.count = 2;
+    reduce.sum = 6;
+    reduce.squares = wide_from(18);
+    element_parse("i32", &job.element);
+    reductions_all(&job.reductions);
+    bool good = operation_reduce.create(&job, &shared, &failure) == STATUS_OK;
+    reduce_share(shared, &reduce);
+    good = good && operation_reduce.finish(shared, &job, 2, &failure) == STATUS_OK;
+    reduce.squares = wide_from(17);
+    reduce_share(shared, &reduce);
+    tap_ok(good && operation_reduce.finish(shared, &job, 4, &failure) == STATUS_DATA &&
+               strstr(failure.message, "a negative variance"),
+           "a sum of squares that is too small is an error");
+    operation_reduce.destroy(shared);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
@@ -245,5 +268,6 @@ int main(void)
                (unsigned long long)rows[i].a_count, rows[i].a, (unsigned long long)rows[i].b_count,
                rows[i].b);
     test_lost_element();
+    test_lost_square();
     return tap_done();
 }
