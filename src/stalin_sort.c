@@ -30,10 +30,11 @@ struct stalin_sort {
     uint64_t purged_count;
 
     pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t moved; /* the turn was given up, or all has stopped */
     uint64_t next;        /* the chunk whose turn it is */
     bool busy;            /* somebody has the turn */
     bool stopped;
+    /* By sequence: it is that chunk's turn, or all has stopped. One for all would wake them all. */
+    pthread_cond_t turns[STALIN_SORT_AHEAD];
     size_t parked_bytes;
     struct stalin_sort_run parked[STALIN_SORT_AHEAD]; /* by sequence; kept: the memory, if any */
     bool is_parked[STALIN_SORT_AHEAD];
@@ -48,7 +49,8 @@ enum status stalin_sort_create(const struct job *job, struct stalin_sort **parti
 
     made->job = job;
     pthread_mutex_init(&made->lock, NULL);
-    pthread_cond_init(&made->moved, NULL);
+    for (size_t i = 0; i < STALIN_SORT_AHEAD; i++)
+        pthread_cond_init(&made->turns[i], NULL);
     *partial = made;
     return STATUS_OK;
 }
@@ -66,8 +68,8 @@ void stalin_sort_destroy(struct stalin_sort *self)
     for (size_t i = 0; i < STALIN_SORT_AHEAD; i++) {
         if (self->is_parked[i])
             stalin_sort_free_run(&self->parked[i]);
+        pthread_cond_destroy(&self->turns[i]);
     }
-    pthread_cond_destroy(&self->moved);
     pthread_mutex_destroy(&self->lock);
     free(self);
 }
@@ -246,6 +248,16 @@ static enum status stalin_sort_take_turn(struct stalin_sort *self,
     return status;
 }
 
+/* Wakes whoever waits for the turn that comes now, or everybody at the end. The lock is held. */
+static void stalin_sort_wake(struct stalin_sort *self)
+{
+    size_t first = self->stopped ? 0 : self->next % STALIN_SORT_AHEAD;
+    size_t end = self->stopped ? STALIN_SORT_AHEAD : first + 1;
+
+    for (size_t i = first; i < end; i++)
+        pthread_cond_broadcast(&self->turns[i]);
+}
+
 /* Releases the run whose turn it is, and all that are parked behind it. The lock is held. */
 static enum status stalin_sort_take_turns(struct stalin_sort *self,
                                           const struct stalin_sort_run *run,
@@ -260,7 +272,7 @@ static enum status stalin_sort_take_turns(struct stalin_sort *self,
         stalin_sort_free_run(&parked);
     }
     self->busy = false;
-    pthread_cond_broadcast(&self->moved);
+    stalin_sort_wake(self);
     return status;
 }
 
@@ -273,7 +285,7 @@ enum status stalin_sort_submit(struct stalin_sort *self, const struct stalin_sor
     bool is_turn = run->chunk.sequence == self->next && !self->busy;
     if (!self->stopped && (is_turn || !stalin_sort_park(self, run))) {
         while ((run->chunk.sequence != self->next || self->busy) && !self->stopped)
-            pthread_cond_wait(&self->moved, &self->lock);
+            pthread_cond_wait(&self->turns[run->chunk.sequence % STALIN_SORT_AHEAD], &self->lock);
         if (!self->stopped)
             status = stalin_sort_take_turns(self, run, failure);
     }
@@ -285,7 +297,7 @@ void stalin_sort_stop(struct stalin_sort *self)
 {
     pthread_mutex_lock(&self->lock);
     self->stopped = true;
-    pthread_cond_broadcast(&self->moved);
+    stalin_sort_wake(self);
     pthread_mutex_unlock(&self->lock);
 }
 
