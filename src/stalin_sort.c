@@ -11,11 +11,12 @@
 #include <string.h>
 
 /*
- * How far ahead of its turn a chunk can be parked, and the memory that parked chunks may take:
- * enough for a worker to be some chunks behind the others, whether small ones or a GPU's.
+ * How far ahead of its turn a chunk can be parked, and how many bytes of it: few, because copies of
+ * many cost more than waiting. Seconds for 64Mi sorted int32, of which every chunk survives whole,
+ * two cores: all parked 0.092, none 0.024; with 8 threads 0.147 and 0.024.
  */
 #define STALIN_SORT_AHEAD       256
-#define STALIN_SORT_AHEAD_BYTES ((size_t)32 << 20)
+#define STALIN_SORT_AHEAD_BYTES ((size_t)16 << 10)
 
 struct stalin_sort {
     const struct job *job;
@@ -35,7 +36,6 @@ struct stalin_sort {
     bool stopped;
     /* By sequence: it is that chunk's turn, or all has stopped. One for all would wake them all. */
     pthread_cond_t turns[STALIN_SORT_AHEAD];
-    size_t parked_bytes;
     struct stalin_sort_run parked[STALIN_SORT_AHEAD]; /* by sequence; kept: the memory, if any */
     bool is_parked[STALIN_SORT_AHEAD];
 };
@@ -207,18 +207,22 @@ static bool stalin_sort_copy_run(const struct stalin_sort *self, struct stalin_s
     return true;
 }
 
-/* Parks a run whose turn has not come, if there is room. The lock is held. */
+/* Whether it is the turn of that chunk and nobody has it. The lock is held. */
+static bool stalin_sort_is_turn(const struct stalin_sort *self, uint64_t sequence)
+{
+    return sequence == self->next && !self->busy;
+}
+
+/* Parks a run whose turn has not come, if it is small and not too early. The lock is held. */
 static bool stalin_sort_park(struct stalin_sort *self, const struct stalin_sort_run *run)
 {
     size_t place = run->chunk.sequence % STALIN_SORT_AHEAD;
-    size_t bytes = stalin_sort_run_bytes(self, run);
 
     if (run->chunk.sequence - self->next >= STALIN_SORT_AHEAD ||
-        bytes > STALIN_SORT_AHEAD_BYTES - self->parked_bytes ||
+        stalin_sort_run_bytes(self, run) > STALIN_SORT_AHEAD_BYTES ||
         !stalin_sort_copy_run(self, &self->parked[place], run))
         return false;
     self->is_parked[place] = true;
-    self->parked_bytes += bytes;
     return true;
 }
 
@@ -231,7 +235,6 @@ static bool stalin_sort_take_parked(struct stalin_sort *self, struct stalin_sort
         return false;
     *run = self->parked[place];
     self->is_parked[place] = false;
-    self->parked_bytes -= stalin_sort_run_bytes(self, run);
     return true;
 }
 
@@ -279,13 +282,13 @@ static enum status stalin_sort_take_turns(struct stalin_sort *self,
 enum status stalin_sort_submit(struct stalin_sort *self, const struct stalin_sort_run *run,
                                struct failure *failure)
 {
+    const uint64_t sequence = run->chunk.sequence;
     enum status status = STATUS_OK;
 
     pthread_mutex_lock(&self->lock);
-    bool is_turn = run->chunk.sequence == self->next && !self->busy;
-    if (!self->stopped && (is_turn || !stalin_sort_park(self, run))) {
-        while ((run->chunk.sequence != self->next || self->busy) && !self->stopped)
-            pthread_cond_wait(&self->turns[run->chunk.sequence % STALIN_SORT_AHEAD], &self->lock);
+    if (!self->stopped && (stalin_sort_is_turn(self, sequence) || !stalin_sort_park(self, run))) {
+        while (!stalin_sort_is_turn(self, sequence) && !self->stopped)
+            pthread_cond_wait(&self->turns[sequence % STALIN_SORT_AHEAD], &self->lock);
         if (!self->stopped)
             status = stalin_sort_take_turns(self, run, failure);
     }

@@ -638,10 +638,11 @@ static bool large_was_written(const struct output *output, const struct large *r
     return right;
 }
 
-/* Parked memory is free again once a run is released: more of it in all than there may be at once.
- */
+/* Small runs are parked, and there is room for more when they are released. */
 static void test_parked_again(void)
 {
+    const uint64_t turns = 1000;
+    const size_t small = 8 << 10; /* with the purged it takes twice as much */
     struct stalin_sort *partial = partial_open(&large_job);
     struct output null = {.fd = -1};
     struct failure failure;
@@ -650,20 +651,20 @@ static void test_parked_again(void)
     if (writer_open(&null.writer, "/dev/null", &failure) != STATUS_OK)
         bail_out(failure.message);
     stalin_sort_connect(partial, null.writer, null.writer);
-    for (uint64_t i = 0; i < 4; i += 2) {
-        struct large parked = {.partial = partial, .sequence = i + 1, .bytes = 10 * MIB};
+    for (uint64_t i = 0; i < 2 * turns; i += 2) {
+        struct large parked = {.partial = partial, .sequence = i + 1, .bytes = small};
         struct large turn = {.partial = partial, .sequence = i, .bytes = 1};
         large_run(&parked); /* on this thread: it must not wait */
         large_run(&turn);
         right = right && parked.status == STATUS_OK && turn.status == STATUS_OK;
     }
-    tap_ok(right && partial_counts(partial, &large_job, 20 * MIB + 2),
-           "what was parked and released makes room for more");
+    tap_ok(right && partial_counts(partial, &large_job, turns * (small + 1)),
+           "what is small is parked, again and again");
     stalin_sort_destroy(partial);
     writer_discard(null.writer);
 }
 
-/* With the purged a run takes twice its bytes; 32 MiB are the limit on all that are parked. */
+/* Runs of more than 16 KiB, with the purged of more than 8, are not parked. */
 static void test_large(void)
 {
     struct large runs[] = {{.sequence = 0, .bytes = 3},
@@ -684,9 +685,9 @@ static void test_large(void)
         large_start(&runs[i], partial);
     for (int i = 0; i < 50 && !atomic_load(&runs[1].returned); i++)
         nanosleep(&a_while, NULL); /* for a copy that should not be made */
-    tap_ok(!atomic_load(&runs[1].returned) &&
-               !(atomic_load(&runs[2].returned) && atomic_load(&runs[3].returned)),
-           "what would exceed the limit on parked memory waits for its turn");
+    tap_ok(!atomic_load(&runs[1].returned) && !atomic_load(&runs[2].returned) &&
+               !atomic_load(&runs[3].returned),
+           "a run that is too large to be parked waits for its turn");
     large_start(&runs[0], partial);
     for (size_t i = 0; i < count; i++)
         right = large_join(&runs[i]) && right;
