@@ -74,18 +74,6 @@ static enum status options_make_count(const struct options *options, struct job 
     return status;
 }
 
-static enum status options_make_stalin_sort(const struct options *options, struct job *job,
-                                            struct failure *failure)
-{
-    const char *output = options->print.output ? options->print.output : "-";
-
-    job->stalin_sort = options->stalin_sort;
-    if (options->print.purged && strcmp(options->print.purged, output) == 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "--purged and the survivors cannot both go to '%s'", output);
-    return STATUS_OK;
-}
-
 enum status options_make_job(const struct options *options, struct job *job,
                              struct failure *failure)
 {
@@ -99,7 +87,8 @@ enum status options_make_job(const struct options *options, struct job *job,
     case OPERATION_COUNT:
         return options_make_count(options, job, failure);
     case OPERATION_STALIN_SORT:
-        return options_make_stalin_sort(options, job, failure);
+        job->stalin_sort = options->stalin_sort;
+        return STATUS_OK;
     case OPERATION_IDS:
         break;
     }

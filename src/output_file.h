@@ -34,4 +34,10 @@ int output_file_complete(struct output_file *file);
 /* Closes the file; one that was not completed is gone. */
 void output_file_close(struct output_file *file);
 
+/*
+ * Whether two names are those of one regular file, which there is or which both would create, so
+ * that one of two results would be lost.
+ */
+bool output_file_is_same(const char *a, const char *b);
+
 #endif

@@ -3,6 +3,7 @@
 #include "print.h"
 
 #include "engine.h"
+#include "output_file.h"
 #include "writer.h"
 
 #include <stdio.h>
@@ -20,11 +21,23 @@ static const char *print_purged_name(const struct print_options *options)
     return strcmp(options->purged, "-") == 0 ? NULL : options->purged;
 }
 
+/* Whether the purged elements can go where they shall: elsewhere than the survivors. */
+static enum status print_check_purged(const struct print_options *options, struct failure *failure)
+{
+    const char *purged = print_purged_name(options);
+    const char *output = options->output;
+
+    if (purged && output ? output_file_is_same(purged, output) : purged == output)
+        return status_fail(failure, STATUS_USAGE,
+                           "--purged and the survivors cannot both go to '%s'", options->purged);
+    return writer_check(purged, failure);
+}
+
 enum status print_check(const struct print_options *options, struct failure *failure)
 {
     if (writer_check(options->output, failure) != STATUS_OK)
         return failure->status;
-    return options->purged ? writer_check(print_purged_name(options), failure) : STATUS_OK;
+    return options->purged ? print_check_purged(options, failure) : STATUS_OK;
 }
 
 enum status print_begin(struct print_output *output, const struct job *job, void *partial,

@@ -55,7 +55,10 @@ extern const struct print_format print_raw;
 /* Finds the format of that name; false if there is none. */
 bool print_format_find(const char *name, const struct print_format **format);
 
-/* Whether the result can go where the options say, so that a bad name is told before the work. */
+/*
+ * Whether the result can go where the options say, so that a bad name is told before the work.
+ * Fails with STATUS_DATA, or STATUS_USAGE if two results would go to one place.
+ */
 enum status print_check(const struct print_options *options, struct failure *failure);
 
 /*

@@ -4,9 +4,9 @@
  * The survivors of a piece of the stream are a monotone run, so merge(A, B) is A and then B from
  * its first element that A's last lets pass. Workers hence sort chunks on their own, in any order,
  * and submit them; they are released in stream order, each merged with all before it by a binary
- * search. Of a chunk whose turn has not come a few survivors are parked; if they are many, its worker
- * waits. Whoever submits the chunk whose turn it is releases it, and all that are parked right
- * behind. However different the speeds, no more memory is taken.
+ * search. Of a chunk whose turn has not come a few survivors are parked; if they are many, its
+ * worker waits. Whoever submits the chunk whose turn it is releases it, and all that are parked
+ * right behind. However different the speeds, no more memory is taken.
  *
  * All functions but create, connect, finish and destroy are thread-safe.
  */

@@ -53,8 +53,13 @@ values() {
     int32 3 4 | cmp - "$BATS_TEST_TMPDIR/kept"
     run --separate-stderr gpuhist stalin-sort --purged - "$BATS_TEST_TMPDIR/in"
     assert_failed 2 "cannot both go to '-'"
-    run --separate-stderr gpuhist stalin-sort --purged x -o x "$BATS_TEST_TMPDIR/in"
-    assert_failed 2 "cannot both go to 'x'"
+    cd "$BATS_TEST_TMPDIR"
+    ln -s kept link
+    for names in 'x x' 'x ./x' "kept $PWD/kept" 'link kept'; do
+        run --separate-stderr gpuhist stalin-sort -o "${names% *}" --purged "${names#* }" in
+        assert_failed 2 "cannot both go to '${names#* }'"
+    done
+    gpuhist stalin-sort -o /dev/null --purged /dev/null in
 }
 
 @test "awk purges the same" {
