@@ -10,6 +10,7 @@
 #include "predicate.h"
 #include "reductions.h"
 #include "status.h"
+#include "text.h"
 
 /*
  * X(ID, name), one row an operation. Every table with a row for each of them is made from this
@@ -37,6 +38,16 @@ enum outside_policy {
     OUTSIDE_IGNORE, /* dropped */
 };
 
+/* What becomes of tokens of text that are no integer of the type. */
+enum invalid_policy {
+    INVALID_ABORT,  /* the first one ends the run */
+    INVALID_FAIL,   /* they are reported, and the status is 1 */
+    INVALID_WARN,   /* they are reported */
+    INVALID_IGNORE, /* they are skipped */
+};
+
+struct tally;
+
 /* What survives a stalin-sort: elements that are not less than all before them, unless ... */
 struct stalin_sort_rules {
     bool strict;     /* ... they must be greater */
@@ -47,6 +58,9 @@ struct stalin_sort_rules {
 struct job {
     enum operation_id operation;
     struct element element;
+    bool is_text;                 /* else the input is binary */
+    struct text_rules text;       /* of text */
+    struct tally *tally;          /* of text: what parsing it meets; thread-safe, not owned */
     struct binning binning;       /* histogram */
     enum outside_policy outside;  /* histogram */
     struct reductions reductions; /* reduce */
@@ -58,13 +72,19 @@ struct job {
 /* Frees what the job owns. A job of zeros is allowed. */
 void job_destroy(struct job *job);
 
-/* A piece of the input, whole elements, in memory of the worker that pulled it. */
+/*
+ * A piece of the input, in memory of the worker that pulled it: whole elements, or of text whole
+ * lines or tokens (text_is_of_tokens), whose end is that of a line. Text is never of two files.
+ */
 struct chunk {
     const void *data;
-    size_t bytes;      /* a multiple of the element's */
+    size_t bytes;
     uint64_t position; /* of its first byte in the input stream */
     uint64_t sequence; /* 0, 1, 2, ... in the order of the stream */
     bool is_cut;       /* a fault follows: nothing behind this chunk counts */
+    const char *name;  /* of text: its file, as messages say it */
+    uint64_t line;   /* of text: the number, from 1, of the line it begins in; 0: not known, then */
+    uint64_t offset; /* where its first byte is in that file, which is a regular one */
 };
 
 /*
