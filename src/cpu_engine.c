@@ -4,6 +4,9 @@
 
 #include "cpu_isa.h"
 #include "memory.h"
+#include "operation.h"
+#include "tally.h"
+#include "text.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -30,6 +33,12 @@ static const struct cpu_operation *const cpu_operations[OPERATION_IDS] = {
 #undef CPU_ENGINE_ROW
 };
 
+/*
+ * Values that are parsed from text before they are counted: 32 KiB, so that they stay in L1 or near
+ * it.
+ */
+#define CPU_ENGINE_VALUES ((size_t)4096)
+
 struct cpu_session {
     const struct job *job;
     void *partial;
@@ -38,9 +47,13 @@ struct cpu_session {
 };
 
 struct cpu_worker {
+    const struct job *job;
     const struct cpu_operation *operation;
     void *state;
     struct engine_buffer buffer;
+    text_parse_function *parse; /* of text, as the next two */
+    void *values;
+    size_t values_room;
 };
 
 /* The processors that this process may use. */
@@ -100,8 +113,23 @@ static void cpu_engine_worker_close(void *worker)
     if (!self)
         return;
     self->operation->close(self->state);
+    memory_unmap(self->values, self->values_room * sizeof(uint64_t));
     memory_unmap(self->buffer.data, self->buffer.capacity);
     free(self);
+}
+
+/* Prepares for text. An ordered operation takes all values of a chunk at once. */
+static enum status cpu_engine_open_text(struct cpu_worker *worker, struct failure *failure)
+{
+    const struct job *job = worker->job;
+    bool is_ordered = operations[job->operation]->stop != NULL;
+
+    worker->parse = text_choose_parser(&job->text, job->element.type);
+    worker->values_room = is_ordered ? worker->buffer.capacity / 2 + 1 : CPU_ENGINE_VALUES;
+    worker->values = memory_map(worker->values_room * sizeof(uint64_t));
+    if (worker->values)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
 }
 
 static enum status cpu_engine_worker_open(void *session, void **worker, struct failure *failure)
@@ -112,12 +140,15 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
     *worker = made;
+    made->job = owner->job;
     made->operation = cpu_operations[owner->job->operation];
     made->buffer.capacity = owner->chunk_bytes;
     made->buffer.data = memory_map(owner->chunk_bytes);
     if (!made->buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
                            owner->chunk_bytes);
+    if (made->job->is_text && cpu_engine_open_text(made, failure) != STATUS_OK)
+        return failure->status;
     return made->operation->open(owner->job, owner->partial, &made->state, failure);
 }
 
@@ -129,10 +160,61 @@ static enum status cpu_engine_worker_buffer(void *worker, struct engine_buffer *
     return STATUS_OK;
 }
 
+/* Absorbs values that were parsed from text; `is_cut` if a fault follows. */
+static enum status cpu_engine_absorb_values(struct cpu_worker *self, const struct chunk *text,
+                                            size_t count, bool is_cut, struct failure *failure)
+{
+    struct chunk values = *text;
+
+    values.data = self->values;
+    values.bytes = count * self->job->element.bytes;
+    values.is_cut = is_cut;
+    values.text = text;
+    tally_add_values(self->job->tally, count);
+    return self->operation->absorb(self->state, &values, failure);
+}
+
+/* Parses a chunk of text and absorbs its values, a block at a time. */
+static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct chunk *text,
+                                          struct failure *failure)
+{
+    const struct job *job = self->job;
+    const size_t width = job->element.bytes;
+    enum text_event event;
+    size_t offset = 0;
+    size_t held = 0; /* values that are parsed but not absorbed */
+
+    do {
+        struct text_token token;
+        size_t count;
+        event = self->parse(&job->text, text->data, text->bytes, &offset,
+                            (char *)self->values + held * width, self->values_room - held, &count,
+                            &token);
+        held += count;
+        if (event == TEXT_INVALID &&
+            tally_add_invalid(job->tally, text, &token, failure) != STATUS_OK) {
+            struct failure before; /* what is first in the stream is told */
+            if (cpu_engine_absorb_values(self, text, held, true, &before) != STATUS_OK &&
+                before.position < failure->position)
+                *failure = before;
+            return failure->status;
+        }
+        if (event == TEXT_INVALID && held < self->values_room)
+            continue;
+        bool is_cut = text->is_cut && event == TEXT_END;
+        if (cpu_engine_absorb_values(self, text, held, is_cut, failure) != STATUS_OK)
+            return failure->status;
+        held = 0;
+    } while (event != TEXT_END);
+    return STATUS_OK;
+}
+
 static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *chunk,
                                             struct failure *failure)
 {
     struct cpu_worker *self = worker;
+    if (self->job->is_text)
+        return cpu_engine_absorb_text(self, chunk, failure);
     return self->operation->absorb(self->state, chunk, failure);
 }
 

@@ -3,6 +3,7 @@
 #include "job.h"
 
 #include "decimal.h"
+#include "tally.h"
 
 #include <stdlib.h>
 
@@ -13,14 +14,48 @@ void job_destroy(struct job *job)
     free(job->predicates);
 }
 
+static bool job_is_outside(const struct job *job, uint64_t key)
+{
+    return binning_index(&job->binning, job->binning.form, key) >= job->binning.bins;
+}
+
+/* As job_check_outside, for a chunk of text, which is parsed once more, a value at a time. */
+static enum status job_check_text(const struct job *job, const struct chunk *text,
+                                  struct failure *failure)
+{
+    struct element native = job->element;
+    text_parse_function *parse = text_choose_parser(&job->text, native.type);
+    enum text_event event;
+    size_t offset = 0;
+
+    native.swapped = false;
+    do {
+        uint64_t value;
+        size_t count;
+        struct text_token invalid;
+        event = parse(&job->text, text->data, text->bytes, &offset, &value, 1, &count, &invalid);
+        if (count == 0 || !job_is_outside(job, element_key(&native, &value)))
+            continue;
+        char shown[DECIMAL_SIZE];
+        size_t end = offset > 0 ? offset - 1 : 0; /* in the value's line */
+        decimal_format_signed(shown, element_value(&native, element_key(&native, &value)));
+        return status_fail_at(failure, text->position + end, STATUS_DATA,
+                              STATUS_NAME ":%llu: value %s is outside the bins", text->name,
+                              (unsigned long long)tally_find_line(text, end), shown);
+    } while (event != TEXT_END);
+    return STATUS_OK;
+}
+
 enum status job_check_outside(const struct job *job, const struct chunk *chunk,
                               struct failure *failure)
 {
     const struct element *element = &job->element;
 
+    if (job->is_text)
+        return job_check_text(job, chunk->text ? chunk->text : chunk, failure);
     for (size_t i = 0; i < chunk->bytes; i += element->bytes) {
         uint64_t key = element_key(element, (const char *)chunk->data + i);
-        if (binning_index(&job->binning, job->binning.form, key) < job->binning.bins)
+        if (!job_is_outside(job, key))
             continue;
         char value[DECIMAL_SIZE];
         decimal_format_signed(value, element_value(element, key));

@@ -14,10 +14,17 @@
 #define OPTIONS_CHUNK_MIN   8
 #define OPTIONS_CHUNK_MAX   ((size_t)1 << 30)
 #define OPTIONS_THREADS_MAX 4096
+#define OPTIONS_FIELD_MAX   INT32_MAX
 
 /* Keys of options that have no letter. */
 enum options_key {
-    OPTIONS_KEY_RANGE = 256,
+    OPTIONS_KEY_BINARY = 256,
+    OPTIONS_KEY_TEXT,
+    OPTIONS_KEY_HEADER,
+    OPTIONS_KEY_INVALID,
+    OPTIONS_KEY_DECOMPRESS,
+    OPTIONS_KEY_MEMORY,
+    OPTIONS_KEY_RANGE,
     OPTIONS_KEY_OUTSIDE,
     OPTIONS_KEY_ZEROS,
     OPTIONS_KEY_FORMAT,
@@ -45,10 +52,87 @@ static enum status options_fail_value(const char *name, const char *value, const
 static enum status options_set_type(struct options *options, const char *value,
                                     struct failure *failure)
 {
-    if (element_parse(value, &options->element))
+    options->has_type = true;
+    if (element_parse(value, &options->element)) {
+        options->has_order = strlen(value) > strlen(options->element.name);
         return STATUS_OK;
+    }
     return options_fail_value("--type", value,
                               "i8, u8, i16, u16, i32, u32, i64 or u64, with le or be", failure);
+}
+
+static enum status options_set_field(struct options *options, const char *value,
+                                     struct failure *failure)
+{
+    __int128 field;
+
+    if (!decimal_parse(value, strlen(value), DECIMAL_UNIT_SI, &field) || field == 0 ||
+        field < -OPTIONS_FIELD_MAX || field > OPTIONS_FIELD_MAX)
+        return options_fail_value("--field", value, "1 for the first, -1 for the last, ...",
+                                  failure);
+    options->text_rules.field = (int32_t)field;
+    return STATUS_OK;
+}
+
+static enum status options_set_delimiter(struct options *options, const char *value,
+                                         struct failure *failure)
+{
+    const char *character = strcmp(value, "\\t") == 0 ? "\t" : value;
+
+    if (strlen(character) != 1 || strchr("\n\r0123456789", *character))
+        return options_fail_value("--delimiter", value, "one character, such as ',' or '\\t'",
+                                  failure);
+    options->text_rules.delimiter = (unsigned char)*character;
+    return STATUS_OK;
+}
+
+static enum status options_set_header(struct options *options, const char *value,
+                                      struct failure *failure)
+{
+    if (!value) {
+        options->header_lines = 1;
+        return STATUS_OK;
+    }
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->header_lines))
+        return options_fail_value("--header", value, "a number of lines", failure);
+    return STATUS_OK;
+}
+
+static enum status options_set_invalid(struct options *options, const char *value,
+                                       struct failure *failure)
+{
+    static const char *const names[] = {
+        [INVALID_ABORT] = "abort",
+        [INVALID_FAIL] = "fail",
+        [INVALID_WARN] = "warn",
+        [INVALID_IGNORE] = "ignore",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(value, names[i]) == 0) {
+            options->invalid = (enum invalid_policy)i;
+            return STATUS_OK;
+        }
+    }
+    return options_fail_value("--invalid", value, "abort, fail, warn or ignore", failure);
+}
+
+static enum status options_set_decompress(struct options *options, const char *value,
+                                          struct failure *failure)
+{
+    options->no_decompression = strcmp(value, "none") == 0;
+    if (options->no_decompression || strcmp(value, "auto") == 0)
+        return STATUS_OK;
+    return options_fail_value("--decompress", value, "auto or none", failure);
+}
+
+static enum status options_set_memory(struct options *options, const char *value,
+                                      struct failure *failure)
+{
+    if (decimal_parse_unsigned(value, DECIMAL_UNIT_BYTES, &options->decoding_memory) &&
+        options->decoding_memory > 0)
+        return STATUS_OK;
+    return options_fail_value("--memory", value, "bytes, such as 512M", failure);
 }
 
 static enum status options_set_bins(struct options *options, const char *value,
@@ -202,6 +286,21 @@ static enum status options_set_version(struct options *options, const char *valu
 const struct options_row options_rows[] = {
     {'t', "type", "TYPE", "elements: i8 u8 i16 u16 i32 u32 i64 u64, + le or be (i32le)",
      options_set_type, 0, 0},
+    {OPTIONS_KEY_BINARY, "binary", NULL, "the input is binary (default: look at it)", NULL,
+     offsetof(struct options, binary), 0},
+    {OPTIONS_KEY_TEXT, "text", NULL, "the input is text, integers between blanks or newlines", NULL,
+     offsetof(struct options, text), 0},
+    {'f', "field", "N", "text: take field N of each line, -1 is the last", options_set_field, 0, 0},
+    {'d', "delimiter", "C", "text: fields are separated by C, not by blanks", options_set_delimiter,
+     0, 0},
+    {OPTIONS_KEY_HEADER, "header", "[N]", "text: skip the first line (N lines) of each file",
+     options_set_header, 0, 0},
+    {OPTIONS_KEY_INVALID, "invalid", "HOW",
+     "what is no integer: abort (default), fail, warn, ignore", options_set_invalid, 0, 0},
+    {OPTIONS_KEY_DECOMPRESS, "decompress", "HOW",
+     "auto (default) zstd and gzip by themselves, or none", options_set_decompress, 0, 0},
+    {OPTIONS_KEY_MEMORY, "memory", "SIZE", "memory for a zstd window (default: 128M)",
+     options_set_memory, 0, 0},
     {'o', "output", "FILE", "write the result to FILE, when it is complete", options_set_output, 0,
      0},
     {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default), cpu or cuda", options_set_engine, 0, 0},
@@ -259,7 +358,9 @@ static struct options_getopt options_describe(void)
         const struct options_row *row = &options_rows[i];
         described.names[i] = (struct option){
             .name = row->name,
-            .has_arg = row->argument ? required_argument : no_argument,
+            .has_arg = !row->argument          ? no_argument
+                       : *row->argument == '[' ? optional_argument
+                                               : required_argument,
             .val = row->key,
         };
         if (row->key < 256) {
@@ -345,7 +446,10 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     struct options_getopt described = options_describe();
     int key;
 
-    *options = (struct options){.operation = OPERATION_HISTOGRAM};
+    *options = (struct options){
+        .operation = OPERATION_HISTOGRAM,
+        .text_rules = {.delimiter = TEXT_NO_DELIMITER},
+    };
     element_parse("i32", &options->element);
     if (argc > 1 && options_set_operation(options, argv[1])) {
         argv++;

@@ -20,6 +20,13 @@ enum options_action {
     OPTIONS_VERSION, /* --version */
 };
 
+/* What the input is said to be. */
+enum options_input {
+    OPTIONS_INPUT_ANY, /* nothing: it is to be looked at */
+    OPTIONS_INPUT_BINARY,
+    OPTIONS_INPUT_TEXT,
+};
+
 /* A predicate as typed; the text points into argv. */
 struct options_predicate {
     enum predicate_relation relation;
@@ -31,6 +38,8 @@ struct options {
 
     /* the job */
     enum operation_id operation;
+    bool has_type;
+    bool has_order; /* a type with le or be */
     struct element element;
     uint64_t bins; /* 0: not given */
     bool has_range;
@@ -45,6 +54,13 @@ struct options {
     /* the input: names[0..name_count), "-" if none was given; points into argv */
     char **names;
     size_t name_count;
+    bool binary; /* --binary */
+    bool text;   /* --text */
+    struct text_rules text_rules;
+    uint64_t header_lines;
+    enum invalid_policy invalid;
+    bool no_decompression;
+    uint64_t decoding_memory; /* 0: as usual */
 
     /* the output */
     struct print_options print;
@@ -71,12 +87,19 @@ void options_destroy(struct options *options);
 void options_help(char *text, size_t size);
 
 /*
- * Makes the job that the options describe, and reads the files that predicates name. Fails with
- * STATUS_USAGE where options that are fine by themselves do not make one, with STATUS_DATA where a
- * file or memory does not. The caller destroys the job, also after failure; the options and argv
- * must live as long.
+ * Stores what the options say that the input is. Fails with STATUS_USAGE where they contradict each
+ * other.
  */
-enum status options_make_job(const struct options *options, struct job *job,
+enum status options_find_input(const struct options *options, enum options_input *input,
+                               struct failure *failure);
+
+/*
+ * Makes the job that the options describe, for input that is text or binary, and reads the files
+ * that predicates name. Fails with STATUS_USAGE where options that are fine by themselves do not
+ * make one, with STATUS_DATA where a file or memory does not. The caller destroys the job, also
+ * after failure; the options and argv must live as long.
+ */
+enum status options_make_job(const struct options *options, bool is_text, struct job *job,
                              struct failure *failure);
 
 #endif

@@ -27,8 +27,10 @@ static void options_append_row(char *text, size_t size, size_t *length,
 
     if (row->key < 256)
         snprintf(letter, sizeof letter, "-%c, ", row->key);
-    snprintf(names, sizeof names, "%s--%s%s%s", letter, row->name, row->argument ? " " : "",
-             row->argument ? row->argument : "");
+    bool is_optional = row->argument && *row->argument == '[';
+    snprintf(names, sizeof names, "%s--%s%s%s", letter, row->name,
+             row->argument ? (is_optional ? "[=" : " ") : "",
+             row->argument ? row->argument + is_optional : "");
     options_append(text, size, length, "  %-23s %s\n", names, row->help);
 }
 
@@ -57,7 +59,7 @@ void options_help(char *text, size_t size)
 
     options_append(text, size, &length,
                    "Usage: gpuhist [OPERATION] [OPTION]... [FILE]...\n"
-                   "Count the binary integers of the FILEs, or of standard input, on all cores or "
+                   "Count the integers of the FILEs, or of standard input, on all cores or "
                    "the GPU.\n\nOperations:\n");
     for (size_t i = 0; i < OPERATION_IDS; i++)
         options_append(text, size, &length, "  %-23s %s\n", operations[i]->name,

@@ -10,7 +10,7 @@
 struct options_row {
     int key; /* its letter, or an options_key */
     const char *name;
-    const char *argument; /* what --help calls its value; NULL: it takes none */
+    const char *argument; /* what --help calls its value; in []: it may be left out; NULL: none */
     const char *help;
     /* Takes the value; NULL for an option that only sets the bool at `flag` in struct options. */
     enum status (*set)(struct options *options, const char *value, struct failure *failure);

@@ -74,10 +74,34 @@ static enum status options_make_count(const struct options *options, struct job 
     return status;
 }
 
-enum status options_make_job(const struct options *options, struct job *job,
+enum status options_find_input(const struct options *options, enum options_input *input,
+                               struct failure *failure)
+{
+    bool is_text = options->text || options->text_rules.field != 0 ||
+                   options->text_rules.delimiter != TEXT_NO_DELIMITER || options->header_lines > 0;
+    bool is_binary = options->binary || options->has_order;
+
+    if (is_text && is_binary)
+        return status_fail(failure, STATUS_USAGE,
+                           "the input cannot be text (--text, --field, --delimiter, --header) and "
+                           "binary (--binary, a type with le or be)");
+    *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;
+    return STATUS_OK;
+}
+
+enum status options_make_job(const struct options *options, bool is_text, struct job *job,
                              struct failure *failure)
 {
-    *job = (struct job){.operation = options->operation, .element = options->element};
+    *job = (struct job){
+        .operation = options->operation,
+        .element = options->element,
+        .is_text = is_text,
+        .text = options->text_rules,
+    };
+    if (!options->has_type)
+        element_parse(is_text ? "i64" : "i32", &job->element);
+    if (is_text)
+        job->element.swapped = false; /* values are parsed to this machine's order */
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
         return options_make_histogram(options, job, failure);

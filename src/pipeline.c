@@ -3,6 +3,7 @@
 #include "pipeline.h"
 
 #include "operation.h"
+#include "tally.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -126,7 +127,9 @@ static void *pipeline_worker_run(void *argument)
         self->status = pipeline_worker_loop(self, worker);
     if (self->status != STATUS_OK) {
         source_stop(pipeline->source);
-        if (pipeline->operation->stop) /* chunks that it had are lost */
+        /* Unless it is a fault of the data, behind what it absorbed, chunks that it had are lost.
+         */
+        if (pipeline->operation->stop && self->failure.position == STATUS_NOWHERE)
             pipeline->operation->stop(pipeline->partial);
     }
     pipeline_worker_judge(self);
@@ -256,7 +259,7 @@ enum status pipeline_run(const struct job *job, struct source *source, const cha
     report->run_seconds += pipeline_clock() - merging;
     pipeline.engine->close(pipeline.session);
     report->seconds = pipeline_clock() - start;
-    report->elements = report->bytes / job->element.bytes;
+    report->elements = job->is_text ? tally_values(job->tally) : report->bytes / job->element.bytes;
     if (status == STATUS_OK)
         status = operation->finish(partial, job, report->elements, failure);
     if (status == STATUS_ENGINE && !engine)

@@ -7,8 +7,16 @@
 #include "print.h"
 #include "progress.h"
 #include "source.h"
+#include "tally.h"
 
 _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed as the other");
+
+/* The bytes of a chunk; 0: what suits the engine. */
+static size_t run_chunk_bytes(const struct options *options, const struct job *job)
+{
+    bool is_small = options->chunk_bytes > 0 && options->chunk_bytes < SOURCE_TEXT_CAPACITY_MIN;
+    return job->is_text && is_small ? SOURCE_TEXT_CAPACITY_MIN : options->chunk_bytes;
+}
 
 /* Reads the source into the partial. */
 static enum status run_pipeline(const struct options *options, const struct job *job,
@@ -17,7 +25,7 @@ static enum status run_pipeline(const struct options *options, const struct job 
     struct pipeline_report report;
     struct engine_options engine_options = {
         .threads = options->threads,
-        .chunk_bytes = options->chunk_bytes,
+        .chunk_bytes = run_chunk_bytes(options, job),
         .input_bytes = source_size(source),
     };
     enum status status =
@@ -45,38 +53,76 @@ static enum status run_source(const struct options *options, const struct job *j
         operation->stats(partial);
     if (status == STATUS_OK && operation->report && !options->quiet)
         operation->report(partial);
+    if (status == STATUS_OK && job->is_text)
+        status = tally_report(job->tally, failure);
     if (status == STATUS_OK && operation->verdict)
         status = operation->verdict(job, partial, failure);
     return status;
 }
 
 static enum status run_operation(const struct options *options, const struct job *job,
-                                 struct failure *failure)
+                                 struct source *source, struct failure *failure)
 {
     const struct operation *operation = operations[job->operation];
-    struct source *source = NULL;
+    const struct source_format format = {
+        .element_bytes = job->element.bytes,
+        .is_text = job->is_text,
+        .text = job->text,
+        .header_lines = options->header_lines,
+    };
     void *partial = NULL;
 
-    enum status status =
-        source_open(&source, options->names, options->name_count, job->element.bytes, failure);
-    if (status == STATUS_OK)
-        status = operation->create(job, &partial, failure);
+    source_set_format(source, &format);
+    enum status status = operation->create(job, &partial, failure);
     if (status == STATUS_OK)
         status = run_source(options, job, source, partial, failure);
     operation->destroy(partial);
-    source_close(source);
+    return status;
+}
+
+static enum status run_open_source(const struct options *options, struct source **source,
+                                   struct failure *failure)
+{
+    enum status status = source_open(source, options->names, options->name_count, 1, failure);
+    if (status == STATUS_OK && !options->no_decompression)
+        source_decode(*source, options->decoding_memory);
+    return status;
+}
+
+/* Makes the job and opens the source; what the command line says of itself is checked first. */
+static enum status run_prepare(const struct options *options, struct job *job,
+                               struct source **source, struct failure *failure)
+{
+    enum options_input input;
+    bool is_text = false;
+    enum status status = options_find_input(options, &input, failure);
+
+    if (status == STATUS_OK && input == OPTIONS_INPUT_ANY) {
+        status = run_open_source(options, source, failure);
+        if (status == STATUS_OK)
+            status = source_look(*source, &is_text, failure);
+    }
+    if (status == STATUS_OK)
+        status = options_make_job(options, is_text || input == OPTIONS_INPUT_TEXT, job, failure);
+    if (status == STATUS_OK)
+        status = print_check(&options->print, failure);
+    if (status == STATUS_OK && !*source)
+        status = run_open_source(options, source, failure);
+    if (status == STATUS_OK && job->is_text)
+        status = tally_create(&job->tally, options->invalid, failure);
     return status;
 }
 
 static enum status run_job(const struct options *options, struct failure *failure)
 {
-    struct job job;
+    struct job job = {.predicates = NULL};
+    struct source *source = NULL;
 
-    enum status status = options_make_job(options, &job, failure);
+    enum status status = run_prepare(options, &job, &source, failure);
     if (status == STATUS_OK)
-        status = print_check(&options->print, failure);
-    if (status == STATUS_OK)
-        status = run_operation(options, &job, failure);
+        status = run_operation(options, &job, source, failure);
+    source_close(source);
+    tally_destroy(job.tally);
     job_destroy(&job);
     return status;
 }

@@ -12,12 +12,6 @@
 #include <unistd.h>
 
 /*
- * Files up to this size are read on, not claimed: one read finds them whole whatever their reported
- * size (files in /proc and /sys tell 0 or 4096), and many small ones share a chunk.
- */
-#define SOURCE_SMALL_FILE 65536
-
-/*
  * A puller more is wanted if that many pulls in a row did not have to wait for the writer, and the
  * pipe was left alone for more than half as long as it was read. A writer that is given a core for
  * a while fills the pipe by chance; and where the reading itself is what takes the time, more
@@ -28,7 +22,7 @@
 /* For how long a pull gathers what a slow writer gives in small pieces. */
 #define SOURCE_TURN_NS 20000000
 
-static bool source_is_stdin(const char *name)
+bool source_is_stdin(const char *name)
 {
     return strcmp(name, "-") == 0;
 }
@@ -40,7 +34,7 @@ const char *source_name(const char *name)
 
 static enum status source_fail(struct failure *failure, const char *name, const char *reason)
 {
-    return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s", source_name(name), reason);
+    return source_input_fail(failure, source_name(name), reason);
 }
 
 /* The bytes that a file will give, from its present offset on; unknown unless it is regular. */
@@ -89,7 +83,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
     fcntl(made->wake[1], F_SETFD, FD_CLOEXEC);
     made->names = names;
     made->count = count;
-    made->element_bytes = element_bytes;
+    made->format.element_bytes = element_bytes;
     made->size = size;
     made->wanted = size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
     pthread_mutex_init(&made->join_lock, NULL);
@@ -99,14 +93,68 @@ enum status source_open(struct source **source, char *const *names, size_t count
     return STATUS_OK;
 }
 
-/* Gives up one use of an input; the last one closes it. Thread-safe. */
-static void source_release(struct input *input)
+static void source_close_current(struct source *source)
 {
-    if (atomic_fetch_sub(&input->users, 1) > 1)
-        return;
-    if (input->fd > STDIN_FILENO)
-        close(input->fd);
-    free(input);
+    source_input_release(source->current);
+    source->current = NULL;
+}
+
+/* Whether a file begins as a compressed one does; one that cannot be read is told of later. */
+static bool source_is_compressed(const char *name)
+{
+    char head[DECODER_MAGIC_BYTES];
+    struct stat info;
+    bool undecided;
+    bool is_stdin = source_is_stdin(name);
+    int fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ssize_t n = -1;
+
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+        n = pread(fd, head, sizeof head, lseek(fd, 0, SEEK_CUR));
+    if (fd >= 0 && !is_stdin)
+        close(fd);
+    return n > 0 && decoder_detect(head, (size_t)n, &undecided);
+}
+
+void source_decode(struct source *source, uint64_t memory_limit)
+{
+    source->decodes = true;
+    source->decoding_memory = memory_limit;
+    for (size_t i = 0; i < source->count && source->size != SOURCE_SIZE_UNKNOWN; i++) {
+        if (source_is_compressed(source->names[i])) {
+            source->size = SOURCE_SIZE_UNKNOWN; /* decoded it has another */
+            source->wanted = 1;
+        }
+    }
+}
+
+enum status source_look(struct source *source, bool *is_text, struct failure *failure)
+{
+    bool ended = false;
+
+    *is_text = true;
+    while (source->current || source->opened < source->count) {
+        if (!source->current && source_input_open(source, failure) != STATUS_OK)
+            return failure->status;
+        enum source_event event = source_input_look(source, failure);
+        if (event == SOURCE_ERROR)
+            return failure->status;
+        struct source_ahead *plain = &source->current->plain;
+        ended = event == SOURCE_END;
+        if (plain->end > 0) {
+            *is_text = text_is_text(plain->data, plain->end, ended);
+            if (source->current->is_claimable)
+                plain->end = 0;
+            return STATUS_OK;
+        }
+        source_close_current(source);
+    }
+    return STATUS_OK;
+}
+
+void source_set_format(struct source *source, const struct source_format *format)
+{
+    source->format = *format;
 }
 
 void source_close(struct source *source)
@@ -114,7 +162,8 @@ void source_close(struct source *source)
     if (!source)
         return;
     if (source->current)
-        source_release(source->current);
+        source_input_release(source->current);
+    free(source->carry);
     close(source->wake[0]);
     close(source->wake[1]);
     pthread_mutex_destroy(&source->lock);
@@ -163,53 +212,6 @@ uint64_t source_position(const struct source *source)
     return source->position;
 }
 
-/* Makes the next name the current input. The lock is held. */
-static enum status source_open_next(struct source *source, struct failure *failure)
-{
-    const char *name = source->names[source->opened++];
-    struct stat info;
-    struct input *input = calloc(1, sizeof *input);
-
-    if (!input)
-        return source_fail(failure, name, strerror(errno));
-    *input = (struct input){.name = source_name(name), .users = 1};
-    /* Not to wait here for the writer of a FIFO: that is source_pipe_read's, which can be woken. */
-    input->fd =
-        source_is_stdin(name) ? STDIN_FILENO : open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (input->fd < 0 || fstat(input->fd, &info) != 0)
-        goto release_input;
-    if (!source_is_stdin(name))
-        fcntl(input->fd, F_SETFL, 0);
-    input->is_regular = S_ISREG(info.st_mode);
-    if (input->is_regular && (input->next = lseek(input->fd, 0, SEEK_CUR)) < 0)
-        goto release_input;
-    input->size = info.st_size;
-    input->is_claimable = input->is_regular && input->size - input->next > SOURCE_SMALL_FILE;
-    if (!input->is_regular)
-        source_pipe_widen(input->fd);
-    source->current = input;
-    return STATUS_OK;
-
-release_input:
-    source_fail(failure, name, strerror(errno));
-    failure->position = source->position;
-    source_release(input);
-    return failure->status;
-}
-
-static void source_close_current(struct source *source)
-{
-    source_release(source->current);
-    source->current = NULL;
-}
-
-/* All claims are taken: the file is read on behind the last of them, as anything else is. */
-static void source_read_on(struct input *input)
-{
-    lseek(input->fd, input->next, SEEK_SET); /* cannot fail: the offset is one we read at */
-    input->is_claimable = false;
-}
-
 static uint64_t source_clock(void)
 {
     struct timespec now;
@@ -217,44 +219,92 @@ static uint64_t source_clock(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* A pull under way. */
+struct source_turn {
+    char *buffer;
+    size_t capacity;
+    bool wait;
+    size_t filled;
+    size_t whole; /* of which so much is whole elements or lines */
+    struct source_range range;
+};
+
 /* Whether what was gathered from a slow writer is to be handed on. The lock is held. */
-static bool source_is_late(const struct source *source, size_t filled)
+static bool source_is_late(const struct source *source, const struct source_turn *turn)
 {
-    return source->waited && filled >= source->element_bytes &&
+    return source->waited && turn->whole > 0 &&
            source_clock() - source->turn_begins > SOURCE_TURN_NS;
 }
 
-/*
- * Puts the next bytes behind the `*filled` ones of the buffer, or claims a range to be read there.
- * The lock is held. *filled counts neither the range nor bytes of the next chunk.
- */
-static enum status source_fill(struct source *source, char *buffer, size_t capacity, bool wait,
-                               size_t *filled, struct source_range *range, struct failure *failure)
+/* Looks at bytes that were read behind the filled ones. The lock is held. */
+static enum status source_take_bytes(struct source *source, struct source_turn *turn, size_t bytes,
+                                     struct failure *failure)
 {
-    while (*filled < capacity && !atomic_load(&source->stopped) &&
-           !source_is_late(source, *filled)) {
+    const struct source_format *format = &source->format;
+    size_t known = turn->filled;
+
+    turn->filled += bytes;
+    source->last_name = source->current->name;
+    size_t cut = source_text_cut(format, turn->buffer, known, turn->filled);
+    turn->whole = cut > 0 ? cut : turn->whole;
+    if (!format->is_text || turn->whole > 0 || turn->filled < turn->capacity)
+        return STATUS_OK;
+
+    turn->filled = source_text_squeeze(&format->text, turn->buffer, turn->filled);
+    if (turn->filled <= turn->capacity / 2)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA,
+                       STATUS_NAME ":%llu: the line is longer than a chunk of %zu bytes",
+                       source->last_name, (unsigned long long)source->line, turn->capacity);
+}
+
+/* Opens the next input if there is none, and claims a range of it. True: nothing more to do. */
+static bool source_claim(struct source *source, struct source_turn *turn, enum status *status,
+                         struct failure *failure)
+{
+    if (!source->current) {
+        if (source->opened == source->count)
+            return true;
+        *status = source_input_open(source, failure);
+        if (*status != STATUS_OK)
+            return true;
+    }
+    if (!source->current->is_claimable)
+        return false;
+    turn->range = source_file_claim(source->current, turn->filled, turn->capacity - turn->filled,
+                                    &source->format);
+    if (turn->range.bytes == 0)
+        source_input_read_on(source);
+    return turn->range.bytes > 0;
+}
+
+/*
+ * Puts the next bytes behind the filled ones of the buffer, or claims a range to be read there. The
+ * lock is held. turn->filled does not count the range.
+ */
+static enum status source_fill(struct source *source, struct source_turn *turn,
+                               struct failure *failure)
+{
+    enum status status = STATUS_OK;
+
+    while (turn->filled < turn->capacity && !atomic_load(&source->stopped) &&
+           !source_is_late(source, turn)) {
         size_t bytes = 0;
-        if (!source->current) {
-            if (source->opened == source->count)
-                break;
-            if (source_open_next(source, failure) != STATUS_OK)
-                return failure->status;
-        }
-        if (source->current->is_claimable) {
-            *range = source_file_claim(source->current, *filled, capacity - *filled,
-                                       source->element_bytes);
-            if (range->bytes > 0)
-                break;
-            source_read_on(source->current);
-        }
-        switch (source_pipe_read(source, buffer + *filled, capacity - *filled,
-                                 wait && *filled < source->element_bytes, &bytes, failure)) {
+        if (source_claim(source, turn, &status, failure))
+            break;
+        switch (source_input_read(source, turn->buffer + turn->filled,
+                                  turn->capacity - turn->filled, turn->wait && turn->whole == 0,
+                                  &bytes, failure)) {
         case SOURCE_DATA:
-            *filled += bytes;
-            source->last_name = source->current->name;
+            if (bytes > 0 && source_take_bytes(source, turn, bytes, failure) != STATUS_OK)
+                return failure->status;
             break;
         case SOURCE_END:
             source_close_current(source);
+            if (source->format.is_text && turn->filled > 0) {
+                turn->whole = turn->filled; /* the end of a file is that of a line */
+                return STATUS_OK;
+            }
             break;
         case SOURCE_EMPTY:
             return STATUS_OK;
@@ -262,24 +312,33 @@ static enum status source_fill(struct source *source, char *buffer, size_t capac
             return failure->status;
         }
     }
-    return STATUS_OK;
+    return status;
 }
 
-/* Keeps what is behind the last whole element for the next chunk. The lock is held. */
-static enum status source_cut(struct source *source, const char *buffer, size_t *filled,
-                              struct failure *failure)
+/* Keeps what is behind the last whole element or line for the next chunk. The lock is held. */
+static enum status source_keep(struct source *source, const struct source_turn *turn,
+                               struct failure *failure)
 {
-    source->carry_bytes = *filled % source->element_bytes;
-    *filled -= source->carry_bytes;
-    memcpy(source->carry, buffer + *filled, source->carry_bytes);
+    size_t bytes = turn->filled - turn->whole;
+
+    if (bytes > source->carry_room) {
+        char *grown = realloc(source->carry, bytes);
+        if (!grown)
+            return source_fail(failure, source->last_name, strerror(errno));
+        source->carry = grown;
+        source->carry_room = bytes;
+    }
+    source->carry_bytes = bytes;
+    if (bytes > 0)
+        memcpy(source->carry, turn->buffer + turn->whole, bytes);
 
     bool ended = !source->current && source->opened == source->count;
-    if (*filled > 0 || source->carry_bytes == 0 || !ended || atomic_load(&source->stopped))
+    if (turn->whole > 0 || bytes == 0 || !ended || atomic_load(&source->stopped))
         return STATUS_OK;
-    return status_fail_at(failure, source->position, STATUS_DATA,
-                          STATUS_NAME ": %zu byte%s left over at the end: an element has %zu",
-                          source->last_name, source->carry_bytes,
-                          source->carry_bytes == 1 ? "" : "s", source->element_bytes);
+    return status_fail(failure, STATUS_DATA,
+                       STATUS_NAME ": %zu byte%s left over at the end: an element has %zu",
+                       source->last_name, bytes, bytes == 1 ? "" : "s",
+                       source->format.element_bytes);
 }
 
 /* Whether those that pull from a pipe do not keep up with its writer. The lock is held. */
@@ -309,36 +368,50 @@ static void source_count_pullers(struct source *source)
         source_want(source, 1);
 }
 
-/* The part of a pull that is done one puller at a time. The lock is held. */
-static enum status source_take(struct source *source, char *buffer, size_t capacity, bool wait,
-                               struct chunk *chunk, struct source_range *range,
-                               struct failure *failure)
+/* The chunk that a turn gives, and what follows from it for the next. The lock is held. */
+static struct chunk source_make_chunk(struct source *source, const struct source_turn *turn,
+                                      bool is_cut)
 {
-    size_t filled = source->carry_bytes;
-
-    source->turn_begins = source_clock();
-    source->waited = false;
-    memcpy(buffer, source->carry, filled);
-    enum status status = source_fill(source, buffer, capacity, wait, &filled, range, failure);
-    if (status != STATUS_OK) {
-        failure->position = source->position + filled;
-        filled -= filled % source->element_bytes;
-    } else if (range->bytes == 0) {
-        status = source_cut(source, buffer, &filled, failure);
-    } else {
-        source->carry_bytes = 0;
-    }
-    if (range->bytes == 0 && atomic_load(&source->stopped))
-        filled = 0;
-    *chunk = (struct chunk){
-        .data = buffer,
-        .bytes = filled + range->bytes,
+    const struct source_range *range = &turn->range;
+    bool dropped = range->bytes == 0 && atomic_load(&source->stopped) && !is_cut;
+    size_t bytes = dropped ? 0 : turn->whole + range->bytes;
+    struct chunk chunk = {
+        .data = turn->buffer,
+        .bytes = bytes,
         .position = source->position,
         .sequence = source->sequence,
-        .is_cut = status != STATUS_OK,
+        .is_cut = is_cut,
+        .name = range->bytes > 0 ? range->input->name : source->last_name,
+        .line = range->bytes > 0 ? 0 : source->line,
+        .offset = range->bytes > 0 ? (uint64_t)range->offset : 0,
     };
-    source->sequence += chunk->bytes > 0 || chunk->is_cut;
-    source->position += chunk->bytes;
+
+    source->sequence += bytes > 0 || is_cut;
+    source->position += bytes;
+    if (source->format.is_text && range->bytes == 0)
+        source->line += text_count_lines(turn->buffer, bytes);
+    return chunk;
+}
+
+/* The part of a pull that is done one puller at a time. The lock is held. */
+static enum status source_take(struct source *source, struct source_turn *turn, struct chunk *chunk,
+                               struct failure *failure)
+{
+    source->turn_begins = source_clock();
+    source->waited = false;
+    if (source->carry_bytes > 0)
+        memcpy(turn->buffer, source->carry, source->carry_bytes);
+    turn->filled = source->carry_bytes;
+    enum status status = source_fill(source, turn, failure);
+    if (turn->range.bytes > 0) { /* what was carried along belongs to its first element */
+        turn->whole = turn->filled;
+        source->carry_bytes = 0;
+    } else if (status == STATUS_OK) {
+        status = source_keep(source, turn, failure);
+    }
+    if (status != STATUS_OK)
+        failure->position = source->position + turn->filled;
+    *chunk = source_make_chunk(source, turn, status != STATUS_OK);
     source_count_pullers(source);
     return status;
 }
@@ -347,20 +420,19 @@ static enum status source_take(struct source *source, char *buffer, size_t capac
  * Reads the claimed range behind what is in the buffer, and gives it up. The lock is not held, nor
  * taken: whoever has it may be waiting for input that comes behind this range.
  */
-static enum status source_read_range(struct source *source, const struct source_range *range,
-                                     char *buffer, struct chunk *chunk, struct failure *failure)
+static enum status source_read_range(struct source *source, const struct source_turn *turn,
+                                     struct chunk *chunk, struct failure *failure)
 {
-    size_t filled = chunk->bytes - range->bytes;
-    enum status status =
-        source_file_read(range, buffer + filled, chunk->position + filled, failure);
+    enum status status = source_file_read(&turn->range, turn->buffer + turn->whole,
+                                          chunk->position + turn->whole, failure);
 
     if (status != STATUS_OK) {
         size_t good = (size_t)(failure->position - chunk->position);
-        chunk->bytes = good - good % source->element_bytes;
+        chunk->bytes = source_text_cut(&source->format, turn->buffer, 0, good);
         chunk->is_cut = true;
         source_stop(source);
     }
-    source_release(range->input);
+    source_input_release(turn->range.input);
     return status;
 }
 
@@ -369,17 +441,17 @@ static enum status source_pull_locked(struct source *source, char *buffer, size_
                                       bool wait, struct chunk *chunk, bool *ended,
                                       struct failure *failure)
 {
-    struct source_range range = {.bytes = 0};
-    size_t whole = capacity - capacity % source->element_bytes;
-    enum status status = source_take(source, buffer, whole, wait, chunk, &range, failure);
+    size_t cut_off = source->format.is_text ? 0 : capacity % source->format.element_bytes;
+    struct source_turn turn = {.buffer = buffer, .capacity = capacity - cut_off, .wait = wait};
+    enum status status = source_take(source, &turn, chunk, failure);
 
     if (status != STATUS_OK)
         source_stop(source); /* before anybody can read on behind the fault */
     *ended = (!source->current && source->opened == source->count) || source->stopped;
     pthread_mutex_unlock(&source->lock);
-    if (status != STATUS_OK || range.bytes == 0)
+    if (status != STATUS_OK || turn.range.bytes == 0)
         return status;
-    return source_read_range(source, &range, buffer, chunk, failure);
+    return source_read_range(source, &turn, chunk, failure);
 }
 
 enum status source_pull(struct source *source, void *buffer, size_t capacity, struct chunk *chunk,

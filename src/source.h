@@ -12,6 +12,7 @@
 
 #include "job.h"
 #include "status.h"
+#include "text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +20,19 @@
 
 struct source;
 
+/* The least capacity of buffers for text. */
+#define SOURCE_TEXT_CAPACITY_MIN ((size_t)4096)
+
 /* What source_size returns where the size cannot be known before the end. */
 #define SOURCE_SIZE_UNKNOWN UINT64_MAX
+
+/* What chunks are made of. */
+struct source_format {
+    size_t element_bytes;   /* of binary input: 1 to 8 */
+    bool is_text;           /* chunks of text are of one file, and cut behind ends of lines, or */
+    struct text_rules text; /* behind any white space if that is allowed (text_is_of_tokens) */
+    uint64_t header_lines;  /* of each file, skipped */
+};
 
 /*
  * Opens the stream of names[0..count), "-" being standard input, for elements of element_bytes
@@ -30,6 +42,23 @@ struct source;
  */
 enum status source_open(struct source **source, char *const *names, size_t count,
                         size_t element_bytes, struct failure *failure);
+
+/*
+ * The next three are to be called before the first pull, if at all.
+ *
+ * Decodes files that are compressed, told by their first bytes; memory_limit as in decoder_open.
+ */
+void source_decode(struct source *source, uint64_t memory_limit);
+
+/*
+ * Looks at the first block of the first file that has any bytes, and says whether it is text
+ * (text_is_text); an empty stream is. Waits for it, but for no more than there is at once. Fails
+ * with STATUS_DATA if a file cannot be read or decoded.
+ */
+enum status source_look(struct source *source, bool *is_text, struct failure *failure);
+
+/* Sets what chunks are made of, if it is not binary elements as given to source_open. */
+void source_set_format(struct source *source, const struct source_format *format);
 
 /* No pull may be under way. NULL is allowed. */
 void source_close(struct source *source);
@@ -44,7 +73,8 @@ void source_close(struct source *source);
 bool source_join(struct source *source);
 
 /*
- * Fills `buffer` with the next chunk, `capacity` bytes at the most (at least one element). Returns
+ * Fills `buffer` with the next chunk, `capacity` bytes at the most (at least one element, or
+ * SOURCE_TEXT_CAPACITY_MIN of text; the same in every call). Returns
  * when the buffer is full, or when there is something and no more just now, or not enough for a
  * while; waits while there is nothing. At the end, or once source_stop was called, chunk->bytes is
  * 0. The data stays the caller's own.

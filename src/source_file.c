@@ -6,18 +6,45 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SOURCE_FILE_BLOCK ((size_t)64 << 10)
+
+/* The bytes of data from `offset` on that are whole lines or tokens; 0: the first is longer. */
+static size_t source_file_cut(const struct input *input, off_t offset, size_t bytes,
+                              const struct source_format *format)
+{
+    char block[4096];
+    size_t end = bytes;
+
+    while (end > 0) {
+        size_t n = end < sizeof block ? end : sizeof block;
+        ssize_t got = pread(input->fd, block, n, offset + (off_t)(end - n));
+        if (got != (ssize_t)n)
+            return bytes; /* reading the range will tell what is wrong */
+        size_t cut = source_text_cut(format, block, 0, n);
+        if (cut > 0)
+            return end - n + cut;
+        end -= n;
+    }
+    return 0;
+}
+
 struct source_range source_file_claim(struct input *input, size_t filled, size_t room,
-                                      size_t element_bytes)
+                                      const struct source_format *format)
 {
     uint64_t left = input->size > input->next ? (uint64_t)(input->size - input->next) : 0;
     size_t bytes = left < room ? (size_t)left : room;
-    size_t cut_off = (filled + bytes) % element_bytes;
 
-    if (bytes <= cut_off)
+    if (format->is_text && bytes < left) {
+        bytes = source_file_cut(input, input->next, bytes, format);
+    } else if (!format->is_text) {
+        size_t cut_off = (filled + bytes) % format->element_bytes;
+        bytes = bytes > cut_off ? bytes - cut_off : 0;
+    }
+    if (bytes == 0)
         return (struct source_range){.bytes = 0};
-    struct source_range range = {.input = input, .offset = input->next, .bytes = bytes - cut_off};
+    struct source_range range = {.input = input, .offset = input->next, .bytes = bytes};
     input->next += (off_t)range.bytes;
-    atomic_fetch_add(&input->users, 1);
+    input->users++;
     return range;
 }
 
@@ -38,4 +65,38 @@ enum status source_file_read(const struct source_range *range, void *buffer, uin
         done += (size_t)n;
     }
     return STATUS_OK;
+}
+
+enum status source_file_skip_header(struct input *input, struct failure *failure)
+{
+    char block[4096];
+
+    while (input->skip_lines > 0) {
+        ssize_t n = pread(input->fd, block, sizeof block, input->next);
+        if (n < 0)
+            return source_input_fail(failure, input->name, strerror(errno));
+        if (n == 0)
+            break;
+        const char *newline = memchr(block, '\n', (size_t)n);
+        input->next += newline ? newline - block + 1 : n;
+        input->skip_lines -= newline != NULL;
+    }
+    return STATUS_OK;
+}
+
+uint64_t source_file_count_lines(const struct input *input, off_t end)
+{
+    char block[SOURCE_FILE_BLOCK];
+    off_t offset = input->start;
+    uint64_t lines = 0;
+
+    while (offset < end) {
+        size_t room = end - offset < (off_t)sizeof block ? (size_t)(end - offset) : sizeof block;
+        ssize_t n = pread(input->fd, block, room, offset);
+        if (n <= 0)
+            break;
+        lines += text_count_lines(block, (size_t)n);
+        offset += n;
+    }
+    return lines;
 }

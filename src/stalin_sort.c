@@ -2,6 +2,7 @@
 
 #include "stalin_sort.h"
 
+#include "decimal.h"
 #include "operation.h"
 #include "writer.h"
 
@@ -106,6 +107,25 @@ static bool stalin_sort_passes(const struct stalin_sort *self, const char *eleme
     return self->job->stalin_sort.strict ? rank > self->last : rank >= self->last;
 }
 
+/* Writes elements as they were read, or of text as numbers, one a line. */
+static void stalin_sort_write(const struct stalin_sort *self, struct writer *writer,
+                              const char *elements, size_t count)
+{
+    const struct element *element = &self->job->element;
+
+    if (!self->job->is_text) {
+        writer_write(writer, elements, count * element->bytes);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = element_key(element, elements + i * element->bytes);
+        char *line = writer_reserve(writer, DECIMAL_SIZE);
+        size_t length = decimal_write_signed(line, element_value(element, key));
+        line[length] = '\n';
+        writer_commit(writer, length + 1);
+    }
+}
+
 /* How many survivors of the run, its first ones, do not survive what is before it. */
 static size_t stalin_sort_count_beaten(const struct stalin_sort *self,
                                        const struct stalin_sort_run *run)
@@ -142,10 +162,10 @@ static void stalin_sort_write_purged(const struct stalin_sort *self,
         while (!stalin_sort_passes(self, elements + whole * width))
             whole++;
     }
-    writer_write(self->purged, elements, whole * width);
+    stalin_sort_write(self, self->purged, elements, whole);
     if (beaten < run->kept_count)
-        writer_write(self->purged, (const char *)run->purged + (whole - beaten) * width,
-                     (count - run->kept_count - (whole - beaten)) * width);
+        stalin_sort_write(self, self->purged, (const char *)run->purged + (whole - beaten) * width,
+                          count - run->kept_count - (whole - beaten));
 }
 
 /* Writes what of a run survives. The caller has the turn. */
@@ -155,7 +175,7 @@ static void stalin_sort_release(struct stalin_sort *self, const struct stalin_so
     size_t beaten = stalin_sort_count_beaten(self, run);
     size_t kept_count = run->kept_count - beaten;
 
-    writer_write(self->kept, (const char *)run->kept + beaten * width, kept_count * width);
+    stalin_sort_write(self, self->kept, (const char *)run->kept + beaten * width, kept_count);
     if (self->purged)
         stalin_sort_write_purged(self, run, beaten);
     self->kept_count += kept_count;

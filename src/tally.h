@@ -38,6 +38,9 @@ enum status tally_add_invalid(struct tally *tally, const struct chunk *chunk,
 enum status tally_scan_chunk(struct tally *tally, const struct job *job, const struct chunk *chunk,
                              struct failure *failure);
 
+/* The number of the line, in its file, that a byte of a chunk of text is in. */
+uint64_t tally_find_line(const struct chunk *chunk, size_t offset);
+
 /* The values so far. */
 uint64_t tally_values(const struct tally *tally);
 
