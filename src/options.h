@@ -87,11 +87,11 @@ void options_destroy(struct options *options);
 void options_help(char *text, size_t size);
 
 /*
- * Stores what the options say that the input is. Fails with STATUS_USAGE where they contradict each
- * other.
+ * Checks that the options make a job, before any file is looked at, and stores what they say that
+ * the input is. Fails with STATUS_USAGE.
  */
-enum status options_find_input(const struct options *options, enum options_input *input,
-                               struct failure *failure);
+enum status options_check(const struct options *options, enum options_input *input,
+                          struct failure *failure);
 
 /*
  * Makes the job that the options describe, for input that is text or binary, and reads the files

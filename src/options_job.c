@@ -55,7 +55,7 @@ static enum status options_make_predicates(const struct options *options, struct
 }
 
 static enum status options_make_count(const struct options *options, struct job *job,
-                                      struct failure *failure)
+                                      bool with_files, struct failure *failure)
 {
     if (options->predicate_count == 0)
         return status_fail(failure, STATUS_USAGE, "count needs a predicate, such as --ge 500");
@@ -67,30 +67,15 @@ static enum status options_make_count(const struct options *options, struct job 
                            options->predicate_count);
     job->predicate_count = options->predicate_count;
 
-    /* What is wrong with the command line comes first. */
     enum status status = options_make_predicates(options, job, false, failure);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && with_files)
         status = options_make_predicates(options, job, true, failure);
     return status;
 }
 
-enum status options_find_input(const struct options *options, enum options_input *input,
-                               struct failure *failure)
-{
-    bool is_text = options->text || options->text_rules.field != 0 ||
-                   options->text_rules.delimiter != TEXT_NO_DELIMITER || options->header_lines > 0;
-    bool is_binary = options->binary || options->has_order;
-
-    if (is_text && is_binary)
-        return status_fail(failure, STATUS_USAGE,
-                           "the input cannot be text (--text, --field, --delimiter, --header) and "
-                           "binary (--binary, a type with le or be)");
-    *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;
-    return STATUS_OK;
-}
-
-enum status options_make_job(const struct options *options, bool is_text, struct job *job,
-                             struct failure *failure)
+/* As options_make_job; files that predicates name are read only `with_files`. */
+static enum status options_make(const struct options *options, bool is_text, bool with_files,
+                                struct job *job, struct failure *failure)
 {
     *job = (struct job){
         .operation = options->operation,
@@ -109,7 +94,7 @@ enum status options_make_job(const struct options *options, bool is_text, struct
         job->reductions = options->reductions;
         return STATUS_OK;
     case OPERATION_COUNT:
-        return options_make_count(options, job, failure);
+        return options_make_count(options, job, with_files, failure);
     case OPERATION_STALIN_SORT:
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
@@ -117,4 +102,26 @@ enum status options_make_job(const struct options *options, bool is_text, struct
         break;
     }
     __builtin_unreachable();
+}
+
+enum status options_check(const struct options *options, enum options_input *input,
+                          struct failure *failure)
+{
+    struct job job;
+    bool is_text = options->text || options->text_rules.field != 0 ||
+                   options->text_rules.delimiter != TEXT_NO_DELIMITER || options->header_lines > 0;
+    bool is_binary = options->binary || options->has_order;
+
+    if (is_text && is_binary)
+        return status_fail(failure, STATUS_USAGE,
+                           "the input cannot be text (--text, --field, --delimiter, --header) and "
+                           "binary (--binary, a type with le or be)");
+    *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;
+    return STATUS_OK;
+}
+
+enum status options_make_job(const struct options *options, bool is_text, struct job *job,
+                             struct failure *failure)
+{
+    return options_make(options, is_text, true, job, failure);
 }

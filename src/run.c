@@ -89,13 +89,13 @@ static enum status run_open_source(const struct options *options, struct source 
     return status;
 }
 
-/* Makes the job and opens the source; what the command line says of itself is checked first. */
+/* Makes the job and opens the source, which is looked at if nothing says what it is. */
 static enum status run_prepare(const struct options *options, struct job *job,
                                struct source **source, struct failure *failure)
 {
     enum options_input input;
     bool is_text = false;
-    enum status status = options_find_input(options, &input, failure);
+    enum status status = options_check(options, &input, failure);
 
     if (status == STATUS_OK && input == OPTIONS_INPUT_ANY) {
         status = run_open_source(options, source, failure);
