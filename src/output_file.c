@@ -206,23 +206,28 @@ void output_file_close(struct output_file *file)
         unlink(file->temporary);
 }
 
+/* The last part of a path. */
+static const char *output_file_entry(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 bool output_file_is_same(const char *a, const char *b)
 {
     char targets[2][PATH_MAX];
-    char entries[2][PATH_MAX];
     struct stat infos[2];
-    const char *names[2] = {a, b};
     mode_t mode;
 
+    if (!output_file_find_target(a, targets[0], &mode) ||
+        !output_file_find_target(b, targets[1], &mode))
+        return false; /* what is no regular file may be written twice */
+    if (strcmp(output_file_entry(targets[0]), output_file_entry(targets[1])) != 0)
+        return false;
     for (unsigned i = 0; i < 2; i++) {
-        if (!output_file_find_target(names[i], targets[i], &mode))
-            return false; /* what is no regular file may be written twice */
-        const char *slash = strrchr(targets[i], '/');
-        snprintf(entries[i], sizeof entries[i], "%s", slash ? slash + 1 : targets[i]);
         output_file_replace_entry(targets[i], sizeof targets[i], ".");
         if (stat(targets[i], &infos[i]) != 0)
             return false;
     }
-    return infos[0].st_dev == infos[1].st_dev && infos[0].st_ino == infos[1].st_ino &&
-           strcmp(entries[0], entries[1]) == 0;
+    return infos[0].st_dev == infos[1].st_dev && infos[0].st_ino == infos[1].st_ino;
 }
