@@ -57,7 +57,8 @@ struct text_token {
  * that of a line. *offset is 0, or where the last call left it. Stores at most `room` values as
  * elements of the type, in this machine's byte order, at `values`, their number at *count, and
  * advances *offset. At TEXT_INVALID *invalid is the token, behind the values stored, and parsing
- * may go on behind it.
+ * may go on behind it: until TEXT_END, and not until *offset is `bytes`, since an empty part may
+ * still come there, and *offset is `bytes` + 1 when it was dealt with.
  */
 typedef enum text_event text_parse_function(const struct text_rules *rules, const char *data,
                                             size_t bytes, size_t *offset, void *values, size_t room,

@@ -1,0 +1,51 @@
+/*
+ * Fuzzing of src/text.h against tests/unit/text_reference.h. The first four bytes choose how the
+ * rest is parsed, so that seeds can be written by hand: the field above '0' ('/' is -1), the
+ * delimiter ('.' is none), the type above '0', and instruction set and room.
+ */
+#include "config.h"
+
+#include "cpu_isa.h"
+#include "text_reference.h"
+
+#define FUZZ_HEAD 4
+
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes);
+
+/* The lines of a text, and whether it is one, are only to be seen to end, and to read nothing else.
+ */
+static void fuzz_text(const struct text_rules *rules, enum element_type type, size_t room,
+                      const char *text, size_t bytes)
+{
+    struct reference all = reference_parse(rules, type, text, bytes);
+    const char *wrong = reference_compare(&all, bytes, room);
+
+    free(all.items);
+    if (wrong) {
+        fprintf(stderr, "%s\n", wrong);
+        abort();
+    }
+    text_count_lines(text, bytes);
+    if (text_is_text(text, bytes, true) && !text_is_text(text, bytes, false))
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
+{
+    static const size_t rooms[] = {1, 2, 7, 1000};
+
+    if (bytes < FUZZ_HEAD)
+        return 0;
+    const struct text_rules rules = {
+        .field = (int8_t)(input[0] - '0'),
+        .delimiter = input[1] == '.' ? TEXT_NO_DELIMITER : input[1],
+    };
+    enum element_type type = (enum element_type)(input[2] % ELEMENT_TYPE_COUNT);
+    char *text = reference_must(malloc(bytes - FUZZ_HEAD + !(bytes - FUZZ_HEAD)));
+
+    memcpy(text, input + FUZZ_HEAD, bytes - FUZZ_HEAD); /* nothing may be read behind it */
+    setenv("GPUHIST_ISA", cpu_isa_names[input[3] % CPU_ISA_COUNT], 1);
+    fuzz_text(&rules, type, rooms[input[3] / CPU_ISA_COUNT % 4], text, bytes - FUZZ_HEAD);
+    free(text);
+    return 0;
+}

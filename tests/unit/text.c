@@ -1,0 +1,705 @@
+/*
+ * Text to integers: what is written down for single texts, and for many more a plain parser
+ * (text_reference.h). Texts lie between pages that cannot be read.
+ */
+#include "config.h"
+
+#include "cpu_isa.h"
+#include "tap.h"
+#include "text.h"
+#include "text_reference.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* --- memory with an end ------------------------------------------------------------------------
+ */
+
+#define ARENA_BYTES ((size_t)4 << 20)
+
+/* ARENA_BYTES bytes; the pages before and behind cannot be touched. */
+static char *arena;
+
+static void arena_open(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *all = mmap(NULL, ARENA_BYTES + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (all == MAP_FAILED || mprotect(all + page, ARENA_BYTES, PROT_READ | PROT_WRITE) != 0) {
+        printf("Bail out! no memory\n");
+        exit(1);
+    }
+    arena = all + page;
+}
+
+/* Puts a text at the beginning or at the end of the arena. */
+static const char *arena_place(const char *text, size_t bytes, bool at_end)
+{
+    char *place = arena + (at_end ? ARENA_BYTES - bytes : 0);
+    return memcpy(place, text, bytes);
+}
+
+/* --- against the reference ----------------------------------------------------------------------
+ */
+
+static const size_t rooms[] = {1, 2, 3, 5, 64, 100000};
+
+static const char *type_names[] = {
+#define TYPE_NAME(id, name, ctype) #name,
+    ELEMENT_TYPES(TYPE_NAME)
+#undef TYPE_NAME
+};
+
+static void show(const char *text, size_t bytes)
+{
+    fputs("# ", stdout);
+    for (size_t i = 0; i < bytes && i < 400; i++)
+        printf(text[i] > ' ' && text[i] < 0x7f && text[i] != '\\' ? "%c" : "\\x%02x",
+               (unsigned char)text[i]);
+    puts("");
+}
+
+/* Parses a text in every instruction set, with rooms[0..room_count). */
+static bool agrees(const struct text_rules *rules, enum element_type type, const char *text,
+                   size_t bytes, size_t room_count)
+{
+    struct reference all = reference_parse(rules, type, text, bytes);
+    bool right = true;
+
+    for (int isa = 0; right && isa < CPU_ISA_COUNT; isa++) {
+        setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        for (size_t i = ARRAY_LENGTH(rooms) - room_count; right && i < ARRAY_LENGTH(rooms); i++) {
+            const char *wrong = reference_compare(&all, bytes, rooms[i]);
+            if (!wrong)
+                continue;
+            show(text, bytes);
+            right =
+                tap_note("field %d, delimiter %d, %s, %s, room %zu: %s", rules->field,
+                         rules->delimiter, type_names[type], cpu_isa_names[isa], rooms[i], wrong);
+        }
+    }
+    free(all.items);
+    return right;
+}
+
+static const struct text_rules every_rules[] = {
+    {0, TEXT_NO_DELIMITER},
+    {1, TEXT_NO_DELIMITER},
+    {2, TEXT_NO_DELIMITER},
+    {9, TEXT_NO_DELIMITER},
+    {INT32_MAX, TEXT_NO_DELIMITER},
+    {-1, TEXT_NO_DELIMITER},
+    {-3, TEXT_NO_DELIMITER},
+    {INT32_MIN, TEXT_NO_DELIMITER},
+    {0, ','},
+    {1, ','},
+    {3, ','},
+    {-1, ','},
+    {-2, ','},
+    {0, ' '},
+    {2, ' '},
+    {-2, ' '},
+    {0, '\t'},
+    {1, '\t'},
+    {0, 0},
+    {2, 255},
+    {0, '\r'},
+    {2, '\r'},
+    {-1, '\r'},
+    {0, '5'},
+    {2, '-'},
+    {0, '\n'},
+    {1, '\n'},
+    {-1, '\n'},
+};
+
+/* --- texts with what they must give -------------------------------------------------------------
+ */
+
+/* A text and, in words, what it gives: numbers, and OFFSET:BYTES of invalid tokens. */
+struct example {
+    const char *text;
+    const char *wanted;
+};
+
+/* Describes what parsing a text gives, as in struct example. */
+static void describe(const struct text_rules *rules, enum element_type type, const char *text,
+                     size_t bytes, char *out, size_t size)
+{
+    text_parse_function *parse = text_choose_parser(rules, type);
+    enum text_event event = TEXT_FULL;
+    size_t offset = 0;
+    size_t used = 0;
+
+    *out = '\0';
+    while (event != TEXT_END && used < size) {
+        uint64_t value[1];
+        struct text_token invalid;
+        size_t count = 0;
+        event = parse(rules, text, bytes, &offset, value, 1, &count, &invalid);
+        const char *space = used > 0 ? " " : "";
+        if (count == 1) {
+            __int128 number = reference_value(type, value);
+            used +=
+                (size_t)snprintf(out + used, size - used, "%s%s%llu", space, number < 0 ? "-" : "",
+                                 (unsigned long long)(number < 0 ? -number : number));
+        }
+        space = used > 0 ? " " : "";
+        if (event == TEXT_INVALID && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s%zu:%zu", space, invalid.offset,
+                                     invalid.bytes);
+    }
+}
+
+static bool gives(const struct text_rules *rules, enum element_type type, const char *text,
+                  size_t bytes, const char *wanted)
+{
+    bool right = true;
+
+    for (int isa = 0; right && isa < CPU_ISA_COUNT; isa++) {
+        char found[1000];
+        setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        describe(rules, type, arena_place(text, bytes, true), bytes, found, sizeof found);
+        if (strcmp(found, wanted) == 0)
+            continue;
+        show(text, bytes);
+        right = tap_note("field %d, delimiter %d, %s, %s: '%s', not '%s'", rules->field,
+                         rules->delimiter, type_names[type], cpu_isa_names[isa], found, wanted);
+    }
+    return right;
+}
+
+static bool examples_are_right(int32_t field, int delimiter, enum element_type type,
+                               const struct example *examples, size_t count)
+{
+    const struct text_rules rules = {field, delimiter};
+    bool right = true;
+
+    for (size_t i = 0; i < count; i++)
+        right =
+            gives(&rules, type, examples[i].text, strlen(examples[i].text), examples[i].wanted) &&
+            right;
+    return right;
+}
+
+/* The table of bad inputs, as far as it is about text in memory. */
+static void test_bad_inputs(void)
+{
+    static const struct example examples[] = {
+        {"", ""},
+        {"\n", ""},
+        {"\n\n \t\r\n\v\f", ""},
+        {"5", "5"},
+        {"5\n6", "5 6"},
+        {"5\r\n6\r\n", "5 6"},
+        {"5\r6\r7", "5 6 7"},
+        {"\xef\xbb\xbf"
+         "5\n6\n",
+         "0:4 6"},
+        {"+5 -5 +0 -0", "5 -5 0 0"},
+        {"- + -- ++", "0:1 2:1 4:2 7:2"},
+        {"--5 +-5 -+5 5- 5+5", "0:3 4:3 8:3 12:2 15:3"},
+        {"007 -0000000000000000000000000012 +00", "7 -12 0"},
+        {"1e5 0x10 1.0 NaN NaN123 1_000 1,000", "0:3 4:4 9:3 13:3 17:6 24:5 30:5"},
+        {"-9223372036854775808 9223372036854775807", "-9223372036854775808 9223372036854775807"},
+        {"9223372036854775808 -9223372036854775809", "0:19 20:20"},
+        {"18446744073709551615 18446744073709551616", "0:20 21:20"},
+        {"99999999999999999999 100000000000000000000", "0:20 21:21"},
+        {"5\xc2\xa0\x36 7", "0:4 7"},
+        {"1\t2  3\v4\f5 ", "1 2 3 4 5"},
+    };
+    static const char nul[] = "12\0003 4\n\0 5";
+    const struct text_rules tokens = {0, TEXT_NO_DELIMITER};
+
+    tap_ok(examples_are_right(0, TEXT_NO_DELIMITER, ELEMENT_I64, examples, ARRAY_LENGTH(examples)),
+           "tokens of odd texts");
+    tap_ok(gives(&tokens, ELEMENT_I64, nul, sizeof nul - 1, "0:4 4 7:1 5"),
+           "a NUL is part of a token");
+}
+
+static void test_words(void)
+{
+    static const struct example second[] = {
+        {"1 2 3\n4 5", "2 5"},
+        {"  1\t 2\n\t\n\n   \r\n7 8\r\n", "2 8"},
+        {"1\n1 2\n1 \n", "1:0 2 8:0"},
+        {"1\r\n1 2\r\n", "1:0 2"},
+        {"a b\nc 4 d\n5", "2:1 4 11:0"},
+        {"1 2\r\r\n", "2:2"},
+        {"1 2\v3\n", "2:3"},
+        {"1 \r\n\r\r\n2 \r3", "2:0 5:0 9:2"},
+    };
+    static const struct example last[] = {
+        {"1 2 3\n4 5  \n\n6", "3 5 6"},
+        {"1 x\r\n \r\n2\r\n", "2:1 2"},
+        {"1 2\r", "2"},
+    };
+    static const struct example third_last[] = {
+        {"1 2 3\n4 5\n 6 7 8 9 \n", "1 9:0 7"},
+    };
+
+    tap_ok(examples_are_right(2, TEXT_NO_DELIMITER, ELEMENT_I32, second, ARRAY_LENGTH(second)),
+           "the second word of a line");
+    tap_ok(examples_are_right(-1, TEXT_NO_DELIMITER, ELEMENT_I32, last, ARRAY_LENGTH(last)),
+           "the last word of a line");
+    tap_ok(examples_are_right(-3, TEXT_NO_DELIMITER, ELEMENT_I32, third_last,
+                              ARRAY_LENGTH(third_last)),
+           "the third but last word of a line");
+}
+
+static void test_parts(void)
+{
+    static const struct example every[] = {
+        {"1,2,3\n4\n", "1 2 3 4"},
+        {" 1 ,\t2\t,  3\r\n", "1 2 3"},
+        {",\n", "0:0 1:0"},
+        {",", "0:0 1:0"},
+        {"1,", "1 2:0"},
+        {"1,\r\n\n \t\n2,,\n", "1 2:0 2 10:0 11:0"},
+        {"1, ,x,2\n  ", "1 3:0 4:1 2"},
+        {"x", "0:1"},
+        {"x\n\n", "0:1"},
+        {"1 2,3\n", "0:3 3"},
+    };
+    static const struct example tabs[] = {
+        {"1\t2\n\t\n \t \t\n3\t\n", "1 2 3 13:0"},
+        {"\t1\n\t", "0:0 1"},
+    };
+    static const struct example second[] = {
+        {"1,2,3\n4\n,\n,5", "2 7:0 9:0 5"},
+        {"1, 2 \r\n\r\n3\r\n", "2 10:0"},
+    };
+    static const struct example last[] = {
+        {"1,2,3\n4\n5,\n,\n", "3 4 10:0 12:0"},
+    };
+    static const struct example second_last[] = {
+        {"1,2,3\n4\n5,\r\n,\n", "2 7:0 5 12:0"},
+    };
+
+    tap_ok(examples_are_right(0, ',', ELEMENT_I32, every, ARRAY_LENGTH(every)), "every part");
+    tap_ok(examples_are_right(0, '\t', ELEMENT_I32, tabs, ARRAY_LENGTH(tabs)),
+           "every part between tabs");
+    tap_ok(examples_are_right(2, ',', ELEMENT_I32, second, ARRAY_LENGTH(second)),
+           "the second part");
+    tap_ok(examples_are_right(-1, ',', ELEMENT_I32, last, ARRAY_LENGTH(last)), "the last part");
+    tap_ok(examples_are_right(-2, ',', ELEMENT_I32, second_last, ARRAY_LENGTH(second_last)),
+           "the last part but one");
+}
+
+/* --- limits ----------------------------------------------------------------------------------- */
+
+/* Writes a number with a sign, or none, and leading zeros. Returns its length. */
+static size_t write_number(char *text, __int128 value, const char *sign, size_t zeros)
+{
+    char digits[50];
+    size_t count = 0;
+    size_t length = strlen(sign);
+
+    do
+        digits[count++] = (char)('0' + (int)(value % 10));
+    while (value /= 10);
+    memcpy(text, sign, length);
+    memset(text + length, '0', zeros);
+    length += zeros;
+    while (count > 0)
+        text[length++] = digits[--count];
+    return length;
+}
+
+/* One number near a limit, alone and behind others, so that it is read in every way. */
+static bool limit_is_right(enum element_type type, __int128 value, const char *sign, size_t zeros)
+{
+    char text[200];
+    const bool is_negative = *sign == '-';
+    const __int128 number = is_negative ? -value : value;
+    const bool fits = number >= reference_low(type) && number <= reference_high(type);
+
+    for (size_t before = 0; before < 24; before += 6) {
+        struct text_token invalid;
+        uint64_t element = 0;
+        size_t offset = 0;
+        size_t count = 0;
+        memset(text, ' ', before);
+        size_t bytes = before + write_number(text + before, value, sign, zeros);
+        const struct text_rules rules = {0, before % 12 == 0 ? TEXT_NO_DELIMITER : ','};
+        enum text_event event =
+            text_choose_parser(&rules, type)(&rules, arena_place(text, bytes, true), bytes, &offset,
+                                             &element, 1, &count, &invalid);
+        if (fits ? count != 1 || reference_value(type, &element) != number
+                 : event != TEXT_INVALID || invalid.offset != before)
+            return tap_note("%.*s as %s: wrong", (int)bytes, text, type_names[type]);
+    }
+    return true;
+}
+
+static bool limits_are_right(enum element_type type)
+{
+    static const char *const signs[] = {"", "+", "-"};
+    bool right = true;
+
+    for (int bits = 0; bits <= 67; bits++) {
+        for (__int128 near = -2; near <= 2; near++) {
+            __int128 value = ((__int128)1 << bits) + near;
+            for (size_t i = 0; right && value >= 0 && i < 3 * 40; i++)
+                right = limit_is_right(type, value, signs[i % 3], i / 3);
+        }
+    }
+    for (__int128 ten = 1; right && ten < (__int128)1 << 80; ten *= 10)
+        right = limit_is_right(type, ten, "", 0) && limit_is_right(type, ten - 1, "-", 0) &&
+                limit_is_right(type, ten - 1, "+", 3);
+    return right;
+}
+
+static void test_limits(void)
+{
+    for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
+        bool right = true;
+        setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        for (int type = 0; type < ELEMENT_TYPE_COUNT; type++)
+            right = limits_are_right((enum element_type)type) && right;
+        tap_ok(right, "numbers near the limits of all types, %s code", cpu_isa_names[isa]);
+    }
+}
+
+/* --- random texts ----------------------------------------------------------------------------- */
+
+/* Bytes to draw from; those that stand several times are more frequent. */
+struct alphabet {
+    const char *name;
+    const char *bytes;
+    size_t count;
+};
+#define ALPHABET(name, bytes)         \
+    {                                 \
+        name, bytes, sizeof bytes - 1 \
+    }
+
+static const struct alphabet alphabets[] = {
+    ALPHABET("digits and newlines", "0123456789\n"),
+    ALPHABET("few separators", "00123456789123456789123456789 \n+-"),
+    ALPHABET("many separators", "012  \n\n\r\n\t,,,"),
+    ALPHABET("blank lines", " \t\n\r,5"),
+    ALPHABET("all white space", "123456789 \t\n\r\v\f"),
+    ALPHABET("signs", "1234567890+-+- \n"),
+    ALPHABET("one digit", "5\n"),
+    ALPHABET("delimiters", "1234567890,,,\n\r\n"),
+    ALPHABET("words", "abc123   \n"),
+    ALPHABET("no separators", "0000000001"),
+    ALPHABET("near digits", "0123456789/:;\x01\x80\xb0\xb9\xff \n"),
+    ALPHABET("everything", "0123456789+-,;\t\n\r\v\f \0\0abz\x7f\x80\x8a\xa0\xff\xff"),
+};
+
+static bool random_is_right(const struct alphabet *alphabet, uint64_t *state)
+{
+    char text[700];
+    bool right = true;
+
+    for (int round = 0; right && round < 1000; round++) {
+        const size_t rule = tap_random(state) % ARRAY_LENGTH(every_rules);
+        const enum element_type type = (enum element_type)(tap_random(state) % ELEMENT_TYPE_COUNT);
+        const size_t bytes = tap_random(state) % (round % 4 ? 150 : sizeof text);
+        for (size_t i = 0; i < bytes; i++)
+            text[i] = alphabet->bytes[tap_random(state) % alphabet->count];
+        right = agrees(&every_rules[rule], type, arena_place(text, bytes, round % 2), bytes,
+                       ARRAY_LENGTH(rooms));
+    }
+    return right;
+}
+
+static void test_random(void)
+{
+    uint64_t state = 1;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(alphabets); i++)
+        tap_ok(random_is_right(&alphabets[i], &state), "random texts: %s", alphabets[i].name);
+}
+
+/* All texts of a few bytes. */
+static void test_short(void)
+{
+    static const char bytes[] = {'1', '-', ',', ' ', '\n', '\r', 'x'};
+    bool right = true;
+
+    for (size_t rule = 0; right && rule < ARRAY_LENGTH(every_rules); rule++) {
+        for (size_t number = 0; right && number < (size_t)7 * 7 * 7 * 7 * 7; number++) {
+            char text[5];
+            size_t rest = number;
+            for (size_t i = 0; i < sizeof text; i++, rest /= 7)
+                text[i] = bytes[rest % 7];
+            size_t length = 5 - number % 3 * (number % 5 == 0);
+            right = agrees(&every_rules[rule], ELEMENT_U8, arena_place(text, length, true), length,
+                           ARRAY_LENGTH(rooms));
+        }
+    }
+    tap_ok(right, "all texts of a few bytes");
+}
+
+/* A text of many kinds of lines, of every length, at either end of what can be read. */
+static void test_ends(void)
+{
+    static const char line[] =
+        "12,-7 ,+123456789012345678,x\r\n 5 6,,\n\n99999999999999999999 8\t9\n"
+        "1234567890123456 123456789012345 12345678901234567 \n,,4,5,6,\n";
+    char text[2 * sizeof line];
+    bool right = true;
+
+    memcpy(text, line, sizeof line - 1);
+    memcpy(text + sizeof line - 1, line, sizeof line - 1);
+    for (size_t bytes = 0; right && bytes <= 2 * (sizeof line - 1); bytes++) {
+        for (size_t rule = 0; right && rule < ARRAY_LENGTH(every_rules); rule++)
+            right =
+                agrees(&every_rules[rule], ELEMENT_I32, arena_place(text, bytes, true), bytes, 2) &&
+                agrees(&every_rules[rule], ELEMENT_U64, arena_place(text, bytes, false), bytes, 2);
+    }
+    tap_ok(right, "a text that ends, or begins, at a page that cannot be read, of every length");
+}
+
+/* --- large texts ------------------------------------------------------------------------------ */
+
+/* A token that begins at every place in a block and ends in every other. */
+static void test_edges(void)
+{
+    static char text[400];
+    bool right = true;
+
+    for (size_t before = 0; right && before < 130; before++) {
+        for (size_t digits = 1; right && digits < 140; digits += digits < 24 ? 1 : 37) {
+            size_t bytes = before + digits + 20;
+            memset(text, ' ', before);
+            memset(text + before, digits > 19 ? '0' : '1', digits);
+            text[before + digits - 1] = '7';
+            memcpy(text + before + digits, " 7\n5 6,77 \r\n1 2,5\n4,", 20);
+            for (size_t rule = 0; right && rule < ARRAY_LENGTH(every_rules); rule++)
+                right = agrees(&every_rules[rule], ELEMENT_I64, arena_place(text, bytes, true),
+                               bytes, 1);
+        }
+    }
+    tap_ok(right, "numbers at every place in a block");
+}
+
+/* Fills the arena's first bytes with a repeated text; returns it. */
+static const char *fill_arena(const char *text, size_t length, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        arena[i] = text[i % length];
+    return arena;
+}
+
+static bool long_is_right(const char *text, size_t length)
+{
+    const size_t bytes = 1000003;
+    bool right = true;
+
+    fill_arena(text, length, bytes);
+    for (size_t rule = 0; right && rule < ARRAY_LENGTH(every_rules); rule++)
+        right = agrees(&every_rules[rule], ELEMENT_I16, arena, bytes, 1);
+    arena[bytes - 1] = '5';
+    for (size_t rule = 0; right && rule < ARRAY_LENGTH(every_rules); rule++)
+        right = agrees(&every_rules[rule], ELEMENT_I16, arena, bytes, 1);
+    return right;
+}
+
+static void test_long(void)
+{
+    tap_ok(long_is_right("0", 1) && long_is_right("1", 1), "a megabyte of digits");
+    tap_ok(long_is_right("a", 1), "a megabyte of letters");
+    tap_ok(long_is_right(" ", 1) && long_is_right("\n", 1) && long_is_right("\r", 1) &&
+               long_is_right("\t \t", 3) && long_is_right("\r\n", 2),
+           "a megabyte of nothing");
+    tap_ok(long_is_right("1 2 33 ", 7) && long_is_right("1,2,33,", 7) && long_is_right(",", 1),
+           "a line of a megabyte");
+}
+
+/* All numbers of a text, with what arithmetic says they are. */
+static void test_sequence(void)
+{
+    const struct text_rules rules = {0, TEXT_NO_DELIMITER};
+    const size_t numbers = 400000;
+    bool right = true;
+
+    for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
+        size_t bytes = 0;
+        int32_t *values = reference_must(calloc(numbers, sizeof *values));
+        struct text_token invalid;
+        size_t offset = 0;
+        size_t count;
+        setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        for (size_t i = 0; i < numbers; i++)
+            bytes += (size_t)sprintf(arena + bytes, "%d\n", (int)(i * 7) - 1000000);
+        enum text_event event =
+            text_choose_parser(&rules, ELEMENT_I32)(&rules, arena, bytes, &offset, values, numbers,
+                                                    &count, &invalid);
+        right = right && event != TEXT_INVALID && count == numbers;
+        for (size_t i = 0; i < numbers; i++)
+            right = right && values[i] == (int32_t)(i * 7) - 1000000;
+        free(values);
+    }
+    tap_ok(right, "a sequence of %zu numbers", numbers);
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static uint64_t count_plainly(const char *text, size_t bytes)
+{
+    uint64_t lines = 0;
+    for (size_t i = 0; i < bytes; i++)
+        lines += text[i] == '\n';
+    return lines;
+}
+
+static void test_lines(void)
+{
+    uint64_t state = 3;
+
+    for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
+        bool right = true;
+        setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        for (size_t i = 0; i < 1000; i++)
+            arena[ARENA_BYTES - 1 - i] = "\n\x0b\x8a x"[tap_random(&state) % 5];
+        for (size_t bytes = 0; bytes <= 1000; bytes++) {
+            const char *text = arena + ARENA_BYTES - bytes;
+            right = right && text_count_lines(text, bytes) == count_plainly(text, bytes);
+        }
+        memset(arena, '\n', ARENA_BYTES);
+        right = right && text_count_lines(arena, ARENA_BYTES) == ARENA_BYTES &&
+                text_count_lines(arena + 1, 65536) == 65536 &&
+                text_count_lines(arena, 65537) == 65537;
+        tap_ok(right, "newlines are counted, %s code", cpu_isa_names[isa]);
+    }
+}
+
+/* --- text or not ------------------------------------------------------------------------------ */
+
+/* Which strings of one to three bytes are characters, and which are the beginning of longer ones:
+ * by writing all characters down. */
+enum { IS_CHARACTER = 1, IS_BEGINNING = 2 };
+static unsigned char
+    *known[4]; /* by length, then by the bytes as a number, the first the highest */
+
+static size_t encode(uint32_t code, unsigned char *bytes)
+{
+    size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    static const unsigned char leads[] = {0, 0xc0, 0xe0, 0xf0};
+
+    for (size_t i = more; i > 0; i--, code >>= 6)
+        bytes[i] = (unsigned char)(0x80 | (code & 0x3f));
+    bytes[0] = (unsigned char)(leads[more] | code);
+    return more + 1;
+}
+
+static bool is_control(uint32_t code)
+{
+    bool is_white = (code >= '\t' && code <= '\r') || code == 0x85;
+    return !is_white && (code < 0x20 || (code >= 0x7f && code < 0xa0));
+}
+
+static void know_characters(void)
+{
+    for (size_t length = 1; length <= 3; length++)
+        known[length] = reference_must(calloc((size_t)1 << 8 * length, 1));
+    for (uint32_t code = 0; code <= 0x10ffff; code++) {
+        unsigned char bytes[4];
+        if ((code >= 0xd800 && code < 0xe000) || is_control(code))
+            continue;
+        size_t length = encode(code, bytes);
+        uint32_t number = 0;
+        for (size_t i = 1; i <= length && i <= 3; i++) {
+            number = number << 8 | bytes[i - 1];
+            known[i][number] |= i == length ? IS_CHARACTER : IS_BEGINNING;
+        }
+    }
+}
+
+/* By the lists: whether bytes[0..length), at most 3, is a text. */
+static bool is_known_text(const unsigned char *bytes, size_t length, bool ended)
+{
+    uint32_t number = 0;
+    size_t pending = 0; /* bytes in `number`, which are no character so far */
+
+    for (size_t i = 0; i < length; i++) {
+        number = number << 8 | bytes[i];
+        if (known[++pending][number] & IS_CHARACTER)
+            number = 0, pending = 0;
+    }
+    return pending == 0 || (!ended && known[pending][number] & IS_BEGINNING);
+}
+
+static void test_characters(void)
+{
+    bool right = true;
+
+    know_characters();
+    for (size_t length = 1; length <= 3; length++) {
+        for (uint32_t number = 0; right && number < (uint32_t)1 << 8 * length; number++) {
+            unsigned char bytes[3];
+            for (size_t i = 0; i < length; i++)
+                bytes[i] = (unsigned char)(number >> 8 * (length - 1 - i));
+            for (int ended = 0; right && ended < 2; ended++)
+                right = text_is_text(bytes, length, ended) == is_known_text(bytes, length, ended) ||
+                        tap_note("%06x, %s", number, ended ? "ended" : "cut");
+        }
+    }
+    tap_ok(right, "text or not: all strings of up to three bytes");
+    for (uint32_t code = 0x10000; right && code <= 0x10ffff; code++) {
+        unsigned char bytes[6] = "a";
+        size_t length = 1 + encode(code, bytes + 1);
+        bytes[length] = 'b';
+        right = text_is_text(bytes, 6, true);
+        bytes[4] ^= 0x40;
+        right = right && !text_is_text(bytes, 6, true);
+    }
+    tap_ok(right, "text or not: characters of four bytes");
+    for (size_t length = 1; length <= 3; length++)
+        free(known[length]);
+}
+
+static bool detects(const char *text, size_t bytes, bool ended)
+{
+    return text_is_text(arena_place(text, bytes, true), bytes, ended);
+}
+
+static void test_detection(void)
+{
+    tap_ok(detects("", 0, true) && detects("1\n2\r\n\t\v\f", 8, true) &&
+               detects("id,Gr\xc3\xb6\xc3\x9f"
+                       "e\n",
+                       10, true) &&
+               detects("\xef\xbb\xbf"
+                       "1\n",
+                       5, true),
+           "what is text");
+    tap_ok(!detects("1\0\n", 3, true) && !detects("\x01\0\0\0", 4, true) &&
+               !detects("\xff\xfe"
+                        "1\0\n\0",
+                        6, true) &&
+               !detects("1\x1b[m", 4, true) && !detects("1\x7f", 2, true) &&
+               !detects("Gr\xf6\xdf"
+                        "e",
+                        5, true),
+           "what is not");
+    tap_ok(detects("1\xe2\x82", 3, false) && !detects("1\xe2\x82", 3, true) &&
+               !detects("1\xe2\x28", 3, false) && detects("1\xf0\x9f\x98", 4, false) &&
+               !detects("1\xf5", 2, false),
+           "a character that is cut off");
+}
+
+int main(void)
+{
+    arena_open();
+    test_bad_inputs();
+    test_words();
+    test_parts();
+    test_limits();
+    test_random();
+    test_short();
+    test_ends();
+    test_edges();
+    test_long();
+    test_sequence();
+    test_lines();
+    test_characters();
+    test_detection();
+    return tap_done();
+}

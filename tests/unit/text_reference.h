@@ -1,0 +1,262 @@
+/*
+ * Text to integers by another way, for the tests: byte by byte, in 128 bits, the whole text at
+ * once; and the comparison of src/text.h with it. The rules are those of src/text.h.
+ */
+#ifndef GPUHIST_TEXT_REFERENCE_H
+#define GPUHIST_TEXT_REFERENCE_H
+
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands for a value: a number, or an invalid token. */
+struct reference_item {
+    bool is_valid;
+    __int128 value;
+    size_t offset;
+    size_t bytes;
+};
+
+struct reference {
+    const struct text_rules *rules;
+    enum element_type type;
+    const char *data;
+    struct reference_item *items; /* owned */
+    size_t count;
+    size_t capacity;
+};
+
+static inline void *reference_must(void *memory)
+{
+    if (memory)
+        return memory;
+    printf("Bail out! no memory\n");
+    exit(1);
+}
+
+/* The smallest and the largest value of a type. */
+static inline __int128 reference_low(enum element_type type)
+{
+    static const int bits[] = {8, 0, 16, 0, 32, 0, 64, 0};
+    return bits[type] ? -((__int128)1 << (bits[type] - 1)) : 0;
+}
+
+static inline __int128 reference_high(enum element_type type)
+{
+    static const int bits[] = {7, 8, 15, 16, 31, 32, 63, 64};
+    return ((__int128)1 << bits[type]) - 1;
+}
+
+static inline bool reference_is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+/* Adds what stands at [begin, end). */
+static inline void reference_add(struct reference *all, size_t begin, size_t end)
+{
+    const char *data = all->data;
+    struct reference_item item = {.offset = begin, .bytes = end - begin};
+    size_t at = begin;
+    bool is_negative = at < end && data[at] == '-';
+
+    at += at < end && (data[at] == '-' || data[at] == '+');
+    item.is_valid = at < end;
+    for (; at < end; at++) {
+        item.is_valid = item.is_valid && data[at] >= '0' && data[at] <= '9';
+        if (item.value < (__int128)1 << 100) /* beyond every limit for good */
+            item.value = item.value * 10 + (data[at] - '0');
+    }
+    item.value = is_negative ? -item.value : item.value;
+    item.is_valid = item.is_valid && item.value >= reference_low(all->type) &&
+                    item.value <= reference_high(all->type);
+    if (all->count == all->capacity) {
+        all->capacity = all->capacity * 2 + 16;
+        all->items = reference_must(realloc(all->items, all->capacity * sizeof *all->items));
+    }
+    all->items[all->count++] = item;
+}
+
+/* Adds the part at [begin, end) without the blanks around it. */
+static inline void reference_add_part(struct reference *all, size_t begin, size_t end)
+{
+    while (begin < end && reference_is_blank(all->data[begin]))
+        begin++;
+    while (begin < end && reference_is_blank(all->data[end - 1]))
+        end--;
+    reference_add(all, begin, end);
+}
+
+/* The end of the field that begins at `begin`. */
+static inline size_t reference_field_end(const struct reference *all, size_t begin, size_t end)
+{
+    const int delimiter = all->rules->delimiter;
+
+    while (begin < end &&
+           (delimiter == TEXT_NO_DELIMITER ? !reference_is_blank(all->data[begin])
+                                           : (unsigned char)all->data[begin] != delimiter))
+        begin++;
+    return begin;
+}
+
+/* Goes through the fields of the line [begin, end); adds number `wanted`, 0: all. Returns how many
+ * fields there are. */
+static inline int64_t reference_fields(struct reference *all, size_t begin, size_t end,
+                                       int64_t wanted)
+{
+    const bool words = all->rules->delimiter == TEXT_NO_DELIMITER;
+    int64_t number = 0;
+
+    for (;;) {
+        while (words && begin < end && reference_is_blank(all->data[begin]))
+            begin++;
+        if (words && begin == end)
+            return number;
+        size_t field_end = reference_field_end(all, begin, end);
+        number++;
+        if (wanted == number || wanted == 0)
+            reference_add_part(all, begin, field_end);
+        if (field_end == end)
+            return number;
+        begin = field_end + 1;
+    }
+}
+
+static inline void reference_line(struct reference *all, size_t begin, size_t end)
+{
+    int64_t wanted = all->rules->field;
+    bool is_empty = true;
+
+    if (begin < end && all->data[end - 1] == '\r')
+        end--;
+    for (size_t i = begin; i < end; i++)
+        is_empty = is_empty && reference_is_blank(all->data[i]);
+    if (is_empty)
+        return;
+    if (wanted == 0) {
+        reference_fields(all, begin, end, 0);
+        return;
+    }
+    int64_t fields = reference_fields(all, begin, end, INT64_MAX);
+    wanted = wanted < 0 ? fields + 1 + wanted : wanted;
+    if (wanted < 1 || wanted > fields)
+        reference_add(all, end, end);
+    else
+        reference_fields(all, begin, end, wanted);
+}
+
+static inline void reference_tokens(struct reference *all, size_t bytes)
+{
+    static const char white[] = " \t\n\r\v\f";
+    size_t begin = 0;
+
+    for (size_t i = 0; i <= bytes; i++) {
+        if (i < bytes && (all->data[i] == '\0' || !strchr(white, all->data[i])))
+            continue;
+        if (begin < i)
+            reference_add(all, begin, i);
+        begin = i + 1;
+    }
+}
+
+static inline struct reference reference_parse(const struct text_rules *rules,
+                                               enum element_type type, const char *data,
+                                               size_t bytes)
+{
+    struct reference all = {.rules = rules, .type = type, .data = data};
+
+    if (text_is_of_tokens(rules)) {
+        reference_tokens(&all, bytes);
+        return all;
+    }
+    for (size_t begin = 0, i = 0; i <= bytes; i++) {
+        if (i == bytes ? begin < bytes : data[i] == '\n') {
+            reference_line(&all, begin, i);
+            begin = i + 1;
+        }
+    }
+    return all;
+}
+
+/* The value of an element in this machine's order. */
+static inline __int128 reference_value(enum element_type type, const void *element)
+{
+#define REFERENCE_CASE(id, name, ctype)        \
+    case ELEMENT_##id: {                       \
+        ctype value;                           \
+        memcpy(&value, element, sizeof value); \
+        return value;                          \
+    }
+    switch (type) {
+        ELEMENT_TYPES(REFERENCE_CASE)
+    default:
+        return 0;
+    }
+#undef REFERENCE_CASE
+}
+
+static inline size_t reference_element_bytes(enum element_type type)
+{
+    return (size_t)1 << type / 2;
+}
+
+/* What one call gave, against the items from *next on; advances *next. */
+static inline const char *reference_check_call(const struct reference *all, enum text_event event,
+                                               const char *values, size_t room, size_t count,
+                                               const struct text_token *invalid, size_t *next)
+{
+    if (count > room || count > all->count - *next)
+        return "too many values";
+    for (size_t i = 0; i < count; i++) {
+        const struct reference_item *item = &all->items[(*next)++];
+        const char *value = values + i * reference_element_bytes(all->type);
+        if (!item->is_valid)
+            return "a value instead of an invalid token";
+        if (reference_value(all->type, value) != item->value)
+            return "a wrong value";
+    }
+    if (event == TEXT_FULL)
+        return count < room ? "full, but there is room" : NULL;
+    if (event == TEXT_END)
+        return *next < all->count ? "the end too early" : NULL;
+    if (*next == all->count || all->items[*next].is_valid)
+        return "an invalid token instead of a value";
+    const struct reference_item *item = &all->items[(*next)++];
+    return item->offset != invalid->offset || item->bytes != invalid->bytes
+               ? "another invalid token"
+               : NULL;
+}
+
+/*
+ * Parses the text with room for so many values a call, on behind each stop, and compares with the
+ * reference. Returns NULL, or what is wrong.
+ */
+static inline const char *reference_compare(const struct reference *all, size_t bytes, size_t room)
+{
+    const size_t space = room * reference_element_bytes(all->type);
+    text_parse_function *parse = text_choose_parser(all->rules, all->type);
+    char *values = reference_must(malloc(space + 16));
+    const char *wrong = NULL;
+    size_t offset = 0;
+    size_t next = 0;
+    enum text_event event = TEXT_FULL;
+
+    memset(values + space, 0x5a, 16);
+    while (!wrong && event != TEXT_END) {
+        size_t before = offset;
+        size_t count = SIZE_MAX;
+        struct text_token invalid = {SIZE_MAX, SIZE_MAX};
+        event = parse(all->rules, all->data, bytes, &offset, values, room, &count, &invalid);
+        wrong = reference_check_call(all, event, values, room, count, &invalid, &next);
+        if (!wrong && event != TEXT_END && offset <= before)
+            wrong = "it does not advance";
+        for (size_t i = space; i < space + 16; i++)
+            wrong = values[i] == 0x5a ? wrong : "a value behind the room";
+    }
+    free(values);
+    return wrong;
+}
+
+#endif
