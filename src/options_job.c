@@ -117,7 +117,9 @@ enum status options_check(const struct options *options, enum options_input *inp
                            "the input cannot be text (--text, --field, --delimiter, --header) and "
                            "binary (--binary, a type with le or be)");
     *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;
-    return STATUS_OK;
+    enum status status = options_make(options, is_text, false, &job, failure);
+    job_destroy(&job);
+    return status;
 }
 
 enum status options_make_job(const struct options *options, bool is_text, struct job *job,
