@@ -149,12 +149,13 @@ struct bench {
 void bench_reduce(const struct bench &bench)
 {
     size_t n = bench.values.size();
+    const struct cuda_elements elements = {bench.d_values, n, nullptr};
     struct job job = {};
     struct cuda_reduce_partial *d_partial = device_array<struct cuda_reduce_partial>(1);
     long long *d_sum = device_array<long long>(1);
     long long sum = 0;
     auto ours = [&] {
-        check(cuda_reduce_launch(&bench.device, &job, bench.d_values, n, d_partial, 0), "reduce");
+        check(cuda_reduce_launch(&bench.device, &job, &elements, d_partial, 0), "reduce");
     };
     auto cubs = cub_call([=, &bench](void *d_memory, size_t &bytes) {
         return cub::DeviceReduce::TransformReduce(d_memory, bytes, bench.d_values, d_sum, (int)n,
@@ -178,6 +179,7 @@ void bench_reduce(const struct bench &bench)
 void bench_count(const struct bench &bench)
 {
     size_t n = bench.values.size();
+    const struct cuda_elements elements = {bench.d_values, n, nullptr};
     const struct between ranges[] = {{0, INT32_MAX}, {77, 77}, {-1000000, 999999}};
     std::vector<struct predicate> predicates(3);
     struct job job = {};
@@ -198,8 +200,7 @@ void bench_count(const struct bench &bench)
         }));
     }
     auto ours = [&] {
-        check(cuda_count_intervals_launch(&bench.device, &job, bench.d_values, n, d_hits, 0),
-              "count");
+        check(cuda_count_intervals_launch(&bench.device, &job, &elements, d_hits, 0), "count");
     };
     auto all_cubs = [&] {
         for (const auto &call : cubs)
@@ -223,6 +224,7 @@ void bench_count(const struct bench &bench)
 void bench_stalin_sort(const char *name, const struct bench &bench)
 {
     size_t n = bench.values.size();
+    const struct cuda_elements elements = {bench.d_values, n, nullptr};
     struct job job = {};
     struct cuda_stalin_sort_buffers buffers = {};
     int32_t *d_before = device_array<int32_t>(n);
@@ -240,7 +242,7 @@ void bench_stalin_sort(const char *name, const struct bench &bench)
             expected.push_back(value);
     }
     auto ours = [&] {
-        check(cuda_stalin_sort_launch(&bench.device, &job, bench.d_values, n, nullptr, &buffers, 0),
+        check(cuda_stalin_sort_launch(&bench.device, &job, &elements, nullptr, &buffers, 0),
               "stalin-sort");
     };
     auto scan = cub_call([=, &bench](void *d_memory, size_t &bytes) {
