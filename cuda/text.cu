@@ -58,6 +58,42 @@ __device__ __forceinline__ uint4 load_vector(const struct workspace &work, uint3
     return made.vector;
 }
 
+/* Copies the text around a tile to `staged`; the block's threads share the work. */
+template <uint32_t STAGED_BYTES>
+__device__ __forceinline__ void stage_tile(const struct workspace &work, uint32_t first,
+                                           uint4 *staged)
+{
+    for (uint32_t i = threadIdx.x; i < STAGED_BYTES / sizeof(uint4); i += BLOCK_THREADS)
+        staged[i] = load_vector(work, first - BEFORE_BYTES + i * (uint32_t)sizeof(uint4));
+    __syncthreads();
+}
+
+/*
+ * Returns how many values are before those of this thread, which has `count`, in the text. The last
+ * tile's block stores how many there are in all.
+ */
+__device__ __forceinline__ uint64_t place_values(const struct workspace &work, uint32_t tile,
+                                                 uint32_t count)
+{
+    using Sums = cub::BlockScan<uint32_t, BLOCK_THREADS>;
+    __shared__ typename Sums::TempStorage storage;
+    __shared__ uint64_t before_tile;
+    uint32_t before;
+    uint32_t tile_values;
+
+    Sums(storage).ExclusiveSum(count, before, tile_values);
+    if (threadIdx.x < 32) {
+        uint64_t sum = look_back(work.states, tile, tile_values);
+        if (threadIdx.x == 0) {
+            before_tile = sum;
+            if (tile == work.tiles - 1)
+                work.head->parsed.values = (uint32_t)sum + tile_values;
+        }
+    }
+    __syncthreads();
+    return before_tile + before;
+}
+
 /* Places of the text begin at 0 and the tiles' at multiples of TILE_BYTES, up to work.bytes. */
 uint32_t count_tiles(size_t bytes)
 {
@@ -68,12 +104,9 @@ template <typename T, enum text_span_unit UNIT>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     text_parse_kernel(struct workspace work, struct text_span_rules rules, T *d_values)
 {
-    using Sums = cub::BlockScan<uint32_t, BLOCK_THREADS>;
     constexpr uint32_t staged_bytes = BEFORE_BYTES + TILE_BYTES + HALO_BYTES<UNIT>;
     __shared__ uint4 staged[staged_bytes / sizeof(uint4)];
-    __shared__ typename Sums::TempStorage sums_storage;
     __shared__ uint32_t taken;
-    __shared__ uint64_t values_before;
 
     for (;;) {
         if (threadIdx.x == 0)
@@ -83,9 +116,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
         if (tile >= work.tiles)
             return;
         const uint32_t first = tile * TILE_BYTES;
-        for (uint32_t i = threadIdx.x; i < staged_bytes / sizeof(uint4); i += BLOCK_THREADS)
-            staged[i] = load_vector(work, first - BEFORE_BYTES + i * (uint32_t)sizeof(uint4));
-        __syncthreads();
+        stage_tile<staged_bytes>(work, first, staged);
 
         uint64_t values[TEXT_SPAN_VALUES];
         struct text_span_sink sink = {values, 0, 0};
@@ -94,20 +125,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
         text_span_parse(&view, &rules, UNIT, first + threadIdx.x * TEXT_SPAN_BYTES, &sink);
         if (sink.invalid != 0)
             atomicAdd(&work.head->parsed.invalid, sink.invalid);
-
-        uint32_t before;
-        uint32_t tile_values;
-        Sums(sums_storage).ExclusiveSum(sink.count, before, tile_values);
-        if (threadIdx.x < 32) {
-            uint64_t sum = look_back(work.states, tile, tile_values);
-            if (threadIdx.x == 0) {
-                values_before = sum;
-                if (tile == work.tiles - 1)
-                    work.head->parsed.values = (uint32_t)sum + tile_values;
-            }
-        }
-        __syncthreads();
-        T *d_next = d_values + values_before + before;
+        T *d_next = d_values + place_values(work, tile, sink.count);
         for (uint32_t i = 0; i < sink.count; i++)
             d_next[i] = (T)values[i];
     }
