@@ -87,6 +87,10 @@ enum status options_make_job(const struct options *options, struct job *job,
     case OPERATION_COUNT:
         return options_make_count(options, job, failure);
     case OPERATION_STALIN_SORT:
+        if (options->every_ns > 0)
+            return status_fail(failure, STATUS_USAGE,
+                               "option --every does not go with stalin-sort, which prints all the "
+                               "time");
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
     case OPERATION_IDS:
