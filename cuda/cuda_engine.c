@@ -36,6 +36,7 @@ struct cuda_session {
     const struct cuda_operation *operation;
     unsigned workers;
     size_t chunk_bytes;
+    size_t partial_bytes; /* on the device */
     size_t slot_bytes;    /* a chunk, aligned, as are the five that follow */
     size_t scratch_bytes; /* beside it on the device */
     size_t result_bytes;  /* beside it on the host */
@@ -159,15 +160,12 @@ static cudaError_t cuda_engine_allocate_slots(struct cuda_session *session)
                       session->workers * CUDA_ENGINE_SLOTS * cuda_engine_device_bytes(session));
 }
 
-static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session, size_t bytes)
+/* Makes the device's partial empty; no work is under way. */
+static cudaError_t cuda_engine_clear_partial(const struct cuda_session *session)
 {
-    struct cuda_shared *shared = &session->shared;
-    if (bytes == 0)
-        return cudaSuccess;
+    const struct cuda_shared *shared = &session->shared;
+    cudaError_t error = cudaMemset(shared->d_partial, 0, session->partial_bytes);
 
-    cudaError_t error = cudaMalloc(&shared->d_partial, bytes);
-    if (error == cudaSuccess)
-        error = cudaMemset(shared->d_partial, 0, bytes);
     if (error == cudaSuccess && session->operation->prepare)
         error = session->operation->prepare(shared);
     if (error == cudaSuccess) /* the workers' streams do not wait for it */
@@ -175,16 +173,26 @@ static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session, si
     return error;
 }
 
+static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session)
+{
+    if (session->partial_bytes == 0)
+        return cudaSuccess;
+
+    cudaError_t error = cudaMalloc(&session->shared.d_partial, session->partial_bytes);
+    return error == cudaSuccess ? cuda_engine_clear_partial(session) : error;
+}
+
 /* Allocates the partial, and slots as large as there is memory for. */
 static enum status cuda_engine_allocate(struct cuda_session *session, struct failure *failure)
 {
     const struct cuda_operation *operation = session->operation;
-    size_t bytes = operation->partial_bytes ? operation->partial_bytes(session->shared.job) : 0;
-    cudaError_t error = cuda_engine_allocate_partial(session, bytes);
 
+    session->partial_bytes =
+        operation->partial_bytes ? operation->partial_bytes(session->shared.job) : 0;
+    cudaError_t error = cuda_engine_allocate_partial(session);
     if (error != cudaSuccess)
         return status_fail(failure, STATUS_ENGINE, "CUDA: no room for %zu MiB on the GPU: %s",
-                           bytes >> 20, cudaGetErrorString(error));
+                           session->partial_bytes >> 20, cudaGetErrorString(error));
     error = cuda_engine_allocate_slots(session);
     while (error == cudaErrorMemoryAllocation &&
            session->chunk_bytes / 2 >= CUDA_ENGINE_CHUNK_BYTES_MIN) {
@@ -248,7 +256,7 @@ static bool cuda_engine_register(void *host, size_t bytes)
     return false;
 }
 
-/* Copies the device's partial and merges it; all streams are done. */
+/* Copies the device's partial, merges it and empties it; all streams are done. */
 static enum status cuda_engine_finish(void *session, struct failure *failure)
 {
     const struct cuda_session *self = session;
@@ -261,6 +269,8 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
 
     bool registered = cuda_engine_register(staging, CUDA_ENGINE_STAGING_BYTES);
     cudaError_t error = self->operation->collect(&self->shared, staging, CUDA_ENGINE_STAGING_BYTES);
+    if (error == cudaSuccess)
+        error = cuda_engine_clear_partial(self);
     if (registered)
         cudaHostUnregister(staging);
     memory_unmap(staging, CUDA_ENGINE_STAGING_BYTES);
