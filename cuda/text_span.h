@@ -348,15 +348,17 @@ TEXT_SPAN_INLINE uint32_t text_span_parse_line(const struct text_span_view *view
     return seen;
 }
 
-/* Whether a unit begins at a place that holds `byte`, behind one that holds `before`. */
+/*
+ * Whether a unit begins at a place that holds `byte`, behind one that holds `before`. Behind a last
+ * newline that is an empty line, which is skipped.
+ */
 TEXT_SPAN_INLINE bool text_span_begins(const struct text_span_rules *rules,
-                                       enum text_span_unit unit, unsigned before, unsigned byte,
-                                       bool is_end)
+                                       enum text_span_unit unit, unsigned before, unsigned byte)
 {
     if (unit == TEXT_SPAN_TOKENS)
         return text_span_is_space(before) && !text_span_is_space(byte);
     if (before == '\n')
-        return !is_end;
+        return true;
     return unit == TEXT_SPAN_PARTS && before == rules->delimiter &&
            !(before == '\r' && byte == '\n');
 }
@@ -378,7 +380,7 @@ TEXT_SPAN_INLINE void text_span_parse(const struct text_span_view *view,
         unsigned before = text_span_at(view, i - 1);
         for (; i < end; i++) {
             const unsigned byte = text_span_at(view, i);
-            if (text_span_begins(rules, unit, before, byte, i == view->bytes))
+            if (text_span_begins(rules, unit, before, byte))
                 break;
             before = byte;
         }

@@ -429,10 +429,11 @@ static void test_limits(struct bench *bench)
                 }
             }
             for (__int128 ten = 1; ten < (__int128)1 << 100; ten *= 10) {
-                for (int leading = 1; leading <= 2; leading++) {
+                for (int leading = 1; leading <= 9; leading++) {
                     bench->bytes += write_wide(bench->text + bench->bytes, leading * ten, zeros);
                     bench->text[bench->bytes++] = '\n';
-                    bench->bytes += write_wide(bench->text + bench->bytes, leading * ten - 1, 0);
+                    bench->bytes +=
+                        write_wide(bench->text + bench->bytes, leading * ten + ten - 1, zeros);
                     bench->text[bench->bytes++] = '\n';
                 }
             }
