@@ -31,6 +31,11 @@ static bool decoder_zstd_is_skippable(unsigned char first)
     return (first & 0xf0) == DECODER_ZSTD_SKIPPABLE;
 }
 
+static bool decoder_zstd_is_legacy(unsigned char first)
+{
+    return first >= DECODER_ZSTD_LEGACY_FIRST && first < DECODER_ZSTD_FRAME;
+}
+
 /* Legacy frames match, to be refused by name. */
 static enum decoder_match decoder_zstd_match(const unsigned char *head, size_t bytes)
 {
@@ -40,7 +45,7 @@ static enum decoder_match decoder_zstd_match(const unsigned char *head, size_t b
     if (bytes == 0)
         return DECODER_MAYBE;
     bool skips = decoder_zstd_is_skippable(head[0]);
-    if (!skips && (head[0] < DECODER_ZSTD_LEGACY_FIRST || head[0] > DECODER_ZSTD_FRAME))
+    if (!skips && head[0] != DECODER_ZSTD_FRAME && !decoder_zstd_is_legacy(head[0]))
         return DECODER_NO;
     for (size_t i = 1; i < bytes && i < DECODER_ZSTD_MAGIC_BYTES; i++) {
         if (head[i] != (skips ? skippable : frame)[i - 1])
@@ -88,7 +93,7 @@ static size_t decoder_zstd_header_bytes(unsigned char descriptor)
 
     if (is_single_segment && content == 0)
         content = 1;
-    return DECODER_ZSTD_MAGIC_BYTES + (is_single_segment ? 1 : 2) +
+    return DECODER_ZSTD_MAGIC_BYTES + (is_single_segment ? 1u : 2u) +
            dictionary_bytes[descriptor & 3] + content;
 }
 
@@ -133,7 +138,7 @@ static enum status decoder_zstd_check_head(struct decoder *decoder, struct failu
         decoder->head_is_done = true;
         return STATUS_OK;
     }
-    if (first != DECODER_ZSTD_FRAME)
+    if (decoder_zstd_is_legacy(first))
         return decoder_fail(decoder,
                             "a frame of the format before zstd 0.8, which is not supported",
                             failure);
@@ -155,6 +160,11 @@ static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io 
                                      struct failure *failure)
 {
     struct decoder_zstd *zstd = decoder->state;
+
+    if (!decoder->head_is_done && decoder_zstd_is_legacy(decoder->head[0])) {
+        io->in_used = io->in_bytes; /* the library would refuse it before its magic is complete */
+        return STATUS_OK;
+    }
     ZSTD_inBuffer in = {.src = io->in, .size = io->in_bytes, .pos = io->in_used};
     ZSTD_outBuffer out = {.dst = io->out, .size = io->out_bytes, .pos = io->out_used};
     size_t result = ZSTD_decompressStream(zstd->context, &out, &in);
