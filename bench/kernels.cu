@@ -5,7 +5,8 @@
  *
  * Every result is compared with one computed on the CPU before anything is timed. Prints a Markdown
  * table: medians of CUDA events over RUNS runs after a warm-up, the bytes that must be read a
- * second, and how many times as long CUB takes.
+ * second, and how many times as long CUB takes; and another one of how fast text is parsed, which
+ * CUB does not do.
  */
 extern "C" {
 #include "element.h"
@@ -20,6 +21,7 @@ extern "C" {
 #include <random>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <vector>
@@ -149,12 +151,13 @@ struct bench {
 void bench_reduce(const struct bench &bench)
 {
     size_t n = bench.values.size();
+    const struct cuda_elements elements = {bench.d_values, n, nullptr};
     struct job job = {};
     struct cuda_reduce_partial *d_partial = device_array<struct cuda_reduce_partial>(1);
     long long *d_sum = device_array<long long>(1);
     long long sum = 0;
     auto ours = [&] {
-        check(cuda_reduce_launch(&bench.device, &job, bench.d_values, n, d_partial, 0), "reduce");
+        check(cuda_reduce_launch(&bench.device, &job, &elements, d_partial, 0), "reduce");
     };
     auto cubs = cub_call([=, &bench](void *d_memory, size_t &bytes) {
         return cub::DeviceReduce::TransformReduce(d_memory, bytes, bench.d_values, d_sum, (int)n,
@@ -178,6 +181,7 @@ void bench_reduce(const struct bench &bench)
 void bench_count(const struct bench &bench)
 {
     size_t n = bench.values.size();
+    const struct cuda_elements elements = {bench.d_values, n, nullptr};
     const struct between ranges[] = {{0, INT32_MAX}, {77, 77}, {-1000000, 999999}};
     std::vector<struct predicate> predicates(3);
     struct job job = {};
@@ -198,8 +202,7 @@ void bench_count(const struct bench &bench)
         }));
     }
     auto ours = [&] {
-        check(cuda_count_intervals_launch(&bench.device, &job, bench.d_values, n, d_hits, 0),
-              "count");
+        check(cuda_count_intervals_launch(&bench.device, &job, &elements, d_hits, 0), "count");
     };
     auto all_cubs = [&] {
         for (const auto &call : cubs)
@@ -223,6 +226,7 @@ void bench_count(const struct bench &bench)
 void bench_stalin_sort(const char *name, const struct bench &bench)
 {
     size_t n = bench.values.size();
+    const struct cuda_elements elements = {bench.d_values, n, nullptr};
     struct job job = {};
     struct cuda_stalin_sort_buffers buffers = {};
     int32_t *d_before = device_array<int32_t>(n);
@@ -240,7 +244,7 @@ void bench_stalin_sort(const char *name, const struct bench &bench)
             expected.push_back(value);
     }
     auto ours = [&] {
-        check(cuda_stalin_sort_launch(&bench.device, &job, bench.d_values, n, nullptr, &buffers, 0),
+        check(cuda_stalin_sort_launch(&bench.device, &job, &elements, nullptr, &buffers, 0),
               "stalin-sort");
     };
     auto scan = cub_call([=, &bench](void *d_memory, size_t &bytes) {
@@ -272,6 +276,88 @@ void bench_stalin_sort(const char *name, const struct bench &bench)
     for (void *d_memory :
          {(void *)d_before, (void *)d_kept, (void *)d_selected, (void *)buffers.d_control})
         cudaFree(d_memory);
+}
+
+/* A kind of text: `line` appends a line of it, and to the values what that is worth. */
+struct text_kind {
+    const char *name;
+    struct text_rules rules;
+    std::function<void(std::string &, std::vector<int64_t> &)> line;
+};
+
+/* Parses lines of that kind, at least so many bytes; returns GB/s. */
+double text_speed(const struct bench &bench, const struct text_kind &kind, size_t bytes)
+{
+    struct job job = {};
+    std::string text;
+    std::vector<int64_t> expected;
+
+    element_parse("i64", &job.element);
+    job.is_text = true;
+    job.text = kind.rules;
+    while (text.size() < bytes)
+        kind.line(text, expected);
+    char *d_text = device_array<char>(text.size());
+    int64_t *d_values = device_array<int64_t>((text.size() + 1) / 2);
+    char *d_control = device_array<char>(cuda_text_control_bytes(text.size()));
+    check(cudaMemcpy(d_text, text.data(), text.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+    auto ours = [&] {
+        check(cuda_text_launch(&bench.device, &job, d_text, text.size(), d_values, d_control, 0),
+              "text");
+    };
+    ours();
+    struct cuda_text_parsed parsed = fetch((const struct cuda_text_parsed *)d_control);
+    require(parsed.values == expected.size() && parsed.invalid == 0, "numbers of values");
+    std::vector<int64_t> values(expected.size());
+    check(cudaMemcpy(values.data(), d_values, values.size() * sizeof(int64_t),
+                     cudaMemcpyDeviceToHost),
+          "cudaMemcpy");
+    require(values == expected, "values of text");
+    double speed = (double)text.size() / milliseconds(ours) / 1e6;
+    for (void *d_memory : {(void *)d_text, (void *)d_values, (void *)d_control})
+        cudaFree(d_memory);
+    return speed;
+}
+
+void bench_text(const struct bench &bench)
+{
+    std::mt19937 random(2);
+    auto append = [&](std::string &text, std::vector<int64_t> &values, int64_t value) {
+        text += std::to_string(value);
+        values.push_back(value);
+    };
+    const struct text_kind kinds[] = {
+        {"numbers of up to 7 digits, one a line",
+         {0, TEXT_NO_DELIMITER},
+         [&](std::string &text, std::vector<int64_t> &values) {
+             append(text, values, random() % 10000000);
+             text += '\n';
+         }},
+        {"8 numbers a line between commas, all",
+         {0, ','},
+         [&](std::string &text, std::vector<int64_t> &values) {
+             for (int i = 0; i < 8; i++) {
+                 append(text, values, random() % 1000000);
+                 text += i < 7 ? ',' : '\n';
+             }
+         }},
+        {"field 9 of a web server's log",
+         {9, TEXT_NO_DELIMITER},
+         [&](std::string &text, std::vector<int64_t> &values) {
+             text += "203.0.113." + std::to_string(random() % 256);
+             text += " - - [10/Oct/2000:13:55:36 -0700] \"GET /p/" + std::to_string(random());
+             text += ".html HTTP/1.1\" ";
+             append(text, values, 200 + random() % 300);
+             text += ' ' + std::to_string(random() % 100000) + " \"-\" \"Mozilla/5.0 (X11)\"\n";
+         }},
+    };
+
+    printf("\n| text to int64 | 4 MiB, GB/s | 256 MiB, GB/s |\n|---|---|---|\n");
+    for (const struct text_kind &kind : kinds) {
+        double small = text_speed(bench, kind, (size_t)4 << 20);
+        printf("| %s | %.0f | %.0f |\n", kind.name, small,
+               text_speed(bench, kind, (size_t)256 << 20));
+    }
 }
 
 void upload(const struct bench &bench)
@@ -308,5 +394,6 @@ int main(int argc, char **argv)
     std::sort(bench.values.begin(), bench.values.end());
     upload(bench);
     bench_stalin_sort("stalin-sort, sorted, likewise", bench);
+    bench_text(bench);
     return 0;
 }

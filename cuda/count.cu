@@ -76,13 +76,13 @@ __device__ __forceinline__ void for_each_native(const T *d_elements, uint32_t el
 
 template <typename T, int N>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    count_intervals_kernel(const T *d_elements, uint32_t elements, bool swapped,
+    count_intervals_kernel(const T *d_elements, struct element_count count, bool swapped,
                            const __grid_constant__ intervals<T, N> batch,
                            unsigned long long *d_hits)
 {
     uint32_t hits[N] = {};
 
-    for_each_native(d_elements, elements, swapped, [&](T value) {
+    for_each_native(d_elements, read_count(count), swapped, [&](T value) {
 #pragma unroll
         for (int i = 0; i < N; i++)
             hits[i] += (T)(value - batch.low[i]) <= batch.last[i];
@@ -95,12 +95,12 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    count_set_kernel(const T *d_elements, uint32_t elements, bool swapped,
+    count_set_kernel(const T *d_elements, struct element_count count, bool swapped,
                      const __grid_constant__ struct value_set set, unsigned long long *d_hits)
 {
     uint32_t hits[1] = {};
 
-    for_each_native(d_elements, elements, swapped, [&](T value) {
+    for_each_native(d_elements, read_count(count), swapped, [&](T value) {
         hits[0] += value_set_contains(&set, set.form, (T)(value - (T)set.low));
     });
     add_block_sums(hits, [&](unsigned, uint32_t sum) {
@@ -112,8 +112,9 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 /* Launches predicates[0..count), all intervals, whose indexes are given; count <= N. */
 template <typename T, int N>
 cudaError_t launch_batch(const struct cuda_device *device, const struct job *job,
-                         const uint32_t *predicates, uint32_t count, const T *d_elements,
-                         size_t elements, unsigned long long *d_hits, cudaStream_t stream)
+                         const uint32_t *predicates, uint32_t count,
+                         const struct cuda_elements *elements, unsigned long long *d_hits,
+                         cudaStream_t stream)
 {
     intervals<T, N> batch = {};
 
@@ -124,28 +125,29 @@ cudaError_t launch_batch(const struct cuda_device *device, const struct job *job
         batch.predicate[i] = predicates[i];
     }
     batch.used = count;
-    unsigned blocks = grid_size(device, elements, 4 * BLOCK_THREADS);
+    unsigned blocks = grid_size(device, elements->count, 4 * BLOCK_THREADS);
     count_intervals_kernel<T, N>
-        <<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, (uint32_t)elements, job->element.swapped,
-                                               batch, d_hits);
+        <<<blocks, BLOCK_THREADS, 0, stream>>>((const T *)elements->d_data, count_of(elements),
+                                               job->element.swapped, batch, d_hits);
     return cudaGetLastError();
 }
 
 template <typename T>
 cudaError_t launch_some(const struct cuda_device *device, const struct job *job,
-                        const uint32_t *predicates, uint32_t count, const T *d_elements,
-                        size_t elements, unsigned long long *d_hits, cudaStream_t stream)
+                        const uint32_t *predicates, uint32_t count,
+                        const struct cuda_elements *elements, unsigned long long *d_hits,
+                        cudaStream_t stream)
 {
     auto launch = count > 4   ? launch_batch<T, 8>
                   : count > 2 ? launch_batch<T, 4>
                   : count > 1 ? launch_batch<T, 2>
                               : launch_batch<T, 1>;
-    return launch(device, job, predicates, count, d_elements, elements, d_hits, stream);
+    return launch(device, job, predicates, count, elements, d_hits, stream);
 }
 
 template <typename T>
 cudaError_t launch_intervals(const struct cuda_device *device, const struct job *job,
-                             const void *d_elements, size_t elements, uint64_t *d_hits,
+                             const struct cuda_elements *elements, uint64_t *d_hits,
                              cudaStream_t stream)
 {
     uint32_t predicates[INTERVALS_MAX];
@@ -156,8 +158,8 @@ cudaError_t launch_intervals(const struct cuda_device *device, const struct job 
         if (job->predicates[i].form == PREDICATE_INTERVAL)
             predicates[count++] = (uint32_t)i;
         if (count == INTERVALS_MAX || (count > 0 && i == job->predicate_count - 1)) {
-            error = launch_some(device, job, predicates, count, (const T *)d_elements, elements,
-                                (unsigned long long *)d_hits, stream);
+            error = launch_some<T>(device, job, predicates, count, elements,
+                                   (unsigned long long *)d_hits, stream);
             count = 0;
         }
     }
@@ -166,12 +168,12 @@ cudaError_t launch_intervals(const struct cuda_device *device, const struct job 
 
 template <typename T>
 cudaError_t launch_set(const struct cuda_device *device, const struct job *job,
-                       const struct value_set *set, const void *d_elements, size_t elements,
+                       const struct value_set *set, const struct cuda_elements *elements,
                        uint64_t *d_hits, cudaStream_t stream)
 {
-    unsigned blocks = grid_size(device, elements, 4 * BLOCK_THREADS);
-    count_set_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>((const T *)d_elements,
-                                                           (uint32_t)elements, job->element.swapped,
+    unsigned blocks = grid_size(device, elements->count, 4 * BLOCK_THREADS);
+    count_set_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>((const T *)elements->d_data,
+                                                           count_of(elements), job->element.swapped,
                                                            *set, (unsigned long long *)d_hits);
     return cudaGetLastError();
 }
@@ -179,36 +181,36 @@ cudaError_t launch_set(const struct cuda_device *device, const struct job *job,
 } // namespace
 
 cudaError_t cuda_count_intervals_launch(const struct cuda_device *device, const struct job *job,
-                                        const void *d_elements, size_t elements, uint64_t *d_hits,
+                                        const struct cuda_elements *elements, uint64_t *d_hits,
                                         cudaStream_t stream)
 {
     switch (job->element.bytes) {
     case 1:
-        return launch_intervals<uint8_t>(device, job, d_elements, elements, d_hits, stream);
+        return launch_intervals<uint8_t>(device, job, elements, d_hits, stream);
     case 2:
-        return launch_intervals<uint16_t>(device, job, d_elements, elements, d_hits, stream);
+        return launch_intervals<uint16_t>(device, job, elements, d_hits, stream);
     case 4:
-        return launch_intervals<uint32_t>(device, job, d_elements, elements, d_hits, stream);
+        return launch_intervals<uint32_t>(device, job, elements, d_hits, stream);
     case 8:
-        return launch_intervals<uint64_t>(device, job, d_elements, elements, d_hits, stream);
+        return launch_intervals<uint64_t>(device, job, elements, d_hits, stream);
     default:
         return cudaErrorInvalidValue;
     }
 }
 
 cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct job *job,
-                                  const struct value_set *set, const void *d_elements,
-                                  size_t elements, uint64_t *d_hits, cudaStream_t stream)
+                                  const struct value_set *set, const struct cuda_elements *elements,
+                                  uint64_t *d_hits, cudaStream_t stream)
 {
     switch (job->element.bytes) {
     case 1:
-        return launch_set<uint8_t>(device, job, set, d_elements, elements, d_hits, stream);
+        return launch_set<uint8_t>(device, job, set, elements, d_hits, stream);
     case 2:
-        return launch_set<uint16_t>(device, job, set, d_elements, elements, d_hits, stream);
+        return launch_set<uint16_t>(device, job, set, elements, d_hits, stream);
     case 4:
-        return launch_set<uint32_t>(device, job, set, d_elements, elements, d_hits, stream);
+        return launch_set<uint32_t>(device, job, set, elements, d_hits, stream);
     case 8:
-        return launch_set<uint64_t>(device, job, set, d_elements, elements, d_hits, stream);
+        return launch_set<uint64_t>(device, job, set, elements, d_hits, stream);
     default:
         return cudaErrorInvalidValue;
     }

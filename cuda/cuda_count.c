@@ -56,17 +56,16 @@ static cudaError_t cuda_count_absorb(const struct cuda_shared *shared,
 {
     const struct job *job = shared->job;
     const struct cuda_device *device = &shared->device;
-    size_t elements = chunk->chunk.bytes / job->element.bytes;
     uint64_t *d_hits = shared->d_partial;
     char *d_set = (char *)shared->d_partial + cuda_count_hits_bytes(job);
-    cudaError_t error = cuda_count_intervals_launch(device, job, chunk->d_elements, elements,
-                                                    d_hits, chunk->stream);
+    cudaError_t error =
+        cuda_count_intervals_launch(device, job, &chunk->elements, d_hits, chunk->stream);
 
     for (size_t i = 0; error == cudaSuccess && i < job->predicate_count; i++) {
         if (job->predicates[i].form == PREDICATE_SET) {
             struct value_set set = value_set_at(&job->predicates[i].set, d_set);
-            error = cuda_count_set_launch(device, job, &set, chunk->d_elements, elements,
-                                          d_hits + i, chunk->stream);
+            error = cuda_count_set_launch(device, job, &set, &chunk->elements, d_hits + i,
+                                          chunk->stream);
         }
         d_set += cuda_count_set_bytes(job, i);
     }
@@ -77,7 +76,7 @@ static enum status cuda_count_settle(const struct cuda_shared *shared,
                                      const struct cuda_chunk *chunk, struct failure *failure)
 {
     (void)failure;
-    count_add_elements(shared->partial, chunk->chunk.bytes / shared->job->element.bytes);
+    count_add_elements(shared->partial, chunk->count);
     return STATUS_OK;
 }
 

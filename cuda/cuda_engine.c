@@ -3,7 +3,9 @@
 #include "cuda_engine.h"
 
 #include "cuda_operation.h"
+#include "cuda_text.h"
 #include "memory.h"
+#include "text_span.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -34,18 +36,24 @@ struct cuda_session {
     const struct cuda_operation *operation;
     unsigned workers;
     size_t chunk_bytes;
-    size_t slot_bytes;    /* a chunk, aligned */
-    size_t scratch_bytes; /* beside it on the device, aligned */
-    size_t result_bytes;  /* beside it on the host, aligned */
-    char *d_slots;        /* [workers][CUDA_ENGINE_SLOTS][slot_bytes + scratch_bytes] */
-    atomic_uint opened;   /* workers so far */
+    size_t partial_bytes; /* on the device */
+    size_t slot_bytes;    /* a chunk, aligned, as are the five that follow */
+    size_t scratch_bytes; /* beside it on the device */
+    size_t result_bytes;  /* beside it on the host */
+    size_t values_bytes;  /* of text: its elements, on the device, */
+    size_t control_bytes; /* what parsing it needs there, and what comes of it on the host */
+    size_t parsed_bytes;
+    char *d_slots;      /* [workers][CUDA_ENGINE_SLOTS], each of cuda_engine_device_bytes */
+    atomic_uint opened; /* workers so far */
 };
 
 /* A buffer: filled, then busy until its stream is done. */
 struct cuda_slot {
-    void *host;      /* slot_bytes + result_bytes, mapped */
+    void *host;      /* cuda_engine_host_bytes, mapped */
+    void *d_bytes;   /* the chunk's, as they are in host memory */
     bool registered; /* with CUDA */
     bool busy;
+    struct cuda_text text;
     struct cuda_chunk chunk;
 };
 
@@ -118,31 +126,46 @@ static size_t cuda_engine_align(size_t bytes)
     return (bytes + CUDA_ENGINE_ALIGNMENT - 1) / CUDA_ENGINE_ALIGNMENT * CUDA_ENGINE_ALIGNMENT;
 }
 
+/* What a slot takes on the device and on the host. */
+static size_t cuda_engine_device_bytes(const struct cuda_session *session)
+{
+    return session->slot_bytes + session->scratch_bytes + session->values_bytes +
+           session->control_bytes;
+}
+
+static size_t cuda_engine_host_bytes(const struct cuda_session *session)
+{
+    return session->slot_bytes + session->result_bytes + session->parsed_bytes;
+}
+
 static cudaError_t cuda_engine_allocate_slots(struct cuda_session *session)
 {
     const struct cuda_operation *operation = session->operation;
     const struct job *job = session->shared.job;
     size_t bytes = session->chunk_bytes;
+    size_t elements_bytes = bytes;
 
+    if (job->is_text) {
+        elements_bytes = TEXT_SPAN_VALUES_MAX(bytes) * job->element.bytes;
+        session->values_bytes = cuda_engine_align(elements_bytes);
+        session->control_bytes = cuda_engine_align(cuda_text_control_bytes(bytes));
+        session->parsed_bytes = cuda_engine_align(sizeof(struct cuda_text_parsed));
+    }
     session->slot_bytes = cuda_engine_align(bytes);
-    session->scratch_bytes =
-        operation->scratch_bytes ? cuda_engine_align(operation->scratch_bytes(job, bytes)) : 0;
-    session->result_bytes =
-        operation->result_bytes ? cuda_engine_align(operation->result_bytes(job, bytes)) : 0;
+    if (operation->scratch_bytes)
+        session->scratch_bytes = cuda_engine_align(operation->scratch_bytes(job, elements_bytes));
+    if (operation->result_bytes)
+        session->result_bytes = cuda_engine_align(operation->result_bytes(job, elements_bytes));
     return cudaMalloc((void **)&session->d_slots,
-                      session->workers * CUDA_ENGINE_SLOTS *
-                          (session->slot_bytes + session->scratch_bytes));
+                      session->workers * CUDA_ENGINE_SLOTS * cuda_engine_device_bytes(session));
 }
 
-static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session, size_t bytes)
+/* Makes the device's partial empty; no work is under way. */
+static cudaError_t cuda_engine_clear_partial(const struct cuda_session *session)
 {
-    struct cuda_shared *shared = &session->shared;
-    if (bytes == 0)
-        return cudaSuccess;
+    const struct cuda_shared *shared = &session->shared;
+    cudaError_t error = cudaMemset(shared->d_partial, 0, session->partial_bytes);
 
-    cudaError_t error = cudaMalloc(&shared->d_partial, bytes);
-    if (error == cudaSuccess)
-        error = cudaMemset(shared->d_partial, 0, bytes);
     if (error == cudaSuccess && session->operation->prepare)
         error = session->operation->prepare(shared);
     if (error == cudaSuccess) /* the workers' streams do not wait for it */
@@ -150,16 +173,26 @@ static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session, si
     return error;
 }
 
+static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session)
+{
+    if (session->partial_bytes == 0)
+        return cudaSuccess;
+
+    cudaError_t error = cudaMalloc(&session->shared.d_partial, session->partial_bytes);
+    return error == cudaSuccess ? cuda_engine_clear_partial(session) : error;
+}
+
 /* Allocates the partial, and slots as large as there is memory for. */
 static enum status cuda_engine_allocate(struct cuda_session *session, struct failure *failure)
 {
     const struct cuda_operation *operation = session->operation;
-    size_t bytes = operation->partial_bytes ? operation->partial_bytes(session->shared.job) : 0;
-    cudaError_t error = cuda_engine_allocate_partial(session, bytes);
 
+    session->partial_bytes =
+        operation->partial_bytes ? operation->partial_bytes(session->shared.job) : 0;
+    cudaError_t error = cuda_engine_allocate_partial(session);
     if (error != cudaSuccess)
         return status_fail(failure, STATUS_ENGINE, "CUDA: no room for %zu MiB on the GPU: %s",
-                           bytes >> 20, cudaGetErrorString(error));
+                           session->partial_bytes >> 20, cudaGetErrorString(error));
     error = cuda_engine_allocate_slots(session);
     while (error == cudaErrorMemoryAllocation &&
            session->chunk_bytes / 2 >= CUDA_ENGINE_CHUNK_BYTES_MIN) {
@@ -223,7 +256,7 @@ static bool cuda_engine_register(void *host, size_t bytes)
     return false;
 }
 
-/* Copies the device's partial and merges it; all streams are done. */
+/* Copies the device's partial, merges it and empties it; all streams are done. */
 static enum status cuda_engine_finish(void *session, struct failure *failure)
 {
     const struct cuda_session *self = session;
@@ -236,6 +269,8 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
 
     bool registered = cuda_engine_register(staging, CUDA_ENGINE_STAGING_BYTES);
     cudaError_t error = self->operation->collect(&self->shared, staging, CUDA_ENGINE_STAGING_BYTES);
+    if (error == cudaSuccess)
+        error = cuda_engine_clear_partial(self);
     if (registered)
         cudaHostUnregister(staging);
     memory_unmap(staging, CUDA_ENGINE_STAGING_BYTES);
@@ -243,22 +278,36 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
                                 : cuda_engine_fail(error, "cannot copy the result", failure);
 }
 
+/* Divides a slot's memory. */
+static void cuda_engine_lay_out_slot(const struct cuda_session *session, unsigned index,
+                                     struct cuda_slot *slot)
+{
+    char *d_scratch = session->d_slots + index * cuda_engine_device_bytes(session);
+    char *d_values = d_scratch + session->scratch_bytes;
+    char *d_control = d_values + session->values_bytes;
+    char *result = (char *)slot->host + session->slot_bytes;
+
+    slot->d_bytes = d_control + session->control_bytes;
+    slot->chunk = (struct cuda_chunk){.d_scratch = d_scratch, .result = result};
+    slot->text = (struct cuda_text){
+        .d_bytes = slot->d_bytes,
+        .d_values = d_values,
+        .d_control = d_control,
+        .parsed = (struct cuda_text_parsed *)(result + session->result_bytes),
+    };
+}
+
 static enum status cuda_engine_open_slot(const struct cuda_session *session, unsigned index,
                                          struct cuda_slot *slot, struct failure *failure)
 {
-    size_t bytes = session->slot_bytes + session->result_bytes;
-    char *d_slot = session->d_slots + index * (session->slot_bytes + session->scratch_bytes);
+    size_t bytes = cuda_engine_host_bytes(session);
 
     slot->host = memory_map(bytes);
     if (!slot->host)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes", bytes);
     memory_touch(slot->host, bytes); /* by all feeders at once; registering does it one by one */
     slot->registered = cuda_engine_register(slot->host, bytes);
-    slot->chunk = (struct cuda_chunk){
-        .d_elements = d_slot,
-        .d_scratch = d_slot + session->slot_bytes,
-        .result = (char *)slot->host + session->slot_bytes,
-    };
+    cuda_engine_lay_out_slot(session, index, slot);
     cudaError_t error = cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking);
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "cannot create a stream", failure);
@@ -273,7 +322,7 @@ static void cuda_engine_close_slot(const struct cuda_session *session, struct cu
     }
     if (slot->registered)
         cudaHostUnregister(slot->host);
-    memory_unmap(slot->host, session->slot_bytes + session->result_bytes);
+    memory_unmap(slot->host, cuda_engine_host_bytes(session));
 }
 
 static void cuda_engine_worker_close(void *worker)
@@ -306,6 +355,56 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
     return STATUS_OK;
 }
 
+/* Queues the work on a slot's chunk, whose bytes are on the device by then. */
+static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct cuda_slot *slot)
+{
+    const struct job *job = session->shared.job;
+    struct cuda_chunk *chunk = &slot->chunk;
+    cudaError_t error = cudaSuccess;
+
+    if (job->is_text) {
+        error = cuda_text_parse(&session->shared, &slot->text, chunk);
+    } else {
+        chunk->count = chunk->chunk.bytes / job->element.bytes;
+        chunk->elements = (struct cuda_elements){.d_data = slot->d_bytes, .count = chunk->count};
+    }
+    return error == cudaSuccess ? session->operation->absorb(&session->shared, chunk) : error;
+}
+
+static enum status cuda_engine_settle_elements(const struct cuda_session *session,
+                                               const struct cuda_slot *slot,
+                                               struct failure *failure)
+{
+    if (!session->operation->settle)
+        return STATUS_OK;
+    return session->operation->settle(&session->shared, &slot->chunk, failure);
+}
+
+/*
+ * A token of the chunk has ended the run: what is before it counts and is worked on again, without
+ * the rest. It may hold an earlier failure.
+ */
+static enum status cuda_engine_settle_cut(const struct cuda_session *session,
+                                          struct cuda_slot *slot, struct failure *failure)
+{
+    struct chunk *chunk = &slot->chunk.chunk;
+    struct failure earlier;
+
+    if (failure->position < chunk->position || failure->position - chunk->position > chunk->bytes)
+        return failure->status; /* something else has failed */
+    cuda_text_cut(session->shared.job, chunk, failure->position);
+    cudaError_t error = cuda_engine_queue(session, slot);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(slot->chunk.stream);
+    if (error != cudaSuccess)
+        return cuda_engine_fail(error, "counting failed", failure);
+    slot->chunk.count = slot->text.parsed->values;
+    if (cuda_engine_settle_elements(session, slot, &earlier) != STATUS_OK &&
+        earlier.position < failure->position)
+        *failure = earlier;
+    return failure->status;
+}
+
 /* Waits until the work on a slot's chunk is done, and looks at what came of it. */
 static enum status cuda_engine_settle(const struct cuda_session *session, struct cuda_slot *slot,
                                       struct failure *failure)
@@ -316,9 +415,10 @@ static enum status cuda_engine_settle(const struct cuda_session *session, struct
     cudaError_t error = cudaStreamSynchronize(slot->chunk.stream);
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "counting failed", failure);
-    if (!session->operation->settle)
-        return STATUS_OK;
-    return session->operation->settle(&session->shared, &slot->chunk, failure);
+    if (session->shared.job->is_text &&
+        cuda_text_settle(&session->shared, &slot->text, &slot->chunk, failure) != STATUS_OK)
+        return cuda_engine_settle_cut(session, slot, failure);
+    return cuda_engine_settle_elements(session, slot, failure);
 }
 
 static enum status cuda_engine_worker_buffer(void *worker, struct engine_buffer *buffer,
@@ -341,10 +441,10 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
     slot->chunk.chunk = *chunk;
     slot->busy = true;
     self->turn = (self->turn + 1) % CUDA_ENGINE_SLOTS;
-    cudaError_t error = cudaMemcpyAsync(slot->chunk.d_elements, slot->host, chunk->bytes,
+    cudaError_t error = cudaMemcpyAsync(slot->d_bytes, chunk->data, chunk->bytes,
                                         cudaMemcpyHostToDevice, slot->chunk.stream);
     if (error == cudaSuccess)
-        error = session->operation->absorb(&session->shared, &slot->chunk);
+        error = cuda_engine_queue(session, slot);
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "cannot queue a chunk", failure);
     return STATUS_OK;

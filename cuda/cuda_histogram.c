@@ -11,9 +11,9 @@ static size_t cuda_histogram_partial_bytes(const struct job *job)
     return ((size_t)job->binning.bins + BINNING_OUTSIDE) * sizeof(uint64_t);
 }
 
-static size_t cuda_histogram_result_bytes(const struct job *job, size_t chunk_bytes)
+static size_t cuda_histogram_result_bytes(const struct job *job, size_t elements_bytes)
 {
-    (void)chunk_bytes;
+    (void)elements_bytes;
     return job->outside == OUTSIDE_ABORT ? CUDA_HISTOGRAM_OUTSIDE_BYTES : 0;
 }
 
@@ -23,8 +23,7 @@ static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
     const struct job *job = shared->job;
     uint64_t *d_counts = shared->d_partial;
     cudaError_t error =
-        cuda_histogram_launch(&shared->device, job, chunk->d_elements,
-                              chunk->chunk.bytes / job->element.bytes, d_counts, chunk->stream);
+        cuda_histogram_launch(&shared->device, job, &chunk->elements, d_counts, chunk->stream);
 
     if (error != cudaSuccess || job->outside != OUTSIDE_ABORT)
         return error;

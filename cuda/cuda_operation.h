@@ -18,10 +18,11 @@ struct cuda_shared {
 
 /* A chunk on its way through the GPU. */
 struct cuda_chunk {
-    struct chunk chunk; /* in host memory, until it is settled */
-    void *d_elements;   /* the same in device memory, 256-byte aligned */
-    void *d_scratch;    /* scratch_bytes of device memory, likewise aligned */
-    void *result;       /* result_bytes of host memory, to copy to */
+    struct chunk chunk;            /* in host memory, until it is settled */
+    struct cuda_elements elements; /* the same in device memory; of text, what it is parsed to */
+    size_t count;                  /* of elements; of text known when it is settled */
+    void *d_scratch;               /* scratch_bytes of device memory, 256-byte aligned */
+    void *result;                  /* result_bytes of host memory, to copy to */
     cudaStream_t stream;
 };
 
@@ -30,10 +31,16 @@ struct cuda_operation {
     size_t (*partial_bytes)(const struct job *job);
     /* Fills the partial, which begins as zeros; blocks. NULL: zeros are right. */
     cudaError_t (*prepare)(const struct cuda_shared *shared);
-    /* Bytes of memory beside each chunk, on the device and on the host. NULL: none. */
-    size_t (*scratch_bytes)(const struct job *job, size_t chunk_bytes);
-    size_t (*result_bytes)(const struct job *job, size_t chunk_bytes);
-    /* Queues the work on a chunk, which is on the device by then, on the chunk's stream. */
+    /*
+     * Bytes of memory beside each chunk, which has at most elements_bytes of elements, on the
+     * device and on the host. NULL: none.
+     */
+    size_t (*scratch_bytes)(const struct job *job, size_t elements_bytes);
+    size_t (*result_bytes)(const struct job *job, size_t elements_bytes);
+    /*
+     * Queues the work on a chunk, whose elements are on the device by then, on the chunk's stream.
+     * chunk->count is not known yet.
+     */
     cudaError_t (*absorb)(const struct cuda_shared *shared, const struct cuda_chunk *chunk);
     /* Looks at a chunk whose work is done; may copy more on its stream. NULL: nothing to see. */
     enum status (*settle)(const struct cuda_shared *shared, const struct cuda_chunk *chunk,

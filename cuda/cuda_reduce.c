@@ -25,8 +25,7 @@ static cudaError_t cuda_reduce_prepare(const struct cuda_shared *shared)
 static cudaError_t cuda_reduce_absorb(const struct cuda_shared *shared,
                                       const struct cuda_chunk *chunk)
 {
-    return cuda_reduce_launch(&shared->device, shared->job, chunk->d_elements,
-                              chunk->chunk.bytes / shared->job->element.bytes, shared->d_partial,
+    return cuda_reduce_launch(&shared->device, shared->job, &chunk->elements, shared->d_partial,
                               chunk->stream);
 }
 

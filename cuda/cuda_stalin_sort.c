@@ -16,17 +16,17 @@ static size_t cuda_stalin_sort_align(size_t bytes)
            CUDA_STALIN_SORT_ALIGNMENT;
 }
 
-static size_t cuda_stalin_sort_scratch_bytes(const struct job *job, size_t chunk_bytes)
+static size_t cuda_stalin_sort_scratch_bytes(const struct job *job, size_t elements_bytes)
 {
     size_t copies = job->stalin_sort.purged ? 2 : 1;
-    return copies * cuda_stalin_sort_align(chunk_bytes) +
-           cuda_stalin_sort_control_bytes(chunk_bytes);
+    return copies * cuda_stalin_sort_align(elements_bytes) +
+           cuda_stalin_sort_control_bytes(elements_bytes);
 }
 
 static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct job *job,
                                                                 const struct cuda_chunk *chunk)
 {
-    size_t bytes = cuda_stalin_sort_align(chunk->chunk.bytes);
+    size_t bytes = cuda_stalin_sort_align(chunk->elements.count * job->element.bytes);
     char *d_next = chunk->d_scratch;
     struct cuda_stalin_sort_buffers buffers = {.d_kept = d_next};
 
@@ -39,10 +39,17 @@ static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct job
     return buffers;
 }
 
-static size_t cuda_stalin_sort_result_bytes(const struct job *job, size_t chunk_bytes)
+/* Whether all elements are copied back: for the purged they are wanted as they were in order. */
+static bool cuda_stalin_sort_needs_elements(const struct job *job)
 {
-    (void)job;
-    return CUDA_STALIN_SORT_ALIGNMENT + chunk_bytes;
+    return job->stalin_sort.purged && job->is_text;
+}
+
+/* The number of survivors, they and behind them the purged, and behind those all elements. */
+static size_t cuda_stalin_sort_result_bytes(const struct job *job, size_t elements_bytes)
+{
+    size_t copies = cuda_stalin_sort_needs_elements(job) ? 2 : 1;
+    return CUDA_STALIN_SORT_ALIGNMENT + copies * elements_bytes;
 }
 
 static cudaError_t cuda_stalin_sort_absorb(const struct cuda_shared *shared,
@@ -52,8 +59,7 @@ static cudaError_t cuda_stalin_sort_absorb(const struct cuda_shared *shared,
     struct cuda_stalin_sort_buffers buffers = cuda_stalin_sort_lay_out(job, chunk);
     uint64_t key;
     bool has_floor = stalin_sort_floor(shared->partial, &key);
-    cudaError_t error = cuda_stalin_sort_launch(&shared->device, job, chunk->d_elements,
-                                                chunk->chunk.bytes / job->element.bytes,
+    cudaError_t error = cuda_stalin_sort_launch(&shared->device, job, &chunk->elements,
                                                 has_floor ? &key : NULL, &buffers, chunk->stream);
 
     if (error != cudaSuccess)
@@ -62,9 +68,9 @@ static cudaError_t cuda_stalin_sort_absorb(const struct cuda_shared *shared,
                            cudaMemcpyDeviceToHost, chunk->stream);
 }
 
-/* Copies the survivors of a chunk to the host, and behind them what was purged if it is wanted. */
+/* Copies to the host what result_bytes says, of `bytes` of elements, from `kept` on. */
 static cudaError_t cuda_stalin_sort_fetch(const struct job *job, const struct cuda_chunk *chunk,
-                                          char *kept, size_t kept_bytes)
+                                          char *kept, size_t kept_bytes, size_t bytes)
 {
     struct cuda_stalin_sort_buffers buffers = cuda_stalin_sort_lay_out(job, chunk);
     cudaError_t error = cudaSuccess;
@@ -73,22 +79,26 @@ static cudaError_t cuda_stalin_sort_fetch(const struct job *job, const struct cu
         error = cudaMemcpyAsync(kept, buffers.d_kept, kept_bytes, cudaMemcpyDeviceToHost,
                                 chunk->stream);
     if (error == cudaSuccess && buffers.d_purged)
-        error =
-            cudaMemcpyAsync(kept + kept_bytes, buffers.d_purged, chunk->chunk.bytes - kept_bytes,
-                            cudaMemcpyDeviceToHost, chunk->stream);
+        error = cudaMemcpyAsync(kept + kept_bytes, buffers.d_purged, bytes - kept_bytes,
+                                cudaMemcpyDeviceToHost, chunk->stream);
+    if (error == cudaSuccess && cuda_stalin_sort_needs_elements(job))
+        error = cudaMemcpyAsync(kept + bytes, chunk->elements.d_data, bytes, cudaMemcpyDeviceToHost,
+                                chunk->stream);
     return error == cudaSuccess ? cudaStreamSynchronize(chunk->stream) : error;
 }
 
 static enum status cuda_stalin_sort_settle(const struct cuda_shared *shared,
                                            const struct cuda_chunk *chunk, struct failure *failure)
 {
+    const struct job *job = shared->job;
+    size_t bytes = chunk->count * job->element.bytes;
     size_t kept_count = (size_t) * (const uint64_t *)chunk->result;
-    size_t kept_bytes = kept_count * shared->job->element.bytes;
+    size_t kept_bytes = kept_count * job->element.bytes;
     char *kept = (char *)chunk->result + CUDA_STALIN_SORT_ALIGNMENT;
-    bool purged = shared->job->stalin_sort.purged;
+    bool purged = job->stalin_sort.purged;
 
     if (kept_count > 0 || purged) {
-        cudaError_t error = cuda_stalin_sort_fetch(shared->job, chunk, kept, kept_bytes);
+        cudaError_t error = cuda_stalin_sort_fetch(job, chunk, kept, kept_bytes, bytes);
         if (error != cudaSuccess)
             return status_fail(failure, STATUS_ENGINE, "CUDA: cannot copy the survivors: %s",
                                cudaGetErrorString(error));
@@ -99,6 +109,9 @@ static enum status cuda_stalin_sort_settle(const struct cuda_shared *shared,
         .kept_count = kept_count,
         .purged = purged ? kept + kept_bytes : NULL,
     };
+    run.chunk.bytes = bytes;
+    if (job->is_text) /* the run is of elements */
+        run.chunk.data = purged ? kept + bytes : NULL;
     return stalin_sort_submit(shared->partial, &run, failure);
 }
 

@@ -1,10 +1,27 @@
 /*
- * What all kernels that read a chunk share: 16-byte loads, byte order, and how many blocks.
+ * What all kernels that read elements share: how many there are, 16-byte loads, byte order, and how
+ * many blocks.
  */
 #ifndef GPUHIST_ELEMENTS_CUH
 #define GPUHIST_ELEMENTS_CUH
 
 #include "kernels.h"
+
+/* How many elements, as kernels are told: `most`, or at most so many and how many by *d_count. */
+struct element_count {
+    uint32_t most;
+    const uint32_t *d_count;
+};
+
+inline struct element_count count_of(const struct cuda_elements *elements)
+{
+    return {(uint32_t)elements->count, elements->d_count};
+}
+
+__device__ __forceinline__ uint32_t read_count(const struct element_count &count)
+{
+    return count.d_count ? *count.d_count : count.most;
+}
 
 template <typename T>
 __device__ __forceinline__ T swap_bytes(T value)

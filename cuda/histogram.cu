@@ -38,7 +38,7 @@ __device__ __forceinline__ void for_each_bin(const T *d_elements, uint32_t eleme
 
 template <typename T, bool PLAIN>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    histogram_shared_kernel(const T *d_elements, uint32_t elements, struct binning binning,
+    histogram_shared_kernel(const T *d_elements, struct element_count count, struct binning binning,
                             bool swapped, uint32_t copies, uint32_t stride,
                             unsigned long long *d_counts)
 {
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     for (uint32_t i = threadIdx.x; i < copies * stride; i += blockDim.x)
         tables[i] = 0;
     __syncthreads();
-    for_each_bin<T, PLAIN>(d_elements, elements, binning, swapped,
+    for_each_bin<T, PLAIN>(d_elements, read_count(count), binning, swapped,
                            [=](uint32_t bin) { atomicAdd(&table[bin], 1u); });
     __syncthreads();
     for (uint32_t bin = threadIdx.x; bin < binning.bins + BINNING_OUTSIDE; bin += blockDim.x) {
@@ -62,16 +62,16 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 
 template <typename T, bool PLAIN>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    histogram_global_kernel(const T *d_elements, uint32_t elements, struct binning binning,
+    histogram_global_kernel(const T *d_elements, struct element_count count, struct binning binning,
                             bool swapped, unsigned long long *d_counts)
 {
-    for_each_bin<T, PLAIN>(d_elements, elements, binning, swapped,
+    for_each_bin<T, PLAIN>(d_elements, read_count(count), binning, swapped,
                            [=](uint32_t bin) { atomicAdd(&d_counts[bin], 1ull); });
 }
 
 template <typename T, bool PLAIN>
 cudaError_t launch_shared(const struct cuda_device *device, const struct job *job,
-                          const T *d_elements, size_t elements, unsigned long long *d_counts,
+                          const struct cuda_elements *elements, unsigned long long *d_counts,
                           cudaStream_t stream)
 {
     auto kernel = histogram_shared_kernel<T, PLAIN>;
@@ -89,8 +89,9 @@ cudaError_t launch_shared(const struct cuda_device *device, const struct job *jo
             return error;
     }
     /* A block zeroes and adds up whole tables: give it enough to count for that. */
-    unsigned blocks = grid_size(device, elements, 4 * entries + 4 * BLOCK_THREADS);
-    kernel<<<blocks, BLOCK_THREADS, shared, stream>>>(d_elements, (uint32_t)elements, job->binning,
+    unsigned blocks = grid_size(device, elements->count, 4 * entries + 4 * BLOCK_THREADS);
+    kernel<<<blocks, BLOCK_THREADS, shared, stream>>>((const T *)elements->d_data,
+                                                      count_of(elements), job->binning,
                                                       job->element.swapped, copies,
                                                       (uint32_t)(copies > 1 ? stride : entries),
                                                       d_counts);
@@ -98,18 +99,17 @@ cudaError_t launch_shared(const struct cuda_device *device, const struct job *jo
 }
 
 template <typename T, bool PLAIN>
-cudaError_t launch(const struct cuda_device *device, const struct job *job, const void *d_elements,
-                   size_t elements, uint64_t *d_counts, cudaStream_t stream)
+cudaError_t launch(const struct cuda_device *device, const struct job *job,
+                   const struct cuda_elements *elements, uint64_t *d_counts, cudaStream_t stream)
 {
     size_t shared = ((size_t)job->binning.bins + BINNING_OUTSIDE) * sizeof(uint32_t);
     unsigned long long *d_table = (unsigned long long *)d_counts;
 
     if (shared <= (size_t)device->shared_bytes)
-        return launch_shared<T, PLAIN>(device, job, (const T *)d_elements, elements, d_table,
-                                       stream);
-    unsigned blocks = grid_size(device, elements, 4 * BLOCK_THREADS);
+        return launch_shared<T, PLAIN>(device, job, elements, d_table, stream);
+    unsigned blocks = grid_size(device, elements->count, 4 * BLOCK_THREADS);
     histogram_global_kernel<T, PLAIN>
-        <<<blocks, BLOCK_THREADS, 0, stream>>>((const T *)d_elements, (uint32_t)elements,
+        <<<blocks, BLOCK_THREADS, 0, stream>>>((const T *)elements->d_data, count_of(elements),
                                                job->binning, job->element.swapped, d_table);
     return cudaGetLastError();
 }
@@ -117,16 +117,16 @@ cudaError_t launch(const struct cuda_device *device, const struct job *job, cons
 } // namespace
 
 cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct job *job,
-                                  const void *d_elements, size_t elements, uint64_t *d_counts,
+                                  const struct cuda_elements *elements, uint64_t *d_counts,
                                   cudaStream_t stream)
 {
     bool plain = job->binning.form == BINNING_UNIT32 && !job->element.swapped;
 
     switch (job->element.type) {
-#define LAUNCH_CASE(id, name, ctype)                                                            \
-    case ELEMENT_##id:                                                                          \
-        return plain ? launch<ctype, true>(device, job, d_elements, elements, d_counts, stream) \
-                     : launch<ctype, false>(device, job, d_elements, elements, d_counts, stream);
+#define LAUNCH_CASE(id, name, ctype)                                                \
+    case ELEMENT_##id:                                                              \
+        return plain ? launch<ctype, true>(device, job, elements, d_counts, stream) \
+                     : launch<ctype, false>(device, job, elements, d_counts, stream);
         ELEMENT_TYPES(LAUNCH_CASE)
 #undef LAUNCH_CASE
     case ELEMENT_TYPE_COUNT:

@@ -22,27 +22,55 @@ struct cuda_device {
     int shared_bytes; /* shared memory that one block can have */
 };
 
+/* Elements of the job's type in device memory. */
+struct cuda_elements {
+    const void *d_data;      /* 256-byte aligned */
+    size_t count;            /* how many there are; with d_count, at most so many, */
+    const uint32_t *d_count; /* and how many will be here, in device memory; else NULL */
+};
+
+/* What parsing a text has found; invalid tokens have no value. */
+struct cuda_text_parsed {
+    uint32_t values;
+    uint32_t invalid;
+};
+
+/* Device memory for a text of so many bytes to be parsed. */
+size_t cuda_text_control_bytes(size_t text_bytes);
+
 /*
- * Counts `elements` elements of the job's type at d_elements (256-byte aligned) into the table
- * d_counts[bins + 2]. Any number of launches may share the table.
+ * Parses a chunk of text, `text_bytes` (2^30 at most) at d_text, by the job's rules. Its values, at
+ * most TEXT_SPAN_VALUES_MAX(text_bytes), go to d_values in order, as elements of the job's type in
+ * native byte order; what was found then is the struct cuda_text_parsed at d_control, of
+ * cuda_text_control_bytes. The three are 256-byte aligned.
+ *
+ * One pass: the text is read once, in tiles; the values of each are placed behind those before it
+ * by decoupled look-back (look_back.cuh).
+ */
+cudaError_t cuda_text_launch(const struct cuda_device *device, const struct job *job,
+                             const void *d_text, size_t text_bytes, void *d_values, void *d_control,
+                             cudaStream_t stream);
+
+/*
+ * Counts the elements into the table d_counts[bins + 2]. Any number of launches may share the
+ * table.
  */
 cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct job *job,
-                                  const void *d_elements, size_t elements, uint64_t *d_counts,
+                                  const struct cuda_elements *elements, uint64_t *d_counts,
                                   cudaStream_t stream);
 
 /*
- * Adds to d_hits[i], for each predicate i of the job that is an interval, how many of `elements`
- * elements of the job's type at d_elements (256-byte aligned) are in it. Any number of launches may
- * share the hits.
+ * Adds to d_hits[i], for each predicate i of the job that is an interval, how many of the elements
+ * are in it. Any number of launches may share the hits.
  */
 cudaError_t cuda_count_intervals_launch(const struct cuda_device *device, const struct job *job,
-                                        const void *d_elements, size_t elements, uint64_t *d_hits,
+                                        const struct cuda_elements *elements, uint64_t *d_hits,
                                         cudaStream_t stream);
 
 /* Likewise adds to *d_hits how many are in a set, whose memory is on the device (value_set_at). */
 cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct job *job,
-                                  const struct value_set *set, const void *d_elements,
-                                  size_t elements, uint64_t *d_hits, cudaStream_t stream);
+                                  const struct value_set *set, const struct cuda_elements *elements,
+                                  uint64_t *d_hits, cudaStream_t stream);
 
 /*
  * The partial of operation reduce in device memory. Numbers of several words have the lowest first;
@@ -61,34 +89,32 @@ struct cuda_reduce_partial {
 };
 
 /*
- * Adds `elements` elements of the job's type at d_elements (256-byte aligned, 2^30 bytes at most)
- * to the partial. Squares are added only if the job needs them. Any number of launches may share
- * the partial.
+ * Adds the elements, 2^29 of them or 2^30 bytes at most, to the partial. Squares are added only if
+ * the job needs them. Any number of launches may share the partial.
  */
 cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct job *job,
-                               const void *d_elements, size_t elements,
+                               const struct cuda_elements *elements,
                                struct cuda_reduce_partial *d_partial, cudaStream_t stream);
 
-/* Device memory for what becomes of a chunk in stalin-sort; each 256-byte aligned. */
+/* Device memory for what becomes of elements in stalin-sort; each 256-byte aligned. */
 struct cuda_stalin_sort_buffers {
-    void *d_kept;    /* room for the whole chunk */
+    void *d_kept;    /* room for all elements */
     void *d_purged;  /* likewise; NULL if the job does not want them */
-    void *d_control; /* cuda_stalin_sort_control_bytes of the chunk */
+    void *d_control; /* cuda_stalin_sort_control_bytes of the elements */
 };
 
-size_t cuda_stalin_sort_control_bytes(size_t chunk_bytes);
+size_t cuda_stalin_sort_control_bytes(size_t elements_bytes);
 
 /*
- * Sorts `elements` elements of the job's type at d_elements (256-byte aligned) by the job's rules:
- * the survivors, among themselves and after one whose key is `*floor` (NULL: none), go to d_kept in
- * order, the others to d_purged. How many survive is then the uint64_t at d_control.
+ * Sorts the elements by the job's rules: the survivors, among themselves and after one whose key is
+ * `*floor` (NULL: none), go to d_kept in order, the others to d_purged. How many survive is then
+ * the uint64_t at d_control.
  *
  * Two steps: the maximum of each tile and what is the greatest before it; then the tiles in which
- * something survives, each placed behind those before it by decoupled look-back (Merrill and
- * Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016).
+ * something survives, each placed behind those before it by decoupled look-back (look_back.cuh).
  */
 cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const struct job *job,
-                                    const void *d_elements, size_t elements, const uint64_t *floor,
+                                    const struct cuda_elements *elements, const uint64_t *floor,
                                     const struct cuda_stalin_sort_buffers *buffers,
                                     cudaStream_t stream);
 

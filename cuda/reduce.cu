@@ -6,7 +6,7 @@
  * of four or two, by instructions that take all of them at once. A warp, and then a block, merges
  * what its threads have; one thread adds that to the partial in device memory by atomics.
  *
- * Registers are wide enough for one launch: at most 2^30 bytes, so 2^28 words of 32 bits. The sums
+ * Registers are wide enough for one launch: at most 2^29 elements, or 2^30 bytes of them. The sums
  * of packed elements have 32 bits, and no thread is given more than PACKED_WORDS_MAX words.
  */
 #include "elements.cuh"
@@ -312,14 +312,14 @@ __device__ __forceinline__ void merge_warp(totals &own)
 
 template <typename T, bool SQUARES>
 __global__ void __launch_bounds__(BLOCK_THREADS<T>, BLOCKS_SHARING)
-    reduce_kernel(const T *d_elements, uint32_t elements, bool swapped, totals *d_partial)
+    reduce_kernel(const T *d_elements, struct element_count count, bool swapped, totals *d_partial)
 {
     constexpr unsigned warps = BLOCK_THREADS<T> / WARP_THREADS;
     __shared__ totals of_warps[warps];
     const unsigned warp = threadIdx.x / WARP_THREADS;
     const unsigned lane = threadIdx.x % WARP_THREADS;
 
-    totals own = accumulate<T, SQUARES>(d_elements, elements, swapped);
+    totals own = accumulate<T, SQUARES>(d_elements, read_count(count), swapped);
     merge_warp(own);
     if (lane == 0)
         of_warps[warp] = own;
@@ -333,19 +333,19 @@ __global__ void __launch_bounds__(BLOCK_THREADS<T>, BLOCKS_SHARING)
 }
 
 template <typename T>
-cudaError_t launch(const struct cuda_device *device, const struct job *job, const void *d_elements,
-                   size_t elements, totals *d_partial, cudaStream_t stream)
+cudaError_t launch(const struct cuda_device *device, const struct job *job,
+                   const struct cuda_elements *elements, totals *d_partial, cudaStream_t stream)
 {
     auto kernel = job->reductions.needs & REDUCTIONS_NEED_SQUARES ? reduce_kernel<T, true>
                                                                   : reduce_kernel<T, false>;
-    size_t words = elements * sizeof(T) / sizeof(uint32_t);
-    size_t blocks = grid_size(device, elements, 64 / sizeof(T) * BLOCK_THREADS<T>);
+    size_t words = elements->count * sizeof(T) / sizeof(uint32_t);
+    size_t blocks = grid_size(device, elements->count, 64 / sizeof(T) * BLOCK_THREADS<T>);
     size_t least = words / (PACKED_WORDS_MAX * BLOCK_THREADS<T>)+1;
 
     if (blocks < least)
         blocks = least;
-    kernel<<<(unsigned)blocks, BLOCK_THREADS<T>, 0, stream>>>((const T *)d_elements,
-                                                              (uint32_t)elements,
+    kernel<<<(unsigned)blocks, BLOCK_THREADS<T>, 0, stream>>>((const T *)elements->d_data,
+                                                              count_of(elements),
                                                               job->element.swapped, d_partial);
     return cudaGetLastError();
 }
@@ -353,15 +353,15 @@ cudaError_t launch(const struct cuda_device *device, const struct job *job, cons
 } // namespace
 
 cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct job *job,
-                               const void *d_elements, size_t elements,
+                               const struct cuda_elements *elements,
                                struct cuda_reduce_partial *d_partial, cudaStream_t stream)
 {
-    if (elements == 0)
+    if (elements->count == 0)
         return cudaSuccess;
     switch (job->element.type) {
 #define LAUNCH_CASE(id, name, ctype) \
     case ELEMENT_##id:               \
-        return launch<ctype>(device, job, d_elements, elements, d_partial, stream);
+        return launch<ctype>(device, job, elements, d_partial, stream);
         ELEMENT_TYPES(LAUNCH_CASE)
 #undef LAUNCH_CASE
     case ELEMENT_TYPE_COUNT:

@@ -11,6 +11,7 @@
  */
 #include "elements.cuh"
 #include "kernels.h"
+#include "look_back.cuh"
 
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -24,12 +25,6 @@ constexpr unsigned THREAD_BYTES = 64; /* of a tile */
 constexpr unsigned THREAD_VECTORS = THREAD_BYTES / sizeof(uint4);
 constexpr unsigned TILE_BYTES = BLOCK_THREADS * THREAD_BYTES;
 constexpr unsigned LIST_ITEMS = 8; /* tiles a thread, when the list is made */
-
-/* States of a tile's word in the look-back: nothing yet, its own count, that of all up to it. */
-constexpr uint64_t STATE_SHIFT = 62;
-constexpr uint64_t STATE_OWN = 1ull << STATE_SHIFT;
-constexpr uint64_t STATE_ALL = 2ull << STATE_SHIFT;
-constexpr uint64_t STATE_COUNT = STATE_OWN - 1;
 
 /* The head of the control memory; zeros before the first kernel, as are the states. */
 struct control {
@@ -59,6 +54,11 @@ struct rules {
     bool strict;
     bool swapped;
 };
+
+__host__ __device__ constexpr uint32_t count_tiles(size_t elements_bytes)
+{
+    return (uint32_t)((elements_bytes + TILE_BYTES - 1) / TILE_BYTES);
+}
 
 struct maximum {
     template <typename U>
@@ -169,18 +169,19 @@ __device__ void list_tiles(const struct workspace &work, const struct rules &rul
 
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    stalin_sort_maxima_kernel(const T *d_elements, uint32_t elements, struct rules rules,
+    stalin_sort_maxima_kernel(const T *d_elements, struct element_count counted, struct rules rules,
                               struct workspace work, bool all)
 {
     using U = std::make_unsigned_t<T>;
     using Reduce = cub::BlockReduce<U, BLOCK_THREADS>;
     constexpr uint32_t tile_elements = TILE_BYTES / sizeof(T);
     __shared__ typename Reduce::TempStorage storage;
+    const uint32_t elements = read_count(counted);
 
+    work.tiles = count_tiles(elements * sizeof(T)); /* there is room for as many or more */
     for (uint32_t tile = blockIdx.x; tile < work.tiles; tile += gridDim.x) {
         uint32_t first = tile * tile_elements;
-        uint32_t count = min(elements - first, tile_elements);
-        U best = thread_maximum(d_elements + first, count, rules);
+        U best = thread_maximum(d_elements + first, min(elements - first, tile_elements), rules);
         best = Reduce(storage).Reduce(best, maximum());
         if (threadIdx.x == 0)
             work.maxima[tile] = best;
@@ -188,38 +189,6 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     }
     if (is_last_block(&work.head->done))
         list_tiles(work, rules, all);
-}
-
-/*
- * Publishes the count at a place of the list and returns the sum of those before it. One warp calls
- * it, for places that are taken in order, so that those before it are being worked on.
- */
-__device__ uint64_t look_back(uint64_t *states, uint32_t place, uint64_t count)
-{
-    volatile uint64_t *words = states;
-    const int lane = (int)(threadIdx.x % 32);
-    uint64_t before = 0;
-
-    if (lane == 0)
-        words[place] = (place == 0 ? STATE_ALL : STATE_OWN) | count;
-    for (int64_t nearest = (int64_t)place - 1; nearest >= 0; nearest -= 32) {
-        int64_t index = nearest - lane;
-        uint64_t word = STATE_ALL;
-        do
-            if (index >= 0)
-                word = words[index];
-        while (__any_sync(~0u, word < STATE_OWN));
-        unsigned complete = __ballot_sync(~0u, word >= STATE_ALL);
-        uint64_t part = lane < (complete ? __ffs((int)complete) : 32) ? word & STATE_COUNT : 0;
-        for (int offset = 16; offset > 0; offset /= 2)
-            part += __shfl_xor_sync(~0u, part, offset);
-        before += part;
-        if (complete)
-            break;
-    }
-    if (lane == 0 && place > 0)
-        words[place] = STATE_ALL | (before + count);
-    return before;
 }
 
 /* This thread's share of a tile: consecutive elements, as they were read, and how many. */
@@ -250,7 +219,7 @@ struct share {
 
 template <typename T, bool PURGED>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    stalin_sort_keep_kernel(const T *d_elements, uint32_t elements, struct rules rules,
+    stalin_sort_keep_kernel(const T *d_elements, struct element_count counted, struct rules rules,
                             struct workspace work, T *d_kept, T *d_purged)
 {
     using U = std::make_unsigned_t<T>;
@@ -262,6 +231,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     __shared__ uint32_t place;
     __shared__ uint64_t kept_before;
     __shared__ T staged[tile_elements]; /* the tile's survivors, then the others */
+    const uint32_t elements = read_count(counted);
 
     for (;;) {
         if (threadIdx.x == 0)
@@ -321,11 +291,6 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     }
 }
 
-uint32_t count_tiles(size_t chunk_bytes)
-{
-    return (uint32_t)((chunk_bytes + TILE_BYTES - 1) / TILE_BYTES);
-}
-
 struct workspace lay_out(void *d_control, uint32_t tiles)
 {
     struct workspace work;
@@ -339,11 +304,13 @@ struct workspace lay_out(void *d_control, uint32_t tiles)
 }
 
 template <typename T>
-cudaError_t launch(const struct cuda_device *device, const T *d_elements, size_t elements,
+cudaError_t launch(const struct cuda_device *device, const struct cuda_elements *elements,
                    const struct rules &rules, const struct cuda_stalin_sort_buffers *buffers,
                    cudaStream_t stream)
 {
-    struct workspace work = lay_out(buffers->d_control, count_tiles(elements * sizeof(T)));
+    struct workspace work = lay_out(buffers->d_control, count_tiles(elements->count * sizeof(T)));
+    struct element_count count = count_of(elements);
+    const T *d_elements = (const T *)elements->d_data;
     unsigned most = (unsigned)device->multiprocessors * 8;
     unsigned blocks = work.tiles < most ? work.tiles : most;
     T *d_kept = (T *)buffers->d_kept;
@@ -353,30 +320,28 @@ cudaError_t launch(const struct cuda_device *device, const T *d_elements, size_t
         cudaMemsetAsync(work.head, 0, (size_t)((char *)work.maxima - (char *)work.head), stream);
     if (error != cudaSuccess || blocks == 0)
         return error;
-    stalin_sort_maxima_kernel<T><<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements,
-                                                                       (uint32_t)elements, rules,
-                                                                       work, d_purged != nullptr);
+    stalin_sort_maxima_kernel<T>
+        <<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules, work, d_purged != nullptr);
     if (d_purged)
-        stalin_sort_keep_kernel<T, true>
-            <<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, (uint32_t)elements, rules, work,
-                                                   d_kept, d_purged);
+        stalin_sort_keep_kernel<T, true><<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count,
+                                                                               rules, work, d_kept,
+                                                                               d_purged);
     else
         stalin_sort_keep_kernel<T, false>
-            <<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, (uint32_t)elements, rules, work,
-                                                   d_kept, nullptr);
+            <<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules, work, d_kept, nullptr);
     return cudaGetLastError();
 }
 
 } // namespace
 
-size_t cuda_stalin_sort_control_bytes(size_t chunk_bytes)
+size_t cuda_stalin_sort_control_bytes(size_t elements_bytes)
 {
     return sizeof(struct control) +
-           count_tiles(chunk_bytes) * (3 * sizeof(uint64_t) + sizeof(uint32_t));
+           count_tiles(elements_bytes) * (3 * sizeof(uint64_t) + sizeof(uint32_t));
 }
 
 cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const struct job *job,
-                                    const void *d_elements, size_t elements, const uint64_t *floor,
+                                    const struct cuda_elements *elements, const uint64_t *floor,
                                     const struct cuda_stalin_sort_buffers *buffers,
                                     cudaStream_t stream)
 {
@@ -393,7 +358,7 @@ cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const stru
     switch (element->type) {
 #define LAUNCH_CASE(id, name, ctype) \
     case ELEMENT_##id:               \
-        return launch(device, (const ctype *)d_elements, elements, rules, buffers, stream);
+        return launch<ctype>(device, elements, rules, buffers, stream);
         ELEMENT_TYPES(LAUNCH_CASE)
 #undef LAUNCH_CASE
     case ELEMENT_TYPE_COUNT:

@@ -40,23 +40,33 @@ void count_add_elements(struct count *count, uint64_t elements)
     pthread_mutex_unlock(&count->mutex);
 }
 
-enum status count_finish(struct count *count, const struct job *job, uint64_t elements,
-                         struct failure *failure)
+/* How many values are in the interval or set of predicate i, or are values at all. */
+static uint64_t count_find_hits(const struct count *count, const struct job *job, size_t i)
+{
+    return job->predicates[i].form == PREDICATE_EVERY ? count->elements : count->hits[i];
+}
+
+enum status count_check(const struct count *count, const struct job *job, uint64_t elements,
+                        struct failure *failure)
 {
     if (count->elements != elements)
         return status_fail(failure, STATUS_DATA,
                            "internal error: %llu elements were read, but %llu looked at",
                            (unsigned long long)elements, (unsigned long long)count->elements);
     for (size_t i = 0; i < job->predicate_count; i++) {
-        const struct predicate *predicate = &job->predicates[i];
-        uint64_t hits = predicate->form == PREDICATE_EVERY ? elements : count->hits[i];
+        uint64_t hits = count_find_hits(count, job, i);
         if (hits > elements)
             return status_fail(failure, STATUS_DATA,
                                "internal error: %llu elements were read, but %llu counted",
                                (unsigned long long)elements, (unsigned long long)hits);
-        count->hits[i] = predicate->negated ? elements - hits : hits;
     }
     return STATUS_OK;
+}
+
+uint64_t count_result(const struct count *count, const struct job *job, size_t i)
+{
+    uint64_t hits = count_find_hits(count, job, i);
+    return job->predicates[i].negated ? count->elements - hits : hits;
 }
 
 static enum status count_create_partial(const struct job *job, void **partial,
@@ -71,7 +81,7 @@ static enum status count_create_partial(const struct job *job, void **partial,
 static enum status count_finish_partial(void *partial, const struct job *job, uint64_t elements,
                                         struct failure *failure)
 {
-    return count_finish(partial, job, elements, failure);
+    return count_check(partial, job, elements, failure);
 }
 
 static void count_destroy_partial(void *partial)

@@ -3,7 +3,7 @@
  *
  * Workers count in memory of their own, for each predicate the hits of its interval or set, and add
  * them when they are done. What needs no looking at the values, every value and the opposite of a
- * predicate, is the end's to compute from the number of elements.
+ * predicate, is computed from the number of elements (count_result).
  *
  * The count_add_ functions are thread-safe; the others are not.
  */
@@ -20,7 +20,7 @@
 struct count {
     pthread_mutex_t mutex;
     uint64_t elements; /* looked at */
-    uint64_t hits[];   /* one a predicate; once finished, the result */
+    uint64_t hits[];   /* one a predicate */
 };
 
 /* Makes an empty partial. Fails with STATUS_DATA if there is no memory. The caller destroys it. */
@@ -36,11 +36,13 @@ void count_add_hits(struct count *count, size_t first, const uint64_t *hits, siz
 void count_add_elements(struct count *count, uint64_t elements);
 
 /*
- * To be called once when all workers are done: checks that as many elements were looked at as were
- * read and that no predicate was met by more (if not, something is broken: STATUS_DATA), and makes
- * the results of the hits.
+ * When all that was read is counted: checks that as many elements were looked at as were read and
+ * that no predicate was met by more. If not, something is broken: STATUS_DATA.
  */
-enum status count_finish(struct count *count, const struct job *job, uint64_t elements,
-                         struct failure *failure);
+enum status count_check(const struct count *count, const struct job *job, uint64_t elements,
+                        struct failure *failure);
+
+/* How many values met predicate i of the job; of a partial that was checked. */
+uint64_t count_result(const struct count *count, const struct job *job, size_t i);
 
 #endif

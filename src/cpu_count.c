@@ -111,6 +111,12 @@ struct cpu_count {
     uint64_t hits[]; /* one a predicate */
 };
 
+static void cpu_count_clear(struct cpu_count *self)
+{
+    self->elements = 0;
+    memset(self->hits, 0, self->job->predicate_count * sizeof *self->hits);
+}
+
 static enum status cpu_count_open(const struct job *job, void *partial, void **state,
                                   struct failure *failure)
 {
@@ -126,8 +132,7 @@ static enum status cpu_count_open(const struct job *job, void *partial, void **s
     made->swap = cpu_native_choose(&job->element);
     made->count_interval = cpu_count_intervals[job->element.bytes][cpu_isa_best()];
     made->count_set = cpu_count_sets[job->element.bytes][cpu_isa_best()];
-    made->elements = 0;
-    memset(made->hits, 0, job->predicate_count * sizeof *made->hits);
+    cpu_count_clear(made);
     return STATUS_OK;
 }
 
@@ -163,10 +168,11 @@ static enum status cpu_count_absorb(void *state, const struct chunk *chunk, stru
 
 static enum status cpu_count_finish(void *state, struct failure *failure)
 {
-    const struct cpu_count *self = state;
+    struct cpu_count *self = state;
     (void)failure;
     count_add_hits(self->count, 0, self->hits, self->job->predicate_count);
     count_add_elements(self->count, self->elements);
+    cpu_count_clear(self);
     return STATUS_OK;
 }
 

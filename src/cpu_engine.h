@@ -14,7 +14,8 @@ struct cpu_operation {
     enum status (*open)(const struct job *job, void *partial, void **state,
                         struct failure *failure);
     enum status (*absorb)(void *state, const struct chunk *chunk, struct failure *failure);
-    /* Merges what the thread has into the shared partial. */
+    /* Merges what the thread has into the shared partial; it then has nothing, and may absorb more.
+     */
     enum status (*finish)(void *state, struct failure *failure);
     /* NULL is allowed. */
     void (*close)(void *state);

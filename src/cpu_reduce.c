@@ -186,9 +186,10 @@ static enum status cpu_reduce_absorb(void *state, const struct chunk *chunk,
 
 static enum status cpu_reduce_finish(void *state, struct failure *failure)
 {
-    const struct cpu_reduce *self = state;
+    struct cpu_reduce *self = state;
     (void)failure;
     reduce_share(self->shared, &self->reduce);
+    self->reduce = reduce_empty;
     return STATUS_OK;
 }
 

@@ -6,6 +6,24 @@
 
 #define DECIMAL_LIMIT ((__int128)1 << 96)
 
+/* The nanoseconds that a unit of time has; 0 if it is none. Without one they are seconds. */
+static uint64_t decimal_time_factor(const char *suffix, size_t length)
+{
+    static const struct {
+        const char *name;
+        uint64_t nanoseconds;
+    } units[] = {
+        {"", 1000000000},   {"ms", 1000000},      {"s", 1000000000},
+        {"m", 60000000000}, {"h", 3600000000000}, {"d", 86400000000000},
+    };
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strlen(units[i].name) == length && memcmp(units[i].name, suffix, length) == 0)
+            return units[i].nanoseconds;
+    }
+    return 0;
+}
+
 /* The factor that a suffix stands for; 0 if it is none. An empty suffix is 1. */
 static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_unit unit)
 {
@@ -58,7 +76,9 @@ bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __in
         if (fraction_digits == 0)
             return false;
     }
-    uint64_t factor = decimal_factor(c, (size_t)(end - c), unit);
+    size_t left = (size_t)(end - c);
+    uint64_t factor =
+        unit == DECIMAL_UNIT_TIME ? decimal_time_factor(c, left) : decimal_factor(c, left, unit);
     if (whole_digits == 0 || factor == 0 || number > (DECIMAL_LIMIT - 1) / (__int128)factor)
         return false;
     number *= (__int128)factor;

@@ -16,6 +16,7 @@
 enum decimal_unit {
     DECIMAL_UNIT_SI,    /* as numfmt --from=auto: K is 1000, Ki is 1024 */
     DECIMAL_UNIT_BYTES, /* as GNU sizes: K and KiB are 1024, KB is 1000 */
+    DECIMAL_UNIT_TIME,  /* nanoseconds: ms, s, m, h and d; without a suffix seconds */
 };
 
 /*

@@ -39,8 +39,9 @@ static bool decoder_zstd_is_legacy(unsigned char first)
 /* Legacy frames match, to be refused by name. */
 static enum decoder_match decoder_zstd_match(const unsigned char *head, size_t bytes)
 {
-    static const unsigned char frame[] = {0xb5, 0x2f, 0xfd};
-    static const unsigned char skippable[] = {0x2a, 0x4d, 0x18};
+    /* What follows the first byte, of frames and of skippable ones. */
+    static const unsigned char rest[2][DECODER_ZSTD_MAGIC_BYTES - 1] = {{0xb5, 0x2f, 0xfd},
+                                                                        {0x2a, 0x4d, 0x18}};
 
     if (bytes == 0)
         return DECODER_MAYBE;
@@ -48,7 +49,7 @@ static enum decoder_match decoder_zstd_match(const unsigned char *head, size_t b
     if (!skips && head[0] != DECODER_ZSTD_FRAME && !decoder_zstd_is_legacy(head[0]))
         return DECODER_NO;
     for (size_t i = 1; i < bytes && i < DECODER_ZSTD_MAGIC_BYTES; i++) {
-        if (head[i] != (skips ? skippable : frame)[i - 1])
+        if (head[i] != rest[skips][i - 1])
             return DECODER_NO;
     }
     return bytes < DECODER_ZSTD_MAGIC_BYTES ? DECODER_MAYBE : DECODER_YES;

@@ -11,8 +11,10 @@
  *     worker_finish
  *     worker_close
  *
- * Everything is merged into one shared partial (operation.h). After a failure only the close
- * functions are called.
+ * Everything is merged into one shared partial (operation.h). So that a result can be printed while
+ * the work goes on, worker_finish and finish may be called any number of times: worker_finish also
+ * from another thread, while the worker's own is not using it, and finish whenever all workers are
+ * finished so far. After a failure only the close functions are called.
  */
 #ifndef GPUHIST_ENGINE_H
 #define GPUHIST_ENGINE_H
@@ -47,7 +49,10 @@ struct engine {
     /* Prepares a session that merges into `partial`; job and partial outlive it. */
     enum status (*open)(const struct job *job, const struct engine_options *options, void *partial,
                         void **session, struct failure *failure);
-    /* Merges what the session still holds, after the last worker_finish; NULL: it holds nothing. */
+    /*
+     * Merges what the session holds after all workers are finished so far; it then holds nothing.
+     * NULL: it never holds anything.
+     */
     enum status (*finish)(void *session, struct failure *failure);
     /* How many workers the session can have. Those that the input has no work for are not opened.
      */
@@ -67,7 +72,10 @@ struct engine {
      * does it at once. For operations that are ordered (operation.h).
      */
     enum status (*worker_flush)(void *worker, struct failure *failure);
-    /* Completes all that was absorbed, and merges it into the partial or the session. */
+    /*
+     * Completes all that was absorbed, and merges it into the partial or the session; the worker
+     * then has nothing, and may absorb more.
+     */
     enum status (*worker_finish)(void *worker, struct failure *failure);
     /* Frees the worker; NULL is allowed. */
     void (*worker_close)(void *worker);

@@ -194,7 +194,7 @@ enum status histogram_finish(struct histogram *histogram, const struct job *job,
 {
     size_t below = histogram->entries - 2;
     size_t above = histogram->entries - 1;
-    uint64_t total = 0;
+    uint64_t total = histogram->ignored;
 
     for (size_t i = 0; i < histogram->entries; i++)
         total += histogram_count(histogram, i);
@@ -206,8 +206,8 @@ enum status histogram_finish(struct histogram *histogram, const struct job *job,
         histogram->counts[0] += histogram_take(histogram, below);
         histogram->counts[below - 1] += histogram_take(histogram, above);
     } else if (job->outside == OUTSIDE_IGNORE) {
-        histogram_take(histogram, below);
-        histogram_take(histogram, above);
+        histogram->ignored += histogram_take(histogram, below);
+        histogram->ignored += histogram_take(histogram, above);
     }
     return STATUS_OK;
 }

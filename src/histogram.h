@@ -35,6 +35,7 @@ struct histogram {
     size_t entries;   /* N + 2 */
     struct histogram_region *regions;
     uint32_t staged_limit; /* increments a region's 32-bit part can take; less in tests alone */
+    uint64_t ignored;      /* values outside that histogram_finish has dropped */
 };
 
 /*
@@ -74,9 +75,10 @@ void histogram_add_region(struct histogram *histogram, size_t region, const uint
 void histogram_count_residuals(uint32_t *counts, const uint16_t *residuals, size_t n);
 
 /*
- * To be called once when all workers are done: checks that the counters add up to `elements`, the
- * number read (if not, something is broken: STATUS_DATA), and moves or drops the values outside
- * where the job says so (OUTSIDE_CLAMP, OUTSIDE_IGNORE).
+ * To be called when all that was read is in the table: checks that the counters add up to
+ * `elements`, the number read (if not, something is broken: STATUS_DATA), and moves or drops the
+ * values outside where the job says so (OUTSIDE_CLAMP, OUTSIDE_IGNORE). More may be added
+ * afterwards; then it is to be called again.
  */
 enum status histogram_finish(struct histogram *histogram, const struct job *job, uint64_t elements,
                              struct failure *failure);

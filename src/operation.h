@@ -23,14 +23,17 @@ struct operation {
      * releases nothing more, and lets nobody wait for a chunk that will not come. Thread-safe.
      */
     void (*stop)(void *partial);
-    /* Once, after the last worker: checks and settles the partial of `elements` elements. */
+    /*
+     * When all that was read, `elements` elements, is in the partial: checks and settles it, so
+     * that it can be printed. More may be added then, and it be settled again.
+     */
     enum status (*finish)(void *partial, const struct job *job, uint64_t elements,
                           struct failure *failure);
-    /* Tells on stderr what a finished partial holds beside the result; NULL: nothing. */
+    /* Tells on stderr what a settled partial holds beside the result; NULL: nothing. */
     void (*report)(const void *partial);
     /* After the result was printed: fails where something asked for has no value; NULL: never. */
     enum status (*verdict)(const struct job *job, const void *partial, struct failure *failure);
-    /* Tells on stderr more about a finished partial, for --stats; NULL: nothing. */
+    /* Tells on stderr more about a settled partial, for --stats; NULL: nothing. */
     void (*stats)(const void *partial);
     /* Frees a partial; NULL is allowed. */
     void (*destroy)(void *partial);

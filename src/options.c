@@ -16,6 +16,9 @@
 #define OPTIONS_THREADS_MAX 4096
 #define OPTIONS_FIELD_MAX   INT32_MAX
 
+/* --every: less than a millisecond would leave no time to count. */
+#define OPTIONS_EVERY_NS_MIN 1000000
+
 /* Keys of options that have no letter. */
 enum options_key {
     OPTIONS_KEY_BINARY = 256,
@@ -31,6 +34,9 @@ enum options_key {
     OPTIONS_KEY_ENGINE,
     OPTIONS_KEY_THREADS,
     OPTIONS_KEY_CHUNK_SIZE,
+    OPTIONS_KEY_PROGRESS,
+    OPTIONS_KEY_NO_PROGRESS,
+    OPTIONS_KEY_EVERY,
     OPTIONS_KEY_STATS,
     OPTIONS_KEY_STRICT,
     OPTIONS_KEY_DESCENDING,
@@ -237,6 +243,34 @@ static enum status options_set_chunk_size(struct options *options, const char *v
     return STATUS_OK;
 }
 
+static enum status options_set_progress(struct options *options, const char *value,
+                                        struct failure *failure)
+{
+    (void)value;
+    (void)failure;
+    options->progress = OPTIONS_PROGRESS_ON;
+    return STATUS_OK;
+}
+
+static enum status options_set_no_progress(struct options *options, const char *value,
+                                           struct failure *failure)
+{
+    (void)value;
+    (void)failure;
+    options->progress = OPTIONS_PROGRESS_OFF;
+    return STATUS_OK;
+}
+
+static enum status options_set_every(struct options *options, const char *value,
+                                     struct failure *failure)
+{
+    if (decimal_parse_unsigned(value, DECIMAL_UNIT_TIME, &options->every_ns) &&
+        options->every_ns >= OPTIONS_EVERY_NS_MIN)
+        return STATUS_OK;
+    return options_fail_value("--every", value, "a time from 1ms, such as 500ms, 10s, 1.5m or 2h",
+                              failure);
+}
+
 /* Appends a predicate to those that were given before. */
 static enum status options_add_predicate(struct options *options, enum predicate_relation relation,
                                          const char *text, struct failure *failure)
@@ -308,6 +342,12 @@ const struct options_row options_rows[] = {
      options_set_threads, 0, 0},
     {OPTIONS_KEY_CHUNK_SIZE, "chunk-size", "SIZE", "bytes that a thread reads at a time",
      options_set_chunk_size, 0, 0},
+    {OPTIONS_KEY_PROGRESS, "progress", NULL,
+     "show on stderr how far it is (a long run at a terminal: default)", options_set_progress, 0,
+     0},
+    {OPTIONS_KEY_NO_PROGRESS, "no-progress", NULL, "do not", options_set_no_progress, 0, 0},
+    {OPTIONS_KEY_EVERY, "every", "DURATION", "print the result so far every 500ms, 10s, 1.5m or 2h",
+     options_set_every, 0, 0},
     {OPTIONS_KEY_STATS, "stats", NULL, "tell on stderr how much was done how fast", NULL,
      offsetof(struct options, stats), 0},
     {'v', "verbose", NULL, "tell on stderr what is used, and why", NULL,

@@ -27,6 +27,13 @@ enum options_input {
     OPTIONS_INPUT_TEXT,
 };
 
+/* Whether progress is shown. */
+enum options_progress {
+    OPTIONS_PROGRESS_AUTO, /* as suits */
+    OPTIONS_PROGRESS_ON,
+    OPTIONS_PROGRESS_OFF,
+};
+
 /* A predicate as typed; the text points into argv. */
 struct options_predicate {
     enum predicate_relation relation;
@@ -69,6 +76,8 @@ struct options {
     const char *engine; /* NULL: any */
     unsigned threads;   /* 0: as many as pay */
     size_t chunk_bytes; /* 0: what suits the engine */
+    enum options_progress progress;
+    uint64_t every_ns; /* between two results so far; 0: there are none */
     bool stats;
     bool verbose;
     bool quiet;

@@ -96,6 +96,10 @@ static enum status options_make(const struct options *options, bool is_text, boo
     case OPERATION_COUNT:
         return options_make_count(options, job, with_files, failure);
     case OPERATION_STALIN_SORT:
+        if (options->every_ns > 0)
+            return status_fail(failure, STATUS_USAGE,
+                               "option --every does not go with stalin-sort, which prints all the "
+                               "time");
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
     case OPERATION_IDS:
@@ -117,7 +121,9 @@ enum status options_check(const struct options *options, enum options_input *inp
                            "the input cannot be text (--text, --field, --delimiter, --header) and "
                            "binary (--binary, a type with le or be)");
     *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;
-    return STATUS_OK;
+    enum status status = options_make(options, is_text, false, &job, failure);
+    job_destroy(&job);
+    return status;
 }
 
 enum status options_make_job(const struct options *options, bool is_text, struct job *job,

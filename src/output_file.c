@@ -107,10 +107,12 @@ int output_file_open(struct output_file *file, const char *name)
 
     *file = (struct output_file){.fd = -1};
     if (open_file >= 0) {
+        file->is_stream = true;
         file->fd = dup(open_file);
         return file->fd >= 0 ? 0 : errno;
     }
     file->replaces = output_file_find_target(name, file->target, &mode);
+    file->is_stream = !file->replaces;
     if (file->replaces && (file->fd = output_file_open_temporary(file)) >= 0) {
         int ignored = fchmod(file->fd, mode); /* a file system may have no modes */
         (void)ignored;

@@ -13,8 +13,9 @@
 #include <stdbool.h>
 
 struct output_file {
-    int fd;                        /* to be written to */
-    bool replaces;                 /* the target, when it is complete */
+    int fd;         /* to be written to */
+    bool replaces;  /* the target, when it is complete */
+    bool is_stream; /* no file of its own: what is written stays behind what was written before */
     char target[PATH_MAX];         /* the name asked for, links followed */
     char temporary[PATH_MAX + 64]; /* a name that it has before; empty: none */
 };

@@ -2,32 +2,46 @@
 
 #include "pipeline.h"
 
+#include "checkpoint.h"
 #include "operation.h"
 #include "tally.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* An engine at work; const while the workers run. */
+/* An engine at work; const while the workers run, but for the last two. */
 struct pipeline {
+    const struct job *job;
     const struct engine *engine;
     const struct operation *operation;
+    const struct pipeline_watcher *watcher;
     void *partial;
     void *session;
     struct source *source;
+    double start;
+    struct pipeline_worker *workers; /* [count] */
+    unsigned count;
+    atomic_uint running; /* workers that have not ended */
+    struct checkpoint checkpoint;
 };
 
+/*
+ * Written by the worker itself, between checkpoint_enter and checkpoint_leave if there are
+ * checkpoints, so that the thread that holds one can use all of it; `fault` outside, too.
+ */
 struct pipeline_worker {
-    const struct pipeline *pipeline;
+    struct pipeline *pipeline;
     pthread_t thread;
+    void *worker; /* the engine's; NULL while it is not open */
     enum status status;
     struct failure failure; /* of the engine, then of all; valid if status is not STATUS_OK */
     enum status fault_status;
-    struct failure fault; /* of the input, likewise */
-    uint64_t bytes;
-    double opened_at; /* on the clock: ready to pull, and done */
+    struct failure fault;        /* of the input, likewise */
+    atomic_uint_least64_t bytes; /* relaxed: others read it while it grows */
+    double opened_at;            /* on the clock: ready to pull, and done */
     double finished_at;
     double pull_seconds;
     double busy_seconds;
@@ -41,64 +55,98 @@ static double pipeline_clock(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* From here to pipeline_worker_leave, what the worker has changes. */
+static void pipeline_worker_enter(struct pipeline_worker *self)
+{
+    if (self->pipeline->watcher->checkpoints)
+        checkpoint_enter(&self->pipeline->checkpoint);
+}
+
+static void pipeline_worker_leave(struct pipeline_worker *self)
+{
+    if (self->pipeline->watcher->checkpoints)
+        checkpoint_leave(&self->pipeline->checkpoint);
+}
+
+/* Whether the worker had better merge what it has, while others do the same. */
+static bool pipeline_worker_is_asked(const struct pipeline_worker *self)
+{
+    return self->pipeline->watcher->checkpoints &&
+           checkpoint_is_wanted(&self->pipeline->checkpoint);
+}
+
+/* A pull that may wait, in which a checkpoint finds the worker idle. */
+static void pipeline_worker_wait(struct pipeline_worker *self, const struct engine_buffer *buffer,
+                                 struct chunk *chunk)
+{
+    pipeline_worker_leave(self);
+    enum status status =
+        source_pull(self->pipeline->source, buffer->data, buffer->capacity, chunk, &self->fault);
+    pipeline_worker_enter(self);
+    self->fault_status = status;
+}
+
 /*
  * The next chunk; before it has to wait for one, a worker completes what it has, so that ordered
  * results do not wait for input. A fault of the input is kept: what precedes it still counts.
  */
-static enum status pipeline_worker_pull(struct pipeline_worker *self, void *worker,
+static enum status pipeline_worker_pull(struct pipeline_worker *self,
                                         const struct engine_buffer *buffer, struct chunk *chunk)
 {
     const struct pipeline *pipeline = self->pipeline;
+    const struct engine *engine = pipeline->engine;
     bool pulled = false;
 
-    if (pipeline->operation->stop && pipeline->engine->worker_flush) {
+    if (pipeline_worker_is_asked(self) &&
+        engine->worker_finish(self->worker, &self->failure) != STATUS_OK)
+        return self->failure.status;
+    if (pipeline->operation->stop && engine->worker_flush) {
         self->fault_status = source_try_pull(pipeline->source, buffer->data, buffer->capacity,
                                              chunk, &pulled, &self->fault);
-        if (!pulled && pipeline->engine->worker_flush(worker, &self->failure) != STATUS_OK)
+        if (!pulled && engine->worker_flush(self->worker, &self->failure) != STATUS_OK)
             return self->failure.status;
     }
     if (!pulled)
-        self->fault_status =
-            source_pull(pipeline->source, buffer->data, buffer->capacity, chunk, &self->fault);
+        pipeline_worker_wait(self, buffer, chunk);
     return STATUS_OK;
 }
 
 /* One round: a free buffer, filled, absorbed. Sets *ended when the source has no more. */
-static enum status pipeline_worker_step(struct pipeline_worker *self, void *worker, bool *ended)
+static enum status pipeline_worker_step(struct pipeline_worker *self, bool *ended)
 {
     const struct engine *engine = self->pipeline->engine;
     struct engine_buffer buffer;
     struct chunk chunk;
     double start = pipeline_clock();
 
-    if (engine->worker_buffer(worker, &buffer, &self->failure) != STATUS_OK)
+    if (engine->worker_buffer(self->worker, &buffer, &self->failure) != STATUS_OK)
         return self->failure.status;
     double free = pipeline_clock();
-    if (pipeline_worker_pull(self, worker, &buffer, &chunk) != STATUS_OK)
+    if (pipeline_worker_pull(self, &buffer, &chunk) != STATUS_OK)
         return self->failure.status;
     double filled = pipeline_clock();
     self->wait_seconds += free - start;
     self->pull_seconds += filled - free;
-    self->bytes += chunk.bytes;
+    atomic_fetch_add_explicit(&self->bytes, chunk.bytes, memory_order_relaxed);
     *ended = chunk.bytes == 0 || chunk.is_cut;
     if (chunk.bytes == 0 && !chunk.is_cut)
         return STATUS_OK;
-    enum status status = engine->worker_absorb(worker, &chunk, &self->failure);
+    enum status status = engine->worker_absorb(self->worker, &chunk, &self->failure);
     self->busy_seconds += pipeline_clock() - filled;
     return status;
 }
 
-static enum status pipeline_worker_loop(struct pipeline_worker *self, void *worker)
+static enum status pipeline_worker_loop(struct pipeline_worker *self)
 {
     bool ended = false;
 
     self->opened_at = pipeline_clock();
     while (!ended) {
-        if (pipeline_worker_step(self, worker, &ended) != STATUS_OK)
+        if (pipeline_worker_step(self, &ended) != STATUS_OK)
             return self->failure.status;
     }
     double start = pipeline_clock();
-    enum status status = self->pipeline->engine->worker_finish(worker, &self->failure);
+    enum status status = self->pipeline->engine->worker_finish(self->worker, &self->failure);
     self->finished_at = pipeline_clock();
     self->busy_seconds += self->finished_at - start;
     return status;
@@ -114,17 +162,14 @@ static void pipeline_worker_judge(struct pipeline_worker *self)
     self->failure = self->fault;
 }
 
-static void *pipeline_worker_run(void *argument)
+static void pipeline_worker_work(struct pipeline_worker *self)
 {
-    struct pipeline_worker *self = argument;
     const struct pipeline *pipeline = self->pipeline;
-    void *worker = NULL;
 
-    if (!source_join(pipeline->source))
-        return NULL;
-    self->status = pipeline->engine->worker_open(pipeline->session, &worker, &self->failure);
+    pipeline_worker_enter(self);
+    self->status = pipeline->engine->worker_open(pipeline->session, &self->worker, &self->failure);
     if (self->status == STATUS_OK)
-        self->status = pipeline_worker_loop(self, worker);
+        self->status = pipeline_worker_loop(self);
     if (self->status != STATUS_OK) {
         source_stop(pipeline->source);
         /* Unless it is a fault of the data, behind what it absorbed, chunks that it had are lost.
@@ -133,38 +178,148 @@ static void *pipeline_worker_run(void *argument)
             pipeline->operation->stop(pipeline->partial);
     }
     pipeline_worker_judge(self);
-    pipeline->engine->worker_close(worker);
+    pipeline->engine->worker_close(self->worker);
+    self->worker = NULL;
+    pipeline_worker_leave(self);
+}
+
+static void *pipeline_worker_run(void *argument)
+{
+    struct pipeline_worker *self = argument;
+    struct pipeline *pipeline = self->pipeline;
+
+    if (source_join(pipeline->source))
+        pipeline_worker_work(self);
+    if (atomic_fetch_sub(&pipeline->running, 1) == 1 && pipeline->watcher->wake)
+        pipeline->watcher->wake(pipeline->watcher->context);
     return NULL;
 }
 
-/* Starts the workers; the number that runs is less than `count` only if one could not start. */
-static unsigned pipeline_start(const struct pipeline *pipeline, struct pipeline_worker *workers,
-                               unsigned count, struct failure *failure)
+/* Starts the workers; the number that runs is less than all only if one could not start. */
+static unsigned pipeline_start(struct pipeline *pipeline, struct failure *failure)
 {
-    for (unsigned i = 0; i < count; i++) {
-        workers[i].pipeline = pipeline;
-        int error = pthread_create(&workers[i].thread, NULL, pipeline_worker_run, &workers[i]);
+    atomic_init(&pipeline->running, pipeline->count);
+    for (unsigned i = 0; i < pipeline->count; i++) {
+        struct pipeline_worker *worker = &pipeline->workers[i];
+        worker->pipeline = pipeline;
+        int error = pthread_create(&worker->thread, NULL, pipeline_worker_run, worker);
         if (error != 0) {
             status_fail(failure, STATUS_DATA, "cannot start thread %u: %s", i + 1, strerror(error));
             source_stop(pipeline->source);
             return i;
         }
     }
-    return count;
+    return pipeline->count;
 }
 
-/* Waits for the workers, adds up what they did since `start`, and keeps the earliest failure. */
-static enum status pipeline_join(struct pipeline_worker *workers, unsigned count, double start,
+bool pipeline_has_ended(const struct pipeline *pipeline)
+{
+    return atomic_load(&pipeline->running) == 0;
+}
+
+static uint64_t pipeline_bytes(const struct pipeline *pipeline)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < pipeline->count; i++)
+        bytes += atomic_load_explicit(&pipeline->workers[i].bytes, memory_order_relaxed);
+    return bytes;
+}
+
+/* How many elements so many bytes that were absorbed were. */
+static uint64_t pipeline_elements(const struct pipeline *pipeline, uint64_t bytes)
+{
+    const struct job *job = pipeline->job;
+    return job->is_text ? tally_values(job->tally) : bytes / job->element.bytes;
+}
+
+void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
+{
+    *live = (struct pipeline_live){
+        .engine = pipeline->engine->name,
+        .bytes = pipeline_bytes(pipeline),
+        .seconds = pipeline_clock() - pipeline->start,
+    };
+}
+
+/* Whether no worker has failed. */
+static bool pipeline_is_sound(const struct pipeline *pipeline)
+{
+    for (unsigned i = 0; i < pipeline->count; i++) {
+        const struct pipeline_worker *worker = &pipeline->workers[i];
+        if (worker->status != STATUS_OK || worker->fault_status != STATUS_OK)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Merges all that the workers have, none of which is at work, and the session. Of several failures
+ * keeps the one that is first in the stream.
+ */
+static enum status pipeline_gather(struct pipeline *pipeline, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+
+    for (unsigned i = 0; i < pipeline->count; i++) {
+        void *worker = pipeline->workers[i].worker;
+        struct failure own;
+        if (worker && pipeline->engine->worker_finish(worker, &own) != STATUS_OK &&
+            (status == STATUS_OK || own.position < failure->position)) {
+            *failure = own;
+            status = own.status;
+        }
+    }
+    if (status == STATUS_OK && pipeline->engine->finish)
+        status = pipeline->engine->finish(pipeline->session, failure);
+    return status;
+}
+
+enum status pipeline_checkpoint(struct pipeline *pipeline,
+                                enum status (*use)(void *context, struct failure *failure),
+                                void *context, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+
+    checkpoint_begin(&pipeline->checkpoint);
+    if (pipeline_is_sound(pipeline)) {
+        status = pipeline_gather(pipeline, failure);
+        if (status == STATUS_OK)
+            status =
+                pipeline->operation->finish(pipeline->partial, pipeline->job,
+                                            pipeline_elements(pipeline, pipeline_bytes(pipeline)),
+                                            failure);
+        if (status == STATUS_OK)
+            status = use(context, failure);
+    }
+    checkpoint_end(&pipeline->checkpoint);
+    return status;
+}
+
+/* Lets the watcher do its work while the workers do theirs. */
+static enum status pipeline_watch(struct pipeline *pipeline, struct failure *failure)
+{
+    const struct pipeline_watcher *watcher = pipeline->watcher;
+
+    if (!watcher->watch)
+        return STATUS_OK;
+    enum status status = watcher->watch(watcher->context, pipeline, failure);
+    if (status != STATUS_OK)
+        source_stop(pipeline->source);
+    return status;
+}
+
+/* Waits for the first `count` workers, adds up what they did, and keeps the earliest failure. */
+static enum status pipeline_join(const struct pipeline *pipeline, unsigned count,
                                  struct pipeline_report *report, struct failure *failure)
 {
     const struct failure *first = NULL;
     double opened_at = 0;
-    double finished_at = start;
+    double finished_at = pipeline->start;
 
     for (unsigned i = 0; i < count; i++) {
-        const struct pipeline_worker *worker = &workers[i];
+        const struct pipeline_worker *worker = &pipeline->workers[i];
         pthread_join(worker->thread, NULL);
-        report->bytes += worker->bytes;
         report->pull_seconds += worker->pull_seconds;
         report->busy_seconds += worker->busy_seconds;
         report->wait_seconds += worker->wait_seconds;
@@ -176,7 +331,8 @@ static enum status pipeline_join(struct pipeline_worker *workers, unsigned count
         if (worker->status != STATUS_OK && (!first || worker->failure.position < first->position))
             first = &worker->failure;
     }
-    report->open_seconds = opened_at - start;
+    report->bytes = pipeline_bytes(pipeline);
+    report->open_seconds = opened_at - pipeline->start;
     report->run_seconds = finished_at - opened_at;
     if (!first)
         return STATUS_OK;
@@ -184,21 +340,28 @@ static enum status pipeline_join(struct pipeline_worker *workers, unsigned count
     return first->status;
 }
 
-static enum status pipeline_run_workers(const struct pipeline *pipeline, double start,
-                                        struct pipeline_report *report, struct failure *failure)
+static enum status pipeline_run_workers(struct pipeline *pipeline, struct pipeline_report *report,
+                                        struct failure *failure)
 {
     unsigned count = pipeline->engine->workers(pipeline->session);
-    struct pipeline_worker *workers = calloc(count, sizeof *workers);
-    if (!workers)
-        return status_fail(failure, STATUS_DATA, "no memory for %u workers", count);
 
-    unsigned started = pipeline_start(pipeline, workers, count, failure);
-    enum status status = started == count ? STATUS_OK : failure->status;
-    struct failure ignored; /* one worker did not start: that is what is told */
-    enum status joined =
-        pipeline_join(workers, started, start, report, status == STATUS_OK ? failure : &ignored);
-    free(workers);
-    return status == STATUS_OK ? joined : status;
+    pipeline->workers = calloc(count, sizeof *pipeline->workers);
+    if (!pipeline->workers)
+        return status_fail(failure, STATUS_DATA, "no memory for %u workers", count);
+    pipeline->count = count;
+    checkpoint_init(&pipeline->checkpoint);
+
+    unsigned started = pipeline_start(pipeline, failure);
+    enum status status = started == count ? pipeline_watch(pipeline, failure) : failure->status;
+    struct failure of_worker;
+    enum status joined = pipeline_join(pipeline, started, report, &of_worker);
+    if (joined != STATUS_OK && (status == STATUS_OK || of_worker.position < failure->position)) {
+        *failure = of_worker;
+        status = joined;
+    }
+    checkpoint_destroy(&pipeline->checkpoint);
+    free(pipeline->workers);
+    return status;
 }
 
 /* Opens the engine named. */
@@ -240,11 +403,17 @@ static enum status pipeline_open_any(struct pipeline *pipeline, const struct job
 enum status pipeline_run(const struct job *job, struct source *source, const char *engine,
                          const struct engine_options *options, void *partial,
                          void (*why)(const char *engine, const char *reason),
-                         struct pipeline_report *report, struct failure *failure)
+                         const struct pipeline_watcher *watcher, struct pipeline_report *report,
+                         struct failure *failure)
 {
-    const struct operation *operation = operations[job->operation];
-    struct pipeline pipeline = {.operation = operation, .partial = partial, .source = source};
-    double start = pipeline_clock();
+    struct pipeline pipeline = {
+        .job = job,
+        .operation = operations[job->operation],
+        .watcher = watcher,
+        .partial = partial,
+        .source = source,
+        .start = pipeline_clock(),
+    };
     enum status status =
         engine ? pipeline_open_named(&pipeline, job, engine, options, partial, failure)
                : pipeline_open_any(&pipeline, job, options, partial, why, failure);
@@ -252,16 +421,16 @@ enum status pipeline_run(const struct job *job, struct source *source, const cha
         return status;
 
     *report = (struct pipeline_report){.engine = pipeline.engine->name};
-    status = pipeline_run_workers(&pipeline, start, report, failure);
+    status = pipeline_run_workers(&pipeline, report, failure);
     double merging = pipeline_clock();
     if (status == STATUS_OK && pipeline.engine->finish)
         status = pipeline.engine->finish(pipeline.session, failure);
     report->run_seconds += pipeline_clock() - merging;
     pipeline.engine->close(pipeline.session);
-    report->seconds = pipeline_clock() - start;
-    report->elements = job->is_text ? tally_values(job->tally) : report->bytes / job->element.bytes;
+    report->seconds = pipeline_clock() - pipeline.start;
+    report->elements = pipeline_elements(&pipeline, report->bytes);
     if (status == STATUS_OK)
-        status = operation->finish(partial, job, report->elements, failure);
+        status = pipeline.operation->finish(partial, job, report->elements, failure);
     if (status == STATUS_ENGINE && !engine)
         failure->status = status = STATUS_DATA; /* nobody asked for an engine */
     return status;

@@ -8,6 +8,34 @@
 #include "engine.h"
 #include "source.h"
 
+#include <stdbool.h>
+
+/* A run under way, as a watcher sees it. */
+struct pipeline;
+
+/*
+ * What goes on beside a run, on the thread that called pipeline_run. A watcher of zeros does
+ * nothing.
+ */
+struct pipeline_watcher {
+    void *context;
+    bool checkpoints; /* pipeline_checkpoint is going to be called */
+    /*
+     * Called when the workers run; to return when pipeline_has_ended, or with a failure, which ends
+     * the run. NULL: there is nothing to do.
+     */
+    enum status (*watch)(void *context, struct pipeline *pipeline, struct failure *failure);
+    /* Called by the last worker when the pipeline has ended, so that `watch` does not sleep on. */
+    void (*wake)(void *context);
+};
+
+/* How far a run has come. */
+struct pipeline_live {
+    const char *engine;
+    uint64_t bytes; /* pulled by the workers */
+    double seconds; /* since the start */
+};
+
 /* What a run did and where its time went. Seconds of stages are sums over the workers. */
 struct pipeline_report {
     const char *engine;
@@ -34,6 +62,22 @@ struct pipeline_report {
 enum status pipeline_run(const struct job *job, struct source *source, const char *engine,
                          const struct engine_options *options, void *partial,
                          void (*why)(const char *engine, const char *reason),
-                         struct pipeline_report *report, struct failure *failure);
+                         const struct pipeline_watcher *watcher, struct pipeline_report *report,
+                         struct failure *failure);
+
+/* Whether every worker has ended. Thread-safe, as is pipeline_look. */
+bool pipeline_has_ended(const struct pipeline *pipeline);
+
+/* How far the run is. */
+void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live);
+
+/*
+ * For a watcher: merges all that was absorbed so far into the partial and settles it, calls `use`,
+ * and lets the run go on; the workers stand still meanwhile. Does nothing if a worker has failed:
+ * there will be no result. Fails as `use` does, or if that much of the work has failed.
+ */
+enum status pipeline_checkpoint(struct pipeline *pipeline,
+                                enum status (*use)(void *context, struct failure *failure),
+                                void *context, struct failure *failure);
 
 #endif

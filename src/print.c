@@ -57,10 +57,10 @@ enum status print_begin(struct print_output *output, const struct job *job, void
     return STATUS_OK;
 }
 
-/* Writes the result, if the operation has not done so, and completes the output. */
-static enum status print_complete(struct print_output *output, const struct job *job,
-                                  const void *partial, const struct print_options *options,
-                                  struct failure *failure)
+/* Writes the result to the output, which is opened if it is not. */
+static enum status print_result(struct print_output *output, const struct job *job,
+                                const void *partial, const struct print_options *options,
+                                struct failure *failure)
 {
     const struct print_operation *operation = print_operations[job->operation];
 
@@ -68,6 +68,31 @@ static enum status print_complete(struct print_output *output, const struct job 
         return failure->status;
     if (operation->result)
         operation->result(output->result, job, partial, options);
+    return STATUS_OK;
+}
+
+enum status print_so_far(struct print_output *output, const struct job *job, const void *partial,
+                         const struct print_options *options, struct failure *failure)
+{
+    if (print_result(output, job, partial, options, failure) != STATUS_OK)
+        return failure->status;
+    if (writer_is_stream(output->result)) {
+        if (!options->format || options->format->has_lines)
+            writer_write(output->result, "\n", 1);
+        return writer_flush(output->result, failure);
+    }
+    enum status status = writer_close(output->result, failure);
+    output->result = NULL;
+    return status;
+}
+
+/* Writes the result, if the operation has not done so, and completes the output. */
+static enum status print_complete(struct print_output *output, const struct job *job,
+                                  const void *partial, const struct print_options *options,
+                                  struct failure *failure)
+{
+    if (print_result(output, job, partial, options, failure) != STATUS_OK)
+        return failure->status;
     enum status status = writer_close(output->result, failure);
     output->result = NULL;
     if (status == STATUS_OK && output->purged) {

@@ -25,7 +25,7 @@ struct print_options {
 
 /* Where a result is being written, from print_begin to print_end. */
 struct print_output {
-    struct writer *result; /* NULL: opened when there is a result */
+    struct writer *result; /* NULL: opened when there is a (next) result */
     struct writer *purged; /* NULL: not wanted */
 };
 
@@ -45,6 +45,7 @@ OPERATIONS(PRINT_DECLARE)
 /* How a finished histogram is written. Errors stay in the writer. */
 struct print_format {
     const char *name;
+    bool has_lines; /* it is text */
     void (*histogram)(struct writer *writer, const struct job *job,
                       const struct histogram *histogram, const struct print_options *options);
 };
@@ -67,6 +68,14 @@ enum status print_check(const struct print_options *options, struct failure *fai
  */
 enum status print_begin(struct print_output *output, const struct job *job, void *partial,
                         const struct print_options *options, struct failure *failure);
+
+/*
+ * While the run goes on: writes the settled partial, all of it at once. Where results stand one
+ * behind the other, an empty line follows each but the last; the format raw has no lines. Fails
+ * with STATUS_DATA.
+ */
+enum status print_so_far(struct print_output *output, const struct job *job, const void *partial,
+                         const struct print_options *options, struct failure *failure);
 
 /*
  * If `status`, that of the run, is STATUS_OK, writes the finished partial and completes the output;

@@ -38,7 +38,7 @@ static void print_count_result(struct writer *writer, const struct job *job, con
         if (job->predicate_count > 1)
             print_count_predicate(writer, &job->predicates[i]);
         char *c = writer_reserve(writer, DECIMAL_SIZE);
-        size_t length = decimal_write(c, count->hits[i]);
+        size_t length = decimal_write(c, count_result(count, job, i));
         c[length] = '\n';
         writer_commit(writer, length + 1);
     }

@@ -37,4 +37,6 @@ static void print_tsv_histogram(struct writer *writer, const struct job *job,
     }
 }
 
-const struct print_format print_tsv = {.name = "tsv", .histogram = print_tsv_histogram};
+const struct print_format print_tsv = {.name = "tsv",
+                                       .has_lines = true,
+                                       .histogram = print_tsv_histogram};

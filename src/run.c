@@ -2,12 +2,15 @@
 
 #include "run.h"
 
+#include "monitor.h"
 #include "operation.h"
 #include "pipeline.h"
 #include "print.h"
 #include "progress.h"
 #include "source.h"
 #include "tally.h"
+
+#include <unistd.h>
 
 _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed as the other");
 
@@ -18,19 +21,56 @@ static size_t run_chunk_bytes(const struct options *options, const struct job *j
     return job->is_text && is_small ? SOURCE_TEXT_CAPACITY_MIN : options->chunk_bytes;
 }
 
-/* Reads the source into the partial. */
-static enum status run_pipeline(const struct options *options, const struct job *job,
-                                struct source *source, void *partial, struct failure *failure)
+/* What printing takes, also while the run goes on. */
+struct run {
+    const struct options *options;
+    const struct job *job;
+    struct source *source;
+    void *partial;
+    struct print_output output;
+};
+
+static enum status run_print_so_far(void *context, struct failure *failure)
 {
+    struct run *run = context;
+    return print_so_far(&run->output, run->job, run->partial, &run->options->print, failure);
+}
+
+/* Progress nobody asked for is not drawn over results that come all the time. */
+static enum progress_style run_progress(const struct run *run)
+{
+    const struct options *options = run->options;
+    bool streams = operations[run->job->operation]->stop != NULL;
+
+    if (options->progress == OPTIONS_PROGRESS_ON)
+        return progress_choose(true);
+    if (options->progress == OPTIONS_PROGRESS_OFF || options->quiet ||
+        (streams && isatty(STDOUT_FILENO)))
+        return PROGRESS_NONE;
+    return progress_choose(false);
+}
+
+/* Reads the source into the partial. */
+static enum status run_pipeline(struct run *run, struct failure *failure)
+{
+    const struct options *options = run->options;
     struct pipeline_report report;
+    struct monitor monitor = {
+        .element_bytes = run->job->is_text ? 0 : run->job->element.bytes,
+        .every_seconds = (double)options->every_ns * 1e-9,
+        .print = run_print_so_far,
+        .context = run,
+    };
     struct engine_options engine_options = {
         .threads = options->threads,
-        .chunk_bytes = run_chunk_bytes(options, job),
-        .input_bytes = source_size(source),
+        .chunk_bytes = run_chunk_bytes(options, run->job),
+        .input_bytes = source_size(run->source),
     };
+    progress_begin(&monitor.progress, run_progress(run), engine_options.input_bytes);
+    struct pipeline_watcher watcher = monitor_watcher(&monitor);
     enum status status =
-        pipeline_run(job, source, options->engine, &engine_options, partial,
-                     options->verbose ? progress_print_unusable : NULL, &report, failure);
+        pipeline_run(run->job, run->source, options->engine, &engine_options, run->partial,
+                     options->verbose ? progress_print_unusable : NULL, &watcher, &report, failure);
     if (status == STATUS_OK && options->verbose)
         progress_print_used(&report);
     if (status == STATUS_OK && options->stats)
@@ -43,12 +83,12 @@ static enum status run_source(const struct options *options, const struct job *j
                               struct source *source, void *partial, struct failure *failure)
 {
     const struct operation *operation = operations[job->operation];
-    struct print_output output;
+    struct run run = {.options = options, .job = job, .source = source, .partial = partial};
 
-    enum status status = print_begin(&output, job, partial, &options->print, failure);
+    enum status status = print_begin(&run.output, job, partial, &options->print, failure);
     if (status == STATUS_OK)
-        status = run_pipeline(options, job, source, partial, failure);
-    status = print_end(&output, job, partial, &options->print, status, failure);
+        status = run_pipeline(&run, failure);
+    status = print_end(&run.output, job, partial, &options->print, status, failure);
     if (status == STATUS_OK && options->stats && operation->stats)
         operation->stats(partial);
     if (status == STATUS_OK && operation->report && !options->quiet)
@@ -137,6 +177,7 @@ static enum status run_help(struct failure *failure)
 
 enum status run_options(const struct options *options, struct failure *failure)
 {
+    monitor_block_signal();
     switch (options->action) {
     case OPTIONS_RUN:
         return run_job(options, failure);

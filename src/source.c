@@ -403,14 +403,16 @@ static enum status source_take(struct source *source, struct source_turn *turn, 
         memcpy(turn->buffer, source->carry, source->carry_bytes);
     turn->filled = source->carry_bytes;
     enum status status = source_fill(source, turn, failure);
+    size_t fault = turn->filled;
     if (turn->range.bytes > 0) { /* what was carried along belongs to its first element */
         turn->whole = turn->filled;
         source->carry_bytes = 0;
     } else if (status == STATUS_OK) {
         status = source_keep(source, turn, failure);
+        fault = turn->whole;
     }
     if (status != STATUS_OK)
-        failure->position = source->position + turn->filled;
+        failure->position = source->position + fault;
     *chunk = source_make_chunk(source, turn, status != STATUS_OK);
     source_count_pullers(source);
     return status;

@@ -45,7 +45,7 @@ enum status writer_open(struct writer **writer, const char *name, struct failure
         return status_fail(failure, STATUS_DATA, "no memory for the output");
 
     made->name = name;
-    made->file = (struct output_file){.fd = STDOUT_FILENO};
+    made->file = (struct output_file){.fd = STDOUT_FILENO, .is_stream = true};
     made->error = name ? output_file_open(&made->file, name) : 0;
     made->used = 0;
     if (made->error != 0) {
@@ -107,6 +107,11 @@ void writer_write(struct writer *writer, const void *data, size_t bytes)
         memcpy(writer_reserve(writer, bytes), data, bytes);
         writer_commit(writer, bytes);
     }
+}
+
+bool writer_is_stream(const struct writer *writer)
+{
+    return writer->file.is_stream;
 }
 
 enum status writer_flush(struct writer *writer, struct failure *failure)

@@ -9,6 +9,7 @@
 
 #include "status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,12 @@ void writer_commit(struct writer *writer, size_t bytes);
 
 /* Writes any number of bytes; many at once without a copy. */
 void writer_write(struct writer *writer, const void *data, size_t bytes);
+
+/*
+ * Whether several results are written one behind the other: to standard output, a device or a pipe.
+ * Otherwise each is a file of its own, by a writer of its own, and replaces the one before.
+ */
+bool writer_is_stream(const struct writer *writer);
 
 /* Writes out what is buffered. Fails with STATUS_DATA if this or any write before it failed. */
 enum status writer_flush(struct writer *writer, struct failure *failure);

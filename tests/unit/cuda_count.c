@@ -71,17 +71,19 @@ static void count_values(const struct cuda_shared *shared, int32_t n)
     struct failure failure;
     size_t bytes = (size_t)n * sizeof(int32_t);
     int32_t *values = malloc(bytes + 1);
-    struct cuda_chunk chunk = {.chunk = {.data = values, .bytes = bytes}};
+    struct cuda_chunk chunk = {.elements = {.count = (size_t)n}, .count = (size_t)n};
+    void *d_values = NULL;
 
     must(values != NULL, "no memory");
     for (int32_t i = 0; i < n; i++)
         values[i] = i;
-    must_cuda(cudaMalloc(&chunk.d_elements, bytes + 1));
-    must_cuda(cudaMemcpy(chunk.d_elements, values, bytes, cudaMemcpyHostToDevice));
+    must_cuda(cudaMalloc(&d_values, bytes + 1));
+    must_cuda(cudaMemcpy(d_values, values, bytes, cudaMemcpyHostToDevice));
+    chunk.elements.d_data = d_values;
     must_cuda(cuda_count.absorb(shared, &chunk));
     must_cuda(cudaDeviceSynchronize());
     cuda_count.settle(shared, &chunk, &failure);
-    must_cuda(cudaFree(chunk.d_elements));
+    must_cuda(cudaFree(d_values));
     free(values);
 }
 

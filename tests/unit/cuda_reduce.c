@@ -31,6 +31,7 @@ static const char *const values_names[VALUES_COUNT] = {
 struct bench {
     struct job job;
     struct cuda_shared shared;
+    void *d_data;
     struct cuda_chunk chunk;
     unsigned char *data;
 };
@@ -98,11 +99,11 @@ static bool launch(struct bench *bench, size_t elements, const struct cuda_reduc
     if (operation_reduce.create(&bench->job, &partial, &failure) != STATUS_OK)
         return false;
     bench->shared.partial = partial;
-    bench->chunk.chunk.bytes = elements * bench->job.element.bytes;
+    bench->chunk.elements = (struct cuda_elements){.d_data = bench->d_data, .count = elements};
     bool good = cuda_reduce.prepare(&bench->shared) == cudaSuccess &&
                 (!initial || cudaMemcpy(bench->shared.d_partial, initial, sizeof *initial,
                                         cudaMemcpyHostToDevice) == cudaSuccess) &&
-                cudaMemcpy(bench->chunk.d_elements, bench->data, bench->chunk.chunk.bytes,
+                cudaMemcpy(bench->d_data, bench->data, elements * bench->job.element.bytes,
                            cudaMemcpyHostToDevice) == cudaSuccess &&
                 cuda_reduce.absorb(&bench->shared, &bench->chunk) == cudaSuccess &&
                 cuda_reduce.collect(&bench->shared, staging, sizeof staging) == cudaSuccess;
@@ -198,7 +199,7 @@ static bool open_bench(struct bench *bench)
     return bench->data &&
            cudaMalloc(&bench->shared.d_partial, sizeof(struct cuda_reduce_partial)) ==
                cudaSuccess &&
-           cudaMalloc(&bench->chunk.d_elements, LARGE_BYTES) == cudaSuccess;
+           cudaMalloc(&bench->d_data, LARGE_BYTES) == cudaSuccess;
 }
 
 static void test_type(struct bench *bench, const char *type)
@@ -228,7 +229,7 @@ int main(void)
     for (size_t i = 0; i < ARRAY_LENGTH(types); i++)
         test_type(&bench, types[i]);
     cudaFree(bench.shared.d_partial);
-    cudaFree(bench.chunk.d_elements);
+    cudaFree(bench.d_data);
     free(bench.data);
     return tap_done();
 }

@@ -1,0 +1,184 @@
+/*
+ * Text kernel: bytes to a dense array of values, in one pass.
+ *
+ * A block takes tile after tile, in order. It stages a tile and a halo in shared memory; each
+ * thread parses the units that begin in its span (text_span.h) into memory of its own; the counts
+ * are summed over the block, look-back tells how many values are before the tile, and all write
+ * theirs. What leaves the halo is read from global memory, one byte after another: right, but slow.
+ *
+ * The text moves once, and the values once. How many there are stays on the device, where the
+ * kernels that follow read it.
+ */
+#include "kernels.h"
+#include "look_back.cuh"
+#include "text_span.h"
+
+#include <cub/block/block_scan.cuh>
+
+namespace
+{
+
+constexpr unsigned BLOCK_THREADS = 256;
+constexpr unsigned BLOCKS_PER_MULTIPROCESSOR = 8;
+constexpr uint32_t TILE_BYTES = BLOCK_THREADS * TEXT_SPAN_BYTES;
+constexpr uint32_t BEFORE_BYTES = sizeof(uint4); /* staged before a tile: one is needed */
+
+/* Staged behind a tile: numbers are short, and most lines end within it. */
+template <enum text_span_unit UNIT>
+constexpr uint32_t HALO_BYTES = UNIT == TEXT_SPAN_LINES ? 1024 : 64;
+
+/* The head of the control memory; zeros before the kernel, as are the states behind it. */
+struct control {
+    struct cuda_text_parsed parsed;
+    uint32_t next; /* the tile that is taken next */
+    uint32_t padding;
+};
+
+/* A text and the control memory, as the kernel takes them. */
+struct workspace {
+    const unsigned char *d_text;
+    uint32_t bytes;
+    uint32_t tiles;
+    struct control *head;
+    uint64_t *states; /* [tiles] */
+};
+
+/* Sixteen bytes of the text from `first` on, which may be before or behind it. */
+__device__ __forceinline__ uint4 load_vector(const struct workspace &work, uint32_t first)
+{
+    if (first < work.bytes && work.bytes - first >= sizeof(uint4))
+        return __ldcs((const uint4 *)(work.d_text + first));
+    union {
+        uint4 vector;
+        unsigned char bytes[sizeof(uint4)];
+    } made;
+#pragma unroll
+    for (uint32_t i = 0; i < sizeof(uint4); i++)
+        made.bytes[i] = first + i < work.bytes ? work.d_text[first + i] : '\n';
+    return made.vector;
+}
+
+/* Copies the text around a tile to `staged`; the block's threads share the work. */
+template <uint32_t STAGED_BYTES>
+__device__ __forceinline__ void stage_tile(const struct workspace &work, uint32_t first,
+                                           uint4 *staged)
+{
+    for (uint32_t i = threadIdx.x; i < STAGED_BYTES / sizeof(uint4); i += BLOCK_THREADS)
+        staged[i] = load_vector(work, first - BEFORE_BYTES + i * (uint32_t)sizeof(uint4));
+    __syncthreads();
+}
+
+/*
+ * Returns how many values are before those of this thread, which has `count`, in the text. The last
+ * tile's block stores how many there are in all.
+ */
+__device__ __forceinline__ uint64_t place_values(const struct workspace &work, uint32_t tile,
+                                                 uint32_t count)
+{
+    using Sums = cub::BlockScan<uint32_t, BLOCK_THREADS>;
+    __shared__ typename Sums::TempStorage storage;
+    __shared__ uint64_t before_tile;
+    uint32_t before;
+    uint32_t tile_values;
+
+    Sums(storage).ExclusiveSum(count, before, tile_values);
+    if (threadIdx.x < 32) {
+        uint64_t sum = look_back(work.states, tile, tile_values);
+        if (threadIdx.x == 0) {
+            before_tile = sum;
+            if (tile == work.tiles - 1)
+                work.head->parsed.values = (uint32_t)sum + tile_values;
+        }
+    }
+    __syncthreads();
+    return before_tile + before;
+}
+
+/* Places of the text begin at 0 and the tiles' at multiples of TILE_BYTES, up to work.bytes. */
+uint32_t count_tiles(size_t bytes)
+{
+    return (uint32_t)(bytes / TILE_BYTES) + 1;
+}
+
+template <typename T, enum text_span_unit UNIT>
+__global__ void __launch_bounds__(BLOCK_THREADS)
+    text_parse_kernel(struct workspace work, struct text_span_rules rules, T *d_values)
+{
+    constexpr uint32_t staged_bytes = BEFORE_BYTES + TILE_BYTES + HALO_BYTES<UNIT>;
+    __shared__ uint4 staged[staged_bytes / sizeof(uint4)];
+    __shared__ uint32_t taken;
+
+    for (;;) {
+        if (threadIdx.x == 0)
+            taken = atomicAdd(&work.head->next, 1u);
+        __syncthreads();
+        const uint32_t tile = taken;
+        if (tile >= work.tiles)
+            return;
+        const uint32_t first = tile * TILE_BYTES;
+        stage_tile<staged_bytes>(work, first, staged);
+
+        uint64_t values[TEXT_SPAN_VALUES];
+        struct text_span_sink sink = {values, 0, 0};
+        const struct text_span_view view = {work.d_text, work.bytes, (const unsigned char *)staged,
+                                            first - BEFORE_BYTES, staged_bytes};
+        text_span_parse(&view, &rules, UNIT, first + threadIdx.x * TEXT_SPAN_BYTES, &sink);
+        if (sink.invalid != 0)
+            atomicAdd(&work.head->parsed.invalid, sink.invalid);
+        T *d_next = d_values + place_values(work, tile, sink.count);
+        for (uint32_t i = 0; i < sink.count; i++)
+            d_next[i] = (T)values[i];
+    }
+}
+
+template <typename T>
+cudaError_t launch(const struct cuda_device *device, const struct job *job,
+                   const struct workspace &work, void *d_values, cudaStream_t stream)
+{
+    const enum text_span_unit unit = text_span_unit_of(&job->text);
+    auto kernel = unit == TEXT_SPAN_TOKENS  ? text_parse_kernel<T, TEXT_SPAN_TOKENS>
+                  : unit == TEXT_SPAN_PARTS ? text_parse_kernel<T, TEXT_SPAN_PARTS>
+                                            : text_parse_kernel<T, TEXT_SPAN_LINES>;
+    const struct text_span_rules rules = text_span_rules_of(&job->text, &job->element);
+    unsigned blocks = (unsigned)device->multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
+
+    if (blocks > work.tiles)
+        blocks = work.tiles;
+    kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(work, rules, (T *)d_values);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+size_t cuda_text_control_bytes(size_t text_bytes)
+{
+    return sizeof(struct control) + count_tiles(text_bytes) * sizeof(uint64_t);
+}
+
+cudaError_t cuda_text_launch(const struct cuda_device *device, const struct job *job,
+                             const void *d_text, size_t text_bytes, void *d_values, void *d_control,
+                             cudaStream_t stream)
+{
+    struct workspace work;
+
+    work.d_text = (const unsigned char *)d_text;
+    work.bytes = (uint32_t)text_bytes;
+    work.tiles = count_tiles(text_bytes);
+    work.head = (struct control *)d_control;
+    work.states = (uint64_t *)(work.head + 1);
+    cudaError_t error = cudaMemsetAsync(d_control, 0, cuda_text_control_bytes(text_bytes), stream);
+    if (error != cudaSuccess)
+        return error;
+    switch (job->element.bytes) {
+    case 1:
+        return launch<uint8_t>(device, job, work, d_values, stream);
+    case 2:
+        return launch<uint16_t>(device, job, work, d_values, stream);
+    case 4:
+        return launch<uint32_t>(device, job, work, d_values, stream);
+    case 8:
+        return launch<uint64_t>(device, job, work, d_values, stream);
+    default:
+        return cudaErrorInvalidValue;
+    }
+}

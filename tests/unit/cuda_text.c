@@ -1,0 +1,646 @@
+/*
+ * Text as the GPU parses it against a plain reading of the rules: every type and kind of rules, all
+ * short texts of a small alphabet, numbers at the limits of the types, tokens and lines across
+ * spans, tiles and halos, a line as long as the text. What a span's parser says is checked on the
+ * host; where there is a GPU, the kernel's answer as well, and that operations take its elements.
+ */
+#include "config.h"
+
+#include "cuda_operation.h"
+#include "tap.h"
+#include "text_span.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
+
+#define TEXT_BYTES_MAX ((size_t)64 << 20)
+#define HOST_BYTES_MAX ((size_t)2 << 20) /* longer ones are for the GPU alone, if there is one */
+#define TILE_BYTES     8192              /* as in cuda/text.cu */
+#define GUARD_BYTES    256
+
+static const struct text_rules all_rules[] = {
+    {0, TEXT_NO_DELIMITER},
+    {1, TEXT_NO_DELIMITER},
+    {2, TEXT_NO_DELIMITER},
+    {9, TEXT_NO_DELIMITER},
+    {INT32_MAX, TEXT_NO_DELIMITER},
+    {-1, TEXT_NO_DELIMITER},
+    {-2, TEXT_NO_DELIMITER},
+    {INT32_MIN, TEXT_NO_DELIMITER},
+    {0, ','},
+    {1, ','},
+    {2, ','},
+    {INT32_MAX, ','},
+    {-1, ','},
+    {-2, ','},
+    {INT32_MIN, ','},
+    {0, '\t'},
+    {0, ' '},
+    {2, '\t'},
+    {-2, ' '},
+    {0, '\r'},
+    {2, '\r'},
+    {-1, '\r'},
+    {0, '1'},
+    {2, '1'},
+    {0, '-'},
+    {0, 0xff},
+};
+
+static const char *const all_types[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"};
+
+/* What a text is worth. */
+struct answer {
+    uint64_t *keys; /* [TEXT_SPAN_VALUES_MAX(TEXT_BYTES_MAX)] */
+    size_t count;
+    uint32_t invalid;
+};
+
+/* A job, a text, two answers, and if there is a GPU the same there. */
+struct bench {
+    struct job job;
+    char *text; /* [TEXT_BYTES_MAX] */
+    size_t bytes;
+    struct answer expected;
+    struct answer found;
+    bool has_gpu;
+    struct cuda_device device;
+    void *d_text;
+    char *d_values;
+    void *d_control;
+    char *values;
+};
+
+static void must(bool good, const char *what)
+{
+    if (good)
+        return;
+    printf("Bail out! %s\n", what);
+    exit(1);
+}
+
+static void must_cuda(cudaError_t error)
+{
+    must(error == cudaSuccess, cudaGetErrorString(error));
+}
+
+/* The plain reading: one value of a text. */
+static void expect_value(struct bench *bench, const char *value, size_t bytes)
+{
+    const __int128 most = (__int128)1 << 100;
+    bool is_signed = bytes > 0 && (value[0] == '-' || value[0] == '+');
+    bool is_good = bytes > (is_signed ? 1 : 0);
+    __int128 number = 0;
+
+    for (size_t i = is_signed; i < bytes; i++) {
+        is_good = is_good && value[i] >= '0' && value[i] <= '9';
+        if (is_good)
+            number = number < most ? number * 10 + (value[i] - '0') : most;
+    }
+    if (is_signed && value[0] == '-')
+        number = -number;
+    if (is_good && number >= element_min(&bench->job.element) &&
+        number < element_limit(&bench->job.element))
+        bench->expected.keys[bench->expected.count++] = (uint64_t)number;
+    else
+        bench->expected.invalid++;
+}
+
+static void expect_trimmed(struct bench *bench, const char *value, size_t bytes)
+{
+    for (; bytes > 0 && strchr(" \t", value[0]) && value[0]; bytes--)
+        value++;
+    while (bytes > 0 && strchr(" \t", value[bytes - 1]) && value[bytes - 1])
+        bytes--;
+    expect_value(bench, value, bytes);
+}
+
+/* The words of [text, text + bytes) between bytes of `separators`, each given to `use`. */
+static size_t for_each_word(struct bench *bench, const char *text, size_t bytes,
+                            const char *separators, size_t wanted)
+{
+    size_t words = 0;
+
+    for (size_t i = 0; i < bytes;) {
+        size_t length = 0;
+        while (i + length < bytes && !(text[i + length] && strchr(separators, text[i + length])))
+            length++;
+        if (length > 0 && (++words == wanted || wanted == 0))
+            expect_value(bench, text + i, length);
+        i += length + 1;
+    }
+    return words;
+}
+
+/* The parts of a line, likewise; `wanted` 0 takes all. */
+static size_t for_each_part(struct bench *bench, const char *line, size_t bytes, size_t wanted)
+{
+    size_t parts = 0;
+    size_t first = 0;
+
+    for (size_t i = 0; i <= bytes; i++) {
+        if (i < bytes && (unsigned char)line[i] != bench->job.text.delimiter)
+            continue;
+        if (++parts == wanted || wanted == 0)
+            expect_trimmed(bench, line + first, i - first);
+        first = i + 1;
+    }
+    return parts;
+}
+
+static size_t for_each(struct bench *bench, const char *line, size_t bytes, size_t wanted)
+{
+    return bench->job.text.delimiter == TEXT_NO_DELIMITER
+               ? for_each_word(bench, line, bytes, " \t", wanted)
+               : for_each_part(bench, line, bytes, wanted);
+}
+
+static void expect_line(struct bench *bench, const char *line, size_t bytes)
+{
+    const int64_t field = bench->job.text.field;
+    const size_t none = SIZE_MAX;
+
+    bool is_blank = true;
+    for (size_t i = 0; i < bytes; i++)
+        is_blank = is_blank && (line[i] == ' ' || line[i] == '\t');
+    if (is_blank)
+        return;
+    if (field == 0) {
+        for_each(bench, line, bytes, 0);
+        return;
+    }
+    int64_t fields = (int64_t)for_each(bench, line, bytes, none);
+    int64_t wanted = field > 0 ? field : fields + 1 + field;
+    if (wanted < 1 || wanted > fields)
+        bench->expected.invalid++;
+    else
+        for_each(bench, line, bytes, (size_t)wanted);
+}
+
+static void expect(struct bench *bench)
+{
+    const char *text = bench->text;
+    const char *end = text + bench->bytes;
+
+    bench->expected.count = 0;
+    bench->expected.invalid = 0;
+    if (text_is_of_tokens(&bench->job.text)) {
+        for_each_word(bench, text, bench->bytes, " \t\n\r\v\f", 0);
+        return;
+    }
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *next = newline ? newline : end;
+        size_t bytes = (size_t)(next - text);
+        expect_line(bench, text, bytes - (bytes > 0 && text[bytes - 1] == '\r'));
+        text = newline ? newline + 1 : end;
+    }
+}
+
+/* Parses the text span by span, each of which sees a staged copy that ends `halo` bytes behind it.
+ */
+static void parse_on_host(struct bench *bench, uint32_t halo)
+{
+    const struct text_span_rules rules = text_span_rules_of(&bench->job.text, &bench->job.element);
+    unsigned char staged[TEXT_SPAN_BYTES + 65];
+    struct answer *found = &bench->found;
+
+    found->count = 0;
+    found->invalid = 0;
+    for (uint32_t first = 0; first <= bench->bytes; first += TEXT_SPAN_BYTES) {
+        struct text_span_sink sink = {.values = found->keys + found->count};
+        struct text_span_view view = {
+            .text = (const unsigned char *)bench->text,
+            .bytes = (uint32_t)bench->bytes,
+            .staged = staged,
+            .staged_first = first - 1,
+            .staged_bytes = TEXT_SPAN_BYTES + 1 + halo,
+        };
+        for (uint32_t i = 0; i < view.staged_bytes; i++) {
+            uint32_t place = view.staged_first + i;
+            staged[i] = place < view.bytes ? view.text[place] : '\n';
+        }
+        text_span_parse(&view, &rules, text_span_unit_of(&bench->job.text), first, &sink);
+        must(sink.count <= TEXT_SPAN_VALUES, "too many values in a span");
+        found->count += sink.count;
+        found->invalid += sink.invalid;
+    }
+}
+
+/* Parses it by the kernel; returns false if that writes behind the values. */
+static bool parse_on_gpu(struct bench *bench)
+{
+    const struct element *element = &bench->job.element;
+    struct cuda_text_parsed parsed;
+    size_t room = TEXT_SPAN_VALUES_MAX(bench->bytes) * element->bytes + GUARD_BYTES;
+    struct answer *found = &bench->found;
+    bool good = true;
+
+    must_cuda(cudaMemcpy(bench->d_text, bench->text, bench->bytes, cudaMemcpyHostToDevice));
+    must_cuda(cudaMemset(bench->d_values, 0xaa, room));
+    must_cuda(cuda_text_launch(&bench->device, &bench->job, bench->d_text, bench->bytes,
+                               bench->d_values, bench->d_control, NULL));
+    must_cuda(cudaMemcpy(&parsed, bench->d_control, sizeof parsed, cudaMemcpyDeviceToHost));
+    must_cuda(cudaMemcpy(bench->values, bench->d_values, room, cudaMemcpyDeviceToHost));
+    found->invalid = parsed.invalid;
+    found->count = parsed.values;
+    if (found->count > TEXT_SPAN_VALUES_MAX(bench->bytes))
+        return false;
+    for (size_t i = 0; i < found->count; i++)
+        found->keys[i] = element_key(element, bench->values + i * element->bytes);
+    for (size_t i = found->count * element->bytes; i < room; i++)
+        good = good && bench->values[i] == (char)0xaa;
+    return good;
+}
+
+/* Compares the answers; explains where they differ. */
+static bool agree(const struct bench *bench, const char *where)
+{
+    const struct answer *expected = &bench->expected;
+    const struct answer *found = &bench->found;
+    const struct text_rules *rules = &bench->job.text;
+
+    if (found->count == expected->count && found->invalid == expected->invalid &&
+        memcmp(found->keys, expected->keys, found->count * sizeof *found->keys) == 0)
+        return true;
+    tap_note("%s, %s, field %d, delimiter %d: %zu bytes have %zu values and %u invalid, not %zu "
+             "and %u",
+             where, bench->job.element.name, (int)rules->field, rules->delimiter, bench->bytes,
+             found->count, found->invalid, expected->count, expected->invalid);
+    for (size_t i = 0; bench->bytes <= 200 && i < bench->bytes; i++)
+        printf("%s%02x", i == 0 ? "# " : " ", (unsigned char)bench->text[i]);
+    puts("");
+    return false;
+}
+
+static bool check(struct bench *bench, bool on_gpu)
+{
+    static const uint32_t halos[] = {0, 1, 64};
+    bool good = true;
+
+    expect(bench);
+    for (size_t i = 0; bench->bytes <= HOST_BYTES_MAX && i < ARRAY_LENGTH(halos); i++) {
+        parse_on_host(bench, halos[i]);
+        good = agree(bench, "host") && good;
+    }
+    if (on_gpu && bench->has_gpu)
+        good = (parse_on_gpu(bench) || tap_note("written behind the values")) &&
+               agree(bench, "GPU") && good;
+    return good;
+}
+
+static void set_job(struct bench *bench, const char *type, size_t rules)
+{
+    element_parse(type, &bench->job.element);
+    bench->job.is_text = true;
+    bench->job.text = all_rules[rules];
+}
+
+/* Fills the text with bytes of an alphabet. */
+static void fill_random(struct bench *bench, size_t bytes, const char *alphabet, uint64_t *state)
+{
+    size_t letters = strlen(alphabet);
+
+    bench->bytes = bytes;
+    for (size_t i = 0; i < bytes; i++)
+        bench->text[i] = alphabet[tap_random(state) % letters];
+}
+
+/* Writes a number of up to `digits` digits. */
+static size_t write_number(char *at, unsigned digits, uint64_t *state)
+{
+    uint64_t limit = 1;
+
+    for (uint64_t n = 1 + tap_random(state) % digits; n > 0; n--)
+        limit *= 10;
+    return (size_t)sprintf(at, "%s%llu", tap_random(state) % 8 == 0 ? "-" : "",
+                           (unsigned long long)(tap_random(state) % limit));
+}
+
+/*
+ * Fills the text from `begin` on with numbers, between which are separators that begin many lines,
+ * the job's delimiter, and now and then junk.
+ */
+static void fill_numbers(struct bench *bench, size_t begin, size_t bytes, unsigned digits,
+                         uint64_t *state)
+{
+    int delimiter = bench->job.text.delimiter;
+    size_t i = begin;
+
+    while (bytes - i > 48) {
+        uint64_t random = tap_random(state);
+        if (random % 64 == 0)
+            i += (size_t)sprintf(bench->text + i, "%s", random & 64 ? "x" : "+-1");
+        else
+            i += write_number(bench->text + i, digits, state);
+        if (random >> 8 & 7)
+            bench->text[i++] = delimiter == TEXT_NO_DELIMITER ? ' ' : (char)delimiter;
+        else
+            i += (size_t)sprintf(bench->text + i, "%s", random >> 11 & 7 ? "\n" : " \r\n\n");
+    }
+    while (i < bytes)
+        bench->text[i++] = '7';
+    bench->bytes = bytes;
+}
+
+/* Every text of a small alphabet. */
+static void test_short_texts(struct bench *bench)
+{
+    static const char alphabet[] = "1-, \n\r\t";
+    const size_t letters = sizeof alphabet - 1;
+    bool good = true;
+
+    for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
+        set_job(bench, rules % 2 ? "i8" : "u8", rules);
+        size_t texts = 1;
+        for (bench->bytes = 0; bench->bytes <= 6; bench->bytes++, texts *= letters) {
+            for (size_t text = 0; text < texts; text++) {
+                size_t rest = text;
+                for (size_t i = 0; i < bench->bytes; i++, rest /= letters)
+                    bench->text[i] = alphabet[rest % letters];
+                expect(bench);
+                parse_on_host(bench, 0);
+                good = good && agree(bench, "host");
+            }
+        }
+    }
+    tap_ok(good, "every text of up to 6 of 7 letters");
+}
+
+/* Every length up to 200, of several alphabets. */
+static void test_lengths(struct bench *bench)
+{
+    static const char *const alphabets[] = {
+        "0123456789 \n", "12-+ \t\n\r\v\f",           "1, \r\n",           "1\t\n",
+        "1\xff\r\n ",    "99999999999999999999999\n", "0000000000001 ,\n", " \t\r\n",
+        "1x, 2",
+    };
+    uint64_t state = 1;
+
+    for (size_t a = 0; a < ARRAY_LENGTH(alphabets); a++) {
+        bool good = true;
+        for (size_t bytes = 0; bytes <= 200; bytes++) {
+            for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
+                set_job(bench, all_types[tap_random(&state) % ARRAY_LENGTH(all_types)], rules);
+                fill_random(bench, bytes, alphabets[a], &state);
+                good = check(bench, true) && good;
+            }
+        }
+        tap_ok(good, "texts of 0 to 200 bytes, alphabet %zu", a);
+    }
+}
+
+/* Writes a number of 128 bits, with so many zeros before it. */
+static size_t write_wide(char *at, __int128 number, unsigned zeros)
+{
+    char digits[48];
+    unsigned __int128 rest = number < 0 ? -(unsigned __int128)number : (unsigned __int128)number;
+    size_t length = 0;
+    size_t written = 0;
+
+    do
+        digits[length++] = (char)('0' + (int)(rest % 10));
+    while ((rest /= 10) > 0);
+    if (number < 0)
+        at[written++] = '-';
+    while (zeros-- > 0)
+        at[written++] = '0';
+    while (length > 0)
+        at[written++] = digits[--length];
+    return written;
+}
+
+/* Numbers next to the limits of every type and to the powers of ten, with zeros before them. */
+static void test_limits(struct bench *bench)
+{
+    for (size_t type = 0; type < ARRAY_LENGTH(all_types); type++) {
+        set_job(bench, all_types[type], 0);
+        bench->bytes = 0;
+        for (unsigned zeros = 0; zeros < 50; zeros += 7) {
+            for (int bits = 0; bits < 70; bits++) {
+                for (int delta = -2; delta <= 2; delta++) {
+                    __int128 number = ((__int128)1 << bits) + delta;
+                    bench->bytes += write_wide(bench->text + bench->bytes, number, zeros);
+                    bench->text[bench->bytes++] = ' ';
+                    bench->bytes += write_wide(bench->text + bench->bytes, -number, zeros);
+                    bench->text[bench->bytes++] = '\n';
+                }
+            }
+            for (__int128 ten = 1; ten < (__int128)1 << 100; ten *= 10) {
+                for (int leading = 1; leading <= 2; leading++) {
+                    bench->bytes += write_wide(bench->text + bench->bytes, leading * ten, zeros);
+                    bench->text[bench->bytes++] = '\n';
+                    bench->bytes += write_wide(bench->text + bench->bytes, leading * ten - 1, 0);
+                    bench->text[bench->bytes++] = '\n';
+                }
+            }
+        }
+        tap_ok(check(bench, true), "%s: numbers at the limits", all_types[type]);
+    }
+}
+
+/* Tokens and lines across the ends of spans, tiles and halos, at every offset. */
+static void test_edges(struct bench *bench)
+{
+    uint64_t state = 2;
+
+    for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
+        bool good = true;
+        for (size_t shift = 0; shift < 40; shift++) {
+            set_job(bench, all_types[shift % ARRAY_LENGTH(all_types)], rules);
+            memset(bench->text, '\n', shift);
+            fill_numbers(bench, shift, 3 * TILE_BYTES + 7 * shift, 19, &state);
+            good = check(bench, true) && good;
+        }
+        for (size_t bytes = 2 * TILE_BYTES - 3; bytes <= 2 * TILE_BYTES + 3; bytes++) {
+            fill_numbers(bench, 0, bytes, 3, &state);
+            good = check(bench, true) && good;
+            bench->text[bytes - 1] = (char)bench->job.text.delimiter;
+            good = check(bench, true) && good;
+        }
+        tap_ok(good, "edges of spans and tiles, field %d, delimiter %d",
+               (int)all_rules[rules].field, all_rules[rules].delimiter);
+    }
+}
+
+/* Lines and tokens as long as the text. */
+static void test_long_units(struct bench *bench)
+{
+    static const char *const fillers[] = {"0", " ", "\t", "1 ", ",", "12345,", "x"};
+    bool good = true;
+
+    for (size_t f = 0; f < ARRAY_LENGTH(fillers); f++) {
+        size_t length = strlen(fillers[f]);
+        for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
+            set_job(bench, "i64", rules);
+            bench->bytes = 300000;
+            for (size_t i = 0; i < bench->bytes; i++)
+                bench->text[i] = fillers[f][i % length];
+            good = check(bench, true) && good;
+            memcpy(bench->text + bench->bytes - 3, " 42", 3);
+            good = check(bench, true) && good;
+            memcpy(bench->text + bench->bytes - 3, "8\r\n", 3);
+            good = check(bench, true) && good;
+        }
+    }
+    tap_ok(good, "a line as long as the text");
+}
+
+static void test_large(struct bench *bench)
+{
+    static const size_t rules[] = {0, 2, 5, 8, 10};
+    uint64_t state = 3;
+
+    for (size_t i = 0; bench->has_gpu && i < ARRAY_LENGTH(rules); i++) {
+        set_job(bench, i % 2 ? "i64" : "i32", rules[i]);
+        fill_numbers(bench, 0, TEXT_BYTES_MAX - i, 10, &state);
+        tap_ok(check(bench, true), "64 MiB, field %d, delimiter %d", (int)bench->job.text.field,
+               bench->job.text.delimiter);
+    }
+}
+
+/* A region of device memory, zeroed. */
+static void *device_zeros(size_t bytes)
+{
+    void *d_memory = NULL;
+
+    must_cuda(cudaMalloc(&d_memory, bytes));
+    must_cuda(cudaMemset(d_memory, 0, bytes));
+    return d_memory;
+}
+
+/* Launches an operation over elements; leaves its result in d_result, zeros before. */
+static void launch(const struct bench *bench, const struct cuda_elements *elements, void *d_result)
+{
+    const struct cuda_device *device = &bench->device;
+    const struct job *job = &bench->job;
+    const size_t room = TEXT_BYTES_MAX / 8;
+    char *d_bytes = d_result;
+    const struct cuda_stalin_sort_buffers buffers = {d_bytes + room, d_bytes + 2 * room, d_bytes};
+
+    if (job->operation == OPERATION_HISTOGRAM)
+        must_cuda(cuda_histogram_launch(device, job, elements, d_result, NULL));
+    else if (job->operation == OPERATION_REDUCE)
+        must_cuda(cuda_reduce_launch(device, job, elements, d_result, NULL));
+    else if (job->operation == OPERATION_COUNT)
+        must_cuda(cuda_count_intervals_launch(device, job, elements, d_result, NULL));
+    else
+        must_cuda(cuda_stalin_sort_launch(device, job, elements, NULL, &buffers, NULL));
+}
+
+/*
+ * Whether the operation makes the same of the values that are on the device, whether it is told how
+ * many there are or finds it there.
+ */
+static bool check_operation(struct bench *bench, void *d_result, char *told, char *read)
+{
+    const struct cuda_text_parsed *d_parsed = bench->d_control;
+    const size_t bytes = TEXT_BYTES_MAX / 8 * 3;
+    struct cuda_elements elements = {.d_data = bench->d_values, .count = bench->expected.count};
+
+    /* What is before the survivors of stalin-sort is for it alone; only their number counts. */
+    size_t head = bench->job.operation == OPERATION_STALIN_SORT ? sizeof(uint64_t) : bytes;
+    must_cuda(cudaMemset(d_result, 0, bytes));
+    launch(bench, &elements, d_result);
+    must_cuda(cudaMemcpy(told, d_result, bytes, cudaMemcpyDeviceToHost));
+    elements.count = TEXT_SPAN_VALUES_MAX(bench->bytes);
+    elements.d_count = &d_parsed->values;
+    must_cuda(cudaMemset(d_result, 0, bytes));
+    launch(bench, &elements, d_result);
+    must_cuda(cudaMemcpy(read, d_result, bytes, cudaMemcpyDeviceToHost));
+    return memcmp(told, read, head) == 0 &&
+           memcmp(told + bytes / 3, read + bytes / 3, bytes / 3 * 2) == 0;
+}
+
+/* Every operation over texts with and without values. */
+static void test_operations(struct bench *bench)
+{
+    static const char *const names[] = {"histogram", "reduce", "count", "stalin-sort"};
+    static const size_t lengths[] = {0, 1, 50, 5000, 3 << 20, 3 << 20};
+    struct predicate predicate = {.form = PREDICATE_INTERVAL, .low = 5, .last = 500};
+    size_t bytes = TEXT_BYTES_MAX / 8 * 3;
+    void *d_result = device_zeros(bytes);
+    char *told = malloc(bytes);
+    char *read = malloc(bytes);
+    struct failure failure;
+    uint64_t state = 4;
+
+    must(told && read, "no memory");
+    set_job(bench, "i64", 0);
+    must(binning_init(&bench->job.binning, &bench->job.element, 0, 1000, 1000, &failure) ==
+             STATUS_OK,
+         "no bins");
+    bench->job.predicates = &predicate;
+    bench->job.predicate_count = 1;
+    bench->job.stalin_sort.purged = true;
+    for (enum operation_id id = 0; id < OPERATION_IDS; id++) {
+        bool good = true;
+        bench->job.operation = id;
+        for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
+            fill_random(bench, lengths[i], i % 2 ? "0123456789 \n" : " x\n", &state);
+            good = check(bench, true) && check_operation(bench, d_result, told, read) && good;
+        }
+        tap_ok(good, "%s of elements counted on the device", names[id]);
+    }
+    cudaFree(d_result);
+    free(told);
+    free(read);
+}
+
+static void open_bench(struct bench *bench)
+{
+    size_t values = TEXT_SPAN_VALUES_MAX(TEXT_BYTES_MAX);
+    size_t room = values * sizeof(uint64_t) + GUARD_BYTES;
+    int devices = 0;
+
+    bench->text = malloc(TEXT_BYTES_MAX);
+    bench->expected.keys = malloc(values * sizeof(uint64_t));
+    bench->found.keys = malloc(values * sizeof(uint64_t));
+    must(bench->text && bench->expected.keys && bench->found.keys, "no memory");
+    bench->has_gpu = cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
+    if (!bench->has_gpu)
+        return;
+    bench->values = malloc(room);
+    must(bench->values != NULL, "no memory");
+    must_cuda(
+        cudaDeviceGetAttribute(&bench->device.multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    must_cuda(cudaDeviceGetAttribute(&bench->device.shared_bytes,
+                                     cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    must_cuda(cudaMalloc(&bench->d_text, TEXT_BYTES_MAX));
+    must_cuda(cudaMalloc((void **)&bench->d_values, room));
+    must_cuda(cudaMalloc(&bench->d_control, cuda_text_control_bytes(TEXT_BYTES_MAX)));
+}
+
+static void close_bench(struct bench *bench)
+{
+    free(bench->text);
+    free(bench->expected.keys);
+    free(bench->found.keys);
+    if (!bench->has_gpu)
+        return;
+    free(bench->values);
+    cudaFree(bench->d_text);
+    cudaFree(bench->d_values);
+    cudaFree(bench->d_control);
+}
+
+int main(void)
+{
+    struct bench bench = {.has_gpu = false};
+
+    open_bench(&bench);
+    test_short_texts(&bench);
+    test_lengths(&bench);
+    test_limits(&bench);
+    test_edges(&bench);
+    test_long_units(&bench);
+    test_large(&bench);
+    if (bench.has_gpu)
+        test_operations(&bench);
+    else
+        tap_ok(true, "the kernel # SKIP no GPU");
+    close_bench(&bench);
+    return tap_done();
+}
