@@ -69,7 +69,7 @@ echo "$("$GPUHIST" --version), $(nproc) processors ($(sed -n 's/^model name[^:]*
 echo
 echo "| 64Mi int32, CPU engine | gpuhist, s | other, s | ratio | M values/s |"
 echo "|---|---|---|---|---|"
-cpu="'$GPUHIST' --engine cpu"
+cpu="'$GPUHIST' --engine cpu --binary"
 row "256 bins, file, against cat FILE" $n "$cpu --bins 256 '$dir/256.bin'" "cat '$dir/256.bin' >/dev/null"
 row "256 bins, all equal, against cat FILE" $n "$cpu --bins 256 '$dir/equal.bin'" "cat '$dir/equal.bin' >/dev/null"
 row "256 bins, pipe, against the bare reader" $n "cat '$dir/256.bin' | $cpu --bins 256" "cat '$dir/256.bin' | '$READ_PIPE'"
@@ -80,11 +80,11 @@ row "5M bins, all equal, against numpy" $n "$cpu --bins 5M --format raw -o '$dir
 row "1Mi values, 5M bins, tsv, against od, sort, uniq" 1048576 "$cpu --bins 5M '$dir/1Mi.bin'" "od -An -v -w4 -td4 '$dir/1Mi.bin' | sort -n | uniq -c"
 row "1Mi values, 5M bins, tsv, against od, awk" 1048576 "$cpu --bins 5M '$dir/1Mi.bin'" "od -An -v -w4 -td4 '$dir/1Mi.bin' | awk '{ n[\$1]++ } END { for (i in n) print i, n[i] }'"
 row "5M lines of tsv, no input, against seq" 5000000 "$cpu --bins 5M --zeros '$dir/empty'" "seq 5000000"
-row "reduce, all, against cat FILE" $n "'$GPUHIST' reduce --engine cpu '$dir/random.bin'" "cat '$dir/random.bin' >/dev/null"
-row "reduce sum, against numpy" $n "'$GPUHIST' reduce sum --engine cpu '$dir/random.bin'" "'$python' -c 'import sys, numpy as np; print(np.fromfile(sys.argv[1], np.int32).sum())' '$dir/random.bin'"
-row "count, three predicates, against cat FILE" $n "'$GPUHIST' count --engine cpu --ge 0 --eq 77 --in -1M:1M '$dir/random.bin'" "cat '$dir/random.bin' >/dev/null"
-row "stalin-sort, random, against cat FILE" $n "'$GPUHIST' stalin-sort --engine cpu '$dir/random.bin'" "cat '$dir/random.bin' >/dev/null"
-row "stalin-sort, sorted, against cat FILE" $n "'$GPUHIST' stalin-sort --engine cpu '$dir/sorted.bin'" "cat '$dir/sorted.bin' >/dev/null"
+row "reduce, all, against cat FILE" $n "'$GPUHIST' reduce --engine cpu --binary '$dir/random.bin'" "cat '$dir/random.bin' >/dev/null"
+row "reduce sum, against numpy" $n "'$GPUHIST' reduce sum --engine cpu --binary '$dir/random.bin'" "'$python' -c 'import sys, numpy as np; print(np.fromfile(sys.argv[1], np.int32).sum())' '$dir/random.bin'"
+row "count, three predicates, against cat FILE" $n "'$GPUHIST' count --engine cpu --binary --ge 0 --eq 77 --in -1M:1M '$dir/random.bin'" "cat '$dir/random.bin' >/dev/null"
+row "stalin-sort, random, against cat FILE" $n "'$GPUHIST' stalin-sort --engine cpu --binary '$dir/random.bin'" "cat '$dir/random.bin' >/dev/null"
+row "stalin-sort, sorted, against cat FILE" $n "'$GPUHIST' stalin-sort --engine cpu --binary '$dir/sorted.bin'" "cat '$dir/sorted.bin' >/dev/null"
 row "stalin-sort, random, pipe, against the bare reader" $n "cat '$dir/random.bin' | '$GPUHIST' stalin-sort --engine cpu" "cat '$dir/random.bin' | '$READ_PIPE'"
 row "no input, 256 bins, against true" 0 "$cpu --bins 256 '$dir/empty'" "'$(command -v true)'"
 
@@ -108,15 +108,15 @@ echo "|---|---|---|---|---|"
 for bins in 256 5000000; do
     big="$dir/$bins.big"
     raw="--bins $bins --format raw -o /dev/null"
-    row "$bins bins, cuda, against cpu" $n "'$GPUHIST' --engine cuda $raw '$big'" "$cpu $raw '$big'"
+    row "$bins bins, cuda, against cpu" $n "'$GPUHIST' --engine cuda --binary $raw '$big'" "$cpu $raw '$big'"
     row "$bins bins, cuda, twice the input, against once" $((2 * n)) \
-        "'$GPUHIST' --engine cuda $raw '$big' '$big'" "'$GPUHIST' --engine cuda $raw '$big'"
-    row "$bins bins, cuda, against cat FILE" $n "'$GPUHIST' --engine cuda $raw '$big'" "cat '$big' >/dev/null"
+        "'$GPUHIST' --engine cuda --binary $raw '$big' '$big'" "'$GPUHIST' --engine cuda --binary $raw '$big'"
+    row "$bins bins, cuda, against cat FILE" $n "'$GPUHIST' --engine cuda --binary $raw '$big'" "cat '$big' >/dev/null"
 done
 big="$dir/2147483648.big"
 for operation in reduce "count --ge 0 --eq 77 --in -1M:1M" stalin-sort; do
     row "$operation, cuda, twice the input, against once" $((2 * n)) \
-        "'$GPUHIST' $operation --engine cuda '$big' '$big'" "'$GPUHIST' $operation --engine cuda '$big'"
+        "'$GPUHIST' $operation --engine cuda --binary '$big' '$big'" "'$GPUHIST' $operation --engine cuda --binary '$big'"
     row "$operation, cuda, against cpu" $n \
-        "'$GPUHIST' $operation --engine cuda '$big'" "'$GPUHIST' $operation --engine cpu '$big'"
+        "'$GPUHIST' $operation --engine cuda --binary '$big'" "'$GPUHIST' $operation --engine cpu --binary '$big'"
 done

@@ -28,7 +28,7 @@ fi
 if [[ $1 == *.wav ]]; then
     head -c 44 >/dev/null
 fi
-"$gpuhist" reduce --type i16 count,min,max,mean,variance |
+"$gpuhist" reduce --type i16le count,min,max,mean,variance |
     awk -F'\t' '
         function db(level) { return level > 0 ? sprintf("%.1f dB", 20 * log(level / 32768) / log(10)) : "-inf dB" }
         { value[$1] = $2 }

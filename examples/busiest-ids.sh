@@ -22,6 +22,6 @@ if [ $# -eq 0 ]; then
 fi
 
 # sed reads on where head would stop and let sort die of a broken pipe.
-"$gpuhist" --type u32 --bins "${BINS:-5M}" -- "$@" |
+"$gpuhist" --type u32le --bins "${BINS:-5M}" -- "$@" |
     LC_ALL=C sort -k2,2nr -k1,1n |
     sed -n "1,${TOP:-10}p"

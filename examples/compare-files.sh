@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 different=0
 
-count() { "$gpuhist" --type u32 --bins "${BINS:-5M}" --outside abort -o "$1" -- "$2" || exit 2; }
+count() { "$gpuhist" --type u32le --bins "${BINS:-5M}" --outside abort -o "$1" -- "$2" || exit 2; }
 
 compare() {
     count "$work/1" "$1"

@@ -32,10 +32,10 @@ fi
 directory=$1
 shift
 
-"$gpuhist" stalin-sort --type u64 --purged "$directory/late" -o "$directory/in-order" -- "$@"
+"$gpuhist" stalin-sort --type u64le --purged "$directory/late" -o "$directory/in-order" -- "$@"
 
 for part in in-order late; do
     printf '%s\t' "$part"
-    "$gpuhist" reduce count --type u64 -- "$directory/$part"
+    "$gpuhist" reduce count --type u64le -- "$directory/$part"
 done
 od -An -v -t u8 -w8 "$directory/late" | sort -n | uniq -c | awk '{ print $2 "\t" $1 }'

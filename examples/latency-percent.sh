@@ -30,7 +30,7 @@ elif [ $# -eq 1 ]; then
 fi
 
 # A bin that is one wide has no column "high" of its own.
-"$gpuhist" --type u32 --range "$1" --bins "$2" --zeros -- "${@:3}" |
+"$gpuhist" --type u32le --range "$1" --bins "$2" --zeros -- "${@:3}" |
     awk '{ low[NR] = $1; high[NR] = NF == 3 ? $2 : $1 + 1; count[NR] = $NF; all += $NF }
         END {
             for (i = 1; all > 0 && i <= NR; i++) {

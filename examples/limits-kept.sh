@@ -28,6 +28,6 @@ predicates=()
 IFS=, read -r -a limits <<<"$1"
 for limit in "${limits[@]}"; do predicates+=(--le "$limit"); done
 
-"$gpuhist" count --type u32 --all "${predicates[@]}" -- "${@:2}" |
+"$gpuhist" count --type u32le --all "${predicates[@]}" -- "${@:2}" |
     awk -F '\t' 'NR == 1 { all = $2; next }
         { sub(/^le /, ""); printf "%s\t%d\t%.2f\n", $1, $2, (all ? $2 / all * 100 : 100) }'

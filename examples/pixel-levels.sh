@@ -31,7 +31,7 @@ done
 pixels=$((BASH_REMATCH[1] * BASH_REMATCH[2]))
 [ "${BASH_REMATCH[3]}" -le 255 ] || die "$image: more than 8 bits a pixel"
 
-head -c "$pixels" | "$gpuhist" --type u8 --bins 256 --zeros |
+head -c "$pixels" | "$gpuhist" --type u8le --bins 256 --zeros |
     awk -v pixels="$pixels" '{ line[NR] = $0; all += $2 }
         END { for (i = 1; all == pixels && i <= NR; i++) print line[i]; exit all != pixels }' ||
     die "$image: found no $pixels pixels to count"

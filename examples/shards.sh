@@ -29,7 +29,7 @@ fi
 bins=$1
 shift
 
-count() { "$gpuhist" --type u32 --bins "$bins" --outside abort "$@"; }
+count() { "$gpuhist" --type u32le --bins "$bins" --outside abort "$@"; }
 
 for shard; do count --format raw -- "$shard"; done >"$work/counts" # 8 bytes a bin
 every=$(($(wc -c <"$work/counts") / 8 / $#))                       # the bins of a shard

@@ -64,7 +64,7 @@ check_predicates() { # TYPE
 
 @test "values beyond the type are compared all the same" {
     for engine in $ENGINES; do
-        run -0 gpuhist count -t u8 --lt 300 --eq 300 --gt -1 --ne -1 --in -5:1M --le -1 --ge 256 \
+        run -0 gpuhist count --binary -t u8 --lt 300 --eq 300 --gt -1 --ne -1 --in -5:1M --le -1 --ge 256 \
             --any-of=-1,256,300 --engine "$engine" < <(printf 'abc')
         [ "$(cut -f 2 <<<"$output" | tr '\n' ' ')" = "3 0 3 3 3 0 0 0 " ]
     done
@@ -100,7 +100,7 @@ check_predicates() { # TYPE
         print "eq 49\t" ones; print "eq 10\t" NR; print "in 48:58\t" ones + rest }' \
         "$BATS_TEST_TMPDIR/in" >"$BATS_TEST_TMPDIR/expected"
     for engine in $ENGINES; do
-        gpuhist count -t u8 --eq 49 --eq 10 --in 48:58 --engine "$engine" "$BATS_TEST_TMPDIR/in" |
+        gpuhist count -t u8le --eq 49 --eq 10 --in 48:58 --engine "$engine" "$BATS_TEST_TMPDIR/in" |
             cmp "$BATS_TEST_TMPDIR/expected" -
     done
 }

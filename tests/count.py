@@ -129,7 +129,7 @@ def main():
                     if engine != "cpu" and runs % 9 != sum(map(ord, type_name)) % 9:
                         continue
                     threads, chunk = settings[runs % len(settings)]
-                    check([gpuhist, "count", "-t", type_name, *options, "--engine", engine,
+                    check([gpuhist, "count", "--binary", "-t", type_name, *options, "--engine", engine,
                            "--threads", str(threads), "--chunk-size", chunk, name], wanted, what)
                 runs += 1
     print(f"{runs} runs on each of {len(engines)} engines")

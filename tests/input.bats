@@ -86,7 +86,7 @@ load helpers
 
 @test "files of /proc, which tell no size, are read to their end" {
     bytes=$(wc -c </proc/version)
-    run -0 bash -c '"$GPUHIST" -t u8 --bins 256 /proc/version | awk "{ n += \$2 } END { print n }"'
+    run -0 bash -c '"$GPUHIST" --binary -t u8 --bins 256 /proc/version | awk "{ n += \$2 } END { print n }"'
     [ "$output" -eq "$bytes" ]
 }
 
@@ -105,7 +105,7 @@ load helpers
     printf 'xyz' >>"$BATS_TEST_TMPDIR/in"
     run --separate-stderr gpuhist --bins 5 "$BATS_TEST_TMPDIR/in"
     assert_failed 1 "3 bytes left over"
-    run --separate-stderr gpuhist -t i64 --bins 5 < <(printf 1)
+    run --separate-stderr gpuhist --binary -t i64 --bins 5 < <(printf 1)
     assert_failed 1 "1 byte left over at the end: an element has 8"
 }
 

@@ -83,7 +83,7 @@ def main():
                     if engine != "cpu" and runs % 3 != width % 3:
                         continue
                     threads, chunk = settings[runs // 3 % len(settings)]
-                    command = [gpuhist, "-t", type_name, "--bins", str(bins), "--range",
+                    command = [gpuhist, "--binary", "-t", type_name, "--bins", str(bins), "--range",
                                f"{low}:{high}", "--format", "raw", "--engine", engine,
                                "--threads", str(threads), "--chunk-size", chunk, file.name]
                     done = subprocess.run(command, capture_output=True, check=False)

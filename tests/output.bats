@@ -111,10 +111,10 @@ setup() {
 @test "a failed run leaves an old -o file as it was, and no new one" {
     echo old >out
     printf xyz >odd
-    run --separate-stderr gpuhist --bins 5 -o out odd
+    run --separate-stderr gpuhist --binary --bins 5 -o out odd
     assert_failed 1 "3 bytes left over"
     [ "$(cat out)" = old ]
-    run --separate-stderr gpuhist --bins 5 -o new odd
+    run --separate-stderr gpuhist --binary --bins 5 -o new odd
     assert_failed 1 "3 bytes left over"
     [ ! -e new ]
     [ "$(ls)" = $'expected\nin\nodd\nout' ]

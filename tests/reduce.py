@@ -122,7 +122,7 @@ def main():
                         continue
                     threads, chunk = settings[runs % (4 if engine == "cpu" else 3)]
                     check([gpuhist, "reduce", *([",".join(request)] if request else []),
-                           "-t", type_name, "--engine", engine, "--threads", str(threads),
+                           "--binary", "-t", type_name, "--engine", engine, "--threads", str(threads),
                            "--chunk-size", chunk, file.name], request, values)
                 runs += 1
     print(f"{runs} runs on each of {len(engines)} engines")

@@ -199,8 +199,8 @@ a.tofile(sys.argv[1]); a[::-1].tofile(sys.argv[2])' "$BATS_TEST_TMPDIR/up" "$BAT
             "$engine" "$BATS_TEST_TMPDIR/fifo"
         kill $! 2>/dev/null || true
         [ "$output" = "gpuhist: cannot write standard output: No space left on device" ]
-        run -1 bash -c 'seq 1000000 | "$GPUHIST" stalin-sort --engine "$1" >/dev/full' - "$engine"
-        run -1 bash -c 'seq 1000000 | "$GPUHIST" stalin-sort --engine "$1" --purged /dev/full' \
+        run -1 bash -c 'seq 1000000 | "$GPUHIST" stalin-sort --binary --engine "$1" >/dev/full' - "$engine"
+        run -1 bash -c 'seq 1000000 | "$GPUHIST" stalin-sort --binary --engine "$1" --purged /dev/full' \
             - "$engine"
     done
 }

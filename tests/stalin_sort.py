@@ -74,7 +74,7 @@ def main():
                     continue
                 threads, chunk = settings[runs % len(settings)]
                 purged = runs % 2 == 0
-                command = [gpuhist, "stalin-sort", "-t", type_name, "--engine", engine,
+                command = [gpuhist, "stalin-sort", "--binary", "-t", type_name, "--engine", engine,
                            "--threads", str(threads), "--chunk-size", chunk, file.name]
                 command += ["--strict"] * strict + ["--descending"] * descending
                 command += ["--purged", removed.name] * purged
