@@ -384,6 +384,7 @@ static struct chunk source_make_chunk(struct source *source, const struct source
         .name = range->bytes > 0 ? range->input->name : source->last_name,
         .line = range->bytes > 0 ? 0 : source->line,
         .offset = range->bytes > 0 ? (uint64_t)range->offset : 0,
+        .start = range->bytes > 0 ? (uint64_t)range->input->start : 0,
     };
 
     source->sequence += bytes > 0 || is_cut;
