@@ -127,9 +127,18 @@ static size_t source_text_first_part(const struct text_rules *rules, const char 
     return parts > last + 1 ? parts - last : 1;
 }
 
+static bool source_text_is_blank_part(const char *data, const struct source_text_part *part)
+{
+    size_t at = part->begin;
+    while (at < part->end && source_text_is_blank(data[at]))
+        at++;
+    return at == part->end;
+}
+
 /*
  * Of a line whose n-th part is wanted: parts before it are of no matter, but count; those behind it
- * do not even count.
+ * do not even count. But the line must not become blank if it is not: where parts were dropped, an
+ * x stands for them, in a part that is not wanted, whatever follows.
  */
 static size_t source_text_squeeze_line(const struct text_rules *rules, char *data, size_t bytes)
 {
@@ -138,16 +147,25 @@ static size_t source_text_squeeze_line(const struct text_rules *rules, char *dat
     struct source_text_part part;
     size_t offset = 0;
     size_t to = 0;
+    bool dropped = false;
 
     for (size_t i = 1; source_text_next_part(rules, data, bytes, &offset, &part); i++) {
         size_t length = part.end - part.begin;
-        if (i < first || (rules->field > 0 && i > (size_t)rules->field))
+        if (i < first || (rules->field > 0 && i > (size_t)rules->field)) {
+            dropped = dropped || !source_text_is_blank_part(data, &part);
             continue;
-        memmove(data + to, data + part.begin, length);
-        to += source_text_squeeze_value(data + to, length);
+        }
+        if (i == first && dropped) {
+            data[to++] = 'x';
+        } else {
+            memmove(data + to, data + part.begin, length);
+            to += source_text_squeeze_value(data + to, length);
+        }
         if (part.is_complete)
             data[to++] = separator;
     }
+    if (rules->field > 0 && dropped)
+        data[to++] = 'x';
     return to;
 }
 
