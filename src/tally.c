@@ -104,6 +104,10 @@ static struct tally_invalid tally_describe(const struct chunk *chunk,
     };
 
     memcpy(invalid.token, (const char *)chunk->data + token->offset, shown);
+    for (size_t i = 0; i < shown; i++) {
+        if (invalid.token[i] == '\0')
+            invalid.token[i] = '?'; /* as other control characters are shown, and does not end it */
+    }
     return invalid;
 }
 

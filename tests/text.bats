@@ -1,0 +1,495 @@
+#!/usr/bin/env bats
+# Text: what a value, a field and a line are, what is invalid and how that is told, wherever chunks
+# are cut. Oracles are awk, cut, datamash and Python.
+
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# assert_sum SUM ARG...: reduce count,sum of standard input, as "COUNT SUM", from a pipe and a file.
+assert_sum() {
+    local expected=$1 engine
+    shift
+    cat >in
+    for engine in $ENGINES; do
+        run -0 --separate-stderr gpuhist reduce count,sum --text --engine "$engine" "$@" in
+        [ "$(cut -f 2 <<<"$output" | paste -sd ' ')" = "$expected" ]
+        [ -z "$stderr" ]
+        # shellcheck disable=SC2002
+        [ "$(cat in | gpuhist reduce count,sum --text --engine "$engine" "$@")" = "$output" ]
+    done
+}
+
+# assert_invalid LINE TOKEN ARG...: standard input has this invalid integer, from a pipe and a file.
+assert_invalid() {
+    local line=$1 token=$2 engine
+    shift 2
+    cat >in
+    for engine in $ENGINES; do
+        run --separate-stderr gpuhist reduce sum --text --engine "$engine" "$@" in
+        assert_failed 1 "in:$line: invalid integer '$token'"
+        [ "$stderr" = "gpuhist: in:$line: invalid integer '$token'" ]
+        run --separate-stderr bash -c 'cat in | "$GPUHIST" reduce sum --text --engine "$@"' - "$engine" "$@"
+        [ "$status" -eq 1 ] && [ -z "$output" ]
+        [ "$stderr" = "gpuhist: standard input:$line: invalid integer '$token'" ]
+    done
+}
+
+# --- the table of bad inputs, 1 to 26 ----------------------------------------------------------
+
+@test "empty, or only a newline: no value" {
+    printf '' | assert_sum "0 0"
+    printf '\n' | assert_sum "0 0"
+    printf '\n\n \t\n\r\n' | assert_sum "0 0"
+    printf '\n\n \t\n\r\n' | assert_sum "0 0" -f 1
+    printf '\n\n \t\n\r\n' | assert_sum "0 0" -d ,
+    run -0 gpuhist --bins 5 </dev/null
+    [ -z "$output" ]
+    run -0 gpuhist --bins 5 < <(printf '\n')
+    [ -z "$output" ]
+}
+
+@test "no final newline" {
+    printf '1\n2' | assert_sum "2 3"
+    printf '1 2' | assert_sum "1 2" -f 2
+    printf '1,2' | assert_sum "2 3" -d ,
+}
+
+@test "CRLF ends a line; a lone CR is white space between values, and no part of a field" {
+    printf '1\r\n2\r\n' | assert_sum "2 3"
+    printf 'a 1\r\nb 2\r\n' | assert_sum "2 3" -f 2
+    printf 'a,1\r\nb,2\r\n\r\n' | assert_sum "2 3" -d , -f 2
+    printf '1,2\r\n3,4\r\n' | assert_sum "4 10" -d ,
+    printf '1\r2\n' | assert_sum "2 3"
+    printf '5\n1\r2\n' | assert_invalid 2 '1?2' -f 1
+    printf '5\n1\r,2\n' | assert_invalid 2 '1?' -d ,
+}
+
+@test "a byte order mark, and UTF-16" {
+    printf '\357\273\2771\n2\n' | assert_invalid 1 $'\357\273\2771'
+    printf '\377\3761\0\n\0' | assert_invalid 1 $'\377\3761?'
+    # UTF-16 is no UTF-8: binary, and of a length that fits no element here
+    run --separate-stderr gpuhist --bins 5 < <(printf '\377\3761\0\n\0')
+    assert_failed 1 "2 bytes left over at the end"
+}
+
+@test "NUL inside a number" {
+    printf '7\n1\0002\n' | assert_invalid 2 '1?2'
+}
+
+@test "signs" {
+    printf '+5\n' | assert_sum "1 5"
+    printf -- '-5 +7\n' | assert_sum "2 2"
+    printf -- '-0\n' | assert_sum "1 0"
+    printf -- '-0\n' | assert_sum "1 0" -t u8
+    for bad in - + --5 +-5 -+5 5- 5+ -; do
+        printf '1\n%s\n' "$bad" | assert_invalid 2 "$bad"
+        printf '1\n%s\n' "$bad" | assert_invalid 2 "$bad" -f 1
+        printf '1\n%s\n' "$bad" | assert_invalid 2 "$bad" -d ,
+    done
+    printf '1\n-1\n' | assert_invalid 2 -1 -t u8
+}
+
+@test "leading zeros" {
+    printf '007 -0000000000000000000000000000000000000000000000000000000000012\n' | assert_sum "2 -5"
+    printf '%0300d\n' 200 | assert_sum "1 200" -t u8
+    printf '%0300d\n' 256 >in
+    run --separate-stderr gpuhist reduce sum -t u8 --text in
+    assert_failed 1 "in:1: invalid integer '0000000000000000000000000000000000000000...'"
+}
+
+@test "no integers: exponents, hexadecimal, fractions, NaN, commas" {
+    for bad in 1e5 0x10 1.0 NaN NaN123 1,5 1_000 ' 5x' abc 12a 1:2 '"1"' "1'000"; do
+        printf '3\n\n%s\n4\n' "$bad" | assert_invalid 3 "${bad# }"
+    done
+    printf '1,5\n' >in
+    LC_ALL=de_DE.UTF-8 run --separate-stderr gpuhist reduce sum in
+    assert_failed 1 "in:1: invalid integer '1,5'"
+}
+
+@test "the limits of every type, and one more" {
+    local type low high below above
+    while read -r type below low high above; do
+        printf '%s\n%s\n' "$low" "$high" | assert_sum \
+            "2 $("$PYTHON" -c 'import sys; print(int(sys.argv[1]) + int(sys.argv[2]))' "$low" "$high")" -t "$type"
+        printf '0\n%s\n' "$above" | assert_invalid 2 "$above" -t "$type"
+        printf '0\n%s\n' "$below" | assert_invalid 2 "$below" -t "$type"
+        printf '%s 0\n' "$above" | assert_invalid 1 "$above" -t "$type" -f 1
+    done <<'END'
+i8 -129 -128 127 128
+u8 -1 0 255 256
+i16 -32769 -32768 32767 32768
+u16 -1 0 65535 65536
+i32 -2147483649 -2147483648 2147483647 2147483648
+u32 -1 0 4294967295 4294967296
+i64 -9223372036854775809 -9223372036854775808 9223372036854775807 9223372036854775808
+u64 -1 0 18446744073709551615 18446744073709551616
+END
+    printf '18446744073709551617\n' | assert_invalid 1 18446744073709551617
+    printf '340282366920938463463374607431768211457\n' | \
+        assert_invalid 1 340282366920938463463374607431768211457 -t u64
+}
+
+@test "1 GiB of digits through a pipe: one invalid integer, in bounded memory" {
+    skip_under_asan
+    run --separate-stderr bash -c 'ulimit -v 600000
+        head -c 1G /dev/zero | tr "\0" 7 | "$GPUHIST" reduce sum --text --engine cpu --threads 2'
+    [ "$status" -eq 1 ] && [ -z "$output" ]
+    [[ $stderr == "gpuhist: standard input:1: invalid integer '7777777777"*"...'" ]]
+    run -0 --separate-stderr bash -c 'ulimit -v 600000
+        { head -c 300M /dev/zero | tr "\0" 0; echo 42; } | "$GPUHIST" reduce sum --text --engine cpu'
+    [ "$output" = 42 ]
+}
+
+@test "a line of 300 MiB: a field, the last one, one behind a delimiter" {
+    skip_under_asan
+    local line='{ echo "1 2 3"; printf "4 5 "; yes "8888888 xxx" | head -c $size | tr "\n" " "; echo 6; echo "7 8 9"; }'
+    run -0 bash -c "size=300M; ulimit -v 600000; $line | \"\$GPUHIST\" reduce sum -f 2 --engine cpu"
+    [ "$output" = 15 ]
+    run -0 bash -c "size=300M; ulimit -v 600000; $line | \"\$GPUHIST\" reduce sum -f -1 --engine cpu"
+    [ "$output" = 18 ]
+    run -0 bash -c "size=50M; ulimit -v 600000; $line | tr ' ' , | \"\$GPUHIST\" reduce sum -f 2 -d, --engine cpu"
+    [ "$output" = 15 ]
+    run -0 bash -c '{ yes 3 | head -c 50M | tr "\n" ,; echo 3; } |
+        { ulimit -v 600000; "$GPUHIST" reduce count,sum -d, --engine cpu; }'
+    [ "$output" = $'count\t26214401\nsum\t78643203' ]
+}
+
+@test "tabs, blanks and other white space separate values; a no-break space does not" {
+    printf ' 1\t2  3\v4\f5\r6\n\n\t7 \n' | assert_sum "7 28"
+    printf ' \t1 \t 2\t\n' | assert_sum "1 2" -f 2
+    printf '1\302\2402\n' | assert_invalid 1 $'1\302\2402'
+    printf '1\v2\n' | assert_invalid 1 '1?2' -f 1
+}
+
+@test "256 times a" {
+    printf 'a%.0s' {1..256} | assert_invalid 1 "$(printf 'a%.0s' {1..40})..."
+}
+
+@test "a number cut by a chunk edge at every offset, in files and pipes" {
+    local shift engine
+    for shift in {0..24}; do
+        { printf '%*s' "$shift" ''; seq -f %.0f 123456789001 123456790000; printf '\n%4090s-1234567\n' ' '; } >in
+        for engine in $ENGINES; do
+            [ "$engine" = cpu ] || [ $((shift % 6)) -eq 0 ] || continue
+            run -0 gpuhist reduce count,sum --engine "$engine" --chunk-size 4096 --threads 3 in
+            [ "$output" = $'count\t1001\nsum\t123456788265933' ]
+            run -0 gpuhist reduce sum --engine "$engine" --chunk-size 4096 < <(cat in)
+            [ "$output" = 123456788265933 ]
+        done
+    done
+    # more than 64 KiB, so that ranges of the file are claimed; and the usual chunk of a pipe
+    for shift in {0..12}; do
+        { printf '%*s' "$shift" ''; seq 1234567001 1234607000; } >in
+        run -0 gpuhist reduce count,sum --chunk-size 4099 --engine cpu in
+        [ "$output" = $'count\t40000\nsum\t49383480020000' ]
+        run -0 gpuhist reduce count,sum --engine cpu < <(cat in)
+        [ "$output" = $'count\t40000\nsum\t49383480020000' ]
+    done
+}
+
+# --- fields ------------------------------------------------------------------------------------
+
+# A log of words between runs of blanks, numbers in the 3rd and last; the same between commas.
+make_log() {
+    awk 'BEGIN { srand(5); for (i = 0; i < 20000; i++) {
+        blanks = substr("    ", 1, 1 + int(4 * rand()))
+        line = (i % 7 ? "" : "\t ") "GET" blanks "/index" int(9 * rand()) "\t" int(600 * rand())
+        for (j = int(5 * rand()); j > 0; j--) line = line " w" j
+        print line blanks int(100000 * rand()) - 50000 (i % 5 ? "" : " ") } }' >log
+}
+
+@test "-f N, from the front and the back, as awk counts" {
+    local engine
+    make_log
+    awk '{ n += $3 } END { print n }' log >third
+    awk '{ n += $NF } END { print n }' log >last
+    for engine in $ENGINES; do
+        gpuhist reduce sum -f 3 --engine "$engine" log | cmp third -
+        gpuhist reduce sum -f 3 --engine "$engine" --chunk-size 4096 <log | cmp third -
+        gpuhist reduce sum --field=-1 --engine "$engine" < <(cat log) | cmp last -
+        gpuhist reduce sum -f -1 --engine "$engine" --chunk-size 5000 --threads 4 log | cmp last -
+        awk '{ print $3 }' log | sort -n | uniq -c | awk '{ print $2 "\t" $1 }' |
+            cmp - <(gpuhist -f 3 --bins 600 --engine "$engine" log)
+        [ "$(gpuhist count --lt 0 -f -1 --engine "$engine" log)" = "$(awk '$NF < 0' log | wc -l)" ]
+    done
+}
+
+@test "-d C, as cut and datamash read it" {
+    local engine delimiter field
+    for delimiter in , ';' '|' ' ' x $'\t'; do
+        awk -v d="$delimiter" 'BEGIN { srand(9); for (i = 0; i < 3000; i++) {
+            line = i; for (j = 0; j < 5; j++) line = line d int(2000 * rand()) - 1000; print line } }' >table
+        for field in 1 2 6; do
+            cut -d "$delimiter" -f $field table | awk '{ n += $1 } END { print n }' >expected
+            for engine in $ENGINES; do
+                gpuhist reduce sum -d "$delimiter" -f $field --engine "$engine" table | cmp expected -
+                gpuhist reduce sum -d "$delimiter" -f $((field - 7)) --engine "$engine" \
+                    --chunk-size 4096 < <(cat table) | cmp expected -
+            done
+            if [ "$delimiter" != x ] && command -v datamash >/dev/null; then # x: it reads 0x1F
+                datamash -t "$delimiter" sum $field <table | cmp expected -
+            fi
+        done
+        tr "$delimiter" '\n' <table | awk '{ n += $1 } END { print NR "\n" n }' >expected
+        gpuhist reduce count,sum -d "$delimiter" table | cut -f 2 | cmp expected -
+    done
+    run -0 gpuhist reduce sum -d '\t' -f 2 < <(printf '1\t2\n3\t4\n')
+    [ "$output" = 6 ]
+}
+
+@test "blanks around a part are ignored; empty and missing parts are invalid" {
+    printf ' 1 ,\t2\t, 3\n' | assert_sum "3 6" -d ,
+    printf '1,2\n3, 4 \n' | assert_sum "2 6" -d , -f 2
+    printf '1,2\n3,,4\n' | assert_invalid 2 '' -d ,
+    printf '1,2\n3,\n' | assert_invalid 2 '' -d ,
+    printf '1,2\n,3\n' | assert_invalid 2 '' -d ,
+    printf '1,2\n3\n' | assert_invalid 2 '' -d , -f 2
+    printf '1 2\n\n3\n' | assert_invalid 3 '' -f 2
+    printf '1 2\n3\n' | assert_invalid 2 '' -f -2
+    printf '1,2\n3,4 5\n' | assert_invalid 2 '4 5' -d , -f 2
+}
+
+@test "--header skips lines of each file, also behind compression and in pipes" {
+    printf 'id,bytes\n1,10\n2,20\n' >a
+    printf 'id,bytes\n3,30' >b
+    gzip -k a 2>/dev/null || cp a a.gz
+    for engine in $ENGINES; do
+        run -0 gpuhist reduce sum -d , -f 2 --header --engine "$engine" a b
+        [ "$output" = 60 ]
+        run -0 gpuhist reduce sum -d , -f 2 --header --engine "$engine" < <(cat a)
+        [ "$output" = 30 ]
+        run -0 gpuhist reduce sum -d , -f 2 --header=2 --engine "$engine" a b
+        [ "$output" = 20 ]
+        run -0 gpuhist reduce sum -d , -f 2 --header --engine "$engine" a.gz b - <a
+        [ "$output" = 90 ]
+    done
+    run --separate-stderr gpuhist reduce sum -d , a
+    assert_failed 1 "a:1: invalid integer 'id'"
+    { printf '%70000s\n' title; seq 100000; } >long
+    run -0 gpuhist reduce sum --header --chunk-size 4096 long
+    [ "$output" = 5000050000 ]
+    { cat long; echo x; } >bad
+    run --separate-stderr gpuhist reduce sum --header bad
+    assert_failed 1 "bad:100002: invalid integer 'x'"
+    run -0 gpuhist reduce count --header=200000 long
+    [ "$output" = 0 ]
+}
+
+@test "the end of a file is the end of a line" {
+    local i
+    for i in {1..50}; do printf '%d' "$i" >"f$i"; done
+    seq -s ' ' 20000 | tr -d '\n' >large
+    for engine in $ENGINES; do
+        run -0 gpuhist reduce count,sum --engine "$engine" f*
+        [ "$output" = $'count\t50\nsum\t1275' ]
+        run -0 gpuhist reduce count,sum --engine "$engine" --chunk-size 4096 large f1 large - large f2 < <(printf 7)
+        [ "$output" = $'count\t60003\nsum\t600030010' ]
+    done
+}
+
+# --- invalid integers --------------------------------------------------------------------------
+
+@test "--invalid: abort, fail, warn, ignore" {
+    printf '1\nx\n3\n\ny 5\n' >in
+    for engine in $ENGINES; do
+        run --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=abort in
+        assert_failed 1 "in:2: invalid integer 'x'"
+        run --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=fail in
+        [ "$status" -eq 1 ] && [ "$output" = 9 ]
+        [ "${stderr_lines[0]}" = "gpuhist: in:2: invalid integer 'x'" ]
+        [ "${stderr_lines[1]}" = "gpuhist: in:5: invalid integer 'y'" ]
+        run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=warn in
+        [ "$output" = 9 ]
+        [ "$stderr" = $'gpuhist: in:2: invalid integer \'x\'\ngpuhist: in:5: invalid integer \'y\'' ]
+        run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=ignore in
+        [ "$output" = 9 ] && [ -z "$stderr" ]
+    done
+    run --separate-stderr gpuhist reduce sum --invalid=drop in
+    assert_failed 2 "invalid --invalid 'drop'"
+}
+
+# make_faulty: 300000 lines, of which 14 are invalid, in "in"; the first ten's reports in "expected".
+make_faulty() {
+    seq 300000 | awk 'NR % 20011 == 77 { print "bad" NR; next } NR == 150000 { print ""; next } { print }' >in
+    awk '/bad/ && n++ < 10 { print "gpuhist: NAME:" NR ": invalid integer \047" $0 "\047" }
+         END { print "gpuhist: " n - 10 " more invalid integers" }' in >expected
+    awk '/^[0-9]/ { n += $1 } END { print n }' in >sum
+}
+
+@test "lines are told right, the first ten in order, from files, pipes and compressed input" {
+    make_faulty
+    gzip -c in >in.gz
+    zstd -q in -o in.zst
+    for engine in $ENGINES; do
+        for setting in "--chunk-size 4096 --threads 4" "--threads 2" "--chunk-size 1M --threads 1"; do
+            # shellcheck disable=SC2086
+            for how in in in.gz in.zst; do
+                gpuhist reduce sum --invalid warn --engine "$engine" $setting $how >out 2>err
+                cmp sum out
+                sed "s/NAME/$how/" expected | cmp - err
+            done
+            # shellcheck disable=SC2086
+            for how in in in.gz; do
+                gpuhist reduce sum --invalid warn --engine "$engine" $setting <$how >out 2>err
+                cmp sum out
+                sed "s/NAME/standard input/" expected | cmp - err
+                gpuhist reduce sum --invalid warn --engine "$engine" $setting < <(cat $how) >out 2>err
+                cmp sum out
+                sed "s/NAME/standard input/" expected | cmp - err
+            done
+            # shellcheck disable=SC2086
+            run --separate-stderr gpuhist reduce sum --engine "$engine" $setting in
+            assert_failed 1 "in:77: invalid integer 'bad77'"
+        done
+    done
+}
+
+@test "lines are counted from where standard input was begun, and in each file anew" {
+    make_faulty
+    { read -r _; gpuhist reduce sum --invalid warn >out 2>err; } <in
+    [ "$(head -n 1 err)" = "gpuhist: standard input:76: invalid integer 'bad77'" ]
+    gpuhist reduce count --invalid fail --chunk-size 4096 --threads 3 in in >out 2>err || [ $? -eq 1 ]
+    [ "$(cat out)" = "$(grep -h '^[0-9]' in in | wc -l)" ]
+    [ "$(head -n 1 err)" = "gpuhist: in:77: invalid integer 'bad77'" ]
+    printf '1\n2' >a
+    printf '3\nx' >b
+    run --separate-stderr gpuhist reduce sum a b
+    assert_failed 1 "b:2: invalid integer 'x'"
+}
+
+@test "lines are told right behind a line that is longer than a chunk" {
+    { echo 1; seq -s ' ' 30000; echo 2; echo 'x 9'; } >in
+    for how in file pipe; do
+        for field in 1 -1; do
+            if [ $how = file ]; then
+                run --separate-stderr gpuhist reduce sum -f $field --invalid=warn --chunk-size 4096 --engine cpu in
+            else
+                run --separate-stderr gpuhist reduce sum -f $field --invalid=warn --chunk-size 4096 \
+                    --engine cpu < <(cat in)
+            fi
+            if [ "$field" = 1 ]; then
+                [ "$output" = 4 ] && [[ $stderr == *":4: invalid integer 'x'" ]]
+            else
+                [ "$output" = 30012 ] && [ -z "$stderr" ]
+            fi
+        done
+    done
+    { echo 1; seq -s , 30000; echo 2; echo x; } >in
+    run --separate-stderr gpuhist reduce sum -d , --invalid=warn --chunk-size 4096 --engine cpu in
+    [ "$output" = 450015003 ] && [ "$stderr" = "gpuhist: in:4: invalid integer 'x'" ]
+    # more fields than fit even if each is shortened
+    { seq -s ' ' 30000; } >in
+    run --separate-stderr gpuhist reduce sum -f 20000 --chunk-size 4096 --engine cpu in
+    assert_failed 1 "in:1: the line is longer than a chunk of 4096 bytes"
+    run -0 gpuhist reduce sum -f 20000 in
+    [ "$output" = 20000 ]
+}
+
+@test "a value outside the bins is told with its line" {
+    printf '1\n2\n\n 3 9\n' >in
+    for engine in $ENGINES; do
+        run --separate-stderr gpuhist --bins 4 --outside abort --engine "$engine" in
+        assert_failed 1 "in:4: value 9 is outside the bins"
+        run --separate-stderr gpuhist --bins 3 --outside abort --engine "$engine" -f 1 < <(cat in)
+        assert_failed 1 "standard input:4: value 3 is outside the bins"
+    done
+}
+
+# --- what is text ------------------------------------------------------------------------------
+
+@test "text is recognised; NUL, control characters and what is no UTF-8 mean binary" {
+    run -0 --separate-stderr gpuhist --bins 5 < <(printf '3\n1\n3\n')
+    [ "$output" = $'1\t1\n3\t2' ] && [ -z "$stderr" ]
+    # text in UTF-8, with a character that the first block of 64 KiB cuts in two
+    run --separate-stderr gpuhist --bins 5 < <(printf 'Gr\303\266\303\237e 5\n')
+    assert_failed 1 $'standard input:1: invalid integer \'Gr\303\266\303\237e\''
+    { printf '1%65534s' ''; printf '\303\266 2\n'; } >cut
+    run --separate-stderr gpuhist --bins 5 cut
+    assert_failed 1 $'cut:1: invalid integer \'\303\266\''
+    run --separate-stderr gpuhist --bins 5 < <(cat cut)
+    assert_failed 1 $'standard input:1: invalid integer \'\303\266\''
+    # Latin-1, NUL, a control character: binary
+    for odd in 'Gr\366\337e 5 6' '1\0003\n456789' '1\0013\n456789' '1\0333\n456789' '\3031\n'; do
+        # shellcheck disable=SC2059
+        printf "$odd" >in
+        run -0 gpuhist count --all -t u8 in
+        [ "$output" = "$(wc -c <in)" ]
+    done
+    { seq 20000; printf '\0'; } >late # behind the block that is looked at
+    run --separate-stderr gpuhist reduce sum late
+    assert_failed 1 "late:20001: invalid integer '?'"
+}
+
+@test "--binary, --text, -f, -d and a type with a byte order say what the input is" {
+    printf '3\n1\n' >in
+    run -0 gpuhist reduce sum --binary -t u8 in
+    [ "$output" = 120 ]
+    run -0 gpuhist reduce sum -t u8le in
+    [ "$output" = 120 ]
+    run -0 gpuhist reduce sum -t u8 in
+    [ "$output" = 4 ]
+    run -0 gpuhist reduce sum -t i64 in
+    [ "$output" = 4 ]
+    printf '3\n\0011\n' >odd
+    run --separate-stderr gpuhist reduce sum --text odd
+    assert_failed 1 "odd:2: invalid integer '?1'"
+    run --separate-stderr gpuhist reduce sum -f 1 odd
+    assert_failed 1 "odd:2: invalid integer '?1'"
+    for clash in "--text --binary" "-f 1 --binary" "-d , -t i32le" "--header -t u16be"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist reduce sum $clash in
+        assert_failed 2 "cannot be text"
+    done
+    for bad in 0 x 1.5 "" 99999999999; do
+        run --separate-stderr gpuhist reduce sum -f "$bad" in
+        assert_failed 2 "invalid --field '$bad'"
+    done
+    for bad in "" ab 5 $'\n'; do
+        run --separate-stderr gpuhist reduce sum -d "$bad" in
+        assert_failed 2 "invalid --delimiter"
+    done
+}
+
+@test "text that comes slowly, a piece at a time, is counted at its end" {
+    run -0 bash -c '{ printf 1; sleep 0.1; printf "2\n3"; sleep 0.1; printf "\n\n4 5"; sleep 0.05; printf 6; } |
+        "$GPUHIST" reduce count,sum,max'
+    [ "$output" = $'count\t4\nsum\t75\nmax\t56' ]
+    mkfifo fifo
+    { for i in {1..40}; do printf '%s\n' "$i"; sleep 0.005; done; } >fifo 3>&- &
+    run -0 gpuhist reduce sum fifo
+    [ "$output" = 820 ]
+    wait $!
+}
+
+@test "stalin-sort writes integers, one a line, as the stream goes" {
+    local engine
+    printf '3 1\n+4 007 7\n6 8' >in
+    for engine in $ENGINES; do
+        run -0 gpuhist stalin-sort --engine "$engine" --purged out in
+        [ "$output" = $'3\n4\n7\n7\n8' ] && [ "$(cat out)" = $'1\n6' ]
+    done
+    awk 'BEGIN { srand(3); for (i = 0; i < 100000; i++) print int(i / 10 + 5000 * rand()) }' >in
+    awk 'NR == 1 || $1 >= last { print; last = $1 }' in >expected
+    for engine in $ENGINES; do
+        gpuhist stalin-sort --engine "$engine" --chunk-size 4096 in | cmp expected -
+        gpuhist stalin-sort --engine "$engine" < <(cat in) | cmp expected -
+    done
+    for engine in $ENGINES; do
+        run -1 --separate-stderr gpuhist stalin-sort --engine "$engine" < <(printf '1\n5\nx\n7\n')
+        [ "$output" = $'1\n5' ] && [ "$stderr" = "gpuhist: standard input:3: invalid integer 'x'" ]
+        run -0 gpuhist stalin-sort --engine "$engine" --invalid ignore < <(printf '1\n5\nx\n7\n')
+        [ "$output" = $'1\n5\n7' ]
+    done
+}
+
+@test "random text, as Python reads it" {
+    # shellcheck disable=SC2086
+    run -0 "$PYTHON" "$srcdir/tests/text.py" "$GPUHIST" 150 $((RANDOM)) $ENGINES
+}
+
+@test "every instruction set reads random text as Python does" {
+    for isa in avx2 plain; do
+        GPUHIST_ISA=$isa run -0 "$PYTHON" "$srcdir/tests/text.py" "$GPUHIST" 60 7 cpu
+    done
+}
