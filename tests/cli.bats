@@ -6,7 +6,7 @@ load helpers
 @test "--help and -h fit a screen and name every option" {
     run -0 --separate-stderr gpuhist --help
     [ -z "$stderr" ]
-    [ "${#lines[@]}" -le 48 ]
+    [ "${#lines[@]}" -le 56 ]
     for line in "${lines[@]}"; do [ "${#line}" -le 100 ]; done
     [ "$output" = "$(gpuhist -h)" ]
     [ "$output" = "$(gpuhist histogram --help)" ]
