@@ -85,6 +85,7 @@ struct chunk {
     const char *name;  /* of text: its file, as messages say it */
     uint64_t line;   /* of text: the number, from 1, of the line it begins in; 0: not known, then */
     uint64_t offset; /* where its first byte is in that file, which is a regular one */
+    uint64_t start;  /* where that file was begun to be read */
     const struct chunk *text; /* of values parsed from text: the chunk of it; else NULL */
 };
 

@@ -249,7 +249,8 @@ struct source_turn {
     size_t capacity;
     bool wait;
     size_t filled;
-    size_t whole; /* of which so much is whole elements or lines */
+    size_t whole;  /* of which so much is whole elements or lines */
+    bool is_split; /* and ends within a line of the file */
     struct source_range range;
 };
 
@@ -274,6 +275,10 @@ static enum status source_take_bytes(struct source *source, struct source_turn *
     if (!format->is_text || turn->whole > 0 || turn->filled < turn->capacity)
         return STATUS_OK;
 
+    turn->whole = source_text_split(&format->text, turn->buffer, turn->filled);
+    turn->is_split = turn->whole > 0;
+    if (turn->is_split)
+        return STATUS_OK;
     turn->filled = source_text_squeeze(&format->text, turn->buffer, turn->filled);
     if (turn->filled <= turn->capacity / 2)
         return STATUS_OK;
@@ -408,12 +413,13 @@ static struct chunk source_make_chunk(struct source *source, const struct source
         .name = range->bytes > 0 ? range->input->name : source->last_name,
         .line = range->bytes > 0 ? 0 : source->line,
         .offset = range->bytes > 0 ? (uint64_t)range->offset : 0,
+        .start = range->bytes > 0 ? (uint64_t)range->input->start : 0,
     };
 
     source->sequence += bytes > 0 || is_cut;
     source->position += bytes;
     if (source->format.is_text && range->bytes == 0)
-        source->line += text_count_lines(turn->buffer, bytes);
+        source->line += text_count_lines(turn->buffer, bytes) - (turn->is_split && bytes > 0);
     return chunk;
 }
 

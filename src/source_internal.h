@@ -136,6 +136,13 @@ size_t source_text_cut(const struct source_format *format, const char *data, siz
                        size_t bytes);
 
 /*
+ * Splits a line that fills data[0..bytes) and has no end yet into two, if each of its parts is a
+ * value: a delimiter between two parts that are not blank becomes a newline. Returns where the
+ * second line begins, or 0.
+ */
+size_t source_text_split(const struct text_rules *rules, char *data, size_t bytes);
+
+/*
  * Shortens a line, or token, that fills data[0..bytes) and has no end yet to what its values are
  * made from; returns its new length. Stands for the same values and the same errors, whatever
  * follows.

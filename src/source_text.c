@@ -38,6 +38,26 @@ static bool source_text_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Whether a part that begins or ends with this character stands for the same if its line does. */
+static bool source_text_is_solid(char c)
+{
+    return !source_text_is_blank(c) && c != '\r';
+}
+
+size_t source_text_split(const struct text_rules *rules, char *data, size_t bytes)
+{
+    if (rules->field != 0 || rules->delimiter == TEXT_NO_DELIMITER)
+        return 0;
+    for (size_t next = bytes - 1; next >= 2; next--) {
+        if (data[next - 1] == (char)rules->delimiter && source_text_is_solid(data[next]) &&
+            source_text_is_solid(data[next - 2])) {
+            data[next - 1] = '\n';
+            return next;
+        }
+    }
+    return 0;
+}
+
 /*
  * Shortens what stands for a value to what is known of it: blanks, a sign, digits without leading
  * zeros and no more than any value has, blanks, and the first character that does not belong there.
@@ -58,7 +78,7 @@ static size_t source_text_squeeze_value(char *value, size_t bytes)
             value[to++] = value[from];
     }
     if (from < bytes && source_text_is_blank(value[from]))
-        value[to++] = ' ';
+        value[to++] = value[from++];
     while (from < bytes && source_text_is_blank(value[from]))
         from++;
     if (from < bytes)
@@ -100,16 +120,25 @@ static size_t source_text_first_part(const struct text_rules *rules, const char 
     size_t parts = 0;
     size_t last = (size_t) - (int64_t)rules->field; /* they count, and the one that is growing */
 
-    if (rules->field > 0)
+    if (rules->field >= 0)
         return 1;
     while (source_text_next_part(rules, data, bytes, &offset, &part))
         parts++;
     return parts > last + 1 ? parts - last : 1;
 }
 
+static bool source_text_is_blank_part(const char *data, const struct source_text_part *part)
+{
+    size_t at = part->begin;
+    while (at < part->end && source_text_is_blank(data[at]))
+        at++;
+    return at == part->end;
+}
+
 /*
  * Of a line whose n-th part is wanted: parts before it are of no matter, but count; those behind it
- * do not even count.
+ * do not even count. But the line must not become blank if it is not: where parts were dropped, an
+ * x stands for them, in a part that is not wanted, whatever follows.
  */
 static size_t source_text_squeeze_line(const struct text_rules *rules, char *data, size_t bytes)
 {
@@ -118,16 +147,25 @@ static size_t source_text_squeeze_line(const struct text_rules *rules, char *dat
     struct source_text_part part;
     size_t offset = 0;
     size_t to = 0;
+    bool dropped = false;
 
     for (size_t i = 1; source_text_next_part(rules, data, bytes, &offset, &part); i++) {
         size_t length = part.end - part.begin;
-        if (i < first || (rules->field > 0 && i > (size_t)rules->field))
+        if (i < first || (rules->field > 0 && i > (size_t)rules->field)) {
+            dropped = dropped || !source_text_is_blank_part(data, &part);
             continue;
-        memmove(data + to, data + part.begin, length);
-        to += source_text_squeeze_value(data + to, length);
+        }
+        if (i == first && dropped) {
+            data[to++] = 'x';
+        } else {
+            memmove(data + to, data + part.begin, length);
+            to += source_text_squeeze_value(data + to, length);
+        }
         if (part.is_complete)
             data[to++] = separator;
     }
+    if (rules->field > 0 && dropped)
+        data[to++] = 'x';
     return to;
 }
 

@@ -18,7 +18,8 @@ struct tally_invalid {
     uint64_t position; /* in the stream */
     const char *name;
     uint64_t line;   /* that it is in; or, where that is not known, */
-    uint64_t offset; /* counted from the line at this offset of the file */
+    uint64_t offset; /* counted from the line at this offset of the file, */
+    uint64_t start;  /* whose first line is at this one */
     bool is_relative;
     int bytes; /* shown */
     bool is_long;
@@ -65,15 +66,14 @@ uint64_t tally_values(const struct tally *tally)
     return atomic_load_explicit(&tally->values, memory_order_relaxed);
 }
 
-/* The newlines of a regular file before an offset; 0 if it cannot be read again. */
-static uint64_t tally_count_lines(const char *name, uint64_t end)
+/* The newlines of a regular file between two offsets; 0 if it cannot be read again. */
+static uint64_t tally_count_lines(const char *name, uint64_t start, uint64_t end)
 {
     char block[TALLY_BLOCK];
     bool is_stdin = strcmp(name, "standard input") == 0;
     int fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-    off_t start = is_stdin ? lseek(fd, 0, SEEK_CUR) : 0;
     uint64_t lines = 0;
-    uint64_t offset = start > 0 ? (uint64_t)start : 0;
+    uint64_t offset = start;
 
     while (fd >= 0 && offset < end) {
         size_t room = end - offset < sizeof block ? (size_t)(end - offset) : sizeof block;
@@ -97,6 +97,7 @@ static struct tally_invalid tally_describe(const struct chunk *chunk,
         .name = chunk->name,
         .line = chunk->line + text_count_lines(chunk->data, token->offset),
         .offset = chunk->offset,
+        .start = chunk->start,
         .is_relative = chunk->line == 0,
         .bytes = (int)shown,
         .is_long = token->bytes > shown,
@@ -110,7 +111,7 @@ static uint64_t tally_line(const struct tally_invalid *invalid)
 {
     uint64_t before = 0;
     if (invalid->is_relative)
-        before = 1 + tally_count_lines(invalid->name, invalid->offset);
+        before = 1 + tally_count_lines(invalid->name, invalid->start, invalid->offset);
     return before + invalid->line;
 }
 

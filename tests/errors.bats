@@ -77,7 +77,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 }
 
 @test "the last of an option given twice counts, and abbreviations work" {
-    run -0 gpuhist --bins 1 --bins 4 --out ignore < <(int32 3)
+    run -0 gpuhist --bins 1 --bins 4 --thr 1 < <(int32 3)
     [ "$output" = $'3\t1' ]
 }
 

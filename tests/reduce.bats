@@ -90,7 +90,7 @@ check_reductions() { # TYPE
 }
 
 @test "nothing is printed of bad input" {
-    run --separate-stderr bash -c 'printf 12345 | "$GPUHIST" reduce'
+    run --separate-stderr bash -c 'printf 12345 | "$GPUHIST" reduce --binary'
     assert_failed 1 "1 byte left over at the end"
 }
 
