@@ -16,6 +16,9 @@
 #define PROGRESS_LINES_SECONDS 1.0
 #define PROGRESS_LATE_SECONDS  1.0
 
+/* A time left that is longer than this, 100 hours, is as good as not known. */
+#define PROGRESS_LEFT_SECONDS_MAX 360000.0
+
 /* What was done longer ago than this hardly counts for the rate. */
 #define PROGRESS_RATE_SECONDS 3.0
 
@@ -121,7 +124,7 @@ static void progress_format_bytes(char *text, size_t size, double bytes)
 /* Writes whole seconds as minutes and seconds, and hours if there are. */
 static void progress_format_time(char *text, size_t size, double seconds)
 {
-    unsigned long long all = seconds < 1e15 ? (unsigned long long)seconds : 0;
+    unsigned long long all = (unsigned long long)seconds;
 
     if (all < 3600)
         snprintf(text, size, "%llu:%02llu", all / 60, all % 60);
@@ -143,8 +146,9 @@ void progress_format(char *text, size_t size, const struct pipeline_live *live, 
     int length = snprintf(text, size, "%s in %s, %s/s", bytes, time, speed);
     if (input_size == SOURCE_SIZE_UNKNOWN || live->bytes > input_size || (size_t)length >= size)
         return;
-    if (rate > 0)
-        progress_format_time(left, sizeof left, (double)(input_size - live->bytes) / rate + 0.5);
+    double seconds_left = rate > 0 ? (double)(input_size - live->bytes) / rate : INFINITY;
+    if (seconds_left < PROGRESS_LEFT_SECONDS_MAX)
+        progress_format_time(left, sizeof left, seconds_left + 0.5);
     double share = input_size > 0 ? (double)live->bytes / (double)input_size : 1;
     snprintf(text + length, size - (size_t)length, ", %d%%, %s left", (int)(share * 100), left);
 }

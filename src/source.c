@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "source_frames.h"
 #include "source_internal.h"
 
 #include <errno.h>
@@ -95,6 +96,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
 
 static void source_close_current(struct source *source)
 {
+    source_set_frames(source, NULL);
     source_input_release(source->current);
     source->current = NULL;
 }
@@ -157,10 +159,32 @@ void source_set_format(struct source *source, const struct source_format *format
     source->format = *format;
 }
 
+void source_set_frames(struct source *source, struct source_frames *frames)
+{
+    pthread_mutex_lock(&source->join_lock);
+    source->frames = frames;
+    pthread_mutex_unlock(&source->join_lock);
+}
+
+/* Decodes frames ahead of the reader, if there are any to decode. No lock is held. */
+static void source_help(struct source *source)
+{
+    pthread_mutex_lock(&source->join_lock);
+    struct source_frames *frames = source->frames;
+    if (frames)
+        source_frames_hold(frames);
+    pthread_mutex_unlock(&source->join_lock);
+    if (!frames)
+        return;
+    source_frames_help(frames);
+    source_frames_release(frames);
+}
+
 void source_close(struct source *source)
 {
     if (!source)
         return;
+    source_set_frames(source, NULL);
     if (source->current)
         source_input_release(source->current);
     free(source->carry);
@@ -367,7 +391,7 @@ static void source_count_pullers(struct source *source)
 {
     if (!source->current && source->opened == source->count)
         source_want(source, 0);
-    else if (!source->current || source->current->is_claimable)
+    else if (!source->current || source->current->is_claimable || source->current->frames)
         source_want(source, UINT_MAX);
     else if (source_is_behind(source))
         source_want(source, 1);
@@ -467,6 +491,7 @@ enum status source_pull(struct source *source, void *buffer, size_t capacity, st
 {
     bool ended;
 
+    source_help(source);
     pthread_mutex_lock(&source->lock);
     return source_pull_locked(source, buffer, capacity, true, chunk, &ended, failure);
 }

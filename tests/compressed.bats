@@ -162,9 +162,9 @@ assert_corrupt() {
         $format <text >whole
         bytes=$(wc -c <whole)
         for i in 4 5 9 20 100 1000 $((bytes - 9)) $((bytes - 4)) $((bytes - 1)); do
-            head -c "$i" whole >cut
-            assert_corrupt "cut: " --text cut
-            assert_corrupt "standard input: " -f 1 < <(cat cut)
+            head -c "$i" whole >short
+            assert_corrupt "short: " --text short
+            assert_corrupt "standard input: " -f 1 < <(cat short)
         done
         for i in 100 1000 $((bytes - 2)); do
             "$PYTHON" -c 'import sys; d = bytearray(open("whole", "rb").read()); d[int(sys.argv[1])] ^= 4
@@ -175,18 +175,18 @@ open("flipped", "wb").write(d)' "$i"
         assert_corrupt "junk: " --text junk
         { cat whole; printf '\050'; } >junk
         assert_corrupt "junk: " --text junk
-        cat text | assert_corrupt "cut: " - cut
+        assert_corrupt "short: " - short <text
     done < <(formats)
 }
 
 @test "stalin-sort has written what comes before the fault" {
     seq 100000 | zstd -q >whole
-    head -c 50000 whole >cut
-    zstd -q -d -c cut >expected 2>/dev/null || true
+    head -c 50000 whole >short
+    zstd -q -d -c short >expected 2>/dev/null || true
     [ -s expected ]
     for engine in $ENGINES; do
-        run -1 --separate-stderr bash -c '"$GPUHIST" stalin-sort --engine "$1" cut >out' - "$engine"
-        [[ $stderr == "gpuhist: cut: "* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
+        run -1 --separate-stderr bash -c '"$GPUHIST" stalin-sort --engine "$1" short >out' - "$engine"
+        [[ $stderr == "gpuhist: short: "* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
         # whole lines, as far as zstd itself gets, which gives up a block at a time
         cmp -n "$(wc -c <out)" out <(seq 100000)
         [ "$(wc -c <out)" -ge "$(($(wc -c <expected) - 131072))" ]

@@ -197,6 +197,20 @@ check_flips() {
     check_cuts zstd plain
 }
 
+@test "all that is decoded comes without more input" {
+    # Only the checksums are missing.
+    lines 500 >plain
+    zstd -q --check -c plain | head -c -4 >plain.zst
+    run -1 --separate-stderr decode plain.zst 0 1000000 7
+    [[ $stderr == *"unexpected end"* ]]
+    [ "$output" = "$(cat plain)" ]
+    skip_without_gzip
+    gzip -c plain | head -c -8 >plain.gz
+    run -1 --separate-stderr decode plain.gz 0 1000000 7
+    [[ $stderr == *"unexpected end"* ]]
+    [ "$output" = "$(cat plain)" ]
+}
+
 @test "zstd: a flipped bit is an error, or changes nothing" {
     # In a frame without checksum it may be other data.
     lines 5 >plain

@@ -117,6 +117,22 @@ static void test_parse_fractions(void)
            "parse: refuses fractions that make none, or are not written out");
 }
 
+static void test_parse_times(void)
+{
+    static const struct reading rows[] = {
+        {"10", DECIMAL_UNIT_TIME, 10000000000},   {"10s", DECIMAL_UNIT_TIME, 10000000000},
+        {"0.25", DECIMAL_UNIT_TIME, 250000000},   {"500ms", DECIMAL_UNIT_TIME, 500000000},
+        {"0.000001ms", DECIMAL_UNIT_TIME, 1},     {"1.5m", DECIMAL_UNIT_TIME, 90000000000},
+        {"2h", DECIMAL_UNIT_TIME, 7200000000000}, {"0.1d", DECIMAL_UNIT_TIME, 8640000000000},
+    };
+    static const char *const broken[] = {"5K", "5M", "5S",    "5us",           "5 s",
+                                         "s",  "ms", "1h30m", "0.0000000001s", "5sm"};
+
+    tap_ok(reads(rows, ARRAY_LENGTH(rows)), "parse: times, in nanoseconds");
+    tap_ok(refuses(broken, ARRAY_LENGTH(broken), DECIMAL_UNIT_TIME),
+           "parse: refuses what is no time, or a part of a nanosecond");
+}
+
 static void test_parse_refusals(void)
 {
     static const char *const either[] = {
@@ -317,6 +333,7 @@ int main(void)
     test_parse_plain();
     test_parse_suffixes();
     test_parse_fractions();
+    test_parse_times();
     test_parse_refusals();
     test_parse_limits();
     test_parse_length();

@@ -64,8 +64,8 @@ static inline void reference_add(struct reference *all, size_t begin, size_t end
 
     at += at < end && (data[at] == '-' || data[at] == '+');
     item.is_valid = at < end;
-    for (; at < end; at++) {
-        item.is_valid = item.is_valid && data[at] >= '0' && data[at] <= '9';
+    for (; item.is_valid && at < end; at++) {
+        item.is_valid = data[at] >= '0' && data[at] <= '9';
         if (item.value < (__int128)1 << 100) /* beyond every limit for good */
             item.value = item.value * 10 + (data[at] - '0');
     }

@@ -1,0 +1,517 @@
+"""Drives gpuhist while it runs: results so far (--every), SIGUSR1 and the progress line.
+
+usage: progress.py GPUHIST TEST ENGINE...
+
+What must be printed is computed here by plain Python. Nothing depends on how long something takes:
+a test waits until what it waits for has been printed, and the caller limits the whole.
+"""
+
+import array
+import fcntl
+import glob
+import os
+import pty
+import random
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+
+BINS = 50
+SO_FAR = re.compile(rb"gpuhist: so far: (\d+) elements, (\d+) bytes in [\d.]+ s: [\d.]+ GB/s, engine (\w+)")
+SHOWN = re.compile(rb"gpuhist: [\d.]+ [kMGTPE]?B in \d+:\d\d, [\d.]+ [kMGTPE]?B/s(, \d+%, (\d+:\d\d|\?) left)?")
+
+
+# --- what the operations are to print ------------------------------------------------------------
+
+def histogram(values, inside=lambda value: [value] if 0 <= value < BINS else []):
+    counts = {}
+    for value in values:
+        for binned in inside(value):
+            counts[binned] = counts.get(binned, 0) + 1
+    return "".join(f"{value}\t{counts[value]}\n" for value in sorted(counts))
+
+
+def clamped(values):
+    return histogram(values, lambda value: [min(max(value, 0), BINS - 1)])
+
+
+def raw(values):
+    return b"".join(struct.pack("<Q", values.count(value)) for value in range(BINS))
+
+
+def reduced(values):
+    lines = [f"count\t{len(values)}", f"sum\t{sum(values)}"]
+    if values:
+        bits = 0
+        for value in values:
+            bits ^= value
+        lines += [f"min\t{min(values)}", f"max\t{max(values)}", f"xor\t{bits}"]
+    return "".join(line + "\n" for line in lines)
+
+
+def counted(values):
+    return (f"ge 25\t{sum(value >= 25 for value in values)}\n"
+            f"ne 3\t{sum(value != 3 for value in values)}\n"
+            f"any-of 1,-2\t{sum(value in (1, -2) for value in values)}\n"
+            f"all\t{len(values)}\n")
+
+
+OPERATIONS = [
+    (["--bins", str(BINS), "-q"], histogram),
+    (["--bins", str(BINS), "--outside", "clamp"], clamped),
+    (["--bins", str(BINS), "--outside", "ignore"], histogram),
+    (["--bins", "1M", "--outside", "ignore"],
+     lambda values: histogram(values, lambda value: [value] if value >= 0 else [])),
+    (["reduce", "count,sum,min,max,xor"], reduced),
+    (["count", "--ge", "25", "--ne", "3", "--any-of", "1,-2", "--all"], counted),
+]
+
+
+# --- running it ----------------------------------------------------------------------------------
+
+def check(right, what):
+    if not right:
+        raise SystemExit(f"wrong: {what}")
+
+
+def encode(values):
+    return array.array("i", values).tobytes()
+
+
+def start(arguments, **more):
+    more = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    return subprocess.Popen([GPUHIST, *arguments], bufsize=0, **more)
+
+
+def finish(process, status=0):
+    """Ends the input; returns what else it prints, and checks the status."""
+    process.stdin.close()
+    rest = process.stdout.read() if process.stdout else b""
+    error = process.stderr.read() if process.stderr else b""
+    check(process.wait() == status, f"status {process.returncode}, stderr {error!r}")
+    return rest, error
+
+
+def feed(process, data):
+    view = memoryview(data)
+    while view:
+        view = view[process.stdin.write(view):]
+
+
+def batches():
+    """Elements in portions that a pipe takes whole, so that nobody sees a part of one."""
+    numbers = random.Random(7)
+    return [[numbers.randint(-5, BINS + 5) for _ in range(1000)] for _ in range(4)]
+
+
+def wait_until_blocked(process):
+    """Until SIGUSR1 cannot kill it any more: a thread that waits for it is not blocking it."""
+    while True:
+        for path in glob.glob(f"/proc/{process.pid}/task/*/status"):
+            with open(path) as status:
+                mask = re.search(r"SigBlk:\s*(\w+)", status.read()).group(1)
+            if int(mask, 16) >> (signal.SIGUSR1 - 1) & 1:
+                return
+        time.sleep(0.001)
+
+
+# --- results so far ------------------------------------------------------------------------------
+
+class Results:
+    """The results in a stream of them, each but the last followed by an empty line."""
+
+    def __init__(self, file):
+        self.file = file
+        self.text = b""
+
+    def next(self):
+        """The next result; None at the end, the rest is in self.text then."""
+        while True:
+            # An empty result is an empty line alone.
+            if self.text.startswith(b"\n"):
+                self.text = self.text[1:]
+                return ""
+            end = self.text.find(b"\n\n")
+            if end >= 0:
+                result, self.text = self.text[:end + 1], self.text[end + 2:]
+                return result.decode()
+            more = self.file.read(65536)
+            if not more:
+                return None
+            self.text += more
+
+
+def slow_operation(arguments, expect, engine):
+    process = start([*arguments, "--engine", engine, "--every", "20ms", "--threads", "3"])
+    results = Results(process.stdout)
+    given = []
+    for batch in batches():
+        before, given = expect(given), given + batch
+        feed(process, encode(batch))
+        while (result := results.next()) != expect(given):
+            check(result == before, f"{arguments}: {result!r} is no prefix's")
+    _, error = finish_results(process, results, expect(given))
+    check(error == b"", f"stderr {error!r}")
+
+
+def finish_results(process, results, expected):
+    """The last ones, which all tell the same, then the final one."""
+    process.stdin.close()
+    while (result := results.next()) is not None:
+        check(result == expected, f"{result!r} after all was given")
+    check(results.text.decode() == expected, f"the final result is {results.text!r}")
+    return finish(process)
+
+
+def test_slow(engine):
+    for arguments, expect in OPERATIONS:
+        slow_operation(arguments, expect, engine)
+
+
+def test_raw(engine):
+    process = start(["--bins", str(BINS), "-q", "--format", "raw", "--every", "20ms", "--engine",
+                     engine])
+    given = []
+    for batch in batches():
+        before, given = raw(given), given + batch
+        feed(process, encode(batch))
+        while (result := read_exactly(process.stdout, 8 * BINS)) != raw(given):
+            check(result == before, "a result in raw is no prefix's")
+    process.stdin.close()
+    rest = process.stdout.read()
+    check(rest and rest == raw(given) * (len(rest) // (8 * BINS)), "the rest in raw")
+    finish(process)
+
+
+def read_exactly(file, size):
+    data = b""
+    while len(data) < size:
+        more = file.read(size - len(data))
+        check(more, "the output ended")
+        data += more
+    return data
+
+
+def pump(process, data, stop):
+    """Gives the data again and again until told to stop; returns how often."""
+    times = 0
+    while not stop.is_set():
+        feed(process, data)
+        times += 1
+    return times
+
+
+def fast(arguments, engine, data, results_wanted, look):
+    """Pumps until there were enough results; `look` sees each; returns how often, and the last."""
+    process = start([*arguments, "--engine", engine, "--every", "2ms", "--threads", "4"])
+    results = Results(process.stdout)
+    stop = threading.Event()
+    times = []
+    feeder = threading.Thread(target=lambda: times.append(pump(process, data, stop)))
+    feeder.start()
+    for _ in range(results_wanted):
+        look(results.next())
+    stop.set()
+    while feeder.is_alive():
+        look(results.next())
+    process.stdin.close()
+    while (result := results.next()) is not None:
+        look(result)
+    look(results.text.decode())
+    last = results.text.decode()
+    _, error = finish(process)
+    check(error == b"", f"stderr {error!r}")
+    return times[0], last
+
+
+def numbers(text):
+    return [int(line.split("\t")[1]) for line in text.splitlines()]
+
+
+def test_fast(engine):
+    data = encode([7] * 100000)
+    seen = [0, 0]
+
+    def look_at_sum(text):
+        count, total = numbers(text)
+        check(total == 7 * count and count >= seen[0], f"{text!r} after {seen}")
+        seen[0] = count
+
+    times, last = fast(["reduce", "count,sum"], engine, data, 30, look_at_sum)
+    check(numbers(last) == [times * 100000, times * 700000], f"at the end {last!r}")
+
+    def look_at_hits(text):
+        equal, other, all_of_them = numbers(text)
+        check(equal + other == all_of_them and all_of_them >= seen[1], f"{text!r} after {seen}")
+        seen[1] = all_of_them
+
+    times, last = fast(["count", "--eq", "3", "--ne", "3", "--all"], engine,
+                       encode([3, 4, 5, 6] * 25000), 30, look_at_hits)
+    check(numbers(last) == [times * 25000, times * 75000, times * 100000], f"at the end {last!r}")
+
+
+def test_fast_histogram(engine):
+    values = [0, 1, 1, 2, 2, 2, 700000, 700001, 700001, 999999] * 10000
+    expected = {0: 1, 1: 2, 2: 3, 700000: 1, 700001: 2, 999999: 1}
+    for bins in ("1M", "1000000"):
+        before = {}
+
+        def look(text):
+            # That each adds up to the elements read at that moment, gpuhist has checked.
+            now = dict(map(int, line.split("\t")) for line in text.splitlines())
+            for value, count in now.items():
+                check(value in expected and count >= before.get(value, 0), f"{value}: {count}")
+            before.update(now)
+
+        times, last = fast(["--bins", bins], engine, encode(values), 20, look)
+        check(last == "".join(f"{value}\t{count * times * 10000}\n"
+                              for value, count in expected.items()), f"at the end {last!r}")
+
+
+def test_file(engine):
+    """A file that several workers read at once."""
+    with tempfile.NamedTemporaryFile() as sparse:
+        sparse.truncate(1 << 29)
+        process = start(["reduce", "count,sum,max", "-t", "u16", "--engine", engine, "--every",
+                         "1ms", "--threads", "8", sparse.name])
+        results = Results(process.stdout)
+        before = 0
+        while (result := results.next()) is not None:
+            count = numbers(result)[0]
+            check(count >= before and numbers(result)[1:] in ([0], [0, 0]), f"{result!r}")
+            before = count
+        check(results.text.decode() == f"count\t{1 << 28}\nsum\t0\nmax\t0\n", f"{results.text!r}")
+        check(before > 0, "no result so far")
+        finish(process)
+
+
+def test_output(engine):
+    """-o FILE: whoever reads it finds a complete result."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "out")
+        process = start(["--bins", str(BINS), "-q", "-o", path, "--every", "5ms", "--engine",
+                         engine])
+        given, complete = [], {""}
+        for batch in batches():
+            given = given + batch
+            complete.add(histogram(given))
+            feed(process, encode(batch))
+            while (found := content(path)) != histogram(given):
+                check(found in complete, f"the file held {found!r}")
+                time.sleep(0.001)
+        finish(process)
+        check(content(path) == histogram(given), "the file at the end")
+        check(os.listdir(directory) == ["out"], "other files are left")
+
+
+def content(path):
+    try:
+        with open(path) as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def test_fault(engine):
+    """Input that turns out bad after a result so far: an error, and no more results."""
+    process = start(["--bins", str(BINS), "--every", "20ms", "--engine", engine])
+    results = Results(process.stdout)
+    feed(process, encode([1, 2, 2]))
+    while results.next() != "1\t1\n2\t2\n":
+        pass
+    feed(process, b"xyz")
+    rest, error = finish(process, 1)
+    check(b"3 bytes left over" in error, f"stderr {error!r}")
+    for result in (results.text + rest).decode().split("\n\n"):
+        check(result.strip("\n") in ("", "1\t1\n2\t2"), f"printed {result!r}")
+    check((results.text + rest).endswith(b"\n\n") or not results.text + rest, "the end is cut off")
+
+    process = start(["--bins", str(BINS), "--every", "20ms", "--engine", engine, "--outside",
+                     "abort"])
+    results = Results(process.stdout)
+    feed(process, encode([1]))
+    while results.next() != "1\t1\n":
+        pass
+    feed(process, encode([2, 99]))
+    # It ends although the input does not, at the latest with the next result.
+    error = process.stderr.read()
+    check(process.wait() == 1 and b"99" in error and error.count(b"\n") == 1, f"stderr {error!r}")
+
+
+def test_full(engine):
+    """A result so far that cannot be written ends the run."""
+    with open("/dev/full", "wb") as full:
+        process = start(["--bins", "5", "--every", "10ms", "--engine", engine], stdout=full)
+        feed(process, encode([1]))
+        error = process.stderr.read()
+        check(process.wait() == 1 and b"No space left" in error, f"stderr {error!r}")
+    process = start(["--bins", "5", "--every", "10ms", "--engine", engine])
+    process.stdout.close()
+    feed(process, encode([1]))
+    check(process.wait() == -signal.SIGPIPE, f"status {process.returncode}")
+
+
+# --- SIGUSR1 -------------------------------------------------------------------------------------
+
+def test_signal(engine):
+    """One signal, one line, and the run goes on."""
+    process = start(["--bins", "5", "--engine", engine])
+    wait_until_blocked(process)
+    feed(process, encode([1, 2, 2]))
+    counted_so_far = None
+    for _ in range(1000):
+        process.send_signal(signal.SIGUSR1)
+        told = SO_FAR.fullmatch(process.stderr.readline().rstrip(b"\n"))
+        check(told and told.group(3).decode() == engine, "no statistics")
+        counted_so_far = (int(told.group(1)), int(told.group(2)))
+        if counted_so_far == (3, 12):
+            break
+        time.sleep(0.01)
+    check(counted_so_far == (3, 12), f"statistics tell {counted_so_far}")
+    output, error = finish(process)
+    check(output == b"1\t1\n2\t2\n" and error == b"", f"then {output!r}, {error!r}")
+
+
+def flood(process, stop):
+    while not stop.is_set():
+        for _ in range(100):
+            process.send_signal(signal.SIGUSR1)
+
+
+def test_flood(engine):
+    """Thousands of signals while it works: nothing is lost, whatever the operation."""
+    sent = encode(range(100000))
+    for arguments, expected in (
+            (["--bins", "100K"], "".join(f"{i}\t500\n" for i in range(100000))),
+            (["reduce", "count,sum"], f"count\t50000000\nsum\t{500 * 99999 * 50000}\n"),
+            (["stalin-sort", "--strict"], sent)):
+        process = start([*arguments, "--engine", engine], stderr=subprocess.PIPE)
+        wait_until_blocked(process)
+        output, error, stop = [], [], threading.Event()
+        threads = [threading.Thread(target=lambda: output.append(process.stdout.read())),
+                   threading.Thread(target=lambda: error.append(process.stderr.read())),
+                   threading.Thread(target=flood, args=(process, stop))]
+        for thread in threads:
+            thread.start()
+        for _ in range(500):
+            feed(process, sent)
+        stop.set()
+        threads[2].join()
+        process.stdin.close()
+        for thread in threads:
+            thread.join()
+        check(process.wait() == 0, f"status {process.returncode}")
+        check(output[0] == (expected if isinstance(expected, bytes) else expected.encode()),
+              f"{arguments}: the result")
+        lines = error[0].splitlines()
+        reports = [SO_FAR.fullmatch(line) for line in lines]
+        check(reports and all(reports), f"stderr {lines[:3]}")
+        bytes_told = [int(report.group(2)) for report in reports]
+        check(bytes_told == sorted(bytes_told), "the statistics go back")
+
+
+# --- the progress line ---------------------------------------------------------------------------
+
+class Terminal:
+    """A terminal for standard error, of some columns."""
+
+    def __init__(self, columns=80):
+        self.master, self.slave = pty.openpty()
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.text = b""
+
+    def read(self):
+        """More of what was written; False when nobody can write any more."""
+        try:
+            more = os.read(self.master, 65536)
+        except OSError:
+            more = b""
+        self.text += more
+        return bool(more)
+
+    def read_to_end(self):
+        os.close(self.slave)
+        while self.read():
+            pass
+        return self.text
+
+
+def start_on(terminal, arguments, term="xterm"):
+    return start(arguments, stderr=terminal.slave, env={**os.environ, "TERM": term})
+
+
+def test_terminal(engine):
+    """Drawn in place, cut to the width, and cleared before anything else."""
+    for columns, drawn in ((80, b"\r\x1b[Kgpuhist: 12 B in 0:"), (12, b"\r\x1b[Kgpuhist: 12\r\x1b[K")):
+        terminal = Terminal(columns)
+        process = start_on(terminal, ["--bins", "2", "--progress", "--engine", engine])
+        feed(process, encode([1, 1, 5]))
+        while drawn not in terminal.text:
+            terminal.read()
+        process.send_signal(signal.SIGUSR1)
+        while b"\x1b[K" not in terminal.text.partition(b"so far")[2]:
+            terminal.read()
+        output, _ = finish(process)
+        check(output == b"1\t2\n", f"the result {output!r}")
+        text = terminal.read_to_end()
+        *drawings, last = text.replace(b"\r\n", b"\n").split(b"\r\x1b[K")
+        check(last == b"gpuhist: values outside the bins: below 0, above 1\n", f"last {last!r}")
+        for line in drawings:
+            check(line == b"" or SO_FAR.match(line) or len(line) < columns and b"\n" not in line,
+                  f"drawn {line!r}")
+
+
+def test_default(engine):
+    """Without --progress: at a terminal, after a second; else, and with -q, nothing."""
+    terminals = [Terminal() for _ in range(4)]
+    common = ["--bins", "5", "--engine", engine]
+    quiet = [start_on(terminals[0], [*common, "-q"]),
+             start_on(terminals[1], [*common, "--no-progress"]),
+             start_on(terminals[2], common, term="dumb"),
+             start(common)]
+    shown = start_on(terminals[3], common)
+    for process in [*quiet, shown]:
+        feed(process, encode([1]))
+    while not re.search(rb"gpuhist: 4 B in 0:\d\d", terminals[3].text):
+        terminals[3].read()
+    time.sleep(1.5)
+    for process in [*quiet, shown]:
+        output, error = finish(process)
+        check(output == b"1\t1\n" and error == b"", f"{output!r}, {error!r}")
+    for terminal in terminals[:3]:
+        check(terminal.read_to_end() == b"", f"drawn {terminal.text!r}")
+    check(terminals[3].read_to_end().endswith(b"\r\x1b[K"), "the line is not cleared")
+
+
+def test_lines(engine):
+    """--progress where there is no terminal: lines, the last of which tells all."""
+    for term in ("xterm", "dumb"):
+        process = start(["--bins", "5", "--progress", "--engine", engine],
+                        env={**os.environ, "TERM": term})
+        feed(process, encode([1]))
+        first = process.stderr.readline().rstrip(b"\n")
+        check(SHOWN.fullmatch(first), f"shown {first!r}")
+        feed(process, encode([2] * 999))
+        output, error = finish(process)
+        last = error.splitlines()[-1]
+        check(output == b"1\t1\n2\t999\n", f"the result {output!r}")
+        check(SHOWN.fullmatch(last) and last.startswith(b"gpuhist: 4.00 kB in "), f"last {last!r}")
+    with tempfile.NamedTemporaryFile() as file:
+        file.truncate(1 << 20)
+        process = start(["reduce", "sum", "--progress", "-q", "--engine", engine, file.name])
+        output, error = finish(process)
+        check(output == b"0\n" and SHOWN.fullmatch(error.splitlines()[-1]) and
+              b"gpuhist: 1.05 MB in 0:" in error and b", 100%, 0:00 left" in error,
+              f"{output!r}, {error!r}")
+
+
+if __name__ == "__main__":
+    GPUHIST = sys.argv[1]
+    for name in sys.argv[3:]:
+        globals()[f"test_{sys.argv[2]}"](name)

@@ -1,0 +1,97 @@
+/* Checkpoints: while there is one, nobody is at work, and all that was done before is seen. */
+#include "config.h"
+
+#include "checkpoint.h"
+
+#include "tap.h"
+
+#include <stdlib.h>
+
+#define THREADS     6
+#define CHECKPOINTS 2000
+
+static struct checkpoint checkpoint;
+static atomic_uint at_work;
+static atomic_bool ended;
+
+/* What a worker shares with whoever holds a checkpoint: not atomic, on purpose. */
+struct worker {
+    pthread_t thread;
+    uint64_t steps;
+    uint64_t merged;
+};
+
+static void *run_worker(void *argument)
+{
+    struct worker *worker = argument;
+
+    while (!atomic_load(&ended)) {
+        checkpoint_enter(&checkpoint);
+        for (int i = 0; i < 50 && !checkpoint_is_wanted(&checkpoint); i++) {
+            atomic_fetch_add(&at_work, 1);
+            worker->steps++;
+            atomic_fetch_sub(&at_work, 1);
+        }
+        checkpoint_leave(&checkpoint);
+    }
+    return NULL;
+}
+
+static void start(struct worker workers[THREADS])
+{
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){.steps = 0};
+        if (pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]) != 0) {
+            printf("Bail out! no thread\n");
+            exit(1);
+        }
+    }
+}
+
+/* Looks at the workers in a checkpoint, twice; returns whether they stood still. */
+static bool look(struct worker workers[THREADS], uint64_t *total)
+{
+    uint64_t again = 0;
+    bool still = atomic_load(&at_work) == 0;
+
+    for (int i = 0; i < THREADS; i++) {
+        workers[i].merged += workers[i].steps;
+        *total += workers[i].steps;
+        again += workers[i].steps;
+        workers[i].steps = 0;
+    }
+    for (int i = 0; i < THREADS; i++)
+        again += workers[i].steps;
+    return still && atomic_load(&at_work) == 0 && again <= *total;
+}
+
+int main(void)
+{
+    struct worker workers[THREADS];
+    uint64_t total = 0;
+    uint64_t merged = 0;
+    bool still = true;
+
+    checkpoint_init(&checkpoint);
+    checkpoint_begin(&checkpoint);
+    checkpoint_end(&checkpoint);
+    tap_ok(true, "a checkpoint of no threads does not wait");
+    start(workers);
+    for (int i = 0; i < CHECKPOINTS; i++) {
+        checkpoint_begin(&checkpoint);
+        still = look(workers, &total) && still;
+        checkpoint_end(&checkpoint);
+    }
+    tap_ok(still, "nobody is at work in a checkpoint");
+    atomic_store(&ended, true);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(workers[i].thread, NULL);
+    checkpoint_begin(&checkpoint);
+    look(workers, &total);
+    checkpoint_end(&checkpoint);
+    for (int i = 0; i < THREADS; i++)
+        merged += workers[i].merged;
+    tap_ok(merged == total, "nothing that was done is lost");
+    checkpoint_destroy(&checkpoint);
+    return tap_done();
+}
