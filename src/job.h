@@ -83,9 +83,9 @@ struct chunk {
     uint64_t sequence; /* 0, 1, 2, ... in the order of the stream */
     bool is_cut;       /* a fault follows: nothing behind this chunk counts */
     const char *name;  /* of text: its file, as messages say it */
-    uint64_t line;   /* of text: the number, from 1, of the line it begins in; 0: not known, then */
-    uint64_t offset; /* where its first byte is in that file, which is a regular one */
-    uint64_t start;  /* where that file was begun to be read */
+    uint64_t line;     /* of text: how many lines end before it in its file, behind this offset; */
+    uint64_t offset;   /* if that is above the start, the file is a regular one, in which */
+    uint64_t start;    /* reading began there: lines between the two are still to be counted */
     const struct chunk *text; /* of values parsed from text: the chunk of it; else NULL */
 };
 

@@ -60,7 +60,8 @@ void options_help(char *text, size_t size)
     options_append(text, size, &length,
                    "Usage: gpuhist [OPERATION] [OPTION]... [FILE]...\n"
                    "Count the integers of the FILEs, or of standard input, on all cores or "
-                   "the GPU.\n\nOperations:\n");
+                   "the GPU.\nThey are text or binary, plain or compressed with zstd or gzip.\n"
+                   "\nOperations:\n");
     for (size_t i = 0; i < OPERATION_IDS; i++)
         options_append(text, size, &length, "  %-23s %s\n", operations[i]->name,
                        operations[i]->help);
@@ -76,5 +77,6 @@ void options_help(char *text, size_t size)
     options_append(text, size, &length,
                    "\nNumbers take the suffixes K, M, G, ... (1000) and Ki, Mi, Gi, ... (1024).\n"
                    "Exit status: 0 done, 1 bad data or I/O error, 2 usage, 3 the engine cannot "
-                   "run.\n\nExample: cat ids.bin | gpuhist --bins 5M\n");
+                   "run.\n\nExamples: cat ids.bin | gpuhist --bins 5M\n"
+                   "          gpuhist -f 9 --bins 600 access.log.zst\n");
 }

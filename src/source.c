@@ -282,9 +282,11 @@ static enum status source_take_bytes(struct source *source, struct source_turn *
     turn->filled = source_text_squeeze(&format->text, turn->buffer, turn->filled);
     if (turn->filled <= turn->capacity / 2)
         return STATUS_OK;
+    uint64_t before = source_file_count_lines(source->current, (off_t)source->line_offset);
     return status_fail(failure, STATUS_DATA,
                        STATUS_NAME ":%llu: the line is longer than a chunk of %zu bytes",
-                       source->last_name, (unsigned long long)source->line, turn->capacity);
+                       source->last_name, (unsigned long long)(before + source->line + 1),
+                       turn->capacity);
 }
 
 /* Opens the next input if there is none, and claims a range of it. True: nothing more to do. */
@@ -412,8 +414,8 @@ static struct chunk source_make_chunk(struct source *source, const struct source
         .is_cut = is_cut,
         .name = range->bytes > 0 ? range->input->name : source->last_name,
         .line = range->bytes > 0 ? 0 : source->line,
-        .offset = range->bytes > 0 ? (uint64_t)range->offset : 0,
-        .start = range->bytes > 0 ? (uint64_t)range->input->start : 0,
+        .offset = range->bytes > 0 ? (uint64_t)range->offset : source->line_offset,
+        .start = range->bytes > 0 ? (uint64_t)range->input->start : source->line_start,
     };
 
     source->sequence += bytes > 0 || is_cut;

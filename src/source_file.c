@@ -34,7 +34,7 @@ struct source_range source_file_claim(struct input *input, size_t filled, size_t
     uint64_t left = input->size > input->next ? (uint64_t)(input->size - input->next) : 0;
     size_t bytes = left < room ? (size_t)left : room;
 
-    if (format->is_text && bytes < left) {
+    if (format->is_text) { /* also before its end: a last line without one may still be written */
         bytes = source_file_cut(input, input->next, bytes, format);
     } else if (!format->is_text) {
         size_t cut_off = (filled + bytes) % format->element_bytes;

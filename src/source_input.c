@@ -104,7 +104,7 @@ enum status source_input_open(struct source *source, struct failure *failure)
         .is_detected = !source->decodes,
         .skip_lines = source->format.header_lines,
     };
-    source->line = 1;
+    source->line = source->line_offset = source->line_start = 0;
     int error = source_input_open_file(input, name, &info);
     if (error != 0)
         source_input_fail(failure, input->name, strerror(error));
@@ -127,7 +127,9 @@ void source_input_read_on(struct source *source)
 
     lseek(input->fd, input->next, SEEK_SET); /* cannot fail: the offset is one we read at */
     input->is_claimable = false;
-    source->line = 0; /* nobody has counted */
+    source->line = 0; /* nobody has counted those before */
+    source->line_offset = (uint64_t)input->next;
+    source->line_start = (uint64_t)input->start;
 }
 
 /* Reads more of the file as it is, behind what was read ahead. */
@@ -267,8 +269,6 @@ enum source_event source_input_read(struct source *source, void *buffer, size_t 
         event = source_input_read_plain(source, buffer, room, wait, bytes, failure);
     if (event != SOURCE_DATA || *bytes == 0)
         return event;
-    if (source->line == 0 && source->format.is_text)
-        source->line = 1 + source_file_count_lines(input, input->next);
     if (input->skip_lines > 0)
         *bytes = source_input_skip_header(source, buffer, *bytes);
     return SOURCE_DATA;

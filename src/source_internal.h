@@ -79,7 +79,9 @@ struct source {
     char *carry;           /* the start of an element or line, cut off by the last pull; */
     size_t carry_bytes;    /* of the current input if it is text */
     size_t carry_room;
-    uint64_t line;     /* of text: that the next chunk read on begins in; 0: not counted */
+    uint64_t line; /* these three of the next chunk read on, as in struct chunk */
+    uint64_t line_offset;
+    uint64_t line_start;
     uint64_t position; /* of the next chunk */
     uint64_t sequence;
 };

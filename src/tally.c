@@ -17,10 +17,9 @@
 struct tally_invalid {
     uint64_t position; /* in the stream */
     const char *name;
-    uint64_t line;   /* that it is in; or, where that is not known, */
-    uint64_t offset; /* counted from the line at this offset of the file, */
-    uint64_t start;  /* whose first line is at this one */
-    bool is_relative;
+    uint64_t line; /* lines before it, as in struct chunk, as the next two */
+    uint64_t offset;
+    uint64_t start;
     int bytes; /* shown */
     bool is_long;
     char token[TALLY_TOKEN_BYTES];
@@ -98,7 +97,6 @@ static struct tally_invalid tally_describe(const struct chunk *chunk,
         .line = chunk->line + text_count_lines(chunk->data, token->offset),
         .offset = chunk->offset,
         .start = chunk->start,
-        .is_relative = chunk->line == 0,
         .bytes = (int)shown,
         .is_long = token->bytes > shown,
     };
@@ -114,9 +112,9 @@ static struct tally_invalid tally_describe(const struct chunk *chunk,
 static uint64_t tally_line(const struct tally_invalid *invalid)
 {
     uint64_t before = 0;
-    if (invalid->is_relative)
-        before = 1 + tally_count_lines(invalid->name, invalid->start, invalid->offset);
-    return before + invalid->line;
+    if (invalid->offset > invalid->start)
+        before = tally_count_lines(invalid->name, invalid->start, invalid->offset);
+    return before + invalid->line + 1;
 }
 
 uint64_t tally_find_line(const struct chunk *chunk, size_t offset)

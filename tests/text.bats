@@ -288,6 +288,20 @@ make_log() {
     done
 }
 
+@test "a line that is being written is read whole, when the file has grown" {
+    mkfifo out
+    { seq 1000001 1900000; printf 1; } >in
+    gpuhist stalin-sort --threads 1 --engine cpu in >out 3>&- &
+    exec 4<out # opened, but not read: little of the input can have been read
+    head -c 8 <&4 >first
+    echo 900001 >>in
+    cat <&4 >rest
+    exec 4<&-
+    wait $!
+    [ "$(cat first)" = 1000001 ]
+    [ "$(tail -n 1 rest)" = 1900001 ]
+}
+
 # --- invalid integers --------------------------------------------------------------------------
 
 @test "--invalid: abort, fail, warn, ignore" {
