@@ -36,7 +36,7 @@ struct source_range source_file_claim(struct input *input, size_t filled, size_t
 
     if (format->is_text) { /* also before its end: a last line without one may still be written */
         bytes = source_file_cut(input, input->next, bytes, format);
-    } else if (!format->is_text) {
+    } else {
         size_t cut_off = (filled + bytes) % format->element_bytes;
         bytes = bytes > cut_off ? bytes - cut_off : 0;
     }
