@@ -9,15 +9,14 @@ setup() {
     command -v zstd >/dev/null || skip "no zstd"
 }
 
-# skip_without_gzip: for builds without zlib.
 skip_without_gzip() {
-    printf '1\n' | gzip | gpuhist reduce sum >/dev/null 2>&1 || skip "built without gzip"
+    reads_gzip || skip "no gzip"
 }
 
 # formats: the commands that compress standard input, as many as this build can undo.
 formats() {
     echo 'zstd -q -c'
-    if printf '1\n' | gzip | gpuhist reduce sum >/dev/null 2>&1; then echo 'gzip -c'; fi
+    if reads_gzip; then echo 'gzip -c'; fi
 }
 
 # make_inputs: text, 40,000 lines, and binary, 100,003 int32, with what is to come out.

@@ -17,6 +17,11 @@ skip_under_asan() {
     ! grep -qa __asan_init "$GPUHIST" || skip "built with AddressSanitizer"
 }
 
+# reads_gzip: whether this build decodes gzip, and there is a gzip to make some.
+reads_gzip() {
+    [ "$(printf '7\n' | gzip 2>/dev/null | "$GPUHIST" reduce sum 2>/dev/null)" = 7 ]
+}
+
 # numpy CODE [ARG]...: runs Python code with numpy as np and the arguments in sys.argv.
 numpy() {
     local code=$1

@@ -253,7 +253,7 @@ make_log() {
 @test "--header skips lines of each file, also behind compression and in pipes" {
     printf 'id,bytes\n1,10\n2,20\n' >a
     printf 'id,bytes\n3,30' >b
-    gzip -k a 2>/dev/null || cp a a.gz
+    if reads_gzip; then gzip -c a >c; else cp a c; fi
     for engine in $ENGINES; do
         run -0 gpuhist reduce sum -d , -f 2 --header --engine "$engine" a b
         [ "$output" = 60 ]
@@ -261,7 +261,7 @@ make_log() {
         [ "$output" = 30 ]
         run -0 gpuhist reduce sum -d , -f 2 --header=2 --engine "$engine" a b
         [ "$output" = 20 ]
-        run -0 gpuhist reduce sum -d , -f 2 --header --engine "$engine" a.gz b - <a
+        run -0 gpuhist reduce sum -d , -f 2 --header --engine "$engine" c b - <a
         [ "$output" = 90 ]
     done
     run --separate-stderr gpuhist reduce sum -d , a
@@ -333,8 +333,8 @@ make_faulty() {
 
 @test "lines are told right, the first ten in order, from files, pipes and compressed input" {
     make_faulty
-    gzip -c in >in.gz
-    zstd -q in -o in.zst
+    if reads_gzip; then gzip -c in >in.gz; else cp in in.gz; fi
+    if command -v zstd >/dev/null; then zstd -q in -o in.zst; else cp in in.zst; fi
     for engine in $ENGINES; do
         for setting in "--chunk-size 4096 --threads 4" "--threads 2" "--chunk-size 1M --threads 1"; do
             # shellcheck disable=SC2086
