@@ -73,6 +73,7 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
             print_due = ((double)(uint64_t)(live.seconds / every) + 1) * every;
         }
     }
+    pipeline_look(pipeline, &live); /* the end may have come since */
     progress_end(&monitor->progress, &live);
     return status;
 }
