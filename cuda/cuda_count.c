@@ -7,23 +7,16 @@
 #include "count.h"
 #include "cuda_operation.h"
 
-#define CUDA_COUNT_ALIGNMENT ((size_t)256)
-
-static size_t cuda_count_align(size_t bytes)
-{
-    return (bytes + CUDA_COUNT_ALIGNMENT - 1) / CUDA_COUNT_ALIGNMENT * CUDA_COUNT_ALIGNMENT;
-}
-
 /* Bytes that predicate i has behind the hits and behind the sets of those before it. */
 static size_t cuda_count_set_bytes(const struct job *job, size_t i)
 {
     const struct predicate *predicate = &job->predicates[i];
-    return predicate->form == PREDICATE_SET ? cuda_count_align(predicate->set.bytes) : 0;
+    return predicate->form == PREDICATE_SET ? cuda_align(predicate->set.bytes) : 0;
 }
 
 static size_t cuda_count_hits_bytes(const struct job *job)
 {
-    return cuda_count_align(job->predicate_count * sizeof(uint64_t));
+    return cuda_align(job->predicate_count * sizeof(uint64_t));
 }
 
 static size_t cuda_count_partial_bytes(const struct job *job)

@@ -22,8 +22,7 @@
 #define CUDA_ENGINE_SLOTS           2
 #define CUDA_ENGINE_CHUNK_BYTES     ((size_t)4 << 20)
 #define CUDA_ENGINE_CHUNK_BYTES_MIN ((size_t)64 << 10) /* not tried below, if memory is short */
-#define CUDA_ENGINE_ALIGNMENT       ((size_t)256)
-#define CUDA_ENGINE_STAGING_BYTES   ((size_t)2 << 20) /* the result is copied through */
+#define CUDA_ENGINE_STAGING_BYTES   ((size_t)2 << 20)  /* the result is copied through */
 
 static const struct cuda_operation *const cuda_operations[OPERATION_IDS] = {
 #define CUDA_ENGINE_ROW(id, label) [OPERATION_##id] = &cuda_##label,
@@ -121,11 +120,6 @@ static cudaError_t cuda_engine_open_device(struct cuda_device *device)
     return error;
 }
 
-static size_t cuda_engine_align(size_t bytes)
-{
-    return (bytes + CUDA_ENGINE_ALIGNMENT - 1) / CUDA_ENGINE_ALIGNMENT * CUDA_ENGINE_ALIGNMENT;
-}
-
 /* What a slot takes on the device and on the host. */
 static size_t cuda_engine_device_bytes(const struct cuda_session *session)
 {
@@ -147,15 +141,15 @@ static cudaError_t cuda_engine_allocate_slots(struct cuda_session *session)
 
     if (job->is_text) {
         elements_bytes = TEXT_SPAN_VALUES_MAX(bytes) * job->element.bytes;
-        session->values_bytes = cuda_engine_align(elements_bytes);
-        session->control_bytes = cuda_engine_align(cuda_text_control_bytes(bytes));
-        session->parsed_bytes = cuda_engine_align(sizeof(struct cuda_text_parsed));
+        session->values_bytes = cuda_align(elements_bytes);
+        session->control_bytes = cuda_align(cuda_text_control_bytes(bytes));
+        session->parsed_bytes = cuda_align(sizeof(struct cuda_text_parsed));
     }
-    session->slot_bytes = cuda_engine_align(bytes);
+    session->slot_bytes = cuda_align(bytes);
     if (operation->scratch_bytes)
-        session->scratch_bytes = cuda_engine_align(operation->scratch_bytes(job, elements_bytes));
+        session->scratch_bytes = cuda_align(operation->scratch_bytes(job, elements_bytes));
     if (operation->result_bytes)
-        session->result_bytes = cuda_engine_align(operation->result_bytes(job, elements_bytes));
+        session->result_bytes = cuda_align(operation->result_bytes(job, elements_bytes));
     return cudaMalloc((void **)&session->d_slots,
                       session->workers * CUDA_ENGINE_SLOTS * cuda_engine_device_bytes(session));
 }

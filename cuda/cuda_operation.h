@@ -8,6 +8,15 @@
 #include "kernels.h"
 #include "status.h"
 
+/* What areas of memory begin at multiples of, on the device and beside chunks on the host. */
+#define CUDA_ALIGNMENT ((size_t)256)
+
+/* So many bytes, rounded up to such a multiple. */
+static inline size_t cuda_align(size_t bytes)
+{
+    return (bytes + CUDA_ALIGNMENT - 1) / CUDA_ALIGNMENT * CUDA_ALIGNMENT;
+}
+
 /* What all chunks of a session share; const but for what d_partial and partial point to. */
 struct cuda_shared {
     const struct job *job;

@@ -7,26 +7,16 @@
 #include "cuda_operation.h"
 #include "stalin_sort.h"
 
-/* Of buffers on the device, and of what precedes the survivors in host memory, their number. */
-#define CUDA_STALIN_SORT_ALIGNMENT ((size_t)256)
-
-static size_t cuda_stalin_sort_align(size_t bytes)
-{
-    return (bytes + CUDA_STALIN_SORT_ALIGNMENT - 1) / CUDA_STALIN_SORT_ALIGNMENT *
-           CUDA_STALIN_SORT_ALIGNMENT;
-}
-
 static size_t cuda_stalin_sort_scratch_bytes(const struct job *job, size_t elements_bytes)
 {
     size_t copies = job->stalin_sort.purged ? 2 : 1;
-    return copies * cuda_stalin_sort_align(elements_bytes) +
-           cuda_stalin_sort_control_bytes(elements_bytes);
+    return copies * cuda_align(elements_bytes) + cuda_stalin_sort_control_bytes(elements_bytes);
 }
 
 static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct job *job,
                                                                 const struct cuda_chunk *chunk)
 {
-    size_t bytes = cuda_stalin_sort_align(chunk->elements.count * job->element.bytes);
+    size_t bytes = cuda_align(chunk->elements.count * job->element.bytes);
     char *d_next = chunk->d_scratch;
     struct cuda_stalin_sort_buffers buffers = {.d_kept = d_next};
 
@@ -49,7 +39,7 @@ static bool cuda_stalin_sort_needs_elements(const struct job *job)
 static size_t cuda_stalin_sort_result_bytes(const struct job *job, size_t elements_bytes)
 {
     size_t copies = cuda_stalin_sort_needs_elements(job) ? 2 : 1;
-    return CUDA_STALIN_SORT_ALIGNMENT + copies * elements_bytes;
+    return CUDA_ALIGNMENT + copies * elements_bytes;
 }
 
 static cudaError_t cuda_stalin_sort_absorb(const struct cuda_shared *shared,
@@ -94,7 +84,7 @@ static enum status cuda_stalin_sort_settle(const struct cuda_shared *shared,
     size_t bytes = chunk->count * job->element.bytes;
     size_t kept_count = (size_t) * (const uint64_t *)chunk->result;
     size_t kept_bytes = kept_count * job->element.bytes;
-    char *kept = (char *)chunk->result + CUDA_STALIN_SORT_ALIGNMENT;
+    char *kept = (char *)chunk->result + CUDA_ALIGNMENT;
     bool purged = job->stalin_sort.purged;
 
     if (kept_count > 0 || purged) {
