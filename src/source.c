@@ -282,7 +282,8 @@ static enum status source_take_bytes(struct source *source, struct source_turn *
     turn->filled = source_text_squeeze(&format->text, turn->buffer, turn->filled);
     if (turn->filled <= turn->capacity / 2)
         return STATUS_OK;
-    uint64_t before = source_file_count_lines(source->current, (off_t)source->line_offset);
+    uint64_t before =
+        source_count_lines(source->current->fd, source->line_start, source->line_offset);
     return status_fail(failure, STATUS_DATA,
                        STATUS_NAME ":%llu: the line is longer than a chunk of %zu bytes",
                        source->last_name, (unsigned long long)(before + source->line + 1),

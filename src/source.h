@@ -93,6 +93,12 @@ enum status source_pull(struct source *source, void *buffer, size_t capacity, st
 enum status source_try_pull(struct source *source, void *buffer, size_t capacity,
                             struct chunk *chunk, bool *pulled, struct failure *failure);
 
+/*
+ * The newlines of a regular file between two offsets, those that can be read; where reading goes on
+ * does not change. Thread-safe.
+ */
+uint64_t source_count_lines(int fd, uint64_t start, uint64_t end);
+
 /* Makes every pull under way or to come see the end of the input. Thread-safe. */
 void source_stop(struct source *source);
 

@@ -84,19 +84,19 @@ enum status source_file_skip_header(struct input *input, struct failure *failure
     return STATUS_OK;
 }
 
-uint64_t source_file_count_lines(const struct input *input, off_t end)
+uint64_t source_count_lines(int fd, uint64_t start, uint64_t end)
 {
     char block[SOURCE_FILE_BLOCK];
-    off_t offset = input->start;
+    uint64_t offset = start;
     uint64_t lines = 0;
 
     while (offset < end) {
-        size_t room = end - offset < (off_t)sizeof block ? (size_t)(end - offset) : sizeof block;
-        ssize_t n = pread(input->fd, block, room, offset);
+        size_t room = end - offset < sizeof block ? (size_t)(end - offset) : sizeof block;
+        ssize_t n = pread(fd, block, room, (off_t)offset);
         if (n <= 0)
             break;
         lines += text_count_lines(block, (size_t)n);
-        offset += n;
+        offset += (uint64_t)n;
     }
     return lines;
 }

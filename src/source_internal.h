@@ -127,9 +127,6 @@ enum status source_file_read(const struct source_range *range, void *buffer, uin
 /* Moves the first claim of a file behind its header. */
 enum status source_file_skip_header(struct input *input, struct failure *failure);
 
-/* The newlines of a regular file from its start up to `end`; those that can be read. */
-uint64_t source_file_count_lines(const struct input *input, off_t end);
-
 /*
  * How much of data[0..bytes) is whole elements, or lines or tokens: up to the last end of one.
  * Nothing before `known` is looked at, of which it is known that none ends there.

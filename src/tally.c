@@ -2,6 +2,8 @@
 
 #include "tally.h"
 
+#include "source.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,7 +13,6 @@
 
 #define TALLY_REPORTED    10
 #define TALLY_TOKEN_BYTES 40 /* of a token that are shown */
-#define TALLY_BLOCK       ((size_t)64 << 10)
 
 /* An invalid token, as it is reported. */
 struct tally_invalid {
@@ -68,20 +69,10 @@ uint64_t tally_values(const struct tally *tally)
 /* The newlines of a regular file between two offsets; 0 if it cannot be read again. */
 static uint64_t tally_count_lines(const char *name, uint64_t start, uint64_t end)
 {
-    char block[TALLY_BLOCK];
     bool is_stdin = strcmp(name, "standard input") == 0;
     int fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-    uint64_t lines = 0;
-    uint64_t offset = start;
+    uint64_t lines = fd >= 0 ? source_count_lines(fd, start, end) : 0;
 
-    while (fd >= 0 && offset < end) {
-        size_t room = end - offset < sizeof block ? (size_t)(end - offset) : sizeof block;
-        ssize_t n = pread(fd, block, room, (off_t)offset);
-        if (n <= 0)
-            break;
-        lines += text_count_lines(block, (size_t)n);
-        offset += (uint64_t)n;
-    }
     if (fd > STDIN_FILENO)
         close(fd);
     return lines;
