@@ -90,6 +90,14 @@ bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __in
     return true;
 }
 
+bool decimal_parse_range(const char *text, __int128 *low, __int128 *high)
+{
+    const char *colon = strchr(text, ':');
+
+    return colon && decimal_parse(text, (size_t)(colon - text), DECIMAL_UNIT_SI, low) &&
+           decimal_parse(colon + 1, strlen(colon + 1), DECIMAL_UNIT_SI, high);
+}
+
 bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value)
 {
     __int128 number;

@@ -25,6 +25,9 @@ enum decimal_unit {
  */
 bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __int128 *value);
 
+/* Reads the whole of `text`, LO:HI, each as decimal_parse does with DECIMAL_UNIT_SI. */
+bool decimal_parse_range(const char *text, __int128 *low, __int128 *high);
+
 /* As decimal_parse, for a NUL-terminated number from 0 to 2^64 - 1. */
 bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value);
 

@@ -55,6 +55,16 @@ static enum status options_fail_value(const char *name, const char *value, const
                        expected);
 }
 
+/* Which of the names it is; `count` if none. */
+static size_t options_find_name(const char *const *names, size_t count, const char *value)
+{
+    size_t i = 0;
+
+    while (i < count && strcmp(value, names[i]) != 0)
+        i++;
+    return i;
+}
+
 static enum status options_set_type(struct options *options, const char *value,
                                     struct failure *failure)
 {
@@ -114,12 +124,11 @@ static enum status options_set_invalid(struct options *options, const char *valu
         [INVALID_IGNORE] = "ignore",
     };
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(value, names[i]) == 0) {
-            options->invalid = (enum invalid_policy)i;
-            return STATUS_OK;
-        }
-    }
+    size_t found = options_find_name(names, sizeof names / sizeof *names, value);
+
+    options->invalid = (enum invalid_policy)found;
+    if (found < sizeof names / sizeof *names)
+        return STATUS_OK;
     return options_fail_value("--invalid", value, "abort, fail, warn or ignore", failure);
 }
 
@@ -154,12 +163,8 @@ static enum status options_set_bins(struct options *options, const char *value,
 static enum status options_set_range(struct options *options, const char *value,
                                      struct failure *failure)
 {
-    const char *colon = strchr(value, ':');
-
     options->has_range = true;
-    if (colon &&
-        decimal_parse(value, (size_t)(colon - value), DECIMAL_UNIT_SI, &options->range_low) &&
-        decimal_parse(colon + 1, strlen(colon + 1), DECIMAL_UNIT_SI, &options->range_high))
+    if (decimal_parse_range(value, &options->range_low, &options->range_high))
         return STATUS_OK;
     return options_fail_value("--range", value, "LO:HI, two integers", failure);
 }
@@ -174,12 +179,11 @@ static enum status options_set_outside(struct options *options, const char *valu
         [OUTSIDE_IGNORE] = "ignore",
     };
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(value, names[i]) == 0) {
-            options->outside = (enum outside_policy)i;
-            return STATUS_OK;
-        }
-    }
+    size_t found = options_find_name(names, sizeof names / sizeof *names, value);
+
+    options->outside = (enum outside_policy)found;
+    if (found < sizeof names / sizeof *names)
+        return STATUS_OK;
     return options_fail_value("--outside", value, "report, abort, clamp or ignore", failure);
 }
 

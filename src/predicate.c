@@ -63,12 +63,10 @@ static enum status predicate_set_range(struct predicate *predicate, const struct
                                        struct failure *failure)
 {
     const char *text = predicate->text;
-    const char *colon = strchr(text, ':');
     __int128 low;
     __int128 limit;
 
-    if (!colon || !decimal_parse(text, (size_t)(colon - text), DECIMAL_UNIT_SI, &low) ||
-        !decimal_parse(colon + 1, strlen(colon + 1), DECIMAL_UNIT_SI, &limit))
+    if (!decimal_parse_range(text, &low, &limit))
         return predicate_fail(predicate, "LO:HI, two integers", failure);
     if (low >= limit)
         return status_fail(failure, STATUS_USAGE, "--in %s is empty: LO must be below HI", text);
