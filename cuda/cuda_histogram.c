@@ -22,8 +22,9 @@ static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
 {
     const struct job *job = shared->job;
     uint64_t *d_counts = shared->d_partial;
-    cudaError_t error =
-        cuda_histogram_launch(&shared->device, job, &chunk->elements, d_counts, chunk->stream);
+    struct cuda_histogram_table table = {d_counts, d_counts + job->binning.bins};
+    cudaError_t error = cuda_histogram_launch(&shared->device, &job->element, &job->binning,
+                                              &chunk->elements, &table, chunk->stream);
 
     if (error != cudaSuccess || job->outside != OUTSIDE_ABORT)
         return error;

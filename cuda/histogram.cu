@@ -21,6 +21,18 @@ constexpr unsigned COPIES_MAX = 8;
 constexpr size_t COPIES_BYTES_MAX = 96 << 10;
 constexpr size_t SHARED_BYTES_DEFAULT = 48 << 10; /* more must be asked for */
 
+/* struct cuda_histogram_table, as atomics take it. */
+struct counters {
+    unsigned long long *d_counts;
+    unsigned long long *d_outside;
+
+    __device__ __forceinline__ unsigned long long *of(const struct binning &binning,
+                                                      uint32_t bin) const
+    {
+        return bin < binning.bins ? &d_counts[bin] : &d_outside[bin - binning.bins];
+    }
+};
+
 /*
  * Calls count(bin) for the elements that fall to this thread. PLAIN: 32-bit unit bins, native byte
  * order.
@@ -40,7 +52,7 @@ template <typename T, bool PLAIN>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     histogram_shared_kernel(const T *d_elements, struct element_count count, struct binning binning,
                             bool swapped, uint32_t copies, uint32_t stride,
-                            unsigned long long *d_counts)
+                            struct counters counters)
 {
     extern __shared__ uint32_t tables[]; /* [copies][stride] */
     uint32_t *table = tables + threadIdx.x % copies * stride;
@@ -56,26 +68,26 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
         for (uint32_t copy = 0; copy < copies; copy++)
             sum += tables[copy * stride + bin];
         if (sum > 0)
-            atomicAdd(&d_counts[bin], sum);
+            atomicAdd(counters.of(binning, bin), sum);
     }
 }
 
 template <typename T, bool PLAIN>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     histogram_global_kernel(const T *d_elements, struct element_count count, struct binning binning,
-                            bool swapped, unsigned long long *d_counts)
+                            bool swapped, struct counters counters)
 {
     for_each_bin<T, PLAIN>(d_elements, read_count(count), binning, swapped,
-                           [=](uint32_t bin) { atomicAdd(&d_counts[bin], 1ull); });
+                           [=](uint32_t bin) { atomicAdd(counters.of(binning, bin), 1ull); });
 }
 
 template <typename T, bool PLAIN>
-cudaError_t launch_shared(const struct cuda_device *device, const struct job *job,
-                          const struct cuda_elements *elements, unsigned long long *d_counts,
-                          cudaStream_t stream)
+cudaError_t launch_shared(const struct cuda_device *device, const struct element *element,
+                          const struct binning *binning, const struct cuda_elements *elements,
+                          struct counters counters, cudaStream_t stream)
 {
     auto kernel = histogram_shared_kernel<T, PLAIN>;
-    size_t entries = (size_t)job->binning.bins + BINNING_OUTSIDE;
+    size_t entries = (size_t)binning->bins + BINNING_OUTSIDE;
     size_t stride = entries | 1;
     unsigned copies = COPIES_MAX;
     while (copies > 1 && copies * stride * sizeof(uint32_t) > COPIES_BYTES_MAX)
@@ -91,42 +103,45 @@ cudaError_t launch_shared(const struct cuda_device *device, const struct job *jo
     /* A block zeroes and adds up whole tables: give it enough to count for that. */
     unsigned blocks = grid_size(device, elements->count, 4 * entries + 4 * BLOCK_THREADS);
     kernel<<<blocks, BLOCK_THREADS, shared, stream>>>((const T *)elements->d_data,
-                                                      count_of(elements), job->binning,
-                                                      job->element.swapped, copies,
+                                                      count_of(elements), *binning,
+                                                      element->swapped, copies,
                                                       (uint32_t)(copies > 1 ? stride : entries),
-                                                      d_counts);
+                                                      counters);
     return cudaGetLastError();
 }
 
 template <typename T, bool PLAIN>
-cudaError_t launch(const struct cuda_device *device, const struct job *job,
-                   const struct cuda_elements *elements, uint64_t *d_counts, cudaStream_t stream)
+cudaError_t launch(const struct cuda_device *device, const struct element *element,
+                   const struct binning *binning, const struct cuda_elements *elements,
+                   const struct cuda_histogram_table *table, cudaStream_t stream)
 {
-    size_t shared = ((size_t)job->binning.bins + BINNING_OUTSIDE) * sizeof(uint32_t);
-    unsigned long long *d_table = (unsigned long long *)d_counts;
+    size_t shared = ((size_t)binning->bins + BINNING_OUTSIDE) * sizeof(uint32_t);
+    struct counters counters = {(unsigned long long *)table->d_counts,
+                                (unsigned long long *)table->d_outside};
 
     if (shared <= (size_t)device->shared_bytes)
-        return launch_shared<T, PLAIN>(device, job, elements, d_table, stream);
+        return launch_shared<T, PLAIN>(device, element, binning, elements, counters, stream);
     unsigned blocks = grid_size(device, elements->count, 4 * BLOCK_THREADS);
     histogram_global_kernel<T, PLAIN>
         <<<blocks, BLOCK_THREADS, 0, stream>>>((const T *)elements->d_data, count_of(elements),
-                                               job->binning, job->element.swapped, d_table);
+                                               *binning, element->swapped, counters);
     return cudaGetLastError();
 }
 
 } // namespace
 
-cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct job *job,
-                                  const struct cuda_elements *elements, uint64_t *d_counts,
-                                  cudaStream_t stream)
+cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct element *element,
+                                  const struct binning *binning,
+                                  const struct cuda_elements *elements,
+                                  const struct cuda_histogram_table *table, cudaStream_t stream)
 {
-    bool plain = job->binning.form == BINNING_UNIT32 && !job->element.swapped;
+    bool plain = binning->form == BINNING_UNIT32 && !element->swapped;
 
-    switch (job->element.type) {
-#define LAUNCH_CASE(id, name, ctype)                                                \
-    case ELEMENT_##id:                                                              \
-        return plain ? launch<ctype, true>(device, job, elements, d_counts, stream) \
-                     : launch<ctype, false>(device, job, elements, d_counts, stream);
+    switch (element->type) {
+#define LAUNCH_CASE(id, name, ctype)                                                          \
+    case ELEMENT_##id:                                                                        \
+        return plain ? launch<ctype, true>(device, element, binning, elements, table, stream) \
+                     : launch<ctype, false>(device, element, binning, elements, table, stream);
         ELEMENT_TYPES(LAUNCH_CASE)
 #undef LAUNCH_CASE
     case ELEMENT_TYPE_COUNT:

@@ -51,13 +51,20 @@ cudaError_t cuda_text_launch(const struct cuda_device *device, const struct job 
                              const void *d_text, size_t text_bytes, void *d_values, void *d_control,
                              cudaStream_t stream);
 
+/* Where a histogram is counted, in device memory. */
+struct cuda_histogram_table {
+    uint64_t *d_counts;  /* [bins] */
+    uint64_t *d_outside; /* [BINNING_OUTSIDE]: below, above */
+};
+
 /*
- * Counts the elements into the table d_counts[bins + 2]. Any number of launches may share the
- * table.
+ * Adds the elements, of that type, to the table. What the binning points to is on the device. Any
+ * number of launches may share a table, or its parts.
  */
-cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct job *job,
-                                  const struct cuda_elements *elements, uint64_t *d_counts,
-                                  cudaStream_t stream);
+cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct element *element,
+                                  const struct binning *binning,
+                                  const struct cuda_elements *elements,
+                                  const struct cuda_histogram_table *table, cudaStream_t stream);
 
 /*
  * Adds to d_hits[i], for each predicate i of the job that is an interval, how many of the elements

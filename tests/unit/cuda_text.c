@@ -521,8 +521,11 @@ static void launch(const struct bench *bench, const struct cuda_elements *elemen
     char *d_bytes = d_result;
     const struct cuda_stalin_sort_buffers buffers = {d_bytes + room, d_bytes + 2 * room, d_bytes};
 
+    const struct cuda_histogram_table table = {d_result, (uint64_t *)d_result + job->binning.bins};
+
     if (job->operation == OPERATION_HISTOGRAM)
-        must_cuda(cuda_histogram_launch(device, job, elements, d_result, NULL));
+        must_cuda(
+            cuda_histogram_launch(device, &job->element, &job->binning, elements, &table, NULL));
     else if (job->operation == OPERATION_REDUCE)
         must_cuda(cuda_reduce_launch(device, job, elements, d_result, NULL));
     else if (job->operation == OPERATION_COUNT)
