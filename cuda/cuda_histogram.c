@@ -11,6 +11,12 @@ static size_t cuda_histogram_partial_bytes(const struct job *job)
     return ((size_t)job->binning.bins + BINNING_OUTSIDE) * sizeof(uint64_t);
 }
 
+static size_t cuda_histogram_scratch_bytes_of(const struct job *job, size_t elements_bytes)
+{
+    return cuda_histogram_scratch_bytes(&job->element, &job->binning,
+                                        elements_bytes / job->element.bytes);
+}
+
 static size_t cuda_histogram_result_bytes(const struct job *job, size_t elements_bytes)
 {
     (void)elements_bytes;
@@ -23,8 +29,9 @@ static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
     const struct job *job = shared->job;
     uint64_t *d_counts = shared->d_partial;
     struct cuda_histogram_table table = {d_counts, d_counts + job->binning.bins};
-    cudaError_t error = cuda_histogram_launch(&shared->device, &job->element, &job->binning,
-                                              &chunk->elements, &table, chunk->stream);
+    cudaError_t error =
+        cuda_histogram_launch(&shared->device, &job->element, &job->binning, &chunk->elements,
+                              &table, chunk->d_scratch, chunk->stream);
 
     if (error != cudaSuccess || job->outside != OUTSIDE_ABORT)
         return error;
@@ -66,6 +73,7 @@ static cudaError_t cuda_histogram_collect(const struct cuda_shared *shared, void
 
 const struct cuda_operation cuda_histogram = {
     .partial_bytes = cuda_histogram_partial_bytes,
+    .scratch_bytes = cuda_histogram_scratch_bytes_of,
     .result_bytes = cuda_histogram_result_bytes,
     .absorb = cuda_histogram_absorb,
     .settle = cuda_histogram_settle,

@@ -54,37 +54,58 @@ __device__ __forceinline__ void use_elements(const element_vector<T> &vector, bo
         use(swapped ? swap_bytes(vector.values[i]) : vector.values[i]);
 }
 
+/* How a kernel reads: once, or again soon by another block, so that it should stay in L2. */
+enum element_reuse { READ_ONCE, READ_AGAIN };
+
+template <enum element_reuse REUSE>
+__device__ __forceinline__ uint4 load_vector(const uint4 *d_vector)
+{
+    return REUSE == READ_ONCE ? __ldcs(d_vector) : __ldcg(d_vector);
+}
+
 /*
- * Calls use(value) for the elements that fall to this thread, in native byte order: 16 bytes at a
- * time, grid-stride, two loads under way, and then the last few, less than 16 bytes, one a thread.
+ * Calls use(value) for the elements that fall to this thread if `parts` blocks share the work and
+ * this is number `part` of them, in native byte order: 16 bytes at a time, strided by all threads,
+ * LOADS loads under way, and then the last few, less than 16 bytes, one a thread.
  */
-template <typename T, typename Use>
-__device__ __forceinline__ void for_each_element(const T *d_elements, uint32_t elements,
-                                                 bool swapped, Use use)
+template <unsigned LOADS, enum element_reuse REUSE, typename T, typename Use>
+__device__ __forceinline__ void for_each_element_of(const T *d_elements, uint32_t elements,
+                                                    uint32_t part, uint32_t parts, bool swapped,
+                                                    Use use)
 {
     constexpr uint32_t width = element_vector<T>::width;
     const uint4 *d_vectors = (const uint4 *)d_elements;
-    const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const uint32_t stride = gridDim.x * blockDim.x;
+    const uint32_t thread = part * blockDim.x + threadIdx.x;
+    const uint32_t stride = parts * blockDim.x;
     const uint32_t vectors = elements / width;
     uint32_t i = thread;
 
-    for (; i < vectors && vectors - i > stride; i += 2 * stride) {
-        element_vector<T> first, second;
-        first.loaded = __ldcs(d_vectors + i);
-        second.loaded = __ldcs(d_vectors + i + stride);
-        use_elements(first, swapped, use);
-        use_elements(second, swapped, use);
+    for (; i < vectors && vectors - i > (LOADS - 1) * stride; i += LOADS * stride) {
+        element_vector<T> loaded[LOADS];
+#pragma unroll
+        for (uint32_t k = 0; k < LOADS; k++)
+            loaded[k].loaded = load_vector<REUSE>(d_vectors + i + k * stride);
+#pragma unroll
+        for (uint32_t k = 0; k < LOADS; k++)
+            use_elements(loaded[k], swapped, use);
     }
-    if (i < vectors) {
+    for (; i < vectors; i += stride) {
         element_vector<T> only;
-        only.loaded = __ldcs(d_vectors + i);
+        only.loaded = load_vector<REUSE>(d_vectors + i);
         use_elements(only, swapped, use);
     }
     if (thread < elements % width) {
         T last = d_elements[vectors * width + thread];
         use(swapped ? swap_bytes(last) : last);
     }
+}
+
+/* The same for all blocks of the grid, two loads under way. */
+template <typename T, typename Use>
+__device__ __forceinline__ void for_each_element(const T *d_elements, uint32_t elements,
+                                                 bool swapped, Use use)
+{
+    for_each_element_of<2, READ_ONCE>(d_elements, elements, blockIdx.x, gridDim.x, swapped, use);
 }
 
 /* As many blocks as the elements can keep busy with at least `least` of them each. */

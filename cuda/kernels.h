@@ -58,13 +58,23 @@ struct cuda_histogram_table {
 };
 
 /*
- * Adds the elements, of that type, to the table. What the binning points to is on the device. Any
- * number of launches may share a table, or its parts.
+ * Device memory that a launch of so many elements of that type can use, in bytes; 0 for those that
+ * are best without, and always less for fewer elements.
+ */
+size_t cuda_histogram_scratch_bytes(const struct element *element, const struct binning *binning,
+                                    size_t elements);
+
+/*
+ * Adds the elements, fewer than 2^32 of that type, to the table. What the binning points to is on
+ * the device. d_scratch is cuda_histogram_scratch_bytes of memory, 256-byte aligned, that no other
+ * work under way uses, or NULL: then large launches take longer. Any number of launches may share a
+ * table, or its parts. How it is counted: histogram_kernels.h.
  */
 cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct element *element,
                                   const struct binning *binning,
                                   const struct cuda_elements *elements,
-                                  const struct cuda_histogram_table *table, cudaStream_t stream);
+                                  const struct cuda_histogram_table *table, void *d_scratch,
+                                  cudaStream_t stream);
 
 /*
  * Adds to d_hits[i], for each predicate i of the job that is an interval, how many of the elements

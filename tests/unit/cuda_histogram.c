@@ -1,0 +1,338 @@
+/*
+ * Each of the histogram's kernels on a GPU against a plain loop: every type and byte order, numbers
+ * of bins on both sides of what each kernel takes, distributions that are easy and hard, numbers of
+ * elements around those of vectors and tiles, one multiprocessor and all, and tables that are not
+ * empty when the launch begins. Skipped where no GPU can be used.
+ *
+ * usage: tests/unit/cuda_histogram [TYPE]...     (all types, and large launches, by default)
+ */
+#include "config.h"
+
+#include "histogram_kernels.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* What counters hold before a launch, so that they carry into their upper half. */
+#define INITIAL_COUNT ((uint64_t)UINT32_MAX)
+
+/* Elements of the largest launch: several tiles for each of as many blocks as a GPU may have. */
+#define ELEMENTS_MAX ((size_t)9 << 20)
+
+enum values { UNIFORM, EQUAL, TWO, SORTED, SKEWED, WARPS, ANYTHING, VALUES_COUNT };
+
+static const char *const values_names[VALUES_COUNT] = {
+    [UNIFORM] = "uniform", [EQUAL] = "all equal",         [TWO] = "two values", [SORTED] = "sorted",
+    [SKEWED] = "skewed",   [WARPS] = "each warp its own", [ANYTHING] = "bits",
+};
+
+static const struct histogram_kernel *const kernels[] = {
+    &histogram_kernel_shared,
+    &histogram_kernel_windows,
+    &histogram_kernel_partition,
+    &histogram_kernel_cached,
+};
+
+/* A GPU, and what is counted on it. */
+struct bench {
+    struct cuda_device device;
+    struct element element;
+    struct binning binning;
+    unsigned char *data;
+    uint64_t *expected; /* [bins + BINNING_OUTSIDE] */
+    uint64_t *counts;   /* likewise, what a launch found */
+};
+
+/* The elements; most of them are in some bin, but where they are any bits. */
+static void fill(struct bench *bench, enum values values, size_t elements)
+{
+    const struct element *element = &bench->element;
+    const uint64_t low = bench->binning.low;
+    const uint64_t last = bench->binning.last;
+    const uint64_t span = last == UINT64_MAX ? last : last + 1;
+    uint64_t state = elements;
+
+    for (size_t i = 0; i < elements; i++) {
+        uint64_t random = tap_random(&state);
+        uint64_t x = random % span;
+        if (values == EQUAL)
+            x = last / 3;
+        else if (values == TWO)
+            x = random % 2 ? last : last / 2;
+        else if (values == SORTED)
+            x = (uint64_t)((unsigned __int128)span * i / elements);
+        else if (values == SKEWED)
+            x = (random >> random % 64) % span;
+        else if (values == WARPS)
+            x = (i / 128 * 0x9e3779b97f4a7c15) % span;
+        uint64_t word = values == ANYTHING || random % 1024 == 0 ? random : low + x;
+        if (element->swapped)
+            word = element_swap(word, element->bytes);
+        memcpy(bench->data + i * element->bytes, &word, element->bytes);
+    }
+}
+
+/* The plain loop. */
+static void expect(struct bench *bench, size_t elements)
+{
+    const struct element *element = &bench->element;
+    size_t entries = (size_t)bench->binning.bins + BINNING_OUTSIDE;
+
+    for (size_t i = 0; i < entries; i++)
+        bench->expected[i] = INITIAL_COUNT;
+    for (size_t i = 0; i < elements; i++) {
+        uint64_t key = element_key(element, bench->data + i * element->bytes);
+        bench->expected[binning_index(&bench->binning, bench->binning.form, key)]++;
+    }
+}
+
+static void *device_memory(size_t bytes)
+{
+    void *d_memory = NULL;
+    return cudaMalloc(&d_memory, bytes > 0 ? bytes : 1) == cudaSuccess ? d_memory : NULL;
+}
+
+/*
+ * Launches the kernel, or if it is NULL the one that is chosen, into a table that is in two pieces.
+ */
+static cudaError_t launch(struct bench *bench, const struct histogram_kernel *kernel,
+                          const struct cuda_elements *elements,
+                          const struct cuda_histogram_table *table, void *d_scratch)
+{
+    const struct histogram_task task = {
+        &bench->device, &bench->element, &bench->binning, elements, table, d_scratch, NULL};
+
+    if (kernel)
+        return kernel->launch(&task);
+    return cuda_histogram_launch(&bench->device, &bench->element, &bench->binning, elements, table,
+                                 d_scratch, NULL);
+}
+
+static size_t scratch_bytes(const struct bench *bench, const struct histogram_kernel *kernel,
+                            size_t elements)
+{
+    if (!kernel)
+        return cuda_histogram_scratch_bytes(&bench->element, &bench->binning, elements);
+    return kernel->scratch_bytes ? kernel->scratch_bytes(&bench->element, &bench->binning, elements)
+                                 : 0;
+}
+
+/* Whether the kernel counts what the loop does; memory is as large as it must be, and no larger. */
+static bool count(struct bench *bench, const struct histogram_kernel *kernel, size_t elements,
+                  bool told)
+{
+    size_t bins_bytes = bench->binning.bins * sizeof(uint64_t);
+    size_t outside_bytes = BINNING_OUTSIDE * sizeof(uint64_t);
+    size_t bytes = elements * bench->element.bytes;
+    size_t entries = (size_t)bench->binning.bins + BINNING_OUTSIDE;
+    uint32_t told_elements = (uint32_t)elements;
+    /* A launch that reads how many elements there are has room for more. */
+    size_t most = told ? elements : elements + elements / 3 + 1;
+    size_t d_scratch_bytes = scratch_bytes(bench, kernel, most);
+    uint64_t *d_counts = device_memory(bins_bytes);
+    uint64_t *d_outside = device_memory(outside_bytes);
+    uint32_t *d_count = device_memory(sizeof told_elements);
+    void *d_data = device_memory(bytes);
+    void *d_scratch = d_scratch_bytes > 0 ? device_memory(d_scratch_bytes) : NULL;
+    const struct cuda_elements on_device = {d_data, most, told ? NULL : d_count};
+    const struct cuda_histogram_table table = {d_counts, d_outside};
+
+    for (size_t i = 0; i < entries; i++)
+        bench->counts[i] = INITIAL_COUNT;
+    bool good =
+        d_counts && d_outside && d_count && d_data && (d_scratch || d_scratch_bytes == 0) &&
+        cudaMemcpy(d_counts, bench->counts, bins_bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
+        cudaMemcpy(d_outside, bench->counts, outside_bytes, cudaMemcpyHostToDevice) ==
+            cudaSuccess &&
+        cudaMemcpy(d_count, &told_elements, sizeof told_elements, cudaMemcpyHostToDevice) ==
+            cudaSuccess &&
+        cudaMemcpy(d_data, bench->data, bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
+        launch(bench, kernel, &on_device, &table, d_scratch) == cudaSuccess &&
+        cudaMemcpy(bench->counts, d_counts, bins_bytes, cudaMemcpyDeviceToHost) == cudaSuccess &&
+        cudaMemcpy(bench->counts + bench->binning.bins, d_outside, outside_bytes,
+                   cudaMemcpyDeviceToHost) == cudaSuccess;
+    cudaFree(d_counts);
+    cudaFree(d_outside);
+    cudaFree(d_count);
+    cudaFree(d_data);
+    cudaFree(d_scratch);
+    return good && memcmp(bench->counts, bench->expected, entries * sizeof(uint64_t)) == 0;
+}
+
+/* Whether a kernel takes elements of that type into such bins, with the scratch memory it wants. */
+static bool takes(const struct bench *bench, const struct histogram_kernel *kernel)
+{
+    static const struct cuda_elements some = {.count = 1};
+    char scratch;
+    bool has_scratch = kernel->scratch_bytes &&
+                       kernel->scratch_bytes(&bench->element, &bench->binning, some.count) > 0;
+    const struct histogram_task task = {
+        .device = &bench->device,
+        .element = &bench->element,
+        .binning = &bench->binning,
+        .elements = &some,
+        .d_scratch = has_scratch ? &scratch : NULL,
+    };
+    return kernel->takes(&task);
+}
+
+static bool check(struct bench *bench, const struct histogram_kernel *kernel, enum values values,
+                  size_t elements, bool told)
+{
+    return count(bench, kernel, elements, told) ||
+           tap_note("%zu elements, %s, %s", elements, values_names[values],
+                    told ? "told how many" : "how many is on the device");
+}
+
+/*
+ * Counts elements of all distributions, or of some, with every kernel that takes them, and with the
+ * one that is chosen.
+ */
+static void test_binning(struct bench *bench, const char *name, bool all, const size_t *lengths,
+                         size_t length_count)
+{
+    bool good[ARRAY_LENGTH(kernels) + 1];
+
+    memset(good, true, sizeof good);
+    for (enum values values = 0; values < VALUES_COUNT; values++) {
+        if (!all && values != UNIFORM && values != ANYTHING)
+            continue;
+        for (size_t i = 0; i < length_count; i++) {
+            fill(bench, values, lengths[i]);
+            expect(bench, lengths[i]);
+            for (size_t k = 0; k <= ARRAY_LENGTH(kernels); k++) {
+                const struct histogram_kernel *kernel =
+                    k < ARRAY_LENGTH(kernels) ? kernels[k] : NULL;
+                if (!kernel || takes(bench, kernel))
+                    good[k] &= check(bench, kernel, values, lengths[i], i % 2 == 0);
+            }
+        }
+    }
+    for (size_t k = 0; k <= ARRAY_LENGTH(kernels); k++) {
+        const struct histogram_kernel *kernel = k < ARRAY_LENGTH(kernels) ? kernels[k] : NULL;
+        if (!kernel || takes(bench, kernel))
+            tap_ok(good[k], "%s%s, %s, %d multiprocessors: %s", bench->element.name,
+                   bench->element.swapped ? " swapped" : "", name, bench->device.multiprocessors,
+                   kernel ? kernel->name : "the chosen");
+    }
+}
+
+struct range {
+    const char *name;
+    __int128 low;
+    __int128 high;
+    uint64_t bins;
+};
+
+/* Ranges for all types, on both sides of what a kernel takes, and one for each form of binning. */
+static const struct range ranges[] = {
+    {"1 bin", 0, 1, 1},
+    {"100 bins", 0, 100, 100},
+    {"1,000 bins from -500", -500, 500, 1000},
+    {"256 bins of a wide range", -100000, 1000003, 256},
+    {"5,000 bins", 0, 5000, 5000},
+    {"28,670 bins", 0, 28670, 28670},
+    {"28,671 bins", 0, 28671, 28671},
+    {"58,110 bins", 0, 58110, 58110},
+    {"58,111 bins", 0, 58111, 58111},
+    {"65,534 bins", 0, 65534, 65534},
+    {"65,535 bins", 0, 65535, 65535},
+    {"116,222 bins", 0, 116222, 116222},
+    {"116,223 bins", 0, 116223, 116223},
+    {"1,000,000 bins of a wide range", -1000000000, 1000000007, 1000000},
+    {"5,000,000 bins of 64 bits", -((__int128)1 << 62), (__int128)1 << 61, 5000000},
+    {"2^24 - 2 bins", 0, (1 << 24) - 2, (1 << 24) - 2},
+    {"2^24 - 1 bins", 0, (1 << 24) - 1, (1 << 24) - 1},
+};
+
+#define BINS_MAX ((size_t)1 << 24)
+
+static bool set_range(struct bench *bench, const struct range *range)
+{
+    struct failure failure;
+    if (bench->element.type == ELEMENT_U64 && range->low < 0)
+        return false;
+    return binning_init(&bench->binning, &bench->element, range->low, range->high, range->bins,
+                        &failure) == STATUS_OK;
+}
+
+static void test_type(struct bench *bench, const char *type)
+{
+    static const size_t few[] = {0, 1, 3, 4, 5, 15, 16, 17, 4097};
+    static const size_t some[] = {100003, 49152};
+    static const size_t around_tiles[] = {16383, 16384, 16385, 8191, 8193, 300001};
+    const int multiprocessors = bench->device.multiprocessors;
+
+    element_parse(type, &bench->element);
+    for (size_t i = 0; i < ARRAY_LENGTH(ranges); i++) {
+        bool many = ranges[i].bins > 1000000; /* takes long, because tables are compared */
+        if ((many && bench->element.bytes < 4) || !set_range(bench, &ranges[i]))
+            continue;
+        test_binning(bench, ranges[i].name, false, some, ARRAY_LENGTH(some));
+        if (many)
+            continue;
+        test_binning(bench, ranges[i].name, false, few, ARRAY_LENGTH(few));
+        bench->device.multiprocessors = i % 2 == 0 ? 1 : 3;
+        test_binning(bench, ranges[i].name, true, around_tiles, ARRAY_LENGTH(around_tiles));
+        bench->device.multiprocessors = multiprocessors;
+    }
+}
+
+/* Several tiles for every block of the whole GPU. */
+static void test_large(struct bench *bench, const char *type)
+{
+    static const size_t large[] = {ELEMENTS_MAX, ELEMENTS_MAX - 4099};
+    static const struct range some[] = {
+        {"256 bins", 0, 256, 256},
+        {"65,536 bins", 0, 65536, 65536},
+        {"5,000,000 bins", 0, 5000000, 5000000},
+    };
+
+    element_parse(type, &bench->element);
+    for (size_t i = 0; i < ARRAY_LENGTH(some); i++) {
+        if (set_range(bench, &some[i]))
+            test_binning(bench, some[i].name, true, large, ARRAY_LENGTH(large));
+    }
+}
+
+static bool open_bench(struct bench *bench)
+{
+    int devices = 0;
+
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0 ||
+        cudaDeviceGetAttribute(&bench->device.multiprocessors, cudaDevAttrMultiProcessorCount, 0) !=
+            cudaSuccess ||
+        cudaDeviceGetAttribute(&bench->device.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                               0) != cudaSuccess)
+        return false;
+    bench->data = malloc(ELEMENTS_MAX * sizeof(uint64_t));
+    bench->expected = malloc((BINS_MAX + BINNING_OUTSIDE) * sizeof(uint64_t));
+    bench->counts = malloc((BINS_MAX + BINNING_OUTSIDE) * sizeof(uint64_t));
+    return bench->data && bench->expected && bench->counts;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const types[] = {"i8",    "u8",  "i16", "i16be", "u16",  "i32",
+                                        "i32be", "u32", "i64", "u64",   "u64be"};
+    static const char *const large_types[] = {"u8", "u16", "i32", "i64"};
+    struct bench bench = {0};
+
+    if (!open_bench(&bench)) {
+        puts("1..0 # SKIP no GPU");
+        return 0;
+    }
+    for (int i = 1; i < argc; i++)
+        test_type(&bench, argv[i]);
+    for (size_t i = 0; argc == 1 && i < ARRAY_LENGTH(types); i++)
+        test_type(&bench, types[i]);
+    for (size_t i = 0; argc == 1 && i < ARRAY_LENGTH(large_types); i++)
+        test_large(&bench, large_types[i]);
+    free(bench.data);
+    free(bench.expected);
+    free(bench.counts);
+    return tap_done();
+}
