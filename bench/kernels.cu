@@ -1,92 +1,25 @@
 /*
- * The kernels against CUB's composition of the same, on data that is already on the GPU.
+ * The kernels on data that is already on the GPU: against CUB's composition of the same, and as the
+ * last rungs of ladders (bench/ladder) that begin with the kernels of tutorials.
  *
- * usage: bench/kernels [MEBIVALUES]     (int32 values, 256 by default)
+ * usage: bench/kernels [MEBIVALUES [TABLE]...]     (int32 values, 256 by default)
  *
- * Every result is compared with one computed on the CPU before anything is timed. Prints a Markdown
- * table: medians of CUDA events over RUNS runs after a warm-up, the bytes that must be read a
- * second, and how many times as long CUB takes; and another one of how fast text is parsed, which
- * CUB does not do.
+ * TABLE is `rivals`, `text` or `histogram`; all of them by default. Every result is compared with
+ * one computed on the CPU before anything is timed. Prints Markdown tables: medians of CUDA events
+ * after a warm-up; `rivals` the bytes that must be read a second, and how many times as long CUB
+ * takes; `text` how fast it is parsed, which CUB does not do.
  */
-extern "C" {
-#include "element.h"
-}
-#include "kernels.h"
+#include "ladder/ladder.cuh"
 
-#include <algorithm>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
-#include <functional>
 #include <random>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
-#include <vector>
 
 namespace
 {
-
-constexpr int RUNS = 21;
-
-void check(cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess)
-        return;
-    fprintf(stderr, "kernels: %s: %s\n", what, cudaGetErrorString(error));
-    exit(1);
-}
-
-void require(bool right, const char *what)
-{
-    if (right)
-        return;
-    fprintf(stderr, "kernels: wrong result: %s\n", what);
-    exit(1);
-}
-
-template <typename T>
-T *device_array(size_t count)
-{
-    void *memory;
-    check(cudaMalloc(&memory, count * sizeof(T)), "cudaMalloc");
-    check(cudaMemset(memory, 0, count * sizeof(T)), "cudaMemset");
-    return (T *)memory;
-}
-
-/* One value of the device. */
-template <typename T>
-T fetch(const T *d_value)
-{
-    T value;
-    check(cudaMemcpy(&value, d_value, sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return value;
-}
-
-/* The median of the milliseconds that `work` takes. */
-double milliseconds(const std::function<void()> &work)
-{
-    std::vector<float> times;
-    cudaEvent_t start, stop;
-
-    check(cudaEventCreate(&start), "cudaEventCreate");
-    check(cudaEventCreate(&stop), "cudaEventCreate");
-    for (int i = 0; i < 3; i++)
-        work();
-    for (int i = 0; i < RUNS; i++) {
-        float time;
-        check(cudaEventRecord(start), "cudaEventRecord");
-        work();
-        check(cudaEventRecord(stop), "cudaEventRecord");
-        check(cudaEventSynchronize(stop), "a kernel");
-        check(cudaEventElapsedTime(&time, start, stop), "cudaEventElapsedTime");
-        times.push_back(time);
-    }
-    std::nth_element(times.begin(), times.begin() + RUNS / 2, times.end());
-    return times[RUNS / 2];
-}
 
 void row(const char *name, double bytes, const std::function<void()> &ours,
          const std::function<void()> &cubs)
@@ -94,19 +27,6 @@ void row(const char *name, double bytes, const std::function<void()> &ours,
     double a = milliseconds(ours);
     double b = milliseconds(cubs);
     printf("| %s | %.3f | %.0f | %.3f | %.2f |\n", name, a, bytes / a / 1e6, b, b / a);
-}
-
-/* CUB's algorithms ask for temporary memory in a first call. */
-template <typename Call>
-std::function<void()> cub_call(Call call)
-{
-    size_t bytes = 0;
-    check(call(nullptr, bytes), "CUB");
-    void *d_memory = device_array<char>(bytes + 1);
-    return [=] {
-        size_t size = bytes;
-        check(call(d_memory, size), "CUB");
-    };
 }
 
 struct widen {
@@ -286,7 +206,7 @@ struct text_kind {
 };
 
 /* Parses lines of that kind, at least so many bytes; returns GB/s. */
-double text_speed(const struct bench &bench, const struct text_kind &kind, size_t bytes)
+double text_speed(const struct ladder &ladder, const struct text_kind &kind, size_t bytes)
 {
     struct job job = {};
     std::string text;
@@ -302,7 +222,7 @@ double text_speed(const struct bench &bench, const struct text_kind &kind, size_
     char *d_control = device_array<char>(cuda_text_control_bytes(text.size()));
     check(cudaMemcpy(d_text, text.data(), text.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
     auto ours = [&] {
-        check(cuda_text_launch(&bench.device, &job, d_text, text.size(), d_values, d_control, 0),
+        check(cuda_text_launch(&ladder.device, &job, d_text, text.size(), d_values, d_control, 0),
               "text");
     };
     ours();
@@ -319,7 +239,7 @@ double text_speed(const struct bench &bench, const struct text_kind &kind, size_
     return speed;
 }
 
-void bench_text(const struct bench &bench)
+void bench_text(const struct ladder &ladder)
 {
     std::mt19937 random(2);
     auto append = [&](std::string &text, std::vector<int64_t> &values, int64_t value) {
@@ -354,9 +274,9 @@ void bench_text(const struct bench &bench)
 
     printf("\n| text to int64 | 4 MiB, GB/s | 256 MiB, GB/s |\n|---|---|---|\n");
     for (const struct text_kind &kind : kinds) {
-        double small = text_speed(bench, kind, (size_t)4 << 20);
+        double small = text_speed(ladder, kind, (size_t)4 << 20);
         printf("| %s | %.0f | %.0f |\n", kind.name, small,
-               text_speed(bench, kind, (size_t)256 << 20));
+               text_speed(ladder, kind, (size_t)256 << 20));
     }
 }
 
@@ -367,33 +287,76 @@ void upload(const struct bench &bench)
           "cudaMemcpy");
 }
 
-} // namespace
-
-int main(int argc, char **argv)
+void bench_rivals(const struct ladder &ladder)
 {
-    size_t n = (size_t)(argc > 1 ? atoi(argv[1]) : 256) << 20;
     struct bench bench = {};
-    struct cudaDeviceProp properties;
     std::mt19937 random(1);
 
-    check(cudaGetDeviceProperties(&properties, 0), "no device");
-    bench.device.multiprocessors = properties.multiProcessorCount;
-    bench.device.shared_bytes = (int)properties.sharedMemPerBlockOptin;
-    bench.values.resize(n);
+    bench.device = ladder.device;
+    bench.values.resize(ladder.values);
     for (int32_t &value : bench.values)
         value = (int32_t)random();
-    bench.bytes = (double)(n * sizeof(int32_t));
-    bench.d_values = device_array<int32_t>(n);
+    bench.bytes = (double)(ladder.values * sizeof(int32_t));
+    bench.d_values = device_array<int32_t>(ladder.values);
     upload(bench);
 
-    printf("%s, %zu Mi int32\n\n", properties.name, n >> 20);
-    printf("| kernels | ms | GB/s | CUB, ms | ratio |\n|---|---|---|---|---|\n");
+    printf("\n| kernels | ms | GB/s | CUB, ms | ratio |\n|---|---|---|---|---|\n");
     bench_reduce(bench);
     bench_count(bench);
     bench_stalin_sort("stalin-sort, random, against CUB's scan and select", bench);
     std::sort(bench.values.begin(), bench.values.end());
     upload(bench);
     bench_stalin_sort("stalin-sort, sorted, likewise", bench);
-    bench_text(bench);
+    cudaFree(bench.d_values);
+}
+
+struct table {
+    const char *name;
+    void (*print)(const struct ladder &ladder);
+};
+
+const struct table tables[] = {
+    {"rivals", bench_rivals},
+    {"text", bench_text},
+    {"histogram", ladder_histogram},
+};
+
+/* Fills the ladder in; returns the GPU's name. */
+std::string open_device(struct ladder &ladder)
+{
+    struct cudaDeviceProp properties;
+
+    check(cudaGetDeviceProperties(&properties, 0), "no device");
+    ladder.device.multiprocessors = properties.multiProcessorCount;
+    ladder.device.shared_bytes = (int)properties.sharedMemPerBlockOptin;
+    size_t bytes = ladder.values * sizeof(int32_t) / 2;
+    char *d_from = device_array<char>(bytes);
+    char *d_to = device_array<char>(bytes);
+    double time = milliseconds([=] {
+        check(cudaMemcpyAsync(d_to, d_from, bytes, cudaMemcpyDeviceToDevice, 0), "cudaMemcpy");
+    });
+    ladder.copy_speed = 2 * (double)bytes / time / 1e6;
+    cudaFree(d_from);
+    cudaFree(d_to);
+    return properties.name;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    struct ladder ladder = {};
+
+    ladder.values = (size_t)(argc > 1 ? atoi(argv[1]) : 256) << 20;
+    std::string name = open_device(ladder);
+    printf("%s, %zu Mi int32, a copy reads and writes %.0f GB/s\n", name.c_str(),
+           ladder.values >> 20, ladder.copy_speed);
+    for (const struct table &table : tables) {
+        bool wanted = argc <= 2;
+        for (int i = 2; i < argc; i++)
+            wanted |= std::string(table.name) == argv[i];
+        if (wanted)
+            table.print(ladder);
+    }
     return 0;
 }

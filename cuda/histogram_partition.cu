@@ -88,50 +88,51 @@ __host__ __device__ constexpr uint32_t staged_place(uint32_t place)
     return place + 2 * (place / 64 + place / 512);
 }
 
-/* This thread's elements of a tile, as they are in memory, or as they are counted. */
-template <typename T>
+/*
+ * This thread's elements of a tile, as they are in memory. FULL: the tile has all of its elements;
+ * code that need not ask for each is several times as fast.
+ */
+template <typename T, bool FULL>
 struct tile_share {
     static constexpr uint32_t width = element_vector<T>::width;
     static constexpr uint32_t size = VECTORS * width;
     element_vector<T> vectors[VECTORS];
-    int32_t left; /* of the tile, from this thread's first element on */
+    uint32_t count; /* of the tile */
 
-    __device__ __forceinline__ tile_share(const T *d_tile, uint32_t count)
-        : left((int32_t)count - (int32_t)(threadIdx.x * width))
+    __device__ __forceinline__ tile_share(const T *d_tile, uint32_t tile_count) : count(tile_count)
     {
-        if (count == TILE_ELEMENTS<T>) {
+        if constexpr (FULL) {
 #pragma unroll
             for (uint32_t k = 0; k < VECTORS; k++)
                 vectors[k].loaded = __ldcs((const uint4 *)d_tile + k * SPLIT_THREADS + threadIdx.x);
         } else {
 #pragma unroll
-            for (uint32_t i = 0; i < size; i++) {
-                uint32_t place = (i / width * SPLIT_THREADS + threadIdx.x) * width + i % width;
-                vectors[i / width].values[i % width] = place < count ? d_tile[place] : 0;
-            }
+            for (uint32_t i = 0; i < size; i++)
+                vectors[i / width].values[i % width] = has(i) ? d_tile[place(i)] : 0;
         }
     }
 
-    /* Whether the tile reaches to element i of vector k. */
-    __device__ __forceinline__ bool has(uint32_t k, uint32_t i) const
+    /* Where element i is in the tile, and whether the tile reaches so far. */
+    __device__ __forceinline__ uint32_t place(uint32_t i) const
     {
-        return (int32_t)(k * SPLIT_THREADS * width + i) < left;
+        return (i / width * SPLIT_THREADS + threadIdx.x) * width + i % width;
     }
 
-    /* Calls use(index of 0 .. size - 1) for each element that there is. */
-    template <typename Use>
-    __device__ __forceinline__ void for_each(Use use) const
+    __device__ __forceinline__ bool has(uint32_t i) const
     {
-#pragma unroll
-        for (uint32_t k = 0; k < VECTORS; k++) {
-#pragma unroll
-            for (uint32_t i = 0; i < width; i++) {
-                if (has(k, i))
-                    use(k * width + i);
-            }
-        }
+        return FULL || place(i) < count;
     }
 };
+
+/* The counter of a bin's bucket and this thread's lane: columns[bin / BUCKET_BINS][lane]. */
+__device__ __forceinline__ uint32_t *column_of(uint32_t *columns, uint32_t bin)
+{
+    constexpr uint32_t row_bits = 7; /* of the bytes of a bucket's counters */
+    static_assert(LANES * sizeof(uint32_t) == 1u << row_bits, "a row has a counter a lane");
+    uint32_t lane_bytes = threadIdx.x % LANES * (uint32_t)sizeof(uint32_t);
+    uint32_t row_bytes = bin >> (BUCKET_BITS - row_bits) & ~0u << row_bits;
+    return (uint32_t *)((char *)columns + (row_bytes | lane_bytes));
+}
 
 using SplitScan = cub::BlockScan<uint32_t, SPLIT_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
 
@@ -175,27 +176,32 @@ __device__ __forceinline__ void write_residuals(const uint16_t *staged, uint32_t
 }
 
 /* Sorts a tile; returns the run of the bucket that this thread has. The columns are zeros. */
-template <typename T, bool PLAIN>
+template <bool FULL, typename T, bool PLAIN>
 __device__ __forceinline__ uint32_t sort_tile(const T *d_tile, uint32_t count,
                                               const slots_of_bins<T, PLAIN> &slots,
                                               uint32_t buckets, uint32_t *columns, uint16_t *staged)
 {
     __shared__ typename SplitScan::TempStorage storage;
-    const tile_share<T> share(d_tile, count);
-    uint32_t *own = columns + threadIdx.x % LANES;
-    uint32_t bins[tile_share<T>::size];
+    using Share = tile_share<T, FULL>;
+    const Share share(d_tile, count);
+    uint32_t bins[Share::size];
 
-    share.for_each([&](uint32_t i) {
-        bins[i] = slots.slot(share.vectors[i / share.width].values[i % share.width]);
-        atomicAdd(&own[bins[i] / BUCKET_BINS * LANES], 1u);
-    });
+#pragma unroll
+    for (uint32_t i = 0; i < Share::size; i++) {
+        bins[i] = slots.slot(share.vectors[i / Share::width].values[i % Share::width]);
+        if (share.has(i))
+            atomicAdd(column_of(columns, bins[i]), 1u);
+    }
     __syncthreads();
     uint32_t run = place_runs(columns, buckets, storage);
     __syncthreads();
-    share.for_each([&](uint32_t i) {
-        uint32_t place = atomicAdd(&own[bins[i] / BUCKET_BINS * LANES], 1u);
-        staged[staged_place(place)] = (uint16_t)(bins[i] % BUCKET_BINS);
-    });
+#pragma unroll
+    for (uint32_t i = 0; i < Share::size; i++) {
+        if (share.has(i)) {
+            uint32_t place = atomicAdd(column_of(columns, bins[i]), 1u);
+            staged[staged_place(place)] = (uint16_t)(bins[i] % BUCKET_BINS);
+        }
+    }
     __syncthreads();
     return run;
 }
@@ -221,8 +227,11 @@ __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
     for (uint32_t tile = first_tile(partition, tiles, blockIdx.x); tile < last; tile++) {
         const size_t first = (size_t)tile * tile_elements;
         const uint32_t count = min(elements - (uint32_t)first, tile_elements);
-        uint32_t run = sort_tile<T, PLAIN>(d_elements + first, count, slots, partition.buckets,
-                                           columns, staged);
+        uint32_t run = count == tile_elements
+                           ? sort_tile<true>(d_elements + first, count, slots, partition.buckets,
+                                             columns, staged)
+                           : sort_tile<false>(d_elements + first, count, slots, partition.buckets,
+                                              columns, staged);
         if (threadIdx.x < partition.buckets) {
             partition.runs[(size_t)threadIdx.x * partition.room + tile] = run;
             weight += (run >> 16) + (run >> 16 ? RUN_WEIGHT : 0);
@@ -346,21 +355,25 @@ __device__ __forceinline__ void count_warp_runs(const struct partition &partitio
     const uint16_t *d_tile = partition.residuals + (size_t)first * partition.tile_elements;
     uint2 residuals[RUNS];
 
+    const auto run = [&](uint32_t i) {
+        return run_words(d_tile + i * partition.tile_elements, __shfl_sync(~0u, own, (int)i));
+    };
+
 #pragma unroll
     for (uint32_t i = 0; i < RUNS; i++) {
-        const struct run_words run(d_tile + i * partition.tile_elements,
-                                   __shfl_sync(~0u, own, (int)i));
-        if (lane < run.words)
-            residuals[i] = __ldcs(&run.d_words[lane]);
+        const struct run_words words = run(i);
+        if (lane < words.words)
+            residuals[i] = __ldcs(&words.d_words[lane]);
     }
 #pragma unroll
     for (uint32_t i = 0; i < RUNS; i++) {
-        const struct run_words run(d_tile + i * partition.tile_elements,
-                                   __shfl_sync(~0u, own, (int)i));
-        if (lane < run.words)
-            run.count(table, lane, residuals[i]);
-        run.count_from(table, LANES);
+        const struct run_words words = run(i);
+        if (lane < words.words)
+            words.count(table, lane, residuals[i]);
     }
+#pragma unroll 1
+    for (uint32_t i = 0; i < RUNS; i++) /* what is left of long ones */
+        run(i).count_from(table, LANES);
 }
 
 __global__ void __launch_bounds__(COUNT_THREADS)
