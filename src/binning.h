@@ -1,18 +1,26 @@
 /*
  * Binning: value -> bin and bin -> edges; the one definition, compiled for host and device.
  *
- * N bins of equal width divide the values LO <= v < HI: v falls into bin
+ * Bins lie side by side over the values LO <= v < HI. A value outside falls into one of two more
+ * "bins": N, the number of bins, if it is below LO, N + 1 if it is not below HI. Thus a table of
+ * N + 2 counters takes every value and no caller branches on it.
  *
- *     floor((v - LO) * N / (HI - LO))
+ * Scaled: N bins of equal width, v falls into bin floor((v - LO) * N / (HI - LO)) in exact integer
+ * arithmetic, so bin b begins at LO + ceil(b * (HI - LO) / N); or bins of width W, v falls into bin
+ * floor((v - LO) / W), the last one ending at HI. Both are floor(x * n / d) for x = v - LO.
  *
- * in exact integer arithmetic, so bin b begins at LO + ceil(b * (HI - LO) / N). A value outside
- * falls into one of two more "bins": N if it is below LO, N + 1 if it is not below HI. Thus a
- * table of N + 2 counters takes every value and no caller branches on it.
+ * The division is done as a multiplication. With m = floor(2^w * n / d), q = floor(x * m / 2^w)
+ * is the quotient or one less for every x < 2^w, since x * n / d - x * m / 2^w < 1; the remainder
+ * x * n - q * d < 2 * d then tells which (Granlund and Montgomery, "Division by Invariant Integers
+ * using Multiplication", PLDI 1994). w is 32 where everything fits, else 64.
  *
- * The division is done as a multiplication. With m = floor(2^w * N / span), q = floor(x * m / 2^w)
- * is the quotient or one less for every x < 2^w, since x * N / span - x * m / 2^w < 1; the
- * remainder x * N - q * span < 2 * span then tells which (Granlund and Montgomery, "Division by
- * Invariant Integers using Multiplication", PLDI 1994). w is 32 where everything fits, else 64.
+ * Powers: a bin for each length of |v| in digits, binary or decimal, on either side of 0, which has
+ * one of its own: ..., [-3, -1), [-1, 0), [0, 1), [1, 2), [2, 4), ... All values of the element's
+ * type are inside. The decimal length follows from the binary one, log10(2) being nearly 1233 /
+ * 4096 (Warren, "Hacker's Delight", 11-4).
+ *
+ * Edges: bins between each two of a list, found by a binary search without branches (Khuong and
+ * Morin, "Array Layouts for Comparison-Based Searching", 2017).
  *
  * All functions are pure and thread-safe; a struct binning is const once made.
  */
@@ -22,13 +30,18 @@
 #include "element.h"
 #include "status.h"
 
+#include <stddef.h>
+
 /* How the bin of a value is computed: the narrowest arithmetic that is exact. */
 enum binning_form {
     BINNING_UNIT32,    /* bins one wide, 32-bit */
     BINNING_UNIT64,    /* bins one wide, 64-bit */
-    BINNING_SCALED32,  /* 32-bit, HI - LO <= 2^31 */
-    BINNING_SCALED64,  /* 64-bit, HI - LO <= 2^63 */
+    BINNING_SCALED32,  /* 32-bit, d <= 2^31 */
+    BINNING_SCALED64,  /* 64-bit, d <= 2^63 */
     BINNING_SCALED128, /* 64-bit values, 128-bit remainder */
+    BINNING_LOG2,
+    BINNING_LOG10,
+    BINNING_EDGES,
 };
 
 /* N and the two outside counters fit 32-bit bin numbers. */
@@ -41,8 +54,13 @@ struct binning {
     uint32_t bins;       /* N */
     uint64_t low;        /* LO, as a key (element.h) */
     uint64_t last;       /* HI - LO - 1 */
-    uint64_t multiplier; /* m */
     uint64_t bias;       /* xored to keys so that they compare as unsigned words */
+    uint32_t numerator;  /* scaled: n */
+    uint64_t divisor;    /* scaled: d modulo 2^64 */
+    uint64_t multiplier; /* scaled: m */
+    uint32_t zero;       /* powers: the bin of 0 */
+    uint32_t steps;      /* edges: of the search */
+    uint64_t *starts;    /* edges: [2^steps], of each bin LO less its first value; then all ones */
 };
 
 /*
@@ -53,7 +71,39 @@ struct binning {
 enum status binning_init(struct binning *binning, const struct element *element, __int128 low,
                          __int128 high, uint64_t bins, struct failure *failure);
 
-/* The smallest value of bin `bin`; for bin == bins, HI. */
+/*
+ * Makes that of bins of that width over low <= value < high, the last of which may be cut off by
+ * `high`. Fails likewise, about --width.
+ */
+enum status binning_init_width(struct binning *binning, const struct element *element, __int128 low,
+                               __int128 high, uint64_t width, struct failure *failure);
+
+/*
+ * Makes that of `bins` bins of that width from `low` on, as far as 64 bits can hold them; `low`
+ * may lie below. `bins` is 1 .. BINNING_BINS_MAX. Of values outside it is not told on which side.
+ */
+void binning_init_window(struct binning *binning, const struct element *element, __int128 low,
+                         uint32_t bins, uint64_t width);
+
+/* Makes that of powers of 2 or of 10: `form` is BINNING_LOG2 or BINNING_LOG10. */
+void binning_init_powers(struct binning *binning, const struct element *element,
+                         enum binning_form form);
+
+/*
+ * Makes that between edges[0..count), integers in ascending order. Fails with STATUS_USAGE and a
+ * message about --edges if there are fewer than two, if one is not greater than the one before it,
+ * or outside 64 bits; with STATUS_DATA if there is no memory.
+ */
+enum status binning_init_edges(struct binning *binning, const struct element *element,
+                               const __int128 *edges, size_t count, struct failure *failure);
+
+/* Frees what a binning owns. One of zeros is allowed. */
+void binning_destroy(struct binning *binning);
+
+/*
+ * The smallest value of bin `bin`; for bin == bins, HI. Not of a window. Of powers, whatever the
+ * type ends with.
+ */
 __int128 binning_edge(const struct binning *binning, uint64_t bin);
 
 /* Whether every bin is one wide, so that a bin is named by its one value. */
@@ -71,26 +121,84 @@ static inline bool binning_is_unit(const struct binning *binning)
 /* The bin of x = value - LO <= last, in words of 32 bits. */
 BINNING_INLINE uint32_t binning_scale32(const struct binning *binning, uint32_t x)
 {
-    uint32_t span = (uint32_t)binning->last + 1;
+    uint32_t divisor = (uint32_t)binning->divisor;
     uint32_t quotient = (uint32_t)(((uint64_t)x * (uint32_t)binning->multiplier) >> 32);
-    uint32_t remainder = x * binning->bins - quotient * span;
-    return quotient + (remainder >= span);
+    uint32_t remainder = x * binning->numerator - quotient * divisor;
+    return quotient + (remainder >= divisor);
 }
 
 BINNING_INLINE uint32_t binning_scale64(const struct binning *binning, uint64_t x)
 {
-    uint64_t span = binning->last + 1;
     uint64_t quotient = (uint64_t)(((unsigned __int128)x * binning->multiplier) >> 64);
-    uint64_t remainder = x * binning->bins - quotient * span;
-    return (uint32_t)(quotient + (remainder >= span));
+    uint64_t remainder = x * binning->numerator - quotient * binning->divisor;
+    return (uint32_t)(quotient + (remainder >= binning->divisor));
 }
 
 BINNING_INLINE uint32_t binning_scale128(const struct binning *binning, uint64_t x)
 {
-    unsigned __int128 span = (unsigned __int128)binning->last + 1;
+    unsigned __int128 divisor = (unsigned __int128)(binning->divisor - 1) + 1;
     uint64_t quotient = (uint64_t)(((unsigned __int128)x * binning->multiplier) >> 64);
-    unsigned __int128 remainder = (unsigned __int128)x * binning->bins - quotient * span;
-    return (uint32_t)(quotient + (remainder >= span));
+    unsigned __int128 remainder = (unsigned __int128)x * binning->numerator - quotient * divisor;
+    return (uint32_t)(quotient + (remainder >= divisor));
+}
+
+/* How many binary digits a number has; 0 has none. */
+BINNING_INLINE uint32_t binning_digits2(uint64_t number)
+{
+#ifdef __CUDA_ARCH__
+    return 64 - (uint32_t)__clzll((long long)number);
+#else
+    return number ? 64 - (uint32_t)__builtin_clzll(number) : 0;
+#endif
+}
+
+/* How many decimal digits a number has; 0 has none. */
+BINNING_INLINE uint32_t binning_digits10(uint64_t number)
+{
+    static const uint64_t powers[20] = {
+        1ull,
+        10ull,
+        100ull,
+        1000ull,
+        10000ull,
+        100000ull,
+        1000000ull,
+        10000000ull,
+        100000000ull,
+        1000000000ull,
+        10000000000ull,
+        100000000000ull,
+        1000000000000ull,
+        10000000000000ull,
+        100000000000000ull,
+        1000000000000000ull,
+        10000000000000000ull,
+        100000000000000000ull,
+        1000000000000000000ull,
+        10000000000000000000ull,
+    };
+    uint32_t digits = binning_digits2(number) * 1233 >> 12; /* or one more */
+    return digits + (number >= powers[digits]);
+}
+
+BINNING_INLINE uint32_t binning_power(const struct binning *binning, enum binning_form form,
+                                      uint64_t key)
+{
+    bool is_negative = binning->is_signed && (int64_t)key < 0;
+    uint64_t magnitude = is_negative ? -key : key;
+    uint32_t digits =
+        form == BINNING_LOG2 ? binning_digits2(magnitude) : binning_digits10(magnitude);
+    return is_negative ? binning->zero - digits : binning->zero + digits;
+}
+
+/* The bin of x = value - LO <= last: the last one that does not begin behind it. */
+BINNING_INLINE uint32_t binning_search(const struct binning *binning, uint64_t x)
+{
+    uint32_t bin = 0;
+
+    for (uint32_t step = (1u << binning->steps) >> 1; step > 0; step >>= 1)
+        bin += binning->starts[bin + step] <= x ? step : 0;
+    return bin < binning->bins ? bin : binning->bins - 1; /* x may be all ones */
 }
 
 /*
@@ -109,11 +217,15 @@ BINNING_INLINE uint32_t binning_index(const struct binning *binning, enum binnin
         uint32_t inside = form == BINNING_UNIT32 ? x : binning_scale32(binning, x);
         return x <= (uint32_t)binning->last ? inside : outside;
     }
+    if (form == BINNING_LOG2 || form == BINNING_LOG10)
+        return binning_power(binning, form, key);
     uint64_t x = key - binning->low;
     if (x > binning->last)
         return binning->bins + ((key ^ binning->bias) >= (binning->low ^ binning->bias));
     if (form == BINNING_UNIT64)
         return (uint32_t)x;
+    if (form == BINNING_EDGES)
+        return binning_search(binning, x);
     return form == BINNING_SCALED64 ? binning_scale64(binning, x) : binning_scale128(binning, x);
 }
 

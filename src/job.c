@@ -12,6 +12,7 @@ void job_destroy(struct job *job)
     for (size_t i = 0; i < job->predicate_count; i++)
         predicate_destroy(&job->predicates[i]);
     free(job->predicates);
+    binning_destroy(&job->binning);
 }
 
 static bool job_is_outside(const struct job *job, uint64_t key)

@@ -61,8 +61,9 @@ struct job {
     bool is_text;                 /* else the input is binary */
     struct text_rules text;       /* of text */
     struct tally *tally;          /* of text: what parsing it meets; thread-safe, not owned */
-    struct binning binning;       /* histogram */
+    struct binning binning;       /* histogram; owned */
     enum outside_policy outside;  /* histogram */
+    uint64_t bin_width;           /* open histogram: of every bin; 0: automatic */
     struct reductions reductions; /* reduce */
     struct predicate *predicates; /* count: [predicate_count], owned */
     size_t predicate_count;
