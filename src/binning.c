@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+/* So that the bins of the buckets, 4 bytes each, stay in the L2 of a core. */
+#define BINNING_BUCKETS_MAX (128u << 10)
+
 #define BINNING_2_64 ((__int128)1 << 64)
 
 /* Whether keys and range fit one window of 2^32 values, so that 32-bit differences are exact. */
@@ -125,6 +128,25 @@ enum status binning_init_width(struct binning *binning, const struct element *el
     return STATUS_OK;
 }
 
+/* Where the multiple of `width` at or below the value is, in multiples. */
+static __int128 binning_floor(__int128 value, __int128 width)
+{
+    return value / width - (value % width < 0);
+}
+
+uint64_t binning_round_width(__int128 low, __int128 high)
+{
+    static const unsigned factors[] = {1, 2, 5};
+
+    for (__int128 power = 1;; power *= 10) {
+        for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+            __int128 width = power * factors[i];
+            if (binning_floor(high - 1, width) - binning_floor(low, width) < BINNING_ROUND_BINS)
+                return (uint64_t)width;
+        }
+    }
+}
+
 void binning_init_window(struct binning *binning, const struct element *element, __int128 low,
                          uint32_t bins, uint64_t width)
 {
@@ -186,24 +208,72 @@ static enum status binning_check_edges(const struct element *element, const __in
     return STATUS_OK;
 }
 
+/* The most bins that begin in one bucket. */
+static uint32_t binning_bucket_load(const __int128 *edges, size_t bins, uint32_t shift)
+{
+    uint32_t most = 0;
+    uint32_t load = 0;
+    uint32_t last = 0;
+
+    for (size_t i = 0; i < bins; i++) {
+        uint32_t bucket = binning_bucket(shift, (float)(edges[i] - edges[0]));
+        load = bucket == last ? load + 1 : 1;
+        last = bucket;
+        most = load > most ? load : most;
+    }
+    return most;
+}
+
+/* Takes the fewest buckets in which the search is shortest. */
+static void binning_choose_buckets(struct binning *binning, const __int128 *edges)
+{
+    uint32_t least = UINT32_MAX;
+
+    for (uint32_t shift = 20; shift > 0 && least > 1; shift--) {
+        uint32_t buckets = binning_bucket(shift, (float)binning->last) + 1;
+        if (buckets > BINNING_BUCKETS_MAX)
+            break;
+        uint32_t load = binning_bucket_load(edges, binning->bins, shift);
+        if (load >= least)
+            continue;
+        least = load;
+        binning->shift = shift;
+        binning->buckets = buckets;
+    }
+    binning->steps = binning_digits2(least);
+    if (least == 1 && binning->last < (uint64_t)1 << 63)
+        binning->form = BINNING_EDGES_FEW;
+}
+
+static void binning_fill_starts(const struct binning *binning, const __int128 *edges)
+{
+    size_t length = binning_starts(binning);
+    uint32_t *firsts = (uint32_t *)(binning->starts + length);
+    uint32_t bin = 0; /* the last that begins before the bucket; else the first */
+
+    for (size_t i = 0; i < length; i++)
+        binning->starts[i] = i < binning->bins ? (uint64_t)(edges[i] - edges[0]) : UINT64_MAX;
+    for (uint32_t bucket = 0; bucket < binning->buckets; bucket++) {
+        while (bin + 1 < binning->bins &&
+               binning_bucket(binning->shift, (float)binning->starts[bin + 1]) < bucket)
+            bin++;
+        firsts[bucket] = bin;
+    }
+}
+
 enum status binning_init_edges(struct binning *binning, const struct element *element,
                                const __int128 *edges, size_t count, struct failure *failure)
 {
     if (binning_check_edges(element, edges, count, failure) != STATUS_OK)
         return failure->status;
 
-    size_t bins = count - 1;
-    uint32_t steps = binning_digits2(bins - 1);
-    size_t length = (size_t)1 << steps;
-    uint64_t *starts = malloc(length * sizeof *starts);
-    if (!starts)
-        return status_fail(failure, STATUS_DATA, "no memory for %zu bins", bins);
-
-    for (size_t i = 0; i < length; i++)
-        starts[i] = i < bins ? (uint64_t)(edges[i] - edges[0]) : UINT64_MAX;
-    binning_set_range(binning, element, BINNING_EDGES, edges[0], edges[bins], bins);
-    binning->steps = steps;
-    binning->starts = starts;
+    binning_set_range(binning, element, BINNING_EDGES, edges[0], edges[count - 1], count - 1);
+    binning_choose_buckets(binning, edges);
+    binning->starts =
+        malloc(binning_starts(binning) * sizeof(uint64_t) + binning->buckets * sizeof(uint32_t));
+    if (!binning->starts)
+        return status_fail(failure, STATUS_DATA, "no memory for %zu bins", count - 1);
+    binning_fill_starts(binning, edges);
     return STATUS_OK;
 }
 
@@ -247,6 +317,6 @@ __int128 binning_edge(const struct binning *binning, uint64_t bin)
         return binning_power_edge(binning, bin);
     if (bin == binning->bins)
         return low + binning->last + 1;
-    return low + (binning->form == BINNING_EDGES ? (__int128)binning->starts[bin]
-                                                 : binning_scaled_edge(binning, bin));
+    return low +
+           (binning->starts ? (__int128)binning->starts[bin] : binning_scaled_edge(binning, bin));
 }

@@ -19,8 +19,11 @@
  * type are inside. The decimal length follows from the binary one, log10(2) being nearly 1233 /
  * 4096 (Warren, "Hacker's Delight", 11-4).
  *
- * Edges: bins between each two of a list, found by a binary search without branches (Khuong and
- * Morin, "Array Layouts for Comparison-Based Searching", 2017).
+ * Edges: bins between each two of a list. x + 1 as a float, cut to its exponent and some bits of
+ * its mantissa, is the number of a *bucket*; which bin its values begin in stands in a table, and
+ * the few edges within the bucket, mostly one, are searched without branches (Khuong and Morin,
+ * "Array Layouts for Comparison-Based Searching", 2017). Both roundings are monotonic, so that the
+ * bucket of a value is never before that of a smaller one.
  *
  * All functions are pure and thread-safe; a struct binning is const once made.
  */
@@ -41,12 +44,19 @@ enum binning_form {
     BINNING_SCALED128, /* 64-bit values, 128-bit remainder */
     BINNING_LOG2,
     BINNING_LOG10,
+    BINNING_EDGES_FEW, /* at most one edge within a bucket, HI - LO <= 2^63 */
     BINNING_EDGES,
 };
 
 /* N and the two outside counters fit 32-bit bin numbers. */
 #define BINNING_BINS_MAX (UINT32_MAX - 1)
 #define BINNING_OUTSIDE  2
+
+/* The bits of 1.0f. */
+#define BINNING_FLOAT_ONE 0x3f800000
+
+/* The most bins that are chosen where nobody says how many. */
+#define BINNING_ROUND_BINS 64
 
 struct binning {
     enum binning_form form;
@@ -59,8 +69,11 @@ struct binning {
     uint64_t divisor;    /* scaled: d modulo 2^64 */
     uint64_t multiplier; /* scaled: m */
     uint32_t zero;       /* powers: the bin of 0 */
-    uint32_t steps;      /* edges: of the search */
-    uint64_t *starts;    /* edges: [2^steps], of each bin LO less its first value; then all ones */
+    uint32_t steps;      /* edges: of the search in a bucket */
+    uint32_t shift;      /* edges: from the bits of a float to its bucket, */
+    uint32_t buckets;    /* and how many there are */
+    uint64_t *starts;    /* edges: of each bin its first value less LO, then 2^steps all ones; and
+                            behind them, [buckets], the bins that buckets begin in */
 };
 
 /*
@@ -85,6 +98,12 @@ enum status binning_init_width(struct binning *binning, const struct element *el
 void binning_init_window(struct binning *binning, const struct element *element, __int128 low,
                          uint32_t bins, uint64_t width);
 
+/*
+ * The width that automatic bins have over low <= value < high: the least of 1, 2 or 5 times a power
+ * of 10 whose multiples divide that range into BINNING_ROUND_BINS bins at most.
+ */
+uint64_t binning_round_width(__int128 low, __int128 high);
+
 /* Makes that of powers of 2 or of 10: `form` is BINNING_LOG2 or BINNING_LOG10. */
 void binning_init_powers(struct binning *binning, const struct element *element,
                          enum binning_form form);
@@ -96,6 +115,27 @@ void binning_init_powers(struct binning *binning, const struct element *element,
  */
 enum status binning_init_edges(struct binning *binning, const struct element *element,
                                const __int128 *edges, size_t count, struct failure *failure);
+
+/* How many starts there are, and the bytes of them and of the buckets; 0 without edges. */
+static inline size_t binning_starts(const struct binning *binning)
+{
+    return (size_t)binning->bins + ((size_t)1 << binning->steps);
+}
+
+static inline size_t binning_starts_bytes(const struct binning *binning)
+{
+    if (!binning->starts)
+        return 0;
+    return binning_starts(binning) * sizeof(uint64_t) + binning->buckets * sizeof(uint32_t);
+}
+
+/* The same binning with its starts elsewhere, on another device perhaps. */
+static inline struct binning binning_at(const struct binning *binning, uint64_t *starts)
+{
+    struct binning moved = *binning;
+    moved.starts = starts;
+    return moved;
+}
 
 /* Frees what a binning owns. One of zeros is allowed. */
 void binning_destroy(struct binning *binning);
@@ -191,13 +231,31 @@ BINNING_INLINE uint32_t binning_power(const struct binning *binning, enum binnin
     return is_negative ? binning->zero - digits : binning->zero + digits;
 }
 
-/* The bin of x = value - LO <= last: the last one that does not begin behind it. */
-BINNING_INLINE uint32_t binning_search(const struct binning *binning, uint64_t x)
+/* The bucket of x = value - LO, given as a float. */
+BINNING_INLINE uint32_t binning_bucket(uint32_t shift, float x)
 {
-    uint32_t bin = 0;
+    union {
+        float number;
+        uint32_t bits;
+    } above = {x + 1.0f};
 
-    for (uint32_t step = (1u << binning->steps) >> 1; step > 0; step >>= 1)
-        bin += binning->starts[bin + step] <= x ? step : 0;
+    return (above.bits >> shift) - ((uint32_t)BINNING_FLOAT_ONE >> shift);
+}
+
+/* The bin of x = value - LO <= last: the last one that does not begin behind it. */
+BINNING_INLINE uint32_t binning_search(const struct binning *binning, enum binning_form form,
+                                       uint64_t x)
+{
+    const uint64_t *starts = binning->starts;
+    const uint32_t *firsts = (const uint32_t *)(starts + binning->bins + (1ull << binning->steps));
+
+    if (form == BINNING_EDGES_FEW) {
+        uint32_t bin = firsts[binning_bucket(binning->shift, (float)(int64_t)x)];
+        return bin + (starts[bin + 1] <= x);
+    }
+    uint32_t bin = firsts[binning_bucket(binning->shift, (float)x)];
+    for (uint32_t step = 1u << binning->steps >> 1; step > 0; step >>= 1)
+        bin += starts[bin + step] <= x ? step : 0;
     return bin < binning->bins ? bin : binning->bins - 1; /* x may be all ones */
 }
 
@@ -220,12 +278,15 @@ BINNING_INLINE uint32_t binning_index(const struct binning *binning, enum binnin
     if (form == BINNING_LOG2 || form == BINNING_LOG10)
         return binning_power(binning, form, key);
     uint64_t x = key - binning->low;
+    uint32_t outside = binning->bins + ((key ^ binning->bias) >= (binning->low ^ binning->bias));
+    if (form == BINNING_EDGES_FEW || form == BINNING_EDGES) {
+        uint32_t bin = binning_search(binning, form, x <= binning->last ? x : binning->last);
+        return x <= binning->last ? bin : outside;
+    }
     if (x > binning->last)
-        return binning->bins + ((key ^ binning->bias) >= (binning->low ^ binning->bias));
+        return outside;
     if (form == BINNING_UNIT64)
         return (uint32_t)x;
-    if (form == BINNING_EDGES)
-        return binning_search(binning, x);
     return form == BINNING_SCALED64 ? binning_scale64(binning, x) : binning_scale128(binning, x);
 }
 

@@ -45,6 +45,7 @@
             CPU_INDEX_CASE(name, BINNING_SCALED128)                                       \
             CPU_INDEX_CASE(name, BINNING_LOG2)                                            \
             CPU_INDEX_CASE(name, BINNING_LOG10)                                           \
+            CPU_INDEX_CASE(name, BINNING_EDGES_FEW)                                       \
             CPU_INDEX_CASE(name, BINNING_EDGES)                                           \
         }                                                                                 \
         __builtin_unreachable();                                                          \
