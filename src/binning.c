@@ -9,7 +9,16 @@
 /* So that the bins of the buckets, 4 bytes each, stay in the L2 of a core. */
 #define BINNING_BUCKETS_MAX (128u << 10)
 
-#define BINNING_2_64 ((__int128)1 << 64)
+/* The integers that bins for elements of the type are made of. */
+static __int128 binning_min(const struct element *element)
+{
+    return element->type == ELEMENT_U64 ? 0 : -((__int128)1 << 63);
+}
+
+static __int128 binning_limit(const struct element *element)
+{
+    return (__int128)1 << (element->type == ELEMENT_U64 ? 64 : 63);
+}
 
 /* Whether keys and range fit one window of 2^32 values, so that 32-bit differences are exact. */
 static bool binning_is_narrow(const struct element *element, __int128 low, __int128 high)
@@ -78,19 +87,21 @@ static void binning_set_scaled(struct binning *binning, const struct element *el
     binning->multiplier = (uint64_t)(scaled / (unsigned __int128)d);
 }
 
-/* Whether 64-bit integers have the range, so that it is worth talking about its bins. */
+/* What they are called. */
+static const char *binning_integers(const struct element *element)
+{
+    return element->type == ELEMENT_U64 ? "type u64" : "64-bit signed integers";
+}
+
+/* Whether they have the range, so that it is worth talking about its bins. */
 static enum status binning_check_range(const struct element *element, __int128 low, __int128 high,
                                        struct failure *failure)
 {
-    bool is_signed = element->type != ELEMENT_U64;
-    __int128 min = is_signed ? -((__int128)1 << 63) : 0;
-    __int128 limit = (__int128)1 << (is_signed ? 63 : 64);
-
     if (low >= high)
         return status_fail(failure, STATUS_USAGE, "--range LO:HI is empty: LO must be below HI");
-    if (low < min || high > limit)
+    if (low < binning_min(element) || high > binning_limit(element))
         return status_fail(failure, STATUS_USAGE, "--range exceeds the values of %s",
-                           is_signed ? "64-bit signed integers" : "type u64");
+                           binning_integers(element));
     return STATUS_OK;
 }
 
@@ -150,10 +161,22 @@ uint64_t binning_round_width(__int128 low, __int128 high)
 void binning_init_window(struct binning *binning, const struct element *element, __int128 low,
                          uint32_t bins, uint64_t width)
 {
-    __int128 span = (__int128)bins * width;
+    __int128 limit = binning_limit(element);
+    __int128 high = low + bins;
+    bool is_narrow = element->bytes <= 4 && width <= UINT32_MAX;
 
-    binning_set_scaled(binning, element, low, low + (span < BINNING_2_64 ? span : BINNING_2_64),
-                       bins, 1, width);
+    if (width == 1) { /* the key of a value outside 64 bits may be that of one inside */
+        binning_set_scaled(binning, element, low, high < limit ? high : limit, bins, 1, 1);
+        return;
+    }
+    *binning = (struct binning){
+        .form = is_narrow ? BINNING_MULTIPLES32 : BINNING_MULTIPLES64,
+        .is_signed = element->is_signed,
+        .bins = bins,
+        .low = (uint64_t)(low / (__int128)width),
+        .divisor = width,
+        .multiplier = (uint64_t)(((__int128)1 << (is_narrow ? 32 : 64)) / (__int128)width),
+    };
 }
 
 void binning_init_powers(struct binning *binning, const struct element *element,
@@ -166,7 +189,7 @@ void binning_init_powers(struct binning *binning, const struct element *element,
 
     *binning = (struct binning){
         .form = form,
-        .is_signed = element->type != ELEMENT_U64,
+        .is_signed = element->is_signed,
         .bins = zero + 1 + digits((uint64_t)largest),
         .low = (uint64_t)smallest,
         .last = (uint64_t)(largest - smallest),
@@ -184,23 +207,19 @@ static enum status binning_fail_edge(const struct element *element, __int128 edg
         return status_fail(failure, STATUS_USAGE,
                            "--edges must ascend: %s is not above the one before it", shown);
     return status_fail(failure, STATUS_USAGE, "--edges: %s exceeds the values of %s", shown,
-                       element->type == ELEMENT_U64 ? "type u64" : "64-bit signed integers");
+                       binning_integers(element));
 }
 
 static enum status binning_check_edges(const struct element *element, const __int128 *edges,
                                        size_t count, struct failure *failure)
 {
-    bool is_signed = element->type != ELEMENT_U64;
-    __int128 min = is_signed ? -((__int128)1 << 63) : 0;
-    __int128 limit = (__int128)1 << (is_signed ? 63 : 64);
-
     if (count < 2)
         return status_fail(failure, STATUS_USAGE, "--edges needs two of them at least");
     if (count - 1 > BINNING_BINS_MAX)
         return status_fail(failure, STATUS_USAGE, "--edges are too many: at most %u bins",
                            (unsigned)BINNING_BINS_MAX);
     for (size_t i = 0; i < count; i++) {
-        if (edges[i] < min || edges[i] > limit)
+        if (edges[i] < binning_min(element) || edges[i] > binning_limit(element))
             return binning_fail_edge(element, edges[i], false, failure);
         if (i > 0 && edges[i] <= edges[i - 1])
             return binning_fail_edge(element, edges[i], true, failure);
@@ -315,6 +334,8 @@ __int128 binning_edge(const struct binning *binning, uint64_t bin)
         return low + (__int128)bin;
     if (binning->form == BINNING_LOG2 || binning->form == BINNING_LOG10)
         return binning_power_edge(binning, bin);
+    if (binning->form == BINNING_MULTIPLES32 || binning->form == BINNING_MULTIPLES64)
+        return ((int64_t)binning->low + (__int128)bin) * (__int128)binning->divisor;
     if (bin == binning->bins)
         return low + binning->last + 1;
     return low +

@@ -14,6 +14,9 @@
  * x * n - q * d < 2 * d then tells which (Granlund and Montgomery, "Division by Invariant Integers
  * using Multiplication", PLDI 1994). w is 32 where everything fits, else 64.
  *
+ * Multiples: bins [k * W, (k + 1) * W) for N successive k. As floor(v / W) = ~(~v / W) for v < 0,
+ * one division of a magnitude serves both signs, and nothing overflows.
+ *
  * Powers: a bin for each length of |v| in digits, binary or decimal, on either side of 0, which has
  * one of its own: ..., [-3, -1), [-1, 0), [0, 1), [1, 2), [2, 4), ... All values of the element's
  * type are inside. The decimal length follows from the binary one, log10(2) being nearly 1233 /
@@ -42,6 +45,8 @@ enum binning_form {
     BINNING_SCALED32,  /* 32-bit, d <= 2^31 */
     BINNING_SCALED64,  /* 64-bit, d <= 2^63 */
     BINNING_SCALED128, /* 64-bit values, 128-bit remainder */
+    BINNING_MULTIPLES32,
+    BINNING_MULTIPLES64,
     BINNING_LOG2,
     BINNING_LOG10,
     BINNING_EDGES_FEW, /* at most one edge within a bucket, HI - LO <= 2^63 */
@@ -60,9 +65,9 @@ enum binning_form {
 
 struct binning {
     enum binning_form form;
-    bool is_signed;      /* `low` is an int64_t */
+    bool is_signed;      /* `low` is an int64_t; multiples, powers: elements are signed */
     uint32_t bins;       /* N */
-    uint64_t low;        /* LO, as a key (element.h) */
+    uint64_t low;        /* LO, as a key (element.h); multiples: the first k, an int64_t */
     uint64_t last;       /* HI - LO - 1 */
     uint64_t bias;       /* xored to keys so that they compare as unsigned words */
     uint32_t numerator;  /* scaled: n */
@@ -92,8 +97,9 @@ enum status binning_init_width(struct binning *binning, const struct element *el
                                __int128 high, uint64_t width, struct failure *failure);
 
 /*
- * Makes that of `bins` bins of that width from `low` on, as far as 64 bits can hold them; `low`
- * may lie below. `bins` is 1 .. BINNING_BINS_MAX. Of values outside it is not told on which side.
+ * Makes a window of `bins` bins of that width, from `low` on, a multiple of the width; it may reach
+ * beyond 64 bits on either side. `bins` is 1 .. BINNING_BINS_MAX, the width is not 0. Of values
+ * outside it is not told on which side.
  */
 void binning_init_window(struct binning *binning, const struct element *element, __int128 low,
                          uint32_t bins, uint64_t width);
@@ -140,10 +146,7 @@ static inline struct binning binning_at(const struct binning *binning, uint64_t 
 /* Frees what a binning owns. One of zeros is allowed. */
 void binning_destroy(struct binning *binning);
 
-/*
- * The smallest value of bin `bin`; for bin == bins, HI. Not of a window. Of powers, whatever the
- * type ends with.
- */
+/* The smallest value of bin `bin`, whether the type has it or not; for bin == bins, HI. */
 __int128 binning_edge(const struct binning *binning, uint64_t bin);
 
 /* Whether every bin is one wide, so that a bin is named by its one value. */
@@ -180,6 +183,28 @@ BINNING_INLINE uint32_t binning_scale128(const struct binning *binning, uint64_t
     uint64_t quotient = (uint64_t)(((unsigned __int128)x * binning->multiplier) >> 64);
     unsigned __int128 remainder = (unsigned __int128)x * binning->numerator - quotient * divisor;
     return (uint32_t)(quotient + (remainder >= divisor));
+}
+
+/* The bin of a key among multiples of d. The remainder is never greater than the magnitude. */
+BINNING_INLINE uint32_t binning_multiple32(const struct binning *binning, uint32_t key)
+{
+    uint32_t sign = binning->is_signed && (int32_t)key < 0 ? UINT32_MAX : 0;
+    uint32_t divisor = (uint32_t)binning->divisor;
+    uint32_t magnitude = key ^ sign;
+    uint32_t quotient = (uint32_t)(((uint64_t)magnitude * (uint32_t)binning->multiplier) >> 32);
+    quotient += magnitude - quotient * divisor >= divisor;
+    uint32_t bin = (quotient ^ sign) - (uint32_t)binning->low;
+    return bin < binning->bins ? bin : binning->bins;
+}
+
+BINNING_INLINE uint32_t binning_multiple64(const struct binning *binning, uint64_t key)
+{
+    uint64_t sign = binning->is_signed && (int64_t)key < 0 ? UINT64_MAX : 0;
+    uint64_t magnitude = key ^ sign;
+    uint64_t quotient = (uint64_t)(((unsigned __int128)magnitude * binning->multiplier) >> 64);
+    quotient += magnitude - quotient * binning->divisor >= binning->divisor;
+    uint64_t bin = (quotient ^ sign) - binning->low;
+    return bin < binning->bins ? (uint32_t)bin : binning->bins;
 }
 
 /* How many binary digits a number has; 0 has none. */
@@ -275,6 +300,10 @@ BINNING_INLINE uint32_t binning_index(const struct binning *binning, enum binnin
         uint32_t inside = form == BINNING_UNIT32 ? x : binning_scale32(binning, x);
         return x <= (uint32_t)binning->last ? inside : outside;
     }
+    if (form == BINNING_MULTIPLES32)
+        return binning_multiple32(binning, (uint32_t)key);
+    if (form == BINNING_MULTIPLES64)
+        return binning_multiple64(binning, key);
     if (form == BINNING_LOG2 || form == BINNING_LOG10)
         return binning_power(binning, form, key);
     uint64_t x = key - binning->low;
