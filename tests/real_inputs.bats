@@ -261,3 +261,8 @@ assert_compressed() {
     yes bytes | head -n ${#files[@]} | xargs cat | summary >expected
     gpuhist reduce count,sum,min,max -f 10 --invalid ignore "${files[@]}" | cmp expected -
 }
+
+@test "options, operations and files combined at random, as Python works it out" {
+    # shellcheck disable=SC2086
+    run -0 "$PYTHON" "$srcdir/tests/combinations.py" "$GPUHIST" 200 1 $ENGINES
+}

@@ -499,6 +499,14 @@ make_faulty() {
         assert_failed 1 "in:4: value 9 is outside the bins"
         run --separate-stderr gpuhist --bins 3 --outside abort --engine "$engine" -f 1 < <(cat in)
         assert_failed 1 "standard input:4: value 3 is outside the bins"
+        # blank lines and other values behind it
+        printf '1\n2 9 3\n\n \r\n\n1\n' >blank
+        for rules in "" "-f -2" "-f 2 --invalid ignore" "-d,"; do
+            tr ' ' "$([ "$rules" = -d, ] && echo , || echo ' ')" <blank >lines
+            # shellcheck disable=SC2086
+            run --separate-stderr gpuhist --bins 4 --outside abort --engine "$engine" $rules --invalid ignore lines
+            assert_failed 1 "lines:2: value 9 is outside the bins"
+        done
     done
 }
 
