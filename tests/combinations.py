@@ -54,8 +54,8 @@ def random_number(rng, kind):
 def random_token(rng, kind, faults):
     if rng.random() < faults:
         low, limit = limits(kind)
-        return rng.choice([b"-", b"+", b"x", b"1e5", b"0x1F", b"1.5", b"--5", b"5-", b"7\xc2\xa08", b"\xc3\xb6",
-                           b"a" * 41, b"9" * 50, b"%d" % limit, b"%d" % (low - 1)])
+        return rng.choice([b"-", b"+", b"x", b"1e5", b"0x1F", b"1.5", b"--5", b"5-", b"7\xc2\xa08",
+                           b"\xc3\xb6", b"a" * 41, b"9" * 50, b"%d" % limit, b"%d" % (low - 1)])
     number = random_number(rng, kind)
     return rng.choice([b"%d", b"%d", b"%+d", b"%05d"]) % number
 
@@ -441,13 +441,16 @@ def main():
             if case.names_output: # a file that is whole, or not there
                 output = None if case.has_fault else output
                 done = (done[0], content(case.output) if not done[1] else done[1], done[2])
-            if content(case.output + ".purged") != case.purged or done[:2] != (status, output) or not is_told(done[2], told, not case.is_text):
+            is_right = done[:2] == (status, output) and is_told(done[2], told, not case.is_text)
+            if not is_right or content(case.output + ".purged") != case.purged:
                 kept = "failed-combination"
                 shutil.copytree(directory, kept, dirs_exist_ok=True)
                 sys.exit(f"seed {seed}, run {run}, files kept in {kept}: {command}\n"
                          f"stdin {case.stdin and case.stdin[:3]}\n"
-                         f"status {done[0]} for {status}\noutput {(done[1] or b"")[:300]}\n   for {(output or b"")[:300]}\n"
-                         f"errors {done[2]}\n   for {told}")
+                         f"status {done[0]} for {status}\nerrors {done[2]}\n   for {told}\n"
+                         f"output {str(done[1])[:300]}\n   for {str(output)[:300]}\n"
+                         f"purged {str(content(case.output + '.purged'))[:300]}\n"
+                         f"   for {str(case.purged)[:300]}")
     print(f"{runs} runs")
 
 
