@@ -1,12 +1,12 @@
 /*
  * Tokens, eight at once: one in each 64-bit lane of a register.
  *
- * A window of 64 bytes moves over the text. Its masks say where words begin and end; the places of
- * up to eight words are compressed out of the masks, the digits of each are permuted to the end of
- * its lane, and neighbours are joined, two, four and eight digits. That a mask of separators
- * becomes a permutation which spreads numbers over lanes is of Mula, "SIMD-ized parsing of series
- * of integers" (2018), there by a table of patterns for each mask; VBMI2 makes it without one.
- * Joining is as in text_number.h.
+ * A window of 64 bytes moves over the text, from behind one word to behind another. Its masks say
+ * where words begin and end; these places are compressed out of the masks and spread over the
+ * lanes, the digits of each word are permuted to the end of its lane, and neighbours are joined.
+ * That a mask of separators becomes a permutation is of Mula, "SIMD-ized parsing of series of
+ * integers" (2018), there by a table of patterns; VBMI2 does it without one. Joining is as in
+ * text_number.h.
  *
  * All that is unusual is left to the parser that takes one token after the other: words that are no
  * numbers, values that are out of range or may be, and the text's last bytes.
@@ -24,20 +24,17 @@
 #define TEXT_LANES        8
 #define TEXT_LANES_DIGITS 20 /* that a word may have here */
 
+/* The values that one window may store, whole registers. */
+#define TEXT_LANES_ROOM (TEXT_BLOCK / 2)
+
 #define TEXT_LANES_INLINE CPU_ISA_TARGET_AVX512VBMI2 TEXT_INLINE
 
-/* The type of the values. */
-struct text_lanes_type {
-    uint64_t limit[2]; /* the largest magnitude of values from 0 up, and of negative ones */
-    size_t bytes;
-};
-
-/* The words of a window, at most TEXT_LANES of them. */
+/* The words that a window takes. */
 struct text_lanes_words {
-    __m512i bytes;
-    uint64_t begins; /* their first digits */
-    uint64_t ends;   /* the white space behind them */
-    __mmask8 negative;
+    __m512i bytes;     /* the window */
+    uint64_t begins;   /* their first digits */
+    uint64_t ends;     /* the white space behind them */
+    uint64_t negative; /* a bit for each word */
 };
 
 /*
@@ -52,12 +49,12 @@ TEXT_LANES_INLINE bool text_lanes_take_signs(struct text_lanes_words *words, uin
 
     if (others != ((minus | plus) & words->begins) || (others << 1 & white))
         return false;
-    words->negative = (__mmask8)_pext_u64(minus, words->begins);
+    words->negative = _pext_u64(minus, words->begins);
     words->begins += others; /* each a place further; words do not touch */
     return true;
 }
 
-/* Finds the words that end in a window. False if there is none, or one that is no number. */
+/* Finds the words that end in a window. False if there is none, or a word that is no number. */
 TEXT_LANES_INLINE bool text_lanes_find(const char *window, struct text_lanes_words *words)
 {
     __m512i bytes = _mm512_loadu_si512(window);
@@ -65,71 +62,50 @@ TEXT_LANES_INLINE bool text_lanes_find(const char *window, struct text_lanes_wor
         _mm512_cmple_epu8_mask(_mm512_sub_epi8(bytes, _mm512_set1_epi8('0')), _mm512_set1_epi8(9));
     uint64_t white = text_block_white_avx512(window);
     uint64_t before = white << 1 | 1;
-    uint64_t ends = white & ~before;
-    uint64_t eighth = _pdep_u64((uint64_t)1 << (TEXT_LANES - 1), ends);
+    uint64_t others = ~(white | digits);
 
-    ends &= eighth ^ (eighth - 1); /* all if there is no eighth */
-    if (!ends)
-        return false;
-    uint64_t taken = UINT64_MAX >> __builtin_clzll(ends);
-    uint64_t others = ~(white | digits) & taken;
-    *words = (struct text_lanes_words){bytes, ~white & before & taken, ends, 0};
-    return !others || text_lanes_take_signs(words, others, white);
-}
-
-/* The number of each bit that is set, the lowest first, each in all bytes of its lane; 0 behind. */
-TEXT_LANES_INLINE __m512i text_lanes_places(uint64_t mask)
-{
-    const __m512i lanes =
-        _mm512_set_epi64(0x0707070707070707, 0x0606060606060606, 0x0505050505050505,
-                         0x0404040404040404, 0x0303030303030303, 0x0202020202020202,
-                         0x0101010101010101, 0);
-    const __m512i numbers =
-        _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45,
-                        44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26,
-                        25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6,
-                        5, 4, 3, 2, 1, 0);
-
-    return _mm512_permutexvar_epi8(lanes, _mm512_maskz_compress_epi8(mask, numbers));
+    *words = (struct text_lanes_words){bytes, ~white & before, white & ~before, 0};
+    return words->ends && (!others || text_lanes_take_signs(words, others, white));
 }
 
 /* The value of the eight digits of each word that `behind` others follow; missing ones are 0. */
-TEXT_LANES_INLINE __m512i text_lanes_join(__m512i bytes, __m512i begins, __m512i ends, char behind)
+TEXT_LANES_INLINE __m512i text_lanes_join(__m512i digits, __m512i begins, __m512i ends, char behind)
 {
-    const __m512i eight = _mm512_set1_epi64(-0x0001020304050608); /* bytes of -8 to -1 */
-    __m512i places = _mm512_add_epi8(_mm512_sub_epi8(ends, _mm512_set1_epi8(behind)), eight);
+    __m512i places = _mm512_add_epi8(_mm512_sub_epi8(ends, _mm512_set1_epi8(behind)),
+                                     _mm512_set1_epi64(-0x0001020304050608));
     __mmask64 inside = _mm512_cmpge_epi8_mask(places, begins);
-    __m512i digits = _mm512_maskz_permutexvar_epi8(inside, places,
-                                                   _mm512_sub_epi8(bytes, _mm512_set1_epi8('0')));
-    __m512i pairs = _mm512_maddubs_epi16(digits, _mm512_set1_epi16(10 + (1 << 8)));
+    __m512i pairs = _mm512_maddubs_epi16(_mm512_maskz_permutexvar_epi8(inside, places, digits),
+                                         _mm512_set1_epi16(10 + (1 << 8)));
     __m512i fours = _mm512_madd_epi16(pairs, _mm512_set1_epi32(100 + (1 << 16)));
 
     return _mm512_add_epi64(_mm512_mul_epu32(fours, _mm512_set1_epi64(10000)),
                             _mm512_srli_epi64(fours, 32));
 }
 
-/* Converts the words to magnitudes. False if one has too many digits, or may be 2^64 or more. */
-TEXT_LANES_INLINE bool text_lanes_convert(const struct text_lanes_words *words, __m512i *magnitudes)
+/*
+ * Converts eight words of a window's digits to magnitudes. False if one has too many digits, or may
+ * be 2^64 or more.
+ */
+TEXT_LANES_INLINE bool text_lanes_convert(__m512i digits, __m512i begins, __m512i ends,
+                                          __m512i *magnitudes)
 {
-    __m512i begins = text_lanes_places(words->begins);
-    __m512i ends = text_lanes_places(words->ends);
     __m512i counts = _mm512_sub_epi8(ends, begins);
 
-    *magnitudes = text_lanes_join(words->bytes, begins, ends, 0);
-    if (!_mm512_cmpgt_epu8_mask(counts, _mm512_set1_epi8(8)))
+    *magnitudes = text_lanes_join(digits, begins, ends, 0);
+    if (!_mm512_cmpgt_epi8_mask(counts, _mm512_set1_epi8(8)))
         return true;
-    __m512i middle = text_lanes_join(words->bytes, begins, ends, 8);
+    __m512i middle = text_lanes_join(digits, begins, ends, 8);
     middle = _mm512_mul_epu32(middle, _mm512_set1_epi64(100000000));
     *magnitudes = _mm512_add_epi64(*magnitudes, middle);
-    if (!_mm512_cmpgt_epu8_mask(counts, _mm512_set1_epi8(16)))
+    if (!_mm512_cmpgt_epi8_mask(counts, _mm512_set1_epi8(16)))
         return true;
-    __m512i high = text_lanes_join(words->bytes, begins, ends, 16);
-    uint64_t long_ones = _mm512_cmpgt_epu8_mask(counts, _mm512_set1_epi8(TEXT_LANES_DIGITS));
+    __m512i high = text_lanes_join(digits, begins, ends, 16);
+    uint64_t too_long = _mm512_cmpgt_epi8_mask(counts, _mm512_set1_epi8(TEXT_LANES_DIGITS));
     uint64_t large =
         _mm512_cmpge_epu64_mask(high, _mm512_set1_epi64(UINT64_MAX / 10000000000000000));
     high = _mm512_mullo_epi64(high, _mm512_set1_epi64(10000000000000000));
     *magnitudes = _mm512_add_epi64(*magnitudes, high);
-    return !(long_ones | large);
+    return !(too_long | large);
 }
 
 /* Stores all lanes as elements. */
@@ -151,29 +127,67 @@ TEXT_LANES_INLINE void text_lanes_store(__m512i values, char *place, size_t elem
     }
 }
 
+/* Gives magnitudes their signs. False if one is out of range. */
+TEXT_LANES_INLINE bool text_lanes_sign(uint64_t most, uint64_t least, uint64_t negative,
+                                       __m512i *values)
+{
+    __m512i magnitudes = *values;
+    __m512i limits = _mm512_set1_epi64((long long)most);
+
+    if (negative) {
+        __mmask8 lanes = (__mmask8)negative;
+        limits = _mm512_mask_set1_epi64(limits, lanes, (long long)least);
+        *values = _mm512_mask_sub_epi64(magnitudes, lanes, _mm512_setzero_si512(), magnitudes);
+    }
+    return !_mm512_cmpgt_epu64_mask(magnitudes, limits);
+}
+
+/* Stores the words' values, by eights. False if one has too many digits or is out of range. */
+TEXT_LANES_INLINE bool text_lanes_take(uint64_t most, uint64_t least,
+                                       const struct text_lanes_words *words, char *values,
+                                       size_t element_bytes)
+{
+    const __m512i numbers =
+        _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45,
+                        44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26,
+                        25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6,
+                        5, 4, 3, 2, 1, 0);
+    const size_t count = (size_t)__builtin_popcountll(words->ends);
+    __m512i digits = _mm512_sub_epi8(words->bytes, _mm512_set1_epi8('0'));
+    __m512i begins = _mm512_maskz_compress_epi8(words->begins, numbers);
+    __m512i ends = _mm512_maskz_compress_epi8(words->ends, numbers);
+    __m512i lane = _mm512_set_epi64(0x0707070707070707, 0x0606060606060606, 0x0505050505050505,
+                                    0x0404040404040404, 0x0303030303030303, 0x0202020202020202,
+                                    0x0101010101010101, 0); /* its number, in each byte */
+
+    for (size_t taken = 0; taken < count; taken += TEXT_LANES) {
+        __m512i eight;
+        if (!text_lanes_convert(digits, _mm512_permutexvar_epi8(lane, begins),
+                                _mm512_permutexvar_epi8(lane, ends), &eight) ||
+            !text_lanes_sign(most, least, words->negative >> taken, &eight))
+            return false;
+        text_lanes_store(eight, values + taken * element_bytes, element_bytes);
+        lane = _mm512_add_epi8(lane, _mm512_set1_epi8(TEXT_LANES));
+    }
+    return true;
+}
+
 /*
  * Stores values and advances *offset behind their tokens as long as all is usual and there is room
- * for all lanes. Returns their number.
+ * for a window's. Returns their number.
  */
-TEXT_LANES_INLINE size_t text_lanes_read(struct text_lanes_type type, const char *data,
-                                         size_t bytes, size_t *offset, char *values, size_t room)
+TEXT_LANES_INLINE size_t text_lanes_read(uint64_t most, uint64_t least, size_t element_bytes,
+                                         const char *data, size_t bytes, size_t *offset,
+                                         char *values, size_t room)
 {
-    const __m512i most = _mm512_set1_epi64((long long)type.limit[0]);
-    const __m512i least = _mm512_set1_epi64((long long)type.limit[1]);
     size_t at = *offset;
     size_t stored = 0;
 
-    while (at < bytes && bytes - at >= TEXT_BLOCK && room - stored >= TEXT_LANES) {
+    while (at + TEXT_BLOCK <= bytes && room - stored >= TEXT_LANES_ROOM) {
         struct text_lanes_words words;
-        __m512i magnitudes;
-        if (!text_lanes_find(data + at, &words) || !text_lanes_convert(&words, &magnitudes))
+        if (!text_lanes_find(data + at, &words) ||
+            !text_lanes_take(most, least, &words, values + stored * element_bytes, element_bytes))
             break;
-        __m512i limits = _mm512_mask_blend_epi64(words.negative, most, least);
-        if (_mm512_cmpgt_epu64_mask(magnitudes, limits))
-            break;
-        text_lanes_store(_mm512_mask_sub_epi64(magnitudes, words.negative, _mm512_setzero_si512(),
-                                               magnitudes),
-                         values + stored * type.bytes, type.bytes);
         stored += (size_t)__builtin_popcountll(words.ends);
         at += TEXT_BLOCK - (size_t)__builtin_clzll(words.ends);
     }
@@ -181,28 +195,58 @@ TEXT_LANES_INLINE size_t text_lanes_read(struct text_lanes_type type, const char
     return stored;
 }
 
-/* For each type, the parser: what lanes leave is parsed one by one, up to a window's worth. */
-#define TEXT_LANES_DEFINE(id, name, ctype)                                                       \
-    CPU_ISA_TARGET_AVX512VBMI2 static enum text_event text_lanes_##name(                         \
-        const struct text_rules *rules, const char *data, size_t bytes, size_t *offset,          \
-        void *values, size_t room, size_t *count, struct text_token *invalid)                    \
-    {                                                                                            \
-        const struct text_lanes_type type = {{TEXT_NUMBER_MAX(ctype), TEXT_NUMBER_MIN(ctype)},   \
-                                             sizeof(ctype)};                                     \
-        text_parse_function *one_by_one = text_tokens_choose(CPU_ISA_AVX512VBMI2, ELEMENT_##id); \
-        enum text_event event;                                                                   \
-        size_t stored = 0;                                                                       \
-        do {                                                                                     \
-            size_t more;                                                                         \
-            stored += text_lanes_read(type, data, bytes, offset,                                 \
-                                      (char *)values + stored * sizeof(ctype), room - stored);   \
-            size_t left = room - stored < TEXT_LANES ? room - stored : TEXT_LANES;               \
-            event = one_by_one(rules, data, bytes, offset,                                       \
-                               (char *)values + stored * sizeof(ctype), left, &more, invalid);   \
-            stored += more;                                                                      \
-        } while (event == TEXT_FULL && stored < room);                                           \
-        *count = stored;                                                                         \
-        return event;                                                                            \
+typedef size_t text_lanes_read_function(const char *data, size_t bytes, size_t *offset,
+                                        char *values, size_t room);
+
+/* A type's two ways to parse. */
+struct text_lanes_parser {
+    text_lanes_read_function *read;
+    text_parse_function *read_one_by_one;
+    size_t element_bytes;
+};
+
+/* As a text_parse_function: what lanes leave is parsed one by one, as many tokens as there are
+ * lanes. */
+static enum text_event text_lanes_parse(struct text_lanes_parser parser,
+                                        const struct text_rules *rules, const char *data,
+                                        size_t bytes, size_t *offset, char *values, size_t room,
+                                        size_t *count, struct text_token *invalid)
+{
+    enum text_event event;
+    size_t stored = 0;
+
+    do {
+        size_t more;
+        stored +=
+            parser.read(data, bytes, offset, values + stored * parser.element_bytes, room - stored);
+        size_t left = room - stored < TEXT_LANES ? room - stored : TEXT_LANES;
+        event =
+            parser.read_one_by_one(rules, data, bytes, offset,
+                                   values + stored * parser.element_bytes, left, &more, invalid);
+        stored += more;
+    } while (event == TEXT_FULL && stored < room);
+    *count = stored;
+    return event;
+}
+
+#define TEXT_LANES_DEFINE(id, name, ctype)                                                         \
+    CPU_ISA_TARGET_AVX512VBMI2 static size_t text_lanes_read_##name(const char *data,              \
+                                                                    size_t bytes, size_t *offset,  \
+                                                                    char *values, size_t room)     \
+    {                                                                                              \
+        return text_lanes_read(TEXT_NUMBER_MAX(ctype), TEXT_NUMBER_MIN(ctype), sizeof(ctype),      \
+                               data, bytes, offset, values, room);                                 \
+    }                                                                                              \
+    static enum text_event text_lanes_##name(const struct text_rules *rules, const char *data,     \
+                                             size_t bytes, size_t *offset, void *values,           \
+                                             size_t room, size_t *count,                           \
+                                             struct text_token *invalid)                           \
+    {                                                                                              \
+        const struct text_lanes_parser parser = {text_lanes_read_##name,                           \
+                                                 text_tokens_choose(CPU_ISA_AVX512VBMI2,           \
+                                                                    ELEMENT_##id),                 \
+                                                 sizeof(ctype)};                                   \
+        return text_lanes_parse(parser, rules, data, bytes, offset, values, room, count, invalid); \
     }
 ELEMENT_TYPES(TEXT_LANES_DEFINE)
 
