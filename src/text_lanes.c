@@ -11,7 +11,10 @@
  * All that is unusual is left to the parser that takes one token after the other: words that are no
  * numbers, values that are out of range or may be, and the text's last bytes.
  *
- * Nanoseconds a number, from L2, and those of the other parser: 0.0.
+ * Nanoseconds a number on one core, from L2, and those of the other parser: lines of one digit 0.6
+ * and 2.9, of seven and eight 1.2 and 3.5, of thirteen 2.4 and 4.1, of any 64 bits 4.4 and 13.7,
+ * signed 1.2 and 3.6; where every eighth is too long 7.3 and 5.5. Windows at fixed places, each
+ * with room for a word before, do not wait for the last one's end, but hold fewer words: 1.7.
  */
 #include "config.h"
 
