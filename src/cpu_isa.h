@@ -25,8 +25,10 @@
     X(avx512, CPU_ISA_TARGET_AVX512, __VA_ARGS__)           \
     X(avx2, CPU_ISA_TARGET_AVX2, __VA_ARGS__)               \
     X(plain, , __VA_ARGS__)
-#define CPU_ISA_TARGET_AVX512VBMI2 \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,lzcnt")))
+/* Whatever has VBMI2 has BMI and LZCNT. */
+#define CPU_ISA_TARGET_AVX512VBMI2                                         \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi," \
+                          "avx512vbmi2,bmi,bmi2,lzcnt")))
 #define CPU_ISA_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2")))
 #define CPU_ISA_TARGET_AVX2   __attribute__((target("avx2,bmi2")))
 #else
