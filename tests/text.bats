@@ -603,7 +603,7 @@ make_faulty() {
 }
 
 @test "every instruction set reads random text as Python does" {
-    for isa in avx2 plain; do
+    for isa in avx512 avx2 plain; do
         GPUHIST_ISA=$isa run -0 "$PYTHON" "$srcdir/tests/text.py" "$GPUHIST" 60 7 cpu
     done
 }

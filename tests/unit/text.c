@@ -416,6 +416,58 @@ static void test_random(void)
         tap_ok(random_is_right(&alphabets[i], &state), "random texts: %s", alphabets[i].name);
 }
 
+/* --- numbers of every length -------------------------------------------------------------------
+ */
+
+/* A number with as many digits as may be, most of them in the type's range, some at its limits. */
+static size_t number_put(char *place, enum element_type type, uint64_t *state)
+{
+    const __int128 high = reference_high(type);
+    uint64_t number = tap_random(state) >> tap_random(state) % 64;
+    uint64_t kind = tap_random(state) % 64;
+    const char *sign = "";
+
+    if (kind == 0)
+        number = (uint64_t)high + tap_random(state) % 3; /* or just behind */
+    else
+        number %= (uint64_t)high / 2 + 1;
+    if (reference_low(type) < 0 || kind == 1)
+        sign = &"-\0+\0\0"[tap_random(state) % 3 * 2];
+    return (size_t)sprintf(place, "%s%s%llu", sign, kind == 2 ? "00000000000" : "",
+                           (unsigned long long)number);
+}
+
+/* Text that is mostly usual, so that what takes many numbers at once does not stop all the time. */
+static bool numbers_are_right(enum element_type type, uint64_t *state)
+{
+    static const char *const whites[] = {"\n", "\n", "\n", "\n", " ", "\r\n", "\t", "  \v \f"};
+    const struct text_rules rules = {0, TEXT_NO_DELIMITER};
+    char text[6000];
+    bool right = true;
+
+    for (int round = 0; right && round < 300; round++) {
+        const size_t shortest = tap_random(state) % 5000;
+        size_t bytes = 0;
+        while (bytes < shortest) {
+            bytes += number_put(text + bytes, type, state);
+            bytes += (size_t)sprintf(text + bytes, "%s", whites[tap_random(state) % 8]);
+            if (tap_random(state) % 512 == 0)
+                bytes += (size_t)sprintf(text + bytes, "%s", round % 2 ? "- " : "1+");
+        }
+        right = agrees(&rules, type, arena_place(text, bytes, round % 3 > 0), bytes, 2);
+    }
+    return right;
+}
+
+static void test_numbers(void)
+{
+    uint64_t state = 4;
+
+    for (int type = 0; type < ELEMENT_TYPE_COUNT; type++)
+        tap_ok(numbers_are_right((enum element_type)type, &state), "%s of every length",
+               type_names[type]);
+}
+
 /* All texts of a few bytes. */
 static void test_short(void)
 {
@@ -726,6 +778,7 @@ int main(void)
     test_parts();
     test_limits();
     test_random();
+    test_numbers();
     test_short();
     test_ends();
     test_edges();
