@@ -9,11 +9,14 @@
 static enum status options_make_histogram(const struct options *options, struct job *job,
                                           struct failure *failure)
 {
+    if (print_check_format(&options->print, failure) != STATUS_OK)
+        return failure->status;
     if (options->bins == 0)
         return status_fail(failure, STATUS_USAGE, "--bins is required");
     __int128 low = options->has_range ? options->range_low : 0;
     __int128 high = options->has_range ? options->range_high : (__int128)options->bins;
     job->outside = options->outside;
+    job->needs_values = options->print.quantiles.count > 0;
     return binning_init(&job->binning, &job->element, low, high, options->bins, failure);
 }
 
