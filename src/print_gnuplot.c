@@ -69,6 +69,7 @@ static enum status print_gnuplot_rows(struct writer *writer, const struct print_
         print_gnuplot_text(writer, "set xrange [0:1]\nplot -1\n");
     else if (is_powers)
         print_gnuplot_text(writer, "set boxwidth 0.9 relative\n"
+                                   "set offsets 0.6, 0.6, 0, 0\n"
                                    "set xtics rotate\n"
                                    "plot $data using 0:3:xtic(1) with boxes\n");
     else if (rows.is_unit)

@@ -107,10 +107,10 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     slowly() { for n in 1 2 3; do echo $n; sleep 0.15; done; }
     slowly | gpuhist --text --bins 5 --every 20ms --format json >out
     jq -s -e 'length >= 2 and .[-1].total == 3 and all(.[]; .total == (.bins | length))' out >/dev/null
-    for format in "--format csv" "--format gnuplot" --plot "--quantiles 50"; do
-        # shellcheck disable=SC2086
-        slowly | timeout 60 "$GPUHIST" --text --bins 5 --every 20ms $format >out
-        printf '1\n2\n3\n' | gpuhist --text --bins 5 $format >last
+    for arguments in "--format csv" "--format gnuplot" --plot "--quantiles 50"; do
+        read -ra format <<<"$arguments"
+        slowly | timeout 60 "$GPUHIST" --text --bins 5 --every 20ms "${format[@]}" >out
+        printf '1\n2\n3\n' | gpuhist --text --bins 5 "${format[@]}" >last
         tail -n "$(wc -l <last)" out | cmp last -
         [ "$(grep -c '^$' out)" -ge 1 ]
     done
@@ -151,7 +151,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     usage "invalid --top '0'" --top 0
     usage "invalid --top '-1'" --top -1
     usage "invalid --sort 'value'" --sort value
-    for list in "" , 50, ,50 101 100.1 -1 5e1 "50 99" 50,x . 1. .5 0.0000000000000001 \
+    for list in "" "," "50," ",50" 101 100.1 -1 5e1 "50 99" 50,x . 1. .5 0.0000000000000001 \
         99999999999999999999; do
         usage "invalid --quantiles '$list'" --quantiles "$list"
     done
