@@ -39,6 +39,7 @@ def datasets():
     yield [numbers.randrange(-40, 120) for _ in range(1000)]
     yield [int(numbers.gauss(25, 6)) for _ in range(3000)]
     yield [v for v in range(50) for _ in range(v % 4)]
+    yield [0] + [1] * 3 + [2] * 124  # 0.78125 and 2.34375 percent, which lie between two
 
 
 def gpuhist(arguments, values, **environment):
