@@ -63,6 +63,7 @@ struct job {
     struct tally *tally;          /* of text: what parsing it meets; thread-safe, not owned */
     struct binning binning;       /* histogram; owned */
     enum outside_policy outside;  /* histogram */
+    bool needs_values;            /* histogram: it is an error if there are none */
     uint64_t bin_width;           /* open histogram: of every bin; 0: automatic */
     struct reductions reductions; /* reduce */
     struct predicate *predicates; /* count: [predicate_count], owned */

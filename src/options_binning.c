@@ -50,9 +50,11 @@ enum status options_make_histogram(const struct options *options, bool with_file
     __int128 low = options->has_range ? options->range_low : 0;
     __int128 high = options->has_range ? options->range_high : (__int128)options->bins;
 
-    if (options_check_binning(options, failure) != STATUS_OK)
+    if (options_check_binning(options, failure) != STATUS_OK ||
+        print_check_format(&options->print, failure) != STATUS_OK)
         return failure->status;
     job->outside = options->outside;
+    job->needs_values = options->print.quantiles.count > 0;
     if (options->bins > 0)
         return binning_init(&job->binning, &job->element, low, high, options->bins, failure);
     if (options->log2 || options->log10) {

@@ -19,12 +19,13 @@ struct rows_row {
     uint64_t count;
 };
 
-/* The rows that are still to be read. */
+/* The rows that are still to be read. A copy is read by itself, from the same row on. */
 struct rows {
     const struct job *job;
     const void *partial;
     bool zeros;      /* empty bins, too: all of them where bins were given, else those between */
-                     /* the first and the last that is not empty */
+                     /* the first and the last that is not empty. To be changed before any are */
+                     /* read, or not at all */
     bool is_unit;    /* every bin is one wide */
     uint64_t inside; /* values in all bins, */
     uint64_t below;  /* and in none */
