@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Compares gpuhist with other tools, as whole processes, on this machine: each row runs its two
-# commands in turn, A B A B ..., and prints the medians and the ratio of the medians.
+# commands in turn, A B A B ..., and prints the medians and the ratio of the medians. Rows with a tool
+# that is not installed are left out.
 #
 # usage: make bench, or GPUHIST=./gpuhist READ_PIPE=./bench/read_pipe bench/compare.sh
 #   RUNS=7           how often each command is run
-#   BENCH_DIR=/tmp   where the input is made (about 1 GB, removed at the end)
+#   BENCH_DIR=/tmp   where the input is made (about 2 GB, removed at the end)
 #   BENCH_GIB=8      the size of the file for a GPU
 set -euo pipefail
 
@@ -16,6 +17,13 @@ python=
 for candidate in python3 /usr/bin/python3; do
     if "$candidate" -c 'import numpy' 2>/dev/null; then
         python=$candidate
+        break
+    fi
+done
+duck_python=
+for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c 'import duckdb' 2>/dev/null; then
+        duck_python=$candidate
         break
     fi
 done
@@ -45,6 +53,8 @@ row() {
     awk -v name="$name" -v a="$(median <"$dir/a.times")" -v b="$(median <"$dir/b.times")" \
         -v values="$values" 'BEGIN { printf "| %s | %.4f | %.4f | %.2f | %.0f |\n", name, a, b, a / b, values / a / 1e6 }'
 }
+
+have() { command -v "$1" >/dev/null; }
 
 "$python" - "$dir" <<'PYTHON'
 import sys
@@ -88,8 +98,70 @@ row "stalin-sort, sorted, against cat FILE" $n "'$GPUHIST' stalin-sort --engine 
 row "stalin-sort, random, pipe, against the bare reader" $n "cat '$dir/random.bin' | '$GPUHIST' stalin-sort --engine cpu" "cat '$dir/random.bin' | '$READ_PIPE'"
 row "no input, 256 bins, against true" 0 "$cpu --bins 256 '$dir/empty'" "'$(command -v true)'"
 
+rm "$dir"/{256,5M,equal,1Mi}.bin
+text_lines=20000000
+log_lines=6000000
+seq $text_lines | shuf --random-source=<(yes) >"$dir/numbers.txt"
+head -n $((text_lines / 10)) "$dir/numbers.txt" >"$dir/tenth.txt"
+"$python" - $((log_lines / 20)) >"$dir/part.log" <<'PYTHON'
+import random
+import sys
+rng = random.Random(1)
+paths = ["/", "/index.html", "/static/css/site.css", "/api/v1/items/%d" % 31337, "/images/%d.png" % 7]
+agents = ["curl/8.4.0", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0"]
+for _ in range(int(sys.argv[1])):
+    host = ".".join(str(rng.randrange(256)) for _ in range(4))
+    time = "%02d:%02d:%02d" % (rng.randrange(24), rng.randrange(60), rng.randrange(60))
+    status = rng.choice([200] * 20 + [301, 304, 404, 500])
+    print(f'{host} - - [12/Mar/2024:{time} +0000] "GET {rng.choice(paths)} HTTP/1.1" {status} '
+          f'{rng.randrange(100000)} "https://example.org/" "{rng.choice(agents)}"')
+PYTHON
+for ((i = 0; i < 20; i++)); do cat "$dir/part.log"; done >"$dir/access.log"
+cat >"$dir/duck.py" <<'PYTHON'
+import sys
+import duckdb
+path, threads, query = sys.argv[1:]
+duckdb.execute(f"set threads = {threads}")
+table = f"read_csv('{path}', header = false, columns = {{'x': 'BIGINT'}})"
+print(len(duckdb.execute(query.replace("TABLE", table)).fetchall()))
+PYTHON
+duck="'$duck_python' '$dir/duck.py' '$dir/numbers.txt' $(nproc)"
+sum="'$GPUHIST' reduce sum --engine cpu"
+numbers="'$dir/numbers.txt'"
+echo
+echo "| text, CPU engine | gpuhist, s | other, s | ratio | M values/s |"
+echo "|---|---|---|---|---|"
+row "20M lines, reduce sum, against cat FILE" $text_lines "$sum $numbers" "cat $numbers >/dev/null"
+if have datamash; then
+    row "20M lines, reduce sum, against datamash" $text_lines "$sum $numbers" "datamash sum 1 <$numbers"
+fi
+if have mawk; then
+    row "20M lines, reduce sum, against mawk" $text_lines "$sum $numbers" "mawk '{ s += \$1 } END { printf \"%.0f\\n\", s }' $numbers"
+    row "20M lines, count, against mawk" $text_lines "'$GPUHIST' count --engine cpu --ge 10M $numbers" "mawk '\$1 >= 10000000 { n++ } END { print n }' $numbers"
+fi
+if [ -n "$duck_python" ]; then
+    row "20M lines, reduce sum, against DuckDB in Python" $text_lines "$sum $numbers" "$duck 'select sum(x) from TABLE'"
+    row "20M lines, 20M bins, raw, against DuckDB in Python" $text_lines "'$GPUHIST' --engine cpu --bins 20M --outside=ignore --format raw $numbers" "$duck 'select count(*) from (select x, count(*) from TABLE group by x)'"
+    row "no input, against DuckDB in Python without a table" 0 "$cpu --bins 256 '$dir/empty'" "$duck 'select 1'"
+fi
+row "2M lines, 20M bins, tsv, against sort, uniq" $((text_lines / 10)) "'$GPUHIST' --engine cpu --bins 20M --outside=ignore '$dir/tenth.txt'" "sort -n '$dir/tenth.txt' | uniq -c"
+row "20M lines, stalin-sort, against cat FILE" $text_lines "'$GPUHIST' stalin-sort --engine cpu $numbers" "cat $numbers >/dev/null"
+row "field 9 of a log of 1 GB, against cat FILE" $log_lines "'$GPUHIST' -f 9 --bins 600 --engine cpu '$dir/access.log'" "cat '$dir/access.log' >/dev/null"
+if have mawk; then
+    row "field 9 of a log of 1 GB, against mawk" $log_lines "'$GPUHIST' -f 9 --bins 600 --engine cpu '$dir/access.log'" "mawk '{ n[\$9]++ } END { for (i in n) print i, n[i] }' '$dir/access.log'"
+fi
+if have zstd; then
+    zstd -q "$dir/numbers.txt" -o "$dir/one-frame.zst"
+    row "20M lines, one zstd frame, reduce sum, against zstd -dc" $text_lines "$sum '$dir/one-frame.zst'" "zstd -dc '$dir/one-frame.zst'"
+fi
+if have zstd && have pzstd; then
+    pzstd -q "$dir/numbers.txt" -o "$dir/frames.zst"
+    row "20M lines, pzstd's frames, reduce sum, against zstd -dc" $text_lines "$sum '$dir/frames.zst'" "zstd -dc '$dir/frames.zst'"
+fi
+rm "$dir"/{numbers,tenth}.txt "$dir"/{part,access}.log
+
 "$GPUHIST" info | grep -q '^cuda: yes' || exit 0
-rm "$dir"/{256,equal,random,sorted}.bin
+rm "$dir"/{random,sorted}.bin
 : "${BENCH_GIB:=8}"
 "$python" - "$dir" "$BENCH_GIB" <<'PYTHON'
 import sys

@@ -21,7 +21,4 @@ if [ $# -eq 0 ]; then
     set -- "$sample/ids"
 fi
 
-# sed reads on where head would stop and let sort die of a broken pipe.
-"$gpuhist" --type u32le --bins "${BINS:-5M}" -- "$@" |
-    LC_ALL=C sort -k2,2nr -k1,1n |
-    sed -n "1,${TOP:-10}p"
+"$gpuhist" --type u32le --bins "${BINS:-5M}" --top "${TOP:-10}" --format tsv -- "$@"

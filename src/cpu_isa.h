@@ -15,16 +15,23 @@
  * that it can be used within another list.
  */
 #if defined(__x86_64__)
-#define CPU_ISAS(X)   \
-    X(AVX512, avx512) \
-    X(AVX2, avx2)     \
+#define CPU_ISAS(X)             \
+    X(AVX512VBMI2, avx512vbmi2) \
+    X(AVX512, avx512)           \
+    X(AVX2, avx2)               \
     X(PLAIN, plain)
-#define CPU_ISA_VARIANTS(X, ...)                  \
-    X(avx512, CPU_ISA_TARGET_AVX512, __VA_ARGS__) \
-    X(avx2, CPU_ISA_TARGET_AVX2, __VA_ARGS__)     \
+#define CPU_ISA_VARIANTS(X, ...)                            \
+    X(avx512vbmi2, CPU_ISA_TARGET_AVX512VBMI2, __VA_ARGS__) \
+    X(avx512, CPU_ISA_TARGET_AVX512, __VA_ARGS__)           \
+    X(avx2, CPU_ISA_TARGET_AVX2, __VA_ARGS__)               \
     X(plain, , __VA_ARGS__)
-#define CPU_ISA_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2")))
-#define CPU_ISA_TARGET_AVX2   __attribute__((target("avx2,bmi2")))
+/* Whatever has VBMI2 has BMI and LZCNT. */
+#define CPU_ISA_TARGET_AVX512VBMI2                                                  \
+    __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi," \
+                          "avx512vbmi2,bmi,bmi2,lzcnt")))
+#define CPU_ISA_TARGET_AVX512 \
+    __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi2")))
+#define CPU_ISA_TARGET_AVX2 __attribute__((target("avx2,bmi2")))
 #else
 #define CPU_ISAS(X)              X(PLAIN, plain)
 #define CPU_ISA_VARIANTS(X, ...) X(plain, , __VA_ARGS__)

@@ -209,6 +209,8 @@ enum status histogram_finish(struct histogram *histogram, const struct job *job,
         histogram->ignored += histogram_take(histogram, below);
         histogram->ignored += histogram_take(histogram, above);
     }
+    histogram->inside = elements - histogram->ignored - histogram_count(histogram, below) -
+                        histogram_count(histogram, above);
     return STATUS_OK;
 }
 
@@ -236,6 +238,17 @@ static void histogram_report_partial(const void *partial)
         status_print("values outside the bins: below %llu, above %llu", below, above);
 }
 
+static enum status histogram_verdict_partial(const struct job *job, const void *partial,
+                                             struct failure *failure)
+{
+    const struct histogram *histogram = partial;
+
+    if (!job->needs_values || histogram->inside > 0 || histogram_below(histogram) > 0 ||
+        histogram_above(histogram) > 0)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, "no values were counted: they have no quantiles");
+}
+
 static void histogram_destroy_partial(void *partial)
 {
     histogram_destroy(partial);
@@ -248,5 +261,6 @@ const struct operation operation_histogram = {
     .create = histogram_create_partial,
     .finish = histogram_finish_partial,
     .report = histogram_report_partial,
+    .verdict = histogram_verdict_partial,
     .destroy = histogram_destroy_partial,
 };

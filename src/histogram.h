@@ -35,7 +35,8 @@ struct histogram {
     size_t entries;   /* N + 2 */
     struct histogram_region *regions;
     uint32_t staged_limit; /* increments a region's 32-bit part can take; less in tests alone */
-    uint64_t ignored;      /* values outside that histogram_finish has dropped */
+    uint64_t inside;       /* values in bins, as histogram_finish has found them */
+    uint64_t ignored;      /* values outside that it has dropped */
 };
 
 /*

@@ -61,8 +61,10 @@ struct job {
     bool is_text;                 /* else the input is binary */
     struct text_rules text;       /* of text */
     struct tally *tally;          /* of text: what parsing it meets; thread-safe, not owned */
-    struct binning binning;       /* histogram */
+    struct binning binning;       /* histogram; owned */
     enum outside_policy outside;  /* histogram */
+    bool needs_values;            /* histogram: it is an error if there are none */
+    uint64_t bin_width;           /* open histogram: of every bin; 0: automatic */
     struct reductions reductions; /* reduce */
     struct predicate *predicates; /* count: [predicate_count], owned */
     size_t predicate_count;
@@ -79,6 +81,7 @@ void job_destroy(struct job *job);
 struct chunk {
     const void *data;
     size_t bytes;
+    uint64_t left_out; /* bytes that were read and are in no chunk: of headers and of long lines */
     uint64_t position; /* of its first byte in the input stream */
     uint64_t sequence; /* 0, 1, 2, ... in the order of the stream */
     bool is_cut;       /* a fault follows: nothing behind this chunk counts */

@@ -28,9 +28,18 @@ enum options_key {
     OPTIONS_KEY_DECOMPRESS,
     OPTIONS_KEY_MEMORY,
     OPTIONS_KEY_RANGE,
+    OPTIONS_KEY_LOG2,
+    OPTIONS_KEY_LOG10,
+    OPTIONS_KEY_EDGES,
     OPTIONS_KEY_OUTSIDE,
     OPTIONS_KEY_ZEROS,
     OPTIONS_KEY_FORMAT,
+    OPTIONS_KEY_PLOT,
+    OPTIONS_KEY_TOP,
+    OPTIONS_KEY_SORT,
+    OPTIONS_KEY_PERCENT,
+    OPTIONS_KEY_CUMULATIVE,
+    OPTIONS_KEY_QUANTILES,
     OPTIONS_KEY_ENGINE,
     OPTIONS_KEY_THREADS,
     OPTIONS_KEY_CHUNK_SIZE,
@@ -169,6 +178,24 @@ static enum status options_set_range(struct options *options, const char *value,
     return options_fail_value("--range", value, "LO:HI, two integers", failure);
 }
 
+static enum status options_set_width(struct options *options, const char *value,
+                                     struct failure *failure)
+{
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->width))
+        return options_fail_value("--width", value, "a number such as 10, 500 or 1Mi", failure);
+    if (options->width == 0)
+        return status_fail(failure, STATUS_USAGE, "--width must be at least 1");
+    return STATUS_OK;
+}
+
+static enum status options_set_edges(struct options *options, const char *value,
+                                     struct failure *failure)
+{
+    (void)failure; /* the list is read when the type is known */
+    options->edges = value;
+    return STATUS_OK;
+}
+
 static enum status options_set_outside(struct options *options, const char *value,
                                        struct failure *failure)
 {
@@ -192,7 +219,33 @@ static enum status options_set_format(struct options *options, const char *value
 {
     if (print_format_find(value, &options->print.format))
         return STATUS_OK;
-    return options_fail_value("--format", value, "tsv or raw", failure);
+    return options_fail_value("--format", value, "tsv, csv, json, raw or gnuplot", failure);
+}
+
+static enum status options_set_top(struct options *options, const char *value,
+                                   struct failure *failure)
+{
+    if (decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->print.top) &&
+        options->print.top > 0)
+        return STATUS_OK;
+    return options_fail_value("--top", value, "a number of bins, such as 10", failure);
+}
+
+static enum status options_set_sort(struct options *options, const char *value,
+                                    struct failure *failure)
+{
+    bool is_bin = strcmp(value, "bin") == 0;
+
+    if (!is_bin && strcmp(value, "count") != 0)
+        return options_fail_value("--sort", value, "bin or count", failure);
+    options->print.sort = is_bin ? PRINT_SORT_BIN : PRINT_SORT_COUNT;
+    return STATUS_OK;
+}
+
+static enum status options_set_quantiles(struct options *options, const char *value,
+                                         struct failure *failure)
+{
+    return quantiles_parse(&options->print.quantiles, value, failure);
 }
 
 static enum status options_set_output(struct options *options, const char *value,
@@ -365,13 +418,32 @@ const struct options_row options_rows[] = {
      options_set_bins, 0, OPTIONS_FOR(HISTOGRAM)},
     {OPTIONS_KEY_RANGE, "range", "LO:HI", "bin the values LO <= v < HI", options_set_range, 0,
      OPTIONS_FOR(HISTOGRAM)},
+    {'w', "width", "W", "bins of width W", options_set_width, 0, OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_LOG2, "log2", NULL, "bins by powers of 2, the others of 0 and below", NULL,
+     offsetof(struct options, log2), OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_LOG10, "log10", NULL, "bins by powers of 10", NULL,
+     offsetof(struct options, log10), OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_EDGES, "edges", "LIST", "bins between edges 0,10,50,... or those of @FILE",
+     options_set_edges, 0, OPTIONS_FOR(HISTOGRAM)},
     {OPTIONS_KEY_OUTSIDE, "outside", "HOW",
      "values in no bin: report (default), abort, clamp, ignore", options_set_outside, 0,
      OPTIONS_FOR(HISTOGRAM)},
     {OPTIONS_KEY_ZEROS, "zeros", NULL, "print empty bins, too", NULL,
      offsetof(struct options, print.zeros), OPTIONS_FOR(HISTOGRAM)},
-    {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), or raw: counts as 64-bit integers",
+    {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), csv, json, raw (64-bit), gnuplot",
      options_set_format, 0, OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_PLOT, "plot", NULL, "draw bars (at a terminal: default)", NULL,
+     offsetof(struct options, print.plot), OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_TOP, "top", "K", "print the K bins with the highest counts", options_set_top, 0,
+     OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_SORT, "sort", "ORDER", "by bin (default), or by count (with --top: default)",
+     options_set_sort, 0, OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_PERCENT, "percent", NULL, "print the percentage of each bin, too", NULL,
+     offsetof(struct options, print.percent), OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_CUMULATIVE, "cumulative", NULL, "print the running total, too", NULL,
+     offsetof(struct options, print.cumulative), OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_QUANTILES, "quantiles", "LIST", "print quantiles, in percent, such as 50,99,99.9",
+     options_set_quantiles, 0, OPTIONS_FOR(HISTOGRAM)},
 
 #define OPTIONS_PREDICATE_ROW(id, label, name, argument, help) \
     {OPTIONS_KEY_##id, name, argument, help, options_set_##label, 0, OPTIONS_FOR(COUNT)},
@@ -521,4 +593,5 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 void options_destroy(struct options *options)
 {
     free(options->predicates);
+    quantiles_destroy(&options->print.quantiles);
 }

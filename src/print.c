@@ -4,6 +4,7 @@
 
 #include "engine.h"
 #include "output_file.h"
+#include "print_rows.h"
 #include "writer.h"
 
 #include <stdio.h>
@@ -66,9 +67,9 @@ static enum status print_result(struct print_output *output, const struct job *j
 
     if (!output->result && writer_open(&output->result, options->output, failure) != STATUS_OK)
         return failure->status;
-    if (operation->result)
-        operation->result(output->result, job, partial, options);
-    return STATUS_OK;
+    if (!operation->result)
+        return STATUS_OK;
+    return operation->result(output->result, job, partial, options, failure);
 }
 
 enum status print_so_far(struct print_output *output, const struct job *job, const void *partial,
@@ -77,7 +78,7 @@ enum status print_so_far(struct print_output *output, const struct job *job, con
     if (print_result(output, job, partial, options, failure) != STATUS_OK)
         return failure->status;
     if (writer_is_stream(output->result)) {
-        if (!options->format || options->format->has_lines)
+        if (print_rows_format(options)->has_lines)
             writer_write(output->result, "\n", 1);
         return writer_flush(output->result, failure);
     }

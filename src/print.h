@@ -1,6 +1,6 @@
 /*
  * Results: the only writers of standard output. How an operation is printed stands in
- * print_<operation>.c; each format of a histogram is a row of a table and a file, print_<format>.c.
+ * print_<operation>.c; the formats of a histogram, in print_rows.h.
  *
  * Nothing here is thread-safe.
  */
@@ -8,19 +8,35 @@
 #define GPUHIST_PRINT_H
 
 #include "job.h"
+#include "quantiles.h"
 #include "status.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
-struct histogram;
 struct print_format;
 struct writer;
 
+/* The order of a histogram's rows. */
+enum print_sort {
+    PRINT_SORT_DEFAULT, /* by bin, and those of `top` by count */
+    PRINT_SORT_BIN,
+    PRINT_SORT_COUNT, /* the greatest first; equal ones by bin */
+};
+
 struct print_options {
-    const struct print_format *format; /* NULL: tsv */
-    const char *output;                /* the file to write to; NULL: standard output */
+    const char *output; /* the file to write to; NULL: standard output */
+    const char *purged; /* the file for purged elements; NULL: nowhere */
+
+    /* histogram */
+    const struct print_format *format; /* NULL: not given */
+    bool plot;                         /* as bars in the terminal */
     bool zeros;                        /* empty bins, too */
-    const char *purged;                /* the file for purged elements; NULL: nowhere */
+    uint64_t top;                      /* the rows with the greatest counts; 0: all */
+    enum print_sort sort;
+    bool percent;    /* a column: the share in all values counted */
+    bool cumulative; /* a column: the running total of the counts printed */
+    struct quantiles quantiles;
 };
 
 /* Where a result is being written, from print_begin to print_end. */
@@ -33,28 +49,21 @@ struct print_output {
 struct print_operation {
     /* Connects a partial that writes as the stream goes with its writers; NULL: it does not. */
     void (*connect)(void *partial, const struct print_output *output);
-    /* Writes the finished partial; NULL: all is written. Errors stay in the writer. */
-    void (*result)(struct writer *writer, const struct job *job, const void *partial,
-                   const struct print_options *options);
+    /* Writes the settled partial; NULL: all is written. Errors of writing stay in the writer;
+     * no memory is STATUS_DATA. */
+    enum status (*result)(struct writer *writer, const struct job *job, const void *partial,
+                          const struct print_options *options, struct failure *failure);
 };
 
 #define PRINT_DECLARE(id, label) extern const struct print_operation print_##label;
 OPERATIONS(PRINT_DECLARE)
 #undef PRINT_DECLARE
 
-/* How a finished histogram is written. Errors stay in the writer. */
-struct print_format {
-    const char *name;
-    bool has_lines; /* it is text */
-    void (*histogram)(struct writer *writer, const struct job *job,
-                      const struct histogram *histogram, const struct print_options *options);
-};
-
-extern const struct print_format print_tsv;
-extern const struct print_format print_raw;
-
-/* Finds the format of that name; false if there is none. */
+/* Finds the format of a histogram of that name; false if there is none. */
 bool print_format_find(const char *name, const struct print_format **format);
+
+/* Whether the format takes the other options. Fails with STATUS_USAGE. */
+enum status print_check_format(const struct print_options *options, struct failure *failure);
 
 /*
  * Whether the result can go where the options say, so that a bad name is told before the work.

@@ -28,11 +28,13 @@ static void print_count_predicate(struct writer *writer, const struct predicate 
     writer_write(writer, "\t", 1);
 }
 
-static void print_count_result(struct writer *writer, const struct job *job, const void *partial,
-                               const struct print_options *options)
+static enum status print_count_result(struct writer *writer, const struct job *job,
+                                      const void *partial, const struct print_options *options,
+                                      struct failure *failure)
 {
     const struct count *count = partial;
     (void)options; /* there is one format */
+    (void)failure;
 
     for (size_t i = 0; i < job->predicate_count; i++) {
         if (job->predicate_count > 1)
@@ -42,6 +44,7 @@ static void print_count_result(struct writer *writer, const struct job *job, con
         c[length] = '\n';
         writer_commit(writer, length + 1);
     }
+    return STATUS_OK;
 }
 
 const struct print_operation print_count = {.result = print_count_result};

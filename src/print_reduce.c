@@ -29,16 +29,19 @@ static void print_reduce_line(struct writer *writer, const struct job *job,
     writer_commit(writer, (size_t)(c - line));
 }
 
-static void print_reduce_result(struct writer *writer, const struct job *job, const void *partial,
-                                const struct print_options *options)
+static enum status print_reduce_result(struct writer *writer, const struct job *job,
+                                       const void *partial, const struct print_options *options,
+                                       struct failure *failure)
 {
     const struct reduce *reduce = reduce_result(partial);
 
     (void)options; /* of histograms alone */
+    (void)failure;
     for (unsigned i = 0; i < job->reductions.count; i++) {
         if (reduce_has(reduce, job->reductions.ids[i]))
             print_reduce_line(writer, job, reduce, job->reductions.ids[i]);
     }
+    return STATUS_OK;
 }
 
 const struct print_operation print_reduce = {.result = print_reduce_result};

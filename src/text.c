@@ -7,7 +7,10 @@
 
 text_parse_function *text_choose_parser(const struct text_rules *rules, enum element_type type)
 {
-    return text_is_of_tokens(rules) ? text_tokens_choose(type) : text_fields_choose(rules, type);
+    if (!text_is_of_tokens(rules))
+        return text_fields_choose(rules, type);
+    text_parse_function *lanes = text_lanes_choose(type);
+    return lanes ? lanes : text_tokens_choose(cpu_isa_best(), type);
 }
 
 /* Bytes in a row that are counted in 16 bits, so that a vector holds many counters: GB/s from

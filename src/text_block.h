@@ -136,7 +136,7 @@ CPU_ISA_TARGET_AVX512 static inline uint64_t text_block_white_avx512(const char 
 TEXT_INLINE uint64_t text_block_equal(enum cpu_isa isa, const char *block, char byte)
 {
 #if defined(__x86_64__)
-    if (isa == CPU_ISA_AVX512)
+    if (isa <= CPU_ISA_AVX512)
         return text_block_equal_avx512(block, byte);
     if (isa == CPU_ISA_AVX2)
         return text_block_equal_avx2(block, byte);
@@ -149,7 +149,7 @@ TEXT_INLINE uint64_t text_block_equal(enum cpu_isa isa, const char *block, char 
 TEXT_INLINE uint64_t text_block_white(enum cpu_isa isa, const char *block)
 {
 #if defined(__x86_64__)
-    if (isa == CPU_ISA_AVX512)
+    if (isa <= CPU_ISA_AVX512)
         return text_block_white_avx512(block);
     if (isa == CPU_ISA_AVX2)
         return text_block_white_avx2(block);

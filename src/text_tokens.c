@@ -97,9 +97,9 @@ ELEMENT_TYPES(TEXT_TOKENS_WRAP_ALL)
 #define TEXT_TOKENS_ROW(id, name, ctype) \
     [ELEMENT_##id] = {CPU_ISA_VARIANTS(TEXT_TOKENS_ENTRY, name)},
 
-text_parse_function *text_tokens_choose(enum element_type type)
+text_parse_function *text_tokens_choose(enum cpu_isa isa, enum element_type type)
 {
     static text_parse_function *const functions[ELEMENT_TYPE_COUNT][CPU_ISA_COUNT] = {
         ELEMENT_TYPES(TEXT_TOKENS_ROW)};
-    return functions[type][cpu_isa_best()];
+    return functions[type][isa];
 }

@@ -25,7 +25,7 @@ check_predicates() { # TYPE
 @test "u64be as Python counts" { check_predicates u64be; }
 
 @test "every instruction set as Python counts" {
-    for isa in avx2 plain; do
+    for isa in avx512 avx2 plain; do
         for type in u8 i16be i32 u64; do
             GPUHIST_ISA=$isa ENGINES=cpu check_predicates "$type"
         done

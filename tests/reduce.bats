@@ -155,7 +155,7 @@ print(len(a), a.sum(), a.min(), a.max(), np.bitwise_xor.reduce(a), sep="\n")' "$
     local in=$BATS_TEST_TMPDIR/in type isa
     random_file "$in" '<i8' -9223372036854775808 9223372036854775807 70001
     for type in i8 u8 i16 u16be i32 u32be i64 u64 i64be; do
-        for isa in avx512 avx2 plain; do
+        for isa in avx512vbmi2 avx512 avx2 plain; do
             GPUHIST_ISA=$isa gpuhist reduce -t $type --engine cpu "$in" >"$BATS_TEST_TMPDIR/$isa"
         done
         cmp "$BATS_TEST_TMPDIR/avx512" "$BATS_TEST_TMPDIR/avx2"

@@ -95,7 +95,7 @@ check_definition() { # TYPE
     numpy 'a = np.arange(300000, dtype="<i2") // 7
 a[np.random.default_rng(2).integers(0, 300000, 9000)] //= 2
 a.tofile(sys.argv[1])' "$in"
-    for isa in avx512 avx2 plain; do
+    for isa in avx512vbmi2 avx512 avx2 plain; do
         GPUHIST_ISA=$isa gpuhist stalin-sort -t i16 --engine cpu --purged "$BATS_TEST_TMPDIR/p$isa" \
             "$in" >"$BATS_TEST_TMPDIR/$isa"
         cmp "$BATS_TEST_TMPDIR/$isa" "$BATS_TEST_TMPDIR/avx512"

@@ -71,14 +71,21 @@ def random_token(rng, limits):
                        b"9" * 5000, b"a" * 256, b"7\r8"])
 
 
+def usual_token(rng, limits):
+    """A value that may be, of any length."""
+    bits = rng.randint(1, 64)
+    return b"%d" % max(limits[0], min(limits[1], rng.choice([1, 1, 1, -1]) * rng.getrandbits(bits)))
+
+
 def random_text(rng, limits, delimiter):
     """Lines of random tokens, some of them far longer than a chunk."""
     pieces = []
     good = rng.random() < 0.5
+    usual = rng.random() < 0.3
     for _ in range(rng.choice([0, 1, 3, 200])):
         words = rng.choice([0, 1, 1, 3, 10, 40, 4000 if rng.random() < 0.05 else 2])
         for word in range(words):
-            token = random_token(rng, limits)
+            token = (usual_token if usual else random_token)(rng, limits)
             while good and not read(token, (0, None), limits)[0]:
                 token = random_token(rng, limits)
             pieces.append(token)

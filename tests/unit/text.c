@@ -416,6 +416,58 @@ static void test_random(void)
         tap_ok(random_is_right(&alphabets[i], &state), "random texts: %s", alphabets[i].name);
 }
 
+/* --- numbers of every length -------------------------------------------------------------------
+ */
+
+/* A number with as many digits as may be, most of them in the type's range, some at its limits. */
+static size_t number_put(char *place, enum element_type type, uint64_t *state)
+{
+    const __int128 high = reference_high(type);
+    uint64_t number = tap_random(state) >> tap_random(state) % 64;
+    uint64_t kind = tap_random(state) % 64;
+    const char *sign = "";
+
+    if (kind == 0)
+        number = (uint64_t)high + tap_random(state) % 3; /* or just behind */
+    else
+        number %= (uint64_t)high / 2 + 1;
+    if (reference_low(type) < 0 || kind == 1)
+        sign = &"-\0+\0\0"[tap_random(state) % 3 * 2];
+    return (size_t)sprintf(place, "%s%s%llu", sign, kind == 2 ? "00000000000" : "",
+                           (unsigned long long)number);
+}
+
+/* Text that is mostly usual, so that what takes many numbers at once does not stop all the time. */
+static bool numbers_are_right(enum element_type type, uint64_t *state)
+{
+    static const char *const whites[] = {"\n", "\n", "\n", "\n", " ", "\r\n", "\t", "  \v \f"};
+    const struct text_rules rules = {0, TEXT_NO_DELIMITER};
+    char text[6000];
+    bool right = true;
+
+    for (int round = 0; right && round < 300; round++) {
+        const size_t shortest = tap_random(state) % 5000;
+        size_t bytes = 0;
+        while (bytes < shortest) {
+            bytes += number_put(text + bytes, type, state);
+            bytes += (size_t)sprintf(text + bytes, "%s", whites[tap_random(state) % 8]);
+            if (tap_random(state) % 512 == 0)
+                bytes += (size_t)sprintf(text + bytes, "%s", round % 2 ? "- " : "1+");
+        }
+        right = agrees(&rules, type, arena_place(text, bytes, round % 3 > 0), bytes, 2);
+    }
+    return right;
+}
+
+static void test_numbers(void)
+{
+    uint64_t state = 4;
+
+    for (int type = 0; type < ELEMENT_TYPE_COUNT; type++)
+        tap_ok(numbers_are_right((enum element_type)type, &state), "%s of every length",
+               type_names[type]);
+}
+
 /* All texts of a few bytes. */
 static void test_short(void)
 {
@@ -686,6 +738,38 @@ static void test_detection(void)
            "a character that is cut off");
 }
 
+/* Whether text_find_encoding says so of the bytes, which end where memory does. */
+static bool finds(const char *encoding, const char *text, size_t bytes)
+{
+    const char *found = text_find_encoding(arena_place(text, bytes, true), bytes);
+    return encoding ? found && strcmp(found, encoding) == 0 : !found;
+}
+
+static void test_encodings(void)
+{
+    tap_ok(finds("UTF-16", "\xff\xfe\x31\0", 4) && finds("UTF-16", "\xfe\xff\0\x31", 4) &&
+               finds("UTF-32", "\xff\xfe\0\0\x31\0\0\0", 8) &&
+               finds("UTF-32", "\0\0\xfe\xff\0\0\0\x31", 8),
+           "text in UTF-16 and UTF-32, either way round");
+    tap_ok(finds("UTF-16", "\xff\xfe\x31\0\x3d\xd8\x00\xde", 8) &&
+               finds(NULL, "\xff\xfe\x31\0\x32\0\x3d\xd8\x31\0", 10) &&
+               finds(NULL, "\xff\xfe\x31\0\x32\0\x00\xde", 8) &&
+               finds(NULL, "\xff\xfe\0\0\x31\0\0\0\x3d\xd8\0", 12),
+           "surrogates, in UTF-16 and in pairs");
+    tap_ok(finds("UTF-16", "\xff\xfe\x31\0\x3d\xd8", 6) &&
+               finds("UTF-16", "\xff\xfe\x31\0\x32", 5) &&
+               finds("UTF-32", "\xff\xfe\0\0\x31\0\0\0\x32\0", 10),
+           "characters that are cut off");
+    tap_ok(finds(NULL, "", 0) && finds(NULL, "\xff", 1) && finds(NULL, "\xff\xfe", 2) &&
+               finds(NULL, "\xff\xfe\0\0", 4) && finds(NULL, "1\0", 2) &&
+               finds(NULL, "\xff\xfe\x31\0\x07\0", 6) && finds(NULL, "\xff\xfe\xff\xff", 4) &&
+               finds(NULL, "\xff\xfe\x31\0\xff\xff", 6) &&
+               finds(NULL, "\xff\xfe\x31\0\x2c\x01\x90\x01", 8) &&
+               finds(NULL, "\xff\xfe\0\0\x31\0\0\0\0\0\x11\0", 12) &&
+               finds(NULL, "\xff\xfe\0\0\x31\0\0\0\x05\0\0\0", 12),
+           "a mark alone, control characters, noncharacters, little ASCII are no text");
+}
+
 int main(void)
 {
     arena_open();
@@ -694,6 +778,7 @@ int main(void)
     test_parts();
     test_limits();
     test_random();
+    test_numbers();
     test_short();
     test_ends();
     test_edges();
@@ -702,5 +787,6 @@ int main(void)
     test_lines();
     test_characters();
     test_detection();
+    test_encodings();
     return tap_done();
 }

@@ -1,0 +1,68 @@
+/* The rows of a histogram with a counter a bin. */
+#include "config.h"
+
+#include "histogram.h"
+#include "rows.h"
+
+/* Bins that the values made, and not the user: those before the first and behind the last that is
+ * not empty are no rows. */
+static void histogram_trim_rows(struct rows *rows)
+{
+    const struct histogram *histogram = rows->partial;
+
+    while (rows->next[1] > 0 && histogram_count(histogram, rows->next[1] - 1) == 0)
+        rows->next[1]--;
+    while (rows->next[0] < rows->next[1] && histogram_count(histogram, rows->next[0]) == 0)
+        rows->next[0]++;
+}
+
+/* next[0] is the next bin, next[1] the one behind the last plus 1, so that 0 is "not begun". */
+static void histogram_start_rows(struct rows *rows)
+{
+    const struct binning *binning = &rows->job->binning;
+
+    rows->next[1] = binning->bins;
+    if (rows->zeros && (binning->form == BINNING_LOG2 || binning->form == BINNING_LOG10))
+        histogram_trim_rows(rows);
+    rows->next[1]++;
+}
+
+static size_t histogram_read_rows(struct rows *rows, struct rows_row *out, size_t room)
+{
+    const struct histogram *histogram = rows->partial;
+    const struct binning *binning = &rows->job->binning;
+    uint64_t known = UINT64_MAX; /* the bin whose first value is `edge` */
+    __int128 edge = 0;
+    size_t n = 0;
+
+    if (rows->next[1] == 0)
+        histogram_start_rows(rows);
+    uint64_t end = rows->next[1] - 1;
+    uint64_t bin = rows->next[0];
+    for (; bin < end && n < room; bin++) {
+        uint64_t count = histogram_count(histogram, bin);
+        if (count == 0 && !rows->zeros)
+            continue;
+        __int128 low = bin == known ? edge : binning_edge(binning, bin);
+        known = bin + 1;
+        edge = rows->is_unit ? low + 1 : binning_edge(binning, known);
+        out[n++] = (struct rows_row){.low = low, .high = edge, .count = count};
+    }
+    rows->next[0] = bin;
+    return n;
+}
+
+void histogram_rows_begin(struct rows *rows, const struct job *job,
+                          const struct histogram *histogram, bool zeros)
+{
+    *rows = (struct rows){
+        .job = job,
+        .partial = histogram,
+        .zeros = zeros,
+        .is_unit = binning_is_unit(&job->binning),
+        .inside = histogram->inside,
+        .below = histogram_below(histogram),
+        .above = histogram_above(histogram),
+        .read = histogram_read_rows,
+    };
+}

@@ -1,0 +1,44 @@
+/*
+ * The rows of a histogram: its bins in ascending order and how often each was met, as that which
+ * prints them sees them, however the histogram is kept.
+ *
+ * Not thread-safe: the partial is settled, and nobody adds to it.
+ */
+#ifndef GPUHIST_ROWS_H
+#define GPUHIST_ROWS_H
+
+#include "job.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rows_row {
+    __int128 low;
+    __int128 high; /* exclusive */
+    uint64_t count;
+};
+
+/* The rows that are still to be read. A copy is read by itself, from the same row on. */
+struct rows {
+    const struct job *job;
+    const void *partial;
+    bool zeros;      /* empty bins, too: all of them where bins were given, else those between */
+                     /* the first and the last that is not empty. To be changed before any are */
+                     /* read, or not at all */
+    bool is_unit;    /* every bin is one wide */
+    uint64_t inside; /* values in all bins, */
+    uint64_t below;  /* and in none */
+    uint64_t above;
+    uint64_t next[2]; /* where the next row is found; `read`'s own, zeros at first */
+    /* Reads up to `room` rows, at least one if there are any; returns how many. */
+    size_t (*read)(struct rows *rows, struct rows_row *out, size_t room);
+};
+
+struct histogram;
+
+/* The rows of a finished histogram, from the first on. The job and it must live as long. */
+void histogram_rows_begin(struct rows *rows, const struct job *job,
+                          const struct histogram *histogram, bool zeros);
+
+#endif

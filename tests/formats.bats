@@ -1,0 +1,182 @@
+#!/usr/bin/env bats
+# How histograms are printed: what is selected, columns, quantiles, formats, plots.
+
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+}
+
+check_formats() {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    run -0 timeout 300 "$PYTHON" "$srcdir/tests/formats.py" "$GPUHIST" "$1"
+    [ -z "$output" ]
+}
+
+@test "tsv, csv and json of every selection, order and column" { check_formats tables; }
+
+@test "values outside the bins in columns and quantiles" { check_formats outside; }
+
+@test "quantiles are of the nearest rank, in every format" { check_formats quantiles; }
+
+@test "quantiles are those of numpy" { check_formats numpy_quantiles; }
+
+@test "plots: counts, bars, width, groups, gaps" { check_formats plots; }
+
+@test "plots by count, of the top, with columns and quantiles" { check_formats sorted_plots; }
+
+@test "plots at a terminal: by default, width, colour" { check_formats terminals; }
+
+@test "--top and --sort of many bins, as sort does" {
+    random_file in '<i4' 0 300000 400000
+    counts_of d4 in >all
+    gpuhist --bins 300K in | cmp all -
+    sort -k2,2nr -k1,1n all >by_count
+    gpuhist --bins 300K --sort count in | cmp by_count -
+    for k in 1 2 1000 100000 300000; do
+        gpuhist --bins 300K --top $k in | cmp <(head -n $k by_count) -
+        gpuhist --bins 300K --top $k --sort bin in | cmp <(head -n $k by_count | sort -n) -
+    done
+    # Counts of several bytes: a million zeros, 70,000 ones, 300 twos.
+    numpy 'np.repeat(np.arange(6, dtype="<i4"), [70000, 300, 1000000, 300, 2, 65536]).tofile(sys.argv[1])' in
+    run -0 gpuhist --bins 6 --sort count in
+    [ "$output" = $'2\t1000000\n0\t70000\n5\t65536\n1\t300\n3\t300\n4\t2' ]
+}
+
+@test "json and csv as jq and awk read them" {
+    command -v jq >/dev/null || skip "no jq"
+    random_file in '<i4' -100 1100 50000
+    gpuhist --range 0:1000 --bins 7 -q in >tsv
+    gpuhist --range 0:1000 --bins 7 -q --format json in |
+        jq -r '.bins[] | [.low, .high, .count] | @tsv' | cmp tsv -
+    gpuhist --range 0:1000 --bins 7 -q --format json in |
+        jq -e '(.bins | map(.count) | add) == .inside and .inside + .below + .above == .total and
+            .total == 50000' >/dev/null
+    gpuhist --range 0:1000 --bins 7 -q --format csv in | tail -n +2 | tr , '\t' | cmp tsv -
+    run -0 gpuhist --bins 5 --format json </dev/null
+    [ "$(jq -c . <<<"$output")" = \
+        '{"operation":"histogram","total":0,"inside":0,"below":0,"above":0,"bins":[]}' ]
+}
+
+@test "the ends of 64 bits in every text format" {
+    echo 18446744073709551615 18446744073709551615 0 >in
+    range=(-t u64 --range 18446744073709551614:18446744073709551616 --bins 2)
+    run -0 --separate-stderr gpuhist "${range[@]}" --format csv in
+    [ "$output" = $'value,count\n18446744073709551615,2' ]
+    run -0 --separate-stderr gpuhist "${range[@]}" --format json --quantiles 100,1 in
+    [[ $output == *'"bins":['$'\n''{"value":18446744073709551615,"count":2}]'* ]]
+    [[ $output == *'{"percent":100,"value":18446744073709551615},'* ]]
+    [[ $output == *'{"percent":1,"low":null,"high":18446744073709551614}]}' ]]
+    run -0 --separate-stderr env LC_ALL=C COLUMNS=50 "$GPUHIST" "${range[@]}" --plot in
+    [ "$output" = "18446744073709551615  2  $(printf '#%.0s' {1..25})" ]
+    echo -9223372036854775808 >in
+    run -0 gpuhist --range -9223372036854775808:9223372036854775808 --bins 1 --sort count in
+    [ "$output" = $'-9223372036854775808\t9223372036854775808\t1' ]
+}
+
+@test "gnuplot draws the script" {
+    command -v gnuplot >/dev/null || skip "no gnuplot"
+    # coloured SCRIPT: how many pixels of its picture are neither grey, black nor white.
+    coloured() {
+        gnuplot -e 'set terminal pbm color; set output "picture"' "$1" 2>errors
+        [ ! -s errors ]
+        numpy 'data = open(sys.argv[1], "rb").read()
+magic, width, height = data.split(None, 3)[:3]
+assert magic == b"P6", magic
+pixels = np.frombuffer(data[-3 * int(width) * int(height):], np.uint8).reshape(-1, 3)
+print((pixels.max(1) != pixels.min(1)).sum())' picture
+    }
+    random_file in '<i4' 0 1000 5000
+    gpuhist --bins 1000 --format gnuplot in >unit
+    gpuhist --bins 10 --range 0:1000 --format gnuplot in >range
+    gpuhist --bins 10 --range 0:1000 --format gnuplot --top 1 in >top
+    gpuhist --bins 10 --format gnuplot </dev/null >empty
+    gpuhist --bins 10 --format gnuplot --zeros </dev/null >zeros
+    [ "$(coloured unit)" -gt 10000 ]
+    [ "$(coloured range)" -gt 10000 ]
+    [ "$(coloured top)" -gt 1000 ]
+    [ "$(coloured empty)" -eq 0 ]
+    coloured zeros >/dev/null
+    gnuplot -e 'set terminal png; set output "picture"' range
+    [ "$(head -c 8 picture | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]
+    [ "$(grep -c 'terminal\|output' range)" -eq 0 ]
+}
+
+@test "--every in every format" {
+    command -v jq >/dev/null || skip "no jq"
+    slowly() { for n in 1 2 3; do echo $n; sleep 0.15; done; }
+    slowly | gpuhist --text --bins 5 --every 20ms --format json >out
+    jq -s -e 'length >= 2 and .[-1].total == 3 and all(.[]; .total == (.bins | length))' out >/dev/null
+    for arguments in "--format csv" "--format gnuplot" --plot "--quantiles 50"; do
+        read -ra format <<<"$arguments"
+        slowly | timeout 60 "$GPUHIST" --text --bins 5 --every 20ms "${format[@]}" >out
+        printf '1\n2\n3\n' | gpuhist --text --bins 5 "${format[@]}" >last
+        tail -n "$(wc -l <last)" out | cmp last -
+        [ "$(grep -c '^$' out)" -ge 1 ]
+    done
+}
+
+@test "no values have no quantiles" {
+    for format in "" "--format csv" "--format json" --plot; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist --bins 5 --quantiles 50 $format </dev/null
+        [ "$status" -eq 1 ]
+        [ "$stderr" = "gpuhist: no values were counted: they have no quantiles" ]
+        [ -z "$output" ] || [[ $format == *csv && $output == quantile,value ]] ||
+            jq -e '.quantiles == [{percent: 50, value: null}]' <<<"$output" >/dev/null
+    done
+    run --separate-stderr gpuhist --text --bins 5 --quantiles 50 --outside ignore <<<77
+    assert_failed 1 "no values were counted"
+    run -0 --separate-stderr gpuhist --text --bins 5 --quantiles 50 <<<77
+    [ "$output" = $'50\tinf' ]
+}
+
+@test "options that do not go together, and bad values" {
+    usage() {
+        local text=$1
+        shift
+        run --separate-stderr timeout 30 "$GPUHIST" --bins 5 "$@" /dev/zero
+        assert_failed 2 "$text"
+    }
+    for option in "--top 3" "--sort bin" --cumulative --percent "--quantiles 50"; do
+        # shellcheck disable=SC2086
+        usage "${option% *} does not go with --format raw" --format raw $option
+    done
+    for option in --cumulative --percent "--quantiles 50"; do
+        # shellcheck disable=SC2086
+        usage "${option% *} does not go with --format gnuplot" --format gnuplot $option
+    done
+    usage "--plot does not go with --format" --plot --format tsv
+    usage "invalid --format 'xml'" --format xml
+    usage "invalid --top '0'" --top 0
+    usage "invalid --top '-1'" --top -1
+    usage "invalid --sort 'value'" --sort value
+    for list in "" "," "50," ",50" 101 100.1 -1 5e1 "50 99" 50,x . 1. .5 0.0000000000000001 \
+        99999999999999999999; do
+        usage "invalid --quantiles '$list'" --quantiles "$list"
+    done
+    run --separate-stderr gpuhist reduce --top 3
+    assert_failed 2 "option --top does not go with reduce"
+}
+
+@test "a full disk is an error in every format" {
+    [ -c /dev/full ] || skip "no /dev/full"
+    int32 1 2 2 >in
+    for format in "--format csv" "--format json" "--format raw" "--format gnuplot" --plot \
+        "--quantiles 50" "--sort count" "--format json --bins 500K --zeros"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr bash -c '"$GPUHIST" --bins 5 "$@" in >/dev/full' - $format
+        assert_failed 1 "No space left on device"
+    done
+}
+
+@test "no memory to sort the bins is an error, and --top needs less" {
+    skip_under_asan
+    int32 1 2 2 >in
+    limited() { timeout 60 bash -c 'ulimit -v 700000; "$GPUHIST" --engine cpu --threads 1 --bins 16M \
+        --zeros "$@" in' - "$@"; }
+    run --separate-stderr limited --sort count
+    assert_failed 1 "no memory to put bins in order"
+    run -0 limited --top 2
+    [ "$output" = $'2\t2\n1\t1' ]
+}

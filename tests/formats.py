@@ -1,0 +1,340 @@
+"""Histograms in every format, against what plain Python makes of the same values.
+
+usage: formats.py GPUHIST TEST
+"""
+
+import csv
+import decimal
+import fcntl
+import fractions
+import io
+import itertools
+import json
+import os
+import pty
+import random
+import re
+import struct
+import subprocess
+import sys
+import termios
+
+GPUHIST, TEST = sys.argv[1:3]
+UNIT = ["--bins", "50"]
+UNEVEN = ["--bins", "13", "--range", "-20:77"]
+
+
+def edges_of(binning):
+    """The edges of the bins, by the definition in the manual."""
+    bins = int(binning[1])
+    low, high = map(int, binning[3].split(":")) if len(binning) > 2 else (0, bins)
+    return [low - (-b * (high - low) // bins) for b in range(bins + 1)]
+
+
+def datasets():
+    numbers = random.Random(5)
+    yield []
+    yield [7]
+    yield [-1000, 1000, 1001]
+    yield [numbers.randrange(-40, 120) for _ in range(1000)]
+    yield [int(numbers.gauss(25, 6)) for _ in range(3000)]
+    yield [v for v in range(50) for _ in range(v % 4)]
+    yield [0] + [1] * 3 + [2] * 124  # 0.78125 and 2.34375 percent, which lie between two
+
+
+def gpuhist(arguments, values, **environment):
+    run = subprocess.run([GPUHIST, "--text", *arguments], text=True, capture_output=True, timeout=60,
+                         input="".join(f"{v}\n" for v in values), env={**os.environ, **environment})
+    return run.stdout, run.stderr, run.returncode
+
+
+def expect(condition, *what):
+    if not condition:
+        sys.exit(" ".join(map(str, what)))
+
+
+def expect_equal(got, wanted, *what):
+    expect(got == wanted, *what, "\ngot   ", got, "\nwanted", wanted)
+
+
+def percent(part, whole):
+    """With four decimals, half to even."""
+    decimal.getcontext().prec = 60
+    exact = decimal.Decimal(part) * 100 / decimal.Decimal(whole) if whole else decimal.Decimal(0)
+    return str(exact.quantize(decimal.Decimal("1.0000"), decimal.ROUND_HALF_EVEN))
+
+
+def selected(binning, values, options):
+    """Rows (low, high, count, percent, cumulative, cumulative percent), and all that is counted."""
+    edges = edges_of(binning)
+    rows = [[low, high, 0] for low, high in zip(edges, edges[1:])]
+    for value in values:
+        for row in rows:
+            row[2] += row[0] <= value < row[1]
+    if "--zeros" not in options:
+        rows = [row for row in rows if row[2]]
+    by_count = sorted(rows, key=lambda row: (-row[2], row[0]))
+    if "--top" in options:
+        by_count = by_count[: int(options[options.index("--top") + 1])]
+        rows = [row for row in rows if row in by_count]
+    order = options[options.index("--sort") + 1] if "--sort" in options else None
+    if order == "count" or (order is None and "--top" in options):
+        rows = by_count
+    total = len(values)
+    sums = list(itertools.accumulate(row[2] for row in rows))
+    return [(*row, percent(row[2], total), s, percent(s, total)) for row, s in zip(rows, sums)]
+
+
+def columns(binning, options):
+    """The names of the columns, and which parts of a row they are."""
+    names = ["value", "count"] if len(binning) == 2 else ["low", "high", "count"]
+    parts = [0, 2] if len(binning) == 2 else [0, 1, 2]
+    if "--percent" in options:
+        names, parts = names + ["percent"], parts + [3]
+    if "--cumulative" in options:
+        names, parts = names + ["cumulative"], parts + [4]
+    if "--cumulative" in options and "--percent" in options:
+        names, parts = names + ["cumulative_percent"], parts + [5]
+    return names, parts
+
+
+def selections():
+    """Combinations of the options that say what is printed."""
+    for zeros in [], ["--zeros"]:
+        for top in [], ["--top", "1"], ["--top", "3"], ["--top", "100"]:
+            for sort in [], ["--sort", "bin"], ["--sort", "count"]:
+                for extra in [], ["--percent"], ["--cumulative"], ["--percent", "--cumulative"]:
+                    yield zeros + top + sort + extra
+
+
+def check_table(binning, values, options):
+    names, parts = columns(binning, options)
+    rows = [[str(row[i]) for i in parts] for row in selected(binning, values, options)]
+    out, _, status = gpuhist([*binning, *options], values)
+    expect_equal((out, status), ("".join("\t".join(row) + "\n" for row in rows), 0), options)
+    out, _, _ = gpuhist([*binning, *options, "--format", "csv"], values)
+    expect("\r" not in out and out.endswith("\n"), "csv lines end with a newline")
+    expect_equal(list(csv.reader(io.StringIO(out))), [names] + rows, options, "csv")
+    out, _, _ = gpuhist([*binning, *options, "--format", "json"], values)
+    document = json.loads(out, parse_float=str, parse_int=str)
+    edges = edges_of(binning)
+    sides = {"total": len(values), "inside": sum(edges[0] <= v < edges[-1] for v in values),
+             "below": sum(v < edges[0] for v in values), "above": sum(v >= edges[-1] for v in values)}
+    expect_equal(document, {"operation": "histogram", **{k: str(v) for k, v in sides.items()},
+                            "bins": [dict(zip(names, row)) for row in rows]}, options, "json")
+
+
+def test_tables():
+    data = list(datasets())
+    for i, options in enumerate(selections()):
+        check_table(UNIT, data[i % len(data)], options)
+        check_table(UNEVEN, data[(i + i // len(data)) % len(data)], options)
+    for binning in UNIT, UNEVEN:
+        for values in data:
+            check_table(binning, values, ["--percent", "--cumulative", "--zeros"])
+
+
+def test_outside():
+    """What is not counted is no part of percentages; what is clamped is in its bin."""
+    values = [-5, 1, 1, 3, 60, 70, 80, 90]
+    out, err, _ = gpuhist([*UNIT, "--percent"], values)
+    expect_equal(out, "1\t2\t25.0000\n3\t1\t12.5000\n")
+    expect_equal(err, "gpuhist: values outside the bins: below 1, above 4\n")
+    out, err, _ = gpuhist([*UNIT, "--percent", "--outside", "ignore"], values)
+    expect_equal((out, err), ("1\t2\t66.6667\n3\t1\t33.3333\n", ""))
+    out, err, _ = gpuhist([*UNIT, "--percent", "--outside", "clamp", "--quantiles", "0,100"], values)
+    expect_equal((out, err), ("0\t0\n100\t49\n", ""))
+
+
+def quantile(values, text):
+    """The value of nearest rank, and its rank from 0."""
+    rank = -(-fractions.Fraction(text) * len(values) // 100)
+    return sorted(values)[max(rank, 1) - 1]
+
+
+PERCENTS = ["0", "50", "25", "99", "99.9", "100", "0.000000000000001", "33.333333333333333", "050",
+            "12.50", "50"]
+
+
+def check_quantiles(binning, values):
+    edges = edges_of(binning)
+    unit = len(binning) == 2
+    wanted, objects = [], []
+    for text in PERCENTS:
+        value = quantile(values, text)
+        bins = [(low, high) for low, high in zip(edges, edges[1:]) if low <= value < high]
+        found = bins[0] if bins else ("-inf", edges[0]) if value < edges[0] else (edges[-1], "inf")
+        shown = text.lstrip("0") if text[0] == "0" and text[1:2].isdigit() else text
+        part = "value" if unit else "low"
+        if unit and bins:
+            objects.append({"percent": shown, "value": str(value)})
+        else:
+            objects.append({"percent": shown, "low": None if found[0] == "-inf" else str(found[0]),
+                            "high": None if found[1] == "inf" else str(found[1])})
+        cells = found if not unit else [found[found[1] == "inf"]]
+        wanted.append([shown, *map(str, cells)])
+    option = ["--quantiles", ",".join(PERCENTS)]
+    out, _, status = gpuhist([*binning, *option], values)
+    expect_equal((out, status), ("".join("\t".join(row) + "\n" for row in wanted), 0))
+    out, _, _ = gpuhist([*binning, *option, "--format", "csv"], values)
+    header = ["quantile", "value"] if unit else ["quantile", "low", "high"]
+    expect_equal(list(csv.reader(io.StringIO(out))), [header] + wanted)
+    out, _, _ = gpuhist([*binning, *option, "--format", "json", "--top", "2"], values)
+    document = json.loads(out, parse_float=str, parse_int=str)
+    expect_equal(document["quantiles"], objects)
+    expect(len(document["bins"]) <= 2, "json has the bins, too")
+
+
+def test_quantiles():
+    for binning in UNIT, UNEVEN:
+        for values in datasets():
+            if values:
+                check_quantiles(binning, values)
+
+
+def test_numpy_quantiles():
+    """A second opinion."""
+    import numpy
+    values = numpy.random.default_rng(3).integers(0, 1000, 1001)
+    percents = [0, 1, 12.5, 50, 90, 99, 99.5, 100]
+    wanted = numpy.percentile(values, percents, method="inverted_cdf")
+    out, _, _ = gpuhist(["--bins", "1000", "--quantiles", ",".join(map(str, percents))], values)
+    expect_equal([int(line.split()[1]) for line in out.splitlines()], [int(v) for v in wanted])
+
+
+# --- plots ---------------------------------------------------------------------------------------
+
+BLOCKS = {chr(0x2590 - eighths): eighths for eighths in range(1, 9)}
+
+
+def parse_plot(text):
+    """Lines (low, high, count, bar), None for "..."; of single values high is low + 1."""
+    for line in text.splitlines():
+        match = re.fullmatch(r" *(-?\d+)(?:\.\.(-?\d+))? +(\d+)(?:  ([#\u2588-\u258f]+))?", line)
+        expect(match or line.strip() == "...", "not a line of a plot:", line)
+        if match:
+            low, high, count, bar = match.groups()
+            yield int(low), int(high or int(low) + 1), int(count), bar or ""
+        else:
+            yield None
+
+
+def check_plot(arguments, values, **environment):
+    out, _, status = gpuhist([*arguments, "--plot"], values, **environment)
+    columns = int(environment.get("COLUMNS", 80))
+    expect_equal(status, 0)
+    lines = list(parse_plot(out))
+    expect(len(lines) <= 64, "more than a page:", len(lines))
+    expect(all(len(line) <= columns for line in out.splitlines()), "lines are too wide\n" + out)
+    rows = [line for line in lines if line]
+    most = max((row[2] for row in rows), default=0)
+    longest = max((len(row[3]) for row in rows), default=0)
+    for low, high, count, bar in rows:
+        expect_equal(count, sum(low <= v < high for v in values), "the count of", low, high)
+        expect(bool(bar) == bool(count), "a bar for what is not empty")
+        if bar.startswith("#"):
+            expect(abs(len(bar) - count / most * longest) <= 0.5 or len(bar) == 1, "the bar of", low)
+        elif bar:
+            eighths = sum(BLOCKS[c] for c in bar)
+            expect(abs(eighths - count / most * longest * 8) <= 0.5 or eighths == 1, "the bar of", low)
+            expect(set(bar[:-1]) <= {"\u2588"}, "only the last block is not full")
+    for before, after in zip(rows, rows[1:]):
+        expect(before[1] <= after[0], "lines are in order")
+    if most:
+        expect_equal(max(map(len, out.splitlines())), columns, "the longest bar fills the line")
+    return lines
+
+
+def test_plots():
+    ascii, utf8 = {"LC_ALL": "C"}, {"LC_ALL": "C.UTF-8"}
+    for values in datasets():
+        for binning in UNIT, UNEVEN:
+            inside = [v for v in values if edges_of(binning)[0] <= v < edges_of(binning)[-1]]
+            for environment in ascii, utf8, {**utf8, "COLUMNS": "40"}, {**ascii, "COLUMNS": "133"}:
+                lines = check_plot(binning, inside, **environment)
+                expect_equal(sum(line[2] for line in lines), len(inside))
+    # Few values far apart; many, in groups with bounds of 1, 2 or 5 times a power of ten.
+    lines = check_plot(["--bins", "1M"], [5, 70, 70, 999999], **utf8)
+    expect_equal([line and line[0] for line in lines], [5, None, 70, None, 999999])
+    numbers = random.Random(9)
+    values = [numbers.randrange(3, 990000) for _ in range(5000)] + [2, 999999]
+    lines = check_plot(["--bins", "1M"], values, **utf8)
+    expect_equal([line[:2] for line in lines[:2]], [(2, 20000), (20000, 40000)])
+    expect_equal(len(lines), 50)
+    expect_equal(sum(line[2] for line in lines), len(values))
+    values = [v for v in values if not 200000 <= v < 300000]
+    expect_equal(sum(line[2] == 0 for line in check_plot(["--bins", "1M"], values)), 5)
+    lines = check_plot(["--bins", "777", "--range", "0:1M"], values)  # of unequal width
+    expect_equal(sum(line[2] for line in lines if line), len(values))
+    lines = check_plot(["--bins", "100", "--range", "-50:1050"], [v % 1000 for v in values])
+    expect_equal([line[:2] for line in lines[:2]], [(-6, 5), (5, 27)])
+    lines = check_plot(["--bins", "200", "--zeros"], [150])
+    expect_equal([(line[:3]) for line in lines if line[2]], [(150, 155, 1)])
+    expect_equal((lines[0][:3], len(lines)), ((0, 5, 0), 40))
+
+
+def test_sorted_plots():
+    values = [v for v in range(100) for _ in range(v)]
+    out, _, _ = gpuhist(["--bins", "100", "--plot", "--sort", "count"], values, LC_ALL="C")
+    lines = out.splitlines()
+    expect_equal([line.split()[:2] for line in lines[:64]], [[str(v)] * 2 for v in range(99, 35, -1)])
+    expect_equal(lines[64:], ["... and 35 more"])
+    out, _, _ = gpuhist(["--bins", "100", "--plot", "--top", "70"], values)
+    expect_equal([int(line.split()[0]) for line in out.splitlines()], list(range(99, 29, -1)))
+    out, _, _ = gpuhist(["--bins", "100", "--plot", "--top", "3", "--sort", "bin", "--percent",
+                         "--cumulative", "--quantiles", "50,100"], values, LC_ALL="C")
+    expect_equal([line.split()[:5] for line in out.splitlines()],
+                 [["97", "97", "1.9596%", "97", "1.9596%"], ["98", "98", "1.9798%", "195", "3.9394%"],
+                  ["99", "99", "2.0000%", "294", "5.9394%"], [], ["50%", "70"], ["100%", "99"]])
+    out, _, _ = gpuhist(["--bins", "10", "--plot", "--quantiles", "0,50,100"], [-3, 4, 4, 22])
+    expect_equal(out.splitlines()[-3:], ["0%  -inf..0", "50%  4", "100%  10..inf"])
+
+
+def at_terminal(arguments, values, columns, **environment):
+    """What a terminal of that width gets."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "COLUMNS": "33", **environment}
+    process = subprocess.Popen([GPUHIST, "--text", *arguments], stdin=subprocess.PIPE, stdout=slave,
+                               env={"PATH": os.environ["PATH"], **environment})
+    os.close(slave)
+    process.stdin.write("".join(f"{v}\n" for v in values).encode())
+    process.stdin.close()
+    out = b""
+    while True:
+        try:
+            block = os.read(master, 65536)
+        except OSError:  # the other end is closed
+            block = b""
+        if not block:
+            break
+        out += block
+    os.close(master)
+    expect_equal(process.wait(), 0)
+    return out.decode().replace("\r\n", "\n")
+
+
+def test_terminals():
+    values = [1, 1, 1, 2]
+    bars = "1  3  " + "\u2588" * {60: 54, 33: 27, 80: 74}[60]
+    plain = at_terminal(UNIT, values, 60, NO_COLOR="1")
+    expect_equal(plain.splitlines()[0], bars)
+    expect_equal(at_terminal(UNIT, values, 60, TERM="dumb"), plain)
+    expect_equal(at_terminal([*UNIT, "--plot"], values, 60, NO_COLOR="1"), plain)
+    coloured = at_terminal(UNIT, values, 60)
+    expect("\033[" in coloured, "colour at a terminal")
+    expect_equal(re.sub("\033\\[[0-9;]*m", "", coloured), plain)
+    expect_equal(at_terminal(UNIT, values, 60, NO_COLOR=""), coloured)
+    expect_equal(at_terminal(UNIT, values, 0, TERM="dumb").splitlines()[0],
+                 "1  3  " + "\u2588" * 27)  # what COLUMNS says
+    expect_equal(at_terminal(UNIT, values, 60, NO_COLOR="1", LC_ALL="C").splitlines()[0],
+                 "1  3  " + "#" * 54)
+    expect_equal(at_terminal([*UNIT, "--format", "tsv"], values, 60), "1\t3\n2\t1\n")
+    expect_equal(at_terminal([*UNIT, "-o", "out"], values, 60), "")
+    expect_equal(open("out").read(), "1\t3\n2\t1\n")
+    at_terminal([*UNIT, "-o", "out", "--plot"], values, 60)
+    expect_equal(open("out").read().splitlines()[0], "1  3  " + "\u2588" * 27)
+    expect_equal(at_terminal(["--bins", "5M", "--zeros"], [], 60).count("\n"), 50)
+
+
+globals()["test_" + TEST]()
