@@ -42,6 +42,8 @@ extern const struct histogram_kernel histogram_kernel_shared;
 extern const struct histogram_kernel histogram_kernel_windows;
 /* Elements are sorted by ranges of 2^15 bins first: up to 2^24 bins, for large launches. */
 extern const struct histogram_kernel histogram_kernel_partition;
+/* Elements are sorted by ranges of 2^21 bins, then by ranges of 2^15: up to 2^29 bins, likewise. */
+extern const struct histogram_kernel histogram_kernel_two_level;
 /* Atomics on the global table behind a cache of frequent bins: anything. */
 extern const struct histogram_kernel histogram_kernel_cached;
 

@@ -213,6 +213,7 @@ void add_ours(const struct rungs &rungs, std::vector<struct rung> &all)
     const struct histogram_kernel *const kernels[] = {&histogram_kernel_shared,
                                                       &histogram_kernel_windows,
                                                       &histogram_kernel_partition,
+                                                      &histogram_kernel_two_level,
                                                       &histogram_kernel_cached};
     const struct cuda_elements some = {rungs.d_values, 1, nullptr};
 

@@ -30,10 +30,8 @@ static const char *const values_names[VALUES_COUNT] = {
 };
 
 static const struct histogram_kernel *const kernels[] = {
-    &histogram_kernel_shared,
-    &histogram_kernel_windows,
-    &histogram_kernel_partition,
-    &histogram_kernel_cached,
+    &histogram_kernel_shared,    &histogram_kernel_windows, &histogram_kernel_partition,
+    &histogram_kernel_two_level, &histogram_kernel_cached,
 };
 
 /* A GPU, and what is counted on it. */
