@@ -9,6 +9,7 @@
  *   4, 5, 6  the same with the global table, or tables, set to persist in L2
  */
 #include "ladder.cuh"
+#include "stages.cuh"
 
 #include <chrono>
 #include <cub/device/device_histogram.cuh>
@@ -138,7 +139,9 @@ struct rung {
     std::string name;
     std::function<void(const int32_t *, size_t, cudaStream_t)> count;
     bool persists;
-    bool is_ours;
+    const struct histogram_kernel *ours;     /* NULL: not ours */
+    std::vector<std::vector<double>> stages; /* ours: [distribution], of each kernel */
+    std::vector<std::string> stage_names;
 };
 
 void clear_counts(const struct rungs &rungs)
@@ -180,7 +183,10 @@ void add_published(const struct rungs &rungs, bool persists, std::vector<struct 
                        histogram_1_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(d_values, n,
                                                                                 rungs.d_counts);
                    },
-                   persists, false});
+                   persists,
+                   nullptr,
+                   {},
+                   {}});
     if (!rungs.d_tables)
         return;
     check(cudaFuncSetAttribute(histogram_2_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -195,7 +201,10 @@ void add_published(const struct rungs &rungs, bool persists, std::vector<struct 
                                                                                     rungs.bins,
                                                                                     rungs.d_counts);
                    },
-                   persists, false});
+                   persists,
+                   nullptr,
+                   {},
+                   {}});
     all.push_back({std::to_string(first + 2) + " shared + reduction" + suffix,
                    [=](const int32_t *d_values, size_t n, cudaStream_t stream) {
                        histogram_3_kernel<<<TABLES, BLOCK_THREADS, bytes, stream>>>(d_values, n,
@@ -205,7 +214,10 @@ void add_published(const struct rungs &rungs, bool persists, std::vector<struct 
                                                    stream>>>(rungs.d_tables, TABLES, rungs.bins,
                                                              rungs.d_counts);
                    },
-                   persists, false});
+                   persists,
+                   nullptr,
+                   {},
+                   {}});
 }
 
 void add_ours(const struct rungs &rungs, std::vector<struct rung> &all)
@@ -234,7 +246,10 @@ void add_ours(const struct rungs &rungs, std::vector<struct rung> &all)
                                                                 stream};
                            check(kernel->launch(&whole), kernel->name);
                        },
-                       false, true});
+                       false,
+                       kernel,
+                       {},
+                       {}});
     }
 }
 
@@ -306,10 +321,10 @@ void fill(const struct rungs &rungs, enum distribution distribution)
 }
 
 /*
- * times[rung][distribution], and of ours the same for the values in chunks, but for the partition,
- * of which there is one scratch memory.
+ * times[rung][distribution], of ours those of its kernels, and the same for the values in chunks,
+ * but for those that need scratch memory, of which there is one.
  */
-void time_rungs(const struct rungs &rungs, const std::vector<struct rung> &all,
+void time_rungs(const struct rungs &rungs, std::vector<struct rung> &all,
                 std::vector<std::vector<double>> &times,
                 std::vector<std::vector<double>> &streamed_times)
 {
@@ -323,9 +338,27 @@ void time_rungs(const struct rungs &rungs, const std::vector<struct rung> &all,
                 milliseconds([&] { all[i].count(rungs.d_values, rungs.values, 0); }));
             if (all[i].persists)
                 persist(rungs, false);
-            if (all[i].is_ours && all[i].name.find("partition") == std::string::npos)
+            if (all[i].ours)
+                all[i].stages.push_back(stage_times(
+                    [&](cudaStream_t stream) {
+                        all[i].count(rungs.d_values, rungs.values, stream);
+                    },
+                    all[i].stage_names));
+            if (all[i].ours && !all[i].ours->scratch_bytes)
                 streamed_times[i].push_back(streamed(rungs, all[i]));
         }
+    }
+}
+
+/* Of those that are several kernels, the time of each. */
+void print_stages(const struct rung &rung)
+{
+    for (size_t stage = 0; rung.stage_names.size() > 1 && stage < rung.stage_names.size();
+         stage++) {
+        std::vector<double> times;
+        for (const std::vector<double> &stages : rung.stages)
+            times.push_back(stages[stage]);
+        print_row("... of which " + rung.stage_names[stage], times, 0, "%.3f");
     }
 }
 
@@ -356,7 +389,10 @@ void climb(const struct ladder &ladder, struct rungs &rungs)
                  }
                  call(d_memory);
              },
-             false, false});
+             false,
+             nullptr,
+             {},
+             {}});
     }
     add_ours(rungs, all);
 
@@ -368,7 +404,8 @@ void climb(const struct ladder &ladder, struct rungs &rungs)
     printf(" |\n|---%s|\n", "|---|---|---|---|---|---");
     for (size_t i = 0; i < all.size(); i++) {
         print_row(all[i].name, times[i], 0, "%.3f");
-        if (all[i].is_ours) {
+        if (all[i].ours) {
+            print_stages(all[i]);
             print_row("... GB/s", times[i], gigabytes * 1e3, "%.0f");
             print_row("... of a copy's speed", times[i], gigabytes * 1e3 / ladder.copy_speed,
                       "%.2f");
@@ -398,8 +435,9 @@ void ladder_histogram(const struct ladder &ladder)
         rungs.d_differ = device_array<unsigned>(1);
         if (bins * sizeof(uint32_t) <= (size_t)rungs.device.shared_bytes)
             rungs.d_tables = device_array<uint32_t>((size_t)TABLES * bins);
-        size_t scratch =
-            histogram_kernel_partition.scratch_bytes(&rungs.element, &rungs.binning, rungs.values);
+        size_t scratch = std::max(
+            histogram_kernel_partition.scratch_bytes(&rungs.element, &rungs.binning, rungs.values),
+            histogram_kernel_two_level.scratch_bytes(&rungs.element, &rungs.binning, rungs.values));
         rungs.d_scratch = scratch > 0 ? device_array<char>(scratch) : nullptr;
         climb(ladder, rungs);
         for (void *d_memory :

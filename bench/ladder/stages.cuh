@@ -1,0 +1,101 @@
+/*
+ * How long each kernel of several takes: the work is captured as a graph, and each of its nodes
+ * run again by itself, in order.
+ */
+#ifndef GPUHIST_STAGES_CUH
+#define GPUHIST_STAGES_CUH
+
+#include "ladder.cuh"
+
+/* "split" of a mangled name with histogram_split_kernel in it. */
+static inline std::string stage_name(const void *function)
+{
+    const std::string prefix = "histogram_";
+    const char *mangled;
+    check(cudaFuncGetName(&mangled, function), "cudaFuncGetName");
+    std::string name = mangled;
+    size_t first = name.find(prefix);
+    size_t last = name.find("_kernel", first);
+    if (first == std::string::npos || last == std::string::npos)
+        return name;
+    return name.substr(first + prefix.size(), last - first - prefix.size());
+}
+
+/* A graph of that node alone, and its name. */
+static inline cudaGraphExec_t stage_of(cudaGraphNode_t node, std::string &name)
+{
+    cudaGraphNodeType type;
+    cudaGraphNode_t copy;
+    cudaGraphExec_t executable;
+    cudaGraph_t graph;
+
+    check(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
+    check(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType");
+    if (type == cudaGraphNodeTypeKernel) {
+        cudaKernelNodeParams kernel;
+        check(cudaGraphKernelNodeGetParams(node, &kernel), "a kernel's node");
+        check(cudaGraphAddKernelNode(&copy, graph, nullptr, 0, &kernel), "a kernel's node");
+        check(cudaGraphKernelNodeCopyAttributes(copy, node), "a kernel's attributes");
+        name = stage_name(kernel.func);
+    } else {
+        cudaMemsetParams memset;
+        require(type == cudaGraphNodeTypeMemset, "a stage is no kernel and no memset");
+        check(cudaGraphMemsetNodeGetParams(node, &memset), "a memset's node");
+        check(cudaGraphAddMemsetNode(&copy, graph, nullptr, 0, &memset), "a memset's node");
+        name = "memset";
+    }
+    check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    check(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    return executable;
+}
+
+/* Medians of milliseconds, by stage; fills in their names. `work` queues on the stream. */
+static inline std::vector<double> stage_times(const std::function<void(cudaStream_t)> &work,
+                                              std::vector<std::string> &names)
+{
+    constexpr int runs = 5;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    size_t count = 0;
+
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
+    work(stream);
+    check(cudaStreamEndCapture(stream, &graph), "capture");
+    check(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes");
+    std::vector<cudaGraphNode_t> nodes(count);
+    check(cudaGraphGetNodes(graph, nodes.data(), &count), "cudaGraphGetNodes");
+    names.resize(count);
+
+    std::vector<cudaGraphExec_t> stages;
+    std::vector<std::vector<float>> times(count, std::vector<float>(runs));
+    std::vector<cudaEvent_t> events(count + 1);
+    for (size_t i = 0; i < count; i++)
+        stages.push_back(stage_of(nodes[i], names[i]));
+    for (cudaEvent_t &event : events)
+        check(cudaEventCreate(&event), "cudaEventCreate");
+    for (int run = 0; run < runs; run++) {
+        check(cudaEventRecord(events[0], stream), "cudaEventRecord");
+        for (size_t i = 0; i < count; i++) {
+            check(cudaGraphLaunch(stages[i], stream), "cudaGraphLaunch");
+            check(cudaEventRecord(events[i + 1], stream), "cudaEventRecord");
+        }
+        check(cudaStreamSynchronize(stream), "a stage");
+        for (size_t i = 0; i < count; i++)
+            check(cudaEventElapsedTime(&times[i][run], events[i], events[i + 1]), "a stage's time");
+    }
+    std::vector<double> medians;
+    for (std::vector<float> &stage : times) {
+        std::sort(stage.begin(), stage.end());
+        medians.push_back(stage[runs / 2]);
+    }
+    for (cudaGraphExec_t stage : stages)
+        cudaGraphExecDestroy(stage);
+    for (cudaEvent_t event : events)
+        cudaEventDestroy(event);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+    return medians;
+}
+
+#endif
