@@ -4,10 +4,10 @@
  *
  * usage: bench/kernels [MEBIVALUES [TABLE]...]     (int32 values, 256 by default)
  *
- * TABLE is `rivals`, `text` or `histogram`; all of them by default. Every result is compared with
- * one computed on the CPU before anything is timed. Prints Markdown tables: medians of CUDA events
- * after a warm-up; `rivals` the bytes that must be read a second, and how many times as long CUB
- * takes; `text` how fast it is parsed, which CUB does not do.
+ * TABLE is `rivals`, `text`, `reduce` or `histogram`; all of them by default. Every result is
+ * compared with one computed on the CPU before anything is timed. Prints Markdown tables: medians
+ * of CUDA events after a warm-up; `rivals` the bytes that must be read a second, and how many times
+ * as long CUB takes; `text` how fast it is parsed, which CUB does not do.
  */
 #include "ladder/ladder.cuh"
 
@@ -318,6 +318,7 @@ struct table {
 const struct table tables[] = {
     {"rivals", bench_rivals},
     {"text", bench_text},
+    {"reduce", ladder_reduce},
     {"histogram", ladder_histogram},
 };
 

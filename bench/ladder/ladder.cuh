@@ -112,5 +112,6 @@ std::function<void()> cub_call(Call call)
 
 /* The ladders, each of which prints its tables. */
 void ladder_histogram(const struct ladder &ladder);
+void ladder_reduce(const struct ladder &ladder);
 
 #endif
