@@ -205,7 +205,7 @@ template <typename T, bool PLAIN>
 cudaError_t launch(const struct histogram_task *task)
 {
     auto split = histogram_split_kernel<T, PLAIN>;
-    struct partition partition;
+    struct partition partition = {};
     struct element_count count = count_of(task->elements);
 
     lay_out(task->element, task->binning, task->elements->count, (char *)task->d_scratch,

@@ -294,7 +294,7 @@ cudaError_t launch(const struct histogram_task *task)
     const size_t elements = task->elements->count;
     const T *d_elements = (const T *)task->elements->d_data;
     struct element_count count = count_of(task->elements);
-    struct regions regions;
+    struct regions regions = {};
 
     lay_out(task->binning, elements, (char *)task->d_scratch, &regions);
     size_t gather_bytes = sort_shared_bytes<uint32_t>(regions.count, TILE_ELEMENTS<T>);
