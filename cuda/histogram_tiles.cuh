@@ -23,6 +23,7 @@ constexpr unsigned LANES = 32;
 constexpr unsigned SPLIT_THREADS = 512; /* thread b has bucket b */
 constexpr unsigned SPLIT_BLOCKS = 2;    /* on a multiprocessor */
 constexpr unsigned VECTORS = 8;         /* that a thread has of a tile */
+constexpr unsigned PLACES = 4;          /* that a thread asks for at once */
 static_assert(SPLIT_THREADS >= BUCKETS_MAX, "each bucket has a thread");
 
 constexpr unsigned COUNT_THREADS = 1024;
@@ -180,6 +181,15 @@ __device__ __forceinline__ void write_residuals(const uint16_t *staged, uint32_t
         ((uint32_t *)d_tile)[i] = ((const uint32_t *)staged)[staged_place<uint16_t>(2 * i) / 2];
 }
 
+/*
+ * Lets the compiler know no more than the word's value: it computes again what follows from it,
+ * instead of keeping that in registers, of which there are none left.
+ */
+__device__ __forceinline__ void forget_source(uint32_t &word)
+{
+    asm volatile("" : "+r"(word));
+}
+
 /* What is staged of a bin: all of it, or its residual. */
 template <typename Staged>
 __device__ __forceinline__ Staged stage_bin(uint32_t bin)
@@ -206,10 +216,18 @@ __device__ __forceinline__ void sort_share(const struct tile_share<T> &share, co
     const auto token = take(place_runs(columns, buckets, storage));
     __syncthreads();
 #pragma unroll
-    for (uint32_t i = 0; i < share.size; i++) {
-        if (FULL || share.has(i)) {
-            uint32_t place = atomicAdd(column_of<BITS>(columns, bins[i]), 1u);
-            staged[staged_place<Staged>(place)] = stage_bin<Staged>(bins[i]);
+    for (uint32_t i = 0; i < share.size; i += PLACES) {
+        uint32_t places[PLACES];
+#pragma unroll
+        for (uint32_t k = 0; k < PLACES; k++) {
+            forget_source(bins[i + k]);
+            if (FULL || share.has(i + k))
+                places[k] = atomicAdd(column_of<BITS>(columns, bins[i + k]), 1u);
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < PLACES; k++) {
+            if (FULL || share.has(i + k))
+                staged[staged_place<Staged>(places[k])] = stage_bin<Staged>(bins[i + k]);
         }
     }
     taken(token);

@@ -23,6 +23,7 @@ constexpr size_t CHECKED = (size_t)4 << 20;
 constexpr uint32_t CHECKED_BINS_MAX = 1 << 24;
 constexpr size_t CHUNK_VALUES = (size_t)1 << 20; /* gpuhist streams chunks of 4 MiB */
 constexpr int STREAMS = 16;
+constexpr uint32_t TWO_LEVEL_BINS_MIN = 1000000;
 
 using counter = unsigned long long;
 
@@ -232,7 +233,8 @@ void add_ours(const struct rungs &rungs, std::vector<struct rung> &all)
     for (const struct histogram_kernel *kernel : kernels) {
         const struct histogram_task task = {&rungs.device, &rungs.element,  &rungs.binning, &some,
                                             nullptr,       rungs.d_scratch, nullptr};
-        if (!kernel->takes(&task))
+        bool is_rival = kernel != &histogram_kernel_two_level || rungs.bins >= TWO_LEVEL_BINS_MIN;
+        if (!is_rival || !kernel->takes(&task))
             continue;
         all.push_back({std::string("ours: ") + kernel->name,
                        [=, &rungs](const int32_t *d_values, size_t n, cudaStream_t stream) {
