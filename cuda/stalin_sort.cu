@@ -298,6 +298,25 @@ struct known {
     uint64_t count;
 };
 
+/* Which of a thread's elements survive, if `last` is the greatest rank before them. */
+template <typename T>
+__device__ __forceinline__ flags<share<T>::size> mark_kept(const share<T> &own, uint32_t own_count,
+                                                           uint32_t tile, const struct rules &rules,
+                                                           rank_type<T> last)
+{
+    flags<share<T>::size> keeps = {};
+
+#pragma unroll
+    for (uint32_t i = 0; i < share<T>::size; i++) {
+        rank_type<T> rank = rank_of(rules, own.values[i]);
+        bool starts = !rules.has_floor && tile == 0 && threadIdx.x == 0 && i == 0;
+        bool is_kept = i < own_count && (starts || passes(rules, rank, last));
+        last = is_kept ? rank : last;
+        keeps.set(i, is_kept);
+    }
+    return keeps;
+}
+
 /*
  * Stages the survivors of a tile whose elements and their greatest rank are given, and behind them
  * the others if PURGED, and publishes how many survive, which it returns. `before` is updated with
@@ -328,16 +347,7 @@ __device__ __forceinline__ uint32_t keep(share<T> &own, uint32_t tile, uint32_t 
     before.ranked = tile;
     last = maximum()(last, before.rank);
 
-    struct flags<size> keeps = {
-    };
-#pragma unroll
-    for (uint32_t i = 0; i < size; i++) {
-        R rank = rank_of(rules, own.values[i]);
-        bool starts = !rules.has_floor && tile == 0 && threadIdx.x == 0 && i == 0;
-        bool is_kept = i < own_count && (starts || passes(rules, rank, last));
-        last = is_kept ? rank : last;
-        keeps.set(i, is_kept);
-    }
+    const auto keeps = mark_kept(own, own_count, tile, rules, last);
     uint32_t place, kept;
     typename shared_memory<T>::Sums(shared.sums).ExclusiveSum(keeps.count(), place, kept);
     if (threadIdx.x == 0) {
@@ -355,6 +365,20 @@ __device__ __forceinline__ uint32_t keep(share<T> &own, uint32_t tile, uint32_t 
     return kept;
 }
 
+/* Updates `before` with the survivors of all tiles before this one. All threads call it, and wait.
+ */
+template <typename R>
+__device__ __forceinline__ void fold_counts(const struct workspace &work, uint32_t tile,
+                                            known<R> &before, uint64_t *partials)
+{
+    uint64_t folded = fold<uint32_t>(before.counted, tile, sum(), [&](uint32_t i, uint32_t &value) {
+        return read_count_of(work, i, value);
+    });
+
+    before.count += reduce_block(folded, sum(), partials);
+    before.counted = tile;
+}
+
 template <typename T, bool PURGED>
 __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
     stalin_sort_kernel(const T *d_elements, struct element_count counted, struct rules rules,
@@ -365,9 +389,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
     __shared__ struct shared_memory<T> shared;
     const uint32_t elements = read_count(counted);
     const uint32_t tiles = count_tiles(elements * sizeof(T));
-    struct known<R> before = {
-        rules.has_floor ? (R)rules.floor : 0, 0, 0, 0
-    };
+    known<R> before = {rules.has_floor ? (R)rules.floor : 0, 0, 0, 0};
 
     if (threadIdx.x == 0)
         shared.tile = atomicAdd(&work.head->next, 1u);
@@ -395,20 +417,12 @@ __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
             continue;
 
         uint32_t kept = keep<PURGED>(own, tile, count, rules, work, before, shared);
-        uint64_t folded = 0;
-        if (PURGED || kept > 0) {
-            folded = fold<uint32_t>(before.counted, tile, sum(), [&](uint32_t i, uint32_t &value) {
-                return read_count_of(work, i, value);
-            });
-            before.count += reduce_block(folded, sum(), shared.counts);
-            before.counted = tile;
-        }
+        if (PURGED || kept > 0)
+            fold_counts(work, tile, before, shared.counts);
         for (uint32_t i = threadIdx.x; i < kept; i += BLOCK_THREADS)
             d_kept[before.count + i] = shared.staged[staged_place<T>(i)];
-        if (PURGED) {
-            for (uint32_t i = threadIdx.x; i < count - kept; i += BLOCK_THREADS)
-                d_purged[first - before.count + i] = shared.staged[staged_place<T>(kept + i)];
-        }
+        for (uint32_t i = kept + threadIdx.x; PURGED && i < count; i += BLOCK_THREADS)
+            d_purged[first - before.count + i - kept] = shared.staged[staged_place<T>(i)];
     }
 }
 

@@ -49,16 +49,15 @@ static inline cudaGraphExec_t stage_of(cudaGraphNode_t node, std::string &name)
     return executable;
 }
 
-/* Medians of milliseconds, by stage; fills in their names. `work` queues on the stream. */
-static inline std::vector<double> stage_times(const std::function<void(cudaStream_t)> &work,
-                                              std::vector<std::string> &names)
+/* The graphs of all nodes of the work, which queues on the stream, and their names. */
+static inline std::vector<cudaGraphExec_t> stages_of(const std::function<void(cudaStream_t)> &work,
+                                                     cudaStream_t stream,
+                                                     std::vector<std::string> &names)
 {
-    constexpr int runs = 5;
-    cudaStream_t stream;
     cudaGraph_t graph;
     size_t count = 0;
+    std::vector<cudaGraphExec_t> stages;
 
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
     work(stream);
     check(cudaStreamEndCapture(stream, &graph), "capture");
@@ -66,12 +65,24 @@ static inline std::vector<double> stage_times(const std::function<void(cudaStrea
     std::vector<cudaGraphNode_t> nodes(count);
     check(cudaGraphGetNodes(graph, nodes.data(), &count), "cudaGraphGetNodes");
     names.resize(count);
-
-    std::vector<cudaGraphExec_t> stages;
-    std::vector<std::vector<float>> times(count, std::vector<float>(runs));
-    std::vector<cudaEvent_t> events(count + 1);
     for (size_t i = 0; i < count; i++)
         stages.push_back(stage_of(nodes[i], names[i]));
+    check(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    return stages;
+}
+
+/* Medians of milliseconds, by stage; fills in their names. */
+static inline std::vector<double> stage_times(const std::function<void(cudaStream_t)> &work,
+                                              std::vector<std::string> &names)
+{
+    constexpr int runs = 5;
+    cudaStream_t stream;
+
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    const std::vector<cudaGraphExec_t> stages = stages_of(work, stream, names);
+    const size_t count = stages.size();
+    std::vector<std::vector<float>> times(count, std::vector<float>(runs));
+    std::vector<cudaEvent_t> events(count + 1);
     for (cudaEvent_t &event : events)
         check(cudaEventCreate(&event), "cudaEventCreate");
     for (int run = 0; run < runs; run++) {
@@ -93,7 +104,6 @@ static inline std::vector<double> stage_times(const std::function<void(cudaStrea
         cudaGraphExecDestroy(stage);
     for (cudaEvent_t event : events)
         cudaEventDestroy(event);
-    cudaGraphDestroy(graph);
     cudaStreamDestroy(stream);
     return medians;
 }
