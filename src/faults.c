@@ -41,6 +41,7 @@
 /* Rows of all kinds are alike where their names are listed. */
 #define FAULT_TRANSFER FAULT
 #define FAULT_VARIADIC FAULT
+#define FAULT_CUDA     FAULT
 
 enum faults_function {
 #define FAULT(type, name, ...) FAULTS_##name,
@@ -55,7 +56,7 @@ static const char *const faults_names[FAULTS_FUNCTIONS] = {
 #undef FAULT
 };
 
-/* What is wanted: const once main runs. The functions wrapped have no argument to pass it in. */
+/* What is wanted, const from then on. The functions wrapped have no argument to pass it in. */
 static struct {
     enum faults_function function;
     unsigned long call; /* from 1; 0: none */
@@ -66,6 +67,7 @@ static struct {
 } faults = {.function = FAULTS_FUNCTIONS};
 
 static atomic_ulong faults_calls;
+static _Thread_local unsigned faults_in_cuda; /* calls of CUDA that the thread is in */
 
 /* The function of that name, the first `length` bytes. */
 static enum faults_function faults_find(const char *name, size_t length)
@@ -96,29 +98,10 @@ static bool faults_parse(const char *wanted)
     return faults.call > 0 && *end == '\0';
 }
 
-/* Before main, with one thread. What is not understood ends the program. */
-__attribute__((constructor)) static void faults_begin(void)
-{
-    const char *wanted = getenv("GPUHIST_FAULT");
-
-    if (!wanted)
-        return;
-    if (strcmp(wanted, "list") == 0) {
-        for (int i = 0; i < FAULTS_FUNCTIONS; i++)
-            puts(faults_names[i]);
-        exit(0);
-    }
-    faults.mark = getenv("GPUHIST_FAULT_MARK");
-    if (!faults_parse(wanted)) {
-        fprintf(stderr, "gpuhist: cannot read GPUHIST_FAULT=%s\n", wanted);
-        exit(2);
-    }
-}
-
 /* Whether this call of the function is one that is wanted. Thread-safe. */
 static bool faults_strike(enum faults_function function)
 {
-    if (function != faults.function)
+    if (function != faults.function || faults_in_cuda > 0)
         return false;
     unsigned long call = atomic_fetch_add(&faults_calls, 1) + 1;
     if (call < faults.call || (call > faults.call && !faults.stays))
@@ -146,6 +129,7 @@ static size_t faults_cut(enum faults_function function, size_t bytes)
 
 #undef FAULT_TRANSFER
 #undef FAULT_VARIADIC
+#undef FAULT_CUDA
 
 #define FAULT(type, name, parameters, arguments, error, result) \
     type __real_##name parameters;                              \
@@ -179,4 +163,40 @@ static size_t faults_cut(enum faults_function function, size_t bytes)
             return result;                                                                  \
         return __real_##name arguments;                                                     \
     }
+#define FAULT_CUDA(type, name, parameters, arguments, error, result) \
+    type __real_##name parameters;                                   \
+    type __wrap_##name parameters;                                   \
+    type __wrap_##name parameters                                    \
+    {                                                                \
+        bool fails = faults_fail(FAULTS_##name, error);              \
+        faults_in_cuda++;                                            \
+        type answer = fails ? result : __real_##name arguments;      \
+        faults_in_cuda--;                                            \
+        return answer;                                               \
+    }
 #include "faults.def"
+
+/*
+ * The start of the program is led here as well, so that nothing fails that CUDA calls before, and
+ * behind its end.
+ */
+int __real_main(int argc, char **argv);
+int __wrap_main(int argc, char **argv);
+int __wrap_main(int argc, char **argv)
+{
+    const char *wanted = getenv("GPUHIST_FAULT");
+
+    if (wanted && strcmp(wanted, "list") == 0) {
+        for (int i = 0; i < FAULTS_FUNCTIONS; i++)
+            puts(faults_names[i]);
+        return 0;
+    }
+    faults.mark = getenv("GPUHIST_FAULT_MARK");
+    if (wanted && !faults_parse(wanted)) {
+        fprintf(stderr, "gpuhist: cannot read GPUHIST_FAULT=%s\n", wanted);
+        return 2;
+    }
+    int status = __real_main(argc, argv);
+    faults.function = FAULTS_FUNCTIONS;
+    return status;
+}
