@@ -89,10 +89,11 @@ def cases():
     count = collections.Counter(VALUES)
     yield Case("histogram of a file into a file", small(["--bins", str(BINS), "-o", "out", "in"]),
                files={"in": BINARY, "out": OLD}, written={"out": histogram(VALUES)})
-    yield Case("many bins, from a pipe", small(["--bins", "300K"]), histogram(VALUES),
+    yield Case("many bins, from a pipe", small(["--bins", "4M"]), histogram(VALUES),
                stdin=BINARY)
-    yield Case("fields of two files of text", small(["--bins", str(BINS), "-f", "2", "in", "in"]),
-               histogram(VALUES * 2), files={"in": TEXT})
+    yield Case("fields of two files of text",
+               small(["--bins", str(BINS), "-f", "2", "--header", "in", "in"]),
+               histogram(VALUES * 2), files={"in": b"a name\n" + TEXT})
     yield Case("reduce many frames", small(["reduce", "sum,max", "--binary", "in"]),
                reduced(NOISE), files={"in": zstd(array.array("i", NOISE).tobytes(), 12)})
     yield Case("reduce frames from a pipe", small(["reduce", "sum,max", "--binary"]),
@@ -240,6 +241,7 @@ def test_harmless(engines):
     """Interrupted calls, and those that move a byte instead of all, change nothing."""
     interrupted = f"e{errno.EINTR}"
     modes = [(function, interrupted) for function in ("read", "pread", "write", "poll")]
+    modes += [("read", f"e{errno.EAGAIN}")]  # somebody made the descriptor non-blocking
     modes += [(function, "s") for function in ("read", "pread", "write")]
     units = [(case, *mode, "cpu") for case in cases() for mode in modes]
     # A file that may be written, but not replaced.
