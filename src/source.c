@@ -114,7 +114,7 @@ static bool source_is_compressed(const char *name)
     ssize_t n = -1;
 
     if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-        n = pread(fd, head, sizeof head, lseek(fd, 0, SEEK_CUR));
+        n = source_file_read_at(fd, head, sizeof head, lseek(fd, 0, SEEK_CUR));
     if (fd >= 0 && !is_stdin)
         close(fd);
     return n > 0 && decoder_detect(head, (size_t)n, &undecided);

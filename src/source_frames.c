@@ -116,9 +116,9 @@ static ssize_t source_frames_read_more(const struct source_frames *self,
                                        struct source_frames_slot *slot)
 {
     struct source_frames_buffer *compressed = &slot->compressed;
-    ssize_t n =
-        pread(self->fd, compressed->data + compressed->bytes, compressed->room - compressed->bytes,
-              slot->offset + (off_t)compressed->bytes);
+    ssize_t n = source_file_read_at(self->fd, compressed->data + compressed->bytes,
+                                    compressed->room - compressed->bytes,
+                                    slot->offset + (off_t)compressed->bytes);
 
     if (n > 0)
         compressed->bytes += (size_t)n;

@@ -62,7 +62,8 @@ static enum status source_input_look_at_file(struct source *source, struct input
                                              struct failure *failure)
 {
     char head[DECODER_MAGIC_BYTES];
-    ssize_t n = source->decodes ? pread(input->fd, head, sizeof head, input->next) : 0;
+    ssize_t n =
+        source->decodes ? source_file_read_at(input->fd, head, sizeof head, input->next) : 0;
 
     if (n < 0)
         return source_input_fail(failure, input->name, strerror(errno));
@@ -293,8 +294,12 @@ enum source_event source_input_look(struct source *source, struct failure *failu
         return SOURCE_ERROR;
     }
     if (input->is_claimable) { /* its bytes are claimed later, these as well */
-        ssize_t n = pread(input->fd, plain->data, SOURCE_AHEAD_BYTES, input->next);
-        plain->end = n > 0 ? (size_t)n : 0;
+        ssize_t n = source_file_read_at(input->fd, plain->data, SOURCE_AHEAD_BYTES, input->next);
+        if (n < 0) {
+            source_input_fail(failure, input->name, strerror(errno));
+            return SOURCE_ERROR;
+        }
+        plain->end = (size_t)n;
         return SOURCE_DATA;
     }
     while (event == SOURCE_DATA && plain->end < SOURCE_AHEAD_BYTES) {

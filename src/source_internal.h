@@ -126,6 +126,12 @@ struct source_range source_file_claim(struct input *input, size_t filled, size_t
 enum status source_file_read(const struct source_range *range, void *buffer, uint64_t position,
                              struct failure *failure);
 
+/*
+ * Reads `bytes` bytes at an offset of a regular file, fewer only at its end. Returns how many, or
+ * -1 with errno. Thread-safe.
+ */
+ssize_t source_file_read_at(int fd, void *data, size_t bytes, off_t offset);
+
 /* Moves the first claim of a file behind its header. */
 enum status source_file_skip_header(struct input *input, struct failure *failure);
 

@@ -65,6 +65,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 }
 
 @test "unknown, incomplete and abused options" {
+    assert_usage "invalid --header 'x'" --header=x
     assert_usage "unknown or ambiguous option '--frob'" --frob
     assert_usage "unknown or ambiguous option '--o'" --o
     assert_usage "unknown option '-x'" -x
