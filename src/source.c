@@ -173,10 +173,11 @@ static void source_help(struct source *source)
     struct source_frames *frames = source->joined > 1 ? source->frames : NULL;
     if (frames)
         source_frames_hold(frames);
+    unsigned pullers = source->joined;
     pthread_mutex_unlock(&source->join_lock);
     if (!frames)
         return;
-    source_frames_help(frames);
+    source_frames_help(frames, pullers);
     source_frames_release(frames);
 }
 

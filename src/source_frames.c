@@ -2,6 +2,8 @@
 
 #include "source_frames.h"
 
+#include "memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,13 +41,15 @@ struct source_frames_buffer {
 
 /* Its claimer's alone while it is claimed. */
 struct source_frames_slot {
+    struct source_frames_slot *spare; /* the next one that is, if this one is */
     enum source_frames_state state;
     struct source_frames_buffer compressed; /* begins with a frame */
     size_t target;                          /* how many bytes are gathered before the next look */
     size_t decoded;                         /* how many the decoder has had */
     struct decoder *decoder;                /* NULL: not opened yet, or of no use any more */
-    struct source_frames_buffer plain;      /* from a claimer */
-    size_t used;                            /* of it, by the reader */
+    char *plain;                            /* from a claimer: a mapping, NULL at first */
+    size_t plain_bytes;
+    size_t used; /* of them, by the reader */
 };
 
 /*
@@ -58,19 +62,25 @@ struct source_frames {
     bool is_regular;
     const char *name;
     uint64_t memory_limit;
+    bool is_faulty; /* these two are the reader's */
+    struct failure fault;
 
     pthread_mutex_t lock; /* guards what follows; taken after the source's */
     pthread_cond_t done;  /* a slot is no longer claimed */
     unsigned users;
-    bool at_end;   /* the descriptor has no more */
-    uint64_t head; /* groups that were read */
-    uint64_t tail; /* and gathered, so far */
+    unsigned pullers; /* how many there are, as far as is known */
+    bool at_end;      /* the descriptor has no more */
+    uint64_t head;    /* groups that were read */
+    uint64_t tail;    /* and gathered, so far */
+    struct source_frames_slot *ring[SOURCE_FRAMES_SLOTS]; /* of [head, tail], the others NULL */
+    struct source_frames_slot *spare; /* the last one used first: its memory is in the cache */
     struct source_frames_slot slots[SOURCE_FRAMES_SLOTS];
 };
 
-static struct source_frames_slot *source_frames_slot(struct source_frames *self, uint64_t number)
+static struct source_frames_slot *source_frames_slot(const struct source_frames *self,
+                                                     uint64_t number)
 {
-    return &self->slots[number % SOURCE_FRAMES_SLOTS];
+    return self->ring[number % SOURCE_FRAMES_SLOTS];
 }
 
 /* Makes the slot the one that is filled. */
@@ -78,7 +88,7 @@ static void source_frames_empty(struct source_frames_slot *slot)
 {
     slot->state = SOURCE_FRAMES_FILLING;
     slot->compressed.bytes = slot->decoded = 0;
-    slot->plain.bytes = slot->used = 0;
+    slot->plain_bytes = slot->used = 0;
     slot->target = SOURCE_FRAMES_GROUP_BYTES;
 }
 
@@ -102,7 +112,11 @@ struct source_frames *source_frames_open(const struct decoder_format *format, st
     if (!made)
         return NULL;
 
-    struct source_frames_slot *slot = source_frames_slot(made, 0);
+    struct source_frames_slot *slot = made->ring[0] = &made->slots[0];
+    for (size_t i = SOURCE_FRAMES_SLOTS; --i > 0;) {
+        made->slots[i].spare = made->spare;
+        made->spare = &made->slots[i];
+    }
     if (!source_frames_reserve(&slot->compressed, SOURCE_FRAMES_GROUP_BYTES)) {
         free(made);
         return NULL;
@@ -138,7 +152,7 @@ void source_frames_release(struct source_frames *self)
         return;
     for (size_t i = 0; i < SOURCE_FRAMES_SLOTS; i++) {
         free(self->slots[i].compressed.data);
-        free(self->slots[i].plain.data);
+        memory_unmap(self->slots[i].plain, SOURCE_FRAMES_PLAIN_BYTES);
         decoder_close(self->slots[i].decoder);
     }
     pthread_cond_destroy(&self->done);
@@ -172,7 +186,7 @@ static size_t source_frames_measure(const struct source_frames *self,
 static bool source_frames_cut(struct source_frames *self)
 {
     struct source_frames_slot *slot = source_frames_slot(self, self->tail);
-    struct source_frames_slot *next = source_frames_slot(self, self->tail + 1);
+    struct source_frames_slot *next = self->spare;
     bool is_lost;
     size_t whole = source_frames_measure(self, &slot->compressed, &is_lost);
     size_t rest = slot->compressed.bytes - whole;
@@ -184,7 +198,8 @@ static bool source_frames_cut(struct source_frames *self)
         next->compressed.bytes = rest;
         slot->compressed.bytes = whole;
         slot->state = slot->decoded > 0 ? SOURCE_FRAMES_BEGUN : SOURCE_FRAMES_WHOLE;
-        self->tail++;
+        self->spare = next->spare;
+        self->ring[++self->tail % SOURCE_FRAMES_SLOTS] = next;
         return true;
     }
     if (is_lost)
@@ -224,11 +239,22 @@ static bool source_frames_read_ahead(struct source_frames *self, const struct so
     return true;
 }
 
-/* Whether more can be gathered: not at the end, and there is a slot for what follows the group. */
-static bool source_frames_has_room(struct source_frames *self)
+/* How many groups have that state. */
+static unsigned source_frames_count(const struct source_frames *self,
+                                    enum source_frames_state state)
+{
+    unsigned count = 0;
+
+    for (uint64_t i = self->head; i < self->tail; i++)
+        count += source_frames_slot(self, i)->state == state;
+    return count;
+}
+
+/* Whether to gather more: not at the end, nor what so few pullers will not decode for a while. */
+static bool source_frames_has_room(const struct source_frames *self)
 {
     return source_frames_slot(self, self->tail)->state == SOURCE_FRAMES_FILLING && !self->at_end &&
-           self->tail + 1 - self->head < SOURCE_FRAMES_SLOTS;
+           self->spare && source_frames_count(self, SOURCE_FRAMES_WHOLE) <= self->pullers;
 }
 
 /* Reads ahead until there is a group more, or for now no more to read. */
@@ -245,24 +271,23 @@ static void source_frames_gather(struct source_frames *self, const struct source
     }
 }
 
-/* The first group that nobody has begun, or NULL. */
-static struct source_frames_slot *source_frames_find(struct source_frames *self)
+/*
+ * How many groups are there to be decoded ahead of the reader. No more of them are decoded than
+ * there are pullers, and one: what is not read soon only takes memory and leaves the cache.
+ */
+static unsigned source_frames_claimable(const struct source_frames *self)
 {
-    for (uint64_t i = self->head; i < self->tail; i++) {
-        struct source_frames_slot *slot = source_frames_slot(self, i);
-        if (slot->state == SOURCE_FRAMES_WHOLE)
-            return slot;
-    }
-    return NULL;
+    unsigned whole = source_frames_count(self, SOURCE_FRAMES_WHOLE);
+    unsigned others = (unsigned)(self->tail - self->head) - whole;
+    unsigned most = self->pullers + 1 > others ? self->pullers + 1 - others : 0;
+
+    return whole < most ? whole : most;
 }
 
 unsigned source_frames_waiting(struct source_frames *self)
 {
-    unsigned waiting = 0;
-
     pthread_mutex_lock(&self->lock);
-    for (uint64_t i = self->head; i < self->tail; i++)
-        waiting += source_frames_slot(self, i)->state == SOURCE_FRAMES_WHOLE;
+    unsigned waiting = source_frames_claimable(self);
     pthread_mutex_unlock(&self->lock);
     return waiting;
 }
@@ -298,36 +323,46 @@ static enum status source_frames_decode(const struct source_frames *self,
 static void source_frames_decode_group(const struct source_frames *self,
                                        struct source_frames_slot *slot)
 {
-    struct source_frames_buffer *plain = &slot->plain;
     struct failure failure;
-    size_t bytes = 0;
 
-    do {
-        size_t room = plain->room > 0 ? 2 * plain->room : SOURCE_FRAMES_GROUP_BYTES;
-        if (plain->bytes == plain->room &&
-            (room > SOURCE_FRAMES_PLAIN_BYTES || !source_frames_reserve(plain, room)))
-            return;
-        if (source_frames_decode(self, slot, SIZE_MAX, plain->data + plain->bytes,
-                                 plain->room - plain->bytes, &bytes, &failure) != STATUS_OK) {
+    if (!slot->plain)
+        slot->plain = memory_map(SOURCE_FRAMES_PLAIN_BYTES);
+    while (slot->plain && slot->plain_bytes < SOURCE_FRAMES_PLAIN_BYTES) {
+        size_t bytes;
+        if (source_frames_decode(self, slot, SIZE_MAX, slot->plain + slot->plain_bytes,
+                                 SOURCE_FRAMES_PLAIN_BYTES - slot->plain_bytes, &bytes,
+                                 &failure) != STATUS_OK) {
             decoder_close(slot->decoder);
             slot->decoder = NULL;
-            slot->decoded = plain->bytes = 0;
+            slot->decoded = slot->plain_bytes = 0;
             return;
         }
-        plain->bytes += bytes;
-    } while (slot->decoded < slot->compressed.bytes || plain->bytes == plain->room);
+        slot->plain_bytes += bytes;
+        if (slot->decoded == slot->compressed.bytes)
+            return;
+    }
 }
 
-void source_frames_help(struct source_frames *self)
+/* Claims the first group that nobody has begun, if one is to be decoded now; else NULL. */
+static struct source_frames_slot *source_frames_claim(struct source_frames *self)
+{
+    if (source_frames_claimable(self) == 0)
+        return NULL;
+    uint64_t i = self->head;
+    while (source_frames_slot(self, i)->state != SOURCE_FRAMES_WHOLE)
+        i++;
+    struct source_frames_slot *slot = source_frames_slot(self, i);
+    slot->state = SOURCE_FRAMES_CLAIMED;
+    return slot;
+}
+
+void source_frames_help(struct source_frames *self, unsigned pullers)
 {
     pthread_mutex_lock(&self->lock);
-    struct source_frames_slot *slot = source_frames_find(self);
-    if (!slot && self->is_regular) {
+    self->pullers = pullers;
+    if (self->is_regular)
         source_frames_gather(self, NULL);
-        slot = source_frames_find(self);
-    }
-    if (slot)
-        slot->state = SOURCE_FRAMES_CLAIMED;
+    struct source_frames_slot *slot = source_frames_claim(self);
     pthread_mutex_unlock(&self->lock);
     if (!slot)
         return;
@@ -366,7 +401,7 @@ static struct source_frames_slot *source_frames_take(struct source_frames *self,
     source_frames_drop(self);
     source_frames_gather(self, pipe);
     struct source_frames_slot *slot = source_frames_slot(self, self->head);
-    while (slot->state == SOURCE_FRAMES_CLAIMED && wait && !source_frames_find(self) &&
+    while (slot->state == SOURCE_FRAMES_CLAIMED && wait && source_frames_claimable(self) == 0 &&
            !atomic_load(&source->stopped)) {
         if (!pipe || !source_frames_has_room(self)) {
             pthread_cond_wait(&self->done, &self->lock);
@@ -385,15 +420,18 @@ static struct source_frames_slot *source_frames_take(struct source_frames *self,
 }
 
 /* Gives up a group that was read to its end. */
-static enum status source_frames_next(struct source_frames *self, struct source_frames_slot *slot,
-                                      struct failure *failure)
+static enum source_event source_frames_next(struct source_frames *self,
+                                            struct source_frames_slot *slot,
+                                            struct failure *failure)
 {
     if (decoder_finish(slot->decoder, failure) != STATUS_OK)
-        return failure->status;
+        return SOURCE_ERROR;
     pthread_mutex_lock(&self->lock);
     self->head++;
+    slot->spare = self->spare;
+    self->spare = slot;
     pthread_mutex_unlock(&self->lock);
-    return STATUS_OK;
+    return SOURCE_DATA;
 }
 
 /* Reads on in the last slot, all of which is decoded, when nothing was to be had at once. */
@@ -423,36 +461,45 @@ static enum source_event source_frames_read_on(struct source_frames *self, struc
     return event == SOURCE_END ? SOURCE_DATA : event;
 }
 
+/* Takes what a claimer has decoded of the slot, or decodes the next piece; maybe 0 bytes. */
+static size_t source_frames_serve(struct source_frames *self, struct source_frames_slot *slot,
+                                  void *buffer, size_t room)
+{
+    size_t left = slot->plain_bytes - slot->used;
+    size_t bytes = left < room ? left : room;
+
+    if (bytes > 0) {
+        memcpy(buffer, slot->plain + slot->used, bytes);
+        slot->used += bytes;
+        return bytes;
+    }
+    self->is_faulty = source_frames_decode(self, slot, SOURCE_FRAMES_PIECE_BYTES, buffer, room,
+                                           &bytes, &self->fault) != STATUS_OK;
+    return bytes;
+}
+
 enum source_event source_frames_read(struct source_frames *self, struct source *source,
                                      void *buffer, size_t room, bool wait, size_t *bytes,
                                      struct failure *failure)
 {
-    for (;;) {
+    enum source_event event = SOURCE_DATA;
+
+    *bytes = 0;
+    while (event == SOURCE_DATA && *bytes == 0) {
+        if (self->is_faulty) {
+            *failure = self->fault;
+            return SOURCE_ERROR;
+        }
         struct source_frames_slot *slot = source_frames_take(self, source, wait);
         if (!slot)
             return SOURCE_EMPTY;
-        struct source_frames_buffer *plain = &slot->plain;
-        size_t left = plain->bytes - slot->used;
-        *bytes = left < room ? left : room;
-        if (*bytes > 0) {
-            memcpy(buffer, plain->data + slot->used, *bytes);
-            slot->used += *bytes;
-            return SOURCE_DATA;
-        }
-        if (source_frames_decode(self, slot, SOURCE_FRAMES_PIECE_BYTES, buffer, room, bytes,
-                                 failure) != STATUS_OK)
-            return SOURCE_ERROR;
-        if (*bytes > 0)
-            return SOURCE_DATA;
-        if (slot->decoded < slot->compressed.bytes)
+        *bytes = source_frames_serve(self, slot, buffer, room);
+        if (*bytes > 0 || self->is_faulty || slot->decoded < slot->compressed.bytes)
             continue;
-        if (slot->state == SOURCE_FRAMES_BEGUN) {
-            if (source_frames_next(self, slot, failure) != STATUS_OK)
-                return SOURCE_ERROR;
-            continue;
-        }
-        enum source_event event = source_frames_read_on(self, source, slot, wait, failure);
-        if (event != SOURCE_DATA)
-            return event;
+        if (slot->state == SOURCE_FRAMES_BEGUN)
+            event = source_frames_next(self, slot, failure);
+        else
+            event = source_frames_read_on(self, source, slot, wait, failure);
     }
+    return event;
 }

@@ -25,10 +25,13 @@ struct source_frames *source_frames_open(const struct decoder_format *format, st
 void source_frames_hold(struct source_frames *self);
 void source_frames_release(struct source_frames *self);
 
-/* Decodes the next frames, if there are any that nobody has begun. Thread-safe. */
-void source_frames_help(struct source_frames *self);
+/*
+ * Decodes the next frames, if there are any that nobody has begun, and no more than so many pullers
+ * will soon have read are decoded already. Thread-safe.
+ */
+void source_frames_help(struct source_frames *self, unsigned pullers);
 
-/* How many groups of frames there are that nobody has begun to decode. Thread-safe. */
+/* For how many pullers more than those at work there is something to decode. Thread-safe. */
 unsigned source_frames_waiting(struct source_frames *self);
 
 /*
