@@ -131,6 +131,7 @@ struct source_frames *source_frames_open(const struct decoder_format *format, st
     made->name = input->name;
     made->memory_limit = memory_limit;
     made->users = 1;
+    made->pullers = 1;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->done, NULL);
     return made;
