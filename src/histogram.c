@@ -4,6 +4,7 @@
 
 #include "memory.h"
 #include "operation.h"
+#include "state_job.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -248,5 +249,6 @@ const struct operation operation_histogram = {
     .create = histogram_create_partial,
     .finish = histogram_finish_partial,
     .report = histogram_report_partial,
+    .state = &histogram_state,
     .destroy = histogram_destroy_partial,
 };
