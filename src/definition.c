@@ -163,8 +163,10 @@ bool definition_compare(const struct definition *a, const struct definition *b,
         line.key == other.key && memcmp(a->text + same, b->text + same, line.key) == 0;
     if (other.length == 0)
         snprintf(difference, DEFINITION_DIFFERENCE_SIZE, "no %s", line.shown);
+    else if (line.length == 0)
+        snprintf(difference, DEFINITION_DIFFERENCE_SIZE, "also %s, not", other.shown);
     else
         snprintf(difference, DEFINITION_DIFFERENCE_SIZE, "%s, not %s", other.shown,
-                 line.length == 0 ? "that" : line.shown + (is_same_key ? line.key : 0));
+                 line.shown + (is_same_key ? line.key : 0));
     return false;
 }

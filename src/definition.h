@@ -47,7 +47,8 @@ bool definition_get(const struct definition *definition, const char *key, char *
 #define DEFINITION_DIFFERENCE_SIZE 256
 
 /*
- * Whether two are the same; if not, says in what a line of `b` differs: "bins 512, not 256".
+ * Whether two are the same; if not, says in what a line of `b` differs, as words before "as in
+ * A": "bins 512, not 256".
  */
 bool definition_compare(const struct definition *a, const struct definition *b,
                         char difference[DEFINITION_DIFFERENCE_SIZE]);
