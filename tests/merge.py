@@ -4,7 +4,7 @@ usage: merge.py GPUHIST TEST [ARG]...
 
     equal TYPE    inputs in parts, cut in several ways, by every operation and binning
     format        the states of a few inputs, decoded by zstd and by what is documented, and made
-    damage        states cut at every byte, and with every bit flipped
+    damage        states cut at every byte, and with bits flipped, of one of them all
     overflow      states that together have 2^64 elements and more
 """
 
@@ -250,7 +250,8 @@ def test_damage(gpuhist):
             done = run(gpuhist, "merge", "-q", stdin=state[:n])
             require(not require_refused_or_same(done, whole, f"cut at {n}"), "cut at", n)
         same = 0
-        for bit in range(8 * len(state)):
+        every = 1 if job[0] == "--bins" else 11  # tests/unit/state flips all bits of all
+        for bit in range(0, 8 * len(state), every):
             flipped = bytearray(state)
             flipped[bit // 8] ^= 1 << bit % 8
             same += require_refused_or_same(

@@ -1,11 +1,13 @@
 /*
- * States of every kind of binning, written and read back; rows of more than 64 bits; counters at
- * their limit.
+ * States of every kind of binning, written and read back; rows of more than 64 bits; and states
+ * that are damaged.
  */
 #include "config.h"
 
+#include "count.h"
 #include "histogram.h"
 #include "operation.h"
+#include "reduce.h"
 #include "state_job.h"
 #include "tap.h"
 #include "writer.h"
@@ -225,6 +227,118 @@ static void test_rows(void)
     state_reader_close(reader);
 }
 
+/* Reads data[0..bytes) as one state into *partial, NULL if it is refused. */
+static void *load(const unsigned char *data, size_t bytes, struct job *job)
+{
+    struct failure failure;
+    struct state_reader *reader;
+    struct definition definition;
+    void *partial = NULL;
+    uint64_t elements = 0;
+    bool found;
+    bool more = false;
+    FILE *out = fopen(file, "wb");
+
+    if (!out || fwrite(data, 1, bytes, out) != bytes || fclose(out) != 0)
+        printf("Bail out! cannot write %s\n", file);
+    require(state_reader_open(&reader, file, &failure), &failure);
+    bool is_fine = state_recall(reader, &definition, job, &found, &failure) == STATUS_OK &&
+                   operations[job->operation]->create(job, &partial, &failure) == STATUS_OK &&
+                   state_load(reader, job, partial, &elements, &failure) == STATUS_OK;
+    definition_destroy(&definition);
+    if (is_fine) { /* nothing may follow */
+        definition = (struct definition){.text = NULL};
+        is_fine = state_read_definition(reader, &definition, &more, &failure) == STATUS_OK && !more;
+        definition_destroy(&definition);
+    }
+    state_reader_close(reader);
+    if (is_fine || !partial)
+        return partial;
+    operations[job->operation]->destroy(partial);
+    return NULL;
+}
+
+/* Reads what `save` has written; returns its length. */
+static size_t read_file(unsigned char *data, size_t room)
+{
+    FILE *in = fopen(file, "rb");
+    size_t bytes = in ? fread(data, 1, room, in) : 0;
+
+    if (in)
+        fclose(in);
+    return bytes;
+}
+
+/* A state of which bytes are missing at the end, or a bit is flipped, is refused, or is the same.
+ */
+static void test_damage(const char *name, struct job *job, const void *partial)
+{
+    unsigned char good[1024];
+    unsigned char bad[1024];
+    unsigned char again[1024];
+    unsigned same = 0;
+    bool passed = true;
+
+    save(job, partial);
+    size_t bytes = read_file(good, sizeof good);
+    for (size_t i = 0; i < 9 * bytes && passed; i++) {
+        struct job found;
+        bool is_cut = i < bytes;
+        memcpy(bad, good, bytes);
+        if (!is_cut)
+            bad[(i - bytes) / 8] ^= (unsigned char)(1 << i % 8);
+        void *loaded = load(bad, is_cut ? i : bytes, &found);
+        if (loaded) {
+            save(&found, loaded);
+            same++;
+            passed = !is_cut && read_file(again, sizeof again) == bytes &&
+                     memcmp(again, good, bytes) == 0;
+            operations[found.operation]->destroy(loaded);
+        }
+        job_destroy(&found);
+        if (!passed)
+            tap_note("%s %zu made another state", is_cut ? "a cut at" : "flip", i);
+    }
+    tap_ok(passed && bytes > 60 && same <= 16, "damage to a state of %s, %zu bytes", name, bytes);
+    job_destroy(job);
+}
+
+static void test_damages(void)
+{
+    struct failure failure;
+    struct job job;
+    struct count *count;
+    struct histogram *histogram;
+    void *partial;
+    struct reduce reduce = {
+        .count = 3, .sum = 9, .squares = {{29}}, .min = 2, .max = 4, .or_bits = 7, .xor_bits = 5};
+
+    make_job(&job, &shapes[0]);
+    require(histogram_create(&job, &histogram, &failure), &failure);
+    histogram->counts[7] = 300;
+    test_damage("a histogram", &job, histogram);
+    histogram_destroy(histogram);
+
+    job = (struct job){.operation = OPERATION_REDUCE};
+    element_parse("i16", &job.element);
+    reductions_all(&job.reductions);
+    require(operation_reduce.create(&job, &partial, &failure), &failure);
+    reduce_share(partial, &reduce);
+    test_damage("reductions", &job, partial);
+    operation_reduce.destroy(partial);
+
+    job = (struct job){.operation = OPERATION_COUNT, .predicate_count = 1};
+    element_parse("i64", &job.element);
+    job.predicates = calloc(1, sizeof *job.predicates);
+    require(predicate_init(job.predicates, PREDICATE_ANY_OF, "3,9", &job.element, &failure),
+            &failure);
+    require(count_create(&job, &count, &failure), &failure);
+    count_add_elements(count, 1000);
+    count_add_hits(count, 0, &(uint64_t){500}, 1);
+    test_damage("counts", &job, count);
+    count_destroy(count);
+}
+
 int main(void)
 {
     const char *temporary = getenv("TMPDIR");
@@ -239,6 +353,7 @@ int main(void)
     for (size_t i = 0; i < ARRAY_LENGTH(shapes); i++)
         test_shape(&shapes[i]);
     test_rows();
+    test_damages();
     unlink(file);
     rmdir(directory);
     return tap_done();
