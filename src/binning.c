@@ -6,7 +6,19 @@
 
 #include <stdlib.h>
 
-#define BINNING_2_64 ((__int128)1 << 64)
+/* So that the bins of the buckets, 4 bytes each, stay in the L2 of a core. */
+#define BINNING_BUCKETS_MAX (128u << 10)
+
+/* The integers that bins for elements of the type are made of. */
+static __int128 binning_min(const struct element *element)
+{
+    return element->type == ELEMENT_U64 ? 0 : -((__int128)1 << 63);
+}
+
+static __int128 binning_limit(const struct element *element)
+{
+    return (__int128)1 << (element->type == ELEMENT_U64 ? 64 : 63);
+}
 
 /* Whether keys and range fit one window of 2^32 values, so that 32-bit differences are exact. */
 static bool binning_is_narrow(const struct element *element, __int128 low, __int128 high)
@@ -75,19 +87,21 @@ static void binning_set_scaled(struct binning *binning, const struct element *el
     binning->multiplier = (uint64_t)(scaled / (unsigned __int128)d);
 }
 
-/* Whether 64-bit integers have the range, so that it is worth talking about its bins. */
+/* What they are called. */
+static const char *binning_integers(const struct element *element)
+{
+    return element->type == ELEMENT_U64 ? "type u64" : "64-bit signed integers";
+}
+
+/* Whether they have the range, so that it is worth talking about its bins. */
 static enum status binning_check_range(const struct element *element, __int128 low, __int128 high,
                                        struct failure *failure)
 {
-    bool is_signed = element->type != ELEMENT_U64;
-    __int128 min = is_signed ? -((__int128)1 << 63) : 0;
-    __int128 limit = (__int128)1 << (is_signed ? 63 : 64);
-
     if (low >= high)
         return status_fail(failure, STATUS_USAGE, "--range LO:HI is empty: LO must be below HI");
-    if (low < min || high > limit)
+    if (low < binning_min(element) || high > binning_limit(element))
         return status_fail(failure, STATUS_USAGE, "--range exceeds the values of %s",
-                           is_signed ? "64-bit signed integers" : "type u64");
+                           binning_integers(element));
     return STATUS_OK;
 }
 
@@ -125,13 +139,44 @@ enum status binning_init_width(struct binning *binning, const struct element *el
     return STATUS_OK;
 }
 
+/* Where the multiple of `width` at or below the value is, in multiples. */
+static __int128 binning_floor(__int128 value, __int128 width)
+{
+    return value / width - (value % width < 0);
+}
+
+uint64_t binning_round_width(__int128 low, __int128 high)
+{
+    static const unsigned factors[] = {1, 2, 5};
+
+    for (__int128 power = 1;; power *= 10) {
+        for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+            __int128 width = power * factors[i];
+            if (binning_floor(high - 1, width) - binning_floor(low, width) < BINNING_ROUND_BINS)
+                return (uint64_t)width;
+        }
+    }
+}
+
 void binning_init_window(struct binning *binning, const struct element *element, __int128 low,
                          uint32_t bins, uint64_t width)
 {
-    __int128 span = (__int128)bins * width;
+    __int128 limit = binning_limit(element);
+    __int128 high = low + bins;
+    bool is_narrow = element->bytes <= 4 && width <= UINT32_MAX;
 
-    binning_set_scaled(binning, element, low, low + (span < BINNING_2_64 ? span : BINNING_2_64),
-                       bins, 1, width);
+    if (width == 1) { /* the key of a value outside 64 bits may be that of one inside */
+        binning_set_scaled(binning, element, low, high < limit ? high : limit, bins, 1, 1);
+        return;
+    }
+    *binning = (struct binning){
+        .form = is_narrow ? BINNING_MULTIPLES32 : BINNING_MULTIPLES64,
+        .is_signed = element->is_signed,
+        .bins = bins,
+        .low = (uint64_t)(low / (__int128)width),
+        .divisor = width,
+        .multiplier = (uint64_t)(((__int128)1 << (is_narrow ? 32 : 64)) / (__int128)width),
+    };
 }
 
 void binning_init_powers(struct binning *binning, const struct element *element,
@@ -144,7 +189,7 @@ void binning_init_powers(struct binning *binning, const struct element *element,
 
     *binning = (struct binning){
         .form = form,
-        .is_signed = element->type != ELEMENT_U64,
+        .is_signed = element->is_signed,
         .bins = zero + 1 + digits((uint64_t)largest),
         .low = (uint64_t)smallest,
         .last = (uint64_t)(largest - smallest),
@@ -162,28 +207,77 @@ static enum status binning_fail_edge(const struct element *element, __int128 edg
         return status_fail(failure, STATUS_USAGE,
                            "--edges must ascend: %s is not above the one before it", shown);
     return status_fail(failure, STATUS_USAGE, "--edges: %s exceeds the values of %s", shown,
-                       element->type == ELEMENT_U64 ? "type u64" : "64-bit signed integers");
+                       binning_integers(element));
 }
 
 static enum status binning_check_edges(const struct element *element, const __int128 *edges,
                                        size_t count, struct failure *failure)
 {
-    bool is_signed = element->type != ELEMENT_U64;
-    __int128 min = is_signed ? -((__int128)1 << 63) : 0;
-    __int128 limit = (__int128)1 << (is_signed ? 63 : 64);
-
     if (count < 2)
         return status_fail(failure, STATUS_USAGE, "--edges needs two of them at least");
     if (count - 1 > BINNING_BINS_MAX)
         return status_fail(failure, STATUS_USAGE, "--edges are too many: at most %u bins",
                            (unsigned)BINNING_BINS_MAX);
     for (size_t i = 0; i < count; i++) {
-        if (edges[i] < min || edges[i] > limit)
+        if (edges[i] < binning_min(element) || edges[i] > binning_limit(element))
             return binning_fail_edge(element, edges[i], false, failure);
         if (i > 0 && edges[i] <= edges[i - 1])
             return binning_fail_edge(element, edges[i], true, failure);
     }
     return STATUS_OK;
+}
+
+/* The most bins that begin in one bucket. */
+static uint32_t binning_bucket_load(const __int128 *edges, size_t bins, uint32_t shift)
+{
+    uint32_t most = 0;
+    uint32_t load = 0;
+    uint32_t last = 0;
+
+    for (size_t i = 0; i < bins; i++) {
+        uint32_t bucket = binning_bucket(shift, (float)(edges[i] - edges[0]));
+        load = bucket == last ? load + 1 : 1;
+        last = bucket;
+        most = load > most ? load : most;
+    }
+    return most;
+}
+
+/* Takes the fewest buckets in which the search is shortest. */
+static void binning_choose_buckets(struct binning *binning, const __int128 *edges)
+{
+    uint32_t least = UINT32_MAX;
+
+    for (uint32_t shift = 20; shift > 0 && least > 1; shift--) {
+        uint32_t buckets = binning_bucket(shift, (float)binning->last) + 1;
+        if (buckets > BINNING_BUCKETS_MAX)
+            break;
+        uint32_t load = binning_bucket_load(edges, binning->bins, shift);
+        if (load >= least)
+            continue;
+        least = load;
+        binning->shift = shift;
+        binning->buckets = buckets;
+    }
+    binning->steps = binning_digits2(least);
+    if (least == 1 && binning->last < (uint64_t)1 << 63)
+        binning->form = BINNING_EDGES_FEW;
+}
+
+static void binning_fill_starts(const struct binning *binning, const __int128 *edges)
+{
+    size_t length = binning_starts(binning);
+    uint32_t *firsts = (uint32_t *)(binning->starts + length);
+    uint32_t bin = 0; /* the last that begins before the bucket; else the first */
+
+    for (size_t i = 0; i < length; i++)
+        binning->starts[i] = i < binning->bins ? (uint64_t)(edges[i] - edges[0]) : UINT64_MAX;
+    for (uint32_t bucket = 0; bucket < binning->buckets; bucket++) {
+        while (bin + 1 < binning->bins &&
+               binning_bucket(binning->shift, (float)binning->starts[bin + 1]) < bucket)
+            bin++;
+        firsts[bucket] = bin;
+    }
 }
 
 enum status binning_init_edges(struct binning *binning, const struct element *element,
@@ -192,18 +286,13 @@ enum status binning_init_edges(struct binning *binning, const struct element *el
     if (binning_check_edges(element, edges, count, failure) != STATUS_OK)
         return failure->status;
 
-    size_t bins = count - 1;
-    uint32_t steps = binning_digits2(bins - 1);
-    size_t length = (size_t)1 << steps;
-    uint64_t *starts = malloc(length * sizeof *starts);
-    if (!starts)
-        return status_fail(failure, STATUS_DATA, "no memory for %zu bins", bins);
-
-    for (size_t i = 0; i < length; i++)
-        starts[i] = i < bins ? (uint64_t)(edges[i] - edges[0]) : UINT64_MAX;
-    binning_set_range(binning, element, BINNING_EDGES, edges[0], edges[bins], bins);
-    binning->steps = steps;
-    binning->starts = starts;
+    binning_set_range(binning, element, BINNING_EDGES, edges[0], edges[count - 1], count - 1);
+    binning_choose_buckets(binning, edges);
+    binning->starts =
+        malloc(binning_starts(binning) * sizeof(uint64_t) + binning->buckets * sizeof(uint32_t));
+    if (!binning->starts)
+        return status_fail(failure, STATUS_DATA, "no memory for %zu bins", count - 1);
+    binning_fill_starts(binning, edges);
     return STATUS_OK;
 }
 
@@ -245,8 +334,10 @@ __int128 binning_edge(const struct binning *binning, uint64_t bin)
         return low + (__int128)bin;
     if (binning->form == BINNING_LOG2 || binning->form == BINNING_LOG10)
         return binning_power_edge(binning, bin);
+    if (binning->form == BINNING_MULTIPLES32 || binning->form == BINNING_MULTIPLES64)
+        return ((int64_t)binning->low + (__int128)bin) * (__int128)binning->divisor;
     if (bin == binning->bins)
         return low + binning->last + 1;
-    return low + (binning->form == BINNING_EDGES ? (__int128)binning->starts[bin]
-                                                 : binning_scaled_edge(binning, bin));
+    return low +
+           (binning->starts ? (__int128)binning->starts[bin] : binning_scaled_edge(binning, bin));
 }

@@ -14,13 +14,19 @@
  * x * n - q * d < 2 * d then tells which (Granlund and Montgomery, "Division by Invariant Integers
  * using Multiplication", PLDI 1994). w is 32 where everything fits, else 64.
  *
+ * Multiples: bins [k * W, (k + 1) * W) for N successive k. As floor(v / W) = ~(~v / W) for v < 0,
+ * one division of a magnitude serves both signs, and nothing overflows.
+ *
  * Powers: a bin for each length of |v| in digits, binary or decimal, on either side of 0, which has
  * one of its own: ..., [-3, -1), [-1, 0), [0, 1), [1, 2), [2, 4), ... All values of the element's
  * type are inside. The decimal length follows from the binary one, log10(2) being nearly 1233 /
  * 4096 (Warren, "Hacker's Delight", 11-4).
  *
- * Edges: bins between each two of a list, found by a binary search without branches (Khuong and
- * Morin, "Array Layouts for Comparison-Based Searching", 2017).
+ * Edges: bins between each two of a list. x + 1 as a float, cut to its exponent and some bits of
+ * its mantissa, is the number of a *bucket*; which bin its values begin in stands in a table, and
+ * the few edges within the bucket, mostly one, are searched without branches (Khuong and Morin,
+ * "Array Layouts for Comparison-Based Searching", 2017). Both roundings are monotonic, so that the
+ * bucket of a value is never before that of a smaller one.
  *
  * All functions are pure and thread-safe; a struct binning is const once made.
  */
@@ -39,8 +45,11 @@ enum binning_form {
     BINNING_SCALED32,  /* 32-bit, d <= 2^31 */
     BINNING_SCALED64,  /* 64-bit, d <= 2^63 */
     BINNING_SCALED128, /* 64-bit values, 128-bit remainder */
+    BINNING_MULTIPLES32,
+    BINNING_MULTIPLES64,
     BINNING_LOG2,
     BINNING_LOG10,
+    BINNING_EDGES_FEW, /* at most one edge within a bucket, HI - LO <= 2^63 */
     BINNING_EDGES,
 };
 
@@ -48,19 +57,28 @@ enum binning_form {
 #define BINNING_BINS_MAX (UINT32_MAX - 1)
 #define BINNING_OUTSIDE  2
 
+/* The bits of 1.0f. */
+#define BINNING_FLOAT_ONE 0x3f800000
+
+/* The most bins that are chosen where nobody says how many. */
+#define BINNING_ROUND_BINS 64
+
 struct binning {
     enum binning_form form;
-    bool is_signed;      /* `low` is an int64_t */
+    bool is_signed;      /* `low` is an int64_t; multiples, powers: elements are signed */
     uint32_t bins;       /* N */
-    uint64_t low;        /* LO, as a key (element.h) */
+    uint64_t low;        /* LO, as a key (element.h); multiples: the first k, an int64_t */
     uint64_t last;       /* HI - LO - 1 */
     uint64_t bias;       /* xored to keys so that they compare as unsigned words */
     uint32_t numerator;  /* scaled: n */
     uint64_t divisor;    /* scaled: d modulo 2^64 */
     uint64_t multiplier; /* scaled: m */
     uint32_t zero;       /* powers: the bin of 0 */
-    uint32_t steps;      /* edges: of the search */
-    uint64_t *starts;    /* edges: [2^steps], of each bin LO less its first value; then all ones */
+    uint32_t steps;      /* edges: of the search in a bucket */
+    uint32_t shift;      /* edges: from the bits of a float to its bucket, */
+    uint32_t buckets;    /* and how many there are */
+    uint64_t *starts;    /* edges: of each bin its first value less LO, then 2^steps all ones; and
+                            behind them, [buckets], the bins that buckets begin in */
 };
 
 /*
@@ -79,11 +97,18 @@ enum status binning_init_width(struct binning *binning, const struct element *el
                                __int128 high, uint64_t width, struct failure *failure);
 
 /*
- * Makes that of `bins` bins of that width from `low` on, as far as 64 bits can hold them; `low`
- * may lie below. `bins` is 1 .. BINNING_BINS_MAX. Of values outside it is not told on which side.
+ * Makes a window of `bins` bins of that width, from `low` on, a multiple of the width; it may reach
+ * beyond 64 bits on either side. `bins` is 1 .. BINNING_BINS_MAX, the width is not 0. Of values
+ * outside it is not told on which side.
  */
 void binning_init_window(struct binning *binning, const struct element *element, __int128 low,
                          uint32_t bins, uint64_t width);
+
+/*
+ * The width that automatic bins have over low <= value < high: the least of 1, 2 or 5 times a power
+ * of 10 whose multiples divide that range into BINNING_ROUND_BINS bins at most.
+ */
+uint64_t binning_round_width(__int128 low, __int128 high);
 
 /* Makes that of powers of 2 or of 10: `form` is BINNING_LOG2 or BINNING_LOG10. */
 void binning_init_powers(struct binning *binning, const struct element *element,
@@ -97,13 +122,31 @@ void binning_init_powers(struct binning *binning, const struct element *element,
 enum status binning_init_edges(struct binning *binning, const struct element *element,
                                const __int128 *edges, size_t count, struct failure *failure);
 
+/* How many starts there are, and the bytes of them and of the buckets; 0 without edges. */
+static inline size_t binning_starts(const struct binning *binning)
+{
+    return (size_t)binning->bins + ((size_t)1 << binning->steps);
+}
+
+static inline size_t binning_starts_bytes(const struct binning *binning)
+{
+    if (!binning->starts)
+        return 0;
+    return binning_starts(binning) * sizeof(uint64_t) + binning->buckets * sizeof(uint32_t);
+}
+
+/* The same binning with its starts elsewhere, on another device perhaps. */
+static inline struct binning binning_at(const struct binning *binning, uint64_t *starts)
+{
+    struct binning moved = *binning;
+    moved.starts = starts;
+    return moved;
+}
+
 /* Frees what a binning owns. One of zeros is allowed. */
 void binning_destroy(struct binning *binning);
 
-/*
- * The smallest value of bin `bin`; for bin == bins, HI. Not of a window. Of powers, whatever the
- * type ends with.
- */
+/* The smallest value of bin `bin`, whether the type has it or not; for bin == bins, HI. */
 __int128 binning_edge(const struct binning *binning, uint64_t bin);
 
 /* Whether every bin is one wide, so that a bin is named by its one value. */
@@ -140,6 +183,28 @@ BINNING_INLINE uint32_t binning_scale128(const struct binning *binning, uint64_t
     uint64_t quotient = (uint64_t)(((unsigned __int128)x * binning->multiplier) >> 64);
     unsigned __int128 remainder = (unsigned __int128)x * binning->numerator - quotient * divisor;
     return (uint32_t)(quotient + (remainder >= divisor));
+}
+
+/* The bin of a key among multiples of d. The remainder is never greater than the magnitude. */
+BINNING_INLINE uint32_t binning_multiple32(const struct binning *binning, uint32_t key)
+{
+    uint32_t sign = binning->is_signed && (int32_t)key < 0 ? UINT32_MAX : 0;
+    uint32_t divisor = (uint32_t)binning->divisor;
+    uint32_t magnitude = key ^ sign;
+    uint32_t quotient = (uint32_t)(((uint64_t)magnitude * (uint32_t)binning->multiplier) >> 32);
+    quotient += magnitude - quotient * divisor >= divisor;
+    uint32_t bin = (quotient ^ sign) - (uint32_t)binning->low;
+    return bin < binning->bins ? bin : binning->bins;
+}
+
+BINNING_INLINE uint32_t binning_multiple64(const struct binning *binning, uint64_t key)
+{
+    uint64_t sign = binning->is_signed && (int64_t)key < 0 ? UINT64_MAX : 0;
+    uint64_t magnitude = key ^ sign;
+    uint64_t quotient = (uint64_t)(((unsigned __int128)magnitude * binning->multiplier) >> 64);
+    quotient += magnitude - quotient * binning->divisor >= binning->divisor;
+    uint64_t bin = (quotient ^ sign) - binning->low;
+    return bin < binning->bins ? (uint32_t)bin : binning->bins;
 }
 
 /* How many binary digits a number has; 0 has none. */
@@ -191,13 +256,31 @@ BINNING_INLINE uint32_t binning_power(const struct binning *binning, enum binnin
     return is_negative ? binning->zero - digits : binning->zero + digits;
 }
 
-/* The bin of x = value - LO <= last: the last one that does not begin behind it. */
-BINNING_INLINE uint32_t binning_search(const struct binning *binning, uint64_t x)
+/* The bucket of x = value - LO, given as a float. */
+BINNING_INLINE uint32_t binning_bucket(uint32_t shift, float x)
 {
-    uint32_t bin = 0;
+    union {
+        float number;
+        uint32_t bits;
+    } above = {x + 1.0f};
 
-    for (uint32_t step = (1u << binning->steps) >> 1; step > 0; step >>= 1)
-        bin += binning->starts[bin + step] <= x ? step : 0;
+    return (above.bits >> shift) - ((uint32_t)BINNING_FLOAT_ONE >> shift);
+}
+
+/* The bin of x = value - LO <= last: the last one that does not begin behind it. */
+BINNING_INLINE uint32_t binning_search(const struct binning *binning, enum binning_form form,
+                                       uint64_t x)
+{
+    const uint64_t *starts = binning->starts;
+    const uint32_t *firsts = (const uint32_t *)(starts + binning->bins + (1ull << binning->steps));
+
+    if (form == BINNING_EDGES_FEW) {
+        uint32_t bin = firsts[binning_bucket(binning->shift, (float)(int64_t)x)];
+        return bin + (starts[bin + 1] <= x);
+    }
+    uint32_t bin = firsts[binning_bucket(binning->shift, (float)x)];
+    for (uint32_t step = 1u << binning->steps >> 1; step > 0; step >>= 1)
+        bin += starts[bin + step] <= x ? step : 0;
     return bin < binning->bins ? bin : binning->bins - 1; /* x may be all ones */
 }
 
@@ -217,15 +300,22 @@ BINNING_INLINE uint32_t binning_index(const struct binning *binning, enum binnin
         uint32_t inside = form == BINNING_UNIT32 ? x : binning_scale32(binning, x);
         return x <= (uint32_t)binning->last ? inside : outside;
     }
+    if (form == BINNING_MULTIPLES32)
+        return binning_multiple32(binning, (uint32_t)key);
+    if (form == BINNING_MULTIPLES64)
+        return binning_multiple64(binning, key);
     if (form == BINNING_LOG2 || form == BINNING_LOG10)
         return binning_power(binning, form, key);
     uint64_t x = key - binning->low;
+    uint32_t outside = binning->bins + ((key ^ binning->bias) >= (binning->low ^ binning->bias));
+    if (form == BINNING_EDGES_FEW || form == BINNING_EDGES) {
+        uint32_t bin = binning_search(binning, form, x <= binning->last ? x : binning->last);
+        return x <= binning->last ? bin : outside;
+    }
     if (x > binning->last)
-        return binning->bins + ((key ^ binning->bias) >= (binning->low ^ binning->bias));
+        return outside;
     if (form == BINNING_UNIT64)
         return (uint32_t)x;
-    if (form == BINNING_EDGES)
-        return binning_search(binning, x);
     return form == BINNING_SCALED64 ? binning_scale64(binning, x) : binning_scale128(binning, x);
 }
 

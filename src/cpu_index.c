@@ -43,8 +43,11 @@
             CPU_INDEX_CASE(name, BINNING_SCALED32)                                        \
             CPU_INDEX_CASE(name, BINNING_SCALED64)                                        \
             CPU_INDEX_CASE(name, BINNING_SCALED128)                                       \
+            CPU_INDEX_CASE(name, BINNING_MULTIPLES32)                                     \
+            CPU_INDEX_CASE(name, BINNING_MULTIPLES64)                                     \
             CPU_INDEX_CASE(name, BINNING_LOG2)                                            \
             CPU_INDEX_CASE(name, BINNING_LOG10)                                           \
+            CPU_INDEX_CASE(name, BINNING_EDGES_FEW)                                       \
             CPU_INDEX_CASE(name, BINNING_EDGES)                                           \
         }                                                                                 \
         __builtin_unreachable();                                                          \

@@ -17,8 +17,8 @@ static bool cpu_isa_supported(enum cpu_isa isa)
 #if defined(__x86_64__)
     if (isa == CPU_ISA_AVX512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("bmi2");
+               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
     if (isa == CPU_ISA_AVX2)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 #endif

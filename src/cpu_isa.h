@@ -23,8 +23,9 @@
     X(avx512, CPU_ISA_TARGET_AVX512, __VA_ARGS__) \
     X(avx2, CPU_ISA_TARGET_AVX2, __VA_ARGS__)     \
     X(plain, , __VA_ARGS__)
-#define CPU_ISA_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2")))
-#define CPU_ISA_TARGET_AVX2   __attribute__((target("avx2,bmi2")))
+#define CPU_ISA_TARGET_AVX512 \
+    __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi2")))
+#define CPU_ISA_TARGET_AVX2 __attribute__((target("avx2,bmi2")))
 #else
 #define CPU_ISAS(X)              X(PLAIN, plain)
 #define CPU_ISA_VARIANTS(X, ...) X(plain, , __VA_ARGS__)

@@ -40,7 +40,7 @@ static void histogram_state_define(struct definition *definition, const struct j
 {
     const struct binning *binning = &job->binning;
     bool is_powers = binning->form == BINNING_LOG2 || binning->form == BINNING_LOG10;
-    bool is_edges = binning->form == BINNING_EDGES;
+    bool is_edges = binning->starts != NULL;
     char low[DECIMAL_SIZE];
     char high[DECIMAL_SIZE];
 
@@ -64,7 +64,7 @@ static void histogram_state_attach(struct state_writer *state, const struct job 
 {
     const struct binning *binning = &job->binning;
 
-    if (binning->form != BINNING_EDGES)
+    if (!binning->starts)
         return;
     for (uint64_t bin = 0; bin < binning->bins; bin++)
         state_write_number(state, (unsigned __int128)(binning_edge(binning, bin + 1) -

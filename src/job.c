@@ -20,6 +20,17 @@ static bool job_is_outside(const struct job *job, uint64_t key)
     return binning_index(&job->binning, job->binning.form, key) >= job->binning.bins;
 }
 
+/* The last byte of the value, or of its line, behind which the parser has come to `offset`. */
+static size_t job_find_end(const struct chunk *text, size_t offset)
+{
+    const char *data = text->data;
+    size_t end = offset < text->bytes ? offset : text->bytes;
+
+    while (end > 1 && (data[end - 1] == ' ' || (data[end - 1] >= '\t' && data[end - 1] <= '\r')))
+        end--; /* blank lines, too, which it skips */
+    return end - 1;
+}
+
 /* As job_check_outside, for a chunk of text, which is parsed once more, a value at a time. */
 static enum status job_check_text(const struct job *job, const struct chunk *text,
                                   struct failure *failure)
@@ -38,7 +49,7 @@ static enum status job_check_text(const struct job *job, const struct chunk *tex
         if (count == 0 || !job_is_outside(job, element_key(&native, &value)))
             continue;
         char shown[DECIMAL_SIZE];
-        size_t end = offset > 0 ? offset - 1 : 0; /* in the value's line */
+        size_t end = job_find_end(text, offset);
         decimal_format_signed(shown, element_value(&native, element_key(&native, &value)));
         return status_fail_at(failure, text->position + end, STATUS_DATA,
                               STATUS_NAME ":%llu: value %s is outside the bins", text->name,

@@ -80,6 +80,7 @@ void job_destroy(struct job *job);
 struct chunk {
     const void *data;
     size_t bytes;
+    uint64_t left_out; /* bytes that were read and are in no chunk: of headers and of long lines */
     uint64_t position; /* of its first byte in the input stream */
     uint64_t sequence; /* 0, 1, 2, ... in the order of the stream */
     bool is_cut;       /* a fault follows: nothing behind this chunk counts */

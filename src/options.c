@@ -28,6 +28,9 @@ enum options_key {
     OPTIONS_KEY_DECOMPRESS,
     OPTIONS_KEY_MEMORY,
     OPTIONS_KEY_RANGE,
+    OPTIONS_KEY_LOG2,
+    OPTIONS_KEY_LOG10,
+    OPTIONS_KEY_EDGES,
     OPTIONS_KEY_OUTSIDE,
     OPTIONS_KEY_ZEROS,
     OPTIONS_KEY_FORMAT,
@@ -168,6 +171,24 @@ static enum status options_set_range(struct options *options, const char *value,
     if (decimal_parse_range(value, &options->range_low, &options->range_high))
         return STATUS_OK;
     return options_fail_value("--range", value, "LO:HI, two integers", failure);
+}
+
+static enum status options_set_width(struct options *options, const char *value,
+                                     struct failure *failure)
+{
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->width))
+        return options_fail_value("--width", value, "a number such as 10, 500 or 1Mi", failure);
+    if (options->width == 0)
+        return status_fail(failure, STATUS_USAGE, "--width must be at least 1");
+    return STATUS_OK;
+}
+
+static enum status options_set_edges(struct options *options, const char *value,
+                                     struct failure *failure)
+{
+    (void)failure; /* the list is read when the type is known */
+    options->edges = value;
+    return STATUS_OK;
 }
 
 static enum status options_set_outside(struct options *options, const char *value,
@@ -377,6 +398,13 @@ const struct options_row options_rows[] = {
      options_set_bins, 0, OPTIONS_FOR(HISTOGRAM)},
     {OPTIONS_KEY_RANGE, "range", "LO:HI", "bin the values LO <= v < HI", options_set_range, 0,
      OPTIONS_FOR(HISTOGRAM)},
+    {'w', "width", "W", "bins of width W", options_set_width, 0, OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_LOG2, "log2", NULL, "bins by powers of 2, the others of 0 and below", NULL,
+     offsetof(struct options, log2), OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_LOG10, "log10", NULL, "bins by powers of 10", NULL,
+     offsetof(struct options, log10), OPTIONS_FOR(HISTOGRAM)},
+    {OPTIONS_KEY_EDGES, "edges", "LIST", "bins between edges 0,10,50,... or those of @FILE",
+     options_set_edges, 0, OPTIONS_FOR(HISTOGRAM)},
     {OPTIONS_KEY_OUTSIDE, "outside", "HOW",
      "values in no bin: report (default), abort, clamp, ignore", options_set_outside, 0,
      OPTIONS_FOR(HISTOGRAM)},

@@ -50,7 +50,11 @@ struct options {
     bool has_type;
     bool has_order; /* a type with le or be */
     struct element element;
-    uint64_t bins; /* 0: not given */
+    uint64_t bins;  /* 0: not given */
+    uint64_t width; /* likewise */
+    bool log2;
+    bool log10;
+    const char *edges; /* a list or @FILE; NULL: not given. Points into argv */
     bool has_range;
     __int128 range_low;
     __int128 range_high; /* exclusive */

@@ -30,4 +30,11 @@ static inline unsigned options_row_operations(const struct options_row *row)
 extern const struct options_row options_rows[];
 extern const size_t options_row_count;
 
+/*
+ * Makes the bins of the job, whose element is known; a file of edges is read only `with_files`.
+ * Fails as options_make_job does.
+ */
+enum status options_make_histogram(const struct options *options, bool with_files, struct job *job,
+                                   struct failure *failure);
+
 #endif

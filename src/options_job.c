@@ -1,43 +1,36 @@
 /* From options to the job: what they must have together. */
 #include "config.h"
 
+#include "number_list.h"
 #include "operation.h"
-#include "options.h"
+#include "options_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static enum status options_make_histogram(const struct options *options, struct job *job,
-                                          struct failure *failure)
+static bool options_names_file(const struct options_predicate *predicate)
 {
-    if (options->bins == 0)
-        return status_fail(failure, STATUS_USAGE, "--bins is required");
-    __int128 low = options->has_range ? options->range_low : 0;
-    __int128 high = options->has_range ? options->range_high : (__int128)options->bins;
-    job->outside = options->outside;
-    return binning_init(&job->binning, &job->element, low, high, options->bins, failure);
+    return predicate->relation == PREDICATE_ANY_OF && number_list_is_file(predicate->text);
 }
 
-/* Standard input can be read once: as the input, or as the values of one predicate. */
+/* Standard input can be read once: as the input, or as the list of one option. */
 static enum status options_check_input(const struct options *options, struct failure *failure)
 {
-    unsigned uses = 0;
+    const char *name = "edges";
+    unsigned uses = options->edges && number_list_is_stdin(options->edges);
 
     for (size_t i = 0; i < options->predicate_count; i++) {
-        const struct options_predicate *predicate = &options->predicates[i];
-        uses += predicate->relation == PREDICATE_ANY_OF && strcmp(predicate->text, "@-") == 0;
+        if (!options_names_file(&options->predicates[i]))
+            continue;
+        name = "any-of";
+        uses += number_list_is_stdin(options->predicates[i].text);
     }
     for (size_t i = 0; uses == 1 && i < options->name_count; i++)
         uses += strcmp(options->names[i], "-") == 0;
     if (uses <= 1)
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE,
-                       "--any-of @-: standard input is read for something else already");
-}
-
-static bool options_names_file(const struct options_predicate *predicate)
-{
-    return predicate->relation == PREDICATE_ANY_OF && *predicate->text == '@';
+                       "--%s @-: standard input is read for something else already", name);
 }
 
 /* Makes the predicates of the job that read a file, or the others. */
@@ -60,8 +53,6 @@ static enum status options_make_count(const struct options *options, struct job 
 {
     if (options->predicate_count == 0)
         return status_fail(failure, STATUS_USAGE, "count needs a predicate, such as --ge 500");
-    if (options_check_input(options, failure) != STATUS_OK)
-        return failure->status;
     job->predicates = calloc(options->predicate_count, sizeof *job->predicates);
     if (!job->predicates)
         return status_fail(failure, STATUS_DATA, "no memory for %zu predicates",
@@ -74,7 +65,7 @@ static enum status options_make_count(const struct options *options, struct job 
     return status;
 }
 
-/* As options_make_job; files that predicates name are read only `with_files`. */
+/* As options_make_job; files that options name are read only `with_files`. */
 static enum status options_make(const struct options *options, bool is_text, bool with_files,
                                 struct job *job, struct failure *failure)
 {
@@ -92,9 +83,11 @@ static enum status options_make(const struct options *options, bool is_text, boo
                            operations[job->operation]->name);
     if (is_text)
         job->element.swapped = false; /* values are parsed to this machine's order */
+    if (options_check_input(options, failure) != STATUS_OK)
+        return failure->status;
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
-        return options_make_histogram(options, job, failure);
+        return options_make_histogram(options, with_files, job, failure);
     case OPERATION_REDUCE:
         job->reductions = options->reductions;
         return STATUS_OK;

@@ -127,7 +127,7 @@ static enum status pipeline_worker_step(struct pipeline_worker *self, bool *ende
     double filled = pipeline_clock();
     self->wait_seconds += free - start;
     self->pull_seconds += filled - free;
-    atomic_fetch_add_explicit(&self->bytes, chunk.bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&self->bytes, chunk.bytes + chunk.left_out, memory_order_relaxed);
     *ended = chunk.bytes == 0 || chunk.is_cut;
     if (chunk.bytes == 0 && !chunk.is_cut)
         return STATUS_OK;

@@ -99,13 +99,9 @@ static enum status predicate_set_keys(struct predicate *predicate, const struct 
 static enum status predicate_set_list(struct predicate *predicate, const struct element *element,
                                       struct failure *failure)
 {
-    const char *text = predicate->text;
     struct value_list list = {.keys = NULL};
 
-    if (strcmp(text, "@") == 0)
-        return predicate_fail(predicate, "a file's name behind the @", failure);
-    enum status status = *text == '@' ? value_list_read(&list, text + 1, element, failure)
-                                      : value_list_parse(&list, text, element, failure);
+    enum status status = value_list_read(&list, predicate->text, predicate->name, element, failure);
     if (status == STATUS_OK) {
         value_list_sort(&list, element);
         status = predicate_set_keys(predicate, element, &list, failure);

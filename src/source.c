@@ -23,6 +23,8 @@
 /* For how long a pull gathers what a slow writer gives in small pieces. */
 #define SOURCE_TURN_NS 20000000
 
+const char source_stdin_name[] = "standard input";
+
 bool source_is_stdin(const char *name)
 {
     return strcmp(name, "-") == 0;
@@ -30,7 +32,7 @@ bool source_is_stdin(const char *name)
 
 const char *source_name(const char *name)
 {
-    return source_is_stdin(name) ? "standard input" : name;
+    return source_is_stdin(name) ? source_stdin_name : name;
 }
 
 static enum status source_fail(struct failure *failure, const char *name, const char *reason)
@@ -130,6 +132,20 @@ void source_decode(struct source *source, uint64_t memory_limit)
     }
 }
 
+/* Fails if a block that is no text is one in another encoding. */
+static enum status source_refuse_encoding(const struct source_ahead *block, const char *name,
+                                          struct failure *failure)
+{
+    const char *encoding = text_find_encoding(block->data, block->end);
+
+    if (!encoding)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA,
+                       STATUS_NAME ": text in %s, which is not read: convert it "
+                                   "(iconv -f %s -t UTF-8), or give --binary if it is none",
+                       name, encoding, encoding);
+}
+
 enum status source_look(struct source *source, bool *is_text, struct failure *failure)
 {
     bool ended = false;
@@ -139,12 +155,15 @@ enum status source_look(struct source *source, bool *is_text, struct failure *fa
         if (!source->current && source_input_open(source, failure) != STATUS_OK)
             return failure->status;
         enum source_event event = source_input_look(source, failure);
-        if (event == SOURCE_ERROR)
-            return failure->status;
         struct source_ahead *plain = &source->current->plain;
+        if (event == SOURCE_ERROR && plain->end == 0)
+            return failure->status; /* else the first pull meets it again, behind these bytes */
         ended = event == SOURCE_END;
         if (plain->end > 0) {
             *is_text = text_is_text(plain->data, plain->end, ended);
+            if (!*is_text &&
+                source_refuse_encoding(plain, source->current->name, failure) != STATUS_OK)
+                return failure->status;
             if (source->current->is_claimable)
                 plain->end = 0;
             return STATUS_OK;
@@ -279,7 +298,9 @@ static enum status source_take_bytes(struct source *source, struct source_turn *
     turn->is_split = turn->whole > 0;
     if (turn->is_split)
         return STATUS_OK;
+    size_t long_bytes = turn->filled;
     turn->filled = source_text_squeeze(&format->text, turn->buffer, turn->filled);
+    source->left_out += long_bytes - turn->filled;
     if (turn->filled <= turn->capacity / 2)
         return STATUS_OK;
     uint64_t before =
@@ -406,10 +427,12 @@ static struct chunk source_make_chunk(struct source *source, const struct source
 {
     const struct source_range *range = &turn->range;
     bool dropped = range->bytes == 0 && atomic_load(&source->stopped) && !is_cut;
+    bool ended = !source->current && source->opened == source->count;
     size_t bytes = dropped ? 0 : turn->whole + range->bytes;
     struct chunk chunk = {
         .data = turn->buffer,
         .bytes = bytes,
+        .left_out = bytes > 0 || ended ? source->left_out : 0,
         .position = source->position,
         .sequence = source->sequence,
         .is_cut = is_cut,
@@ -419,6 +442,7 @@ static struct chunk source_make_chunk(struct source *source, const struct source
         .start = range->bytes > 0 ? (uint64_t)range->input->start : source->line_start,
     };
 
+    source->left_out -= chunk.left_out;
     source->sequence += bytes > 0 || is_cut;
     source->position += bytes;
     if (source->format.is_text && range->bytes == 0)

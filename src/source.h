@@ -26,6 +26,12 @@ struct source;
 /* What source_size returns where the size cannot be known before the end. */
 #define SOURCE_SIZE_UNKNOWN UINT64_MAX
 
+/*
+ * How messages say standard input: a chunk of it has this very pointer for its name, and one of a
+ * file that is called so has another.
+ */
+extern const char source_stdin_name[];
+
 /* What chunks are made of. */
 struct source_format {
     size_t element_bytes;   /* of binary input: 1 to 8 */
@@ -53,7 +59,8 @@ void source_decode(struct source *source, uint64_t memory_limit);
 /*
  * Looks at the first block of the first file that has any bytes, and says whether it is text
  * (text_is_text); an empty stream is. Waits for it, but for no more than there is at once. Fails
- * with STATUS_DATA if a file cannot be read or decoded.
+ * with STATUS_DATA if not a byte of a file can be read or decoded, and if it is text in another
+ * encoding (text_find_encoding).
  */
 enum status source_look(struct source *source, bool *is_text, struct failure *failure);
 

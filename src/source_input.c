@@ -69,7 +69,10 @@ static enum status source_input_look_at_file(struct source *source, struct input
     if (source_input_recognise(source, input, head, (size_t)n, failure) != STATUS_OK)
         return failure->status;
     input->is_claimable = !input->decoder && input->size - input->next > SOURCE_INPUT_SMALL;
-    return input->is_claimable ? source_file_skip_header(input, failure) : STATUS_OK;
+    if (input->is_claimable && source_file_skip_header(input, failure) != STATUS_OK)
+        return failure->status;
+    source->left_out += (uint64_t)(input->next - input->start);
+    return STATUS_OK;
 }
 
 /* Opens a file, not to wait for a FIFO's writer: source_pipe_read does, which can be woken. */
@@ -203,12 +206,16 @@ static enum source_event source_input_decode(struct source *source, void *buffer
         if (event != SOURCE_EMPTY)
             return event;
     }
-    for (;;) {
+    for (*bytes = 0;;) {
         size_t used = 0;
-        if (decoder_run(input->decoder, input->raw.data + input->raw.begin,
+        if (input->fault.status == STATUS_OK)
+            decoder_run(input->decoder, input->raw.data + input->raw.begin,
                         input->raw.end - input->raw.begin, &used, buffer, room, bytes,
-                        failure) != STATUS_OK)
+                        &input->fault);
+        if (input->fault.status != STATUS_OK && *bytes == 0) {
+            *failure = input->fault;
             return SOURCE_ERROR;
+        }
         input->raw.begin += used;
         if (*bytes > 0)
             return SOURCE_DATA;
@@ -254,6 +261,7 @@ static size_t source_input_skip_header(struct source *source, char *data, size_t
         input->skip_lines -= newline != NULL;
         source->line += newline != NULL;
     }
+    source->left_out += header;
     memmove(data, data + header, bytes - header);
     return bytes - header;
 }

@@ -36,6 +36,7 @@ struct input {
     off_t size;
     atomic_uint users;            /* the source while it is current, and every range being read */
     struct decoder *decoder;      /* NULL: it is plain */
+    struct failure fault;         /* of the decoder, to be told behind what came before it */
     struct source_frames *frames; /* decoded by many; NULL: the decoder alone does it */
     struct source_ahead raw;      /* as in the file */
     struct source_ahead plain;    /* decoded, to look at */
@@ -82,6 +83,7 @@ struct source {
     uint64_t line; /* these three of the next chunk read on, as in struct chunk */
     uint64_t line_offset;
     uint64_t line_start;
+    uint64_t left_out; /* bytes read that are in no chunk and were told of with none */
     uint64_t position; /* of the next chunk */
     uint64_t sequence;
 };

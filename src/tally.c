@@ -69,8 +69,7 @@ uint64_t tally_values(const struct tally *tally)
 /* The newlines of a regular file between two offsets; 0 if it cannot be read again. */
 static uint64_t tally_count_lines(const char *name, uint64_t start, uint64_t end)
 {
-    bool is_stdin = strcmp(name, "standard input") == 0;
-    int fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    int fd = name == source_stdin_name ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     uint64_t lines = fd >= 0 ? source_count_lines(fd, start, end) : 0;
 
     if (fd > STDIN_FILENO)

@@ -73,6 +73,14 @@ text_parse_function *text_choose_parser(const struct text_rules *rules, enum ele
  */
 bool text_is_text(const void *block, size_t bytes, bool ended);
 
+/*
+ * The encoding, if a block at the beginning of an input is text in UTF-16 or UTF-32, else NULL. A
+ * byte order mark may also be a binary integer, such as -257 in 16 bits or 65279 in 32: it counts
+ * if characters that may be in a text follow, and nothing else, and half of them or more are ASCII.
+ * Without a mark, integers of 16 bits cannot be told from UTF-16.
+ */
+const char *text_find_encoding(const void *block, size_t bytes);
+
 /* How many newlines there are. */
 uint64_t text_count_lines(const char *data, size_t bytes);
 

@@ -58,10 +58,32 @@ load helpers
     done
 }
 
+@test "--stats counts all bytes of text, with those of headers and long lines" {
+    cd "$BATS_TEST_TMPDIR"
+    { printf '%70000s\n' title; seq 100000; } >header
+    { echo 1; head -c 5M /dev/zero | tr '\0' 0; printf '\n2\n'; } >zeros
+    { echo 1 2; seq -s ' ' 300000; } >words
+    for engine in $ENGINES; do
+        for in in "header --header" "header --header=200000" "zeros -t u8" "words -f 2"; do
+            # shellcheck disable=SC2086
+            for chunk in 4K 64K; do
+                run -0 --separate-stderr gpuhist reduce count --text --stats --chunk-size $chunk --engine "$engine" $in
+                [[ ${stderr_lines[0]} == *" elements, $(wc -c <"${in%% *}") bytes in "* ]]
+                run -0 --separate-stderr gpuhist reduce count --text --stats --chunk-size $chunk --engine "$engine" \
+                    ${in#* } < <(cat ${in%% *})
+                [[ ${stderr_lines[0]} == *" elements, $(wc -c <"${in%% *}") bytes in "* ]]
+            done
+        done
+    done
+}
+
 @test "it does not depend on the locale" {
     int32 1 1 >"$BATS_TEST_TMPDIR/in"
-    LC_ALL=de_DE.UTF-8 run -0 gpuhist --bins 1.5K "$BATS_TEST_TMPDIR/in"
+    use_comma_locale
+    run -0 gpuhist --bins 1.5K "$BATS_TEST_TMPDIR/in"
     [ "$output" = $'1\t2' ]
+    run -0 --separate-stderr gpuhist reduce mean --stats < <(int32 1 2)
+    [ "$output" = 1.5 ] && [[ $stderr == *" in 0."* ]]
 }
 
 @test "it links no CUDA library" {

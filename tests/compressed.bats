@@ -232,3 +232,47 @@ open("flipped", "wb").write(d)' "$i"
         "$GPUHIST" reduce sum'
     [ "$output" = 6 ]
 }
+
+@test "zstd: files of many frames, cut, flipped or with junk anywhere" {
+    # shellcheck disable=SC2086
+    run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" zstd 1 $ENGINES
+}
+
+@test "gzip: files of many members, cut, flipped or with junk anywhere" {
+    skip_without_gzip
+    # shellcheck disable=SC2086
+    run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" gzip 1 $ENGINES
+}
+
+@test "a giant skippable frame, before, between and behind others" {
+    # 3 GiB of a sparse file
+    seq 1000 | zstd -q >some.zst
+    for before in "" some.zst; do
+        for behind in "" some.zst; do
+            # shellcheck disable=SC2086
+            { cat $before </dev/null; printf '\120\052\115\030\0\0\0\300'; } >giant.zst
+            truncate -s +$((0xc0000000)) giant.zst || skip "no room for sparse files"
+            # shellcheck disable=SC2086
+            cat $behind </dev/null >>giant.zst
+            run -0 timeout 60 "$GPUHIST" reduce sum --text giant.zst
+            [ "$output" = $((500500 * ($(wc -w <<<"$before $behind")))) ]
+        done
+    done
+    truncate -s $((7 + 0xc0000000)) giant.zst
+    assert_corrupt "giant.zst: zstd: unexpected end" --text giant.zst
+}
+
+@test "a window over 128 MiB, a dictionary, a format of long ago are refused" {
+    seq 100000 | zstd -q --ultra --long=28 >wide.zst
+    for in in wide.zst "-"; do
+        assert_corrupt "zstd: a frame needs a window of 268435456 bytes" $in <wide.zst
+        [[ $stderr == *"--memory"* ]]
+    done
+    run -0 gpuhist reduce sum --memory 256M wide.zst
+    [ "$output" = 5000050000 ]
+    # a frame whose header names the dictionary 1, and one with the magic of zstd 0.7
+    printf '\050\265\057\375\001\0\001\001\0\0' >dictionary.zst
+    assert_corrupt "dictionary.zst: zstd: a frame needs a dictionary" dictionary.zst
+    printf '\047\265\057\375\130\0\0\0\0\0\0\0' >legacy.zst
+    assert_corrupt "legacy.zst: zstd: a frame of the format before zstd 0.8" legacy.zst
+}

@@ -7,11 +7,12 @@ The reference compares Python's own integers, one after the other, and shares no
 
 import collections
 import os
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
+
+from engine_runs import EngineRuns, run
 
 COUNT = 20011
 
@@ -94,45 +95,32 @@ def some_set(dtype, values, rng, made):
 
 
 def check(command, wanted, what):
-    done = subprocess.run(command, capture_output=True, check=False, timeout=120)
+    done = run(command)
     if done.returncode or done.stderr or done.stdout.decode() != wanted:
         sys.exit(f"{what}: {' '.join(command)}: status {done.returncode}, {done.stderr.decode()}\n"
                  f"{done.stdout.decode()}instead of\n{wanted}")
 
 
 def main():
-    gpuhist, type_name, engines = sys.argv[1], sys.argv[2], sys.argv[3:]
-    order = ">" if type_name.endswith("be") else "<"
-    width = int(type_name[1:].removesuffix("be").removesuffix("le")) // 8
-    dtype = np.dtype(f"{type_name[0]}{width}")
-    rng = np.random.default_rng(width)
-    settings = [(1, "1M"), (2, "8"), (8, "64K"), (3, "4099"), (2, "20K")]  # threads, chunk size
+    runs = EngineRuns(sys.argv, [(1, "1M"), (2, "8"), (8, "64K"), (3, "4099"), (2, "20K")], gpu_share=9)
     numbers = [1, 24, 8, 3, 9, 60, 2, 17]  # of predicates
-    runs = 0
-    with tempfile.TemporaryDirectory() as directory:
-        name = os.path.join(directory, "values")
-        for what, values in distributions(dtype, rng):
-            values.astype(dtype.newbyteorder(order)).tofile(name)
+    with tempfile.TemporaryDirectory() as directory, tempfile.NamedTemporaryFile() as file:
+        for what, values in distributions(runs.dtype, runs.rng):
+            runs.store(file, values)
             counted = collections.Counter(map(int, values)).items()
-            source = predicates(dtype, values, rng, directory)
+            source = predicates(runs.dtype, values, runs.rng, directory)
             for _ in range(3):
                 options, wanted = [], ""
-                number = numbers[runs % len(numbers)]
+                number = numbers[runs.runs % len(numbers)]
                 for _ in range(number):
                     option, text, holds = next(source)
                     options += ["--" + option] + ([text] if text is not None else [])
                     label = option + (" " + text if text is not None else "") + "\t"
                     wanted += label if number > 1 else ""
                     wanted += f"{sum(n for v, n in counted if holds(v))}\n"
-                for engine in engines:
-                    # A GPU's context takes a third of a second: a few of the runs, in turn.
-                    if engine != "cpu" and runs % 9 != sum(map(ord, type_name)) % 9:
-                        continue
-                    threads, chunk = settings[runs % len(settings)]
-                    check([gpuhist, "count", "--binary", "-t", type_name, *options, "--engine", engine,
-                           "--threads", str(threads), "--chunk-size", chunk, name], wanted, what)
-                runs += 1
-    print(f"{runs} runs on each of {len(engines)} engines")
+                for command in runs.commands("count", *options, file.name):
+                    check(command, wanted, what)
+    print(runs.summary())
 
 
 main()

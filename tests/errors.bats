@@ -76,6 +76,14 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "info takes no file: 'x'" info x
 }
 
+@test "what is no operation is a file" {
+    cd "$BATS_TEST_TMPDIR"
+    run --separate-stderr gpuhist frobnicate --bins 5 </dev/null
+    assert_failed 1 "frobnicate: No such file or directory"
+    run --separate-stderr gpuhist --bins 5 histogram reduce </dev/null
+    assert_failed 1 "histogram: No such file or directory"
+}
+
 @test "the last of an option given twice counts, and abbreviations work" {
     run -0 gpuhist --bins 1 --bins 4 --thr 1 < <(int32 3)
     [ "$output" = $'3\t1' ]

@@ -22,6 +22,17 @@ reads_gzip() {
     [ "$(printf '7\n' | gzip 2>/dev/null | "$GPUHIST" reduce sum 2>/dev/null)" = 7 ]
 }
 
+# use_comma_locale: sets a locale in which 1.5 is written 1,5, made here if the system has none.
+use_comma_locale() {
+    export LC_ALL=de_DE.UTF-8
+    if ! LC_ALL=de_DE.UTF-8 bash -c 'printf "%.1f" 1,5' >/dev/null 2>&1; then
+        export LOCPATH=$BATS_TEST_TMPDIR/locale
+        mkdir "$LOCPATH"
+        localedef -i de_DE -f UTF-8 "$LOCPATH/de_DE.UTF-8" 2>/dev/null || skip "no locale with commas"
+    fi
+    [ "$(bash -c 'printf "%.1f" 1,5' 2>/dev/null)" = 1,5 ] || skip "no locale with commas"
+}
+
 # numpy CODE [ARG]...: runs Python code with numpy as np and the arguments in sys.argv.
 numpy() {
     local code=$1

@@ -83,6 +83,21 @@ assert np.array_equal(np.bincount(a, minlength=5000000), b)' "$in" "$BATS_TEST_T
     done
 }
 
+@test "all values equal, and all of them distinct" {
+    local in=$BATS_TEST_TMPDIR/in engine bins
+    for bins in 200 1000000; do
+        numpy 'np.random.default_rng(5).permutation(int(sys.argv[2])).astype("<i4").tofile(sys.argv[1])' \
+            "$in" $bins
+        seq 0 $((bins - 1)) | sed 's/$/\t1/' >"$BATS_TEST_TMPDIR/distinct"
+        numpy 'np.full(300001, int(sys.argv[2]) - 1, "<i4").tofile(sys.argv[1])' "$in.equal" $bins
+        for engine in $ENGINES; do
+            gpuhist --binary --bins $bins --engine "$engine" "$in" | cmp "$BATS_TEST_TMPDIR/distinct" -
+            run -0 gpuhist --binary --bins $bins --engine "$engine" "$in.equal"
+            [ "$output" = $((bins - 1))$'\t300001' ]
+        done
+    done
+}
+
 @test "--bins takes suffixes as numfmt --from=auto does" {
     for bins in 5K 5Ki 1.5K 5k; do
         numfmt --from=auto "${bins/k/K}" >"$BATS_TEST_TMPDIR/bins"

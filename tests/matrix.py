@@ -5,11 +5,12 @@ usage: matrix.py GPUHIST TYPE ENGINE...
 The reference bins with Python's integers and numpy's searchsorted, and shares nothing with gpuhist.
 """
 
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
+
+from engine_runs import EngineRuns, run
 
 COUNT = 70001
 
@@ -60,40 +61,23 @@ def expected(values, bins, low, high):
 
 
 def main():
-    gpuhist, type_name, engines = sys.argv[1], sys.argv[2], sys.argv[3:]
-    order = ">" if type_name.endswith("be") else "<"
-    kind = {"i": "i", "u": "u"}[type_name[0]]
-    width = int(type_name[1:].removesuffix("be").removesuffix("le")) // 8
-    dtype = np.dtype(f"{kind}{width}")
-    rng = np.random.default_rng(width)
-    settings = [(1, "1M"), (3, "4099"), (8, "64K")]  # threads and chunk sizes, taken in turn
-    runs = 0
+    runs = EngineRuns(sys.argv, [(1, "1M"), (3, "4099"), (8, "64K")])
     with tempfile.NamedTemporaryFile() as file:
-        for name, values in distributions(dtype, rng):
-            file.seek(0)
-            file.truncate()
-            values.astype(dtype.newbyteorder(order)).tofile(file)
-            file.flush()
-            for bins, low, high in binnings(dtype):
+        for name, values in distributions(runs.dtype, runs.rng):
+            runs.store(file, values)
+            for bins, low, high in binnings(runs.dtype):
                 counts, below, above = expected(values, bins, low, high)
                 report = (f"gpuhist: values outside the bins: below {below}, above {above}\n"
                           if below + above else "")
-                for engine in engines:
-                    # A GPU's context takes a third of a second: a third of the runs, in turn.
-                    if engine != "cpu" and runs % 3 != width % 3:
-                        continue
-                    threads, chunk = settings[runs // 3 % len(settings)]
-                    command = [gpuhist, "--binary", "-t", type_name, "--bins", str(bins), "--range",
-                               f"{low}:{high}", "--format", "raw", "--engine", engine,
-                               "--threads", str(threads), "--chunk-size", chunk, file.name]
-                    done = subprocess.run(command, capture_output=True, check=False)
+                for command in runs.commands("--bins", str(bins), "--range", f"{low}:{high}",
+                                             "--format", "raw", file.name):
+                    done = run(command)
                     got = np.frombuffer(done.stdout, "<u8")
                     if done.returncode or done.stderr.decode() != report or \
                             not np.array_equal(got, counts):
                         sys.exit(f"{name}: {' '.join(command)}: status {done.returncode}, "
                                  f"{done.stderr.decode()!r} instead of {report!r}")
-                runs += 1
-    print(f"{runs} runs on each of {len(engines)} engines")
+    print(runs.summary())
 
 
 main()

@@ -10,11 +10,12 @@ import decimal
 import functools
 import math
 import operator
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
+
+from engine_runs import EngineRuns, run
 
 COUNT = 50021
 NAMES = "count sum min max mean variance stddev and or xor".split()
@@ -92,7 +93,7 @@ def requests(rng, distribution):
 
 
 def check(command, request, values):
-    done = subprocess.run(command, capture_output=True, check=False, timeout=100)
+    done = run(command)
     text = values[request[0]] + "\n" if len(request) == 1 else \
         "".join(f"{name}\t{values[name]}\n" for name in request or NAMES)
     if done.returncode or done.stderr or done.stdout.decode() != text:
@@ -101,31 +102,17 @@ def check(command, request, values):
 
 
 def main():
-    gpuhist, type_name, engines = sys.argv[1], sys.argv[2], sys.argv[3:]
-    order = ">" if type_name.endswith("be") else "<"
-    width = int(type_name[1:].removesuffix("be").removesuffix("le")) // 8
-    dtype = np.dtype(f"{type_name[0]}{width}")
-    rng = np.random.default_rng(width)
-    settings = [(1, "1M"), (3, "4099"), (8, "64K"), (2, "16")]  # threads and chunks, in turn
-    runs = 0
+    settings = [(1, "1M"), (3, "4099"), (8, "64K"), (2, "16")]
+    runs = EngineRuns(sys.argv, settings, gpu_share=5, gpu_settings=settings[:3])
     with tempfile.NamedTemporaryFile() as file:
-        for name, array in distributions(dtype, rng):
-            file.seek(0)
-            file.truncate()
-            array.astype(dtype.newbyteorder(order)).tofile(file)
-            file.flush()
+        for name, array in distributions(runs.dtype, runs.rng):
+            runs.store(file, array)
             values = expected(array)
-            for request in requests(rng, name):
-                for engine in engines:
-                    # A GPU's context takes a third of a second: a fifth of the runs, in turn.
-                    if engine != "cpu" and runs % 5 != 0:
-                        continue
-                    threads, chunk = settings[runs % (4 if engine == "cpu" else 3)]
-                    check([gpuhist, "reduce", *([",".join(request)] if request else []),
-                           "--binary", "-t", type_name, "--engine", engine, "--threads", str(threads),
-                           "--chunk-size", chunk, file.name], request, values)
-                runs += 1
-    print(f"{runs} runs on each of {len(engines)} engines")
+            for request in requests(runs.rng, name):
+                words = [",".join(request)] if request else []
+                for command in runs.commands("reduce", *words, file.name):
+                    check(command, request, values)
+    print(runs.summary())
 
 
 main()

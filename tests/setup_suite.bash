@@ -20,5 +20,7 @@ setup_suite() {
     if "$GPUHIST" info | grep -q '^cuda: yes'; then
         ENGINES='cuda cpu'
     fi
+    # the source may be read-only, and is to stay clean
+    export PYTHONDONTWRITEBYTECODE=1
     export GPUHIST srcdir PYTHON ENGINES
 }

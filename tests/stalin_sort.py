@@ -6,11 +6,12 @@ The reference walks through Python's integers and shares nothing with gpuhist.
 """
 
 import itertools
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
+
+from engine_runs import EngineRuns, run
 
 COUNT = 20011
 
@@ -52,33 +53,18 @@ def survivors(values, strict, descending):
 
 
 def main():
-    gpuhist, type_name, engines = sys.argv[1], sys.argv[2], sys.argv[3:]
-    order = ">" if type_name.endswith("be") else "<"
-    width = int(type_name[1:].removesuffix("be").removesuffix("le")) // 8
-    dtype = np.dtype(f"{type_name[0]}{width}")
-    rng = np.random.default_rng(width)
-    settings = [(1, "1M"), (4, "4099"), (3, "16K"), (2, "509")]  # taken in turn
-    runs = 0
+    runs = EngineRuns(sys.argv, [(1, "1M"), (4, "4099"), (3, "16K"), (2, "509")])
     with tempfile.NamedTemporaryFile() as file, tempfile.NamedTemporaryFile() as removed:
         for (name, values), strict, descending in itertools.product(
-                distributions(dtype, rng), (False, True), (False, True)):
-            stored = values.astype(dtype.newbyteorder(order))
+                distributions(runs.dtype, runs.rng), (False, True), (False, True)):
+            stored = values.astype(runs.stored)
             kept = survivors(values, strict, descending)
-            file.seek(0)
-            file.truncate()
-            file.write(stored.tobytes())
-            file.flush()
-            for engine in engines:
-                # A GPU's context takes a third of a second: a third of the runs, in turn.
-                if engine != "cpu" and runs % 3 != width % 3:
-                    continue
-                threads, chunk = settings[runs % len(settings)]
-                purged = runs % 2 == 0
-                command = [gpuhist, "stalin-sort", "--binary", "-t", type_name, "--engine", engine,
-                           "--threads", str(threads), "--chunk-size", chunk, file.name]
-                command += ["--strict"] * strict + ["--descending"] * descending
-                command += ["--purged", removed.name] * purged
-                done = subprocess.run(command, capture_output=True, check=False)
+            runs.store(file, values)
+            purged = runs.runs % 2 == 0
+            words = ["--strict"] * strict + ["--descending"] * descending
+            words += ["--purged", removed.name] * purged
+            for command in runs.commands("stalin-sort", *words, file.name):
+                done = run(command)
                 if done.returncode or done.stderr or done.stdout != stored[kept].tobytes():
                     sys.exit(f"{name}: {' '.join(command)}: status {done.returncode}, "
                              f"{len(done.stdout)} bytes, {done.stderr.decode()!r}")
@@ -86,8 +72,7 @@ def main():
                     with open(removed.name, "rb") as again:
                         if again.read() != stored[~kept].tobytes():
                             sys.exit(f"{name}: {' '.join(command)}: wrong elements purged")
-            runs += 1
-    print(f"{runs} runs on each of {len(engines)} engines")
+    print(runs.summary())
 
 
 main()

@@ -68,9 +68,57 @@ assert_invalid() {
 @test "a byte order mark, and UTF-16" {
     printf '\357\273\2771\n2\n' | assert_invalid 1 $'\357\273\2771'
     printf '\377\3761\0\n\0' | assert_invalid 1 $'\377\3761?'
-    # UTF-16 is no UTF-8: binary, and of a length that fits no element here
-    run --separate-stderr gpuhist --bins 5 < <(printf '\377\3761\0\n\0')
-    assert_failed 1 "2 bytes left over at the end"
+}
+
+# in_encoding NAME: the text on standard input with a byte order mark, by Python.
+in_encoding() {
+    "$PYTHON" -c 'import sys
+sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
+}
+
+@test "text in UTF-16 and UTF-32 is not taken for binary, nor binary for that" {
+    local encoding type
+    for encoding in utf-16-le utf-16-be utf-32-le utf-32-be; do
+        { printf 'id,gr\303\266\303\237e \360\237\230\200\r\n'; seq 40000; } | in_encoding $encoding >in
+        for type in i8 i16 u32 i64; do
+            run --separate-stderr gpuhist reduce sum -t $type in
+            assert_failed 1 "in: text in UTF${encoding:3:3}, which is not read"
+        done
+        seq 3 | in_encoding $encoding >in
+        run --separate-stderr gpuhist --bins 5 <in
+        assert_failed 1 "standard input: text in UTF${encoding:3:3}, which is not read"
+        run --separate-stderr gpuhist count --all < <(cat in)
+        assert_failed 1 "standard input: text in UTF${encoding:3:3}, which is not read"
+        run -0 gpuhist count --all --binary -t u8 in
+        [ "$output" = "$(wc -c <in)" ]
+        run -0 gpuhist count --all -t i16le in
+        [ "$output" = "$(($(wc -c <in) / 2))" ]
+    done
+    # elements that are a byte order mark by chance: 65279, -257, -2, 254 and 255
+    int32 65279 3 48 49 >in
+    run -0 gpuhist reduce max in
+    [ "$output" = 65279 ]
+    int32 65279 100000 70000 90000 >in
+    run -0 gpuhist reduce max in
+    [ "$output" = 100000 ]
+    int32 -257 -2 100 >in
+    run -0 gpuhist reduce sum -t i32 in
+    [ "$output" = -159 ]
+    int32 -2 49 50 >in
+    run -0 gpuhist reduce sum in
+    [ "$output" = 97 ]
+    printf '\377\376\054\001\220\001' >in # -257, 300, 400
+    run -0 gpuhist reduce sum -t i16 in
+    [ "$output" = 443 ]
+    printf '\377\376' >in
+    run -0 gpuhist reduce sum -t i16 in
+    [ "$output" = -257 ]
+    run -0 gpuhist reduce sum -t u8 in
+    [ "$output" = 509 ]
+    # without a mark it may be integers of 16 bits
+    printf '1\0002\000\n\000' >in
+    run -0 gpuhist reduce sum -t u16 in
+    [ "$output" = 109 ]
 }
 
 @test "NUL inside a number" {
@@ -102,9 +150,19 @@ assert_invalid() {
     for bad in 1e5 0x10 1.0 NaN NaN123 1,5 1_000 ' 5x' abc 12a 1:2 '"1"' "1'000"; do
         printf '3\n\n%s\n4\n' "$bad" | assert_invalid 3 "${bad# }"
     done
+}
+
+@test "a locale with decimal commas" {
+    use_comma_locale
     printf '1,5\n' >in
-    LC_ALL=de_DE.UTF-8 run --separate-stderr gpuhist reduce sum in
+    run --separate-stderr gpuhist reduce sum in
     assert_failed 1 "in:1: invalid integer '1,5'"
+    printf '1.5\n' >in
+    run --separate-stderr gpuhist reduce sum in
+    assert_failed 1 "in:1: invalid integer '1.5'"
+    printf '1 1.000 1,000\n2\n' >in
+    run -0 gpuhist reduce sum,mean --invalid ignore in
+    [ "$output" = $'sum\t3\nmean\t1.5' ]
 }
 
 @test "the limits of every type, and one more" {
@@ -153,6 +211,34 @@ END
     run -0 bash -c '{ yes 3 | head -c 50M | tr "\n" ,; echo 3; } |
         { ulimit -v 600000; "$GPUHIST" reduce count,sum -d, --engine cpu; }'
     [ "$output" = $'count\t26214401\nsum\t78643203' ]
+}
+
+# assert_flat EXPECTED ARG...: the output of gpuhist, which reads standard input in little memory.
+assert_flat() {
+    local expected=$1
+    shift
+    "$PYTHON" -c 'import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(status)' "$GPUHIST" "$@" --engine cpu --threads 2 -o out >peak
+    [ "$(cat out)" = "$expected" ]
+    [ "$(cat peak)" -lt 100000 ] # KiB
+}
+
+@test "a line of more than 4 GiB: a number, an invalid one, fields, values between delimiters" {
+    [ -n "${GPUHIST_LONG_TESTS:-}" ] || skip "takes minutes: GPUHIST_LONG_TESTS=1 runs it"
+    skip_under_asan
+    fill() { yes "$1" | tr '\n' "$2" | head -c 4300M; }
+    { echo 1; fill 0 0; echo 42; echo 2; } | assert_flat 45 reduce sum
+    { echo 4; fill 1 1; echo; echo x; echo 5; } | assert_flat 9 reduce sum --invalid warn 2>err
+    [ "$(head -n 1 err)" = "gpuhist: standard input:2: invalid integer '$(printf '1%.0s' {1..40})...'" ]
+    [ "$(tail -n 1 err)" = "gpuhist: standard input:3: invalid integer 'x'" ]
+    { echo 1 2; printf '3 4 '; fill 8888888 ' '; echo ' 6'; echo 7 8; } | assert_flat 14 reduce sum -f 2
+    { echo 1 2; printf '3 4 '; fill 8888888 ' '; echo ' 6'; echo 7 8; } | assert_flat 16 reduce sum -f -1
+    { echo 1 2; printf '3 '; fill ' ' ' '; echo 6; echo x y; } | assert_flat 8 reduce sum -f 2 --invalid warn 2>err
+    [ "$(cat err)" = "gpuhist: standard input:3: invalid integer 'y'" ]
+    # more than 2^31 values
+    { fill 3 ,; echo 3; } | assert_flat $'count\t2254438401\nsum\t6763315203' reduce count,sum -d ,
 }
 
 @test "tabs, blanks and other white space separate values; a no-break space does not" {
@@ -370,6 +456,12 @@ make_faulty() {
     printf '3\nx' >b
     run --separate-stderr gpuhist reduce sum a b
     assert_failed 1 "b:2: invalid integer 'x'"
+    # a file that is called as standard input is in messages
+    cp in "standard input"
+    run --separate-stderr gpuhist reduce sum --header=200000 "standard input" < <(tr '\n' ' ' <in)
+    assert_failed 1 "standard input:200187: invalid integer 'bad200187'"
+    run --separate-stderr gpuhist reduce sum --header=200000 "standard input" <b
+    assert_failed 1 "standard input:200187: invalid integer 'bad200187'"
 }
 
 @test "lines are told right behind a line that is longer than a chunk" {
@@ -407,6 +499,14 @@ make_faulty() {
         assert_failed 1 "in:4: value 9 is outside the bins"
         run --separate-stderr gpuhist --bins 3 --outside abort --engine "$engine" -f 1 < <(cat in)
         assert_failed 1 "standard input:4: value 3 is outside the bins"
+        # blank lines and other values behind it
+        printf '1\n2 9 3\n\n \r\n\n1\n' >blank
+        for rules in "" "-f -2" "-f 2 --invalid ignore" "-d,"; do
+            tr ' ' "$([ "$rules" = -d, ] && echo , || echo ' ')" <blank >lines
+            # shellcheck disable=SC2086
+            run --separate-stderr gpuhist --bins 4 --outside abort --engine "$engine" $rules --invalid ignore lines
+            assert_failed 1 "lines:2: value 9 is outside the bins"
+        done
     done
 }
 

@@ -686,6 +686,38 @@ static void test_detection(void)
            "a character that is cut off");
 }
 
+/* Whether text_find_encoding says so of the bytes, which end where memory does. */
+static bool finds(const char *encoding, const char *text, size_t bytes)
+{
+    const char *found = text_find_encoding(arena_place(text, bytes, true), bytes);
+    return encoding ? found && strcmp(found, encoding) == 0 : !found;
+}
+
+static void test_encodings(void)
+{
+    tap_ok(finds("UTF-16", "\xff\xfe\x31\0", 4) && finds("UTF-16", "\xfe\xff\0\x31", 4) &&
+               finds("UTF-32", "\xff\xfe\0\0\x31\0\0\0", 8) &&
+               finds("UTF-32", "\0\0\xfe\xff\0\0\0\x31", 8),
+           "text in UTF-16 and UTF-32, either way round");
+    tap_ok(finds("UTF-16", "\xff\xfe\x31\0\x3d\xd8\x00\xde", 8) &&
+               finds(NULL, "\xff\xfe\x31\0\x32\0\x3d\xd8\x31\0", 10) &&
+               finds(NULL, "\xff\xfe\x31\0\x32\0\x00\xde", 8) &&
+               finds(NULL, "\xff\xfe\0\0\x31\0\0\0\x3d\xd8\0", 12),
+           "surrogates, in UTF-16 and in pairs");
+    tap_ok(finds("UTF-16", "\xff\xfe\x31\0\x3d\xd8", 6) &&
+               finds("UTF-16", "\xff\xfe\x31\0\x32", 5) &&
+               finds("UTF-32", "\xff\xfe\0\0\x31\0\0\0\x32\0", 10),
+           "characters that are cut off");
+    tap_ok(finds(NULL, "", 0) && finds(NULL, "\xff", 1) && finds(NULL, "\xff\xfe", 2) &&
+               finds(NULL, "\xff\xfe\0\0", 4) && finds(NULL, "1\0", 2) &&
+               finds(NULL, "\xff\xfe\x31\0\x07\0", 6) && finds(NULL, "\xff\xfe\xff\xff", 4) &&
+               finds(NULL, "\xff\xfe\x31\0\xff\xff", 6) &&
+               finds(NULL, "\xff\xfe\x31\0\x2c\x01\x90\x01", 8) &&
+               finds(NULL, "\xff\xfe\0\0\x31\0\0\0\0\0\x11\0", 12) &&
+               finds(NULL, "\xff\xfe\0\0\x31\0\0\0\x05\0\0\0", 12),
+           "a mark alone, control characters, noncharacters, little ASCII are no text");
+}
+
 int main(void)
 {
     arena_open();
@@ -702,5 +734,6 @@ int main(void)
     test_lines();
     test_characters();
     test_detection();
+    test_encodings();
     return tap_done();
 }

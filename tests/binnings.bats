@@ -1,0 +1,96 @@
+#!/usr/bin/env bats
+# Which bins there are: widths, powers, edges, against Python's integers.
+
+load helpers
+
+check_binnings() { # TYPE
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    # shellcheck disable=SC2086
+    "$PYTHON" "$srcdir/tests/binnings.py" "$GPUHIST" "$1" $ENGINES
+}
+
+@test "bins of i8 as Python counts" { check_binnings i8; }
+@test "bins of u8 as Python counts" { check_binnings u8; }
+@test "bins of i16 as Python counts" { check_binnings i16; }
+@test "bins of u16be as Python counts" { check_binnings u16be; }
+@test "bins of i32 as Python counts" { check_binnings i32; }
+@test "bins of u32 as Python counts" { check_binnings u32; }
+@test "bins of i64 as Python counts" { check_binnings i64; }
+@test "bins of u64be as Python counts" { check_binnings u64be; }
+
+@test "every instruction set finds the bins" {
+    for isa in avx2 plain; do
+        GPUHIST_ISA=$isa ENGINES=cpu check_binnings i32
+        GPUHIST_ISA=$isa ENGINES=cpu check_binnings u64
+    done
+}
+
+@test "the last bin of a range ends where the range does" {
+    run -0 --separate-stderr gpuhist --range 0:10 --width 4 --zeros < <(int32 9 0 3 8)
+    [ "$output" = $'0\t4\t2\n4\t8\t0\n8\t10\t2' ] && [ -z "$stderr" ]
+}
+
+@test "a range alone is divided by a round width" {
+    run -0 gpuhist --text --range 0:1000 < <(printf '0\n19\n20\n999\n')
+    [ "$output" = $'0\t20\t2\n20\t40\t1\n980\t1000\t1' ]
+    run -0 gpuhist --text --range 3:67 < <(printf '3\n66\n')
+    [ "$output" = $'3\t1\n66\t1' ]
+}
+
+@test "powers have bins below 1" {
+    run -0 gpuhist --text --log2 < <(printf '%s\n' -4 -3 -2 -1 0 1 2 3 4)
+    [ "$output" = $'-7\t-3\t1\n-3\t-1\t2\n-1\t0\t1\n0\t1\t1\n1\t2\t1\n2\t4\t2\n4\t8\t1' ]
+    run -0 gpuhist --text --log10 < <(printf '%s\n' -10 -9 -1 0 1 9 10)
+    [ "$output" = $'-99\t-9\t1\n-9\t0\t2\n0\t1\t1\n1\t10\t2\n10\t100\t1' ]
+}
+
+@test "edges have suffixes on the command line, and a sign in a file" {
+    run -0 --separate-stderr gpuhist --text --edges=-1Ki,0,1K < <(printf '%s\n' -1024 -1 999)
+    [ "$output" = $'-1024\t0\t2\n0\t1000\t1' ] && [ -z "$stderr" ]
+    printf -- '-10 +10\n20,' >"$BATS_TEST_TMPDIR/edges"
+    run -0 --separate-stderr gpuhist --text --edges "@$BATS_TEST_TMPDIR/edges" < <(printf '5\n10\n20\n')
+    [ "$output" = $'-10\t10\t1\n10\t20\t1' ]
+    [ "$stderr" = 'gpuhist: values outside the bins: below 0, above 1' ]
+}
+
+@test "values outside of edges are clamped, dropped or an error" {
+    run -0 --separate-stderr gpuhist --text --edges 0,1,5 --outside clamp < <(printf '%s\n' -3 0 7 9)
+    [ "$output" = $'0\t1\t2\n1\t5\t2' ] && [ -z "$stderr" ]
+    run -0 --separate-stderr gpuhist --text --edges 0,1,5 --outside ignore < <(printf '%s\n' -3 0 7)
+    [ "$output" = $'0\t1\t1' ] && [ -z "$stderr" ]
+    run -1 --separate-stderr gpuhist --text --edges 0,1,5 --outside abort < <(printf '%s\n' 0 7)
+    [ -z "$output" ] && [[ "$stderr" == *"value 7 is outside the bins"* ]]
+}
+
+@test "edges that make no bins are refused" {
+    for edges in '' 5 5,5 5,4 0,9223372036854775809 1,x 1.5,2; do
+        run -2 --separate-stderr gpuhist --edges "$edges" </dev/null
+        [ -z "$output" ] && [[ "$stderr" == *--edges* ]]
+        [ "$(wc -l <<<"$stderr")" -eq 1 ]
+    done
+    run -1 --separate-stderr gpuhist --edges @/nonexistent </dev/null
+    [ -z "$output" ] && [[ "$stderr" == *nonexistent* ]]
+    printf '1\nx\n' >"$BATS_TEST_TMPDIR/edges"
+    run -1 --separate-stderr gpuhist --edges "@$BATS_TEST_TMPDIR/edges" </dev/null
+    [ "$stderr" = "gpuhist: $BATS_TEST_TMPDIR/edges:2: invalid integer 'x'" ]
+    run -2 --separate-stderr gpuhist --edges @- </dev/null
+    [[ "$stderr" == *"standard input is read for something else already"* ]]
+}
+
+@test "widths that make no bins are refused" {
+    for width in 0 -1 x 1.5 ''; do
+        run -2 --separate-stderr gpuhist --range 0:10 --width "$width" </dev/null
+        [ -z "$output" ] && [[ "$stderr" == *--width* ]]
+    done
+    run -2 --separate-stderr gpuhist -t i64 --range 0:1P -w 1 </dev/null
+    [[ "$stderr" == *"too many bins"* ]]
+}
+
+@test "bins are said in one way" {
+    for options in '--bins 3 --width 2' '--log2 --log10' '--edges 1,2 --bins 1' '--log2 --range 0:5' \
+        '--edges 1,2 --range 0:5' '--log10 --width 3'; do
+        # shellcheck disable=SC2086
+        run -2 --separate-stderr gpuhist $options </dev/null
+        [ -z "$output" ] && [ "$(wc -l <<<"$stderr")" -eq 1 ]
+    done
+}

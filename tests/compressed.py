@@ -1,0 +1,123 @@
+"""Damages files of many frames or members, and looks at what gpuhist then says.
+
+usage: compressed.py GPUHIST FORMAT SEED ENGINE...        FORMAT is zstd or gzip
+
+Frames are made by zstd(1) and by Python's gzip; a file has hundreds, of every size, so that many
+decode it at once. What precedes a fault is known from where the frames end.
+"""
+import gzip
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+LINES = b"".join(b"%d\n" % n for n in range(70000))
+
+
+def pack_zstd(piece, rng):
+    level = rng.choice(["-1", "-3", "--fast=2", "-9"])
+    return subprocess.run(["zstd", "-q", "-c", "--check", level], input=piece,
+                          stdout=subprocess.PIPE, check=True).stdout
+
+
+def pack_gzip(piece, rng):
+    return gzip.compress(piece, rng.choice([1, 6, 9]))
+
+
+def make_frames(pack, is_zstd, rng):
+    """The file, and (where a frame ends in it, how much of LINES has come by then)."""
+    packed, ends, at = b"", [(0, 0)], 0
+    while at < len(LINES):
+        size = rng.choice([0, 1, 100, 2000, 3000, 5000, 20000])
+        packed += pack(LINES[at:at + size], rng)
+        at += size
+        ends.append((len(packed), min(at, len(LINES))))
+        if is_zstd and rng.random() < 0.1:
+            content = rng.randbytes(rng.choice([0, 3, 5000]))
+            packed += struct.pack("<II", 0x184D2A50 + rng.randrange(16), len(content)) + content
+            ends.append((len(packed), min(at, len(LINES))))
+    return packed, ends
+
+
+def run(gpuhist, operation, data, how, name, rng, engine):
+    """Status, output and errors of gpuhist on the data."""
+    with open(name, "wb") as file:
+        file.write(data)
+    command = [gpuhist, *operation, "--engine", engine, "--threads", rng.choice("1248"),
+               "--chunk-size", rng.choice(["4K", "64K", "1M"])]
+    if how == "file":
+        done = subprocess.run([*command, name], capture_output=True, timeout=60, check=False)
+    elif how == "stdin":
+        with open(name, "rb") as file:
+            done = subprocess.run(command, stdin=file, capture_output=True, timeout=60, check=False)
+    else:
+        done = subprocess.run(command, input=data, capture_output=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(plain):
+    values = [int(line) for line in plain.split()]
+    return b"count\t%d\nsum\t%d\n" % (len(values), sum(values))
+
+
+def is_refused(done):
+    return done[0] == 1 and not done[1] and done[2].startswith(b"gpuhist: ") and \
+        done[2].count(b"\n") == 1
+
+
+def is_prefix(done, whole, is_flipped):
+    """
+    Of a stalin-sort: whole lines of what is sorted, all that come before the frame of the fault.
+    Wrong data behind them may be seen before the checksum is.
+    """
+    lines = LINES[:whole].rfind(b"\n") + 1
+    return done[0] == 1 and done[1][:lines] == LINES[:lines] and done[1][-1:] in (b"", b"\n") and \
+        done[2].count(b"\n") == 1 and (is_flipped or LINES.startswith(done[1]))
+
+
+def damages(packed, ends, rng):
+    """(what, data, how much was whole before it, whether it must be refused)"""
+    inside = sorted(rng.sample(ends[1:-1], 12)) + ends[-3:]
+    for end, whole in inside:
+        yield f"cut at {end}", packed[:end], whole, False
+        for offset in (-1, -4, 1, 3, 6):
+            cut = end + offset
+            if any(cut == other for other, _ in ends) or not 0 < cut < len(packed):
+                continue
+            before = max(plain for other, plain in ends if other < cut)
+            yield f"cut at {cut}", packed[:cut], before, True
+        junk = rng.choice([b"junk", b"\x28", b"\x1f", b"\x28\xb5\x2f\xfe", b"12\n"])
+        yield f"{junk} at {end}", packed[:end] + junk + packed[end:], whole, True
+    for _ in range(40):
+        at, bit = rng.randrange(len(packed)), 1 << rng.randrange(8)
+        before = max(plain for other, plain in ends if other <= at)
+        flipped = bytearray(packed)
+        flipped[at] ^= bit
+        yield f"bit {bit} of byte {at} flipped", bytes(flipped), before, None
+
+
+def main():
+    gpuhist, form, seed, engines = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
+    rng = random.Random(seed)
+    packed, ends = make_frames(pack_zstd if form == "zstd" else pack_gzip, form == "zstd", rng)
+    runs = 0
+    with tempfile.TemporaryDirectory() as directory:
+        name = os.path.join(directory, "damaged")
+        for what, data, whole, refused in damages(packed, ends, rng):
+            how, engine = ("file", "stdin", "pipe")[runs % 3], rng.choice(engines)
+            sums = run(gpuhist, ["reduce", "count,sum"], data, how, name, rng, engine)
+            good = sums == (0, expect(LINES[:whole] if refused is False else LINES), b"")
+            if not (good if refused is False else is_refused(sums) or (refused is None and good)):
+                sys.exit(f"seed {seed}, {how}: {what}: {sums}")
+            if is_refused(sums):
+                done = run(gpuhist, ["stalin-sort"], data, how, name, rng, engine)
+                if not is_prefix(done, whole, refused is None):
+                    sys.exit(f"seed {seed}, {how}, stalin-sort: {what}: status {done[0]}, "
+                             f"{len(done[1])} bytes for {whole} or more, {done[2]}")
+            runs += 1
+    print(f"{runs} runs, {len(packed)} bytes, {len(ends)} frames")
+
+
+main()

@@ -1,0 +1,52 @@
+"""What the comparisons with Python share: a type's values in files, and runs on every engine."""
+
+import subprocess
+
+import numpy as np
+
+
+class EngineRuns:
+    """
+    Runs of one gpuhist on one type, which argv names: PROGRAM GPUHIST TYPE ENGINE...
+
+    settings are (threads, chunk size), taken in turn. A GPU's context takes a third of a second:
+    a GPU has one run in gpu_share, which types begin at different ones, with the settings that are
+    its own if it has some.
+    """
+
+    def __init__(self, argv, settings, gpu_share=3, gpu_settings=None):
+        self.gpuhist, self.type_name, *self.engines = argv[1:]
+        self.settings, self.gpu_settings = settings, gpu_settings or settings
+        self.gpu_share, self.runs = gpu_share, 0
+        width = int(self.type_name[1:].removesuffix("be").removesuffix("le")) // 8
+        self.dtype = np.dtype(f"{self.type_name[0]}{width}")
+        self.stored = self.dtype.newbyteorder(">" if self.type_name.endswith("be") else "<")
+        self.rng = np.random.default_rng(width)
+
+    def store(self, file, values):
+        """Makes the values, as the type has them, what is in an open file."""
+        file.seek(0)
+        file.truncate()
+        file.write(values.astype(self.stored).tobytes())
+        file.flush()
+
+    def commands(self, *words):
+        """The command lines of one run, on each engine that has it; words follow the program."""
+        for engine in self.engines:
+            settings, turn = self.settings, self.runs
+            if engine != "cpu":
+                if self.runs % self.gpu_share != sum(map(ord, self.type_name)) % self.gpu_share:
+                    continue
+                settings, turn = self.gpu_settings, self.runs // self.gpu_share
+            threads, chunk = settings[turn % len(settings)]
+            yield [self.gpuhist, *words, "--binary", "-t", self.type_name, "--engine", engine,
+                   "--threads", str(threads), "--chunk-size", chunk]
+        self.runs += 1
+
+    def summary(self):
+        return f"{self.runs} runs on each of {len(self.engines)} engines"
+
+
+def run(command):
+    """A finished gpuhist, its output and errors captured."""
+    return subprocess.run(command, capture_output=True, check=False, timeout=120)
