@@ -11,6 +11,8 @@
 #include "job.h"
 #include "status.h"
 
+struct state_operation;
+
 struct operation {
     const char *name;
     const char *alias; /* a shorter name, or NULL */
@@ -35,6 +37,8 @@ struct operation {
     enum status (*verdict)(const struct job *job, const void *partial, struct failure *failure);
     /* Tells on stderr more about a settled partial, for --stats; NULL: nothing. */
     void (*stats)(const void *partial);
+    /* How a partial is saved and loaded (state_job.h), in <name>_state.c; NULL: it cannot be. */
+    const struct state_operation *state;
     /* Frees a partial; NULL is allowed. */
     void (*destroy)(void *partial);
 };
