@@ -160,6 +160,16 @@ static enum status options_set_bins(struct options *options, const char *value,
     return STATUS_OK;
 }
 
+static enum status options_set_width(struct options *options, const char *value,
+                                     struct failure *failure)
+{
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->bin_width))
+        return options_fail_value("--width", value, "a number such as 10, 5M or 1Mi", failure);
+    if (options->bin_width == 0)
+        return status_fail(failure, STATUS_USAGE, "--width must be at least 1");
+    return STATUS_OK;
+}
+
 static enum status options_set_range(struct options *options, const char *value,
                                      struct failure *failure)
 {
@@ -363,6 +373,8 @@ const struct options_row options_rows[] = {
 
     {'b', "bins", "N", "N bins: one for each value from 0, or equal parts of --range",
      options_set_bins, 0, OPTIONS_FOR(HISTOGRAM)},
+    {'w', "width", "W", "bins of width W, over whatever values come", options_set_width, 0,
+     OPTIONS_FOR(HISTOGRAM)},
     {OPTIONS_KEY_RANGE, "range", "LO:HI", "bin the values LO <= v < HI", options_set_range, 0,
      OPTIONS_FOR(HISTOGRAM)},
     {OPTIONS_KEY_OUTSIDE, "outside", "HOW",

@@ -48,7 +48,8 @@ struct options {
     bool has_type;
     bool has_order; /* a type with le or be */
     struct element element;
-    uint64_t bins; /* 0: not given */
+    uint64_t bins;      /* 0: not given */
+    uint64_t bin_width; /* 0: not given */
     bool has_range;
     __int128 range_low;
     __int128 range_high; /* exclusive */

@@ -9,6 +9,11 @@
 static enum status options_make_histogram(const struct options *options, struct job *job,
                                           struct failure *failure)
 {
+    if (options->bins == 0 && !options->has_range) {
+        job->operation = OPERATION_OPEN_HISTOGRAM;
+        job->bin_width = options->bin_width;
+        return STATUS_OK;
+    }
     if (options->bins == 0)
         return status_fail(failure, STATUS_USAGE, "--bins is required");
     __int128 low = options->has_range ? options->range_low : 0;
@@ -102,6 +107,7 @@ static enum status options_make(const struct options *options, bool is_text, boo
                                "time");
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
+    case OPERATION_OPEN_HISTOGRAM: /* made of OPERATION_HISTOGRAM alone */
     case OPERATION_IDS:
         break;
     }
