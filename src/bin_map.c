@@ -232,7 +232,8 @@ enum status bin_map_sort(const struct bin_map *map, bool is_signed, struct bin_m
         return STATUS_OK;
     struct bin_map_entry *made = memory_map(bins * sizeof *made);
     if (!made)
-        return status_fail(failure, STATUS_DATA, "no memory to sort %zu bins", bins);
+        return status_fail(failure, STATUS_DATA,
+                           "no memory to sort %zu bins: a larger --width makes fewer", bins);
     for (size_t i = 0; i < BIN_MAP_SHARDS; i++) {
         const struct bin_map_shard *shard = &map->shards[i];
         for (size_t slot = 0; slot < shard->room; slot++) {

@@ -10,6 +10,9 @@
 /* How often windows are opened elsewhere, for values that lie in several places. */
 #define OPEN_HISTOGRAM_MOVES 4
 
+/* Values that it takes for that: fewer are no sign of where the others will be. */
+#define OPEN_HISTOGRAM_MOVED_MIN ((size_t)64)
+
 /* Virtual memory of a bin in a window: both parts of its counter. */
 #define OPEN_HISTOGRAM_BIN_BYTES (sizeof(uint64_t) + sizeof(uint32_t))
 
@@ -76,7 +79,8 @@ static unsigned __int128 open_histogram_bins(const struct open_histogram_range *
 
 /*
  * Makes the newest window: it has the range, and `bins` bins, more than the range touches. They
- * leave room where the range has grown from what was known; and on both sides if it is another.
+ * leave most room where a range has grown on one side; but half on either if they are automatic, so
+ * that the next window of the same width is as much larger in any case.
  */
 static enum status open_histogram_open_window(struct open_histogram *self,
                                               const struct open_histogram_range *range,
@@ -85,7 +89,8 @@ static enum status open_histogram_open_window(struct open_histogram *self,
     uint64_t room = bins - (uint64_t)open_histogram_bins(range, self->width);
     bool keeps_low = range->low == self->low;
     bool keeps_high = range->high == self->high;
-    uint64_t before = keeps_low == keeps_high ? room / 2 : keeps_low ? room / 8 : room - room / 8;
+    bool has_side = keeps_low != keeps_high && self->job->bin_width > 0;
+    uint64_t before = !has_side ? room / 2 : keeps_low ? room / 8 : room - room / 8;
     struct open_window *window = &self->windows[self->count];
 
     if (open_window_init(window, &self->job->element,
@@ -184,7 +189,8 @@ static enum status open_histogram_widen_fixed(struct open_histogram *self, const
     if (newest && newest->bins < self->limit && open_histogram_reach(self, keys, n, &range)) {
         bins = 2 * newest->bins;
     } else {
-        if (newest && (self->moves_left == 0 || n < block / 2))
+        bool is_moved = n >= block / 2 && n >= OPEN_HISTOGRAM_MOVED_MIN && self->moves_left > 0;
+        if (newest && !is_moved)
             return STATUS_OK;
         bool pays = open_histogram_settle(self, keys, n, block, &range);
         if (newest && !pays)
