@@ -172,6 +172,11 @@ enum status bin_map_add(struct bin_map *map, struct bin_map_batch *batch, struct
     return status;
 }
 
+size_t bin_map_bins(const struct bin_map *map)
+{
+    return atomic_load_explicit(&map->bins, memory_order_relaxed);
+}
+
 static void bin_map_sort_small(struct bin_map_entry *entries, size_t n)
 {
     for (size_t i = 1; i < n; i++) {

@@ -10,7 +10,8 @@
  * Computer Programming", vol. 3, 6.4); the hash is the finalizer of SplitMix64 (Steele, Lea, Flood,
  * "Fast splittable pseudorandom number generators", OOPSLA 2014).
  *
- * bin_map_add is thread-safe on distinct batches; the other functions are not.
+ * bin_map_add is thread-safe on distinct batches, and so is bin_map_bins; the other functions are
+ * not.
  */
 #ifndef GPUHIST_BIN_MAP_H
 #define GPUHIST_BIN_MAP_H
@@ -52,6 +53,9 @@ void bin_map_destroy(struct bin_map *map);
  * there is no memory for more of them; the map is then worthless.
  */
 enum status bin_map_add(struct bin_map *map, struct bin_map_batch *batch, struct failure *failure);
+
+/* How many bins it has by now. Thread-safe. */
+size_t bin_map_bins(const struct bin_map *map);
 
 /*
  * Makes an array of all that was counted, in ascending order of the keys, as signed or unsigned

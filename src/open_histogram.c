@@ -13,6 +13,14 @@
 /* Values that it takes for that: fewer are no sign of where the others will be. */
 #define OPEN_HISTOGRAM_MOVED_MIN ((size_t)64)
 
+/*
+ * Bins that a window may have for each value of the block at hand, and for each of those that have
+ * asked for one or were counted apart. A bin of a window takes some 3 ns to be looked at in the
+ * end, a value that is counted apart 100 and more.
+ */
+#define OPEN_HISTOGRAM_SPREAD_AT_HAND 2048
+#define OPEN_HISTOGRAM_SPREAD         512
+
 /* Virtual memory of a bin in a window: both parts of its counter. */
 #define OPEN_HISTOGRAM_BIN_BYTES (sizeof(uint64_t) + sizeof(uint32_t))
 
@@ -117,26 +125,49 @@ static enum status open_histogram_widen_automatic(struct open_histogram *self, c
     return open_histogram_open_window(self, &range, OPEN_HISTOGRAM_BINS_MIN, failure);
 }
 
+/* The bins that a window of the job's width may touch, for a block of so many values. */
+static uint64_t open_histogram_most(const struct open_histogram *self, size_t block)
+{
+    uint64_t at_hand = OPEN_HISTOGRAM_SPREAD_AT_HAND * block;
+    uint64_t in_all = OPEN_HISTOGRAM_SPREAD * (self->asked + bin_map_bins(self->map));
+    uint64_t most = at_hand > in_all ? at_hand : in_all;
+    return most < self->limit ? most : self->limit;
+}
+
+/* The bins that the range touches, and those between, that the window has not. */
+static __int128 open_histogram_beyond(const struct open_window *window,
+                                      const struct open_histogram_range *range)
+{
+    __int128 below = window->first - open_window_bin(range->low, window->width);
+    __int128 above = open_window_bin(range->high, window->width) - window->first - window->bins + 1;
+    return (below > 0 ? below : 0) + (above > 0 ? above : 0);
+}
+
 /*
- * Adds to the range of what is known those keys that a window of `limit` bins can have with it:
- * those above, if not both. Returns whether there are any.
+ * Adds to the range of what is known those keys that a window of `most` bins can have with it:
+ * those above, if not both. Returns whether there are any, and enough of them for the bins between.
  */
 static bool open_histogram_reach(const struct open_histogram *self, const uint64_t *keys, size_t n,
-                                 struct open_histogram_range *range)
+                                 uint64_t most, struct open_histogram_range *range)
 {
-    const __int128 span = (__int128)self->limit;
+    const __int128 span = (__int128)most;
     __int128 lowest = (open_window_bin(self->high, self->width) - span + 1) * self->width;
     __int128 end = (open_window_bin(self->low, self->width) + span) * self->width;
+    uint64_t near = 0;
 
     *range = (struct open_histogram_range){.low = self->low, .high = self->high};
     for (size_t i = 0; i < n; i++) {
         __int128 value = element_value(&self->job->element, keys[i]);
-        if (value >= lowest && value < end)
-            open_histogram_include(range, value);
+        if (value < lowest || value >= end)
+            continue;
+        open_histogram_include(range, value);
+        near++;
     }
-    if (open_histogram_bins(range, self->width) > self->limit)
+    if (open_histogram_bins(range, self->width) > most)
         range->low = self->low;
-    return range->low < self->low || range->high > self->high;
+    return open_histogram_beyond(&self->windows[self->count - 1], range) <=
+               OPEN_HISTOGRAM_SPREAD_AT_HAND * near &&
+           (range->low < self->low || range->high > self->high);
 }
 
 static int open_histogram_compare(const void *a, const void *b)
@@ -151,9 +182,9 @@ static int open_histogram_compare(const void *a, const void *b)
  * or more; else that of the median alone, and returns false.
  */
 static bool open_histogram_settle(const struct open_histogram *self, const uint64_t *keys, size_t n,
-                                  size_t block, struct open_histogram_range *range)
+                                  size_t block, uint64_t most, struct open_histogram_range *range)
 {
-    const __int128 half = (__int128)self->limit / 2;
+    const __int128 half = (__int128)most / 2;
     __int128 values[OPEN_HISTOGRAM_BLOCK];
     size_t near = 0;
 
@@ -185,14 +216,16 @@ static enum status open_histogram_widen_fixed(struct open_histogram *self, const
     const struct open_window *newest = self->count > 0 ? &self->windows[self->count - 1] : NULL;
     struct open_histogram_range range;
     uint64_t bins = OPEN_HISTOGRAM_BINS_MIN;
+    uint64_t most = open_histogram_most(self, block);
 
-    if (newest && newest->bins < self->limit && open_histogram_reach(self, keys, n, &range)) {
+    self->asked += block;
+    if (newest && newest->bins < self->limit && open_histogram_reach(self, keys, n, most, &range)) {
         bins = 2 * newest->bins;
     } else {
         bool is_moved = n >= block / 2 && n >= OPEN_HISTOGRAM_MOVED_MIN && self->moves_left > 0;
         if (newest && !is_moved)
             return STATUS_OK;
-        bool pays = open_histogram_settle(self, keys, n, block, &range);
+        bool pays = open_histogram_settle(self, keys, n, block, most, &range);
         if (newest && !pays)
             return STATUS_OK;
         self->moves_left -= newest != NULL;

@@ -8,10 +8,11 @@
  * any histogram. When values lie outside the newest one, a wider one is made, and counting goes on
  * there. Nothing is moved: in the end the windows are added up.
  *
- * Of a given width, windows at least double, up to a limit. What lies farther away is counted in a
- * hash table (bin_map.h). The first window lies where most of the first values are, so that a few
- * far ones do not push all others there; and if later whole blocks of values lie elsewhere, a
- * window is opened for them, a few times.
+ * Of a given width, windows at least double, up to a limit, and no farther than a part of their
+ * bins can be expected to be used: a few values all over a large range need none. What lies farther
+ * away is counted in a hash table (bin_map.h). The first window lies where most of the first values
+ * are, so that a few far ones do not push all others there; and if later whole blocks of values lie
+ * elsewhere, a window is opened for them, a few times.
  *
  * Automatic windows have few bins. The first ones are 1 wide; when the values known do not fit in
  * half a window, the width grows by tens until they do. See open_histogram_rows.c for why the final
@@ -69,6 +70,7 @@ struct open_histogram {
     __int128 high;
     uint64_t width;      /* of the next window */
     uint64_t limit;      /* bins that it may have */
+    uint64_t asked;      /* values of blocks that a window was asked for */
     unsigned moves_left; /* how often a window may still be opened elsewhere */
 
     /* of a finished one */
