@@ -16,7 +16,8 @@ struct state_operation;
 struct operation {
     const char *name;
     const char *alias; /* a shorter name, or NULL */
-    const char *help;  /* for --help: what it prints */
+    const char *help;  /* for --help: what it prints; NULL: as the one before of the same name, */
+                       /* which users ask for */
 
     /* Makes an empty partial, to be shared by all workers; checks that the memory is there. */
     enum status (*create)(const struct job *job, void **partial, struct failure *failure);

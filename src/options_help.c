@@ -62,9 +62,11 @@ void options_help(char *text, size_t size)
                    "Count the integers of the FILEs, or of standard input, on all cores or "
                    "the GPU.\nThey are text or binary, plain or compressed with zstd or gzip.\n"
                    "\nOperations:\n");
-    for (size_t i = 0; i < OPERATION_IDS; i++)
-        options_append(text, size, &length, "  %-23s %s\n", operations[i]->name,
-                       operations[i]->help);
+    for (size_t i = 0; i < OPERATION_IDS; i++) {
+        if (operations[i]->help)
+            options_append(text, size, &length, "  %-23s %s\n", operations[i]->name,
+                           operations[i]->help);
+    }
     options_append(text, size, &length, "  %-23s %s\n", "merge",
                    "add up the states in FILEs that runs with --save have left");
     options_append(text, size, &length, "  %-23s %s\n\nOptions:\n", "info",

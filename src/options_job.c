@@ -100,6 +100,7 @@ static enum status options_make(const struct options *options, bool is_text, boo
                                "time");
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
+    case OPERATION_OPEN_HISTOGRAM: /* made of OPERATION_HISTOGRAM alone */
     case OPERATION_IDS:
         break;
     }
