@@ -172,6 +172,27 @@ enum status bin_map_add(struct bin_map *map, struct bin_map_batch *batch, struct
     return status;
 }
 
+enum status bin_map_add_count(struct bin_map *map, uint64_t key, uint64_t count,
+                              struct failure *failure)
+{
+    struct bin_map_shard *shard = &map->shards[bin_map_shard(key)];
+    enum status status = STATUS_OK;
+
+    pthread_mutex_lock(&shard->lock);
+    if (shard->used * 4 >= shard->room * 3)
+        status = bin_map_grow(map, shard, failure);
+    if (status == STATUS_OK) {
+        struct bin_map_entry *entry = bin_map_find(shard->slots, shard->room, key);
+        bool is_new = entry->count == 0;
+        shard->used += is_new;
+        atomic_fetch_add_explicit(&map->bins, is_new, memory_order_relaxed);
+        entry->key = key;
+        entry->count += count;
+    }
+    pthread_mutex_unlock(&shard->lock);
+    return status;
+}
+
 size_t bin_map_bins(const struct bin_map *map)
 {
     return atomic_load_explicit(&map->bins, memory_order_relaxed);

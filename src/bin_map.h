@@ -10,8 +10,8 @@
  * Computer Programming", vol. 3, 6.4); the hash is the finalizer of SplitMix64 (Steele, Lea, Flood,
  * "Fast splittable pseudorandom number generators", OOPSLA 2014).
  *
- * bin_map_add is thread-safe on distinct batches, and so is bin_map_bins; the other functions are
- * not.
+ * bin_map_add is thread-safe on distinct batches, and so are bin_map_add_count and bin_map_bins;
+ * the other functions are not.
  */
 #ifndef GPUHIST_BIN_MAP_H
 #define GPUHIST_BIN_MAP_H
@@ -53,6 +53,10 @@ void bin_map_destroy(struct bin_map *map);
  * there is no memory for more of them; the map is then worthless.
  */
 enum status bin_map_add(struct bin_map *map, struct bin_map_batch *batch, struct failure *failure);
+
+/* Adds `count` > 0 to one key. Fails likewise. */
+enum status bin_map_add_count(struct bin_map *map, uint64_t key, uint64_t count,
+                              struct failure *failure);
 
 /* How many bins it has by now. Thread-safe. */
 size_t bin_map_bins(const struct bin_map *map);

@@ -231,6 +231,7 @@ static enum status histogram_state_load(struct state_reader *state, const struct
 }
 
 const struct state_operation histogram_state = {
+    .name = "histogram",
     .define = histogram_state_define,
     .attach = histogram_state_attach,
     .recall = histogram_state_recall,

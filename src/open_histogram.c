@@ -4,6 +4,7 @@
 
 #include "memory.h"
 #include "operation.h"
+#include "state_job.h"
 
 #include <stdlib.h>
 
@@ -279,6 +280,21 @@ enum status open_histogram_spill(struct open_histogram *histogram, struct bin_ma
     return STATUS_OK;
 }
 
+enum status open_histogram_add_count(struct open_histogram *histogram,
+                                     const struct open_window *window, uint64_t key, uint64_t count,
+                                     struct failure *failure)
+{
+    uint32_t bin = UINT32_MAX;
+
+    if (window)
+        bin = binning_index(&window->binning, window->binning.form, key);
+    if (!window || bin >= window->binning.bins)
+        return bin_map_add_count(histogram->map, open_histogram_bin(histogram->job, key), count,
+                                 failure);
+    histogram_add_counts64(window->histogram, bin, &count, 1);
+    return STATUS_OK;
+}
+
 /* Counts those of the keys that the window has, and moves the others, so many, to the front. */
 static size_t open_histogram_count(const struct open_window *window, uint64_t *keys, size_t n)
 {
@@ -414,5 +430,6 @@ const struct operation operation_open_histogram = {
     .create = open_histogram_create_partial,
     .finish = open_histogram_finish,
     .verdict = open_histogram_verdict,
+    .state = &open_histogram_state,
     .destroy = open_histogram_destroy_partial,
 };

@@ -18,7 +18,8 @@
  * half a window, the width grows by tens until they do. See open_histogram_rows.c for why the final
  * width is a multiple of the last window's, and thus of all.
  *
- * open_histogram_window, _widen, _spill and _add are thread-safe; the other functions are not.
+ * open_histogram_window, _widen, _spill, _add and _add_count are thread-safe; the other functions
+ * are not.
  */
 #ifndef GPUHIST_OPEN_HISTOGRAM_H
 #define GPUHIST_OPEN_HISTOGRAM_H
@@ -123,6 +124,14 @@ enum status open_histogram_spill(struct open_histogram *histogram, struct bin_ma
 enum status open_histogram_add(struct open_histogram *histogram, struct bin_map_batch *batch,
                                uint64_t *keys, size_t n, size_t block, struct failure *failure);
 
+/*
+ * Adds `count` to the bin of the key, which the window, NULL if there is none, has or not; if the
+ * width is automatic it has. Fails as bin_map_add does.
+ */
+enum status open_histogram_add_count(struct open_histogram *histogram,
+                                     const struct open_window *window, uint64_t key, uint64_t count,
+                                     struct failure *failure);
+
 /* Of one to be finished, automatic: makes `result` of the windows (open_histogram_rows.c). */
 void open_histogram_add_up(struct open_histogram *histogram);
 
@@ -131,5 +140,9 @@ struct rows;
 /* The rows of a finished one, from the first on (rows.h). The job and it must live as long. */
 void open_histogram_rows_begin(struct rows *rows, const struct job *job,
                                const struct open_histogram *histogram, bool zeros);
+
+/* Likewise those of the width that is counted in, of which automatic bins are made. */
+void open_histogram_fine_rows_begin(struct rows *rows, const struct job *job,
+                                    const struct open_histogram *histogram);
 
 #endif

@@ -173,3 +173,46 @@ void open_histogram_rows_begin(struct rows *rows, const struct job *job,
         .read = is_automatic ? open_histogram_read_result : open_histogram_read,
     };
 }
+
+/* What all windows have in bin number `bin` of `width`, a multiple of theirs. */
+static uint64_t open_histogram_count_fine(const struct open_histogram *histogram, __int128 bin,
+                                          uint64_t width)
+{
+    uint64_t count = 0;
+
+    for (size_t w = 0; w < histogram->count; w++) {
+        const struct open_window *window = &histogram->windows[w];
+        __int128 parts = width / window->width;
+        __int128 from = bin * parts - window->first;
+        __int128 to = from + parts;
+        for (__int128 i = from < 0 ? 0 : from; i < to && i < window->bins; i++)
+            count += open_window_count(window, (uint64_t)i);
+    }
+    return count;
+}
+
+static size_t open_histogram_read_fine(struct rows *rows, struct rows_row *out, size_t room)
+{
+    const struct open_histogram *histogram = rows->partial;
+    __int128 first = 0;
+    __int128 last = -1;
+    size_t n = 0;
+
+    open_histogram_find_ends(histogram, histogram->width, &first, &last);
+    for (; n < room && first + rows->next[0] <= last; rows->next[0]++) {
+        __int128 bin = first + rows->next[0];
+        uint64_t count = open_histogram_count_fine(histogram, bin, histogram->width);
+        if (count > 0 || rows->zeros)
+            out[n++] = open_histogram_row(bin, histogram->width, count);
+    }
+    return n;
+}
+
+void open_histogram_fine_rows_begin(struct rows *rows, const struct job *job,
+                                    const struct open_histogram *histogram)
+{
+    open_histogram_rows_begin(rows, job, histogram, false);
+    rows->is_unit = histogram->width == 1;
+    if (job->bin_width == 0)
+        rows->read = open_histogram_read_fine;
+}

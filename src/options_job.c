@@ -134,6 +134,8 @@ enum status options_make_job(const struct options *options, bool is_text, struct
 enum status options_check_merged(const struct options *options, enum operation_id operation,
                                  struct failure *failure)
 {
+    if (operation == OPERATION_OPEN_HISTOGRAM) /* to options, one like any other */
+        operation = OPERATION_HISTOGRAM;
     if (!options->unmergeable[operation])
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",
