@@ -33,3 +33,25 @@ AC_DEFUN([GPUHIST_SANITIZERS], [
     GPUHIST_CFLAGS="$GPUHIST_CFLAGS$gpuhist_sanitizers"
     AC_SUBST([GPUHIST_LDFLAGS], [$gpuhist_sanitizers])
 ])
+
+# GPUHIST_COVERAGE
+# --enable-gcov: counts which lines are run, by all threads. Call it behind GPUHIST_SANITIZERS.
+AC_DEFUN([GPUHIST_COVERAGE], [
+    AC_ARG_ENABLE([gcov],
+        [AS_HELP_STRING([--enable-gcov], [count which lines are run; make coverage sums up])])
+    AS_VAR_IF([enable_gcov], [yes], [
+        GPUHIST_CFLAGS="$GPUHIST_CFLAGS --coverage -fprofile-update=atomic"
+        GPUHIST_LDFLAGS="$GPUHIST_LDFLAGS --coverage"
+    ])
+])
+
+# GPUHIST_FAULTS
+# --enable-faults: sets the conditional FAULTS, to build src/faults.c in. The linker has to see each
+# call by its own name, and not by that of a variant which checks the size of a buffer.
+AC_DEFUN([GPUHIST_FAULTS], [
+    AC_ARG_ENABLE([faults],
+        [AS_HELP_STRING([--enable-faults],
+            [let calls of the C library and of CUDA fail on demand, for tests (see src/faults.c)])])
+    AM_CONDITIONAL([FAULTS], [test "x$enable_faults" = xyes])
+    AS_VAR_IF([enable_faults], [yes], [GPUHIST_CFLAGS="$GPUHIST_CFLAGS -U_FORTIFY_SOURCE"])
+])

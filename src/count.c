@@ -3,6 +3,7 @@
 #include "count.h"
 
 #include "operation.h"
+#include "state_job.h"
 
 #include <stdlib.h>
 
@@ -94,5 +95,6 @@ const struct operation operation_count = {
     .help = "how many values meet each of the predicates",
     .create = count_create_partial,
     .finish = count_finish_partial,
+    .state = &count_state,
     .destroy = count_destroy_partial,
 };

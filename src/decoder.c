@@ -125,25 +125,53 @@ static enum status decoder_step(struct decoder *decoder, struct decoder_io *io,
     return STATUS_OK;
 }
 
+/* Whether there is something to do for another step. */
+static bool decoder_can_step(const struct decoder *decoder, const struct decoder_io *io)
+{
+    return io->out_used < io->out_bytes && (io->in_used < io->in_bytes || decoder->is_pending);
+}
+
 enum status decoder_run(struct decoder *decoder, const void *in, size_t in_bytes, size_t *in_used,
                         void *out, size_t out_bytes, size_t *out_used, struct failure *failure)
 {
     struct decoder_io io = {.in = in, .in_bytes = in_bytes, .out = out, .out_bytes = out_bytes};
     enum status status = STATUS_OK;
 
-    while (status == STATUS_OK && io.out_used < out_bytes &&
-           (io.in_used < in_bytes || decoder->is_pending))
+    while (status == STATUS_OK && decoder_can_step(decoder, &io))
         status = decoder_step(decoder, &io, failure);
     *in_used = io.in_used;
     *out_used = io.out_used;
     return status;
 }
 
+enum status decoder_run_frame(struct decoder *decoder, const void *in, size_t in_bytes,
+                              size_t *in_used, void *out, size_t out_bytes, size_t *out_used,
+                              struct failure *failure)
+{
+    struct decoder_io io = {.in = in, .in_bytes = in_bytes, .out = out, .out_bytes = out_bytes};
+    enum status status = STATUS_OK;
+
+    if (decoder_can_step(decoder, &io)) {
+        do
+            status = decoder_step(decoder, &io, failure);
+        while (status == STATUS_OK && !decoder_is_between(decoder) &&
+               decoder_can_step(decoder, &io));
+    }
+    *in_used = io.in_used;
+    *out_used = io.out_used;
+    return status;
+}
+
+bool decoder_is_between(const struct decoder *decoder)
+{
+    return decoder->head_bytes == 0;
+}
+
 enum status decoder_finish(struct decoder *decoder, struct failure *failure)
 {
     char reason[80];
 
-    if (decoder->head_bytes == 0)
+    if (decoder_is_between(decoder))
         return STATUS_OK;
     snprintf(reason, sizeof reason, "unexpected end of the input within a %s",
              decoder->format->unit);

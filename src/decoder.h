@@ -54,6 +54,14 @@ void decoder_close(struct decoder *decoder);
 enum status decoder_run(struct decoder *decoder, const void *in, size_t in_bytes, size_t *in_used,
                         void *out, size_t out_bytes, size_t *out_used, struct failure *failure);
 
+/* As decoder_run, but goes no further than to the end of a frame or member. */
+enum status decoder_run_frame(struct decoder *decoder, const void *in, size_t in_bytes,
+                              size_t *in_used, void *out, size_t out_bytes, size_t *out_used,
+                              struct failure *failure);
+
+/* Whether all that was decoded are whole frames or members. */
+bool decoder_is_between(const struct decoder *decoder);
+
 /* At the end of the input: fails with STATUS_DATA if it ends within a frame or member. */
 enum status decoder_finish(struct decoder *decoder, struct failure *failure);
 

@@ -4,6 +4,7 @@
 
 #include "memory.h"
 #include "operation.h"
+#include "state_job.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -262,5 +263,6 @@ const struct operation operation_histogram = {
     .finish = histogram_finish_partial,
     .report = histogram_report_partial,
     .verdict = histogram_verdict_partial,
+    .state = &histogram_state,
     .destroy = histogram_destroy_partial,
 };

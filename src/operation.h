@@ -11,10 +11,13 @@
 #include "job.h"
 #include "status.h"
 
+struct state_operation;
+
 struct operation {
     const char *name;
     const char *alias; /* a shorter name, or NULL */
-    const char *help;  /* for --help: what it prints */
+    const char *help;  /* for --help: what it prints; NULL: as the one before of the same name, */
+                       /* which users ask for */
 
     /* Makes an empty partial, to be shared by all workers; checks that the memory is there. */
     enum status (*create)(const struct job *job, void **partial, struct failure *failure);
@@ -35,6 +38,8 @@ struct operation {
     enum status (*verdict)(const struct job *job, const void *partial, struct failure *failure);
     /* Tells on stderr more about a settled partial, for --stats; NULL: nothing. */
     void (*stats)(const void *partial);
+    /* How a partial is saved and loaded (state_job.h), in <name>_state.c; NULL: it cannot be. */
+    const struct state_operation *state;
     /* Frees a partial; NULL is allowed. */
     void (*destroy)(void *partial);
 };

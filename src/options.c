@@ -40,6 +40,7 @@ enum options_key {
     OPTIONS_KEY_PERCENT,
     OPTIONS_KEY_CUMULATIVE,
     OPTIONS_KEY_QUANTILES,
+    OPTIONS_KEY_SAVE,
     OPTIONS_KEY_ENGINE,
     OPTIONS_KEY_THREADS,
     OPTIONS_KEY_CHUNK_SIZE,
@@ -267,6 +268,15 @@ static enum status options_set_purged(struct options *options, const char *value
     return STATUS_OK;
 }
 
+static enum status options_set_save(struct options *options, const char *value,
+                                    struct failure *failure)
+{
+    if (*value == '\0')
+        return options_fail_value("--save", value, "a file's name", failure);
+    options->print.save = value;
+    return STATUS_OK;
+}
+
 static enum status options_set_engine(struct options *options, const char *value,
                                       struct failure *failure)
 {
@@ -393,7 +403,9 @@ const struct options_row options_rows[] = {
     {OPTIONS_KEY_MEMORY, "memory", "SIZE", "memory for a zstd window (default: 128M)",
      options_set_memory, 0, 0},
     {'o', "output", "FILE", "write the result to FILE, when it is complete", options_set_output, 0,
-     0},
+     OPTIONS_MERGES},
+    {OPTIONS_KEY_SAVE, "save", "FILE", "save the state of all to FILE (-: no result), for merge",
+     options_set_save, 0, OPTIONS_MERGES},
     {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default), cpu or cuda", options_set_engine, 0, 0},
     {OPTIONS_KEY_THREADS, "threads", "N", "threads that read and count (default: the cores)",
      options_set_threads, 0, 0},
@@ -406,19 +418,20 @@ const struct options_row options_rows[] = {
     {OPTIONS_KEY_EVERY, "every", "DURATION", "print the result so far every 500ms, 10s, 1.5m or 2h",
      options_set_every, 0, 0},
     {OPTIONS_KEY_STATS, "stats", NULL, "tell on stderr how much was done how fast", NULL,
-     offsetof(struct options, stats), 0},
+     offsetof(struct options, stats), OPTIONS_MERGES},
     {'v', "verbose", NULL, "tell on stderr what is used, and why", NULL,
      offsetof(struct options, verbose), 0},
     {'q', "quiet", NULL, "do not report values outside the bins", NULL,
-     offsetof(struct options, quiet), 0},
-    {'h', "help", NULL, "print this help", options_set_help, 0, 0},
-    {'V', "version", NULL, "print the version", options_set_version, 0, 0},
+     offsetof(struct options, quiet), OPTIONS_MERGES},
+    {'h', "help", NULL, "print this help", options_set_help, 0, OPTIONS_MERGES},
+    {'V', "version", NULL, "print the version", options_set_version, 0, OPTIONS_MERGES},
 
     {'b', "bins", "N", "N bins: one for each value from 0, or equal parts of --range",
      options_set_bins, 0, OPTIONS_FOR(HISTOGRAM)},
     {OPTIONS_KEY_RANGE, "range", "LO:HI", "bin the values LO <= v < HI", options_set_range, 0,
      OPTIONS_FOR(HISTOGRAM)},
-    {'w', "width", "W", "bins of width W", options_set_width, 0, OPTIONS_FOR(HISTOGRAM)},
+    {'w', "width", "W", "bins of width W, over --range or whatever comes", options_set_width, 0,
+     OPTIONS_FOR(HISTOGRAM)},
     {OPTIONS_KEY_LOG2, "log2", NULL, "bins by powers of 2, the others of 0 and below", NULL,
      offsetof(struct options, log2), OPTIONS_FOR(HISTOGRAM)},
     {OPTIONS_KEY_LOG10, "log10", NULL, "bins by powers of 10", NULL,
@@ -429,21 +442,21 @@ const struct options_row options_rows[] = {
      "values in no bin: report (default), abort, clamp, ignore", options_set_outside, 0,
      OPTIONS_FOR(HISTOGRAM)},
     {OPTIONS_KEY_ZEROS, "zeros", NULL, "print empty bins, too", NULL,
-     offsetof(struct options, print.zeros), OPTIONS_FOR(HISTOGRAM)},
+     offsetof(struct options, print.zeros), OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
     {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), csv, json, raw (64-bit), gnuplot",
-     options_set_format, 0, OPTIONS_FOR(HISTOGRAM)},
+     options_set_format, 0, OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
     {OPTIONS_KEY_PLOT, "plot", NULL, "draw bars (at a terminal: default)", NULL,
-     offsetof(struct options, print.plot), OPTIONS_FOR(HISTOGRAM)},
+     offsetof(struct options, print.plot), OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
     {OPTIONS_KEY_TOP, "top", "K", "print the K bins with the highest counts", options_set_top, 0,
-     OPTIONS_FOR(HISTOGRAM)},
+     OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
     {OPTIONS_KEY_SORT, "sort", "ORDER", "by bin (default), or by count (with --top: default)",
-     options_set_sort, 0, OPTIONS_FOR(HISTOGRAM)},
+     options_set_sort, 0, OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
     {OPTIONS_KEY_PERCENT, "percent", NULL, "print the percentage of each bin, too", NULL,
-     offsetof(struct options, print.percent), OPTIONS_FOR(HISTOGRAM)},
+     offsetof(struct options, print.percent), OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
     {OPTIONS_KEY_CUMULATIVE, "cumulative", NULL, "print the running total, too", NULL,
-     offsetof(struct options, print.cumulative), OPTIONS_FOR(HISTOGRAM)},
+     offsetof(struct options, print.cumulative), OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
     {OPTIONS_KEY_QUANTILES, "quantiles", "LIST", "print quantiles, in percent, such as 50,99,99.9",
-     options_set_quantiles, 0, OPTIONS_FOR(HISTOGRAM)},
+     options_set_quantiles, 0, OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
 
 #define OPTIONS_PREDICATE_ROW(id, label, name, argument, help) \
     {OPTIONS_KEY_##id, name, argument, help, options_set_##label, 0, OPTIONS_FOR(COUNT)},
@@ -498,14 +511,31 @@ static const struct options_row *options_find(int key)
     return NULL;
 }
 
+/* Whether the action or operation takes the option. Which states are merged is not known yet. */
+static enum status options_check_row(struct options *options, const struct options_row *row,
+                                     struct failure *failure)
+{
+    bool is_merge = options->action == OPTIONS_MERGE;
+    unsigned takers = options_row_operations(row);
+
+    for (unsigned i = 0; is_merge && takers && i < OPERATION_IDS; i++) {
+        if (!(takers & 1u << i))
+            options->unmergeable[i] = row->name;
+    }
+    if (is_merge ? (row->operations & OPTIONS_MERGES) != 0
+                 : !takers || takers & 1u << options->operation)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s", row->name,
+                       is_merge ? "merge" : operations[options->operation]->name);
+}
+
 static enum status options_set(struct options *options, int key, const char *value,
                                struct failure *failure)
 {
     const struct options_row *row = options_find(key);
 
-    if (row->operations && !(row->operations & 1u << options->operation))
-        return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s", row->name,
-                           operations[options->operation]->name);
+    if (options_check_row(options, row, failure) != STATUS_OK)
+        return failure->status;
     if (row->set)
         return row->set(options, value, failure);
     *(bool *)((char *)options + row->flag) = true;
@@ -529,8 +559,8 @@ static enum status options_fail_unknown(int answer, char *const *argv, struct fa
 /* The first word may name an operation; returns whether it does. */
 static bool options_set_operation(struct options *options, const char *word)
 {
-    if (strcmp(word, "info") == 0) {
-        options->action = OPTIONS_INFO;
+    if (strcmp(word, "info") == 0 || strcmp(word, "merge") == 0) {
+        options->action = *word == 'i' ? OPTIONS_INFO : OPTIONS_MERGE;
         return true;
     }
     return operation_find(word, &options->operation);

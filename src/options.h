@@ -15,6 +15,7 @@
 /* What the program is asked for. */
 enum options_action {
     OPTIONS_RUN,     /* an operation over the input */
+    OPTIONS_MERGE,   /* states added up */
     OPTIONS_INFO,    /* the version and the engines */
     OPTIONS_HELP,    /* --help */
     OPTIONS_VERSION, /* --version */
@@ -45,6 +46,7 @@ struct options {
 
     /* the job */
     enum operation_id operation;
+    const char *unmergeable[OPERATION_IDS]; /* merge: an option that such states do not take */
     bool has_type;
     bool has_order; /* a type with le or be */
     struct element element;
@@ -105,6 +107,13 @@ void options_help(char *text, size_t size);
  */
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure);
+
+/*
+ * Checks that all options of merge go with the operation that turns out to be that of its states.
+ * Fails with STATUS_USAGE.
+ */
+enum status options_check_merged(const struct options *options, enum operation_id operation,
+                                 struct failure *failure);
 
 /*
  * Makes the job that the options describe, for input that is text or binary, and reads the files

@@ -68,5 +68,7 @@ enum status options_make_histogram(const struct options *options, bool with_file
                    : options_make_edges(options, job, failure);
     if (options->has_range)
         return options_make_width(options, job, failure);
-    return status_fail(failure, STATUS_USAGE, "--bins is required");
+    job->operation = OPERATION_OPEN_HISTOGRAM;
+    job->bin_width = options->width;
+    return STATUS_OK;
 }

@@ -38,7 +38,7 @@ static void options_append_row(char *text, size_t size, size_t *length,
 static bool options_has_rows(unsigned set)
 {
     for (size_t i = 0; i < options_row_count; i++) {
-        if (options_rows[i].operations == set)
+        if (options_row_operations(&options_rows[i]) == set)
             return true;
     }
     return false;
@@ -48,7 +48,7 @@ static bool options_has_rows(unsigned set)
 static void options_append_rows(char *text, size_t size, size_t *length, unsigned set)
 {
     for (size_t i = 0; i < options_row_count; i++) {
-        if (options_rows[i].operations == set)
+        if (options_row_operations(&options_rows[i]) == set)
             options_append_row(text, size, length, &options_rows[i]);
     }
 }
@@ -62,9 +62,13 @@ void options_help(char *text, size_t size)
                    "Count the integers of the FILEs, or of standard input, on all cores or "
                    "the GPU.\nThey are text or binary, plain or compressed with zstd or gzip.\n"
                    "\nOperations:\n");
-    for (size_t i = 0; i < OPERATION_IDS; i++)
-        options_append(text, size, &length, "  %-23s %s\n", operations[i]->name,
-                       operations[i]->help);
+    for (size_t i = 0; i < OPERATION_IDS; i++) {
+        if (operations[i]->help)
+            options_append(text, size, &length, "  %-23s %s\n", operations[i]->name,
+                           operations[i]->help);
+    }
+    options_append(text, size, &length, "  %-23s %s\n", "merge",
+                   "add up the states in FILEs that runs with --save have left");
     options_append(text, size, &length, "  %-23s %s\n\nOptions:\n", "info",
                    "the version and the engines that can run here");
     options_append_rows(text, size, &length, 0);

@@ -6,6 +6,9 @@
 
 #include <stddef.h>
 
+/* In `operations`: merge takes it, too, of those operations' states. */
+#define OPTIONS_MERGES (1u << OPERATION_IDS)
+
 /* One option: its names, what --help says, and what it does. */
 struct options_row {
     int key; /* its letter, or an options_key */
@@ -15,8 +18,14 @@ struct options_row {
     /* Takes the value; NULL for an option that only sets the bool at `flag` in struct options. */
     enum status (*set)(struct options *options, const char *value, struct failure *failure);
     size_t flag;
-    unsigned operations; /* those that take it, as bits; 0: all */
+    unsigned operations; /* those that take it, as bits; 0: all. And OPTIONS_MERGES */
 };
+
+/* The operations that take it, without OPTIONS_MERGES. */
+static inline unsigned options_row_operations(const struct options_row *row)
+{
+    return row->operations & ~OPTIONS_MERGES;
+}
 
 extern const struct options_row options_rows[];
 extern const size_t options_row_count;

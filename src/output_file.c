@@ -233,3 +233,25 @@ bool output_file_is_same(const char *a, const char *b)
     }
     return infos[0].st_dev == infos[1].st_dev && infos[0].st_ino == infos[1].st_ino;
 }
+
+/* Looks at an output that is there; false if it is not, or is /dev/null. */
+static bool output_file_look(const char *name, struct stat *info)
+{
+    struct stat null;
+
+    if ((name ? stat(name, info) : fstat(STDOUT_FILENO, info)) != 0)
+        return false;
+    return stat("/dev/null", &null) != 0 || !S_ISCHR(info->st_mode) ||
+           info->st_rdev != null.st_rdev;
+}
+
+bool output_file_is_shared(const char *a, const char *b)
+{
+    struct stat infos[2];
+
+    if (!output_file_look(a, &infos[0]) || !output_file_look(b, &infos[1]))
+        return a == b;
+    if (infos[0].st_dev != infos[1].st_dev || infos[0].st_ino != infos[1].st_ino)
+        return false;
+    return !a || !b || !S_ISREG(infos[0].st_mode);
+}

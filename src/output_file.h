@@ -41,4 +41,10 @@ void output_file_close(struct output_file *file);
  */
 bool output_file_is_same(const char *a, const char *b);
 
+/*
+ * Whether two outputs, NULL being standard output, are the same pipe, terminal or whatever is not
+ * replaced, so that they would be mixed up; of /dev/null nobody minds that.
+ */
+bool output_file_is_shared(const char *a, const char *b);
+
 #endif

@@ -3,8 +3,10 @@
 #include "predicate.h"
 
 #include "decimal.h"
+#include "digest.h"
 #include "value_list.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const predicate_names[] = {
@@ -88,6 +90,9 @@ static enum status predicate_set_keys(struct predicate *predicate, const struct 
         return STATUS_OK;
     }
     predicate->form = PREDICATE_SET;
+    predicate->set_values = list->count;
+    for (size_t i = 0; i < list->count; i++)
+        predicate->set_digest = digest_add(predicate->set_digest, list->keys[i]);
     return value_set_init(&predicate->set, list->keys, list->count, failure);
 }
 
@@ -125,4 +130,21 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
 void predicate_destroy(struct predicate *predicate)
 {
     value_set_destroy(&predicate->set);
+    free(predicate->recalled);
+}
+
+bool predicate_find(const char *text, size_t length, enum predicate_relation *relation)
+{
+    for (size_t i = 0; i < sizeof predicate_names / sizeof *predicate_names; i++) {
+        if (strlen(predicate_names[i]) == length && memcmp(predicate_names[i], text, length) == 0) {
+            *relation = (enum predicate_relation)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *predicate_name(enum predicate_relation relation)
+{
+    return predicate_names[relation];
 }

@@ -12,6 +12,7 @@
 #include "value_set.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* X(ID, id, name, argument, help): what can be asked; the names are those of the options. */
@@ -44,8 +45,11 @@ struct predicate {
     uint64_t low;  /* interval: as a key (element.h) */
     uint64_t last; /* interval: the largest value less low */
     struct value_set set;
-    const char *name; /* as typed: "ge", */
-    const char *text; /* "500"; NULL: nothing. Not owned */
+    uint64_t set_values; /* how many the set has, */
+    uint64_t set_digest; /* and the digest of their keys in ascending order (digest.h) */
+    const char *name;    /* as typed: "ge", */
+    const char *text;    /* "500"; NULL: nothing. Not owned */
+    char *recalled;      /* the text if it comes from a state; owned. Else NULL */
 };
 
 /*
@@ -59,5 +63,11 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
                            struct failure *failure);
 
 void predicate_destroy(struct predicate *predicate);
+
+/* Finds the relation of that name, text[0..length); false if there is none. */
+bool predicate_find(const char *text, size_t length, enum predicate_relation *relation);
+
+/* The name of a relation, as in struct predicate. */
+const char *predicate_name(enum predicate_relation relation);
 
 #endif

@@ -5,6 +5,7 @@
 #include "engine.h"
 #include "output_file.h"
 #include "print_rows.h"
+#include "state_job.h"
 #include "writer.h"
 
 #include <stdio.h>
@@ -34,9 +35,34 @@ static enum status print_check_purged(const struct print_options *options, struc
     return writer_check(purged, failure);
 }
 
+bool print_is_dropped(const struct print_options *options)
+{
+    return options->save && strcmp(options->save, "-") == 0 && !options->output;
+}
+
+/* The name of the file for the state, as writers take it. */
+static const char *print_save_name(const struct print_options *options)
+{
+    return strcmp(options->save, "-") == 0 ? NULL : options->save;
+}
+
+/* Whether the state can go where it shall: elsewhere than the result. */
+static enum status print_check_save(const struct print_options *options, struct failure *failure)
+{
+    const char *save = print_save_name(options);
+    bool is_same = !print_is_dropped(options) && output_file_is_shared(save, options->output);
+
+    if (is_same || (save && options->output && output_file_is_same(save, options->output)))
+        return status_fail(failure, STATUS_USAGE, "--save and the result cannot both go to '%s'",
+                           options->save);
+    return writer_check(save, failure);
+}
+
 enum status print_check(const struct print_options *options, struct failure *failure)
 {
     if (writer_check(options->output, failure) != STATUS_OK)
+        return failure->status;
+    if (options->save && print_check_save(options, failure) != STATUS_OK)
         return failure->status;
     return options->purged ? print_check_purged(options, failure) : STATUS_OK;
 }
@@ -65,6 +91,8 @@ static enum status print_result(struct print_output *output, const struct job *j
 {
     const struct print_operation *operation = print_operations[job->operation];
 
+    if (print_is_dropped(options))
+        return STATUS_OK;
     if (!output->result && writer_open(&output->result, options->output, failure) != STATUS_OK)
         return failure->status;
     if (!operation->result)
@@ -72,11 +100,32 @@ static enum status print_result(struct print_output *output, const struct job *j
     return operation->result(output->result, job, partial, options, failure);
 }
 
+/* Saves the state; so far, only if it replaces the one before. */
+static enum status print_state(struct print_output *output, const struct job *job,
+                               const void *partial, const struct print_options *options,
+                               bool is_so_far, struct failure *failure)
+{
+    if (!output->state &&
+        writer_open(&output->state, print_save_name(options), failure) != STATUS_OK)
+        return failure->status;
+    if (is_so_far && writer_is_stream(output->state))
+        return STATUS_OK;
+    if (state_save(output->state, job, partial, failure) != STATUS_OK)
+        return failure->status;
+    enum status status = writer_close(output->state, failure);
+    output->state = NULL;
+    return status;
+}
+
 enum status print_so_far(struct print_output *output, const struct job *job, const void *partial,
                          const struct print_options *options, struct failure *failure)
 {
+    if (options->save && print_state(output, job, partial, options, true, failure) != STATUS_OK)
+        return failure->status;
     if (print_result(output, job, partial, options, failure) != STATUS_OK)
         return failure->status;
+    if (!output->result)
+        return STATUS_OK;
     if (writer_is_stream(output->result)) {
         if (print_rows_format(options)->has_lines)
             writer_write(output->result, "\n", 1);
@@ -87,13 +136,18 @@ enum status print_so_far(struct print_output *output, const struct job *job, con
     return status;
 }
 
-/* Writes the result, if the operation has not done so, and completes the output. */
+/* Saves the state, writes the result, if the operation has not done so, and completes the output.
+ */
 static enum status print_complete(struct print_output *output, const struct job *job,
                                   const void *partial, const struct print_options *options,
                                   struct failure *failure)
 {
+    if (options->save && print_state(output, job, partial, options, false, failure) != STATUS_OK)
+        return failure->status;
     if (print_result(output, job, partial, options, failure) != STATUS_OK)
         return failure->status;
+    if (!output->result)
+        return STATUS_OK;
     enum status status = writer_close(output->result, failure);
     output->result = NULL;
     if (status == STATUS_OK && output->purged) {
@@ -111,6 +165,7 @@ enum status print_end(struct print_output *output, const struct job *job, const 
         status = print_complete(output, job, partial, options, failure);
     writer_discard(output->result);
     writer_discard(output->purged);
+    writer_discard(output->state);
     return status;
 }
 

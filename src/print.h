@@ -27,6 +27,7 @@ enum print_sort {
 struct print_options {
     const char *output; /* the file to write to; NULL: standard output */
     const char *purged; /* the file for purged elements; NULL: nowhere */
+    const char *save;   /* the file for the state (state.h), "-"; NULL: nowhere */
 
     /* histogram */
     const struct print_format *format; /* NULL: not given */
@@ -43,6 +44,7 @@ struct print_options {
 struct print_output {
     struct writer *result; /* NULL: opened when there is a (next) result */
     struct writer *purged; /* NULL: not wanted */
+    struct writer *state;  /* NULL: opened when there is a (next) state */
 };
 
 /* How an operation is printed. */
@@ -79,9 +81,15 @@ enum status print_begin(struct print_output *output, const struct job *job, void
                         const struct print_options *options, struct failure *failure);
 
 /*
+ * Whether the result is not wanted: the state takes its place on standard output.
+ */
+bool print_is_dropped(const struct print_options *options);
+
+/*
  * While the run goes on: writes the settled partial, all of it at once. Where results stand one
- * behind the other, an empty line follows each but the last; the format raw has no lines. Fails
- * with STATUS_DATA.
+ * behind the other, an empty line follows each but the last; the format raw has no lines. A state
+ * is saved if it then replaces the one before; where states would stand one behind the other, they
+ * would be added up. Fails with STATUS_DATA.
  */
 enum status print_so_far(struct print_output *output, const struct job *job, const void *partial,
                          const struct print_options *options, struct failure *failure);

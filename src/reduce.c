@@ -4,6 +4,7 @@
 
 #include "decimal.h"
 #include "operation.h"
+#include "state_job.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -212,5 +213,6 @@ const struct operation operation_reduce = {
     .create = reduce_create_partial,
     .finish = reduce_finish_partial,
     .verdict = reduce_verdict_partial,
+    .state = &reduce_state,
     .destroy = reduce_destroy_partial,
 };

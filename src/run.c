@@ -2,6 +2,7 @@
 
 #include "run.h"
 
+#include "merge.h"
 #include "monitor.h"
 #include "operation.h"
 #include "pipeline.h"
@@ -95,7 +96,7 @@ static enum status run_source(const struct options *options, const struct job *j
         operation->report(partial);
     if (status == STATUS_OK && job->is_text)
         status = tally_report(job->tally, failure);
-    if (status == STATUS_OK && operation->verdict)
+    if (status == STATUS_OK && operation->verdict && !print_is_dropped(&options->print))
         status = operation->verdict(job, partial, failure);
     return status;
 }
@@ -181,6 +182,8 @@ enum status run_options(const struct options *options, struct failure *failure)
     switch (options->action) {
     case OPTIONS_RUN:
         return run_job(options, failure);
+    case OPTIONS_MERGE:
+        return merge_run(options, failure);
     case OPTIONS_INFO:
         return print_info(failure);
     case OPTIONS_HELP:

@@ -114,7 +114,7 @@ static bool source_is_compressed(const char *name)
     ssize_t n = -1;
 
     if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-        n = pread(fd, head, sizeof head, lseek(fd, 0, SEEK_CUR));
+        n = source_file_read_at(fd, head, sizeof head, lseek(fd, 0, SEEK_CUR));
     if (fd >= 0 && !is_stdin)
         close(fd);
     return n > 0 && decoder_detect(head, (size_t)n, &undecided);
@@ -185,17 +185,18 @@ void source_set_frames(struct source *source, struct source_frames *frames)
     pthread_mutex_unlock(&source->join_lock);
 }
 
-/* Decodes frames ahead of the reader, if there are any to decode. No lock is held. */
+/* Decodes frames ahead of the reader, if there are any and others to read. No lock is held. */
 static void source_help(struct source *source)
 {
     pthread_mutex_lock(&source->join_lock);
-    struct source_frames *frames = source->frames;
+    struct source_frames *frames = source->joined > 1 ? source->frames : NULL;
     if (frames)
         source_frames_hold(frames);
+    unsigned pullers = source->joined;
     pthread_mutex_unlock(&source->join_lock);
     if (!frames)
         return;
-    source_frames_help(frames);
+    source_frames_help(frames, pullers);
     source_frames_release(frames);
 }
 
@@ -413,10 +414,15 @@ static bool source_is_behind(struct source *source)
 /* After a turn: sees whether more pullers are wanted. The lock is held. */
 static void source_count_pullers(struct source *source)
 {
-    if (!source->current && source->opened == source->count)
+    const struct input *input = source->current;
+    unsigned waiting = input && input->frames ? source_frames_waiting(input->frames) : 0;
+
+    if (!input && source->opened == source->count)
         source_want(source, 0);
-    else if (!source->current || source->current->is_claimable || source->current->frames)
+    else if (!input || input->is_claimable)
         source_want(source, UINT_MAX);
+    else if (waiting > 0)
+        source_want(source, waiting);
     else if (source_is_behind(source))
         source_want(source, 1);
 }
@@ -495,7 +501,8 @@ static enum status source_read_range(struct source *source, const struct source_
     return status;
 }
 
-/* A pull once the lock is held, which it gives back. Without `wait`, *chunk may be empty. */
+/* A pull once the lock is held, which it gives back. Unless *ended, *chunk may be empty if there is
+ * nothing just now, or frames to decode. */
 static enum status source_pull_locked(struct source *source, char *buffer, size_t capacity,
                                       bool wait, struct chunk *chunk, bool *ended,
                                       struct failure *failure)
@@ -516,11 +523,15 @@ static enum status source_pull_locked(struct source *source, char *buffer, size_
 enum status source_pull(struct source *source, void *buffer, size_t capacity, struct chunk *chunk,
                         struct failure *failure)
 {
+    enum status status;
     bool ended;
 
-    source_help(source);
-    pthread_mutex_lock(&source->lock);
-    return source_pull_locked(source, buffer, capacity, true, chunk, &ended, failure);
+    do {
+        source_help(source);
+        pthread_mutex_lock(&source->lock);
+        status = source_pull_locked(source, buffer, capacity, true, chunk, &ended, failure);
+    } while (status == STATUS_OK && chunk->bytes == 0 && !ended);
+    return status;
 }
 
 enum status source_try_pull(struct source *source, void *buffer, size_t capacity,

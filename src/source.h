@@ -75,7 +75,8 @@ void source_close(struct source *source);
  * before. To be called once by every thread that is going to pull. The first is wanted at once, as
  * are all where ranges of a file can be read in parallel. From a pipe, each further one is wanted
  * when those that pull have been busy with what they had while the writer waited: as few as keep up
- * are quickest, since each change of the reader moves the pipe to another core. Thread-safe.
+ * are quickest, since each change of the reader moves the pipe to another core. Of compressed input
+ * they also are when there are frames that nobody decodes. Thread-safe.
  */
 bool source_join(struct source *source);
 

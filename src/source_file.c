@@ -8,7 +8,24 @@
 
 #define SOURCE_FILE_BLOCK ((size_t)64 << 10)
 
-/* The bytes of data from `offset` on that are whole lines or tokens; 0: the first is longer. */
+ssize_t source_file_read_at(int fd, void *data, size_t bytes, off_t offset)
+{
+    size_t done = 0;
+    ssize_t n = 1;
+
+    while (done < bytes && n != 0) {
+        n = pread(fd, (char *)data + done, bytes - done, offset + (off_t)done);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return (ssize_t)done;
+}
+
+/*
+ * The bytes of data from `offset` on that are whole lines or tokens; 0: the first is longer, or
+ * cannot be found.
+ */
 static size_t source_file_cut(const struct input *input, off_t offset, size_t bytes,
                               const struct source_format *format)
 {
@@ -17,8 +34,10 @@ static size_t source_file_cut(const struct input *input, off_t offset, size_t by
 
     while (end > 0) {
         size_t n = end < sizeof block ? end : sizeof block;
-        ssize_t got = pread(input->fd, block, n, offset + (off_t)(end - n));
-        if (got != (ssize_t)n)
+        ssize_t got = source_file_read_at(input->fd, block, n, offset + (off_t)(end - n));
+        if (got < 0)
+            return 0;
+        if ((size_t)got < n)
             return bytes; /* reading the range will tell what is wrong */
         size_t cut = source_text_cut(format, block, 0, n);
         if (cut > 0)
@@ -72,7 +91,7 @@ enum status source_file_skip_header(struct input *input, struct failure *failure
     char block[4096];
 
     while (input->skip_lines > 0) {
-        ssize_t n = pread(input->fd, block, sizeof block, input->next);
+        ssize_t n = source_file_read_at(input->fd, block, sizeof block, input->next);
         if (n < 0)
             return source_input_fail(failure, input->name, strerror(errno));
         if (n == 0)
@@ -92,7 +111,7 @@ uint64_t source_count_lines(int fd, uint64_t start, uint64_t end)
 
     while (offset < end) {
         size_t room = end - offset < sizeof block ? (size_t)(end - offset) : sizeof block;
-        ssize_t n = pread(fd, block, room, (off_t)offset);
+        ssize_t n = source_file_read_at(fd, block, room, (off_t)offset);
         if (n <= 0)
             break;
         lines += text_count_lines(block, (size_t)n);

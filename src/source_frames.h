@@ -1,7 +1,9 @@
 /*
- * Compressed files of several frames, decoded by whoever has nothing better to do: pullers decode
- * the frames that come next, each some of them, into a ring, from which the one whose turn it is
- * reads them in order. Frames that are large, and so a file of one, are left to its reader.
+ * The decoding of a compressed input, file or pipe. Its frames are gathered into a ring of slots,
+ * whole frames each; pullers that have nothing better to do decode those that come next, and the
+ * one whose turn it is reads them in order. What nobody has decoded yet it decodes itself, piece by
+ * piece as it comes: the frame that a slow pipe is in the middle of, frames too large for a slot,
+ * and formats whose frames cannot be told apart.
  */
 #ifndef GPUHIST_SOURCE_FRAMES_H
 #define GPUHIST_SOURCE_FRAMES_H
@@ -12,24 +14,35 @@
 struct source_frames;
 
 /*
- * Prepares for the frames of a regular file, from `offset` on; the descriptor and the name must
- * live as long. NULL with errno set if there is no memory. The caller releases it.
+ * Prepares to decode an input: what was read ahead of it, which is taken, and then its descriptor,
+ * from where that stands. Descriptor and name must live as long. NULL with errno set if there is no
+ * memory. The caller releases it.
  */
-struct source_frames *source_frames_open(const struct decoder_format *format, int fd, off_t offset,
-                                         const char *name, uint64_t memory_limit);
+struct source_frames *source_frames_open(const struct decoder_format *format, struct input *input,
+                                         uint64_t memory_limit);
 
 /* One user more, and one less; the last one frees it. Thread-safe. */
 void source_frames_hold(struct source_frames *self);
 void source_frames_release(struct source_frames *self);
 
-/* Decodes the next frames, if there are any and room for them; returns whether. Thread-safe. */
-bool source_frames_help(struct source_frames *self);
+/*
+ * Decodes the next frames, if there are any that nobody has begun, and no more than so many pullers
+ * will soon have read are decoded already. Thread-safe.
+ */
+void source_frames_help(struct source_frames *self, unsigned pullers);
+
+/* For how many pullers more than those at work there is something to decode. Thread-safe. */
+unsigned source_frames_waiting(struct source_frames *self);
 
 /*
- * Reads what was decoded, in order, up to `room` bytes; decodes or waits if it is not there yet. At
- * SOURCE_EMPTY the rest is to be decoded from *offset on by the caller. One thread at a time.
+ * Reads the decoded bytes in order, up to `room`, and first gathers frames, without waiting, for
+ * others to decode. Waits for input as source_pipe_read does, and for others that decode what comes
+ * next; but not if there are frames to decode meanwhile: SOURCE_EMPTY then means to help and to
+ * come again. Bytes before a fault come first, as many as if one decoder had read it all. The
+ * source's lock is held.
  */
-enum source_event source_frames_read(struct source_frames *self, void *buffer, size_t room,
-                                     size_t *bytes, off_t *offset, struct failure *failure);
+enum source_event source_frames_read(struct source_frames *self, struct source *source,
+                                     void *buffer, size_t room, bool wait, size_t *bytes,
+                                     struct failure *failure);
 
 #endif

@@ -30,7 +30,6 @@ void source_input_release(struct input *input)
         return;
     if (input->fd > STDIN_FILENO)
         close(input->fd);
-    decoder_close(input->decoder);
     if (input->frames)
         source_frames_release(input->frames);
     free(input->raw.data);
@@ -38,8 +37,7 @@ void source_input_release(struct input *input)
     free(input);
 }
 
-/* Opens a decoder if the first bytes are those of a compressed file. They decide, or all is read.
- */
+/* Has it decoded if the first bytes are those of a compressed file. They decide, or all is read. */
 static enum status source_input_recognise(struct source *source, struct input *input,
                                           const char *head, size_t bytes, struct failure *failure)
 {
@@ -49,12 +47,11 @@ static enum status source_input_recognise(struct source *source, struct input *i
     input->is_detected = true;
     if (!format)
         return STATUS_OK;
-    if (input->is_regular && input->size - input->next > SOURCE_INPUT_SMALL) {
-        input->frames = source_frames_open(format, input->fd, input->next, input->name,
-                                           source->decoding_memory);
-        source_set_frames(source, input->frames);
-    }
-    return decoder_open(&input->decoder, format, input->name, source->decoding_memory, failure);
+    input->frames = source_frames_open(format, input, source->decoding_memory);
+    if (!input->frames)
+        return source_input_fail(failure, input->name, strerror(errno));
+    source_set_frames(source, input->frames);
+    return STATUS_OK;
 }
 
 /* Looks at the first bytes of a regular file, and at where its header ends. */
@@ -62,13 +59,14 @@ static enum status source_input_look_at_file(struct source *source, struct input
                                              struct failure *failure)
 {
     char head[DECODER_MAGIC_BYTES];
-    ssize_t n = source->decodes ? pread(input->fd, head, sizeof head, input->next) : 0;
+    ssize_t n =
+        source->decodes ? source_file_read_at(input->fd, head, sizeof head, input->next) : 0;
 
     if (n < 0)
         return source_input_fail(failure, input->name, strerror(errno));
     if (source_input_recognise(source, input, head, (size_t)n, failure) != STATUS_OK)
         return failure->status;
-    input->is_claimable = !input->decoder && input->size - input->next > SOURCE_INPUT_SMALL;
+    input->is_claimable = !input->frames && input->size - input->next > SOURCE_INPUT_SMALL;
     if (input->is_claimable && source_file_skip_header(input, failure) != STATUS_OK)
         return failure->status;
     source->left_out += (uint64_t)(input->next - input->start);
@@ -178,57 +176,6 @@ static enum source_event source_input_detect(struct source *source, bool wait,
                : SOURCE_ERROR;
 }
 
-/* Reads what many decode; if the rest is not for them, leaves it to the decoder. */
-static enum source_event source_input_read_frames(struct source *source, void *buffer, size_t room,
-                                                  size_t *bytes, struct failure *failure)
-{
-    struct input *input = source->current;
-    off_t offset;
-    enum source_event event =
-        source_frames_read(input->frames, buffer, room, bytes, &offset, failure);
-
-    if (event != SOURCE_EMPTY)
-        return event;
-    source_set_frames(source, NULL);
-    source_frames_release(input->frames);
-    input->frames = NULL;
-    lseek(input->fd, offset, SEEK_SET); /* cannot fail: the offset is one we read at */
-    return SOURCE_EMPTY;
-}
-
-static enum source_event source_input_decode(struct source *source, void *buffer, size_t room,
-                                             bool wait, size_t *bytes, struct failure *failure)
-{
-    struct input *input = source->current;
-
-    if (input->frames) {
-        enum source_event event = source_input_read_frames(source, buffer, room, bytes, failure);
-        if (event != SOURCE_EMPTY)
-            return event;
-    }
-    for (*bytes = 0;;) {
-        size_t used = 0;
-        if (input->fault.status == STATUS_OK)
-            decoder_run(input->decoder, input->raw.data + input->raw.begin,
-                        input->raw.end - input->raw.begin, &used, buffer, room, bytes,
-                        &input->fault);
-        if (input->fault.status != STATUS_OK && *bytes == 0) {
-            *failure = input->fault;
-            return SOURCE_ERROR;
-        }
-        input->raw.begin += used;
-        if (*bytes > 0)
-            return SOURCE_DATA;
-        if (input->raw.begin < input->raw.end)
-            continue;
-        if (input->raw_ended)
-            return decoder_finish(input->decoder, failure) == STATUS_OK ? SOURCE_END : SOURCE_ERROR;
-        enum source_event event = source_input_read_ahead(source, wait, failure);
-        if (event != SOURCE_DATA)
-            return event;
-    }
-}
-
 /* What the file's data are, without those that were read ahead to look at them. */
 static enum source_event source_input_read_plain(struct source *source, void *buffer, size_t room,
                                                  bool wait, size_t *bytes, struct failure *failure)
@@ -240,8 +187,8 @@ static enum source_event source_input_read_plain(struct source *source, void *bu
         if (event != SOURCE_DATA)
             return event;
     }
-    if (input->decoder)
-        return source_input_decode(source, buffer, room, wait, bytes, failure);
+    if (input->frames)
+        return source_frames_read(input->frames, source, buffer, room, wait, bytes, failure);
     *bytes = source_ahead_take(&input->raw, buffer, room);
     if (*bytes > 0)
         return SOURCE_DATA;
@@ -293,8 +240,12 @@ enum source_event source_input_look(struct source *source, struct failure *failu
         return SOURCE_ERROR;
     }
     if (input->is_claimable) { /* its bytes are claimed later, these as well */
-        ssize_t n = pread(input->fd, plain->data, SOURCE_AHEAD_BYTES, input->next);
-        plain->end = n > 0 ? (size_t)n : 0;
+        ssize_t n = source_file_read_at(input->fd, plain->data, SOURCE_AHEAD_BYTES, input->next);
+        if (n < 0) {
+            source_input_fail(failure, input->name, strerror(errno));
+            return SOURCE_ERROR;
+        }
+        plain->end = (size_t)n;
         return SOURCE_DATA;
     }
     while (event == SOURCE_DATA && plain->end < SOURCE_AHEAD_BYTES) {

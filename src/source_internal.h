@@ -35,9 +35,7 @@ struct input {
     off_t next;
     off_t size;
     atomic_uint users;            /* the source while it is current, and every range being read */
-    struct decoder *decoder;      /* NULL: it is plain */
-    struct failure fault;         /* of the decoder, to be told behind what came before it */
-    struct source_frames *frames; /* decoded by many; NULL: the decoder alone does it */
+    struct source_frames *frames; /* NULL: it is plain */
     struct source_ahead raw;      /* as in the file */
     struct source_ahead plain;    /* decoded, to look at */
     uint64_t skip_lines;          /* of its header, that are still to come */
@@ -126,6 +124,12 @@ struct source_range source_file_claim(struct input *input, size_t filled, size_t
 enum status source_file_read(const struct source_range *range, void *buffer, uint64_t position,
                              struct failure *failure);
 
+/*
+ * Reads `bytes` bytes at an offset of a regular file, fewer only at its end. Returns how many, or
+ * -1 with errno. Thread-safe.
+ */
+ssize_t source_file_read_at(int fd, void *data, size_t bytes, off_t offset);
+
 /* Moves the first claim of a file behind its header. */
 enum status source_file_skip_header(struct input *input, struct failure *failure);
 
@@ -173,6 +177,18 @@ enum source_event source_input_look(struct source *source, struct failure *failu
 
 /* Makes a pipe hold as much as the system allows, 1 MiB by default; else does nothing. */
 void source_pipe_widen(int fd);
+
+/*
+ * A pipe that stays empty for this long is empty "for now". Returning each time that the reader has
+ * overtaken the writer would hand the pipe from thread to thread in small pieces.
+ */
+#define SOURCE_PIPE_PAUSE_MS 1
+
+/*
+ * Whether a read would find something, the end or an error, within so many milliseconds (-1: waits
+ * without limit); false once the source is stopped. The lock is held.
+ */
+bool source_pipe_has(const struct source *source, int milliseconds);
 
 /*
  * Reads what is there, up to `room` bytes; waits for it without limit if `wait`, else for as long

@@ -8,12 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * A pipe that stays empty for this long is empty "for now". Returning each time that the reader has
- * overtaken the writer would hand the pipe from thread to thread in small pieces.
- */
-#define SOURCE_PIPE_PAUSE_MS 1
-
 /* What an unprivileged process may set by default; larger pipes gained nothing. */
 #define SOURCE_PIPE_BYTES (1 << 20)
 
@@ -27,8 +21,7 @@ void source_pipe_widen(int fd)
 #endif
 }
 
-/* Whether a read would find something, the end or an error, within so many milliseconds. */
-static bool source_pipe_poll(const struct source *source, int milliseconds)
+bool source_pipe_has(const struct source *source, int milliseconds)
 {
     struct pollfd fds[2] = {{.fd = source->current->fd, .events = POLLIN},
                             {.fd = source->wake[0], .events = POLLIN}};
@@ -46,10 +39,10 @@ static bool source_pipe_poll(const struct source *source, int milliseconds)
  */
 static bool source_pipe_ready(struct source *source, bool wait)
 {
-    if (source_pipe_poll(source, 0))
+    if (source_pipe_has(source, 0))
         return true;
     source->waited = true;
-    return source_pipe_poll(source, wait ? -1 : SOURCE_PIPE_PAUSE_MS);
+    return source_pipe_has(source, wait ? -1 : SOURCE_PIPE_PAUSE_MS);
 }
 
 enum source_event source_pipe_read(struct source *source, void *buffer, size_t room, bool wait,

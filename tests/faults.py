@@ -1,0 +1,268 @@
+"""Lets the first, the second, ... call of every function fail, until one run has no such call.
+
+usage: faults.py GPUHIST TEST [ENGINE]...
+
+GPUHIST is built with --enable-faults; src/faults.c tells how a fault is asked for, and what for. What
+must be printed is computed here by plain Python.
+"""
+
+import array
+import collections
+import concurrent.futures
+import errno
+import gzip
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+BINS = 1000
+OLD = b"what was there before\n"
+SECONDS = 60  # only a run that hangs takes longer
+
+# Where a run without a usable GPU ends before the GPU has been given anything.
+CUDA_STARTS = {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaSetDeviceFlags",
+               "cudaSetDevice", "cudaDeviceGetAttribute", "cudaMalloc"}
+
+
+# --- inputs, and what must come of them ----------------------------------------------------------
+
+VALUES = random.Random(7).choices(range(BINS), k=40000)
+NOISE = random.Random(8).choices(range(-1 << 31, 1 << 31), k=100000)
+WANTED = range(0, BINS, 3)
+BINARY = array.array("i", VALUES).tobytes()
+TEXT = b"".join(b"a %d\n" % value for value in VALUES)
+
+
+def zstd(data, frames):
+    """So many frames, by the zstd program."""
+    size = -(-len(data) // frames)
+    return b"".join(subprocess.run(["zstd", "-qc"], input=data[i:i + size], check=True,
+                                   capture_output=True).stdout for i in range(0, len(data), size))
+
+
+def histogram(values):
+    return b"".join(b"%d\t%d\n" % pair for pair in sorted(collections.Counter(values).items()))
+
+
+def survivors(values):
+    kept, purged = [], []
+    for value in values:
+        (kept if not kept or value >= kept[-1] else purged).append(value)
+    return kept, purged
+
+
+def reduced(values):
+    return b"sum\t%d\nmax\t%d\n" % (sum(values), max(values))
+
+
+def counted(values):
+    return b"ge 500\t%d\nany-of @wanted\t%d\n" % (
+        sum(value >= 500 for value in values), sum(value in WANTED for value in values))
+
+
+class Case:
+    """A command, its files, what it prints; those that it writes are named there."""
+
+    def __init__(self, name, arguments, stdout=b"", files=None, stdin=None, written=None,
+                 engine=True, is_stream=False):
+        self.name = name
+        self.arguments = arguments
+        self.stdout = stdout
+        self.files = files or {}
+        self.stdin = stdin
+        self.written = written or {}
+        self.engine = engine
+        self.is_stream = is_stream
+
+
+def small(values):
+    """Arguments that make work for several threads of little data."""
+    return [*values, "--threads", "3", "--chunk-size", "64K"]
+
+
+def cases():
+    kept, purged = survivors(VALUES)
+    lines = b"".join(b"%d\n" % value for value in kept)
+    gzipped = gzip.compress(TEXT)
+    count = collections.Counter(VALUES)
+    yield Case("histogram of a file into a file", small(["--bins", str(BINS), "-o", "out", "in"]),
+               files={"in": BINARY, "out": OLD}, written={"out": histogram(VALUES)})
+    yield Case("many bins, from a pipe", small(["--bins", "4M"]), histogram(VALUES),
+               stdin=BINARY)
+    yield Case("fields of two files of text",
+               small(["--bins", str(BINS), "-f", "2", "--header", "in", "in"]),
+               histogram(VALUES * 2), files={"in": b"a name\n" + TEXT})
+    yield Case("reduce many frames", small(["reduce", "sum,max", "--binary", "in"]),
+               reduced(NOISE), files={"in": zstd(array.array("i", NOISE).tobytes(), 12)})
+    yield Case("reduce frames from a pipe", small(["reduce", "sum,max", "--binary"]),
+               reduced(VALUES), stdin=zstd(BINARY, 3))
+    yield Case("count text", small(["count", "--ge", "500", "--any-of", "@wanted", "-f", "2", "in"]),
+               counted(VALUES), files={"in": TEXT, "wanted": b"".join(b"%d\n" % w for w in WANTED)})
+    yield Case("count gzip from a pipe", small(["count", "--all", "-f", "2"]),
+               b"%d\n" % len(VALUES), stdin=gzipped)
+    yield Case("stalin-sort of a file", small(["stalin-sort", "--purged", "purged", "in"]),
+               array.array("i", kept).tobytes(), files={"in": BINARY}, is_stream=True,
+               written={"purged": array.array("i", purged).tobytes()})
+    yield Case("stalin-sort of text from a pipe into a file",
+               small(["stalin-sort", "-f", "-1", "-o", "out"]), stdin=TEXT, written={"out": lines})
+    yield Case("text in many chunks", small(["reduce", "sum,max", "in"]), reduced(NOISE),
+               files={"in": b"".join(b"%d\n" % value for value in NOISE)})
+    yield Case("a large result", small(["--bins", "40K", "--zeros", "-o", "out", "in"]),
+               files={"in": BINARY}, written={"out": b"".join(
+                   b"%d\t%d\n" % (value, count[value]) for value in range(40000))})
+    yield Case("results so far", small(["count", "--all", "--every", "1h", "-o", "/dev/stdout"]),
+               b"%d\n" % len(VALUES), stdin=BINARY)
+    yield Case("gzip of a file", small(["--bins", str(BINS), "-f", "2", "in"]), histogram(VALUES),
+               files={"in": gzipped})
+    yield Case("small files", ["reduce", "sum,max", "a", "b"], reduced(VALUES[:900]),
+               files={"a": BINARY[:2000], "b": BINARY[2000:3600]})
+
+
+def plain_cases():
+    for option in ("--help", "--version", "info"):
+        yield Case(option, [option], subprocess.run([GPUHIST, option], check=True,
+                                                    capture_output=True).stdout, engine=False)
+
+
+# --- running them --------------------------------------------------------------------------------
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+class Run:
+    """One run of a case with one fault, in a directory of its own."""
+
+    def __init__(self, case, fault, engine):
+        self.case = case
+        self.what = f"{case.name}, engine {engine}, {fault}"
+        arguments = [*case.arguments]
+        if case.engine and engine != "auto":
+            arguments += ["--engine", engine]
+        with tempfile.TemporaryDirectory() as directory, \
+                tempfile.NamedTemporaryFile(prefix="faults-mark-") as mark:
+            os.unlink(mark.name)
+            for name, data in case.files.items():
+                with open(os.path.join(directory, name), "wb") as file:
+                    file.write(data)
+            environment = {**os.environ, "GPUHIST_FAULT": fault, "GPUHIST_FAULT_MARK": mark.name}
+            try:
+                done = subprocess.run([GPUHIST, *arguments], cwd=directory, env=environment,
+                                      input=case.stdin or b"", capture_output=True,
+                                      timeout=SECONDS)
+            except subprocess.TimeoutExpired:
+                raise SystemExit(f"{self.what}: it hangs")
+            self.struck = os.path.exists(mark.name)
+            if not self.struck:
+                open(mark.name, "w").close()
+            self.status, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
+            self.left = {name: content(os.path.join(directory, name))
+                         for name in os.listdir(directory)}
+
+    def check(self, right, what):
+        if not right:
+            raise SystemExit(f"{self.what}: {what}; status {self.status}, stdout "
+                             f"{self.stdout[:200]!r}, stderr:\n{self.stderr.decode()[:3000]}")
+
+    def check_done(self):
+        self.check(self.status == 0 and self.stderr == b"", "not done")
+        self.check(self.stdout == self.case.stdout, "a wrong result")
+        self.check(self.left == {**self.case.files, **self.case.written}, f"files {list(self.left)}")
+
+    def check_failed(self, statuses, printed):
+        """`printed`: the fault comes after the result was written to standard output."""
+        case = self.case
+        self.check(self.status in statuses, "the status")
+        self.check(self.stderr.startswith(b"gpuhist: ") and self.stderr.endswith(b"\n") and
+                   self.stderr.count(b"\n") == 1, "not one line")
+        self.check(self.stdout == b"" or (printed and self.stdout == case.stdout) or
+                   (case.is_stream and case.stdout.startswith(self.stdout)), "a result is printed")
+        for name, data in self.left.items():
+            self.check(data == case.files.get(name) or data == case.written.get(name),
+                       f"{name} is left as {data[:100]!r}")
+
+
+def count_up(case, function, mode, engine):
+    """Lets one call after the other fail; returns how many there were."""
+    n = 1
+    while True:
+        run = Run(case, f"{function}:{n}{mode}", engine)
+        if not run.struck or run.status == 0:
+            run.check_done()
+        else:
+            run.check(mode in ("", "+"), "this is no failure")
+            starts = function in CUDA_STARTS and mode == "+" and n == 1
+            run.check(not (starts and engine == "auto"), "the CPU did not do the work")
+            statuses = [3] if starts else [1, 3] if engine == "cuda" else [1]
+            run.check_failed(statuses, printed=function in ("close", "dup"))
+        if not run.struck:
+            return n - 1
+        n += 1
+
+
+def count_up_all(units):
+    """Runs all (case, function, mode, engine); each function has to be called somewhere."""
+    calls = {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        units = list(units)
+        for unit, count in zip(units, pool.map(lambda unit: count_up(*unit), units)):
+            calls[unit[1]] = calls.get(unit[1], 0) + count
+    for function, count in calls.items():
+        print(f"{function}: {count} faults")
+    return calls
+
+
+# --- the tests -----------------------------------------------------------------------------------
+
+def functions(is_cuda):
+    names = subprocess.run([GPUHIST], env={**os.environ, "GPUHIST_FAULT": "list"}, check=True,
+                           capture_output=True, text=True).stdout.split()
+    return [name for name in names if name.lstrip("_").startswith("cuda") == is_cuda]
+
+
+def test_once(engines):
+    every = [*cases(), *plain_cases()]
+    calls = count_up_all((case, function, "", "cpu") for case in every
+                         for function in functions(False))
+    never = [function for function, count in calls.items() if count == 0]
+    if never:
+        raise SystemExit(f"never called: {never}")
+
+
+def test_on(engines):
+    every = [*cases(), *plain_cases()]
+    count_up_all((case, function, "+", "cpu") for case in every for function in functions(False))
+
+
+def test_harmless(engines):
+    """Interrupted calls, and those that move a byte instead of all, change nothing."""
+    interrupted = f"e{errno.EINTR}"
+    modes = [(function, interrupted) for function in ("read", "pread", "write", "poll")]
+    modes += [("read", f"e{errno.EAGAIN}")]  # somebody made the descriptor non-blocking
+    modes += [(function, "s") for function in ("read", "pread", "write")]
+    units = [(case, *mode, "cpu") for case in cases() for mode in modes]
+    # A file that may be written, but not replaced.
+    units += [(case, "rename", f"e{errno.EPERM}", "cpu") for case in cases() if "out" in case.files]
+    count_up_all(units)
+
+
+def test_cuda(engines):
+    if "cuda" not in engines:
+        raise SystemExit("no GPU")
+    count_up_all((case, function, mode, engine) for case in cases()
+                 for function in functions(True) for mode in ("", "+")
+                 for engine in ("cuda", "auto"))
+
+
+def test_cuda_host(engines):
+    """What fails on the host while a GPU works."""
+    count_up_all((case, function, mode, engine) for case in cases()
+                 for function in ("malloc", "calloc", "mmap", "pread", "read", "pthread_create")
+                 for mode in ("", "+") for engine in ("cuda", "auto"))
+
+
+GPUHIST = os.path.abspath(sys.argv[1])
+globals()["test_" + sys.argv[2]](sys.argv[3:])

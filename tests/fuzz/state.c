@@ -1,0 +1,152 @@
+/*
+ * libFuzzer: reads whatever comes as states and merges those of the first one's definition. What
+ * is taken must make a result; and saved and read again, the same state. An input that begins with
+ * 'r' is the file, behind that; any other the content of a frame, which is compressed here, or
+ * nothing would get past the checksum.
+ */
+#include "config.h"
+
+#include "operation.h"
+#include "reduce.h"
+#include "state_job.h"
+#include "writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define BINS_MAX  (1u << 20)
+#define FRAME_MAX ((size_t)4 << 20)
+
+/* States in memory, as files that have names. */
+static int input = -1;
+static char input_name[32];
+static char saved_name[64];
+static unsigned char frame[FRAME_MAX];
+
+static void require(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "%s\n", what);
+    abort();
+}
+
+static void remove_saved(void)
+{
+    unlink(saved_name);
+}
+
+static void prepare(void)
+{
+    input = memfd_create("states", 0);
+    require(input >= 0, "memfd_create");
+    snprintf(input_name, sizeof input_name, "/proc/self/fd/%d", input);
+    snprintf(saved_name, sizeof saved_name, "/dev/shm/gpuhist-fuzz-%ld", (long)getpid());
+    atexit(remove_saved);
+}
+
+static void set_input(const uint8_t *data, size_t bytes)
+{
+    require(ftruncate(input, 0) == 0, "ftruncate");
+    if (bytes > 0 && data[0] == 'r') {
+        require(pwrite(input, data + 1, bytes - 1, 0) == (ssize_t)(bytes - 1), "pwrite");
+        return;
+    }
+    static ZSTD_CCtx *context;
+    if (!context) {
+        context = ZSTD_createCCtx();
+        ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+        ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, -5);
+    }
+    size_t length = ZSTD_compress2(context, frame, sizeof frame, data, bytes);
+    require(!ZSTD_isError(length), "ZSTD_compress2");
+    require(pwrite(input, frame, length, 0) == (ssize_t)length, "pwrite");
+}
+
+/* Merges the states of a file; the job is that of the first. Whether all was well. */
+static bool merge(const char *name, struct job *job, void **partial, uint64_t *elements)
+{
+    struct failure failure;
+    struct state_reader *reader;
+    struct definition first = {.text = NULL};
+    bool found = true;
+    bool is_fine = state_reader_open(&reader, name, &failure) == STATUS_OK;
+
+    require(is_fine, "cannot open");
+    while (is_fine && found) {
+        char difference[DEFINITION_DIFFERENCE_SIZE];
+        struct definition definition;
+        struct job next;
+        is_fine = state_recall(reader, &definition, &next, &found, &failure) == STATUS_OK &&
+                  next.binning.bins <= BINS_MAX;
+        if (is_fine && found && !*partial) {
+            first = definition;
+            *job = next;
+            is_fine = operations[job->operation]->create(job, partial, &failure) == STATUS_OK;
+            is_fine = is_fine && state_load(reader, job, *partial, elements, &failure) == STATUS_OK;
+            continue;
+        }
+        if (is_fine && found)
+            is_fine = definition_compare(&first, &definition, difference) &&
+                      state_load(reader, job, *partial, elements, &failure) == STATUS_OK;
+        definition_destroy(&definition);
+        job_destroy(&next);
+    }
+    definition_destroy(&first);
+    state_reader_close(reader);
+    return is_fine && *partial;
+}
+
+static void save(const struct job *job, const void *partial)
+{
+    struct failure failure;
+    struct writer *writer;
+
+    require(writer_open(&writer, saved_name, &failure) == STATUS_OK, "writer_open");
+    require(state_save(writer, job, partial, &failure) == STATUS_OK, "state_save");
+    require(writer_close(writer, &failure) == STATUS_OK, "writer_close");
+}
+
+static void check(const struct job *job, void *partial, uint64_t elements)
+{
+    struct failure failure;
+    struct job again = {.predicates = NULL};
+    void *same = NULL;
+    uint64_t same_elements = 0;
+    char text[REDUCE_SIZE];
+
+    require(operations[job->operation]->finish(partial, job, elements, &failure) == STATUS_OK,
+            "a state that makes no result was taken");
+    for (unsigned i = 0; i < job->reductions.count; i++) {
+        if (reduce_has(reduce_result(partial), job->reductions.ids[i]))
+            reduce_write(text, reduce_result(partial), &job->element, job->reductions.ids[i]);
+    }
+    save(job, partial);
+    require(merge(saved_name, &again, &same, &same_elements), "what was saved cannot be read");
+    require(same_elements == elements, "other elements were saved");
+    operations[again.operation]->destroy(same);
+    job_destroy(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    struct job job = {.predicates = NULL};
+    void *partial = NULL;
+    uint64_t elements = 0;
+
+    if (input < 0)
+        prepare();
+    set_input(data, bytes);
+    if (merge(input_name, &job, &partial, &elements))
+        check(&job, partial, elements);
+    if (partial)
+        operations[job.operation]->destroy(partial);
+    job_destroy(&job);
+    return 0;
+}

@@ -1,0 +1,295 @@
+#!/usr/bin/env bats
+# Saved states: --save and merge. What they add up to is compared with one run in merge.py.
+
+load helpers
+
+setup() {
+    mkdir "$BATS_TEST_TMPDIR/work"
+    cd "$BATS_TEST_TMPDIR/work"
+    int32 1 2 2 >a
+    int32 2 3 >b
+    printf '1\t1\n2\t3\n3\t1\n' >expected
+}
+
+check_merge() { # TEST [ARG]...: one of merge.py
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    timeout 280 "$PYTHON" "$srcdir/tests/merge.py" "$GPUHIST" "$@"
+}
+
+save_both() { # ARG...: the states of a and b
+    gpuhist "$@" --binary --save a.state -o /dev/null a
+    gpuhist "$@" --binary --save b.state -o /dev/null b
+}
+
+@test "parts merge to what one run prints: i8" { check_merge equal i8; }
+@test "parts merge to what one run prints: u8" { check_merge equal u8; }
+@test "parts merge to what one run prints: i16" { check_merge equal i16; }
+@test "parts merge to what one run prints: u16be" { check_merge equal u16be; }
+@test "parts merge to what one run prints: i32" { check_merge equal i32; }
+@test "parts merge to what one run prints: u32" { check_merge equal u32; }
+@test "parts merge to what one run prints: i64be" { check_merge equal i64be; }
+@test "parts merge to what one run prints: u64" { check_merge equal u64; }
+
+@test "a state is what the manual says, and what is not is refused" {
+    command -v zstd >/dev/null || skip "no zstd"
+    check_merge format
+}
+
+@test "a damaged state is refused, wherever it is cut or a bit flipped" { check_merge damage; }
+
+@test "2^64 elements are too many, and nothing wraps" {
+    command -v zstd >/dev/null || skip "no zstd"
+    check_merge overflow
+}
+
+@test "text, binary of either byte order and compressed files of one type are the same state" {
+    numpy 'np.array([1, 2, 2], "<i8").tofile("little")
+np.array([1, 2, 2], ">i8").tofile("big")'
+    gpuhist -t i64 --binary --bins 5 --save binary -o /dev/null little
+    gpuhist -t i64be --bins 5 --save big -o /dev/null big
+    printf '1\n2\n2\n' | gzip | gpuhist --bins 5 --save text -o /dev/null ||
+        printf '1\n2\n2\n' | gpuhist --bins 5 --save text -o /dev/null
+    cmp binary big
+    cmp binary text
+}
+
+@test "states do not depend on engine, threads and chunks" {
+    random_file in '<i4' 0 70000 300000
+    for engine in $ENGINES; do
+        gpuhist --binary --bins 65000 --engine "$engine" --threads 1 -q --save one -o /dev/null in
+        gpuhist --binary --bins 65000 --engine "$engine" --threads 7 --chunk-size 4K -q \
+            --save many -o /dev/null <in
+        cmp one many
+        [ ! -e first ] || cmp one first
+        mv one first
+    done
+}
+
+@test "several states in one file or stream are merged, too" {
+    save_both --bins 5
+    cat a.state b.state >both
+    gpuhist merge both | cmp expected -
+    cat a.state b.state | gpuhist merge | cmp expected -
+    gpuhist merge a.state - <b.state | cmp expected -
+    { gpuhist --binary --bins 5 --save - a; gpuhist --binary --bins 5 --save - b; } |
+        gpuhist merge | cmp expected -
+}
+
+@test "--save - takes the place of the result, unless that goes elsewhere" {
+    gpuhist --binary --bins 5 --save - a >out
+    gpuhist --binary --bins 5 --save a.state a >result
+    cmp out a.state
+    gpuhist --binary --bins 5 --save - -o other a | cmp a.state -
+    cmp result other
+    run -0 --separate-stderr bash -c 'printf "" | "$GPUHIST" reduce mean --save - >empty'
+    [ -z "$stderr" ]
+    run --separate-stderr gpuhist merge empty
+    assert_failed 1 "the input is empty: it has no mean"
+}
+
+@test "merge prints as one run does: reports, --quiet, --zeros, --format, -o, --stats" {
+    save_both --range 2:4 --bins 2
+    run -0 --separate-stderr gpuhist merge a.state b.state
+    [ "$output" = $'2\t3\n3\t1' ]
+    [ "$stderr" = "gpuhist: values outside the bins: below 1, above 0" ]
+    run -0 --separate-stderr gpuhist merge -q a.state
+    [ "$output" = $'2\t2' ] && [ -z "$stderr" ]
+    [ "$(gpuhist merge -q --zeros a.state)" = $'2\t2\n3\t0' ]
+    [ "$(gpuhist merge -q --format raw a.state | od -An -v -tu8 | tr -s ' ')" = " 2 0" ]
+    run -0 --separate-stderr gpuhist merge --stats -q -o out a.state b.state
+    [ -z "$output" ] && [ "$stderr" = "gpuhist: 2 states, 5 elements" ]
+    printf '2\t3\n3\t1\n' | cmp - out
+}
+
+@test "a state may be replaced by what it is merged to" {
+    save_both --bins 5
+    gpuhist merge --save a.state a.state b.state | cmp expected -
+    gpuhist merge a.state | cmp expected -
+}
+
+@test "states of other jobs are refused, with the line that differs" {
+    save_both --bins 5
+    refuse() { # TEXT ARG...: the state of such a run does not go with a.state
+        local text=$1
+        shift
+        gpuhist "$@" --save other -o /dev/null a
+        run --separate-stderr gpuhist merge a.state b.state other
+        assert_failed 1 "other: $text as in a.state"
+    }
+    refuse "bins 512, not 5" --binary --bins 512
+    refuse "type i16, not i32" --binary -t i16 --bins 5
+    refuse "range 1:6, not 0:5" --binary --bins 5 --range 1:6
+    refuse "outside clamp, not report" --binary --bins 5 --outside clamp
+    refuse "operation reduce, not histogram" reduce --binary
+    gpuhist reduce sum,max --binary --save a.state -o /dev/null a
+    run --separate-stderr gpuhist merge a.state b.state
+    assert_failed 1 "b.state: operation histogram, not reduce as in a.state"
+    save_both count --ge 2 --lt 3
+    refuse "predicate ge 3 not -2147483648:3, not ge 2 not -2147483648:2" \
+        count --binary --ge 3 --lt 3
+    refuse "no predicate lt 3 -2147483648:3" count --binary --ge 2
+    refuse "also predicate all  every, not" count --binary --ge 2 --lt 3 --all
+}
+
+@test "sets are compared by their values" {
+    echo 1 3 5 7 11 >list
+    save_both count --any-of @list
+    echo 7 5 3 1 11 1 >list
+    gpuhist count --binary --any-of @list --save same a >/dev/null
+    [ "$(gpuhist merge a.state b.state same)" = 3 ]
+    rm list # merge reads no list
+    [ "$(gpuhist merge a.state b.state same)" = 3 ]
+    echo 1 3 5 7 12 >list
+    gpuhist count --binary --any-of @list --save other a >/dev/null
+    run --separate-stderr gpuhist merge a.state other
+    assert_failed 1 "other: predicate any-of @list 5 values, "
+}
+
+@test "options of the input and of other operations are usage errors" {
+    save_both --bins 5
+    gpuhist reduce --binary --save reduce.state -o /dev/null a
+    for option in --bins=5 --range=0:5 --outside=clamp --type=i32 --binary --text --field=1 \
+        --engine=cpu --threads=2 --chunk-size=1M --every=1s --strict --ge=3 --invalid=warn; do
+        run --separate-stderr gpuhist merge "$option" a.state
+        assert_failed 2 "option ${option%%=*} does not go with merge"
+    done
+    for option in --zeros --format=raw; do
+        run --separate-stderr gpuhist merge "$option" reduce.state
+        assert_failed 2 "option ${option%%=*} does not go with states of reduce"
+    done
+    run --separate-stderr gpuhist stalin-sort --save state a
+    assert_failed 2 "option --save does not go with stalin-sort"
+    [ ! -e state ]
+    run --separate-stderr gpuhist --bins 5 --save '' a
+    assert_failed 2 "invalid --save ''"
+}
+
+@test "no state, files that are none, and missing ones are errors" {
+    save_both --bins 5
+    run --separate-stderr gpuhist merge a.state missing
+    assert_failed 1 "missing: No such file or directory"
+    run --separate-stderr gpuhist merge a.state .
+    assert_failed 1 ".: Is a directory"
+    run --separate-stderr gpuhist merge a.state a
+    assert_failed 1 "a: not a gpuhist state"
+    run --separate-stderr gpuhist merge </dev/null
+    assert_failed 1 "standard input: not a gpuhist state"
+    gzip <a.state >packed || skip "no gzip"
+    run --separate-stderr gpuhist merge packed
+    assert_failed 1 "packed: not a gpuhist state"
+}
+
+@test "a state that cannot be written is told before the input is read" {
+    for name in missing/state . "$(printf 'x%.0s' {1..5000})"; do
+        run --separate-stderr timeout 30 "$GPUHIST" --binary --bins 5 --save "$name" /dev/zero
+        assert_failed 1 "cannot write "
+    done
+    run --separate-stderr timeout 30 "$GPUHIST" --binary --bins 5 --save x -o ./x /dev/zero
+    assert_failed 2 "--save and the result cannot both go to 'x'"
+    mkfifo fifo
+    run --separate-stderr timeout 30 "$GPUHIST" --binary --bins 5 --save fifo -o fifo /dev/zero
+    assert_failed 2 "--save and the result cannot both go to 'fifo'"
+    run --separate-stderr timeout 30 "$GPUHIST" --binary --bins 5 --save /dev/stdout /dev/zero
+    assert_failed 2 "--save and the result cannot both go to '/dev/stdout'"
+    run --separate-stderr timeout 30 bash -c '"$GPUHIST" --binary --bins 5 --save out /dev/zero >out'
+    assert_failed 2 "--save and the result cannot both go to 'out'"
+    run --separate-stderr timeout 30 "$GPUHIST" --binary --bins 5 --save - -o - </dev/null
+    [ "$status" -eq 0 ]
+    gpuhist --binary --bins 5 --save /dev/null -o /dev/null a
+}
+
+@test "a full disk: no result, no state" {
+    [ -c /dev/full ] || skip "no /dev/full"
+    run --separate-stderr gpuhist --binary --bins 5 --save /dev/full a
+    assert_failed 1 "cannot write /dev/full: No space left on device"
+    run --separate-stderr bash -c '"$GPUHIST" --binary --bins 5 --save - a >/dev/full'
+    assert_failed 1 "cannot write standard output: No space left on device"
+    save_both --bins 5
+    run --separate-stderr gpuhist merge --save /dev/full a.state b.state
+    assert_failed 1 "cannot write /dev/full: No space left on device"
+    random_file in '<i4' 0 5000000 1000000
+    run --separate-stderr bash -c 'ulimit -f 1; "$GPUHIST" --binary --bins 5M --save big in'
+    assert_failed 1 "cannot write big: File too large"
+    [ ! -e big ]
+}
+
+@test "bad input leaves no new state, and an old one as it was" {
+    printf xyz >odd
+    echo old >old
+    for name in new old; do
+        run --separate-stderr gpuhist --binary --bins 5 --save "$name" a odd
+        assert_failed 1 "3 bytes left over"
+    done
+    [ ! -e new ] && [ "$(cat old)" = old ]
+    gpuhist --binary --bins 5 --save good -o /dev/null a
+    head -c 30 good >part
+    run --separate-stderr gpuhist merge --save new good part
+    assert_failed 1 "part: damaged state"
+    [ ! -e new ]
+}
+
+@test "runs that save to one file at the same time leave the state of one of them" {
+    save_both --bins 100K
+    for _ in {1..10}; do
+        for input in a b a b; do
+            gpuhist --binary --bins 100K --save shared -o /dev/null "$input" &
+        done 3>&-
+        for _ in {1..5}; do # what is there at any time is whole
+            [ ! -e shared ] || gpuhist merge -o /dev/null shared
+        done
+        wait
+        cmp -s shared a.state || cmp shared b.state
+    done
+    [ -z "$(find . -name '.gpuhist*')" ]
+}
+
+@test "--save to a FIFO" {
+    mkfifo fifo
+    timeout 60 "$GPUHIST" merge fifo >out 3>&- &
+    gpuhist --binary --bins 5 --save fifo -o /dev/null a b
+    wait $!
+    cmp expected out
+}
+
+@test "--every saves each time to a file, and to a stream once" {
+    for file in state -; do
+        {
+            cat a
+            for _ in {1..200}; do
+                sleep 0.05
+                [ "$file" = - ] || [ ! -e state ] || break
+            done
+            [ "$file" = - ] || { gpuhist merge state >so_far; }
+            sleep 0.1
+            cat b
+        } | timeout 60 "$GPUHIST" --binary --bins 5 --every 20ms --save "$file" -o result >stream
+        cmp expected result
+    done 3>&-
+    printf '1\t1\n2\t2\n' | cmp - so_far
+    gpuhist merge state | cmp expected -
+    gpuhist merge stream | cmp expected -
+}
+
+@test "one bin, and 5M bins" {
+    gpuhist --binary --bins 1 --range 0:10 --save one -o /dev/null a
+    [ "$(gpuhist merge one one)" = $'0\t10\t6' ]
+    random_file in '<i4' 0 5000000 3000000
+    head -c 4000000 in >first
+    tail -c +4000001 in >second
+    gpuhist --binary --bins 5M in >whole
+    gpuhist --binary --bins 5M --save first.state -o /dev/null first
+    gpuhist --binary --bins 5M --save second.state -o /dev/null second
+    gpuhist merge second.state first.state | cmp whole -
+    [ "$(stat -c %s first.state)" -lt 4000000 ] # less than a byte a bin
+}
+
+@test "a state of more bins than there is memory for is refused at once" {
+    skip_under_asan
+    command -v zstd >/dev/null || skip "no zstd"
+    printf '%s\t%s\n' "gpuhist state 1" "" operation histogram type i32 bins 4294967294 \
+        range 0:4294967294 width 1 outside report >lines
+    sed -i '1s/\t$//' lines
+    { cat lines; printf '\n\0\0\0\0\0'; } | zstd -qc >large
+    run --separate-stderr bash -c 'ulimit -v 2000000; "$GPUHIST" merge large'
+    assert_failed 1 "4294967294 bins"
+}

@@ -1,0 +1,307 @@
+"""Saved states and gpuhist merge, against one run over the same input.
+
+usage: merge.py GPUHIST TEST [ARG]...
+
+    equal TYPE    inputs in parts, cut in several ways, by every operation and binning
+    format        the states of a few inputs, decoded by zstd and by what is documented, and made
+    damage        states cut at every byte, and with bits flipped, of one of them all
+    overflow      states that together have 2^64 elements and more
+"""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+
+def run(*arguments, stdin=b""):
+    return subprocess.run(arguments, input=stdin, capture_output=True, timeout=120)
+
+
+def outcome(done):
+    return done.returncode, done.stdout, done.stderr
+
+
+def require(holds, *what):
+    if not holds:
+        raise SystemExit(" ".join(str(w) for w in what))
+
+
+# --- equal ------------------------------------------------------------------------------------
+
+def jobs(info, options):
+    """Command lines for values of that type; those whose options this build lacks are left out."""
+    low, limit = int(info.min), int(info.max) + 1
+    yield ["--bins", "100"]
+    yield ["--bins", "100", "--outside", "clamp", "--zeros"]
+    yield ["--bins", "100", "--outside", "ignore", "--format", "raw"]
+    yield ["--bins", "7", "--range", f"{low}:{limit}"]
+    yield ["--bins", "1", "--range", f"{low}:{limit}"]
+    yield ["--bins", "50", "--range", f"{low}:{low + 50}", "--outside", "report"]
+    if info.bits > 8:
+        yield ["--bins", "20011", "--range", f"{low // 2}:{limit // 2}"]
+    for job, needs in ((["--width", "7", "--range", f"{low}:{limit - 2}"], "--width"),
+                       (["--width", str(limit // 3), "--range", f"{low}:{limit}"], "--width"),
+                       (["--log2"], "--log2"), (["--log10", "--zeros"], "--log10"),
+                       (["--edges", f"{low},0,1,5,100,{limit - 1}" if low else "0,1,5,100"],
+                        "--edges")):
+        if needs in options and (info.bits < 32 or job[0] != "--width" or job[1] != "7"):
+            yield job
+    yield []
+    yield ["--quantiles", "50,99"]
+    yield ["--width", "10"]
+    yield ["--width", "1", "--top", "5"]
+    yield ["--width", str(limit // 3)]
+    yield ["reduce"]
+    yield ["reduce", "stddev,min"]
+    yield ["reduce", "count"]
+    yield ["reduce", "xor,or,and,sum,max"]
+    yield ["count", "--ge", "50", "--ne", "3", "--in", "10:60", "--all", "--lt", "-1000"]
+    yield ["count", "--any-of", "1,2,3,70,99", "--eq", "5", "--any-of", ""]
+    yield ["count", "--le", "1K"]
+
+
+def cut(values, parts, rng):
+    """The values in that many parts: pieces, dealt out, by size, or all in one and others empty."""
+    way = rng.randrange(4)
+    if way == 0:
+        edges = sorted(rng.randrange(len(values) + 1) for _ in range(parts - 1))
+        return np.split(values, edges)
+    if way == 1:
+        return [values[i::parts] for i in range(parts)]
+    if way == 2:
+        return np.array_split(np.sort(values), parts)
+    return [values if i == parts // 2 else values[:0] for i in range(parts)]
+
+
+def merge_in_steps(gpuhist, names, rng):
+    """Merges some of the states to a new one, and so on until there is one."""
+    names = list(names)
+    while len(names) > 1:
+        rng.shuffle(names)
+        n = rng.randrange(2, len(names) + 1)
+        made = f"{names[0]}+"
+        done = run(gpuhist, "merge", "--save", made, "-q", "-o", os.devnull, *names[:n])
+        require(done.returncode in (0, 1) and not done.stdout, done.stderr)
+        names[:n] = [made]
+    return names[0]
+
+
+# What merge takes, too; all but the first with a value.
+PRINTING = ["--zeros", "--format", "--quantiles", "--top"]
+
+
+def check_job(gpuhist, job, common, dtype, values, rng):
+    options = [o for i, o in enumerate(job) if o in PRINTING or i and job[i - 1] in PRINTING[1:]]
+    parts = cut(values, rng.randrange(1, 6), rng)
+    names = [f"part{i}" for i in range(len(parts))]
+    whole = run(gpuhist, *job, *common, stdin=values.astype(dtype).tobytes())
+    for name, part in zip(names, parts):
+        done = run(gpuhist, *job, *common, "--save", name, stdin=part.astype(dtype).tobytes())
+        alone = run(gpuhist, *job, *common, stdin=part.astype(dtype).tobytes())
+        require(outcome(done) == outcome(alone), "--save changes the result of", job, done)
+    rng.shuffle(names)
+    for merged in (run(gpuhist, "merge", *options, *names),
+                   run(gpuhist, "merge", *options,
+                       stdin=b"".join(open(name, "rb").read() for name in names)),
+                   run(gpuhist, "merge", *options, merge_in_steps(gpuhist, names, rng))):
+        require(outcome(merged) == outcome(whole), job, common, len(parts), "parts:\n", merged,
+                "\nin one run:\n", whole)
+
+
+def test_equal(gpuhist, type_name):
+    order = ">" if type_name.endswith("be") else "<"
+    bare = type_name.removesuffix("be").removesuffix("le")
+    dtype = np.dtype(f"{order}{bare[0]}{int(bare[1:]) // 8}")
+    info = np.iinfo(dtype)
+    rng = random.Random(type_name)
+    numbers = np.random.default_rng(len(type_name))
+    options = run(gpuhist, "--help").stdout.decode().split()
+    count = 0
+    for job in jobs(info, options):
+        for n in (0, 1, 30000):
+            values = numbers.integers(info.min, info.max, n, dtype=dtype.newbyteorder("="),
+                                      endpoint=True)
+            small = numbers.integers(0, 100, n // 2)
+            values[:n // 2] = small
+            check_job(gpuhist, job, ["--binary", "-t", type_name], dtype, values, rng)
+            count += 1
+    require(count >= 39, "only", count, "runs")
+
+
+# --- format -----------------------------------------------------------------------------------
+
+def leb128(number):
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def read_leb128(data):
+    numbers = []
+    number = shift = 0
+    for byte in data:
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            numbers.append(number)
+            number = shift = 0
+    require(shift == 0, "a number that does not end")
+    return numbers
+
+
+def make(lines, numbers, version=1):
+    """A state with that definition and those numbers."""
+    text = f"gpuhist state {version}\n" + "".join(line + "\n" for line in lines) + "\n"
+    content = text.encode() + b"".join(leb128(n) for n in numbers)
+    return subprocess.run(["zstd", "-q", "-c"], input=content, capture_output=True,
+                          check=True).stdout
+
+
+def decoded(gpuhist, *arguments, stdin):
+    state = run(gpuhist, *arguments, "--save", "-", stdin=stdin)
+    require(state.returncode == 0, state.stderr)
+    content = subprocess.run(["zstd", "-dcq"], input=state.stdout, capture_output=True,
+                             check=True).stdout
+    text, numbers = content.split(b"\n\n", 1)
+    return text.decode().split("\n"), read_leb128(numbers)
+
+
+UNITS = ["operation\thistogram", "type\ti64", "bins\t10", "range\t0:10", "width\t1",
+         "outside\treport"]
+
+
+def test_format(gpuhist):
+    lines, numbers = decoded(gpuhist, "--bins", "10", stdin=b"3 3 9 -1 10 11 300")
+    require(lines == ["gpuhist state 1"] + UNITS, lines)
+    require(numbers == [7, 0, 1, 3, 2, 3, 1, 5, 0], numbers)
+    lines, numbers = decoded(gpuhist, "reduce", "max,variance", "-t", "i16", stdin=b"3 -300 4")
+    require(lines[1:] == ["operation\treduce", "type\ti16", "reductions\tmax,variance"], lines)
+    require(numbers == [3, 2**64 - 293, 2**64 - 1, 90025, 0, 0, 4], numbers)
+    lines, numbers = decoded(gpuhist, "count", "-t", "u8", "--ge", "4", "--all", "--any-of",
+                             "3,\t1", "--lt", "0", stdin=b"3 5 5")
+    require(lines[1:6] == ["operation\tcount", "type\tu8", "predicate\tge\t4\tnot 0:4",
+                           "predicate\tall\t\tevery", lines[5]], lines)
+    require(lines[5].startswith("predicate\tany-of\t3,\\0111\t2 values, "), lines[5])
+    require(lines[6:] == ["predicate\tlt\t0\tnot every"], lines)
+    require(numbers == [3, 1, 0, 1, 0], numbers)
+
+    def merged(state):
+        return run(gpuhist, "merge", stdin=state)
+
+    good = make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5, 0])
+    require(merged(good).stdout == b"3\t2\n9\t1\n", merged(good))
+    for state, words in (
+            (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5, 0], 2), "a state of version 2"),
+            (make(UNITS, [6, 0, 1, 3, 2, 3, 1, 5, 0]), "more was counted"),
+            (make(UNITS, [8, 0, 1, 3, 2, 3, 1, 5, 0]), "not all was counted"),
+            (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 6, 0]), "a bin that there is not"),
+            (make(UNITS, [3, 0, 0, 0, 3, 2**128 - 1, 0]), "a bin that there is not"),
+            (make(UNITS, [3, 0, 0, 0, 2**64, 0, 0]), "a number is too long"),
+            (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5]), "it ends too early"),
+            (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5, 0, 0]), "it does not end"),
+            (make(UNITS + ["more\t1"], [0] * 5), "its definition is wrong"),
+            (make(UNITS[:2] + ["bins\t11"] + UNITS[3:], [0] * 5), "its definition is wrong"),
+            (make(UNITS[:2] + ["bins\t010"] + UNITS[3:], [0] * 5), "its definition is wrong"),
+            (make(UNITS[:2] + ["bins\t4294967295"] + UNITS[3:], [0] * 5), "it has no bins"),
+            (make(UNITS[:3] + ["range\t10:0"] + UNITS[4:], [0] * 5), "its bins cannot be"),
+            (make(["operation\tstalin-sort"], [0]), "of no operation that is known"),
+            (make(["operation\treduce", "type\ti7"], [0]), "of no type that is known"),
+            (make(["operation\treduce", "type\ti8", "reductions\tsum"], [2, 255, 0]),
+             "no elements have such values"),
+            (make(["operation\treduce", "type\ti8", "reductions\tmin,max"], [2, 5, 4]),
+             "no elements have such values"),
+            (make(["operation\treduce", "type\tu8", "reductions\tvariance"], [2, 4, 0, 7, 0, 0]),
+             "no elements have such values"),
+            (make(["operation\treduce", "type\tu8", "reductions\tor"], [1, 256]),
+             "no elements have such values"),
+            (make(["operation\tcount", "type\tu8", "predicate\tge\t4\tnot 0:4"], [3, 4]),
+             "more was counted"),
+            (make(["operation\tcount", "type\tu8", "predicate\tge\t4\tnot 0:400"], [3, 3]),
+             "a predicate that cannot be read"),
+            (make([], [0]), "it has no definition"),
+            (good + good[:10], "it is cut off"),
+            (good + b"\n", "what follows it is none"),
+            (good[:3], "not a gpuhist state"),
+            (subprocess.run(["zstd", "-qc"], input=b"gpuhist stats", capture_output=True).stdout,
+             "not a gpuhist state"),
+            (subprocess.run(["zstd", "-qc", "--no-check"], input=b"gpuhist state 1\n",
+                            capture_output=True).stdout, "not a gpuhist state"),
+            (b"", "not a gpuhist state"), (b"3\t2\n9\t1\n", "not a gpuhist state")):
+        done = merged(state)
+        require(done.returncode == 1 and not done.stdout and words in done.stderr.decode() and
+                done.stderr.startswith(b"gpuhist: standard input: ") and
+                done.stderr.count(b"\n") == 1, words, done)
+
+
+# --- damage -----------------------------------------------------------------------------------
+
+def require_refused_or_same(done, whole, what):
+    if outcome(done) == outcome(whole):
+        return 1
+    require(done.returncode == 1 and not done.stdout and done.stderr.count(b"\n") == 1 and
+            done.stderr.startswith(b"gpuhist: standard input: "), what, done)
+    return 0
+
+
+def test_damage(gpuhist):
+    for job in (["--bins", "10", "-q"], ["reduce"], ["count", "--ge", "3", "--any-of", "1,5"]):
+        state = run(gpuhist, *job, "--save", "-", stdin=b"3 3 9 7 -1 10 11 300").stdout
+        whole = run(gpuhist, "merge", "-q", stdin=state)
+        require(whole.returncode == 0 and whole.stdout, whole)
+        for n in range(len(state)):
+            done = run(gpuhist, "merge", "-q", stdin=state[:n])
+            require(not require_refused_or_same(done, whole, f"cut at {n}"), "cut at", n)
+        same = 0
+        every = 1 if job[0] == "--bins" else 11  # tests/unit/state flips all bits of all
+        for bit in range(0, 8 * len(state), every):
+            flipped = bytearray(state)
+            flipped[bit // 8] ^= 1 << bit % 8
+            same += require_refused_or_same(
+                run(gpuhist, "merge", "-q", stdin=bytes(flipped)), whole, f"bit {bit}")
+        require(same <= 16, same, "flips of", 8 * len(state), "made no difference")
+        for text in (b"\n", b"\0", state[:4], b"\x50\x2a\x4d\x18\0\0\0\0"):
+            done = run(gpuhist, "merge", "-q", stdin=state + text)
+            require(not require_refused_or_same(done, whole, "trailing"), "trailing", text)
+
+
+# --- overflow ---------------------------------------------------------------------------------
+
+def test_overflow(gpuhist):
+    most = 2**64 - 1
+    count = ["operation\tcount", "type\tu8", "predicate\teq\t4\t4:5"]
+    reduce = ["operation\treduce", "type\tu64", "reductions\tcount,sum,max,stddev"]
+    square = most**3
+    words = [square & most, square >> 64 & most, square >> 128]
+    for lines, numbers, small, shown in (
+            (UNITS, [most, 0, 0, 0, most, 3, 0], [1, 0, 0, 0, 1, 3, 0], f"3\t{most}\n"),
+            (UNITS, [most, most, 0, 0, 0], [1, 1, 0, 0, 0], ""),
+            (UNITS, [most, 0, 0, 0, most - 1, 3, 1, 0, 0], [1, 0, 1, 0, 0],
+             f"3\t{most - 1}\n4\t1\n"),
+            (count, [most, most], [1, 0], f"{most}\n"),
+            (reduce, [most, 1, most - 1] + words + [most], [1, 1, 0, 1, 0, 0, 1],
+             f"count\t{most}\nsum\t{most * most}\nmax\t{most}\nstddev\t0\n")):
+        large, one = make(lines, numbers), make(lines, small)
+        done = run(gpuhist, "merge", stdin=large)
+        require(done.returncode == 0 and done.stdout.decode() == shown, done)
+        for state in (large + one, one + large, large + large):
+            done = run(gpuhist, "merge", stdin=state)
+            require(done.returncode == 1 and not done.stdout and
+                    b"more than 2^64 - 1 elements" in done.stderr, done)
+
+
+def main():
+    gpuhist, test = os.path.abspath(sys.argv[1]), globals()[f"test_{sys.argv[2]}"]
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+        test(gpuhist, *sys.argv[3:])
+        os.chdir("/")
+
+
+main()

@@ -1,0 +1,271 @@
+"""Sends signals to gpuhist while it works.
+
+usage: signals.py GPUHIST TEST ENGINE...
+
+Nothing depends on how long something takes: a test waits until what it waits for has happened, and
+the caller limits the whole.
+"""
+
+import array
+import collections
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+OPERATIONS = (["--bins", "1K"], ["reduce"], ["count", "--ge", "5"], ["stalin-sort"])
+VALUES = array.array("i", random.Random(7).choices(range(1000), k=200000))
+
+
+def check(right, what):
+    if not right:
+        raise SystemExit(f"wrong: {what}")
+
+
+def usual_signals():
+    """What a job of a shell in the background would ignore."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def start(arguments, **more):
+    more = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+            "preexec_fn": usual_signals, **more}
+    return subprocess.Popen([GPUHIST, *arguments], bufsize=0, **more)
+
+
+def counts():
+    return "".join(f"{value}\t{count}\n"
+                   for value, count in sorted(collections.Counter(VALUES).items())).encode()
+
+
+def survivors():
+    kept = array.array("i")
+    for value in VALUES:
+        if not kept or value >= kept[-1]:
+            kept.append(value)
+    return kept.tobytes()
+
+
+def state(process):
+    """The letter that /proc has for what the process does."""
+    with open(f"/proc/{process.pid}/stat") as file:
+        return file.read().rsplit(")", 1)[1].split()[0]
+
+
+def wait_until_blocking_usr1(process):
+    """From then on it cannot be killed by it."""
+    while True:
+        for task in os.listdir(f"/proc/{process.pid}/task"):
+            with open(f"/proc/{process.pid}/task/{task}/status") as status:
+                for line in status:
+                    if line.startswith("SigBlk:") and \
+                            int(line.split()[1], 16) >> (signal.SIGUSR1 - 1) & 1:
+                        return
+        time.sleep(0.001)
+
+
+def fill(process):
+    """Writes until the pipe takes no more, and returns: what was taken is at work or waits."""
+    os.set_blocking(process.stdin.fileno(), False)
+    for _ in range(1000):
+        try:
+            os.write(process.stdin.fileno(), bytes(65536))
+        except BlockingIOError:
+            break
+    os.set_blocking(process.stdin.fileno(), True)
+
+
+# --- the end -------------------------------------------------------------------------------------
+
+def end(process, number, what):
+    """It dies of the signal, although its input has not ended, and prints nothing."""
+    process.send_signal(number)
+    check(process.wait() == -number, f"{what}: status {process.returncode}")
+    check(process.stderr.read() == b"", f"{what}: stderr")
+    process.stdin.close()
+    return process.stdout.read()
+
+
+def test_end(engine):
+    for number in ENDING:
+        for arguments in OPERATIONS:
+            process = start([*arguments, "--engine", engine])
+            fill(process)
+            printed = end(process, number, f"{number!r} for {arguments}")
+            check(printed == b"" or arguments == ["stalin-sort"], f"printed {printed[:99]!r}")
+
+
+def test_end_at_output(engine):
+    """It waits for its reader, who takes nothing."""
+    for number in ENDING:
+        process = start(["stalin-sort", "--engine", engine])
+        fill(process)
+        end(process, number, "a full output")
+    with tempfile.TemporaryDirectory() as directory:
+        os.mkfifo(os.path.join(directory, "out"))
+        process = start(["reduce", "sum", "-o", os.path.join(directory, "out")],
+                        stdin=subprocess.DEVNULL)
+        process.stdin = open(os.devnull)
+        end(process, signal.SIGTERM, "a FIFO without a reader")
+
+
+def test_end_of_file(engine):
+    """-o: at whatever moment the end comes, the file is the old one or the new one."""
+    complete = counts()
+    dice = random.Random(8)
+    seen = set()
+    with tempfile.TemporaryDirectory() as directory:
+        source, out = (os.path.join(directory, name) for name in ("in", "out"))
+        with open(source, "wb") as file:
+            file.write(VALUES.tobytes())
+        longest = 0.05
+        for turn in range(60):
+            with open(out, "wb") as file:
+                file.write(b"old\n")
+            begin = time.monotonic()
+            process = start(["--bins", "1K", "-o", out, "--engine", engine, source])
+            if turn > 0:
+                time.sleep(dice.uniform(0, longest))
+                process.send_signal(dice.choice(ENDING))
+            process.wait()
+            longest = max(longest, time.monotonic() - begin) if turn == 0 else longest
+            with open(out, "rb") as file:
+                found = file.read()
+            check(found in (b"old\n", complete), f"the file holds {found[:99]!r}")
+            check(process.returncode != 0 or found == complete, "done, but the file is old")
+            check(sorted(os.listdir(directory)) == ["in", "out"], f"left {os.listdir(directory)}")
+            seen.add(found)
+            process.communicate()
+    check(complete in seen, "no run was completed")
+
+
+def test_ignored(engine):
+    """What its parent ignores, as nohup does, is ignored."""
+    def ignore():
+        for number in ENDING:
+            signal.signal(number, signal.SIG_IGN)
+
+    process = start(["--bins", "1K", "--engine", engine], preexec_fn=ignore)
+    fill(process)
+    for number in ENDING:
+        process.send_signal(number)
+    process.stdin.close()
+    printed = process.stdout.read()
+    check(process.wait() == 0 and printed.startswith(b"0\t"), f"status {process.returncode}")
+
+
+# --- a reader that goes --------------------------------------------------------------------------
+
+def start_without_reader(arguments, is_ignored):
+    """Standard output is a pipe that nobody reads; Python itself ignores SIGPIPE."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = start(arguments, stdout=writer, restore_signals=not is_ignored)
+    os.close(writer)
+    return process
+
+
+def test_pipe(engine):
+    engine_is = ["--engine", engine]
+    for arguments in (["--bins", "1K", *engine_is], ["reduce", *engine_is],
+                      ["stalin-sort", *engine_is], ["--bins", "1K", "-o", "/dev/stdout", *engine_is],
+                      ["stalin-sort", "-o", "/dev/null", "--purged", "-", *engine_is],
+                      ["--help"], ["--version"], ["info"]):
+        process = start_without_reader(arguments, False)
+        _, error = process.communicate(VALUES.tobytes())
+        check(process.returncode == -signal.SIGPIPE and error == b"",
+              f"{arguments}: status {process.returncode}, stderr {error!r}")
+        process = start_without_reader(arguments, True)
+        _, error = process.communicate(VALUES.tobytes())
+        check(process.returncode == 1 and error.count(b"\n") == 1 and b": Broken pipe" in error,
+              f"{arguments}, ignored: status {process.returncode}, stderr {error!r}")
+
+
+# --- signals that change nothing -----------------------------------------------------------------
+
+def copy(engine, disturb):
+    """stalin-sort from a FIFO to a FIFO, again and again the same, while it is disturbed."""
+    with tempfile.TemporaryDirectory() as directory:
+        source, out = (os.path.join(directory, name) for name in ("in", "out"))
+        os.mkfifo(source)
+        os.mkfifo(out)
+        process = start(["stalin-sort", "--strict", "--engine", engine, "-o", out, source])
+        sent = array.array("i", range(2000000)).tobytes()
+        found, error, stop = [], [], threading.Event()
+
+        def read():
+            with open(out, "rb") as file:
+                found.append(file.read())
+
+        def write():
+            with open(source, "wb") as file:
+                for i in range(0, len(sent), 5000):  # no whole elements
+                    file.write(sent[i:i + 5000])
+
+        wait_until_blocking_usr1(process)
+        threads = [threading.Thread(target=read), threading.Thread(target=write),
+                   threading.Thread(target=lambda: error.append(process.stderr.read())),
+                   threading.Thread(target=disturb, args=(process, stop))]
+        for thread in threads:
+            thread.start()
+        threads[0].join()
+        stop.set()
+        for thread in threads:
+            thread.join()
+        check(process.wait() == 0, f"status {process.returncode}, stderr {error[0][:999]!r}")
+        check(found[0] == sent, f"{len(found[0])} bytes of {len(sent)}, or others")
+        return error[0]
+
+
+def test_flood(engine):
+    def flood(process, stop):
+        while not stop.is_set():
+            process.send_signal(signal.SIGUSR1)
+
+    error = copy(engine, flood)
+    check(all(line.startswith(b"gpuhist: so far: ") for line in error.splitlines()), "stderr")
+
+
+def test_stop(engine):
+    """Stopped and continued, as by Ctrl-Z and fg."""
+    stops = []
+
+    def stop_and_go(process, stop):
+        while not stop.is_set():
+            process.send_signal(signal.SIGSTOP)
+            while process.poll() is None and state(process) not in "TZX":
+                time.sleep(0.001)
+            process.send_signal(signal.SIGCONT)
+            stops.append(1)
+            time.sleep(0.002)
+
+    check(copy(engine, stop_and_go) == b"" and stops, "stderr")
+    process = start(["--bins", "1K", "--every", "1h", "--engine", engine])
+    for i in range(20):
+        os.write(process.stdin.fileno(), VALUES[i * 10000:(i + 1) * 10000].tobytes())
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGCONT)
+    printed, error = process.communicate()
+    check(process.returncode == 0 and printed == counts() and error == b"", f"printed {printed!r}")
+
+
+def test_stopped_reader(engine):
+    """Ended while it is stopped: when it goes on, it ends."""
+    process = start(["stalin-sort", "--engine", engine])
+    fill(process)
+    process.send_signal(signal.SIGSTOP)
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGCONT)
+    check(process.wait() == -signal.SIGTERM, f"status {process.returncode}")
+    process.communicate()
+
+
+GPUHIST = os.path.abspath(sys.argv[1])
+for wanted in sys.argv[3:]:
+    globals()["test_" + sys.argv[2]](wanted)

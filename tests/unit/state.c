@@ -1,0 +1,360 @@
+/*
+ * States of every kind of binning, written and read back; rows of more than 64 bits; and states
+ * that are damaged.
+ */
+#include "config.h"
+
+#include "count.h"
+#include "histogram.h"
+#include "operation.h"
+#include "reduce.h"
+#include "state_job.h"
+#include "tap.h"
+#include "writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
+#define POWER2(n)           ((__int128)1 << (n))
+
+enum kind { BINS, WIDTH, POWERS, EDGES };
+
+/* Bins: number; width: the width; powers: the base; edges: how many, two apart but for the last. */
+struct shape {
+    enum kind kind;
+    const char *type;
+    __int128 low;
+    __int128 high;
+    uint64_t number;
+};
+
+static const struct shape shapes[] = {
+    {BINS, "i32", 0, 256, 256},
+    {BINS, "i32", -5, 256, 7},
+    {BINS, "u8", 0, 1, 1},
+    {BINS, "i64", -POWER2(63), POWER2(63), 1},
+    {BINS, "i64", -POWER2(63), POWER2(63), 2},
+    {BINS, "i64", -POWER2(63), POWER2(63), 1000003},
+    {BINS, "u64", 0, POWER2(64), 1},
+    {BINS, "u64", POWER2(64) - 100, POWER2(64), 99},
+    {WIDTH, "i32", 0, 256, 1},
+    {WIDTH, "i32", 0, 256, 256},
+    {WIDTH, "i32", -7, 256, 10},
+    {WIDTH, "i64", -POWER2(63), POWER2(63), UINT64_MAX},
+    {WIDTH, "i16", -POWER2(63), POWER2(63), (uint64_t)1 << 63},
+    {WIDTH, "u64", 3, POWER2(64), ((uint64_t)1 << 44) + 1},
+    {POWERS, "i8", 0, 0, 2},
+    {POWERS, "u8", 0, 0, 10},
+    {POWERS, "i64", 0, 0, 2},
+    {POWERS, "u64", 0, 0, 10},
+    {EDGES, "i32", 5, 1000, 2},
+    {EDGES, "i16", -3000, 100000, 1001},
+    {EDGES, "u64", 0, POWER2(64), 2},
+    {EDGES, "i64", -POWER2(63), POWER2(63), 2},
+    {EDGES, "i64", -POWER2(63), POWER2(63), 100},
+};
+
+static char directory[4096];
+static char file[sizeof directory + 8];
+
+static void require(enum status status, const struct failure *failure)
+{
+    if (status == STATUS_OK)
+        return;
+    printf("Bail out! %s\n", failure->message);
+    exit(1);
+}
+
+static void make_job(struct job *job, const struct shape *shape)
+{
+    struct failure failure;
+    enum status status = STATUS_OK;
+    struct binning *binning = &job->binning;
+
+    *job = (struct job){.operation = OPERATION_HISTOGRAM, .outside = OUTSIDE_CLAMP};
+    element_parse(shape->type, &job->element);
+    if (shape->kind == BINS) {
+        status =
+            binning_init(binning, &job->element, shape->low, shape->high, shape->number, &failure);
+    } else if (shape->kind == WIDTH) {
+        status = binning_init_width(binning, &job->element, shape->low, shape->high, shape->number,
+                                    &failure);
+    } else if (shape->kind == POWERS) {
+        binning_init_powers(binning, &job->element,
+                            shape->number == 2 ? BINNING_LOG2 : BINNING_LOG10);
+    } else {
+        __int128 edges[1001];
+        for (uint64_t i = 0; i < shape->number; i++)
+            edges[i] = i == shape->number - 1 ? shape->high : shape->low + 2 * (__int128)i;
+        status = binning_init_edges(binning, &job->element, edges, shape->number, &failure);
+    }
+    require(status, &failure);
+}
+
+static void save(const struct job *job, const void *partial)
+{
+    struct failure failure;
+    struct writer *writer;
+
+    require(writer_open(&writer, file, &failure), &failure);
+    require(state_save(writer, job, partial, &failure), &failure);
+    require(writer_close(writer, &failure), &failure);
+}
+
+static bool is_same_binning(const struct binning *a, const struct binning *b)
+{
+    bool is_powers = a->form == BINNING_LOG2 || a->form == BINNING_LOG10;
+
+    if (a->form != b->form || a->bins != b->bins || a->low != b->low || a->last != b->last ||
+        a->numerator != b->numerator || a->divisor != b->divisor || a->zero != b->zero)
+        return tap_note("not the same binning");
+    for (uint64_t bin = 0; bin <= a->bins && !is_powers; bin++) {
+        if (binning_edge(a, bin) != binning_edge(b, bin))
+            return tap_note("edge %llu differs", (unsigned long long)bin);
+    }
+    return true;
+}
+
+/* Reads the state twice into one histogram, which must then have twice the counts. */
+static bool check_loaded(const struct job *job, const struct histogram *histogram)
+{
+    struct failure failure;
+    struct state_reader *reader;
+    struct definition definition;
+    struct job found;
+    void *partial = NULL;
+    uint64_t elements = 0;
+    bool is_found;
+    bool is_same = true;
+
+    for (unsigned pass = 0; pass < 2; pass++) {
+        require(state_reader_open(&reader, file, &failure), &failure);
+        require(state_recall(reader, &definition, &found, &is_found, &failure), &failure);
+        is_same = is_same && is_found && is_same_binning(&job->binning, &found.binning);
+        if (!partial)
+            require(operation_histogram.create(&found, &partial, &failure), &failure);
+        require(state_load(reader, &found, partial, &elements, &failure), &failure);
+        if (pass == 1)
+            require(operation_histogram.finish(partial, &found, elements, &failure), &failure);
+        definition_destroy(&definition);
+        job_destroy(&found);
+        state_reader_close(reader);
+    }
+    const struct histogram *loaded = partial;
+    for (size_t i = 0; i < histogram->entries && is_same; i++)
+        is_same = histogram_count(loaded, i) == 2 * histogram_count(histogram, i);
+    operation_histogram.destroy(partial);
+    return is_same;
+}
+
+static void test_shape(const struct shape *shape)
+{
+    static const char *const kinds[] = {"bins", "width", "powers", "edges"};
+    struct failure failure;
+    struct job job;
+    struct histogram *histogram;
+    uint64_t random = 1;
+    uint64_t elements = 0;
+
+    make_job(&job, shape);
+    require(histogram_create(&job, &histogram, &failure), &failure);
+    for (size_t i = 0; i < histogram->entries; i++) {
+        uint64_t count = tap_random(&random) % 3 == 0 ? tap_random(&random) >> 32 : 0;
+        histogram->counts[i] = count;
+        elements += count;
+    }
+    require(histogram_finish(histogram, &job, elements, &failure), &failure);
+    save(&job, histogram);
+    tap_ok(check_loaded(&job, histogram), "%s %llu, type %s, %u bins", kinds[shape->kind],
+           (unsigned long long)shape->number, shape->type, job.binning.bins);
+    histogram_destroy(histogram);
+    job_destroy(&job);
+}
+
+/* Rows at both ends of 65 bits and of 128. */
+static const struct state_row rows[] = {
+    {0, 1},
+    {1, UINT64_MAX},
+    {(unsigned __int128)1 << 64, 127},
+    {((unsigned __int128)1 << 65) - 1, 128},
+    {-(unsigned __int128)2, 5},
+};
+
+static void write_rows(void)
+{
+    const struct definition definition = {.text = (char[]){"a\t1\n"}, .length = 4};
+    struct failure failure;
+    struct writer *writer;
+    struct state_writer *state;
+
+    require(writer_open(&writer, file, &failure), &failure);
+    require(state_writer_open(&state, writer, &failure), &failure);
+    state_write_definition(state, &definition);
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+        state_write_row(state, &rows[i]);
+    state_write_row(state, &(struct state_row){.count = 0});
+    state_write_number(state, -(unsigned __int128)1);
+    require(state_writer_finish(state, &failure), &failure);
+    state_writer_close(state);
+    require(writer_close(writer, &failure), &failure);
+}
+
+static void test_rows(void)
+{
+    struct definition found = {.text = NULL};
+    struct failure failure;
+    struct state_reader *reader;
+    struct state_row row;
+    unsigned __int128 number;
+    bool is_same;
+
+    write_rows();
+    require(state_reader_open(&reader, file, &failure), &failure);
+    require(state_read_definition(reader, &found, &is_same, &failure), &failure);
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+        require(state_read_row(reader, -(unsigned __int128)1, &row, &failure), &failure);
+        is_same = is_same && row.bin == rows[i].bin && row.count == rows[i].count;
+    }
+    require(state_read_row(reader, -(unsigned __int128)1, &row, &failure), &failure);
+    is_same = is_same && row.count == 0;
+    require(state_read_number_128(reader, &number, &failure), &failure);
+    is_same = is_same && number == -(unsigned __int128)1;
+    require(state_read_end(reader, &failure), &failure);
+    tap_ok(is_same && strcmp(found.text, "a\t1\n") == 0, "rows and numbers of 128 bits");
+    definition_destroy(&found);
+    state_reader_close(reader);
+}
+
+/* Reads data[0..bytes) as one state into *partial, NULL if it is refused. */
+static void *load(const unsigned char *data, size_t bytes, struct job *job)
+{
+    struct failure failure;
+    struct state_reader *reader;
+    struct definition definition;
+    void *partial = NULL;
+    uint64_t elements = 0;
+    bool found;
+    bool more = false;
+    FILE *out = fopen(file, "wb");
+
+    if (!out || fwrite(data, 1, bytes, out) != bytes || fclose(out) != 0)
+        printf("Bail out! cannot write %s\n", file);
+    require(state_reader_open(&reader, file, &failure), &failure);
+    bool is_fine = state_recall(reader, &definition, job, &found, &failure) == STATUS_OK &&
+                   operations[job->operation]->create(job, &partial, &failure) == STATUS_OK &&
+                   state_load(reader, job, partial, &elements, &failure) == STATUS_OK;
+    definition_destroy(&definition);
+    if (is_fine) { /* nothing may follow */
+        definition = (struct definition){.text = NULL};
+        is_fine = state_read_definition(reader, &definition, &more, &failure) == STATUS_OK && !more;
+        definition_destroy(&definition);
+    }
+    state_reader_close(reader);
+    if (is_fine || !partial)
+        return partial;
+    operations[job->operation]->destroy(partial);
+    return NULL;
+}
+
+/* Reads what `save` has written; returns its length. */
+static size_t read_file(unsigned char *data, size_t room)
+{
+    FILE *in = fopen(file, "rb");
+    size_t bytes = in ? fread(data, 1, room, in) : 0;
+
+    if (in)
+        fclose(in);
+    return bytes;
+}
+
+/* A state of which bytes are missing at the end, or a bit is flipped, is refused, or is the same.
+ */
+static void test_damage(const char *name, struct job *job, const void *partial)
+{
+    unsigned char good[1024];
+    unsigned char bad[1024];
+    unsigned char again[1024];
+    unsigned same = 0;
+    bool passed = true;
+
+    save(job, partial);
+    size_t bytes = read_file(good, sizeof good);
+    for (size_t i = 0; i < 9 * bytes && passed; i++) {
+        struct job found;
+        bool is_cut = i < bytes;
+        memcpy(bad, good, bytes);
+        if (!is_cut)
+            bad[(i - bytes) / 8] ^= (unsigned char)(1 << i % 8);
+        void *loaded = load(bad, is_cut ? i : bytes, &found);
+        if (loaded) {
+            save(&found, loaded);
+            same++;
+            passed = !is_cut && read_file(again, sizeof again) == bytes &&
+                     memcmp(again, good, bytes) == 0;
+            operations[found.operation]->destroy(loaded);
+        }
+        job_destroy(&found);
+        if (!passed)
+            tap_note("%s %zu made another state", is_cut ? "a cut at" : "flip", i);
+    }
+    tap_ok(passed && bytes > 60 && same <= 16, "damage to a state of %s, %zu bytes", name, bytes);
+    job_destroy(job);
+}
+
+static void test_damages(void)
+{
+    struct failure failure;
+    struct job job;
+    struct count *count;
+    struct histogram *histogram;
+    void *partial;
+    struct reduce reduce = {
+        .count = 3, .sum = 9, .squares = {{29}}, .min = 2, .max = 4, .or_bits = 7, .xor_bits = 5};
+
+    make_job(&job, &shapes[0]);
+    require(histogram_create(&job, &histogram, &failure), &failure);
+    histogram->counts[7] = 300;
+    test_damage("a histogram", &job, histogram);
+    histogram_destroy(histogram);
+
+    job = (struct job){.operation = OPERATION_REDUCE};
+    element_parse("i16", &job.element);
+    reductions_all(&job.reductions);
+    require(operation_reduce.create(&job, &partial, &failure), &failure);
+    reduce_share(partial, &reduce);
+    test_damage("reductions", &job, partial);
+    operation_reduce.destroy(partial);
+
+    job = (struct job){.operation = OPERATION_COUNT, .predicate_count = 1};
+    element_parse("i64", &job.element);
+    job.predicates = calloc(1, sizeof *job.predicates);
+    require(predicate_init(job.predicates, PREDICATE_ANY_OF, "3,9", &job.element, &failure),
+            &failure);
+    require(count_create(&job, &count, &failure), &failure);
+    count_add_elements(count, 1000);
+    count_add_hits(count, 0, &(uint64_t){500}, 1);
+    test_damage("counts", &job, count);
+    count_destroy(count);
+}
+
+int main(void)
+{
+    const char *temporary = getenv("TMPDIR");
+
+    snprintf(directory, sizeof directory, "%s/gpuhist-state-XXXXXX",
+             temporary ? temporary : "/tmp");
+    if (!mkdtemp(directory)) {
+        printf("Bail out! no directory for files\n");
+        return 1;
+    }
+    snprintf(file, sizeof file, "%s/state", directory);
+    for (size_t i = 0; i < ARRAY_LENGTH(shapes); i++)
+        test_shape(&shapes[i]);
+    test_rows();
+    test_damages();
+    unlink(file);
+    rmdir(directory);
+    return tap_done();
+}
