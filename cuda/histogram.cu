@@ -7,6 +7,9 @@
 namespace
 {
 
+/* Those that partition takes, and is best for up to the last. */
+constexpr uint32_t PARTITION_BINS_MAX = (1u << 24) - BINNING_OUTSIDE;
+
 /* A kernel, and the launches that it is for: more bins than bins_min, bins_max at most. */
 struct choice {
     const struct histogram_kernel *kernel;
@@ -18,20 +21,20 @@ struct choice {
 /*
  * The first that takes the task and wants it.
  *
- * shared: 256 bins 0.238 and 0.238 ms, 16,384 bins 0.249 and 0.249 (windows 0.249 and 0.250); a
+ * shared: 256 bins 0.239 and 0.239 ms, 16,384 bins 0.250 and 0.251 (windows 0.255 and 0.255); a
  * device copy of the same bytes is 0.259.
- * windows: 65,536 bins 0.445 and 0.477 ms, partition 0.828 and 1.020, cached 2.874 and 5.786.
- * partition: 1M bins 0.936 and 1.297 ms, cached 2.657 and 6.370; 5M bins 1.160 and 1.695, cached
- * 3.933 and 8.294; 16M bins 2.243 and 2.845, cached 12.226 and 12.226.
- * two-level: 256Mi bins take cached 16.752 ms. It reads its input twice and so begins where the
- * runs of partition become short, by estimate.
+ * windows: 65,536 bins 0.445 and 0.477 ms, partition 0.840 and 0.930, cached 2.870 and 6.009.
+ * partition: 1M bins 1.088 and 1.088 ms, two-level 2.114 and 2.190, cached 2.655 and 6.245; 5M bins
+ * 1.109 and 1.434, 2.192 and 2.345, 3.982 and 8.332; 16M bins 2.041 and 2.277, 2.271 and 2.364,
+ * 12.227 and 12.227.
+ * two-level: 256Mi bins 3.534 and 4.431 ms, cached 16.748 and 16.748.
  * cached: in chunks of 4 MiB 2.7 to 16.8 ms; sorting chunks would sweep a table after each.
  */
 const struct choice choices[] = {
     {&histogram_kernel_shared, 0, 0, UINT32_MAX},
     {&histogram_kernel_windows, 0, 0, UINT32_MAX},
-    {&histogram_kernel_partition, (size_t)8 << 20, UINT16_MAX, 1u << 23},
-    {&histogram_kernel_two_level, (size_t)64 << 20, 1u << 23, UINT32_MAX},
+    {&histogram_kernel_partition, (size_t)8 << 20, UINT16_MAX, PARTITION_BINS_MAX},
+    {&histogram_kernel_two_level, (size_t)64 << 20, PARTITION_BINS_MAX, UINT32_MAX},
 };
 
 bool wants(const struct choice *choice, const struct binning *binning, size_t elements)

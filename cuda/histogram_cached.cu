@@ -115,20 +115,18 @@ bool takes(const struct histogram_task *task)
 
 cudaError_t launch_task(const struct histogram_task *task)
 {
-    switch (task->element->type) {
-#define LAUNCH_CASE(id, name, ctype)              \
-    case ELEMENT_##id:                            \
-        if constexpr (sizeof(ctype) == 4) {       \
-            if (is_plain(task))                   \
-                return launch<ctype, true>(task); \
-        }                                         \
-        return launch<ctype, false>(task);
-        ELEMENT_TYPES(LAUNCH_CASE)
-#undef LAUNCH_CASE
-    case ELEMENT_TYPE_COUNT:
-        break;
+    switch (task->element->bytes) {
+    case 1:
+        return launch<uint8_t, false>(task);
+    case 2:
+        return launch<uint16_t, false>(task);
+    case 4:
+        return is_plain(task) ? launch<uint32_t, true>(task) : launch<uint32_t, false>(task);
+    case 8:
+        return launch<uint64_t, false>(task);
+    default:
+        return cudaErrorInvalidValue;
     }
-    return cudaErrorInvalidValue;
 }
 
 } // namespace

@@ -18,6 +18,8 @@ namespace
 
 constexpr unsigned BLOCK_THREADS = 1024;
 constexpr unsigned BLOCKS = 2; /* on a multiprocessor */
+constexpr unsigned VALUE_COPIES = 32;
+constexpr unsigned BIN_COPIES = 8; /* if they fit */
 /* Shared memory of a block, so that they fit. */
 constexpr size_t TABLE_BYTES_MAX = 112 << 10;
 
@@ -73,28 +75,16 @@ cudaError_t launch_bins(const struct histogram_task *task)
     size_t most = (size_t)task->device->shared_bytes;
     size_t counters_most = (most < TABLE_BYTES_MAX ? most : TABLE_BYTES_MAX) / sizeof(uint32_t);
 
-    if constexpr (sizeof(T) == 2) {
-        if (slot_count * 32 <= counters_most)
-            return launch_slots<32, T>(task, slots, slot_count);
-    }
-    if (slot_count * 8 <= counters_most)
-        return launch_slots<8, T>(task, slots, slot_count);
+    if (slot_count * BIN_COPIES <= counters_most)
+        return launch_slots<BIN_COPIES, T>(task, slots, slot_count);
     return launch_slots<1, T>(task, slots, slot_count);
 }
 
 template <typename T>
-cudaError_t launch(const struct histogram_task *task)
+cudaError_t launch_values(const struct histogram_task *task)
 {
-    if constexpr (sizeof(T) == 1) {
-        return launch_slots<32, T>(task, slots_of_values<T>(task),
-                                   count_value_slots(task->element));
-    } else {
-        if constexpr (sizeof(T) <= 4) {
-            if (is_plain(task))
-                return launch_bins<T, true>(task);
-        }
-        return launch_bins<T, false>(task);
-    }
+    return launch_slots<VALUE_COPIES, T>(task, slots_of_values<T>(task),
+                                         count_value_slots(task->element));
 }
 
 bool takes(const struct histogram_task *task)
@@ -107,16 +97,19 @@ bool takes(const struct histogram_task *task)
 
 cudaError_t launch_task(const struct histogram_task *task)
 {
-    switch (task->element->type) {
-#define LAUNCH_CASE(id, name, ctype) \
-    case ELEMENT_##id:               \
-        return launch<ctype>(task);
-        ELEMENT_TYPES(LAUNCH_CASE)
-#undef LAUNCH_CASE
-    case ELEMENT_TYPE_COUNT:
-        break;
+    switch (task->element->bytes) {
+    case 1:
+        return launch_values<uint8_t>(task);
+    case 2:
+        return launch_bins<uint16_t, false>(task);
+    case 4:
+        return is_plain(task) ? launch_bins<uint32_t, true>(task)
+                              : launch_bins<uint32_t, false>(task);
+    case 8:
+        return launch_bins<uint64_t, false>(task);
+    default:
+        return cudaErrorInvalidValue;
     }
-    return cudaErrorInvalidValue;
 }
 
 } // namespace

@@ -8,8 +8,6 @@
 #include "elements.cuh"
 #include "histogram_kernels.h"
 
-#include <type_traits>
-
 /* struct cuda_histogram_table, as atomics take it. */
 struct histogram_counters {
     unsigned long long *d_counts;
@@ -28,23 +26,51 @@ struct histogram_counters {
     }
 };
 
-/* A slot a bin. PLAIN: 32-bit unit bins, native byte order. */
-template <typename T, bool PLAIN>
-struct slots_of_bins {
+/* A binning of whatever form, of elements of whatever type. */
+struct any_binning {
     struct binning binning;
+    uint32_t shift; /* to the top of 64 bits */
+    bool is_signed;
     bool swapped;
 
-    explicit slots_of_bins(const struct histogram_task *task)
-        : binning(*task->binning), swapped(task->element->swapped)
+    explicit any_binning(const struct histogram_task *task)
+        : binning(*task->binning), shift(64 - 8 * task->element->bytes),
+          is_signed(task->element->is_signed), swapped(task->element->swapped)
+    {
+    }
+};
+
+/*
+ * The bin of an element, the lowest bytes of `word` as they were in memory. Called, not inlined: it
+ * has code for each form, and kernels that unroll it grow tenfold. What comes over a bus is counted
+ * fast enough so.
+ */
+static __device__ __noinline__ uint32_t bin_of_word(const struct any_binning &any, uint64_t word)
+{
+    word = any.swapped ? swap_bytes(word) : word << any.shift;
+    uint64_t key = any.is_signed ? (uint64_t)((int64_t)word >> any.shift) : word >> any.shift;
+    return binning_index(&any.binning, any.binning.form, key);
+}
+
+/*
+ * A slot a bin, of elements as unsigned words of their width. PLAIN: 32-bit unit bins of 32-bit
+ * elements in native byte order, which need not know whether they are signed.
+ */
+template <typename T, bool PLAIN>
+struct slots_of_bins {
+    static_assert(!PLAIN || sizeof(T) == 4, "its arithmetic has 32 bits");
+    static constexpr bool is_fast = PLAIN; /* worth code of its own */
+    struct any_binning any;
+
+    explicit slots_of_bins(const struct histogram_task *task) : any(task)
     {
     }
 
     /* `loaded` is as it was in memory. */
     __device__ __forceinline__ uint32_t slot(T loaded) const
     {
-        T value = !PLAIN && swapped ? swap_bytes(loaded) : loaded;
-        return binning_index(&binning, PLAIN ? BINNING_UNIT32 : binning.form,
-                             (uint64_t)(int64_t)value);
+        return PLAIN ? binning_index(&any.binning, BINNING_UNIT32, loaded)
+                     : bin_of_word(any, loaded);
     }
 
     __device__ __forceinline__ uint32_t bin(uint32_t slot) const
@@ -64,7 +90,7 @@ struct slots_of_values {
 
     __device__ __forceinline__ uint32_t slot(T loaded) const
     {
-        return (std::make_unsigned_t<T>)loaded;
+        return loaded;
     }
 
     __device__ __forceinline__ uint32_t bin(uint32_t slot) const
@@ -86,7 +112,8 @@ inline size_t count_value_slots(const struct element *element)
 
 inline bool is_plain(const struct histogram_task *task)
 {
-    return task->binning->form == BINNING_UNIT32 && !task->element->swapped;
+    return task->binning->form == BINNING_UNIT32 && task->element->bytes == 4 &&
+           !task->element->swapped;
 }
 
 /* Lets a kernel have so much dynamic shared memory. */

@@ -244,10 +244,11 @@ __device__ __forceinline__ void sort_tile(const struct tile_share<T> &share, con
                                           uint32_t buckets, uint32_t *columns, Staged *staged,
                                           Take take, Taken taken)
 {
-    if (share.is_full())
-        sort_share<BITS, true>(share, slots, buckets, columns, staged, take, taken);
-    else
-        sort_share<BITS, false>(share, slots, buckets, columns, staged, take, taken);
+    if constexpr (Slots::is_fast) {
+        if (share.is_full())
+            return sort_share<BITS, true>(share, slots, buckets, columns, staged, take, taken);
+    }
+    sort_share<BITS, false>(share, slots, buckets, columns, staged, take, taken);
 }
 
 __device__ __forceinline__ void clear_columns(uint32_t *columns, uint32_t buckets)

@@ -127,8 +127,8 @@ size_t cuda_stalin_sort_control_bytes(size_t elements_bytes);
  * `*floor` (NULL: none), go to d_kept in order, the others to d_purged. How many survive is then
  * the uint64_t at d_control.
  *
- * One pass: the elements are read once, in tiles; each is placed behind the survivors before it by
- * what those tiles have published.
+ * Three steps: the maximum of each tile; what is the greatest before it; then the tiles in which
+ * something survives, each placed behind those before it by decoupled look-back (look_back.cuh).
  */
 cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const struct job *job,
                                     const struct cuda_elements *elements, const uint64_t *floor,

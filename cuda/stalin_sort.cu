@@ -1,60 +1,50 @@
 /*
- * Stalin-sort kernel: one pass.
+ * Stalin-sort kernels.
  *
- * Values are compared as *ranks*: unsigned numbers that ascend in the order wanted. What survives
- * before a tile matters only by its greatest rank, and by how many they are. Blocks take tiles in
- * order, keep them in registers, and publish two words for each: its greatest rank, then its number
- * of survivors. Each block folds what the tiles since its own last fold have published; it looks
- * forward from there instead of back to a sum that another one has made, so that no tile waits for
- * a chain of others (as in the "look-ahead" scan of NVIDIA's CCCL, cub/detail/warpspeed).
- *
- * What a block has folded once is a lower bound of what is before all its later tiles. Most tiles
- * of random values do not pass it: nothing survives, and they publish that without a wait. So
- * random values are read once and sorted ones are read and written once.
- *
- * A block waits only for tiles before its own, which are taken: the first of those that are not
- * done never waits. If the purged are wanted, no tile is passed over.
+ * Values are compared as *ranks*: unsigned numbers of the same width that ascend in the order
+ * wanted. What survives before a tile matters only by its greatest rank, so the first kernel takes
+ * the maximum of each tile, and the second, of one block, the running maximum before each tile and
+ * the list of tiles that have a survivor: those whose maximum passes it. On random values nearly
+ * none has. The third kernel compacts the tiles of the list. Each byte is read once, those of
+ * listed tiles once more, and survivors are written: three bytes moved for one of the input if all
+ * survive. If the purged are wanted, every tile is listed.
  */
 #include "elements.cuh"
 #include "kernels.h"
+#include "look_back.cuh"
 
+#include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
-#include <type_traits>
 
 namespace
 {
 
 constexpr unsigned BLOCK_THREADS = 256;
-constexpr unsigned BLOCKS = 4;         /* on a multiprocessor */
-constexpr unsigned THREAD_BYTES = 128; /* of a tile */
+constexpr unsigned THREAD_BYTES = 64; /* of a tile; a bit for each fits a word */
 constexpr unsigned THREAD_VECTORS = THREAD_BYTES / sizeof(uint4);
 constexpr unsigned TILE_BYTES = BLOCK_THREADS * THREAD_BYTES;
-constexpr unsigned WARPS = BLOCK_THREADS / 32;
-constexpr unsigned FOLDS = 4; /* words that a thread asks for at once */
+constexpr unsigned LIST_THREADS = 1024;
+constexpr unsigned LIST_ITEMS = 8; /* tiles a thread */
 
-/* Rows of a thread's elements are a vector apart, so that neighbours do not meet in a bank. */
-constexpr unsigned ROW_VECTORS = THREAD_VECTORS + 1;
-
-constexpr unsigned MAXIMUM_WORDS = 2; /* a tile's; of ranks of 32 bits one is used */
-constexpr uint64_t MAXIMUM_THERE = 1ull << 32;
-constexpr uint32_t COUNT_THERE = 1u << 31;
-
-/* The head of the control memory; zeros before the kernel, as are the words. */
+/* The head of the control memory; zeros before the first kernel, as are the states. */
 struct control {
     unsigned long long kept; /* survivors in all */
-    unsigned next;           /* the tile that is taken next */
-    unsigned padding[13];
+    unsigned listed;         /* tiles in the list */
+    unsigned next;           /* the place in the list that is taken next */
+    unsigned padding[12];
 };
-static_assert(sizeof(struct control) == 64, "the words behind it are aligned");
+static_assert(sizeof(struct control) == 64, "the states behind it are aligned");
 
-/* The control memory of a chunk, as the kernel takes it. */
+/* The control memory of a chunk, as the kernels take it. */
 struct workspace {
     struct control *head;
-    uint64_t *maxima; /* [tiles][MAXIMUM_WORDS], 32 bits of a rank each, and MAXIMUM_THERE */
-    uint32_t *counts; /* [tiles], and COUNT_THERE */
+    uint64_t *states; /* [tiles], by place in the list */
+    uint64_t *maxima; /* [tiles], ranks */
+    uint64_t *before; /* [tiles], the greatest rank before each */
+    uint32_t *list;   /* [tiles], in ascending order */
 };
 
-/* How elements compare, and the floor to start from. */
+/* How elements, as unsigned words of their width, compare, and the floor to start from. */
 struct rules {
     uint64_t flip; /* of a value's bits, to make its rank */
     uint64_t floor;
@@ -62,10 +52,6 @@ struct rules {
     bool strict;
     bool swapped;
 };
-
-/* Ranks of narrow types are words, too. */
-template <typename T>
-using rank_type = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 
 __host__ __device__ constexpr uint32_t count_tiles(size_t elements_bytes)
 {
@@ -80,349 +66,252 @@ struct maximum {
     }
 };
 
-struct sum {
-    template <typename U>
-    __device__ U operator()(U a, U b) const
-    {
-        return a + b;
-    }
-};
-
-template <typename R>
-__device__ __forceinline__ bool passes(const struct rules &rules, R rank, R last)
+template <typename U>
+__device__ __forceinline__ bool passes(const struct rules &rules, U rank, U last)
 {
     return rules.strict ? rank > last : rank >= last;
 }
 
 template <typename T>
-__device__ __forceinline__ rank_type<T> rank_of(const struct rules &rules, T value)
+__device__ __forceinline__ T rank_of(const struct rules &rules, T value)
 {
-    using U = std::make_unsigned_t<T>;
-    return (U)((U)(rules.swapped ? swap_bytes(value) : value) ^ (U)rules.flip);
+    return (T)((rules.swapped ? swap_bytes(value) : value) ^ (T)rules.flip);
 }
 
-/*
- * The operation over all threads' values, for all. All call it, and `partials`, WARPS of them in
- * shared memory, may be used again only when all have returned.
- */
-template <typename U, typename Operation>
-__device__ __forceinline__ U reduce_block(U value, Operation operation, U *partials)
+/* The greatest rank of this thread's share of a tile; any share will do, 0 for an empty one. */
+template <typename T>
+__device__ __forceinline__ T thread_maximum(const T *d_tile, uint32_t count,
+                                            const struct rules &rules)
 {
+    constexpr uint32_t width = element_vector<T>::width;
+    T best = 0;
+
+    if (count == TILE_BYTES / sizeof(T)) {
+        element_vector<T> vectors[THREAD_VECTORS];
 #pragma unroll
-    for (int offset = 16; offset > 0; offset /= 2)
-        value = operation(value, __shfl_xor_sync(~0u, value, offset));
-    if (threadIdx.x % 32 == 0)
-        partials[threadIdx.x / 32] = value;
-    __syncthreads();
-    value = partials[0];
+        for (uint32_t k = 0; k < THREAD_VECTORS; k++)
+            vectors[k].loaded = ((const uint4 *)d_tile)[k * BLOCK_THREADS + threadIdx.x];
 #pragma unroll
-    for (unsigned i = 1; i < WARPS; i++)
-        value = operation(value, partials[i]);
-    return value;
-}
-
-template <typename R>
-__device__ __forceinline__ void publish_maximum(const struct workspace &work, uint32_t tile, R rank)
-{
-    volatile uint64_t *words = work.maxima + tile * MAXIMUM_WORDS;
-
-    words[0] = MAXIMUM_THERE | (uint32_t)rank;
-    if constexpr (sizeof(R) == 8)
-        words[1] = MAXIMUM_THERE | rank >> 32;
-}
-
-/* Whether it is there; then `rank` is it. */
-template <typename R>
-__device__ __forceinline__ bool read_maximum(const struct workspace &work, uint32_t tile, R &rank)
-{
-    const volatile uint64_t *words = work.maxima + tile * MAXIMUM_WORDS;
-    uint64_t low = words[0];
-    uint64_t high = sizeof(R) == 8 ? words[1] : MAXIMUM_THERE;
-
-    rank = (R)((high - MAXIMUM_THERE) << 32 | (uint32_t)low);
-    return low >= MAXIMUM_THERE && high >= MAXIMUM_THERE;
-}
-
-__device__ __forceinline__ void publish_count(const struct workspace &work, uint32_t tile,
-                                              uint32_t count)
-{
-    ((volatile uint32_t *)work.counts)[tile] = COUNT_THERE | count;
-}
-
-__device__ __forceinline__ bool read_count_of(const struct workspace &work, uint32_t tile,
-                                              uint32_t &count)
-{
-    uint32_t word = ((const volatile uint32_t *)work.counts)[tile];
-
-    count = word & ~COUNT_THERE;
-    return word >= COUNT_THERE;
-}
-
-/*
- * This thread's share of the operation over what tiles first .. last - 1 have published: what
- * read(tile, value) finds as soon as it returns true.
- */
-template <typename U, typename Operation, typename Read>
-__device__ __forceinline__ U fold(uint32_t first, uint32_t last, Operation operation, Read read)
-{
-    U folded = 0;
-
-    for (uint32_t tile = first + threadIdx.x; tile < last; tile += FOLDS * BLOCK_THREADS) {
-        U values[FOLDS];
-        bool complete;
-        do {
-            complete = true;
-#pragma unroll
-            for (uint32_t i = 0; i < FOLDS; i++) {
-                values[i] = 0;
-                if (tile + i * BLOCK_THREADS < last)
-                    complete &= read(tile + i * BLOCK_THREADS, values[i]);
-            }
-        } while (!complete);
-#pragma unroll
-        for (uint32_t i = 0; i < FOLDS; i++)
-            folded = operation(folded, values[i]);
+        for (uint32_t i = 0; i < THREAD_VECTORS * width; i++)
+            best = maximum()(best, rank_of(rules, vectors[i / width].values[i % width]));
+    } else {
+        for (uint32_t i = threadIdx.x; i < count; i += BLOCK_THREADS)
+            best = maximum()(best, rank_of(rules, d_tile[i]));
     }
-    return folded;
+    return best;
 }
 
-/*
- * This thread's elements of a tile: as they are loaded every BLOCK_THREADS-th vector, after
- * `gather` consecutive ones.
- */
+template <typename T>
+__global__ void __launch_bounds__(BLOCK_THREADS)
+    stalin_sort_maxima_kernel(const T *d_elements, struct element_count counted, struct rules rules,
+                              struct workspace work)
+{
+    using Reduce = cub::BlockReduce<T, BLOCK_THREADS>;
+    constexpr uint32_t tile_elements = TILE_BYTES / sizeof(T);
+    __shared__ typename Reduce::TempStorage storage;
+    const uint32_t elements = read_count(counted);
+    const uint32_t tiles = count_tiles(elements * sizeof(T));
+
+    for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        uint32_t first = tile * tile_elements;
+        T best = thread_maximum(d_elements + first, min(elements - first, tile_elements), rules);
+        best = Reduce(storage).Reduce(best, maximum());
+        if (threadIdx.x == 0)
+            work.maxima[tile] = best;
+        __syncthreads(); /* the storage is used again */
+    }
+}
+
+/* Makes the list, and what is before each tile, from all maxima; one block. */
+__global__ void __launch_bounds__(LIST_THREADS)
+    stalin_sort_list_kernel(struct element_count counted, uint32_t element_bytes,
+                            struct rules rules, struct workspace work, bool all)
+{
+    using Maxima = cub::BlockScan<uint64_t, LIST_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
+    using Sums = cub::BlockScan<uint32_t, LIST_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
+    __shared__ typename Maxima::TempStorage maxima_storage;
+    __shared__ typename Sums::TempStorage sums_storage;
+    const uint32_t tiles = count_tiles((size_t)read_count(counted) * element_bytes);
+    uint64_t running = rules.has_floor ? rules.floor : 0;
+    uint32_t listed = 0;
+
+    for (uint32_t some = 0; some < tiles; some += LIST_THREADS * LIST_ITEMS) {
+        const uint32_t first = some + threadIdx.x * LIST_ITEMS;
+        uint64_t own[LIST_ITEMS];
+        uint64_t before[LIST_ITEMS];
+        uint64_t greatest;
+        uint32_t wanted[LIST_ITEMS];
+        uint32_t places[LIST_ITEMS];
+        uint32_t count;
+
+        for (uint32_t i = 0; i < LIST_ITEMS; i++)
+            own[i] = first + i < tiles ? work.maxima[first + i] : 0;
+        Maxima(maxima_storage).ExclusiveScan(own, before, running, maximum(), greatest);
+        for (uint32_t i = 0; i < LIST_ITEMS; i++) {
+            bool starts = first + i == 0 && !rules.has_floor;
+            wanted[i] = first + i < tiles && (all || starts || passes(rules, own[i], before[i]));
+        }
+        Sums(sums_storage).ExclusiveSum(wanted, places, count);
+        for (uint32_t i = 0; i < LIST_ITEMS; i++) {
+            if (wanted[i]) {
+                work.before[first + i] = before[i];
+                work.list[listed + places[i]] = first + i;
+            }
+        }
+        running = maximum()(running, greatest);
+        listed += count;
+        __syncthreads(); /* the scans' storage is used again */
+    }
+    if (threadIdx.x == 0)
+        work.head->listed = listed;
+}
+
+/* This thread's share of a tile: consecutive elements, as they were read, and how many. */
 template <typename T>
 struct share {
-    static constexpr uint32_t width = sizeof(uint4) / sizeof(T);
     static constexpr uint32_t size = THREAD_BYTES / sizeof(T);
     union {
         uint4 vectors[THREAD_VECTORS];
         T values[size];
     };
+    uint32_t count;
 
-    /* Returns the greatest rank; 0 for no elements. */
-    __device__ __forceinline__ rank_type<T> load(const T *d_tile, uint32_t tile_count,
-                                                 const struct rules &rules)
+    __device__ __forceinline__ share(const T *d_tile, uint32_t tile_count)
     {
-        rank_type<T> best = 0;
-        if (tile_count == TILE_BYTES / sizeof(T)) {
+        uint32_t first = threadIdx.x * size;
+        count = tile_count > first ? min(tile_count - first, size) : 0;
+        if (count == size) {
 #pragma unroll
-            for (uint32_t k = 0; k < THREAD_VECTORS; k++)
-                vectors[k] = __ldcs((const uint4 *)d_tile + k * BLOCK_THREADS + threadIdx.x);
-#pragma unroll
-            for (uint32_t i = 0; i < size; i++)
-                best = maximum()(best, rank_of(rules, values[i]));
+            for (uint32_t i = 0; i < THREAD_VECTORS; i++)
+                vectors[i] = ((const uint4 *)(d_tile + first))[i];
         } else {
 #pragma unroll
-            for (uint32_t i = 0; i < size; i++) {
-                uint32_t place = (i / width * BLOCK_THREADS + threadIdx.x) * width + i % width;
-                values[i] = place < tile_count ? d_tile[place] : 0;
-                if (place < tile_count)
-                    best = maximum()(best, rank_of(rules, values[i]));
-            }
+            for (uint32_t i = 0; i < size; i++)
+                values[i] = i < count ? d_tile[first + i] : 0;
         }
-        return best;
     }
 
-    /* All threads call it; `rows`, [BLOCK_THREADS][ROW_VECTORS], are free once all returned. */
-    __device__ __forceinline__ void gather(uint4 *rows)
+    __device__ __forceinline__ T maximum_of(const struct rules &rules) const
     {
+        T greatest = 0;
 #pragma unroll
-        for (uint32_t k = 0; k < THREAD_VECTORS; k++) {
-            uint32_t vector = k * BLOCK_THREADS + threadIdx.x;
-            rows[vector + vector / THREAD_VECTORS] = vectors[k];
+        for (uint32_t i = 0; i < size; i++) {
+            if (i < count)
+                greatest = maximum()(greatest, rank_of(rules, values[i]));
         }
-        __syncthreads();
-#pragma unroll
-        for (uint32_t k = 0; k < THREAD_VECTORS; k++)
-            vectors[k] = rows[threadIdx.x * ROW_VECTORS + k];
+        return greatest;
     }
-};
 
-/* Where an element is staged: a bank further after each thread's worth of them. */
-template <typename T>
-__device__ __forceinline__ uint32_t staged_place(uint32_t place)
-{
-    constexpr uint32_t spare = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
-    return place + place / share<T>::size * spare;
-}
-
-/* A bit for each of a thread's elements. */
-template <uint32_t SIZE>
-struct flags {
-    uint32_t words[(SIZE + 31) / 32];
-
-    __device__ __forceinline__ bool has(uint32_t i) const
+    /* Which elements survive, a bit for each, if `last` is the greatest rank before them. `starts`:
+     * there is none before them. */
+    __device__ __forceinline__ uint64_t mark_kept(const struct rules &rules, T last,
+                                                  bool starts) const
     {
-        return words[i / 32] >> i % 32 & 1;
-    }
-
-    __device__ __forceinline__ void set(uint32_t i, bool on)
-    {
-        words[i / 32] |= (uint32_t)on << i % 32;
-    }
-
-    __device__ __forceinline__ uint32_t count() const
-    {
-        uint32_t total = 0;
+        uint64_t keeps = 0;
 #pragma unroll
-        for (uint32_t word : words)
-            total += (uint32_t)__popc(word);
-        return total;
+        for (uint32_t i = 0; i < size; i++) {
+            T rank = rank_of(rules, values[i]);
+            bool keep = i < count && ((starts && i == 0) || passes(rules, rank, last));
+            last = keep ? rank : last;
+            keeps |= (uint64_t)keep << i;
+        }
+        return keeps;
     }
 };
-
-/* The shared memory of a block. */
-template <typename T>
-struct shared_memory {
-    using R = rank_type<T>;
-    using Maxima = cub::BlockScan<R, BLOCK_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
-    using Sums = cub::BlockScan<uint32_t, BLOCK_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
-    union {
-        uint4 rows[BLOCK_THREADS * ROW_VECTORS];
-        T staged[BLOCK_THREADS * ROW_VECTORS * sizeof(uint4) / sizeof(T)];
-    };
-    typename Maxima::TempStorage maxima;
-    typename Sums::TempStorage sums;
-    R tile_ranks[WARPS];
-    R ranks[WARPS];
-    uint64_t counts[WARPS];
-    uint32_t tile;
-};
-
-/* What a block has folded: all tiles before these. */
-template <typename R>
-struct known {
-    R rank;
-    uint32_t ranked;
-    uint32_t counted;
-    uint64_t count;
-};
-
-/* Which of a thread's elements survive, if `last` is the greatest rank before them. */
-template <typename T>
-__device__ __forceinline__ flags<share<T>::size> mark_kept(const share<T> &own, uint32_t own_count,
-                                                           uint32_t tile, const struct rules &rules,
-                                                           rank_type<T> last)
-{
-    flags<share<T>::size> keeps = {};
-
-#pragma unroll
-    for (uint32_t i = 0; i < share<T>::size; i++) {
-        rank_type<T> rank = rank_of(rules, own.values[i]);
-        bool starts = !rules.has_floor && tile == 0 && threadIdx.x == 0 && i == 0;
-        bool is_kept = i < own_count && (starts || passes(rules, rank, last));
-        last = is_kept ? rank : last;
-        keeps.set(i, is_kept);
-    }
-    return keeps;
-}
 
 /*
- * Stages the survivors of a tile whose elements and their greatest rank are given, and behind them
- * the others if PURGED, and publishes how many survive, which it returns. `before` is updated with
- * the ranks of all tiles before this one.
+ * Where an element is staged: a word further after each row of banks, so that threads which store
+ * whole shares do not meet in a bank.
  */
-template <bool PURGED, typename T>
-__device__ __forceinline__ uint32_t keep(share<T> &own, uint32_t tile, uint32_t count,
-                                         const struct rules &rules, const struct workspace &work,
-                                         struct known<rank_type<T>> &before,
-                                         struct shared_memory<T> &shared)
+template <typename T>
+__host__ __device__ constexpr uint32_t staged_place(uint32_t place)
 {
-    using R = rank_type<T>;
-    constexpr uint32_t size = share<T>::size;
-    const uint32_t first = threadIdx.x * size;
-    const uint32_t own_count = count > first ? min(count - first, size) : 0;
-    R greatest = 0, last;
-
-    own.gather(shared.rows);
-#pragma unroll
-    for (uint32_t i = 0; i < size; i++) {
-        if (i < own_count)
-            greatest = maximum()(greatest, rank_of(rules, own.values[i]));
-    }
-    typename shared_memory<T>::Maxima(shared.maxima).ExclusiveScan(greatest, last, (R)0, maximum());
-    R folded = fold<R>(before.ranked, tile, maximum(),
-                       [&](uint32_t i, R &rank) { return read_maximum(work, i, rank); });
-    before.rank = maximum()(before.rank, reduce_block(folded, maximum(), shared.ranks));
-    before.ranked = tile;
-    last = maximum()(last, before.rank);
-
-    const auto keeps = mark_kept(own, own_count, tile, rules, last);
-    uint32_t place, kept;
-    typename shared_memory<T>::Sums(shared.sums).ExclusiveSum(keeps.count(), place, kept);
-    if (threadIdx.x == 0) {
-        publish_count(work, tile, kept);
-        atomicAdd(&work.head->kept, (unsigned long long)kept);
-    }
-    uint32_t other = kept + first - place;
-#pragma unroll
-    for (uint32_t i = 0; i < size; i++) {
-        if (keeps.has(i))
-            shared.staged[staged_place<T>(place++)] = own.values[i];
-        else if (PURGED && i < own_count)
-            shared.staged[staged_place<T>(other++)] = own.values[i];
-    }
-    return kept;
+    constexpr uint32_t row = 128 / sizeof(T);
+    constexpr uint32_t spare = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
+    return place + place / row * spare;
 }
 
-/* Updates `before` with the survivors of all tiles before this one. All threads call it, and wait.
- */
-template <typename R>
-__device__ __forceinline__ void fold_counts(const struct workspace &work, uint32_t tile,
-                                            known<R> &before, uint64_t *partials)
-{
-    uint64_t folded = fold<uint32_t>(before.counted, tile, sum(), [&](uint32_t i, uint32_t &value) {
-        return read_count_of(work, i, value);
-    });
+/* The shared memory of a block that compacts tiles. */
+template <typename T>
+struct keep_memory {
+    using Maxima = cub::BlockScan<T, BLOCK_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
+    using Sums = cub::BlockScan<uint32_t, BLOCK_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
+    typename Maxima::TempStorage maxima;
+    typename Sums::TempStorage sums;
+    T staged[staged_place<T>(TILE_BYTES / sizeof(T))]; /* survivors, then the others */
+    uint64_t before;                                   /* survivors of all tiles before */
+    uint32_t place;                                    /* in the list */
+};
 
-    before.count += reduce_block(folded, sum(), partials);
-    before.counted = tile;
+/*
+ * Stages a tile's survivors, and the others if `purges`, and finds how many survive before it.
+ * Returns how many survive. All threads call it, and wait before they use the shared memory.
+ */
+template <typename T>
+__device__ __forceinline__ uint32_t stage_tile(const share<T> &own, uint32_t tile,
+                                               const struct rules &rules,
+                                               const struct workspace &work, bool purges,
+                                               struct keep_memory<T> &shared)
+{
+    const uint32_t place = shared.place;
+    const bool starts = !rules.has_floor && tile == 0 && threadIdx.x == 0;
+    uint32_t kept, tile_kept;
+    T last;
+
+    typename keep_memory<T>::Maxima(shared.maxima)
+        .ExclusiveScan(own.maximum_of(rules), last, (T)work.before[tile], maximum());
+    const uint64_t keeps = own.mark_kept(rules, last, starts);
+    typename keep_memory<T>::Sums(shared.sums)
+        .ExclusiveSum((uint32_t)__popcll(keeps), kept, tile_kept);
+    if (threadIdx.x < 32) {
+        uint64_t before = look_back(work.states, place, tile_kept);
+        if (threadIdx.x == 0) {
+            shared.before = before;
+            if (place == work.head->listed - 1)
+                work.head->kept = before + tile_kept;
+        }
+    }
+    uint32_t purged = tile_kept + threadIdx.x * share<T>::size - kept;
+#pragma unroll
+    for (uint32_t i = 0; i < share<T>::size; i++) {
+        if (keeps >> i & 1)
+            shared.staged[staged_place<T>(kept++)] = own.values[i];
+        else if (purges && i < own.count)
+            shared.staged[staged_place<T>(purged++)] = own.values[i];
+    }
+    return tile_kept;
 }
 
-template <typename T, bool PURGED>
-__global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
-    stalin_sort_kernel(const T *d_elements, struct element_count counted, struct rules rules,
-                       struct workspace work, T *d_kept, T *d_purged)
+template <typename T>
+__global__ void __launch_bounds__(BLOCK_THREADS)
+    stalin_sort_keep_kernel(const T *d_elements, struct element_count counted, struct rules rules,
+                            struct workspace work, T *d_kept, T *d_purged)
 {
-    using R = rank_type<T>;
     constexpr uint32_t tile_elements = TILE_BYTES / sizeof(T);
-    __shared__ struct shared_memory<T> shared;
+    __shared__ struct keep_memory<T> shared;
     const uint32_t elements = read_count(counted);
-    const uint32_t tiles = count_tiles(elements * sizeof(T));
-    known<R> before = {rules.has_floor ? (R)rules.floor : 0, 0, 0, 0};
 
-    if (threadIdx.x == 0)
-        shared.tile = atomicAdd(&work.head->next, 1u);
-    __syncthreads();
-    for (uint32_t tile = shared.tile; tile < tiles; tile = shared.tile) {
+    for (;;) {
+        if (threadIdx.x == 0)
+            shared.place = atomicAdd(&work.head->next, 1u);
+        __syncthreads();
+        if (shared.place >= work.head->listed)
+            return;
+        const uint32_t tile = work.list[shared.place];
         const uint32_t first = tile * tile_elements;
         const uint32_t count = min(elements - first, tile_elements);
-        uint32_t next = 0;
-        share<T> own;
+        const share<T> own(d_elements + first, count);
 
-        if (threadIdx.x == 0)
-            next = atomicAdd(&work.head->next, 1u);
-        R best =
-            reduce_block(own.load(d_elements + first, count, rules), maximum(), shared.tile_ranks);
-        bool is_wanted =
-            PURGED || (tile == 0 && !rules.has_floor) || passes(rules, best, before.rank);
-        if (threadIdx.x == 0) {
-            publish_maximum(work, tile, best);
-            if (!is_wanted)
-                publish_count(work, tile, 0);
-            shared.tile = next;
-        }
-        __syncthreads(); /* the next tile is known, and the last one's shared memory free */
-        if (!is_wanted)
-            continue;
-
-        uint32_t kept = keep<PURGED>(own, tile, count, rules, work, before, shared);
-        if (PURGED || kept > 0)
-            fold_counts(work, tile, before, shared.counts);
+        uint32_t kept = stage_tile(own, tile, rules, work, d_purged != nullptr, shared);
+        __syncthreads();
+        const uint64_t before = shared.before;
         for (uint32_t i = threadIdx.x; i < kept; i += BLOCK_THREADS)
-            d_kept[before.count + i] = shared.staged[staged_place<T>(i)];
-        for (uint32_t i = kept + threadIdx.x; PURGED && i < count; i += BLOCK_THREADS)
-            d_purged[first - before.count + i - kept] = shared.staged[staged_place<T>(i)];
+            d_kept[before + i] = shared.staged[staged_place<T>(i)];
+        if (d_purged) {
+            for (uint32_t i = kept + threadIdx.x; i < count; i += BLOCK_THREADS)
+                d_purged[first - before + i - kept] = shared.staged[staged_place<T>(i)];
+        }
+        __syncthreads(); /* the shared memory is used again */
     }
 }
 
@@ -430,8 +319,10 @@ struct workspace lay_out(void *d_control, uint32_t tiles)
 {
     struct workspace work;
     work.head = (struct control *)d_control;
-    work.maxima = (uint64_t *)(work.head + 1);
-    work.counts = (uint32_t *)(work.maxima + (size_t)tiles * MAXIMUM_WORDS);
+    work.states = (uint64_t *)(work.head + 1);
+    work.maxima = work.states + tiles;
+    work.before = work.maxima + tiles;
+    work.list = (uint32_t *)(work.before + tiles);
     return work;
 }
 
@@ -440,26 +331,23 @@ cudaError_t launch(const struct cuda_device *device, const struct cuda_elements 
                    const struct rules &rules, const struct cuda_stalin_sort_buffers *buffers,
                    cudaStream_t stream)
 {
-    const size_t bytes = elements->count * sizeof(T);
-    const uint32_t tiles = count_tiles(bytes);
+    const uint32_t tiles = count_tiles(elements->count * sizeof(T));
     struct workspace work = lay_out(buffers->d_control, tiles);
     struct element_count count = count_of(elements);
     const T *d_elements = (const T *)elements->d_data;
-    unsigned most = (unsigned)device->multiprocessors * BLOCKS;
+    unsigned most = (unsigned)device->multiprocessors * 8;
     unsigned blocks = tiles < most ? tiles : most;
-    T *d_kept = (T *)buffers->d_kept;
     T *d_purged = (T *)buffers->d_purged;
 
     cudaError_t error =
-        cudaMemsetAsync(work.head, 0, cuda_stalin_sort_control_bytes(bytes), stream);
+        cudaMemsetAsync(work.head, 0, (size_t)((char *)work.maxima - (char *)work.head), stream);
     if (error != cudaSuccess || blocks == 0)
         return error;
-    if (d_purged)
-        stalin_sort_kernel<T, true><<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules,
-                                                                          work, d_kept, d_purged);
-    else
-        stalin_sort_kernel<T, false>
-            <<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules, work, d_kept, nullptr);
+    stalin_sort_maxima_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules, work);
+    stalin_sort_list_kernel<<<1, LIST_THREADS, 0, stream>>>(count, (uint32_t)sizeof(T), rules, work,
+                                                            d_purged != nullptr);
+    stalin_sort_keep_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules, work,
+                                                                  (T *)buffers->d_kept, d_purged);
     return cudaGetLastError();
 }
 
@@ -468,7 +356,7 @@ cudaError_t launch(const struct cuda_device *device, const struct cuda_elements 
 size_t cuda_stalin_sort_control_bytes(size_t elements_bytes)
 {
     return sizeof(struct control) +
-           count_tiles(elements_bytes) * (MAXIMUM_WORDS * sizeof(uint64_t) + sizeof(uint32_t));
+           count_tiles(elements_bytes) * (3 * sizeof(uint64_t) + sizeof(uint32_t));
 }
 
 cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const struct job *job,
@@ -486,14 +374,16 @@ cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const stru
     rules.floor = floor ? (*floor & mask) ^ rules.flip : 0;
     rules.strict = job->stalin_sort.strict;
     rules.swapped = element->swapped;
-    switch (element->type) {
-#define LAUNCH_CASE(id, name, ctype) \
-    case ELEMENT_##id:               \
-        return launch<ctype>(device, elements, rules, buffers, stream);
-        ELEMENT_TYPES(LAUNCH_CASE)
-#undef LAUNCH_CASE
-    case ELEMENT_TYPE_COUNT:
-        break;
+    switch (element->bytes) {
+    case 1:
+        return launch<uint8_t>(device, elements, rules, buffers, stream);
+    case 2:
+        return launch<uint16_t>(device, elements, rules, buffers, stream);
+    case 4:
+        return launch<uint32_t>(device, elements, rules, buffers, stream);
+    case 8:
+        return launch<uint64_t>(device, elements, rules, buffers, stream);
+    default:
+        return cudaErrorInvalidValue;
     }
-    return cudaErrorInvalidValue;
 }

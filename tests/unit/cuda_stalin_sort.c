@@ -14,7 +14,7 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* More tiles of 32 KiB than a GPU works on at once. */
+/* More tiles of 16 KiB than a GPU works on at once. */
 #define BYTES_MAX ((size_t)64 << 20)
 
 enum values { RANDOM, SORTED, REVERSED, EQUAL, RISING, LATE, VALUES_COUNT };
@@ -203,7 +203,7 @@ int main(void)
 {
     static const char *const types[] = {"i8",    "u8",  "i16",   "u16be", "i32",
                                         "i32be", "u32", "i64be", "i64",   "u64"};
-    static const size_t some[] = {0, 8, 16, 1000, 32760, 32768, 32776, 1 << 20, 5000000};
+    static const size_t some[] = {0, 8, 16, 1000, 16384, 32760, 32768, 32776, 1 << 20, 5000000};
     static const size_t large[] = {BYTES_MAX};
     struct bench bench = {0};
 
