@@ -6,7 +6,8 @@
  * slots. An element comes from memory once, and again from L2 for the other windows: 2 windows take
  * at most twice what L2 takes for one. (Keeping the two blocks in step by a cluster's barrier helps
  * values of one window and costs others as much: bench/RESULTS.md.) 16-bit counters for all bins in
- * one table would have to be watched for overflow by every thread, and are slow where values repeat.
+ * one table would have to be watched for overflow by every thread, and are slow where values
+ * repeat.
  *
  * 16-bit elements of many bins are counted by value, and binned at the end.
  */
