@@ -17,6 +17,7 @@ struct operation {
     const char *name;
     const char *alias; /* a shorter name, or NULL */
     const char *help;  /* for --help: what it prints */
+    const char *usage; /* for its own --help: its command line, then lines that tell more */
 
     /* Makes an empty partial, to be shared by all workers; checks that the memory is there. */
     enum status (*create)(const struct job *job, void **partial, struct failure *failure);

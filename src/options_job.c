@@ -94,10 +94,6 @@ static enum status options_make(const struct options *options, bool is_text, boo
     case OPERATION_COUNT:
         return options_make_count(options, job, with_files, failure);
     case OPERATION_STALIN_SORT:
-        if (options->every_ns > 0)
-            return status_fail(failure, STATUS_USAGE,
-                               "option --every does not go with stalin-sort, which prints all the "
-                               "time");
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
     case OPERATION_IDS:
