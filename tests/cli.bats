@@ -22,9 +22,10 @@ operations_of_help() {
     [ "$output" = $'histogram\nreduce\ncount\nstalin-sort\nmerge\ninfo' ]
     for operation in '' $output; do
         # shellcheck disable=SC2086
-        run -0 --separate-stderr --keep-empty-lines gpuhist $operation --help
+        run -0 --separate-stderr gpuhist $operation --help
         [ -z "$stderr" ]
-        [ "${#lines[@]}" -le 56 ]
+        # shellcheck disable=SC2086
+        [ "$(gpuhist $operation --help | wc -l)" -le 56 ]
         for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
         if [ "${operation:-histogram}" = histogram ]; then
             [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]]
