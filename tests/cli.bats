@@ -7,9 +7,9 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
 }
 
-# options_in FILE...: the long options that stand in a text, once each, in order.
-options_in() {
-    grep -oh -- '--[a-z][a-z0-9-]*' "$@" | LC_ALL=C sort -u
+# options_in_text: the long options that stand on standard input, once each, in order.
+options_in_text() {
+    grep -o -- '--[a-z][a-z0-9-]*' | LC_ALL=C sort -u
 }
 
 # operations_of_help: those that --help lists, in its order.
@@ -43,9 +43,9 @@ operations_of_help() {
 
 @test "--help of an operation has the options that it takes, and no other" {
     for operation in $(operations_of_help); do
-        gpuhist "$operation" --help | options_in >"$operation"
+        gpuhist "$operation" --help | options_in_text >"$operation.options"
     done
-    LC_ALL=C sort -u histogram reduce count stalin-sort merge info >all
+    LC_ALL=C sort -u ./*.options >all
     [ "$(wc -l <all)" -ge 45 ]
     for operation in histogram reduce count stalin-sort merge info; do
         while read -r option; do
@@ -56,7 +56,7 @@ operations_of_help() {
             taken=yes
             [[ $stderr != *"option $option does not go with $operation "* ]] || taken=no
             listed=no
-            ! grep -qxF -e "$option" "$operation" || listed=yes
+            ! grep -qxF -e "$option" "$operation.options" || listed=yes
             [ "$taken" = "$listed" ] ||
                 { echo "$operation $option: taken $taken, listed $listed"; return 1; }
         done <all
@@ -89,11 +89,11 @@ operations_of_help() {
 @test "every option of --help stands in the manual, and no other" {
     for operation in $(operations_of_help); do
         gpuhist "$operation" --help
-    done | options_in >help
+    done | options_in_text >help
     sed 's/\\-/-/g; s/\\f[A-Z]//g' "$srcdir/man/gpuhist.1" | sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' |
-        grep '^\.B' | options_in >man
+        grep '^\.B' | options_in_text >manual
     grep -qx -e --log2 help
-    diff help man
+    diff help manual
 }
 
 @test "options may follow files, -- ends them, ./ hides an operation's name" {

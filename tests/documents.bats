@@ -13,17 +13,22 @@ setup() {
 }
 
 # run_examples: runs the examples on stdin, each block in a directory of its own with the files of
-# make_data. A block lies between lines of BEGIN and END. In it, "$ " begins a command, which goes
+# data/: copied ("run_examples -R"), or linked where none is written to ("run_examples -Rl"). A block lies between lines of BEGIN and END. In it, "$ " begins a command, which goes
 # on after a backslash at the end of a line; what follows is its output, to the byte. Other lines:
 # "same: COMMAND" prints the same as the command before it, without gpuhist; "check: COMMAND" gets
 # its output on standard input and succeeds; "needs: PROGRAM" skips the block where it is missing.
 # The number of commands whose output was compared is left in $compared.
 run_examples() {
-    local command='' expected='' oracle='' check='' line data=$PWD/data block=0 skipped=no
+    local command='' expected='' oracle='' check='' skipped=no line data=$PWD/data block=0
     compared=0
     while IFS= read -r line; do
         case $line in
-        BEGIN) command='' skipped=no ;;
+        BEGIN)
+            block=$((block + 1)) skipped=no
+            mkdir "$BATS_TEST_TMPDIR/block$block"
+            cd "$BATS_TEST_TMPDIR/block$block"
+            cp "$1" "$data/." .
+            ;;
         END) run_example ;;
         'needs: '*) command -v "${line#needs: }" >/dev/null || skipped=yes ;;
         'same: '*) oracle=${line#same: } ;;
@@ -38,23 +43,16 @@ run_examples() {
             ;;
         *) expected+=$line$'\n' ;;
         esac
-        if [ "$line" = BEGIN ]; then
-            block=$((block + 1))
-            mkdir "$BATS_TEST_TMPDIR/block$block"
-            cd "$BATS_TEST_TMPDIR/block$block"
-            [ ! -e "$data" ] || cp -R "$data/." .
-        fi
     done
 }
 
 # run_example: the command that was read, if any, with what is said about it.
 run_example() {
+    [[ $command != *gzip* ]] || reads_gzip || skipped=yes
     if [ -n "$command" ] && [ $skipped = no ]; then
         printf '%s\n' "$ $command"
-        sh -c "$command" >"$BATS_TEST_TMPDIR/shown" 2>&1 </dev/null ||
-            : # what it prints is compared; some fail on purpose
-        # a missing newline at the end does not show
-        sed -i '$a\' "$BATS_TEST_TMPDIR/shown"
+        # Some fail on purpose; awk adds a newline at the end that may be missing.
+        sh -c "$command" 2>&1 </dev/null | awk 1 >"$BATS_TEST_TMPDIR/shown"
         if [ -n "$oracle" ]; then
             sh -c "$oracle" >"$BATS_TEST_TMPDIR/right"
             [ -s "$BATS_TEST_TMPDIR/right" ]
@@ -70,7 +68,7 @@ run_example() {
 }
 
 # make_data: files as the examples have them, in data/.
-make_data() {
+make_data() (
     mkdir -p data/logs
     cd data
     seq 3000 | awk '{ printf "10.0.0.%d - - [01/May/2025:%02d:%02d:%02d +0000] \"GET /%d HTTP/1.1\" %d %s\n",
@@ -89,27 +87,28 @@ make_data() {
     seq 1000 | awk '{ printf "%d,event%d\n", 1700000000 + $1 - ($1 % 9 ? 0 : 5), $1 }' >events.csv
     sleep 1 3>&- &
     echo $! >server.pid
-    cd ..
-}
+)
 
 @test "the manual's examples print what it says, or what other programs do" {
     make_data
     sed -n '/^\.EX/,/^\.EE/p' "$srcdir/man/gpuhist.1" |
         sed '/^\.\\" /{ s///; b }; s/^\.EX.*/BEGIN/; s/^\.EE.*/END/
              s/\\(aq/'"'"'/g; s/\\(dq/"/g; s/\\(ha/^/g; s/\\-/-/g; s/\\&//g; s/\\e/\\/g' >examples
-    run_examples <examples
+    run_examples -R <examples
     [ "$compared" -ge 55 ]
 }
 
 @test "README's examples print what it says" {
     command -v perl >/dev/null || skip "no perl"
+    export LC_ALL=C.UTF-8 # of plots
     mkdir data
-    (eval "$(sed -n '/^make_sample()/,/^}/p' "$srcdir/bootstrap")"; cd data; say() { :; }; make_sample)
+    eval "$(sed -n '/^make_sample()/,/^}/{ /say /d; p; }' "$srcdir/bootstrap")"
+    (cd data; make_sample)
     # The blocks that have commands with a prompt; others are only shown.
     awk '/^    / { if (!inside) { text = "BEGIN"; run = 0 } inside = 1
                    text = text "\n" substr($0, 5); run += /^    \$ / }
          !/^    / && inside { if (run) print text "\nEND"; inside = 0 }' "$srcdir/README.md" >examples
-    run_examples <examples
+    run_examples -Rl <examples
     [ "$compared" -ge 20 ]
 }
 
