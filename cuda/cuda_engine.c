@@ -205,6 +205,8 @@ static void cuda_engine_close(void *session)
 
     cudaFree(self->d_slots);
     cudaFree(self->shared.d_partial);
+    if (self->operation->close)
+        self->operation->close(&self->shared);
     free(self);
 }
 
@@ -225,6 +227,8 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
     cudaError_t error = cuda_engine_open_device(&made->shared.device);
     enum status status = error == cudaSuccess ? cuda_engine_allocate(made, failure)
                                               : cuda_engine_fail(error, "no context", failure);
+    if (status == STATUS_OK && made->operation->open)
+        status = made->operation->open(&made->shared, failure);
     if (status != STATUS_OK) {
         cuda_engine_close(made);
         return status;

@@ -17,12 +17,13 @@ static inline size_t cuda_align(size_t bytes)
     return (bytes + CUDA_ALIGNMENT - 1) / CUDA_ALIGNMENT * CUDA_ALIGNMENT;
 }
 
-/* What all chunks of a session share; const but for what d_partial and partial point to. */
+/* What all chunks of a session share; const but for what its last three members point to. */
 struct cuda_shared {
     const struct job *job;
     struct cuda_device device;
     void *d_partial; /* one for the device, in its memory */
     void *partial;   /* the shared one, in host memory */
+    void *host;      /* what the operation has for the session in host memory, or NULL */
 };
 
 /* A chunk on its way through the GPU. */
@@ -36,6 +37,9 @@ struct cuda_chunk {
 };
 
 struct cuda_operation {
+    /* Makes shared->host, and frees it, which may be NULL. NULL: it has none. */
+    enum status (*open)(struct cuda_shared *shared, struct failure *failure);
+    void (*close)(struct cuda_shared *shared);
     /* Bytes of the partial in device memory. NULL: there is none, chunks alone. */
     size_t (*partial_bytes)(const struct job *job);
     /* Fills the partial, which begins as zeros; blocks. NULL: zeros are right. */

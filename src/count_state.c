@@ -168,6 +168,7 @@ static enum status count_state_load(struct state_reader *state, const struct job
 }
 
 const struct state_operation count_state = {
+    .name = "count",
     .define = count_state_define,
     .recall = count_state_recall,
     .elements = count_state_elements,

@@ -1,6 +1,6 @@
 /*
  * Counters: two ways for a CPU thread to count bin numbers, each with memory of its own, merged
- * into the shared histogram in the end. cpu_histogram.c chooses between them by the number of bins.
+ * into the shared histogram in the end. Which one pays depends on the number of bins.
  */
 #ifndef GPUHIST_CPU_COUNTER_H
 #define GPUHIST_CPU_COUNTER_H
@@ -22,6 +22,21 @@ extern const struct cpu_counter cpu_counter_private;
 
 /* Bin numbers are staged by region of the histogram and counted region by region: any bins. */
 extern const struct cpu_counter cpu_counter_partitioned;
+
+/*
+ * The most entries that private tables are used for: 2 MiB a thread, its share of a common L3.
+ * Seconds for 64Mi uniform int32 on two cores (1 MiB of L2 each, 32 MiB of L3), private and
+ * partitioned: 16,000 bins 0.048 0.078, 128,000 0.056 0.077, 512,000 0.052 0.082,
+ * 1,000,000 0.071 0.118.
+ */
+#define CPU_COUNTER_PRIVATE_MAX ((size_t)512 << 10)
+
+/* The one to count in that histogram. */
+static inline const struct cpu_counter *cpu_counter_choose(const struct histogram *histogram)
+{
+    return histogram->entries <= CPU_COUNTER_PRIVATE_MAX ? &cpu_counter_private
+                                                         : &cpu_counter_partitioned;
+}
 
 /*
  * The private counter with a given number of increments after which its 32-bit counters are moved

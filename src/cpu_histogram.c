@@ -10,14 +10,6 @@
 /* Bin numbers of a block: 16 KiB, half of a common L1. */
 #define CPU_HISTOGRAM_BLOCK 4096
 
-/*
- * The most entries that private tables are used for: 2 MiB a thread, its share of a common L3.
- * Seconds for 64Mi uniform int32 on two cores (1 MiB of L2 each, 32 MiB of L3), private and
- * partitioned: 16,000 bins 0.048 0.078, 128,000 0.056 0.077, 512,000 0.052 0.082,
- * 1,000,000 0.071 0.118.
- */
-#define CPU_HISTOGRAM_PRIVATE_MAX ((size_t)512 << 10)
-
 struct cpu_histogram {
     const struct job *job;
     cpu_index_function *index;
@@ -37,8 +29,7 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     *state = made;
     made->job = job;
     made->index = cpu_index_choose(job->element.type);
-    made->counter = histogram->entries <= CPU_HISTOGRAM_PRIVATE_MAX ? &cpu_counter_private
-                                                                    : &cpu_counter_partitioned;
+    made->counter = cpu_counter_choose(histogram);
     made->counter_state = NULL;
     return made->counter->open(histogram, &made->counter_state, failure);
 }

@@ -17,10 +17,11 @@
  * list: operation.c, cpu_engine.c, cuda_engine.c and print.c find in it operation_<name>,
  * cpu_<name>, cuda_<name> and print_<name>.
  */
-#define OPERATIONS(X)       \
-    X(HISTOGRAM, histogram) \
-    X(REDUCE, reduce)       \
-    X(COUNT, count)         \
+#define OPERATIONS(X)                 \
+    X(HISTOGRAM, histogram)           \
+    X(OPEN_HISTOGRAM, open_histogram) \
+    X(REDUCE, reduce)                 \
+    X(COUNT, count)                   \
     X(STALIN_SORT, stalin_sort)
 
 enum operation_id {

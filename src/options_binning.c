@@ -58,8 +58,7 @@ enum status options_make_histogram(const struct options *options, bool with_file
     if (options->bins > 0)
         return binning_init(&job->binning, &job->element, low, high, options->bins, failure);
     if (options->log2 || options->log10) {
-        binning_init_powers(&job->binning, &job->element,
-                            options->log2 ? BINNING_LOG2 : BINNING_LOG10);
+        binning_init_powers(&job->binning, &job->element, options->log2 ? 2 : 10);
         return STATUS_OK;
     }
     if (options->edges)
@@ -68,5 +67,7 @@ enum status options_make_histogram(const struct options *options, bool with_file
                    : options_make_edges(options, job, failure);
     if (options->has_range)
         return options_make_width(options, job, failure);
-    return status_fail(failure, STATUS_USAGE, "--bins is required");
+    job->operation = OPERATION_OPEN_HISTOGRAM;
+    job->bin_width = options->width;
+    return STATUS_OK;
 }

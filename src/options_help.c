@@ -67,8 +67,10 @@ static void options_append_operations(struct options_text *text)
     static const char line[] = "  %-23s %s\n";
 
     options_append(text, "\nOperations:\n");
-    for (size_t i = 0; i < OPERATION_IDS; i++)
-        options_append(text, line, operations[i]->name, operations[i]->help);
+    for (size_t i = 0; i < OPERATION_IDS; i++) {
+        if (operations[i]->help)
+            options_append(text, line, operations[i]->name, operations[i]->help);
+    }
     options_append(text, line, "merge", "what states add up to that runs with --save have left");
     options_append(text, line, "info", "the version, and which engines can run here");
 }

@@ -13,12 +13,12 @@
 #define OPTIONS_INFORMS (2u << OPERATION_IDS)
 
 /* X(ID, heading): under which heading --help has an option. */
-#define OPTIONS_GROUPS(X)       \
-    X(BINS, "Bins")             \
-    X(PREDICATES, "Predicates") \
-    X(PURGE, "What is purged")  \
-    X(PRINT, "What is printed") \
-    X(INPUT, "Input")           \
+#define OPTIONS_GROUPS(X)                                 \
+    X(BINS, "Bins (without any of these: chosen to fit)") \
+    X(PREDICATES, "Predicates")                           \
+    X(PURGE, "What is purged")                            \
+    X(PRINT, "What is printed")                           \
+    X(INPUT, "Input")                                     \
     X(RUN, "How it runs")
 
 enum options_group {

@@ -77,10 +77,6 @@ static enum status options_make(const struct options *options, bool is_text, boo
     };
     if (!options->has_type)
         element_parse(is_text ? "i64" : "i32", &job->element);
-    if (options->print.save && !operations[job->operation]->state)
-        return status_fail(failure, STATUS_USAGE,
-                           "option --save does not go with %s, which has no state to be merged",
-                           operations[job->operation]->name);
     if (is_text)
         job->element.swapped = false; /* values are parsed to this machine's order */
     if (options_check_input(options, failure) != STATUS_OK)
@@ -96,6 +92,7 @@ static enum status options_make(const struct options *options, bool is_text, boo
     case OPERATION_STALIN_SORT:
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
+    case OPERATION_OPEN_HISTOGRAM: /* made of OPERATION_HISTOGRAM alone */
     case OPERATION_IDS:
         break;
     }
@@ -129,6 +126,8 @@ enum status options_make_job(const struct options *options, bool is_text, struct
 enum status options_check_merged(const struct options *options, enum operation_id operation,
                                  struct failure *failure)
 {
+    if (operation == OPERATION_OPEN_HISTOGRAM) /* to options, one like any other */
+        operation = OPERATION_HISTOGRAM;
     if (!options->unmergeable[operation])
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",

@@ -182,6 +182,7 @@ static enum status reduce_state_load(struct state_reader *state, const struct jo
 }
 
 const struct state_operation reduce_state = {
+    .name = "reduce",
     .define = reduce_state_define,
     .recall = reduce_state_recall,
     .elements = reduce_state_elements,

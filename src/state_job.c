@@ -11,7 +11,7 @@
 
 static void state_define(struct definition *definition, const struct job *job)
 {
-    definition_print(definition, "operation\t%s\n", operations[job->operation]->name);
+    definition_print(definition, "operation\t%s\n", operations[job->operation]->state->name);
     definition_print(definition, "type\t%s\n", job->element.name);
     operations[job->operation]->state->define(definition, job);
 }
@@ -40,6 +40,19 @@ enum status state_save(struct writer *writer, const struct job *job, const void 
     return status;
 }
 
+/* Finds the operation whose states have that name. */
+static bool state_find_operation(const char *name, enum operation_id *id)
+{
+    for (size_t i = 0; i < OPERATION_IDS; i++) {
+        const struct state_operation *operation = operations[i]->state;
+        if (!operation || strcmp(name, operation->name) != 0)
+            continue;
+        *id = (enum operation_id)i;
+        return true;
+    }
+    return false;
+}
+
 /* Makes the job that the definition tells of, and looks whether it tells of nothing else. */
 static enum status state_recall_job(struct state_reader *state, const struct definition *definition,
                                     struct job *job, struct failure *failure)
@@ -49,7 +62,7 @@ static enum status state_recall_job(struct state_reader *state, const struct def
     struct definition again = {.text = NULL};
 
     if (!definition_get(definition, "operation", name, sizeof name) ||
-        !operation_find(name, &job->operation) || !operations[job->operation]->state)
+        !state_find_operation(name, &job->operation))
         return state_fail_damaged(state, "of no operation that is known", failure);
     if (!definition_get(definition, "type", type, sizeof type) ||
         !element_parse(type, &job->element))

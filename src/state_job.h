@@ -22,6 +22,7 @@ struct writer;
 
 /* How an operation's partials are saved and read back. */
 struct state_operation {
+    const char *name; /* in the definition */
     /* Appends the lines that say what was counted, all of which the job knows. */
     void (*define)(struct definition *definition, const struct job *job);
     /*
@@ -48,6 +49,7 @@ struct state_operation {
 };
 
 extern const struct state_operation histogram_state;
+extern const struct state_operation open_histogram_state;
 extern const struct state_operation reduce_state;
 extern const struct state_operation count_state;
 

@@ -50,6 +50,11 @@ def jobs(info, options):
                         "--edges")):
         if needs in options and (info.bits < 32 or job[0] != "--width" or job[1] != "7"):
             yield job
+    yield []
+    yield ["--quantiles", "50,99"]
+    yield ["--width", "10"]
+    yield ["--width", "1", "--top", "5"]
+    yield ["--width", str(limit // 3)]
     yield ["reduce"]
     yield ["reduce", "stddev,min"]
     yield ["reduce", "count"]
@@ -85,8 +90,12 @@ def merge_in_steps(gpuhist, names, rng):
     return names[0]
 
 
+# What merge takes, too; all but the first with a value.
+PRINTING = ["--zeros", "--format", "--quantiles", "--top"]
+
+
 def check_job(gpuhist, job, common, dtype, values, rng):
-    options = [o for o in job if o in ("--zeros", "--format", "raw")]
+    options = [o for i, o in enumerate(job) if o in PRINTING or i and job[i - 1] in PRINTING[1:]]
     parts = cut(values, rng.randrange(1, 6), rng)
     names = [f"part{i}" for i in range(len(parts))]
     whole = run(gpuhist, *job, *common, stdin=values.astype(dtype).tobytes())

@@ -1,0 +1,42 @@
+/*
+ * Windows: what an open histogram (open_histogram.h) counts in. A window is a run of bins of one
+ * width at multiples of that width, bin k being [k * width, (k + 1) * width), with a histogram of
+ * its own.
+ *
+ * Const once made, but for the histogram, which is thread-safe as histogram.h says. All functions
+ * but open_window_init and open_window_destroy are thread-safe.
+ */
+#ifndef GPUHIST_OPEN_WINDOW_H
+#define GPUHIST_OPEN_WINDOW_H
+
+#include "histogram.h"
+
+struct open_window {
+    struct binning binning;
+    struct histogram *histogram;
+    uint64_t width; /* of each bin */
+    __int128 first; /* the number of its first bin */
+    uint64_t bins;  /* how many it has */
+};
+
+/* The number of the bin of a value: floor(value / width). */
+__int128 open_window_bin(__int128 value, uint64_t width);
+
+/*
+ * Makes a window for elements of that type, empty: the one that has bin `first` or as near to it as
+ * the type's values go, and `bins` bins, or as many as the type has. Fails with STATUS_DATA if
+ * there is no memory; else the caller destroys it.
+ */
+enum status open_window_init(struct open_window *window, const struct element *element,
+                             __int128 first, uint64_t bins, uint64_t width,
+                             struct failure *failure);
+
+void open_window_destroy(struct open_window *window);
+
+/* What was counted in its bin first + i, i < bins; nobody adds meanwhile. */
+static inline uint64_t open_window_count(const struct open_window *window, uint64_t i)
+{
+    return histogram_count(window->histogram, i);
+}
+
+#endif

@@ -1,0 +1,118 @@
+"""Compares open histograms, --width W and automatic bins, with Python's integers and numpy.
+
+usage: open_histogram.py GPUHIST TYPE ENGINE...
+
+The reference divides Python's integers, tries widths from 1 on, and shares nothing with gpuhist.
+"""
+
+import collections
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+COUNT = 30011
+
+
+def arrays(dtype, rng):
+    """Names and arrays: ranges, places and orders that windows have to cope with."""
+    info = np.iinfo(dtype)
+    low, high = int(info.min), int(info.max)
+    uniform = rng.integers(low, high, COUNT, dtype=dtype, endpoint=True)
+    small = rng.integers(max(low, -50), 99, COUNT, dtype=dtype, endpoint=True)
+    reach = min(high, 300_000)
+    middle = rng.integers(max(low, -reach), reach, COUNT, dtype=dtype, endpoint=True)
+    yield "one", np.array([high], dtype)
+    yield "smallest", np.array([low] * 5, dtype)
+    yield "extremes", np.array([low, high], dtype)[rng.integers(0, 2, COUNT)]
+    yield "uniform", uniform
+    yield "ascending", np.sort(uniform)
+    yield "descending", np.sort(uniform)[::-1]
+    yield "middle", middle
+    yield "middle ascending", np.sort(middle)
+    yield "middle descending", np.sort(middle)[::-1]
+    yield "outlier last", np.append(small, np.array([high], dtype))
+    yield "outlier first", np.append(np.array([low], dtype), small)
+    yield "places", np.concatenate([np.clip(np.array([low, 0, high // 2, high - 99], dtype)
+                                            [(i * 7) % 4] + small.astype(dtype) % 50, low, high)
+                                    for i in range(6)]).astype(dtype)
+    yield "sentinels", np.where(rng.integers(0, 100, COUNT) == 0, np.array(low, dtype), small)
+    yield "growing", np.concatenate([small // 2 ** (10 - i) if i < 10 else middle
+                                     for i in range(13)]).astype(dtype)
+    yield "exponential", np.clip(np.power(2.0, rng.uniform(0, info.bits - 1.01, COUNT)), 0,
+                                 float(high) * 0.99).astype(dtype)
+
+
+def automatic_width(low, high):
+    exponent = 0
+    while True:
+        for digit in 1, 2, 5:
+            width = digit * 10 ** exponent
+            if high // width - low // width + 1 <= 64:
+                return width
+        exponent += 1
+
+
+def expected(values, width):
+    """The text for bins of that width, 0: automatic."""
+    unique, counts = np.unique(values, return_counts=True)
+    if width == 0:
+        width = automatic_width(int(unique[0]), int(unique[-1])) if len(unique) else 1
+    bins = collections.Counter()
+    for value, count in zip(unique.tolist(), counts.tolist()):
+        bins[value // width] += count
+    if width == 1:
+        return "".join(f"{b}\t{bins[b]}\n" for b in sorted(bins))
+    return "".join(f"{b * width}\t{(b + 1) * width}\t{bins[b]}\n" for b in sorted(bins))
+
+
+def widths(dtype):
+    yield 0
+    yield 1
+    yield 7
+    if np.iinfo(dtype).bits > 16:
+        yield 10 ** 9
+    yield 2 ** 63
+
+
+def main():
+    gpuhist, type_name, engines = sys.argv[1], sys.argv[2], sys.argv[3:]
+    order = ">" if type_name.endswith("be") else "<"
+    width = int(type_name[1:].removesuffix("be").removesuffix("le")) // 8
+    dtype = np.dtype(f"{type_name[0]}{width}")
+    rng = np.random.default_rng(width)
+    settings = [(1, "1M"), (2, "4099"), (8, "16K"), (2, "64K")]  # threads and chunks, in turn
+    runs = 0
+    with tempfile.NamedTemporaryFile() as file:
+        for name, array in arrays(dtype, rng):
+            file.seek(0)
+            file.truncate()
+            array.astype(dtype.newbyteorder(order)).tofile(file)
+            file.flush()
+            for bin_width in widths(dtype):
+                text = expected(array, bin_width)
+                for engine in engines:
+                    # A GPU's context takes a third of a second: a third of the runs, in turn.
+                    if engine != "cpu" and runs % 3 != width % 3:
+                        continue
+                    threads, chunk = settings[runs % len(settings)]
+                    command = [gpuhist, "--binary", "-t", type_name, "--engine", engine,
+                               "--threads", str(threads), "--chunk-size", chunk]
+                    command += ["--width", str(bin_width)] if bin_width else []
+                    if runs % 2:
+                        with open(file.name, "rb") as data:
+                            done = subprocess.run(command, input=data.read(), capture_output=True,
+                                                  check=False, timeout=100)
+                    else:
+                        done = subprocess.run(command + [file.name], capture_output=True,
+                                              check=False, timeout=100)
+                    if done.returncode or done.stderr or done.stdout.decode() != text:
+                        sys.exit(f"{name}: {' '.join(command)}: status {done.returncode}, "
+                                 f"{done.stderr.decode()!r}\n{done.stdout.decode()[:500]!r} "
+                                 f"instead of\n{text[:500]!r}")
+                runs += 1
+    print(f"{runs} runs on each of {len(engines)} engines")
+
+
+main()
