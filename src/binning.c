@@ -179,20 +179,21 @@ void binning_init_window(struct binning *binning, const struct element *element,
     };
 }
 
-void binning_init_powers(struct binning *binning, const struct element *element,
-                         enum binning_form form)
+void binning_init_powers(struct binning *binning, const struct element *element, uint32_t base)
 {
     __int128 largest = element_limit(element) - 1;
     __int128 smallest = element_min(element);
-    uint32_t (*digits)(uint64_t) = form == BINNING_LOG2 ? binning_digits2 : binning_digits10;
+    uint32_t (*digits)(uint64_t) = base == 2 ? binning_digits2 : binning_digits10;
+    enum binning_form log10 = element->bytes <= 4 ? BINNING_LOG10_32 : BINNING_LOG10_64;
     uint32_t zero = digits((uint64_t)-smallest);
 
     *binning = (struct binning){
-        .form = form,
+        .form = base == 2 ? BINNING_LOG2 : log10,
         .is_signed = element->is_signed,
         .bins = zero + 1 + digits((uint64_t)largest),
         .low = (uint64_t)smallest,
         .last = (uint64_t)(largest - smallest),
+        .base = base,
         .zero = zero,
     };
 }
@@ -304,7 +305,6 @@ void binning_destroy(struct binning *binning)
 /* The smallest value of a bin of powers, on either side of 0. */
 static __int128 binning_power_edge(const struct binning *binning, uint64_t bin)
 {
-    __int128 base = binning->form == BINNING_LOG2 ? 2 : 10;
     bool is_negative = bin < binning->zero; /* a bin [1 - base^k, 1 - base^(k-1)) */
     uint64_t exponent = is_negative ? binning->zero - bin : bin - binning->zero;
     __int128 power = 1;
@@ -312,7 +312,7 @@ static __int128 binning_power_edge(const struct binning *binning, uint64_t bin)
     if (bin == binning->zero)
         return 0;
     for (uint64_t i = is_negative ? 0 : 1; i < exponent; i++)
-        power *= base;
+        power *= binning->base;
     return is_negative ? 1 - power : power;
 }
 
@@ -332,7 +332,7 @@ __int128 binning_edge(const struct binning *binning, uint64_t bin)
 
     if (binning_is_unit(binning))
         return low + (__int128)bin;
-    if (binning->form == BINNING_LOG2 || binning->form == BINNING_LOG10)
+    if (binning->base > 0)
         return binning_power_edge(binning, bin);
     if (binning->form == BINNING_MULTIPLES32 || binning->form == BINNING_MULTIPLES64)
         return ((int64_t)binning->low + (__int128)bin) * (__int128)binning->divisor;

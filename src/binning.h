@@ -48,7 +48,8 @@ enum binning_form {
     BINNING_MULTIPLES32,
     BINNING_MULTIPLES64,
     BINNING_LOG2,
-    BINNING_LOG10,
+    BINNING_LOG10_32, /* of elements of 32 bits at the most */
+    BINNING_LOG10_64,
     BINNING_EDGES_FEW, /* at most one edge within a bucket, HI - LO <= 2^63 */
     BINNING_EDGES,
 };
@@ -73,6 +74,7 @@ struct binning {
     uint32_t numerator;  /* scaled: n */
     uint64_t divisor;    /* scaled: d modulo 2^64 */
     uint64_t multiplier; /* scaled: m */
+    uint32_t base;       /* powers: 2 or 10; else 0 */
     uint32_t zero;       /* powers: the bin of 0 */
     uint32_t steps;      /* edges: of the search in a bucket */
     uint32_t shift;      /* edges: from the bits of a float to its bucket, */
@@ -110,9 +112,8 @@ void binning_init_window(struct binning *binning, const struct element *element,
  */
 uint64_t binning_round_width(__int128 low, __int128 high);
 
-/* Makes that of powers of 2 or of 10: `form` is BINNING_LOG2 or BINNING_LOG10. */
-void binning_init_powers(struct binning *binning, const struct element *element,
-                         enum binning_form form);
+/* Makes that of powers of `base`, 2 or 10. */
+void binning_init_powers(struct binning *binning, const struct element *element, uint32_t base);
 
 /*
  * Makes that between edges[0..count), integers in ascending order. Fails with STATUS_USAGE and a
@@ -246,13 +247,23 @@ BINNING_INLINE uint32_t binning_digits10(uint64_t number)
     return digits + (number >= powers[digits]);
 }
 
+/* The same, of 32 bits: without a table, which vectors of numbers would have to be gathered from.
+ */
+BINNING_INLINE uint32_t binning_digits10_32(uint32_t number)
+{
+    return (uint32_t)(number >= 1u) + (number >= 10u) + (number >= 100u) + (number >= 1000u) +
+           (number >= 10000u) + (number >= 100000u) + (number >= 1000000u) + (number >= 10000000u) +
+           (number >= 100000000u) + (number >= 1000000000u);
+}
+
 BINNING_INLINE uint32_t binning_power(const struct binning *binning, enum binning_form form,
                                       uint64_t key)
 {
     bool is_negative = binning->is_signed && (int64_t)key < 0;
     uint64_t magnitude = is_negative ? -key : key;
-    uint32_t digits =
-        form == BINNING_LOG2 ? binning_digits2(magnitude) : binning_digits10(magnitude);
+    uint32_t digits = form == BINNING_LOG2       ? binning_digits2(magnitude)
+                      : form == BINNING_LOG10_32 ? binning_digits10_32((uint32_t)magnitude)
+                                                 : binning_digits10(magnitude);
     return is_negative ? binning->zero - digits : binning->zero + digits;
 }
 
@@ -304,7 +315,7 @@ BINNING_INLINE uint32_t binning_index(const struct binning *binning, enum binnin
         return binning_multiple32(binning, (uint32_t)key);
     if (form == BINNING_MULTIPLES64)
         return binning_multiple64(binning, key);
-    if (form == BINNING_LOG2 || form == BINNING_LOG10)
+    if (form == BINNING_LOG2 || form == BINNING_LOG10_32 || form == BINNING_LOG10_64)
         return binning_power(binning, form, key);
     uint64_t x = key - binning->low;
     uint32_t outside = binning->bins + ((key ^ binning->bias) >= (binning->low ^ binning->bias));

@@ -46,7 +46,8 @@
             CPU_INDEX_CASE(name, BINNING_MULTIPLES32)                                     \
             CPU_INDEX_CASE(name, BINNING_MULTIPLES64)                                     \
             CPU_INDEX_CASE(name, BINNING_LOG2)                                            \
-            CPU_INDEX_CASE(name, BINNING_LOG10)                                           \
+            CPU_INDEX_CASE(name, BINNING_LOG10_32)                                        \
+            CPU_INDEX_CASE(name, BINNING_LOG10_64)                                        \
             CPU_INDEX_CASE(name, BINNING_EDGES_FEW)                                       \
             CPU_INDEX_CASE(name, BINNING_EDGES)                                           \
         }                                                                                 \

@@ -259,6 +259,8 @@ const struct operation operation_histogram = {
     .name = "histogram",
     .alias = "hist",
     .help = "how many values fall in each bin (the default)",
+    .usage = "gpuhist [OPERATION] [OPTION]... [FILE]...\n"
+             "Count integers, text or binary, plain or compressed, on all cores or the GPU.\n",
     .create = histogram_create_partial,
     .finish = histogram_finish_partial,
     .report = histogram_report_partial,

@@ -22,7 +22,7 @@ static void histogram_start_rows(struct rows *rows)
     const struct binning *binning = &rows->job->binning;
 
     rows->next[1] = binning->bins;
-    if (rows->zeros && (binning->form == BINNING_LOG2 || binning->form == BINNING_LOG10))
+    if (rows->zeros && binning->base > 0)
         histogram_trim_rows(rows);
     rows->next[1]++;
 }

@@ -39,14 +39,14 @@ static uint64_t histogram_state_digest(const struct binning *binning)
 static void histogram_state_define(struct definition *definition, const struct job *job)
 {
     const struct binning *binning = &job->binning;
-    bool is_powers = binning->form == BINNING_LOG2 || binning->form == BINNING_LOG10;
+    bool is_powers = binning->base > 0;
     bool is_edges = binning->starts != NULL;
     char low[DECIMAL_SIZE];
     char high[DECIMAL_SIZE];
 
     definition_print(definition, "bins\t%u\n", binning->bins);
     if (is_powers) {
-        definition_print(definition, "powers\t%d\n", binning->form == BINNING_LOG2 ? 2 : 10);
+        definition_print(definition, "powers\t%u\n", binning->base);
     } else {
         decimal_format_signed(low, binning_edge(binning, 0));
         decimal_format_signed(high, binning_edge(binning, 0) + binning->last + 1);
@@ -114,8 +114,7 @@ static enum status histogram_state_recall_binning(struct state_reader *state,
     uint64_t width;
 
     if (definition_get(definition, "powers", text, sizeof text)) {
-        binning_init_powers(&job->binning, &job->element,
-                            strcmp(text, "2") == 0 ? BINNING_LOG2 : BINNING_LOG10);
+        binning_init_powers(&job->binning, &job->element, strcmp(text, "2") == 0 ? 2 : 10);
         return STATUS_OK;
     }
     if (!definition_get(definition, "range", text, sizeof text) ||

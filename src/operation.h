@@ -18,6 +18,7 @@ struct operation {
     const char *alias; /* a shorter name, or NULL */
     const char *help;  /* for --help: what it prints; NULL: as the one before of the same name, */
                        /* which users ask for */
+    const char *usage; /* for its own --help: its command line, then lines that tell more */
 
     /* Makes an empty partial, to be shared by all workers; checks that the memory is there. */
     enum status (*create)(const struct job *job, void **partial, struct failure *failure);

@@ -366,15 +366,6 @@ static enum status options_add_predicate(struct options *options, enum predicate
 PREDICATE_RELATIONS(OPTIONS_SET_PREDICATE)
 #undef OPTIONS_SET_PREDICATE
 
-static enum status options_set_help(struct options *options, const char *value,
-                                    struct failure *failure)
-{
-    (void)value;
-    (void)failure;
-    options->action = OPTIONS_HELP;
-    return STATUS_OK;
-}
-
 static enum status options_set_version(struct options *options, const char *value,
                                        struct failure *failure)
 {
@@ -384,90 +375,104 @@ static enum status options_set_version(struct options *options, const char *valu
     return STATUS_OK;
 }
 
-const struct options_row options_rows[] = {
-    {'t', "type", "TYPE", "elements: i8 u8 i16 u16 i32 u32 i64 u64, + le or be (i32le)",
-     options_set_type, 0, 0},
-    {OPTIONS_KEY_BINARY, "binary", NULL, "the input is binary (default: look at it)", NULL,
-     offsetof(struct options, binary), 0},
-    {OPTIONS_KEY_TEXT, "text", NULL, "the input is text, integers between blanks or newlines", NULL,
-     offsetof(struct options, text), 0},
-    {'f', "field", "N", "text: take field N of each line, -1 is the last", options_set_field, 0, 0},
-    {'d', "delimiter", "C", "text: fields are separated by C, not by blanks", options_set_delimiter,
-     0, 0},
-    {OPTIONS_KEY_HEADER, "header", "[N]", "text: skip the first line (N lines) of each file",
-     options_set_header, 0, 0},
-    {OPTIONS_KEY_INVALID, "invalid", "HOW",
-     "what is no integer: abort (default), fail, warn, ignore", options_set_invalid, 0, 0},
-    {OPTIONS_KEY_DECOMPRESS, "decompress", "HOW",
-     "auto (default) zstd and gzip by themselves, or none", options_set_decompress, 0, 0},
-    {OPTIONS_KEY_MEMORY, "memory", "SIZE", "memory for a zstd window (default: 128M)",
-     options_set_memory, 0, 0},
-    {'o', "output", "FILE", "write the result to FILE, when it is complete", options_set_output, 0,
-     OPTIONS_MERGES},
-    {OPTIONS_KEY_SAVE, "save", "FILE", "save the state of all to FILE (-: no result), for merge",
-     options_set_save, 0, OPTIONS_MERGES},
-    {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default), cpu or cuda", options_set_engine, 0, 0},
-    {OPTIONS_KEY_THREADS, "threads", "N", "threads that read and count (default: the cores)",
-     options_set_threads, 0, 0},
-    {OPTIONS_KEY_CHUNK_SIZE, "chunk-size", "SIZE", "bytes that a thread reads at a time",
-     options_set_chunk_size, 0, 0},
-    {OPTIONS_KEY_PROGRESS, "progress", NULL,
-     "show on stderr how far it is (a long run at a terminal: default)", options_set_progress, 0,
-     0},
-    {OPTIONS_KEY_NO_PROGRESS, "no-progress", NULL, "do not", options_set_no_progress, 0, 0},
-    {OPTIONS_KEY_EVERY, "every", "DURATION", "print the result so far every 500ms, 10s, 1.5m or 2h",
-     options_set_every, 0, 0},
-    {OPTIONS_KEY_STATS, "stats", NULL, "tell on stderr how much was done how fast", NULL,
-     offsetof(struct options, stats), OPTIONS_MERGES},
-    {'v', "verbose", NULL, "tell on stderr what is used, and why", NULL,
-     offsetof(struct options, verbose), 0},
-    {'q', "quiet", NULL, "do not report values outside the bins", NULL,
-     offsetof(struct options, quiet), OPTIONS_MERGES},
-    {'h', "help", NULL, "print this help", options_set_help, 0, OPTIONS_MERGES},
-    {'V', "version", NULL, "print the version", options_set_version, 0, OPTIONS_MERGES},
+/* Which operations take what. All that give a result, and so a state, at the end; merge as well. */
+#define OPTIONS_FOR_RESULTS (OPTIONS_FOR(HISTOGRAM) | OPTIONS_FOR(REDUCE) | OPTIONS_FOR(COUNT))
+#define OPTIONS_FOR_BINS    (OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES)
+#define OPTIONS_FOR_ALL     (OPTIONS_MERGES | OPTIONS_INFORMS)
 
-    {'b', "bins", "N", "N bins: one for each value from 0, or equal parts of --range",
-     options_set_bins, 0, OPTIONS_FOR(HISTOGRAM)},
-    {OPTIONS_KEY_RANGE, "range", "LO:HI", "bin the values LO <= v < HI", options_set_range, 0,
-     OPTIONS_FOR(HISTOGRAM)},
+const struct options_row options_rows[] = {
+    {'b', "bins", "N", "N bins: the values 0 .. N-1, or equal parts of --range", options_set_bins,
+     0, OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
+    {OPTIONS_KEY_RANGE, "range", "LO:HI", "bin the values LO <= v < HI; alone: in a round width",
+     options_set_range, 0, OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
     {'w', "width", "W", "bins of width W, over --range or whatever comes", options_set_width, 0,
-     OPTIONS_FOR(HISTOGRAM)},
-    {OPTIONS_KEY_LOG2, "log2", NULL, "bins by powers of 2, the others of 0 and below", NULL,
-     offsetof(struct options, log2), OPTIONS_FOR(HISTOGRAM)},
-    {OPTIONS_KEY_LOG10, "log10", NULL, "bins by powers of 10", NULL,
-     offsetof(struct options, log10), OPTIONS_FOR(HISTOGRAM)},
+     OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
+    {OPTIONS_KEY_LOG2, "log2", NULL, "bins by powers of 2 or 10, also of 0 and below", NULL,
+     offsetof(struct options, log2), OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
+    {OPTIONS_KEY_LOG10, "log10", NULL, NULL, NULL, offsetof(struct options, log10),
+     OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
     {OPTIONS_KEY_EDGES, "edges", "LIST", "bins between edges 0,10,50,... or those of @FILE",
-     options_set_edges, 0, OPTIONS_FOR(HISTOGRAM)},
-    {OPTIONS_KEY_OUTSIDE, "outside", "HOW",
-     "values in no bin: report (default), abort, clamp, ignore", options_set_outside, 0,
-     OPTIONS_FOR(HISTOGRAM)},
-    {OPTIONS_KEY_ZEROS, "zeros", NULL, "print empty bins, too", NULL,
-     offsetof(struct options, print.zeros), OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
-    {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), csv, json, raw (64-bit), gnuplot",
-     options_set_format, 0, OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
-    {OPTIONS_KEY_PLOT, "plot", NULL, "draw bars (at a terminal: default)", NULL,
-     offsetof(struct options, print.plot), OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
-    {OPTIONS_KEY_TOP, "top", "K", "print the K bins with the highest counts", options_set_top, 0,
-     OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
-    {OPTIONS_KEY_SORT, "sort", "ORDER", "by bin (default), or by count (with --top: default)",
-     options_set_sort, 0, OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
-    {OPTIONS_KEY_PERCENT, "percent", NULL, "print the percentage of each bin, too", NULL,
-     offsetof(struct options, print.percent), OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
-    {OPTIONS_KEY_CUMULATIVE, "cumulative", NULL, "print the running total, too", NULL,
-     offsetof(struct options, print.cumulative), OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
-    {OPTIONS_KEY_QUANTILES, "quantiles", "LIST", "print quantiles, in percent, such as 50,99,99.9",
-     options_set_quantiles, 0, OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES},
+     options_set_edges, 0, OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
+    {OPTIONS_KEY_OUTSIDE, "outside", "HOW", "in no bin: report (default), abort, clamp, ignore",
+     options_set_outside, 0, OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
 
 #define OPTIONS_PREDICATE_ROW(id, label, name, argument, help) \
-    {OPTIONS_KEY_##id, name, argument, help, options_set_##label, 0, OPTIONS_FOR(COUNT)},
+    {OPTIONS_KEY_##id,    name, argument,           help,      \
+     options_set_##label, 0,    OPTIONS_FOR(COUNT), OPTIONS_GROUP_PREDICATES},
     PREDICATE_RELATIONS(OPTIONS_PREDICATE_ROW)
 #undef OPTIONS_PREDICATE_ROW
+
         {OPTIONS_KEY_STRICT, "strict", NULL, "purge what equals the last survivor, too", NULL,
-         offsetof(struct options, stalin_sort.strict), OPTIONS_FOR(STALIN_SORT)},
+         offsetof(struct options, stalin_sort.strict), OPTIONS_FOR(STALIN_SORT),
+         OPTIONS_GROUP_PURGE},
     {OPTIONS_KEY_DESCENDING, "descending", NULL, "purge what is greater, not what is less", NULL,
-     offsetof(struct options, stalin_sort.descending), OPTIONS_FOR(STALIN_SORT)},
+     offsetof(struct options, stalin_sort.descending), OPTIONS_FOR(STALIN_SORT),
+     OPTIONS_GROUP_PURGE},
     {OPTIONS_KEY_PURGED, "purged", "FILE", "write what was purged to FILE", options_set_purged, 0,
-     OPTIONS_FOR(STALIN_SORT)},
+     OPTIONS_FOR(STALIN_SORT), OPTIONS_GROUP_PURGE},
+
+    {OPTIONS_KEY_ZEROS, "zeros", NULL, "empty bins, too", NULL,
+     offsetof(struct options, print.zeros), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_TOP, "top", "K", "the K bins with the highest counts", options_set_top, 0,
+     OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_SORT, "sort", "ORDER", "by bin (default), or count (with --top: default)",
+     options_set_sort, 0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_PERCENT, "percent", NULL, "more columns: the share in all, running totals", NULL,
+     offsetof(struct options, print.percent), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_CUMULATIVE, "cumulative", NULL, NULL, NULL,
+     offsetof(struct options, print.cumulative), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_QUANTILES, "quantiles", "LIST", "quantiles, in percent, such as 50,99,99.9",
+     options_set_quantiles, 0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), csv, json, raw (64-bit), gnuplot",
+     options_set_format, 0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_PLOT, "plot", NULL, "bars (at a terminal: default)", NULL,
+     offsetof(struct options, print.plot), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {'o', "output", "FILE", "write the result to FILE, when it is complete", options_set_output, 0,
+     OPTIONS_MERGES, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_SAVE, "save", "FILE", "save the state to FILE, for merge (-: no result)",
+     options_set_save, 0, OPTIONS_FOR_RESULTS | OPTIONS_MERGES, OPTIONS_GROUP_PRINT},
+
+    {'t', "type", "TYPE", "i8 u8 i16 u16 i32 u32 i64 u64, + le or be (i32le)", options_set_type, 0,
+     0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_BINARY, "binary", NULL, "what the input is (default: look at it)", NULL,
+     offsetof(struct options, binary), 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_TEXT, "text", NULL, NULL, NULL, offsetof(struct options, text), 0,
+     OPTIONS_GROUP_INPUT},
+    {'f', "field", "N", "text: field N of each line, -1 is the last", options_set_field, 0, 0,
+     OPTIONS_GROUP_INPUT},
+    {'d', "delimiter", "C", "text: C separates fields, not runs of blanks", options_set_delimiter,
+     0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_HEADER, "header", "[N]", "text: skip the first line (N lines) of each file",
+     options_set_header, 0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_INVALID, "invalid", "HOW", "no integer: abort (default), fail, warn, ignore",
+     options_set_invalid, 0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_DECOMPRESS, "decompress", "HOW", "zstd and gzip: auto (default), or none",
+     options_set_decompress, 0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_MEMORY, "memory", "SIZE", "memory for a zstd window (default: 128M)",
+     options_set_memory, 0, 0, OPTIONS_GROUP_INPUT},
+
+    {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default), cpu or cuda", options_set_engine, 0, 0,
+     OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_THREADS, "threads", "N", "threads that read and count (default: the cores)",
+     options_set_threads, 0, 0, OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_CHUNK_SIZE, "chunk-size", "SIZE", "bytes that a thread reads at a time",
+     options_set_chunk_size, 0, 0, OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_PROGRESS, "progress", NULL, "show on stderr how far it is, or do not",
+     options_set_progress, 0, 0, OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_NO_PROGRESS, "no-progress", NULL, NULL, options_set_no_progress, 0, 0,
+     OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_EVERY, "every", "DURATION", "print the result so far every 500ms, 10s, 1.5m, 2h",
+     options_set_every, 0, OPTIONS_FOR_RESULTS, OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_STATS, "stats", NULL, "tell on stderr how much was done how fast", NULL,
+     offsetof(struct options, stats), OPTIONS_MERGES, OPTIONS_GROUP_RUN},
+    {'v', "verbose", NULL, "tell on stderr what is used, and why", NULL,
+     offsetof(struct options, verbose), 0, OPTIONS_GROUP_RUN},
+    {'q', "quiet", NULL, "do not report values outside the bins", NULL,
+     offsetof(struct options, quiet), OPTIONS_MERGES, OPTIONS_GROUP_RUN},
+    {'h', "help", NULL, "print this help", NULL, offsetof(struct options, help), OPTIONS_FOR_ALL,
+     OPTIONS_GROUP_RUN},
+    {'V', "version", NULL, "print the version", options_set_version, 0, OPTIONS_FOR_ALL,
+     OPTIONS_GROUP_RUN},
 };
 #define OPTIONS_ROWS (sizeof options_rows / sizeof *options_rows)
 const size_t options_row_count = OPTIONS_ROWS;
@@ -511,6 +516,17 @@ static const struct options_row *options_find(int key)
     return NULL;
 }
 
+bool options_row_goes(const struct options *options, const struct options_row *row)
+{
+    unsigned takers = options_row_operations(row);
+
+    if (options->action == OPTIONS_MERGE)
+        return row->operations & OPTIONS_MERGES;
+    if (options->action == OPTIONS_INFO)
+        return row->operations & OPTIONS_INFORMS;
+    return !takers || takers & 1u << options->operation;
+}
+
 /* Whether the action or operation takes the option. Which states are merged is not known yet. */
 static enum status options_check_row(struct options *options, const struct options_row *row,
                                      struct failure *failure)
@@ -522,11 +538,12 @@ static enum status options_check_row(struct options *options, const struct optio
         if (!(takers & 1u << i))
             options->unmergeable[i] = row->name;
     }
-    if (is_merge ? (row->operations & OPTIONS_MERGES) != 0
-                 : !takers || takers & 1u << options->operation)
+    if (options_row_goes(options, row))
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s", row->name,
-                       is_merge ? "merge" : operations[options->operation]->name);
+                       is_merge                          ? "merge"
+                       : options->action == OPTIONS_INFO ? "info"
+                                                         : operations[options->operation]->name);
 }
 
 static enum status options_set(struct options *options, int key, const char *value,
@@ -607,7 +624,7 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
             return options_fail_unknown(key, argv, failure);
         if (options_set(options, key, optarg, failure) != STATUS_OK)
             return failure->status;
-        if (options->action == OPTIONS_HELP || options->action == OPTIONS_VERSION)
+        if (options->help || options->action == OPTIONS_VERSION)
             return STATUS_OK;
     }
     if (options->operation == OPERATION_REDUCE &&

@@ -17,7 +17,6 @@ enum options_action {
     OPTIONS_RUN,     /* an operation over the input */
     OPTIONS_MERGE,   /* states added up */
     OPTIONS_INFO,    /* the version and the engines */
-    OPTIONS_HELP,    /* --help */
     OPTIONS_VERSION, /* --version */
 };
 
@@ -43,6 +42,7 @@ struct options_predicate {
 
 struct options {
     enum options_action action;
+    bool help; /* --help: what that is, and its options, are to be told */
 
     /* the job */
     enum operation_id operation;
@@ -98,8 +98,8 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 /* Frees what the options own. */
 void options_destroy(struct options *options);
 
-/* The text of --help, into `text`; cut if `size` is too small. */
-void options_help(char *text, size_t size);
+/* The text of --help of that action or operation, into `text`; cut if `size` is too small. */
+void options_help(const struct options *options, char *text, size_t size);
 
 /*
  * Checks that the options make a job, before any file is looked at, and stores what they say that

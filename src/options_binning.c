@@ -58,8 +58,7 @@ enum status options_make_histogram(const struct options *options, bool with_file
     if (options->bins > 0)
         return binning_init(&job->binning, &job->element, low, high, options->bins, failure);
     if (options->log2 || options->log10) {
-        binning_init_powers(&job->binning, &job->element,
-                            options->log2 ? BINNING_LOG2 : BINNING_LOG10);
+        binning_init_powers(&job->binning, &job->element, options->log2 ? 2 : 10);
         return STATUS_OK;
     }
     if (options->edges)

@@ -7,80 +7,104 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Appends formatted text at *length, as far as there is room. */
-static void __attribute__((format(printf, 4, 5)))
-options_append(char *text, size_t size, size_t *length, const char *format, ...)
+struct options_text {
+    char *text;
+    size_t size;
+    size_t length;
+};
+
+/* Appends formatted text, as far as there is room. */
+static void __attribute__((format(printf, 2, 3)))
+options_append(struct options_text *text, const char *format, ...)
 {
     va_list arguments;
+    size_t room = text->size - text->length;
 
     va_start(arguments, format);
-    int n = vsnprintf(text + *length, size - *length, format, arguments);
+    int n = vsnprintf(text->text + text->length, room, format, arguments);
     va_end(arguments);
-    *length = n < 0 || (size_t)n >= size - *length ? size - 1 : *length + (size_t)n;
+    text->length = n < 0 || (size_t)n >= room ? text->size - 1 : text->length + (size_t)n;
 }
 
-static void options_append_row(char *text, size_t size, size_t *length,
-                               const struct options_row *row)
+/* The line of a row, and of those behind it that share it. */
+static void options_append_row(struct options_text *text, const struct options_row *row)
 {
-    char letter[5] = "    ";
-    char names[40];
+    const struct options_row *end = options_rows + options_row_count;
+    bool is_optional = row->argument && *row->argument == '[';
+    size_t begin = text->length;
 
     if (row->key < 256)
-        snprintf(letter, sizeof letter, "-%c, ", row->key);
-    bool is_optional = row->argument && *row->argument == '[';
-    snprintf(names, sizeof names, "%s--%s%s%s", letter, row->name,
-             row->argument ? (is_optional ? "[=" : " ") : "",
-             row->argument ? row->argument + is_optional : "");
-    options_append(text, size, length, "  %-23s %s\n", names, row->help);
+        options_append(text, "  -%c, --%s", row->key, row->name);
+    else
+        options_append(text, "      --%s", row->name);
+    if (row->argument)
+        options_append(text, "%s%s", is_optional ? "[=" : " ", row->argument + is_optional);
+    for (const struct options_row *next = row + 1; next < end && !next->help; next++)
+        options_append(text, ", --%s", next->name);
+    int names = (int)(text->length - begin);
+    options_append(text, "%*s  %s\n", names < 24 ? 24 - names : 0, "", row->help);
 }
 
-/* Whether there are options that the operations of that set, and no others, take. */
-static bool options_has_rows(unsigned set)
+/* The options of a group that go with what is asked for, if there are any. */
+static void options_append_group(struct options_text *text, const struct options *options,
+                                 enum options_group group, const char *heading)
 {
+    bool is_first = true;
+
     for (size_t i = 0; i < options_row_count; i++) {
-        if (options_row_operations(&options_rows[i]) == set)
-            return true;
-    }
-    return false;
-}
-
-/* The options that the operations of that set take. */
-static void options_append_rows(char *text, size_t size, size_t *length, unsigned set)
-{
-    for (size_t i = 0; i < options_row_count; i++) {
-        if (options_row_operations(&options_rows[i]) == set)
-            options_append_row(text, size, length, &options_rows[i]);
+        const struct options_row *row = &options_rows[i];
+        if (row->group != group || !row->help || !options_row_goes(options, row))
+            continue;
+        if (is_first)
+            options_append(text, "\n%s:\n", heading);
+        options_append_row(text, row);
+        is_first = false;
     }
 }
 
-void options_help(char *text, size_t size)
+static void options_append_operations(struct options_text *text)
 {
-    size_t length = 0;
+    static const char line[] = "  %-23s %s\n";
 
-    options_append(text, size, &length,
-                   "Usage: gpuhist [OPERATION] [OPTION]... [FILE]...\n"
-                   "Count the integers of the FILEs, or of standard input, on all cores or "
-                   "the GPU.\nThey are text or binary, plain or compressed with zstd or gzip.\n"
-                   "\nOperations:\n");
+    options_append(text, "\nOperations:\n");
     for (size_t i = 0; i < OPERATION_IDS; i++) {
         if (operations[i]->help)
-            options_append(text, size, &length, "  %-23s %s\n", operations[i]->name,
-                           operations[i]->help);
+            options_append(text, line, operations[i]->name, operations[i]->help);
     }
-    options_append(text, size, &length, "  %-23s %s\n", "merge",
-                   "add up the states in FILEs that runs with --save have left");
-    options_append(text, size, &length, "  %-23s %s\n\nOptions:\n", "info",
-                   "the version and the engines that can run here");
-    options_append_rows(text, size, &length, 0);
-    for (size_t i = 0; i < OPERATION_IDS; i++) {
-        if (!options_has_rows(1u << i))
-            continue;
-        options_append(text, size, &length, "Options of %s:\n", operations[i]->name);
-        options_append_rows(text, size, &length, 1u << i);
-    }
-    options_append(text, size, &length,
-                   "\nNumbers take the suffixes K, M, G, ... (1000) and Ki, Mi, Gi, ... (1024).\n"
-                   "Exit status: 0 done, 1 bad data or I/O error, 2 usage, 3 the engine cannot "
-                   "run.\n\nExamples: cat ids.bin | gpuhist --bins 5M\n"
-                   "          gpuhist -f 9 --bins 600 access.log.zst\n");
+    options_append(text, line, "merge", "what states add up to that runs with --save have left");
+    options_append(text, line, "info", "the version, and which engines can run here");
+}
+
+static const char *options_usage(const struct options *options)
+{
+    if (options->action == OPTIONS_MERGE)
+        return "gpuhist merge [OPTION]... [FILE]...\n"
+               "Add up the states that runs with --save have left in FILEs, and print what one\n"
+               "run would. What is told of bins goes with states of histograms alone.\n";
+    if (options->action == OPTIONS_INFO)
+        return "gpuhist info\n"
+               "Print the version, and which engines can run here, or why one cannot.\n";
+    return operations[options->operation]->usage;
+}
+
+void options_help(const struct options *options, char *text, size_t size)
+{
+    struct options_text help = {.text = text, .size = size};
+    bool is_default = options->action == OPTIONS_RUN && options->operation == OPERATION_HISTOGRAM;
+
+    options_append(&help, "Usage: %s", options_usage(options));
+    if (is_default)
+        options_append_operations(&help);
+#define OPTIONS_APPEND_GROUP(id, heading) \
+    options_append_group(&help, options, OPTIONS_GROUP_##id, heading);
+    OPTIONS_GROUPS(OPTIONS_APPEND_GROUP)
+#undef OPTIONS_APPEND_GROUP
+    if (options->action == OPTIONS_INFO)
+        return;
+    options_append(&help, "\n");
+    if (is_default)
+        options_append(&help, "The options of another operation: gpuhist OPERATION --help\n");
+    options_append(
+        &help, "Numbers take the suffixes K, M, G, ... (1000) and Ki, Mi, Gi, ... (1024).\n"
+               "Exit status: 0 done, 1 bad data or I/O error, 2 usage, 3 the engine cannot run.\n");
 }

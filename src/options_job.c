@@ -77,10 +77,6 @@ static enum status options_make(const struct options *options, bool is_text, boo
     };
     if (!options->has_type)
         element_parse(is_text ? "i64" : "i32", &job->element);
-    if (options->print.save && !operations[job->operation]->state)
-        return status_fail(failure, STATUS_USAGE,
-                           "option --save does not go with %s, which has no state to be merged",
-                           operations[job->operation]->name);
     if (is_text)
         job->element.swapped = false; /* values are parsed to this machine's order */
     if (options_check_input(options, failure) != STATUS_OK)
@@ -94,10 +90,6 @@ static enum status options_make(const struct options *options, bool is_text, boo
     case OPERATION_COUNT:
         return options_make_count(options, job, with_files, failure);
     case OPERATION_STALIN_SORT:
-        if (options->every_ns > 0)
-            return status_fail(failure, STATUS_USAGE,
-                               "option --every does not go with stalin-sort, which prints all the "
-                               "time");
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
     case OPERATION_OPEN_HISTOGRAM: /* made of OPERATION_HISTOGRAM alone */

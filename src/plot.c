@@ -142,8 +142,7 @@ static const struct rows_row *plot_peek(struct plot *plot)
 static void plot_choose(struct plot *plot)
 {
     struct plot_survey survey = plot_look(plot->rows);
-    enum binning_form form = plot->rows.job->binning.form;
-    bool is_powers = form == BINNING_LOG2 || form == BINNING_LOG10;
+    bool is_powers = plot->rows.job->binning.base > 0;
 
     plot->low = survey.low;
     plot->high = survey.high;

@@ -53,8 +53,7 @@ static enum status print_gnuplot_rows(struct writer *writer, const struct print_
                                       struct failure *failure)
 {
     struct rows rows = table->rows;
-    enum binning_form form = rows.job->binning.form;
-    bool is_powers = form == BINNING_LOG2 || form == BINNING_LOG10;
+    bool is_powers = rows.job->binning.base > 0;
     bool has_rows;
 
     (void)failure;

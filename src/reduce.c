@@ -209,7 +209,10 @@ static void reduce_destroy_partial(void *partial)
 
 const struct operation operation_reduce = {
     .name = "reduce",
-    .help = "count,sum,min,max,mean,variance,stddev,and,or,xor; some: reduce sum,max",
+    .help = "number, sum, extremes, mean, ...; some: reduce sum,max",
+    .usage = "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
+             "Print what the integers reduce to: OPS are any of count, sum, min, max, mean,\n"
+             "variance, stddev, and, or, xor, between commas. Without OPS: all of them.\n",
     .create = reduce_create_partial,
     .finish = reduce_finish_partial,
     .verdict = reduce_verdict_partial,

@@ -168,17 +168,19 @@ static enum status run_job(const struct options *options, struct failure *failur
     return status;
 }
 
-static enum status run_help(struct failure *failure)
+static enum status run_help(const struct options *options, struct failure *failure)
 {
     char text[8192];
 
-    options_help(text, sizeof text);
+    options_help(options, text, sizeof text);
     return print_text(text, failure);
 }
 
 enum status run_options(const struct options *options, struct failure *failure)
 {
     monitor_block_signal();
+    if (options->help)
+        return run_help(options, failure);
     switch (options->action) {
     case OPTIONS_RUN:
         return run_job(options, failure);
@@ -186,8 +188,6 @@ enum status run_options(const struct options *options, struct failure *failure)
         return merge_run(options, failure);
     case OPTIONS_INFO:
         return print_info(failure);
-    case OPTIONS_HELP:
-        return run_help(failure);
     case OPTIONS_VERSION:
         return print_version(failure);
     }

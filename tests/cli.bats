@@ -3,13 +3,73 @@
 
 load helpers
 
-@test "--help and -h fit a screen and name every option" {
-    run -0 --separate-stderr gpuhist --help
-    [ -z "$stderr" ]
-    [ "${#lines[@]}" -le 64 ]
-    for line in "${lines[@]}"; do [ "${#line}" -le 100 ]; done
-    [ "$output" = "$(gpuhist -h)" ]
-    [ "$output" = "$(gpuhist histogram --help)" ]
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+}
+
+# options_in_text: the long options that stand on standard input, once each, in order.
+options_in_text() {
+    grep -o -- '--[a-z][a-z0-9-]*' | LC_ALL=C sort -u
+}
+
+# operations_of_help: those that --help lists, in its order.
+operations_of_help() {
+    gpuhist --help | sed -n '/^Operations:/,/^$/s/^  \([a-z-]*\) .*/\1/p'
+}
+
+@test "--help of every operation fits a screen and begins with its command line" {
+    run -0 operations_of_help
+    [ "$output" = $'histogram\nreduce\ncount\nstalin-sort\nmerge\ninfo' ]
+    for operation in '' $output; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $operation --help
+        [ -z "$stderr" ]
+        # shellcheck disable=SC2086
+        [ "$(gpuhist $operation --help | wc -l)" -le 56 ]
+        for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
+        if [ "${operation:-histogram}" = histogram ]; then
+            [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]]
+        else
+            [[ ${lines[0]} == "Usage: gpuhist $operation"* ]]
+        fi
+        # shellcheck disable=SC2086
+        [ "$output" = "$(gpuhist $operation -h)" ]
+    done
+    [ "$(gpuhist --help)" = "$(gpuhist histogram --help)" ]
+    [ "$(gpuhist stalin --help)" = "$(gpuhist stalin-sort --help)" ]
+    [[ $(gpuhist --help) == *'gpuhist OPERATION --help'* ]]
+    [[ $(gpuhist reduce --help) != *Operations:* ]]
+}
+
+@test "--help of an operation has the options that it takes, and no other" {
+    for operation in $(operations_of_help); do
+        gpuhist "$operation" --help | options_in_text >"$operation.options"
+    done
+    LC_ALL=C sort -u ./*.options >all
+    [ "$(wc -l <all)" -ge 45 ]
+    for operation in histogram reduce count stalin-sort merge info; do
+        while read -r option; do
+            # one that it does not take is refused before its value is looked at
+            run --separate-stderr gpuhist "$operation" "$option"=0 </dev/null
+            [[ $stderr != *"takes no value"* ]] ||
+                run --separate-stderr gpuhist "$operation" "$option" </dev/null
+            taken=yes
+            [[ $stderr != *"option $option does not go with $operation "* ]] || taken=no
+            listed=no
+            ! grep -qxF -e "$option" "$operation.options" || listed=yes
+            [ "$taken" = "$listed" ] ||
+                { echo "$operation $option: taken $taken, listed $listed"; return 1; }
+        done <all
+    done
+}
+
+@test "--help comes before errors, but not before those in front of it" {
+    run -0 --separate-stderr gpuhist count --help --frob /nonexistent
+    [[ ${lines[0]} == "Usage: gpuhist count "* ]] && [ -z "$stderr" ]
+    run --separate-stderr gpuhist count --bins 5 --help
+    assert_failed 2 "option --bins does not go with count"
+    run --separate-stderr gpuhist info --bins 5
+    assert_failed 2 "option --bins does not go with info"
 }
 
 @test "--version and -V" {
@@ -27,10 +87,13 @@ load helpers
 }
 
 @test "every option of --help stands in the manual, and no other" {
-    gpuhist --help | grep -o -- '--[a-z][a-z-]*' | sort -u >"$BATS_TEST_TMPDIR/help"
+    for operation in $(operations_of_help); do
+        gpuhist "$operation" --help
+    done | options_in_text >help
     sed 's/\\-/-/g; s/\\f[A-Z]//g' "$srcdir/man/gpuhist.1" | sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' |
-        grep '^\.B' | grep -o -- '--[a-z][a-z-]*' | sort -u >"$BATS_TEST_TMPDIR/man"
-    diff "$BATS_TEST_TMPDIR/help" "$BATS_TEST_TMPDIR/man"
+        grep '^\.B' | options_in_text >manual
+    grep -qx -e --log2 help
+    diff help manual
 }
 
 @test "options may follow files, -- ends them, ./ hides an operation's name" {

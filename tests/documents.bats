@@ -12,24 +12,30 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
 }
 
-@test "the manual's examples print what it says" {
-    # Between .EX and .EE: "$ " and a command, continued after a backslash, then its output.
-    sed -n '/^\.EX/,/^\.EE/p' "$srcdir/man/gpuhist.1" |
-        sed 's/\\(aq/'"'"'/g; s/\\(dq/"/g; s/\\-/-/g; s/\\&//g; s/\\e/\\/g' >examples
-    local command='' expected='' line count=0
-    check() {
-        [ -n "$command" ] || return 0
-        printf '%s\n' "$ $command"
-        [ "$(sh -c "$command" 2>&1)" = "${expected%$'\n'}" ]
-        count=$((count + 1))
-    }
+# run_examples: runs the examples on stdin, each block in a directory of its own with the files of
+# data/: copied ("run_examples -R"), or linked where none is written to ("run_examples -Rl"). A block lies between lines of BEGIN and END. In it, "$ " begins a command, which goes
+# on after a backslash at the end of a line; what follows is its output, to the byte. Other lines:
+# "same: COMMAND" prints the same as the command before it, without gpuhist; "check: COMMAND" gets
+# its output on standard input and succeeds; "needs: PROGRAM" skips the block where it is missing.
+# The number of commands whose output was compared is left in $compared.
+run_examples() {
+    local command='' expected='' oracle='' check='' skipped=no line data=$PWD/data block=0
+    compared=0
     while IFS= read -r line; do
         case $line in
-        .EX*) command='' expected='' ;;
-        .EE*) check ;;
+        BEGIN)
+            block=$((block + 1)) skipped=no
+            mkdir "$BATS_TEST_TMPDIR/block$block"
+            cd "$BATS_TEST_TMPDIR/block$block"
+            cp "$1" "$data/." .
+            ;;
+        END) run_example ;;
+        'needs: '*) command -v "${line#needs: }" >/dev/null || skipped=yes ;;
+        'same: '*) oracle=${line#same: } ;;
+        'check: '*) check=${line#check: } ;;
         '$ '*)
-            check
-            command=${line#\$ } expected=''
+            run_example
+            command=${line#\$ }
             while [[ $command == *\\ ]]; do
                 IFS= read -r line
                 command="${command%\\}$line"
@@ -37,8 +43,73 @@ setup() {
             ;;
         *) expected+=$line$'\n' ;;
         esac
-    done <examples
-    [ "$count" -ge 5 ]
+    done
+}
+
+# run_example: the command that was read, if any, with what is said about it.
+run_example() {
+    [[ $command != *gzip* ]] || reads_gzip || skipped=yes
+    if [ -n "$command" ] && [ $skipped = no ]; then
+        printf '%s\n' "$ $command"
+        # Some fail on purpose; awk adds a newline at the end that may be missing.
+        sh -c "$command" 2>&1 </dev/null | awk 1 >"$BATS_TEST_TMPDIR/shown"
+        if [ -n "$oracle" ]; then
+            sh -c "$oracle" >"$BATS_TEST_TMPDIR/right"
+            [ -s "$BATS_TEST_TMPDIR/right" ]
+            diff "$BATS_TEST_TMPDIR/right" "$BATS_TEST_TMPDIR/shown"
+        elif [ -n "$check" ]; then
+            sh -c "$check" <"$BATS_TEST_TMPDIR/shown"
+        else
+            diff <(printf %s "$expected") "$BATS_TEST_TMPDIR/shown"
+        fi
+        compared=$((compared + 1))
+    fi
+    command='' expected='' oracle='' check=''
+}
+
+# make_data: files as the examples have them, in data/.
+make_data() (
+    mkdir -p data/logs
+    cd data
+    seq 3000 | awk '{ printf "10.0.0.%d - - [01/May/2025:%02d:%02d:%02d +0000] \"GET /%d HTTP/1.1\" %d %s\n",
+        $1 % 250, $1 * $1 % 24, $1 % 60, $1 % 59, $1, $1 % 97 ? $1 % 5 ? 200 : 404 : 503,
+        $1 % 5 ? $1 * $1 % 30000 : "-" }' >access.log
+    zstd -q access.log -o access.log.1.zst
+    split -l 700 access.log logs/part.
+    zstd -q --rm logs/part.*
+    seq 5000 | awk '{ print int(exp($1 * 7919 % 5000 / 600)) }' >latencies.txt
+    { echo name,age,city; seq 500 | awk '{ printf "p%d,%s,c%d\n", $1, $1 % 50 ? $1 * 31 % 97 : "?", $1 % 7 }'; } >people.csv
+    seq 20000 | LC_ALL=C awk '{ id = $1 * $1 % 4999
+        printf "%c%c%c%c", id % 256, int(id / 256), 0, 0 }' >ids.bin
+    { head -c 44 /dev/zero; seq 4000 | LC_ALL=C awk '{ level = int(9000 * sin($1 / 30)) + ($1 % 7)
+        level += level < 0 ? 65536 : 0
+        printf "%c%c", level % 256, int(level / 256) }'; } >talk.wav
+    seq 1000 | awk '{ printf "%d,event%d\n", 1700000000 + $1 - ($1 % 9 ? 0 : 5), $1 }' >events.csv
+    sleep 1 3>&- &
+    echo $! >server.pid
+)
+
+@test "the manual's examples print what it says, or what other programs do" {
+    make_data
+    sed -n '/^\.EX/,/^\.EE/p' "$srcdir/man/gpuhist.1" |
+        sed '/^\.\\" /{ s///; b }; s/^\.EX.*/BEGIN/; s/^\.EE.*/END/
+             s/\\(aq/'"'"'/g; s/\\(dq/"/g; s/\\(ha/^/g; s/\\-/-/g; s/\\&//g; s/\\e/\\/g' >examples
+    run_examples -R <examples
+    [ "$compared" -ge 55 ]
+}
+
+@test "README's examples print what it says" {
+    command -v perl >/dev/null || skip "no perl"
+    export LC_ALL=C.UTF-8 # of plots
+    mkdir data
+    eval "$(sed -n '/^make_sample()/,/^}/{ /say /d; p; }' "$srcdir/bootstrap")"
+    (cd data; make_sample)
+    # The blocks that have commands with a prompt; others are only shown.
+    awk '/^    / { if (!inside) { text = "BEGIN"; run = 0 } inside = 1
+                   text = text "\n" substr($0, 5); run += /^    \$ / }
+         !/^    / && inside { if (run) print text "\nEND"; inside = 0 }' "$srcdir/README.md" >examples
+    run_examples -Rl <examples
+    [ "$compared" -ge 20 ]
 }
 
 @test "the manual has no errors of formatting" {

@@ -39,7 +39,11 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "--range exceeds the values of type u64" -t u64 --bins 1 \
         --range 0:18446744073709551617
     assert_usage "--bins 11 is more than the 10 integers of --range" --bins 11 --range 0:10
-    assert_usage "--bins is required" --range 0:10
+    assert_usage "--range LO:HI is empty" --range 5:5
+    assert_usage "invalid --range '5'" --range 5
+    assert_usage "--range exceeds the values of type u64" -t u64 --range -1:5
+    run -0 --separate-stderr gpuhist --range 0:10 </dev/null
+    [ -z "$output" ] && [ -z "$stderr" ]
 }
 
 @test "unknown types, formats, engines, policies" {

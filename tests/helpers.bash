@@ -12,9 +12,10 @@ skip_without_gpu() {
     [[ $ENGINES == *cuda* ]] || skip "no GPU here"
 }
 
-# skip_under_asan: for tests that limit the address space, of which AddressSanitizer needs 16 TiB.
+# skip_under_asan: for tests that limit the address space, of which AddressSanitizer and
+# ThreadSanitizer need terabytes.
 skip_under_asan() {
-    ! grep -qa __asan_init "$GPUHIST" || skip "built with AddressSanitizer"
+    ! grep -qaE '__(asan|tsan)_init' "$GPUHIST" || skip "built with a sanitizer of memory"
 }
 
 # reads_gzip: whether this build decodes gzip, and there is a gzip to make some.

@@ -119,7 +119,7 @@ def test_equal(gpuhist, type_name):
     info = np.iinfo(dtype)
     rng = random.Random(type_name)
     numbers = np.random.default_rng(len(type_name))
-    options = run(gpuhist, "--help").stdout.decode().split()
+    options = run(gpuhist, "--help").stdout.decode().replace(",", " ").split()
     count = 0
     for job in jobs(info, options):
         for n in (0, 1, 30000):

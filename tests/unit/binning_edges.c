@@ -284,10 +284,10 @@ static void test_powers(void)
     FOR_EACH_TYPE(type)
     {
         set_powers(2);
-        binning_init_powers(&subject.binning, &subject.element, BINNING_LOG2);
+        binning_init_powers(&subject.binning, &subject.element, 2);
         bool right = check("log2", true);
         set_powers(10);
-        binning_init_powers(&subject.binning, &subject.element, BINNING_LOG10);
+        binning_init_powers(&subject.binning, &subject.element, 10);
         tap_ok(right & check("log10", true), "%s: powers of 2 and of 10", subject.element.name);
     }
 }

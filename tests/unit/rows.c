@@ -25,8 +25,8 @@ static void make_job(struct job *job, enum binning_form form, bool is_wide)
     if (form == BINNING_EDGES)
         binning_init_edges(&job->binning, &job->element, edges, sizeof edges / sizeof *edges,
                            &failure);
-    else if (form == BINNING_LOG2 || form == BINNING_LOG10)
-        binning_init_powers(&job->binning, &job->element, form);
+    else if (form == BINNING_LOG2 || form == BINNING_LOG10_64)
+        binning_init_powers(&job->binning, &job->element, form == BINNING_LOG2 ? 2 : 10);
     else if (form == BINNING_UNIT32)
         binning_init(&job->binning, &job->element, -500, 1500, 2000, &failure);
     else if (is_wide)
@@ -55,7 +55,7 @@ static struct histogram *make_histogram(const struct job *job, size_t filled)
 
 static bool is_powers(const struct job *job)
 {
-    return job->binning.form == BINNING_LOG2 || job->binning.form == BINNING_LOG10;
+    return job->binning.base > 0;
 }
 
 /* The rows that there should be, from the table itself. */
@@ -226,7 +226,7 @@ int main(void)
     test_form(BINNING_SCALED64, "bins of a width", true);
     test_form(BINNING_EDGES, "edges", false);
     test_form(BINNING_LOG2, "powers of 2", true);
-    test_form(BINNING_LOG10, "powers of 10", true);
+    test_form(BINNING_LOG10_64, "powers of 10", true);
     test_sparse(1);
     test_sparse(3);
     test_sparse(10000000000000000);

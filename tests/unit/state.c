@@ -82,8 +82,7 @@ static void make_job(struct job *job, const struct shape *shape)
         status = binning_init_width(binning, &job->element, shape->low, shape->high, shape->number,
                                     &failure);
     } else if (shape->kind == POWERS) {
-        binning_init_powers(binning, &job->element,
-                            shape->number == 2 ? BINNING_LOG2 : BINNING_LOG10);
+        binning_init_powers(binning, &job->element, shape->number == 2 ? 2 : 10);
     } else {
         __int128 edges[1001];
         for (uint64_t i = 0; i < shape->number; i++)
@@ -105,7 +104,7 @@ static void save(const struct job *job, const void *partial)
 
 static bool is_same_binning(const struct binning *a, const struct binning *b)
 {
-    bool is_powers = a->form == BINNING_LOG2 || a->form == BINNING_LOG10;
+    bool is_powers = a->base > 0;
 
     if (a->form != b->form || a->bins != b->bins || a->low != b->low || a->last != b->last ||
         a->numerator != b->numerator || a->divisor != b->divisor || a->zero != b->zero)

@@ -1,0 +1,110 @@
+# Completion for bash of gpuhist: operations, the options of each, their values, and files.
+# shellcheck shell=bash
+
+# _gpuhist_options OPERATION: prints the options that it takes, as its --help does.
+_gpuhist_options() {
+    local results='--save --every'
+    local bins='--zeros --top --sort --percent --cumulative --quantiles --format --plot'
+    local common='-t --type --binary --text -f --field -d --delimiter --header --invalid
+        --decompress --memory -o --output --engine --threads --chunk-size --progress --no-progress
+        --stats -v --verbose -q --quiet -h --help -V --version'
+
+    case $1 in
+    histogram)
+        echo -b --bins --range -w --width --log2 --log10 --edges --outside "$bins" "$results" "$common"
+        ;;
+    reduce) echo "$results" "$common" ;;
+    count) echo --eq --ne --lt --le --gt --ge --in --any-of --all "$results" "$common" ;;
+    stalin-sort) echo --strict --descending --purged "$common" ;;
+    merge) echo "$bins" -o --output --save --stats -q --quiet -h --help -V --version ;;
+    info) echo -h --help -V --version ;;
+    esac
+}
+
+# _gpuhist_complete WORDS: those of the words that begin as $cur does.
+_gpuhist_complete() {
+    mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur")
+}
+
+# _gpuhist_files: the files that begin as $cur does.
+_gpuhist_files() {
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+}
+
+# _gpuhist_at_files: likewise, behind the @ in $cur. They are no file names to readline, which
+# leaves it to us to quote them.
+_gpuhist_at_files() {
+    local name
+    while IFS= read -r name; do
+        if [[ -d $name ]]; then
+            compopt -o nospace 2>/dev/null
+            name+=/
+        fi
+        COMPREPLY+=("$(printf '@%q' "$name")")
+    done < <(compgen -f -- "${cur#@}")
+}
+
+# _gpuhist_reductions: adds the list of reductions in $cur, with one more.
+_gpuhist_reductions() {
+    local names='count sum min max mean variance stddev and or xor' listed=''
+    [[ $cur != *,* ]] || listed=${cur%,*},
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -P "$listed" -W "$names" -- "${cur##*,}")
+    compopt -o nospace 2>/dev/null
+}
+
+# _gpuhist_value OPTION: what its value may be. Fails if it has none.
+_gpuhist_value() {
+    case $1 in
+    -t | --type) _gpuhist_complete "$(echo {i,u}{8,16,32,64}{,le,be})" ;;
+    --invalid) _gpuhist_complete 'abort fail warn ignore' ;;
+    --decompress) _gpuhist_complete 'auto none' ;;
+    --outside) _gpuhist_complete 'report abort clamp ignore' ;;
+    --format) _gpuhist_complete 'tsv csv json raw gnuplot' ;;
+    --sort) _gpuhist_complete 'bin count' ;;
+    --engine) _gpuhist_complete 'auto cpu cuda' ;;
+    --every) _gpuhist_complete '500ms 1s 10s 1m 1h' ;;
+    -o | --output | --save | --purged) _gpuhist_files ;;
+    --edges | --any-of) [[ $cur != @* ]] || _gpuhist_at_files ;;
+    -b | --bins | --range | -w | --width | --top | --quantiles | -f | --field | -d | --delimiter | \
+        --memory | --threads | --chunk-size | --eq | --ne | --lt | --le | --gt | --ge | --in) ;;
+    *) return 1 ;;
+    esac
+}
+
+_gpuhist() {
+    local cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} operation=histogram i
+
+    COMPREPLY=()
+    case ${COMP_WORDS[1]} in
+    stalin) operation=stalin-sort ;;
+    reduce | count | stalin-sort | merge | info) operation=${COMP_WORDS[1]} ;;
+    esac
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        if [[ ${COMP_WORDS[i]} == -- ]]; then
+            _gpuhist_files
+            return
+        fi
+    done
+    # "--option=value" and "@file" come as several words, but what is offered begins with the @.
+    if [[ $cur == = || $cur == =@ ]]; then
+        cur=${cur#=}
+    elif [[ $option == = || $option == @ || $option == =@ ]]; then
+        cur=${option#=}$cur option=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    if ((COMP_CWORD > 1)) && _gpuhist_value "$option"; then
+        return
+    elif [[ $cur == -* ]]; then
+        _gpuhist_complete "$(_gpuhist_options "$operation")"
+        return
+    fi
+    _gpuhist_files
+    if ((COMP_CWORD == 1)); then
+        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < \
+            <(compgen -W 'histogram reduce count stalin-sort merge info' -- "$cur")
+    elif [[ $operation == reduce ]] && ((COMP_CWORD == 2)); then
+        _gpuhist_reductions
+    fi
+}
+
+complete -F _gpuhist gpuhist

@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# Completions: the options of each operation are those of its --help, and values that are offered
+# are taken.
+
+load helpers
+
+operations='histogram hist reduce count stalin-sort stalin merge info'
+
+# help_options OPERATION: the options that its --help lists, with those of one letter.
+help_options() {
+    gpuhist "$1" --help | grep -Eo -- '(^  |, )-[a-zA-Z],|--[a-z][a-z0-9-]*' |
+        sed 's/^[ ,]*//; s/,$//' | sort -u
+}
+
+# complete WORD...: what bash offers for the last word of the command line, one a line. Bash cuts
+# words at = and @.
+complete() {
+    bash --norc -c 'source "$srcdir/completions/gpuhist.bash"
+        COMP_WORDS=("$@")
+        COMP_CWORD=$(($# - 1))
+        "$(complete -p gpuhist | sed "s/.*-F \([^ ]*\) .*/\1/")"
+        for word in "${COMPREPLY[@]}"; do echo "$word"; done' bash gpuhist "$@"
+}
+
+# zsh_specs SHELL OPERATION: what the completion for zsh hands to _arguments. It is written so that
+# bash runs it as well, in whose arrays the first word is number 0.
+zsh_specs() {
+    local code='_arguments() { printf "%s\n" "$@"; }
+        source "$srcdir/completions/_gpuhist"'
+    case $1 in
+    zsh) zsh -fc "words=(gpuhist $2); $code" ;;
+    bash) bash --norc -c "words=('' gpuhist $2); $code" ;;
+    esac
+}
+
+# options_of_specs: the options that specifications of _arguments begin with.
+options_of_specs() {
+    sed -n 's/^\*//; s/^([^)]*)//; s/^\(-[a-zA-Z]\)[+[].*/\1/p; s/^\(--[a-z0-9-]*\)[=[].*/\1/p' | sort -u
+}
+
+@test "bash: the options of each operation are those of --help" {
+    cd "$BATS_TEST_TMPDIR"
+    for operation in $operations; do
+        help_options "$operation" >help
+        [ "$(wc -l <help)" -ge 4 ]
+        complete "$operation" - | sort -u >offered
+        diff help offered
+        complete "$operation" file -- - >after
+        [ ! -s after ]
+    done
+    diff <(help_options histogram) <(complete --bins 5 - | sort -u)
+    diff <(help_options histogram) <(complete - | sort -u)
+    [ "$(complete stalin-sort --p | sort)" = $'--progress\n--purged' ]
+}
+
+@test "zsh: the options of each operation are those of --help" {
+    cd "$BATS_TEST_TMPDIR"
+    local shells=bash shell
+    ! command -v zsh >/dev/null || shells='bash zsh'
+    for shell in $shells; do
+        for operation in $operations; do
+            zsh_specs "$shell" "$operation" | options_of_specs >offered
+            diff <(help_options "$operation") offered
+        done
+        diff <(help_options histogram) <(zsh_specs "$shell" --bins | options_of_specs)
+    done
+}
+
+@test "both take a value exactly where --help shows one" {
+    cd "$BATS_TEST_TMPDIR"
+    touch file-of-mine
+    for operation in histogram reduce count stalin-sort merge; do
+        # --header takes its value behind an = alone
+        gpuhist "$operation" --help | sed -n 's/^ .*\(--[a-z0-9-]*\) [A-Z][A-Z:]*  .*/\1/p' | sort >help
+        zsh_specs bash "$operation" | sed -n 's/^.*\(--[a-z0-9-]*\)=\[.*/\1/p' | sort >zsh
+        diff help zsh
+        # in bash, what is no value is a file, but where files are values
+        for option in $(help_options "$operation" | grep -- --); do
+            case $option in
+            --output | --save | --purged) continue ;;
+            esac
+            complete "$operation" "$option" file-of-m >offered
+            [ -s offered ] || echo "$option"
+        done | sort >bash
+        diff <(grep -vxE -e '--(output|save|purged)' help) bash
+    done
+}
+
+@test "values that are offered are taken, and there are all of them" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '7\n' >in
+    offers() { # VALUES OPTION: bash offers these, and zsh as well; each is taken
+        [ "$(complete --bins 9 "$2" '' | sort)" = "$(tr ' ' '\n' <<<"$1" | sort)" ]
+        [ "$(complete --bins 9 "$2" = '' | sort)" = "$(tr ' ' '\n' <<<"$1" | sort)" ]
+        local zsh
+        zsh=$(zsh_specs bash --bins | sed -n "s/^.*$2=\[[^]]*\]:[^:]*:(\(.*\))$/\1/p")
+        [ "$(eval "printf '%s\n' $zsh" | sort)" = "$(tr ' ' '\n' <<<"$1" | sort)" ]
+        for value in $1; do
+            [ "$2 $value" != "--engine cuda" ] || continue
+            gpuhist --bins 9 "$2" "$value" in 2>stderr >/dev/null || [ "$2" = --type ]
+            [[ $(cat stderr) != *invalid* ]]
+        done
+    }
+    offers 'i8 i8le i8be i16 i16le i16be i32 i32le i32be i64 i64le i64be u8 u8le u8be u16 u16le u16be u32 u32le u32be u64 u64le u64be' --type
+    offers 'tsv csv json raw gnuplot' --format
+    offers 'auto cpu cuda' --engine
+    offers 'abort fail warn ignore' --invalid
+    offers 'report abort clamp ignore' --outside
+    offers 'auto none' --decompress
+    offers 'bin count' --sort
+    [ "$(complete -t u6)" = $'u64\nu64le\nu64be' ]
+    # those that the program names itself when a value is wrong
+    for option in --format --invalid --outside --decompress --sort; do
+        run gpuhist --bins 9 "$option" '?'
+        # shellcheck disable=SC2001
+        listed=$(sed 's/.*expected \(.*\) (see.*/\1/; s/,\| or//g' <<<"$output")
+        [ "$(complete "$option" '' | sort)" = "$(tr ' ' '\n' <<<"$listed" | sort)" ]
+    done
+}
+
+@test "bash: operations, reductions, lists in files, and files" {
+    cd "$BATS_TEST_TMPDIR"
+    touch reading 'a list'
+    [ "$(complete re | sort)" = $'reading\nreduce' ]
+    [ "$(complete m)" = merge ]
+    [ "$(complete --bins 5 re)" = reading ]
+    [ "$(complete reduce sum,m)" = $'sum,min\nsum,max\nsum,mean' ]
+    for name in $(complete reduce '' | grep -v -e reading -e list); do
+        printf '7\n' | gpuhist reduce "$name" >/dev/null
+    done
+    [ "$(complete reduce '' | wc -l)" -eq $((10 + 2)) ]
+    # as bash cuts "--any-of @a", "--edges=@a", "--edges=@" and "--edges @" in words
+    [ "$(complete count --any-of @ a)" = '@a\ list' ]
+    [ "$(complete --edges =@ a)" = '@a\ list' ]
+    [ "$(complete --edges =@ | sort)" = $'@a\\ list\n@reading' ]
+    [ "$(complete --edges @ | sort)" = $'@a\\ list\n@reading' ]
+    [ "$(complete -o rea)" = reading ]
+    [ -z "$(complete --bins rea)" ]
+}
+
+@test "make install puts them where shells look" {
+    makefile=${GPUHIST%/*}/Makefile
+    [ -e "$makefile" ] || skip "no build directory"
+    make -s -C "${GPUHIST%/*}" install-data DESTDIR="$BATS_TEST_TMPDIR/to" prefix=/usr >/dev/null
+    cmp "$srcdir/completions/gpuhist.bash" "$BATS_TEST_TMPDIR"/to/usr/share/bash-completion/completions/gpuhist.bash
+    cmp "$srcdir/completions/_gpuhist" "$BATS_TEST_TMPDIR"/to/usr/share/zsh/site-functions/_gpuhist
+}
