@@ -22,7 +22,7 @@ OLD = b"what was there before\n"
 SECONDS = 60  # only a run that hangs takes longer
 
 # Where a run without a usable GPU ends before the GPU has been given anything.
-CUDA_STARTS = {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaSetDeviceFlags",
+CUDA_STARTS = {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaInitDevice",
                "cudaSetDevice", "cudaDeviceGetAttribute", "cudaMalloc"}
 
 
