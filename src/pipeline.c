@@ -119,6 +119,12 @@ static uint64_t pipeline_elements(const struct pipeline *pipeline, uint64_t byte
     return job->is_text ? tally_values(job->tally) : bytes / job->element.bytes;
 }
 
+/* Whether a crew is at work: from the start, or as soon as it pulls. */
+static bool pipeline_has_begun(const struct crew *crew)
+{
+    return atomic_load(&crew->is_open) && (!crew->is_called_in || crew_pulling(crew) > 0);
+}
+
 void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
 {
     size_t length = 0;
@@ -127,11 +133,11 @@ void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
         .bytes = pipeline_bytes(pipeline),
         .seconds = crew_clock() - pipeline->work.start,
     };
-    for (size_t i = pipeline_crews(pipeline); i-- > 0;) {
+    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
         const struct crew *crew = &pipeline->crews[i];
         char name[ENGINE_NAME_MAX];
         engine_write_name(name, crew->engine->name, crew->device);
-        if (crew_pulling(crew) > 0 && length + ENGINE_NAME_MAX < sizeof live->engines)
+        if (pipeline_has_begun(crew) && length + 5 + ENGINE_NAME_MAX < sizeof live->engines)
             length += (size_t)snprintf(live->engines + length, sizeof live->engines - length,
                                        "%s%s", length > 0 ? " and " : "", name);
     }
