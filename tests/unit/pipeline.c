@@ -308,6 +308,8 @@ static enum status slow_absorb(void *worker, const struct chunk *chunk, struct f
         status = actor_count(self, &self->held, failure);
     self->held = *chunk;
     self->turn ^= 1;
+    while (play.cpu_waits && atomic_load(&play.cpu_chunks) == 0)
+        sched_yield();
     gate_open(&play.joined);
     while (play.holds && chunks == 0 &&
            atomic_load(&play.cpu_chunks) + atomic_load(&play.device_chunks) < 40)
@@ -505,6 +507,7 @@ static void test_named(void)
     scene.devices[0] = 1;
     scene.device_count = 2;
     scene.engine = "slow";
+    play.cpu_waits = false;
     scene_run(&scene);
     tap_ok(scene_is_right(&scene, NULL) && atomic_load(&play.cpu_chunks) == 0 &&
                scene.report.crew_count == 2,
