@@ -59,8 +59,8 @@ void options_help(char *text, size_t size)
 
     options_append(text, size, &length,
                    "Usage: gpuhist [OPERATION] [OPTION]... [FILE]...\n"
-                   "Count the integers of the FILEs, or of standard input, on all cores or "
-                   "the GPU.\nThey are text or binary, plain or compressed with zstd or gzip.\n"
+                   "Count the integers of the FILEs, or of standard input, on all cores and "
+                   "GPUs.\nThey are text or binary, plain or compressed with zstd or gzip.\n"
                    "\nOperations:\n");
     for (size_t i = 0; i < OPERATION_IDS; i++)
         options_append(text, size, &length, "  %-23s %s\n", operations[i]->name,
