@@ -357,9 +357,11 @@ void crew_describe(const struct crew *crew, struct crew_report *report)
     };
     if (atomic_load(&crew->is_open))
         crew_add_up(crew, report);
-    if (report->workers == 0 && report->reason[0] == '\0')
-        snprintf(report->reason, sizeof report->reason, "%s",
-                 crew->reason[0] ? crew->reason : "the input ended before it was ready");
+    if (report->workers > 0 || report->reason[0])
+        return;
+    const char *usual =
+        atomic_load(&crew->is_open) ? "it was not needed" : "the input ended before it was ready";
+    snprintf(report->reason, sizeof report->reason, "%s", crew->reason[0] ? crew->reason : usual);
 }
 
 void crew_close(struct crew *crew)

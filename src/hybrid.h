@@ -26,6 +26,9 @@ bool hybrid_is_small(uint64_t input_bytes, unsigned workers);
 /* Whether a device that begins to get ready now will pay. */
 bool hybrid_pays(const struct hybrid_view *view);
 
+/* Whether one that is ready now has enough to do for its part to be worth starting. */
+bool hybrid_joins(const struct hybrid_view *view);
+
 /* How many of `devices` devices pay for so much input (or ENGINE_INPUT_UNKNOWN): at least 1. */
 unsigned hybrid_devices(unsigned devices, uint64_t input_bytes);
 

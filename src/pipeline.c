@@ -201,26 +201,37 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
 /* --- devices that are called in ------------------------------------------------------------------
  */
 
-/* The view of the crews that are not called in. */
-static bool pipeline_pays(void *context)
+/* How far the crews are that were not called in. */
+static struct hybrid_view pipeline_view(const struct pipeline *pipeline)
 {
-    const struct crew *asking = context;
-    const struct pipeline *pipeline = asking->work->context;
     struct hybrid_view view = {
         .input_bytes = pipeline->task->options.input_bytes,
         .bytes = pipeline_bytes(pipeline),
         .seconds = crew_clock() - pipeline->work.start,
     };
 
-    if (pipeline->task->device_count > 0)
-        return true; /* they are asked for */
     for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
         const struct crew *crew = &pipeline->crews[i];
         bool counts = !crew->is_called_in && atomic_load(&crew->is_open);
         view.workers += counts ? crew->count : 0;
         view.pulling += counts ? crew_pulling(crew) : 0;
     }
-    return hybrid_pays(&view);
+    return view;
+}
+
+/* Whether a rule of hybrid.h holds now, or need not, because the devices are asked for. */
+static bool pipeline_agrees(const struct pipeline *pipeline,
+                            bool (*rule)(const struct hybrid_view *view))
+{
+    struct hybrid_view view = pipeline_view(pipeline);
+    return pipeline->task->device_count > 0 || rule(&view);
+}
+
+/* Asked by a recruit. */
+static bool pipeline_pays(void *context)
+{
+    const struct crew *crew = context;
+    return pipeline_agrees(crew->work->context, hybrid_pays);
 }
 
 static void pipeline_call_in(void *context, const char *reason);
@@ -263,6 +274,8 @@ static enum status pipeline_start_called(struct pipeline *pipeline, struct crew 
 {
     struct engine_options options = pipeline->task->options;
 
+    if (!pipeline_agrees(pipeline, hybrid_joins))
+        return status_fail(failure, STATUS_ENGINE, "the input was all but done when it was ready");
     options.device = crew->device;
     options.input_bytes = pipeline_bytes_left(pipeline);
     if (crew_open(crew, &pipeline->work, &options, failure) != STATUS_OK)
@@ -278,16 +291,17 @@ static void pipeline_call_in(void *context, const char *reason)
     struct pipeline *pipeline = crew->work->context;
     struct failure failure;
 
-    if (!reason && !pipeline_enlist(pipeline, 1))
-        return;
-    if (!reason && pipeline_start_called(pipeline, crew, &failure) != STATUS_OK)
-        snprintf(crew->reason, sizeof crew->reason, "%.255s", failure.message);
-    else if (!reason)
-        pipeline_recruit_others(pipeline, crew);
-    if (!reason)
-        pipeline_leave(pipeline);
-    else
+    if (reason) {
         snprintf(crew->reason, sizeof crew->reason, "%.255s", reason);
+        return;
+    }
+    if (!pipeline_enlist(pipeline, 1))
+        return;
+    if (pipeline_start_called(pipeline, crew, &failure) == STATUS_OK)
+        pipeline_recruit_others(pipeline, crew);
+    else
+        snprintf(crew->reason, sizeof crew->reason, "%.255s", failure.message);
+    pipeline_leave(pipeline);
 }
 
 /* Starts what is to get devices ready. */

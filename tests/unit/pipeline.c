@@ -667,10 +667,13 @@ static void test_policy(void)
     tap_ok(hybrid_pays(&pipe), "but then");
     file.bytes = UINT64_C(1) << 32;
     tap_ok(hybrid_pays(&file), "a device pays where the rest takes long");
-    file.bytes = file.input_bytes - file.bytes / 100;
-    tap_ok(!hybrid_pays(&file), "but not where the CPU has it done at once");
+    file.bytes = file.input_bytes / 10 * 9;
+    tap_ok(!hybrid_pays(&file) && hybrid_joins(&file),
+           "where it does not, one that is ready still helps");
     file.bytes = file.input_bytes;
-    tap_ok(!hybrid_pays(&file), "nor at the end");
+    tap_ok(!hybrid_pays(&file) && !hybrid_joins(&file), "but not at the end");
+    file.bytes = 0;
+    tap_ok(hybrid_pays(&file) && hybrid_joins(&file), "nothing has come yet: it pays");
     tap_ok(hybrid_is_small(0, 1) && !hybrid_is_small(ENGINE_INPUT_UNKNOWN, 1) &&
                !hybrid_is_small(UINT64_C(1) << 40, 64),
            "small input is known to be small");
