@@ -142,6 +142,8 @@ class Run:
         arguments = [*case.arguments]
         if case.engine and engine != "auto":
             arguments += ["--engine", engine]
+        elif case.engine:  # a GPU is got ready even for so little
+            arguments += ["--gpus", "0"]
         with tempfile.TemporaryDirectory() as directory, \
                 tempfile.NamedTemporaryFile(prefix="faults-mark-") as mark:
             os.unlink(mark.name)

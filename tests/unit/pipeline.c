@@ -57,15 +57,18 @@ static void gate_pass(struct gate *gate)
 /* Where a device fails. */
 enum fault { NO_FAULT, AT_PROBE, AT_PREPARE, AT_OPEN, AT_WORKER_OPEN, AT_ABSORB, AT_FINISH };
 
-/* How the engines behave in the test that runs; const while it does, but for the atomics. */
+/*
+ * How the engines behave in the test that runs. What a device reads before it is called in is
+ * atomic: it may be that of an earlier test, left behind.
+ */
 static struct {
-    enum fault fault;
-    unsigned devices;
-    struct gate *ready;    /* what the device's preparation waits for; NULL: nothing */
-    struct gate *prepared; /* opened when that is done */
-    bool cpu_waits;        /* CPU workers absorb one chunk, and then wait for the device's */
-    bool holds;            /* a feeder keeps the first chunk until others have had many */
-    struct gate joined;    /* a feeder has absorbed a chunk */
+    _Atomic(enum fault) fault;
+    atomic_uint devices;
+    struct gate *_Atomic ready;    /* what the device's preparation waits for; NULL: nothing */
+    struct gate *_Atomic prepared; /* opened when that is done */
+    bool cpu_waits;     /* CPU workers absorb one chunk, and then wait for the device's */
+    bool holds;         /* a feeder keeps the first chunk until others have had many */
+    struct gate joined; /* a feeder has absorbed a chunk */
     atomic_uint cpu_chunks;
     atomic_uint device_chunks;
     atomic_uint sessions; /* open, as the next */
@@ -250,11 +253,12 @@ static bool slow_probe(unsigned device, char *description, size_t size)
 static enum status slow_prepare(unsigned device, struct failure *failure)
 {
     enum fault fault = play.fault; /* behind the gate it may be that of the next test */
+    struct gate *ready = play.ready;
     struct gate *prepared = play.prepared;
 
     (void)device;
-    if (play.ready)
-        gate_pass(play.ready);
+    if (ready)
+        gate_pass(ready);
     if (prepared)
         gate_open(prepared);
     return fault == AT_PREPARE ? status_fail(failure, STATUS_ENGINE, "no context") : STATUS_OK;
