@@ -6,8 +6,8 @@ _gpuhist_options() {
     local results='--save --every'
     local bins='--zeros --top --sort --percent --cumulative --quantiles --format --plot'
     local common='-t --type --binary --text -f --field -d --delimiter --header --invalid
-        --decompress --memory -o --output --engine --threads --chunk-size --progress --no-progress
-        --stats -v --verbose -q --quiet -h --help -V --version'
+        --decompress --memory -o --output --engine --gpus --threads --chunk-size --progress
+        --no-progress --stats -v --verbose -q --quiet -h --help -V --version'
 
     case $1 in
     histogram)
@@ -67,7 +67,7 @@ _gpuhist_value() {
     -o | --output | --save | --purged) _gpuhist_files ;;
     --edges | --any-of) [[ $cur != @* ]] || _gpuhist_at_files ;;
     -b | --bins | --range | -w | --width | --top | --quantiles | -f | --field | -d | --delimiter | \
-        --memory | --threads | --chunk-size | --eq | --ne | --lt | --le | --gt | --ge | --in) ;;
+        --memory | --gpus | --threads | --chunk-size | --eq | --ne | --lt | --le | --gt | --ge | --in) ;;
     *) return 1 ;;
     esac
 }

@@ -82,7 +82,13 @@ static void cuda_engine_explain(cudaError_t error, char *description, size_t siz
         snprintf(description, size, "%s", cudaGetErrorString(error));
 }
 
-static bool cuda_engine_probe(char *description, size_t size)
+static unsigned cuda_engine_devices(void)
+{
+    int devices = 0;
+    return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0 ? (unsigned)devices : 0;
+}
+
+static bool cuda_engine_probe(unsigned device, char *description, size_t size)
 {
     struct cudaDeviceProp properties;
     int devices = 0;
@@ -90,27 +96,44 @@ static bool cuda_engine_probe(char *description, size_t size)
 
     if (error == cudaSuccess && devices == 0)
         error = cudaErrorNoDevice;
+    if (error == cudaSuccess && device >= (unsigned)devices) {
+        snprintf(description, size, "there is no GPU %u: %d can be seen", device, devices);
+        return false;
+    }
     if (error == cudaSuccess)
-        error = cudaGetDeviceProperties(&properties, 0);
+        error = cudaGetDeviceProperties(&properties, (int)device);
     if (error != cudaSuccess) {
         cuda_engine_explain(error, description, size);
         return false;
     }
-    snprintf(description, size, "%s, %d multiprocessors, %zu MiB, CUDA %d.%d%s", properties.name,
+    snprintf(description, size, "%s, %d multiprocessors, %zu MiB, CUDA %d.%d", properties.name,
              properties.multiProcessorCount, properties.totalGlobalMem >> 20, CUDART_VERSION / 1000,
-             CUDART_VERSION % 1000 / 10, devices > 1 ? " (the first of several GPUs)" : "");
+             CUDART_VERSION % 1000 / 10);
     return true;
 }
 
-/* Creates the context, which takes 200 ms and more, and reads what launchers need to know. */
-static cudaError_t cuda_engine_open_device(struct cuda_device *device)
+/* Creates the context, which takes 200 ms and more. */
+static cudaError_t cuda_engine_create_context(unsigned device)
 {
-    cudaError_t error = cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync);
+    cudaError_t error =
+        cudaInitDevice((int)device, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid);
 
     if (error == cudaSuccess)
-        error = cudaSetDevice(device->id);
-    if (error == cudaSuccess)
-        error = cudaFree(NULL);
+        error = cudaSetDevice((int)device);
+    return error == cudaSuccess ? cudaFree(NULL) : error;
+}
+
+static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
+{
+    cudaError_t error = cuda_engine_create_context(device);
+    return error == cudaSuccess ? STATUS_OK : cuda_engine_fail(error, "no context", failure);
+}
+
+/* Creates the context unless it is there, and reads what launchers need to know. */
+static cudaError_t cuda_engine_open_device(struct cuda_device *device)
+{
+    cudaError_t error = cuda_engine_create_context((unsigned)device->id);
+
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount,
                                        device->id);
@@ -203,6 +226,7 @@ static void cuda_engine_close(void *session)
 {
     struct cuda_session *self = session;
 
+    cudaSetDevice(self->shared.device.id);
     cudaFree(self->d_slots);
     cudaFree(self->shared.d_partial);
     if (self->operation->close)
@@ -219,7 +243,11 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
 
     size_t chunk_bytes = options->chunk_bytes ? options->chunk_bytes : CUDA_ENGINE_CHUNK_BYTES;
     unsigned feeders = options->threads ? options->threads : CUDA_ENGINE_FEEDERS;
-    made->shared = (struct cuda_shared){.job = job, .partial = partial};
+    made->shared = (struct cuda_shared){
+        .job = job,
+        .partial = partial,
+        .device = {.id = (int)options->device},
+    };
     made->operation = cuda_operations[job->operation];
     made->chunk_bytes = chunk_bytes;
     made->workers = engine_useful_workers(feeders, chunk_bytes, options->input_bytes);
@@ -265,8 +293,10 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
     if (!staging)
         return status_fail(failure, STATUS_DATA, "no memory for the result of the GPU");
 
+    cudaError_t error = cudaSetDevice(self->shared.device.id);
     bool registered = cuda_engine_register(staging, CUDA_ENGINE_STAGING_BYTES);
-    cudaError_t error = self->operation->collect(&self->shared, staging, CUDA_ENGINE_STAGING_BYTES);
+    if (error == cudaSuccess)
+        error = self->operation->collect(&self->shared, staging, CUDA_ENGINE_STAGING_BYTES);
     if (error == cudaSuccess)
         error = cuda_engine_clear_partial(self);
     if (registered)
@@ -464,7 +494,9 @@ static enum status cuda_engine_worker_finish(void *worker, struct failure *failu
 
 const struct engine cuda_engine = {
     .name = "cuda",
+    .devices = cuda_engine_devices,
     .probe = cuda_engine_probe,
+    .prepare = cuda_engine_prepare,
     .open = cuda_engine_open,
     .workers = cuda_engine_workers,
     .finish = cuda_engine_finish,

@@ -68,8 +68,9 @@ static unsigned cpu_engine_processors(void)
     return online > 0 ? (unsigned)online : 1;
 }
 
-static bool cpu_engine_probe(char *description, size_t size)
+static bool cpu_engine_probe(unsigned device, char *description, size_t size)
 {
+    (void)device;
     unsigned processors = cpu_engine_processors();
     snprintf(description, size, "%u processor%s, %s code", processors, processors == 1 ? "" : "s",
              cpu_isa_names[cpu_isa_best()]);

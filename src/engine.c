@@ -11,8 +11,9 @@
 #include <string.h>
 
 #ifndef HAVE_CUDA
-static bool engine_probe_absent(char *description, size_t size)
+static bool engine_probe_absent(unsigned device, char *description, size_t size)
 {
+    (void)device;
     snprintf(description, size, "not in this build");
     return false;
 }
@@ -27,13 +28,21 @@ const struct engine *const engines[] = {
     NULL,
 };
 
-const struct engine *engine_find(const char *name)
+const struct engine *engine_find(const struct engine *const *table, const char *name)
 {
-    for (const struct engine *const *engine = engines; *engine; engine++) {
+    for (const struct engine *const *engine = table; *engine; engine++) {
         if (strcmp((*engine)->name, name) == 0)
             return *engine;
     }
     return NULL;
+}
+
+void engine_write_name(char name[ENGINE_NAME_MAX], const char *engine, unsigned device)
+{
+    if (device == 0)
+        snprintf(name, ENGINE_NAME_MAX, "%.15s", engine);
+    else
+        snprintf(name, ENGINE_NAME_MAX, "%.15s:%u", engine, device);
 }
 
 unsigned engine_useful_workers(unsigned wanted, size_t chunk_bytes, uint64_t input_bytes)

@@ -28,10 +28,17 @@
 
 #define ENGINE_INPUT_UNKNOWN UINT64_MAX
 
+/* No more devices of an engine are used, nor told of. */
+#define ENGINE_DEVICES_MAX 16
+
+/* Room for what engine_write_name writes. */
+#define ENGINE_NAME_MAX 32
+
 struct engine_options {
     unsigned threads;     /* workers; 0: as many as pay */
     size_t chunk_bytes;   /* of one buffer; 0: what suits the engine */
     uint64_t input_bytes; /* the size of the input, or ENGINE_INPUT_UNKNOWN */
+    unsigned device;      /* which of the engine's, from 0 on */
 };
 
 /* Memory of a worker, to be filled by the caller. */
@@ -43,8 +50,16 @@ struct engine_buffer {
 struct engine {
     const char *name;
 
-    /* Whether it can run here. Writes one line: what it has found, or why it cannot. */
-    bool (*probe)(char *description, size_t size);
+    /* How many devices it has here; NULL: itself alone. May take as long as prepare. */
+    unsigned (*devices)(void);
+    /* Whether it can run on a device. Writes one line: what it has found, or why it cannot. */
+    bool (*probe)(unsigned device, char *description, size_t size);
+    /*
+     * Makes a device ready for this process, which takes long, and may be done on any thread while
+     * other engines work; open does it as well. NULL: open is quick. Touches nothing but what the
+     * engine's library has to itself.
+     */
+    enum status (*prepare)(unsigned device, struct failure *failure);
 
     /* Prepares a session that merges into `partial`; job and partial outlive it. */
     enum status (*open)(const struct job *job, const struct engine_options *options, void *partial,
@@ -57,7 +72,7 @@ struct engine {
     /* How many workers the session can have. Those that the input has no work for are not opened.
      */
     unsigned (*workers)(const void *session);
-    /* Frees the session; all workers are closed. */
+    /* Frees the session; all workers are closed. Finish and close may be called by any thread. */
     void (*close)(void *session);
 
     /* Prepares one worker, on its own thread, as are the four that follow. */
@@ -84,8 +99,11 @@ struct engine {
 /* Every engine of this build, the fastest first; NULL ends the list. The last one always runs. */
 extern const struct engine *const engines[];
 
-/* The engine of that name, or NULL. */
-const struct engine *engine_find(const char *name);
+/* The engine of that name in a table such as that, or NULL. */
+const struct engine *engine_find(const struct engine *const *table, const char *name);
+
+/* Writes how an engine on a device is called: its name, for devices but the first with ":N". */
+void engine_write_name(char name[ENGINE_NAME_MAX], const char *engine, unsigned device);
 
 /*
  * How many workers with buffers of chunk_bytes the input can keep busy: at least 1, at most

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 /*
  * Makes sure that descriptors 0, 1 and 2 are taken, or the first files opened would become standard
@@ -24,16 +25,20 @@ int main(int argc, char **argv)
 {
     struct failure failure;
     struct options options;
+    bool is_thread_left = false;
 
     main_occupy_standard_descriptors();
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit is an error like any other */
     enum status status = options_parse(&options, argc, argv, &failure);
     if (status == STATUS_OK)
-        status = run_options(&options, &failure);
+        status = run_options(&options, &is_thread_left, &failure);
     if (status == STATUS_USAGE)
         status_print("%s (see gpuhist --help)", failure.message);
     else if (status != STATUS_OK)
         status_print("%s", failure.message);
     options_destroy(&options);
+    if (is_thread_left)
+        _exit(
+            (int)status); /* all is written, and destructors are not for a library that is in use */
     return (int)status;
 }

@@ -42,6 +42,7 @@ enum options_key {
     OPTIONS_KEY_QUANTILES,
     OPTIONS_KEY_SAVE,
     OPTIONS_KEY_ENGINE,
+    OPTIONS_KEY_GPUS,
     OPTIONS_KEY_THREADS,
     OPTIONS_KEY_CHUNK_SIZE,
     OPTIONS_KEY_PROGRESS,
@@ -285,6 +286,39 @@ static enum status options_set_engine(struct options *options, const char *value
     return STATUS_OK;
 }
 
+/* Appends a GPU to the list, unless it is on it; false if that is none. */
+static bool options_add_gpu(struct options *options, const char *number, size_t length)
+{
+    __int128 gpu;
+
+    if (!decimal_parse(number, length, DECIMAL_UNIT_SI, &gpu) || gpu < 0 || gpu >= OPTIONS_GPUS_MAX)
+        return false;
+    for (size_t i = 0; i < options->gpu_count; i++) {
+        if (options->gpus[i] == (unsigned)gpu)
+            return false;
+    }
+    options->gpus[options->gpu_count++] = (unsigned)gpu;
+    return true;
+}
+
+static enum status options_set_gpus(struct options *options, const char *value,
+                                    struct failure *failure)
+{
+    const char *number = value;
+    bool more = true;
+
+    options->gpu_count = 0;
+    while (more) {
+        size_t length = strcspn(number, ",");
+        if (!options_add_gpu(options, number, length))
+            return options_fail_value("--gpus", value,
+                                      "numbers from 0 to 15, each once, such as 0 or 0,1", failure);
+        more = number[length] == ',';
+        number += length + more;
+    }
+    return STATUS_OK;
+}
+
 static enum status options_set_threads(struct options *options, const char *value,
                                        struct failure *failure)
 {
@@ -451,8 +485,10 @@ const struct options_row options_rows[] = {
     {OPTIONS_KEY_MEMORY, "memory", "SIZE", "memory for a zstd window (default: 128M)",
      options_set_memory, 0, 0, OPTIONS_GROUP_INPUT},
 
-    {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default), cpu or cuda", options_set_engine, 0, 0,
-     OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default: all that pay), cpu or cuda",
+     options_set_engine, 0, 0, OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_GPUS, "gpus", "LIST", "these GPUs, such as 0,1 (default: those that pay)",
+     options_set_gpus, 0, 0, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_THREADS, "threads", "N", "threads that read and count (default: the cores)",
      options_set_threads, 0, 0, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_CHUNK_SIZE, "chunk-size", "SIZE", "bytes that a thread reads at a time",

@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* --gpus: how many, and the highest number, plus one. */
+#define OPTIONS_GPUS_MAX 16
+
 /* What the program is asked for. */
 enum options_action {
     OPTIONS_RUN,     /* an operation over the input */
@@ -79,9 +82,11 @@ struct options {
     struct print_options print;
 
     /* how it is done */
-    const char *engine; /* NULL: any */
-    unsigned threads;   /* 0: as many as pay */
-    size_t chunk_bytes; /* 0: what suits the engine */
+    const char *engine;              /* NULL: any */
+    unsigned gpus[OPTIONS_GPUS_MAX]; /* [gpu_count]: those to be used */
+    size_t gpu_count;                /* 0: those that pay */
+    unsigned threads;                /* 0: as many as pay */
+    size_t chunk_bytes;              /* 0: what suits the engine */
     enum options_progress progress;
     uint64_t every_ns; /* between two results so far; 0: there are none */
     bool stats;

@@ -2,277 +2,184 @@
 
 #include "pipeline.h"
 
-#include "checkpoint.h"
-#include "operation.h"
+#include "hybrid.h"
+#include "recruit.h"
 #include "tally.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-/* An engine at work; const while the workers run, but for the last two. */
 struct pipeline {
-    const struct job *job;
-    const struct engine *engine;
-    const struct operation *operation;
-    const struct pipeline_watcher *watcher;
-    void *partial;
-    void *session;
-    struct source *source;
-    double start;
-    struct pipeline_worker *workers; /* [count] */
-    unsigned count;
-    atomic_uint running; /* workers that have not ended */
+    const struct pipeline_task *task;
+    struct crew_work work;
     struct checkpoint checkpoint;
+    struct crew crews[PIPELINE_CREWS_MAX];
+    struct recruit *recruits[PIPELINE_CREWS_MAX]; /* of the crews; NULL: it is none, or ended */
+    atomic_size_t crew_count; /* grows as recruits find out about more devices */
+
+    pthread_mutex_t lock; /* guards what follows, and adding a crew */
+    pthread_cond_t changed;
+    size_t at_work; /* workers that have not ended, and recruits that are starting some */
+    bool ended;     /* nobody is at work, nor will be */
 };
 
-/*
- * Written by the worker itself, between checkpoint_enter and checkpoint_leave if there are
- * checkpoints, so that the thread that holds one can use all of it; `fault` outside, too.
- */
-struct pipeline_worker {
-    struct pipeline *pipeline;
-    pthread_t thread;
-    void *worker; /* the engine's; NULL while it is not open */
-    enum status status;
-    struct failure failure; /* of the engine, then of all; valid if status is not STATUS_OK */
-    enum status fault_status;
-    struct failure fault;        /* of the input, likewise */
-    atomic_uint_least64_t bytes; /* relaxed: others read it while it grows */
-    double opened_at;            /* on the clock: ready to pull, and done */
-    double finished_at;
-    double pull_seconds;
-    double busy_seconds;
-    double wait_seconds;
-};
-
-static double pipeline_clock(void)
+static size_t pipeline_crews(const struct pipeline *pipeline)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return atomic_load(&pipeline->crew_count);
 }
 
-/* From here to pipeline_worker_leave, what the worker has changes. */
-static void pipeline_worker_enter(struct pipeline_worker *self)
+/* Adds a crew, to be opened or to be told of, now or called in later; NULL: there are too many. */
+static struct crew *pipeline_add_crew(struct pipeline *pipeline, const struct engine *engine,
+                                      unsigned device, bool is_called_in)
 {
-    if (self->pipeline->watcher->checkpoints)
-        checkpoint_enter(&self->pipeline->checkpoint);
-}
+    struct crew *crew = NULL;
 
-static void pipeline_worker_leave(struct pipeline_worker *self)
-{
-    if (self->pipeline->watcher->checkpoints)
-        checkpoint_leave(&self->pipeline->checkpoint);
-}
-
-/* Whether the worker had better merge what it has, while others do the same. */
-static bool pipeline_worker_is_asked(const struct pipeline_worker *self)
-{
-    return self->pipeline->watcher->checkpoints &&
-           checkpoint_is_wanted(&self->pipeline->checkpoint);
-}
-
-/* A pull that may wait, in which a checkpoint finds the worker idle. */
-static void pipeline_worker_wait(struct pipeline_worker *self, const struct engine_buffer *buffer,
-                                 struct chunk *chunk)
-{
-    pipeline_worker_leave(self);
-    enum status status =
-        source_pull(self->pipeline->source, buffer->data, buffer->capacity, chunk, &self->fault);
-    pipeline_worker_enter(self);
-    self->fault_status = status;
-}
-
-/*
- * The next chunk; before it has to wait for one, a worker completes what it has, so that ordered
- * results do not wait for input. A fault of the input is kept: what precedes it still counts.
- */
-static enum status pipeline_worker_pull(struct pipeline_worker *self,
-                                        const struct engine_buffer *buffer, struct chunk *chunk)
-{
-    const struct pipeline *pipeline = self->pipeline;
-    const struct engine *engine = pipeline->engine;
-    bool pulled = false;
-
-    if (pipeline_worker_is_asked(self) &&
-        engine->worker_finish(self->worker, &self->failure) != STATUS_OK)
-        return self->failure.status;
-    if (pipeline->operation->stop && engine->worker_flush) {
-        self->fault_status = source_try_pull(pipeline->source, buffer->data, buffer->capacity,
-                                             chunk, &pulled, &self->fault);
-        if (!pulled && engine->worker_flush(self->worker, &self->failure) != STATUS_OK)
-            return self->failure.status;
+    pthread_mutex_lock(&pipeline->lock);
+    size_t count = pipeline_crews(pipeline);
+    if (count < PIPELINE_CREWS_MAX) {
+        crew = &pipeline->crews[count];
+        crew->work = &pipeline->work;
+        crew->engine = engine;
+        crew->device = device;
+        crew->is_called_in = is_called_in;
+        atomic_store(&pipeline->crew_count, count + 1);
     }
-    if (!pulled)
-        pipeline_worker_wait(self, buffer, chunk);
-    return STATUS_OK;
+    pthread_mutex_unlock(&pipeline->lock);
+    return crew;
 }
 
-/* One round: a free buffer, filled, absorbed. Sets *ended when the source has no more. */
-static enum status pipeline_worker_step(struct pipeline_worker *self, bool *ended)
+/* Counts so many more at work; false if all is over. */
+static bool pipeline_enlist(struct pipeline *pipeline, size_t workers)
 {
-    const struct engine *engine = self->pipeline->engine;
-    struct engine_buffer buffer;
-    struct chunk chunk;
-    double start = pipeline_clock();
-
-    if (engine->worker_buffer(self->worker, &buffer, &self->failure) != STATUS_OK)
-        return self->failure.status;
-    double free = pipeline_clock();
-    if (pipeline_worker_pull(self, &buffer, &chunk) != STATUS_OK)
-        return self->failure.status;
-    double filled = pipeline_clock();
-    self->wait_seconds += free - start;
-    self->pull_seconds += filled - free;
-    atomic_fetch_add_explicit(&self->bytes, chunk.bytes + chunk.left_out, memory_order_relaxed);
-    *ended = chunk.bytes == 0 || chunk.is_cut;
-    if (chunk.bytes == 0 && !chunk.is_cut)
-        return STATUS_OK;
-    enum status status = engine->worker_absorb(self->worker, &chunk, &self->failure);
-    self->busy_seconds += pipeline_clock() - filled;
-    return status;
+    pthread_mutex_lock(&pipeline->lock);
+    bool goes_on = !pipeline->ended;
+    pipeline->at_work += goes_on ? workers : 0;
+    pthread_mutex_unlock(&pipeline->lock);
+    return goes_on;
 }
 
-static enum status pipeline_worker_loop(struct pipeline_worker *self)
+/* One less is at work. */
+static void pipeline_leave(void *context)
 {
-    bool ended = false;
+    struct pipeline *pipeline = context;
+    const struct pipeline_watcher *watcher = pipeline->task->watcher;
 
-    self->opened_at = pipeline_clock();
-    while (!ended) {
-        if (pipeline_worker_step(self, &ended) != STATUS_OK)
-            return self->failure.status;
-    }
-    double start = pipeline_clock();
-    enum status status = self->pipeline->engine->worker_finish(self->worker, &self->failure);
-    self->finished_at = pipeline_clock();
-    self->busy_seconds += self->finished_at - start;
-    return status;
+    pthread_mutex_lock(&pipeline->lock);
+    bool is_last = --pipeline->at_work == 0;
+    pipeline->ended = pipeline->ended || is_last;
+    if (is_last && watcher->wake)
+        watcher->wake(watcher->context);
+    pthread_cond_broadcast(&pipeline->changed);
+    pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* Of a worker's failures, the engine's and the input's, the one that is first in the stream. */
-static void pipeline_worker_judge(struct pipeline_worker *self)
+bool pipeline_has_ended(struct pipeline *pipeline)
 {
-    if (self->fault_status == STATUS_OK ||
-        (self->status != STATUS_OK && self->failure.position <= self->fault.position))
-        return;
-    self->status = self->fault_status;
-    self->failure = self->fault;
+    pthread_mutex_lock(&pipeline->lock);
+    bool ended = pipeline->ended;
+    pthread_mutex_unlock(&pipeline->lock);
+    return ended;
 }
 
-static void pipeline_worker_work(struct pipeline_worker *self)
+static void pipeline_wait(struct pipeline *pipeline)
 {
-    const struct pipeline *pipeline = self->pipeline;
-
-    pipeline_worker_enter(self);
-    self->status = pipeline->engine->worker_open(pipeline->session, &self->worker, &self->failure);
-    if (self->status == STATUS_OK)
-        self->status = pipeline_worker_loop(self);
-    if (self->status != STATUS_OK) {
-        source_stop(pipeline->source);
-        /* Unless it is a fault of the data, behind what it absorbed, chunks that it had are lost.
-         */
-        if (pipeline->operation->stop && self->failure.position == STATUS_NOWHERE)
-            pipeline->operation->stop(pipeline->partial);
-    }
-    pipeline_worker_judge(self);
-    pipeline->engine->worker_close(self->worker);
-    self->worker = NULL;
-    pipeline_worker_leave(self);
-}
-
-static void *pipeline_worker_run(void *argument)
-{
-    struct pipeline_worker *self = argument;
-    struct pipeline *pipeline = self->pipeline;
-
-    if (source_join(pipeline->source))
-        pipeline_worker_work(self);
-    if (atomic_fetch_sub(&pipeline->running, 1) == 1 && pipeline->watcher->wake)
-        pipeline->watcher->wake(pipeline->watcher->context);
-    return NULL;
-}
-
-/* Starts the workers; the number that runs is less than all only if one could not start. */
-static unsigned pipeline_start(struct pipeline *pipeline, struct failure *failure)
-{
-    atomic_init(&pipeline->running, pipeline->count);
-    for (unsigned i = 0; i < pipeline->count; i++) {
-        struct pipeline_worker *worker = &pipeline->workers[i];
-        worker->pipeline = pipeline;
-        int error = pthread_create(&worker->thread, NULL, pipeline_worker_run, worker);
-        if (error != 0) {
-            status_fail(failure, STATUS_DATA, "cannot start thread %u: %s", i + 1, strerror(error));
-            source_stop(pipeline->source);
-            return i;
-        }
-    }
-    return pipeline->count;
-}
-
-bool pipeline_has_ended(const struct pipeline *pipeline)
-{
-    return atomic_load(&pipeline->running) == 0;
+    pthread_mutex_lock(&pipeline->lock);
+    while (!pipeline->ended)
+        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    pthread_mutex_unlock(&pipeline->lock);
 }
 
 static uint64_t pipeline_bytes(const struct pipeline *pipeline)
 {
     uint64_t bytes = 0;
 
-    for (unsigned i = 0; i < pipeline->count; i++)
-        bytes += atomic_load_explicit(&pipeline->workers[i].bytes, memory_order_relaxed);
+    for (size_t i = 0; i < pipeline_crews(pipeline); i++)
+        bytes += crew_bytes(&pipeline->crews[i]);
     return bytes;
+}
+
+/* How much of the input is left, or ENGINE_INPUT_UNKNOWN. */
+static uint64_t pipeline_bytes_left(const struct pipeline *pipeline)
+{
+    uint64_t size = pipeline->task->options.input_bytes;
+    uint64_t bytes = pipeline_bytes(pipeline);
+
+    if (size == ENGINE_INPUT_UNKNOWN)
+        return size;
+    return size > bytes ? size - bytes : 0;
 }
 
 /* How many elements so many bytes that were absorbed were. */
 static uint64_t pipeline_elements(const struct pipeline *pipeline, uint64_t bytes)
 {
-    const struct job *job = pipeline->job;
+    const struct job *job = pipeline->task->job;
     return job->is_text ? tally_values(job->tally) : bytes / job->element.bytes;
+}
+
+/* Whether a crew is at work: from the start, or as soon as it pulls. */
+static bool pipeline_has_begun(const struct crew *crew)
+{
+    return atomic_load(&crew->is_open) && (!crew->is_called_in || crew_pulling(crew) > 0);
 }
 
 void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
 {
+    size_t length = 0;
+
     *live = (struct pipeline_live){
-        .engine = pipeline->engine->name,
         .bytes = pipeline_bytes(pipeline),
-        .seconds = pipeline_clock() - pipeline->start,
+        .seconds = crew_clock() - pipeline->work.start,
     };
-}
-
-/* Whether no worker has failed. */
-static bool pipeline_is_sound(const struct pipeline *pipeline)
-{
-    for (unsigned i = 0; i < pipeline->count; i++) {
-        const struct pipeline_worker *worker = &pipeline->workers[i];
-        if (worker->status != STATUS_OK || worker->fault_status != STATUS_OK)
-            return false;
+    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
+        const struct crew *crew = &pipeline->crews[i];
+        char name[ENGINE_NAME_MAX];
+        engine_write_name(name, crew->engine->name, crew->device);
+        if (pipeline_has_begun(crew) && length + 5 + ENGINE_NAME_MAX < sizeof live->engines)
+            length += (size_t)snprintf(live->engines + length, sizeof live->engines - length,
+                                       "%s%s", length > 0 ? " and " : "", name);
     }
-    return true;
 }
 
-/*
- * Merges all that the workers have, none of which is at work, and the session. Of several failures
- * keeps the one that is first in the stream.
- */
+/* Merges all that the crews have, none of which is at work. */
 static enum status pipeline_gather(struct pipeline *pipeline, struct failure *failure)
 {
     enum status status = STATUS_OK;
 
-    for (unsigned i = 0; i < pipeline->count; i++) {
-        void *worker = pipeline->workers[i].worker;
+    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
         struct failure own;
-        if (worker && pipeline->engine->worker_finish(worker, &own) != STATUS_OK &&
+        if (crew_finish(&pipeline->crews[i], &own) != STATUS_OK &&
             (status == STATUS_OK || own.position < failure->position)) {
             *failure = own;
             status = own.status;
         }
     }
-    if (status == STATUS_OK && pipeline->engine->finish)
-        status = pipeline->engine->finish(pipeline->session, failure);
     return status;
+}
+
+/* Merges and settles all that was absorbed. */
+static enum status pipeline_settle(struct pipeline *pipeline, struct failure *failure)
+{
+    const struct pipeline_task *task = pipeline->task;
+    enum status status = pipeline_gather(pipeline, failure);
+
+    if (status != STATUS_OK)
+        return status;
+    return pipeline->work.operation->finish(task->partial, task->job,
+                                            pipeline_elements(pipeline, pipeline_bytes(pipeline)),
+                                            failure);
+}
+
+/* Whether no worker has failed. */
+static bool pipeline_is_sound(const struct pipeline *pipeline)
+{
+    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
+        if (!crew_is_sound(&pipeline->crews[i]))
+            return false;
+    }
+    return true;
 }
 
 enum status pipeline_checkpoint(struct pipeline *pipeline,
@@ -283,12 +190,7 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
 
     checkpoint_begin(&pipeline->checkpoint);
     if (pipeline_is_sound(pipeline)) {
-        status = pipeline_gather(pipeline, failure);
-        if (status == STATUS_OK)
-            status =
-                pipeline->operation->finish(pipeline->partial, pipeline->job,
-                                            pipeline_elements(pipeline, pipeline_bytes(pipeline)),
-                                            failure);
+        status = pipeline_settle(pipeline, failure);
         if (status == STATUS_OK)
             status = use(context, failure);
     }
@@ -296,142 +198,311 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
     return status;
 }
 
+/* --- devices that are called in ------------------------------------------------------------------
+ */
+
+/* How far the crews are that were not called in. */
+static struct hybrid_view pipeline_view(const struct pipeline *pipeline)
+{
+    struct hybrid_view view = {
+        .input_bytes = pipeline->task->options.input_bytes,
+        .bytes = pipeline_bytes(pipeline),
+        .seconds = crew_clock() - pipeline->work.start,
+    };
+
+    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
+        const struct crew *crew = &pipeline->crews[i];
+        bool counts = !crew->is_called_in && atomic_load(&crew->is_open);
+        view.workers += counts ? crew->count : 0;
+        view.pulling += counts ? crew_pulling(crew) : 0;
+    }
+    return view;
+}
+
+/* Whether a rule of hybrid.h holds now, or need not, because the devices are asked for. */
+static bool pipeline_agrees(const struct pipeline *pipeline,
+                            bool (*rule)(const struct hybrid_view *view))
+{
+    struct hybrid_view view = pipeline_view(pipeline);
+    return pipeline->task->device_count > 0 || rule(&view);
+}
+
+/* Asked by a recruit. */
+static bool pipeline_pays(void *context)
+{
+    const struct crew *crew = context;
+    return pipeline_agrees(crew->work->context, hybrid_pays);
+}
+
+static void pipeline_call_in(void *context, const char *reason);
+
+static void pipeline_recruit(struct pipeline *pipeline, struct crew *crew)
+{
+    const struct recruit_plan plan = {
+        .engine = crew->engine,
+        .device = crew->device,
+        .context = crew,
+        .pays = pipeline_pays,
+        .ready = pipeline_call_in,
+    };
+    struct recruit **recruit = &pipeline->recruits[crew - pipeline->crews];
+
+    *recruit = recruit_start(&plan);
+    if (!*recruit)
+        snprintf(crew->reason, sizeof crew->reason, "cannot start a thread for it: %s",
+                 strerror(errno));
+}
+
+/* Once the first device is in: the others, if they pay as well. */
+static void pipeline_recruit_others(struct pipeline *pipeline, const struct crew *first)
+{
+    const struct pipeline_task *task = pipeline->task;
+
+    if (task->device_count > 0 || first->device > 0 || !first->engine->devices)
+        return;
+    unsigned devices = hybrid_devices(first->engine->devices(), pipeline_bytes_left(pipeline));
+    for (unsigned i = 1; i < devices && i < ENGINE_DEVICES_MAX; i++) {
+        struct crew *crew = pipeline_add_crew(pipeline, first->engine, i, true);
+        if (crew)
+            pipeline_recruit(pipeline, crew);
+    }
+}
+
+/* Opens a crew on a device that is ready, and starts it; meanwhile the run does not end. */
+static enum status pipeline_start_called(struct pipeline *pipeline, struct crew *crew,
+                                         struct failure *failure)
+{
+    struct engine_options options = pipeline->task->options;
+
+    if (!pipeline_agrees(pipeline, hybrid_joins))
+        return status_fail(failure, STATUS_ENGINE, "the input was all but done when it was ready");
+    options.device = crew->device;
+    options.input_bytes = pipeline_bytes_left(pipeline);
+    if (crew_open(crew, &pipeline->work, &options, failure) != STATUS_OK)
+        return failure->status;
+    pipeline_enlist(pipeline, crew->count);
+    return crew_start(crew, failure);
+}
+
+/* Called by a recruit. */
+static void pipeline_call_in(void *context, const char *reason)
+{
+    struct crew *crew = context;
+    struct pipeline *pipeline = crew->work->context;
+    struct failure failure;
+
+    if (reason) {
+        snprintf(crew->reason, sizeof crew->reason, "%.255s", reason);
+        return;
+    }
+    if (!pipeline_enlist(pipeline, 1))
+        return;
+    if (pipeline_start_called(pipeline, crew, &failure) == STATUS_OK)
+        pipeline_recruit_others(pipeline, crew);
+    else
+        snprintf(crew->reason, sizeof crew->reason, "%.255s", failure.message);
+    pipeline_leave(pipeline);
+}
+
+/* Starts what is to get devices ready. */
+static void pipeline_start_recruits(struct pipeline *pipeline, unsigned workers)
+{
+    const struct pipeline_task *task = pipeline->task;
+    bool is_small = task->device_count == 0 && hybrid_is_small(task->options.input_bytes, workers);
+    size_t count = pipeline_crews(pipeline); /* of which recruits may add to */
+
+    for (size_t i = 0; i < count; i++) {
+        struct crew *crew = &pipeline->crews[i];
+        if (!crew->is_called_in)
+            continue;
+        if (is_small)
+            snprintf(crew->reason, sizeof crew->reason, "the input is too small for it to pay");
+        else
+            pipeline_recruit(pipeline, crew);
+    }
+}
+
+/* When the run has ended: ends the recruits; returns whether one is left behind. */
+static bool pipeline_end_recruits(struct pipeline *pipeline)
+{
+    bool is_left = false;
+
+    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
+        struct crew *crew = &pipeline->crews[i];
+        if (!pipeline->recruits[i])
+            continue;
+        enum recruit_end end = recruit_end(pipeline->recruits[i]);
+        if (end == RECRUIT_NOT_BEGUN)
+            snprintf(crew->reason, sizeof crew->reason, "it was not needed");
+        is_left = is_left || end == RECRUIT_LEFT_BEHIND;
+    }
+    return is_left;
+}
+
+/* --- a run ---------------------------------------------------------------------------------------
+ */
+
+/* Adds and opens a crew; one that cannot be opened is told of. */
+static enum status pipeline_open_crew(struct pipeline *pipeline, const struct engine *engine,
+                                      unsigned device, struct failure *failure)
+{
+    struct engine_options options = pipeline->task->options;
+    struct crew *crew = pipeline_add_crew(pipeline, engine, device, false);
+    enum status status = STATUS_OK;
+    char description[256];
+
+    options.device = device;
+    if (!crew)
+        return status_fail(failure, STATUS_USAGE, "too many devices");
+    if (!engine->probe(device, description, sizeof description))
+        status = status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", engine->name,
+                             description);
+    else if (crew_open(crew, &pipeline->work, &options, failure) != STATUS_OK)
+        snprintf(description, sizeof description, "%.255s", failure->message);
+    else
+        return STATUS_OK;
+    snprintf(crew->reason, sizeof crew->reason, "%s", description);
+    return status != STATUS_OK ? status : failure->status;
+}
+
+/* Opens the engine asked for, on each of the devices. */
+static enum status pipeline_open_named(struct pipeline *pipeline, struct failure *failure)
+{
+    const struct pipeline_task *task = pipeline->task;
+    const struct engine *engine = engine_find(task->table, task->engine);
+    size_t devices = task->device_count > 0 && engine && engine->prepare ? task->device_count : 1;
+
+    if (!engine)
+        return status_fail(failure, STATUS_USAGE, "unknown engine '%s'", task->engine);
+    for (size_t i = 0; i < devices; i++) {
+        unsigned device = devices == task->device_count ? task->devices[i] : 0;
+        if (pipeline_open_crew(pipeline, engine, device, failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
+/*
+ * Opens the engines that open quickly and can run here, and plans for the others. Nothing has been
+ * pulled yet: if any has opened, nothing is lost.
+ */
+static enum status pipeline_open_all(struct pipeline *pipeline, struct failure *failure)
+{
+    const struct pipeline_task *task = pipeline->task;
+    enum status status = STATUS_ENGINE;
+
+    for (const struct engine *const *engine = task->table; *engine; engine++) {
+        if (!(*engine)->prepare) {
+            if (pipeline_open_crew(pipeline, *engine, 0, failure) == STATUS_OK)
+                status = STATUS_OK;
+            continue;
+        }
+        for (size_t i = 0; i == 0 || i < task->device_count; i++)
+            pipeline_add_crew(pipeline, *engine, task->device_count > 0 ? task->devices[i] : 0,
+                              true);
+    }
+    return status == STATUS_OK ? status : failure->status;
+}
+
+/* Starts the crews that are open, and recruits for the others; after a failure, some of them. */
+static enum status pipeline_start(struct pipeline *pipeline, struct failure *failure)
+{
+    size_t count = pipeline_crews(pipeline);
+    enum status status = STATUS_OK;
+    unsigned workers = 0;
+
+    for (size_t i = 0; i < count; i++)
+        workers += atomic_load(&pipeline->crews[i].is_open) ? pipeline->crews[i].count : 0;
+    pipeline_enlist(pipeline, workers + 1); /* and this thread */
+    for (size_t i = 0; i < count; i++) {
+        struct failure own;
+        struct crew *crew = &pipeline->crews[i];
+        if (!atomic_load(&crew->is_open) || crew_start(crew, &own) == STATUS_OK)
+            continue;
+        *failure = own;
+        status = own.status;
+        source_stop(pipeline->task->source);
+    }
+    if (status == STATUS_OK)
+        pipeline_start_recruits(pipeline, workers);
+    pipeline_leave(pipeline);
+    return status;
+}
+
 /* Lets the watcher do its work while the workers do theirs. */
 static enum status pipeline_watch(struct pipeline *pipeline, struct failure *failure)
 {
-    const struct pipeline_watcher *watcher = pipeline->watcher;
+    const struct pipeline_watcher *watcher = pipeline->task->watcher;
 
     if (!watcher->watch)
         return STATUS_OK;
     enum status status = watcher->watch(watcher->context, pipeline, failure);
     if (status != STATUS_OK)
-        source_stop(pipeline->source);
+        source_stop(pipeline->task->source);
     return status;
 }
 
-/* Waits for the first `count` workers, adds up what they did, and keeps the earliest failure. */
-static enum status pipeline_join(const struct pipeline *pipeline, unsigned count,
-                                 struct pipeline_report *report, struct failure *failure)
+/* Starts the crews, waits for all, and keeps the failure that is first in the stream. */
+static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_report *report,
+                                 struct failure *failure)
 {
-    const struct failure *first = NULL;
-    double opened_at = 0;
-    double finished_at = pipeline->start;
+    enum status status = pipeline_start(pipeline, failure);
 
-    for (unsigned i = 0; i < count; i++) {
-        const struct pipeline_worker *worker = &pipeline->workers[i];
-        pthread_join(worker->thread, NULL);
-        report->pull_seconds += worker->pull_seconds;
-        report->busy_seconds += worker->busy_seconds;
-        report->wait_seconds += worker->wait_seconds;
-        report->workers += worker->opened_at > 0;
-        if (worker->opened_at > 0 && (opened_at == 0 || worker->opened_at < opened_at))
-            opened_at = worker->opened_at;
-        if (worker->finished_at > finished_at)
-            finished_at = worker->finished_at;
-        if (worker->status != STATUS_OK && (!first || worker->failure.position < first->position))
-            first = &worker->failure;
+    if (status == STATUS_OK)
+        status = pipeline_watch(pipeline, failure);
+    pipeline_wait(pipeline);
+    report->is_thread_left = pipeline_end_recruits(pipeline);
+    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
+        crew_join(&pipeline->crews[i]);
+        status = crew_judge(&pipeline->crews[i], status, failure);
     }
+    return status == STATUS_OK ? pipeline_settle(pipeline, failure) : status;
+}
+
+/* Tells what the crews did, and closes them. */
+static void pipeline_close(struct pipeline *pipeline, struct pipeline_report *report)
+{
     report->bytes = pipeline_bytes(pipeline);
-    report->open_seconds = opened_at - pipeline->start;
-    report->run_seconds = finished_at - opened_at;
-    if (!first)
-        return STATUS_OK;
-    *failure = *first;
-    return first->status;
-}
-
-static enum status pipeline_run_workers(struct pipeline *pipeline, struct pipeline_report *report,
-                                        struct failure *failure)
-{
-    unsigned count = pipeline->engine->workers(pipeline->session);
-
-    pipeline->workers = calloc(count, sizeof *pipeline->workers);
-    if (!pipeline->workers)
-        return status_fail(failure, STATUS_DATA, "no memory for %u workers", count);
-    pipeline->count = count;
-    checkpoint_init(&pipeline->checkpoint);
-
-    unsigned started = pipeline_start(pipeline, failure);
-    enum status status = started == count ? pipeline_watch(pipeline, failure) : failure->status;
-    struct failure of_worker;
-    enum status joined = pipeline_join(pipeline, started, report, &of_worker);
-    if (joined != STATUS_OK && (status == STATUS_OK || of_worker.position < failure->position)) {
-        *failure = of_worker;
-        status = joined;
+    report->elements = pipeline_elements(pipeline, report->bytes);
+    report->crew_count = pipeline_crews(pipeline);
+    for (size_t i = 0; i < report->crew_count; i++) {
+        crew_describe(&pipeline->crews[i], &report->crews[i]);
+        crew_close(&pipeline->crews[i]);
     }
+    report->seconds = crew_clock() - pipeline->work.start;
     checkpoint_destroy(&pipeline->checkpoint);
-    free(pipeline->workers);
-    return status;
+    pthread_cond_destroy(&pipeline->changed);
+    pthread_mutex_destroy(&pipeline->lock);
 }
 
-/* Opens the engine named. */
-static enum status pipeline_open_named(struct pipeline *pipeline, const struct job *job,
-                                       const char *name, const struct engine_options *options,
-                                       void *partial, struct failure *failure)
-{
-    char description[256];
-
-    pipeline->engine = engine_find(name);
-    if (!pipeline->engine)
-        return status_fail(failure, STATUS_USAGE, "unknown engine '%s'", name);
-    if (!pipeline->engine->probe(description, sizeof description))
-        return status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", name, description);
-    return pipeline->engine->open(job, options, partial, &pipeline->session, failure);
-}
-
-/* Opens the first engine that can run here. Nothing has been pulled yet, so nothing is lost. */
-static enum status pipeline_open_any(struct pipeline *pipeline, const struct job *job,
-                                     const struct engine_options *options, void *partial,
-                                     void (*why)(const char *engine, const char *reason),
-                                     struct failure *failure)
-{
-    for (const struct engine *const *engine = engines; *engine; engine++) {
-        char description[256];
-        const char *reason = description;
-        pipeline->engine = *engine;
-        if ((*engine)->probe(description, sizeof description)) {
-            if ((*engine)->open(job, options, partial, &pipeline->session, failure) == STATUS_OK)
-                return STATUS_OK;
-            reason = failure->message;
-        }
-        if (why)
-            why((*engine)->name, reason);
-    }
-    return failure->status;
-}
-
-enum status pipeline_run(const struct job *job, struct source *source, const char *engine,
-                         const struct engine_options *options, void *partial,
-                         void (*why)(const char *engine, const char *reason),
-                         const struct pipeline_watcher *watcher, struct pipeline_report *report,
+enum status pipeline_run(const struct pipeline_task *task, struct pipeline_report *report,
                          struct failure *failure)
 {
     struct pipeline pipeline = {
-        .job = job,
-        .operation = operations[job->operation],
-        .watcher = watcher,
-        .partial = partial,
-        .source = source,
-        .start = pipeline_clock(),
+        .task = task,
+        .work =
+            {
+                .job = task->job,
+                .operation = operations[task->job->operation],
+                .source = task->source,
+                .partial = task->partial,
+                .checkpoint = task->watcher->checkpoints ? &pipeline.checkpoint : NULL,
+                .start = crew_clock(),
+                .leave = pipeline_leave,
+                .context = &pipeline,
+            },
     };
-    enum status status =
-        engine ? pipeline_open_named(&pipeline, job, engine, options, partial, failure)
-               : pipeline_open_any(&pipeline, job, options, partial, why, failure);
-    if (status != STATUS_OK)
-        return status;
 
-    *report = (struct pipeline_report){.engine = pipeline.engine->name};
-    status = pipeline_run_workers(&pipeline, report, failure);
-    double merging = pipeline_clock();
-    if (status == STATUS_OK && pipeline.engine->finish)
-        status = pipeline.engine->finish(pipeline.session, failure);
-    report->run_seconds += pipeline_clock() - merging;
-    pipeline.engine->close(pipeline.session);
-    report->seconds = pipeline_clock() - pipeline.start;
-    report->elements = pipeline_elements(&pipeline, report->bytes);
+    *report = (struct pipeline_report){.crew_count = 0};
+    checkpoint_init(&pipeline.checkpoint);
+    pthread_mutex_init(&pipeline.lock, NULL);
+    pthread_cond_init(&pipeline.changed, NULL);
+    enum status status = task->engine ? pipeline_open_named(&pipeline, failure)
+                                      : pipeline_open_all(&pipeline, failure);
     if (status == STATUS_OK)
-        status = pipeline.operation->finish(partial, job, report->elements, failure);
-    if (status == STATUS_ENGINE && !engine)
+        status = pipeline_work(&pipeline, report, failure);
+    pipeline_close(&pipeline, report);
+    if (status == STATUS_ENGINE && !task->engine)
         failure->status = status = STATUS_DATA; /* nobody asked for an engine */
     return status;
 }

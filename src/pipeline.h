@@ -1,10 +1,16 @@
 /*
- * The pipeline: starts an engine's workers on threads of their own and lets each pull chunks from
- * the source until it ends. There is no dispatcher and no queue: workers that are faster pull more.
+ * The pipeline: runs crews of workers (crew.h), each on an engine's session, which pull chunks from
+ * the source until it ends. There is no dispatcher and no queue: workers that are faster pull more,
+ * be they of one engine or of several.
+ *
+ * Where no engine is asked for by name, those that open quickly begin at once. Devices are made
+ * ready meanwhile (recruit.h), if that pays (hybrid.h), and their crews then share what is left of
+ * the input; of the crew that was there before, as many workers leave as the newcomers need cores.
  */
 #ifndef GPUHIST_PIPELINE_H
 #define GPUHIST_PIPELINE_H
 
+#include "crew.h"
 #include "engine.h"
 #include "source.h"
 
@@ -31,42 +37,54 @@ struct pipeline_watcher {
 
 /* How far a run has come. */
 struct pipeline_live {
-    const char *engine;
-    uint64_t bytes; /* pulled by the workers */
-    double seconds; /* since the start */
+    char engines[3 * ENGINE_NAME_MAX]; /* that are at work, as a list in words */
+    uint64_t bytes;                    /* pulled by the workers */
+    double seconds;                    /* since the start */
 };
 
-/* What a run did and where its time went. Seconds of stages are sums over the workers. */
+/* One crew for each device, and one for each engine that has none, is room for all. */
+#define PIPELINE_CREWS_MAX (ENGINE_DEVICES_MAX + 4)
+
+/* What a run did; crews that were not used are there with the reason. */
 struct pipeline_report {
-    const char *engine;
-    unsigned workers;
+    struct crew_report crews[PIPELINE_CREWS_MAX];
+    size_t crew_count;
     uint64_t bytes;
     uint64_t elements;
-    double seconds;      /* of all, with opening and closing the engine */
-    double open_seconds; /* from the start until the first worker was ready to pull */
-    double run_seconds;  /* from then on until everything was in the partial */
-    double pull_seconds; /* workers waited for input or read it */
-    double busy_seconds; /* workers counted, or handed chunks to a device */
-    double wait_seconds; /* workers waited for a free buffer, that is for a device */
+    double seconds; /* of all, with opening and closing the engines */
+    /*
+     * A thread is still getting a device ready, in a library that nobody else may shut down: the
+     * process is to be left without doing so (_exit).
+     */
+    bool is_thread_left;
+};
+
+/* What is to be done, and by what. */
+struct pipeline_task {
+    const struct job *job;
+    struct source *source;
+    void *partial;                     /* an empty one of the job's operation */
+    const struct engine *const *table; /* the engines to choose from, as `engines` */
+    const char *engine;                /* the one that is asked for; NULL: all that pay */
+    const unsigned *devices;           /* [device_count]: those to be used, as far as they can */
+    size_t device_count;               /* 0: the first, and if NULL is asked for all that pay */
+    struct engine_options options;     /* but for the device */
+    const struct pipeline_watcher *watcher;
 };
 
 /*
- * Runs the whole source through an engine into `partial`, an empty one of the job's operation, and
- * finishes the partial. The engine is the one named, or for NULL the first of the table that can
- * run here; `why` (may be NULL) then takes a line about each that could not.
+ * Runs the whole source into the partial and finishes that. Writes the report, also after a
+ * failure.
  *
  * Fails with what went wrong first, by position in the stream if several workers failed; with
  * STATUS_ENGINE if the engine asked for cannot run. The partial is then worthless. Blocks until
  * every worker has ended; not thread-safe.
  */
-enum status pipeline_run(const struct job *job, struct source *source, const char *engine,
-                         const struct engine_options *options, void *partial,
-                         void (*why)(const char *engine, const char *reason),
-                         const struct pipeline_watcher *watcher, struct pipeline_report *report,
+enum status pipeline_run(const struct pipeline_task *task, struct pipeline_report *report,
                          struct failure *failure);
 
 /* Whether every worker has ended. Thread-safe, as is pipeline_look. */
-bool pipeline_has_ended(const struct pipeline *pipeline);
+bool pipeline_has_ended(struct pipeline *pipeline);
 
 /* How far the run is. */
 void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live);

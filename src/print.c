@@ -186,14 +186,19 @@ enum status print_version(struct failure *failure)
 
 enum status print_info(struct failure *failure)
 {
-    char text[4096];
+    char text[(ENGINE_DEVICES_MAX + 2) * 600];
     int length = snprintf(text, sizeof text, "%s\n", PACKAGE_STRING);
 
     for (const struct engine *const *engine = engines; *engine; engine++) {
-        char description[512];
-        bool usable = (*engine)->probe(description, sizeof description);
-        length += snprintf(text + length, sizeof text - (size_t)length, "%s: %s: %s\n",
-                           (*engine)->name, usable ? "yes" : "no", description);
+        unsigned devices = (*engine)->devices ? (*engine)->devices() : 1;
+        for (unsigned i = 0; i == 0 || (i < devices && i < ENGINE_DEVICES_MAX); i++) {
+            char name[ENGINE_NAME_MAX];
+            char description[512];
+            bool usable = (*engine)->probe(i, description, sizeof description);
+            engine_write_name(name, (*engine)->name, i);
+            length += snprintf(text + length, sizeof text - (size_t)length, "%s: %s: %s\n", name,
+                               usable ? "yes" : "no", description);
+        }
     }
     return print_text(text, failure);
 }

@@ -31,14 +31,14 @@ static double progress_gigabytes_per_second(uint64_t bytes, double seconds)
 }
 
 /* The share of `part` in all the workers' time, in percent. */
-static double progress_percent(const struct pipeline_report *report, double part)
+static double progress_percent(const struct crew_report *report, double part)
 {
     double all = report->pull_seconds + report->busy_seconds + report->wait_seconds;
     return all > 0 ? part / all * 100 : 0;
 }
 
 /* The stage that the workers spent most of their time in. */
-static const char *progress_limit(const struct pipeline_report *report)
+static const char *progress_limit(const struct crew_report *report)
 {
     if (report->pull_seconds >= report->busy_seconds &&
         report->pull_seconds >= report->wait_seconds)
@@ -46,19 +46,32 @@ static const char *progress_limit(const struct pipeline_report *report)
     return report->busy_seconds >= report->wait_seconds ? "counting" : "device";
 }
 
+static void progress_print_crew(const struct crew_report *report)
+{
+    char name[ENGINE_NAME_MAX];
+
+    engine_write_name(name, report->engine, report->device);
+    status_print("%s: %u worker%s, %llu bytes, ready after %.4f s, then %.4f s: %.2f GB/s", name,
+                 report->workers, report->workers == 1 ? "" : "s",
+                 (unsigned long long)report->bytes, report->open_seconds, report->run_seconds,
+                 progress_gigabytes_per_second(report->bytes, report->run_seconds));
+    status_print("%s: input %.4f s (%.0f%%), counting %.4f s (%.0f%%), waiting for a device %.4f s "
+                 "(%.0f%%); limit: %s",
+                 name, report->pull_seconds, progress_percent(report, report->pull_seconds),
+                 report->busy_seconds, progress_percent(report, report->busy_seconds),
+                 report->wait_seconds, progress_percent(report, report->wait_seconds),
+                 progress_limit(report));
+}
+
 void progress_print_stats(const struct pipeline_report *report)
 {
     status_print("%llu elements, %llu bytes in %.4f s: %.2f GB/s",
                  (unsigned long long)report->elements, (unsigned long long)report->bytes,
                  report->seconds, progress_gigabytes_per_second(report->bytes, report->seconds));
-    status_print("%s: %u worker%s, ready after %.4f s, then %.4f s: %.2f GB/s", report->engine,
-                 report->workers, report->workers == 1 ? "" : "s", report->open_seconds,
-                 report->run_seconds,
-                 progress_gigabytes_per_second(report->bytes, report->run_seconds));
-    status_print("%s: input %.0f%%, counting %.0f%%, waiting for a device %.0f%%; limit: %s",
-                 report->engine, progress_percent(report, report->pull_seconds),
-                 progress_percent(report, report->busy_seconds),
-                 progress_percent(report, report->wait_seconds), progress_limit(report));
+    for (size_t i = 0; i < report->crew_count; i++) {
+        if (report->crews[i].workers > 0)
+            progress_print_crew(&report->crews[i]);
+    }
 }
 
 void progress_print_so_far(const struct pipeline_live *live, size_t element_bytes)
@@ -70,18 +83,21 @@ void progress_print_so_far(const struct pipeline_live *live, size_t element_byte
                  (unsigned long long)(live->bytes / element_bytes));
     status_print("so far: %s%llu bytes in %.4f s: %.2f GB/s, engine %s", elements,
                  (unsigned long long)live->bytes, live->seconds,
-                 progress_gigabytes_per_second(live->bytes, live->seconds), live->engine);
+                 progress_gigabytes_per_second(live->bytes, live->seconds), live->engines);
 }
 
-void progress_print_used(const struct pipeline_report *report)
+void progress_print_engines(const struct pipeline_report *report, bool has_result)
 {
-    status_print("engine %s was used, with %u worker%s", report->engine, report->workers,
-                 report->workers == 1 ? "" : "s");
-}
-
-void progress_print_unusable(const char *engine, const char *reason)
-{
-    status_print("engine %s is not used: %s", engine, reason);
+    for (size_t i = 0; i < report->crew_count; i++) {
+        const struct crew_report *crew = &report->crews[i];
+        char name[ENGINE_NAME_MAX];
+        engine_write_name(name, crew->engine, crew->device);
+        if (crew->workers == 0)
+            status_print("engine %s is not used: %s", name, crew->reason);
+        else if (has_result)
+            status_print("engine %s was used, with %u worker%s, from %.4f s on", name,
+                         crew->workers, crew->workers == 1 ? "" : "s", crew->open_seconds);
+    }
 }
 
 enum progress_style progress_choose(bool asked)

@@ -11,15 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The lines of --stats: how much was done, how fast, by which engine, and what was the limit. */
+/* The lines of --stats: how much was done, how fast, by which engines, and what limited each. */
 void progress_print_stats(const struct pipeline_report *report);
 
 /* The line that SIGUSR1 asks for: how far the run is, in elements if their size is not 0. */
 void progress_print_so_far(const struct pipeline_live *live, size_t element_bytes);
 
-/* Lines of --verbose: the engine that was used; one that was not, and why. */
-void progress_print_used(const struct pipeline_report *report);
-void progress_print_unusable(const char *engine, const char *reason);
+/*
+ * The lines of --verbose: engines that were not used, and why, and if there is a result those that
+ * were, and since when.
+ */
+void progress_print_engines(const struct pipeline_report *report, bool has_result);
 
 /* How progress is shown. */
 enum progress_style {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed as the other");
+_Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a crew for each");
 
 /* The bytes of a chunk; 0: what suits the engine. */
 static size_t run_chunk_bytes(const struct options *options, const struct job *job)
@@ -29,6 +30,7 @@ struct run {
     struct source *source;
     void *partial;
     struct print_output output;
+    bool is_thread_left; /* as in struct pipeline_report */
 };
 
 static enum status run_print_so_far(void *context, struct failure *failure)
@@ -62,18 +64,28 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .print = run_print_so_far,
         .context = run,
     };
-    struct engine_options engine_options = {
-        .threads = options->threads,
-        .chunk_bytes = run_chunk_bytes(options, run->job),
-        .input_bytes = source_size(run->source),
-    };
-    progress_begin(&monitor.progress, run_progress(run), engine_options.input_bytes);
+    progress_begin(&monitor.progress, run_progress(run), source_size(run->source));
     struct pipeline_watcher watcher = monitor_watcher(&monitor);
-    enum status status =
-        pipeline_run(run->job, run->source, options->engine, &engine_options, run->partial,
-                     options->verbose ? progress_print_unusable : NULL, &watcher, &report, failure);
-    if (status == STATUS_OK && options->verbose)
-        progress_print_used(&report);
+    struct pipeline_task task = {
+        .job = run->job,
+        .source = run->source,
+        .partial = run->partial,
+        .table = engines,
+        .engine = options->engine,
+        .devices = options->gpus,
+        .device_count = options->gpu_count,
+        .options =
+            {
+                .threads = options->threads,
+                .chunk_bytes = run_chunk_bytes(options, run->job),
+                .input_bytes = source_size(run->source),
+            },
+        .watcher = &watcher,
+    };
+    enum status status = pipeline_run(&task, &report, failure);
+    run->is_thread_left = report.is_thread_left;
+    if (options->verbose)
+        progress_print_engines(&report, status == STATUS_OK);
     if (status == STATUS_OK && options->stats)
         progress_print_stats(&report);
     return status;
@@ -81,7 +93,8 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
 
 /* Reads the source into the partial and prints it. */
 static enum status run_source(const struct options *options, const struct job *job,
-                              struct source *source, void *partial, struct failure *failure)
+                              struct source *source, void *partial, bool *is_thread_left,
+                              struct failure *failure)
 {
     const struct operation *operation = operations[job->operation];
     struct run run = {.options = options, .job = job, .source = source, .partial = partial};
@@ -89,6 +102,7 @@ static enum status run_source(const struct options *options, const struct job *j
     enum status status = print_begin(&run.output, job, partial, &options->print, failure);
     if (status == STATUS_OK)
         status = run_pipeline(&run, failure);
+    *is_thread_left = run.is_thread_left;
     status = print_end(&run.output, job, partial, &options->print, status, failure);
     if (status == STATUS_OK && options->stats && operation->stats)
         operation->stats(partial);
@@ -102,7 +116,8 @@ static enum status run_source(const struct options *options, const struct job *j
 }
 
 static enum status run_operation(const struct options *options, const struct job *job,
-                                 struct source *source, struct failure *failure)
+                                 struct source *source, bool *is_thread_left,
+                                 struct failure *failure)
 {
     const struct operation *operation = operations[job->operation];
     const struct source_format format = {
@@ -116,7 +131,7 @@ static enum status run_operation(const struct options *options, const struct job
     source_set_format(source, &format);
     enum status status = operation->create(job, &partial, failure);
     if (status == STATUS_OK)
-        status = run_source(options, job, source, partial, failure);
+        status = run_source(options, job, source, partial, is_thread_left, failure);
     operation->destroy(partial);
     return status;
 }
@@ -154,14 +169,15 @@ static enum status run_prepare(const struct options *options, struct job *job,
     return status;
 }
 
-static enum status run_job(const struct options *options, struct failure *failure)
+static enum status run_job(const struct options *options, bool *is_thread_left,
+                           struct failure *failure)
 {
     struct job job = {.predicates = NULL};
     struct source *source = NULL;
 
     enum status status = run_prepare(options, &job, &source, failure);
     if (status == STATUS_OK)
-        status = run_operation(options, &job, source, failure);
+        status = run_operation(options, &job, source, is_thread_left, failure);
     source_close(source);
     tally_destroy(job.tally);
     job_destroy(&job);
@@ -176,14 +192,16 @@ static enum status run_help(const struct options *options, struct failure *failu
     return print_text(text, failure);
 }
 
-enum status run_options(const struct options *options, struct failure *failure)
+enum status run_options(const struct options *options, bool *is_thread_left,
+                        struct failure *failure)
 {
+    *is_thread_left = false;
     monitor_block_signal();
     if (options->help)
         return run_help(options, failure);
     switch (options->action) {
     case OPTIONS_RUN:
-        return run_job(options, failure);
+        return run_job(options, is_thread_left, failure);
     case OPTIONS_MERGE:
         return merge_run(options, failure);
     case OPTIONS_INFO:

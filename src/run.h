@@ -5,7 +5,11 @@
 #include "options.h"
 #include "status.h"
 
-/* Does what the options say and prints the result. Fails with the status to exit with. */
-enum status run_options(const struct options *options, struct failure *failure);
+/*
+ * Does what the options say and prints the result. Fails with the status to exit with. Stores
+ * whether a thread is left that still uses a library, so that the process is to be left by _exit.
+ */
+enum status run_options(const struct options *options, bool *is_thread_left,
+                        struct failure *failure);
 
 #endif

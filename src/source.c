@@ -281,19 +281,14 @@ static bool source_is_late(const struct source *source, const struct source_turn
            source_clock() - source->turn_begins > SOURCE_TURN_NS;
 }
 
-/* Looks at bytes that were read behind the filled ones. The lock is held. */
-static enum status source_take_bytes(struct source *source, struct source_turn *turn, size_t bytes,
-                                     struct failure *failure)
+/*
+ * Makes room in a buffer that is full of one line, or token, of text whose end is still to come.
+ * The lock is held.
+ */
+static enum status source_shorten(struct source *source, struct source_turn *turn,
+                                  struct failure *failure)
 {
     const struct source_format *format = &source->format;
-    size_t known = turn->filled;
-
-    turn->filled += bytes;
-    source->last_name = source->current->name;
-    size_t cut = source_text_cut(format, turn->buffer, known, turn->filled);
-    turn->whole = cut > 0 ? cut : turn->whole;
-    if (!format->is_text || turn->whole > 0 || turn->filled < turn->capacity)
-        return STATUS_OK;
 
     turn->whole = source_text_split(&format->text, turn->buffer, turn->filled);
     turn->is_split = turn->whole > 0;
@@ -310,6 +305,42 @@ static enum status source_take_bytes(struct source *source, struct source_turn *
                        STATUS_NAME ":%llu: the line is longer than a chunk of %zu bytes",
                        source->last_name, (unsigned long long)(before + source->line + 1),
                        turn->capacity);
+}
+
+/* Whether the buffer is full, and none of it is whole. */
+static bool source_is_too_long(const struct source *source, const struct source_turn *turn)
+{
+    return source->format.is_text && turn->whole == 0 && turn->filled == turn->capacity;
+}
+
+/* Looks at bytes that were read behind the filled ones. The lock is held. */
+static enum status source_take_bytes(struct source *source, struct source_turn *turn, size_t bytes,
+                                     struct failure *failure)
+{
+    size_t known = turn->filled;
+
+    turn->filled += bytes;
+    source->last_name = source->current->name;
+    size_t cut = source_text_cut(&source->format, turn->buffer, known, turn->filled);
+    turn->whole = cut > 0 ? cut : turn->whole;
+    return source_is_too_long(source, turn) ? source_shorten(source, turn, failure) : STATUS_OK;
+}
+
+/*
+ * Moves what the last pull cut off to the buffer, as much as there is room for: it may come from a
+ * larger one. Nothing ends in it. The lock is held.
+ */
+static enum status source_take_carry(struct source *source, struct source_turn *turn,
+                                     struct failure *failure)
+{
+    size_t room = turn->capacity - turn->filled;
+    size_t bytes = source->carry_bytes < room ? source->carry_bytes : room;
+
+    memcpy(turn->buffer + turn->filled, source->carry + source->carry_begin, bytes);
+    turn->filled += bytes;
+    source->carry_begin += bytes;
+    source->carry_bytes -= bytes;
+    return source_is_too_long(source, turn) ? source_shorten(source, turn, failure) : STATUS_OK;
 }
 
 /* Opens the next input if there is none, and claims a range of it. True: nothing more to do. */
@@ -344,6 +375,11 @@ static enum status source_fill(struct source *source, struct source_turn *turn,
     while (turn->filled < turn->capacity && !atomic_load(&source->stopped) &&
            !source_is_late(source, turn)) {
         size_t bytes = 0;
+        if (source->carry_bytes > 0) {
+            if (source_take_carry(source, turn, failure) != STATUS_OK)
+                return failure->status;
+            continue;
+        }
         if (source_claim(source, turn, &status, failure))
             break;
         switch (source_input_read(source, turn->buffer + turn->filled,
@@ -369,22 +405,35 @@ static enum status source_fill(struct source *source, struct source_turn *turn,
     return status;
 }
 
+/* Makes room for so many bytes in front of those that are carried already; false with errno set. */
+static bool source_reserve_carry(struct source *source, size_t bytes)
+{
+    if (bytes <= source->carry_begin)
+        return true;
+    size_t room = bytes + source->carry_bytes;
+    char *made = malloc(room);
+    if (!made)
+        return false;
+    if (source->carry_bytes > 0)
+        memcpy(made + bytes, source->carry + source->carry_begin, source->carry_bytes);
+    free(source->carry);
+    source->carry = made;
+    source->carry_begin = bytes;
+    return true;
+}
+
 /* Keeps what is behind the last whole element or line for the next chunk. The lock is held. */
 static enum status source_keep(struct source *source, const struct source_turn *turn,
                                struct failure *failure)
 {
     size_t bytes = turn->filled - turn->whole;
 
-    if (bytes > source->carry_room) {
-        char *grown = realloc(source->carry, bytes);
-        if (!grown)
-            return source_fail(failure, source->last_name, strerror(errno));
-        source->carry = grown;
-        source->carry_room = bytes;
-    }
-    source->carry_bytes = bytes;
+    if (!source_reserve_carry(source, bytes))
+        return source_fail(failure, source->last_name, strerror(errno));
+    source->carry_begin -= bytes;
+    source->carry_bytes += bytes;
     if (bytes > 0)
-        memcpy(source->carry, turn->buffer + turn->whole, bytes);
+        memcpy(source->carry + source->carry_begin, turn->buffer + turn->whole, bytes);
 
     bool ended = !source->current && source->opened == source->count;
     if (turn->whole > 0 || bytes == 0 || !ended || atomic_load(&source->stopped))
@@ -462,14 +511,10 @@ static enum status source_take(struct source *source, struct source_turn *turn, 
 {
     source->turn_begins = source_clock();
     source->waited = false;
-    if (source->carry_bytes > 0)
-        memcpy(turn->buffer, source->carry, source->carry_bytes);
-    turn->filled = source->carry_bytes;
     enum status status = source_fill(source, turn, failure);
     size_t fault = turn->filled;
     if (turn->range.bytes > 0) { /* what was carried along belongs to its first element */
         turn->whole = turn->filled;
-        source->carry_bytes = 0;
     } else if (status == STATUS_OK) {
         status = source_keep(source, turn, failure);
         fault = turn->whole;

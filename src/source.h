@@ -81,10 +81,10 @@ void source_close(struct source *source);
 bool source_join(struct source *source);
 
 /*
- * Fills `buffer` with the next chunk, `capacity` bytes at the most (at least one element, or
- * SOURCE_TEXT_CAPACITY_MIN of text; the same in every call). Returns
- * when the buffer is full, or when there is something and no more just now, or not enough for a
- * while; waits while there is nothing. At the end, or once source_stop was called, chunk->bytes is
+ * Fills `buffer` with the next chunk, `capacity` bytes at the most: at least one element, or
+ * SOURCE_TEXT_CAPACITY_MIN of text; pullers may differ in it. Returns when the buffer is full, or
+ * when there is something and no more just now, or not enough for a while; waits while there is
+ * nothing. At the end, or once source_stop was called, chunk->bytes is
  * 0. The data stays the caller's own.
  *
  * Fails with STATUS_DATA on an I/O error, a file that shrinks, and bytes left over at the end that

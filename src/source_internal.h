@@ -75,10 +75,10 @@ struct source {
     size_t opened;        /* how many of the names have been opened */
     struct input *current;
     const char *last_name; /* the input that the last bytes were read from, as messages say it */
-    char *carry;           /* the start of an element or line, cut off by the last pull; */
+    char *carry;           /* the start of an element or line, cut off by the last pull, */
+    size_t carry_begin;    /* at this offset; there is room up to the end of it */
     size_t carry_bytes;    /* of the current input if it is text */
-    size_t carry_room;
-    uint64_t line; /* these three of the next chunk read on, as in struct chunk */
+    uint64_t line;         /* these three of the next chunk read on, as in struct chunk */
     uint64_t line_offset;
     uint64_t line_start;
     uint64_t left_out; /* bytes read that are in no chunk and were told of with none */

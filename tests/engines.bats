@@ -76,3 +76,70 @@ check_matrix() { # TYPE
         [[ $output == *$'\n'"cuda: no: "* && $output == *$'\n'"cpu: yes: "* ]]
     done
 }
+
+@test "auto: a file that is too small for a GPU to pay begins and ends on the CPU" {
+    int32 1 1 2 >"$BATS_TEST_TMPDIR/in"
+    run -0 --separate-stderr gpuhist --bins 3 --verbose --stats "$BATS_TEST_TMPDIR/in"
+    [ "$output" = $'1\t2\n2\t1' ]
+    [[ ${stderr_lines[0]} == "gpuhist: engine cuda is not used: "* ]]
+    [[ ${stderr_lines[1]} == "gpuhist: engine cpu was used, with 1 worker, from "* ]]
+    [[ ${stderr_lines[3]} == "gpuhist: cpu: 1 worker, 12 bytes, ready after "* ]]
+    [ "${#stderr_lines[@]}" -eq 5 ]
+}
+
+@test "--gpus: under auto those that are there; by name all of them must be" {
+    int32 1 1 2 >"$BATS_TEST_TMPDIR/in"
+    for gpus in 0 15 0,15 3,2,1; do
+        run -0 gpuhist --bins 3 --gpus "$gpus" "$BATS_TEST_TMPDIR/in"
+        [ "$output" = $'1\t2\n2\t1' ]
+        run -0 gpuhist --bins 3 --gpus "$gpus" --engine cpu "$BATS_TEST_TMPDIR/in"
+        [ "$output" = $'1\t2\n2\t1' ]
+    done
+    CUDA_VISIBLE_DEVICES=0 run --separate-stderr gpuhist --bins 3 --gpus 0,1 --engine cuda \
+        "$BATS_TEST_TMPDIR/in"
+    assert_failed 3 "engine cuda cannot run: "
+}
+
+@test "--gpus: a list that is none is a usage error" {
+    for bad in "" "," "0," ",0" "0,,1" "0,0" "1,0,1" -1 16 a 0x1 0-1 "0 1" 1.5 99999999999999999999; do
+        run --separate-stderr gpuhist --bins 5 --gpus "$bad" </dev/null
+        assert_failed 2 "invalid --gpus '$bad'"
+    done
+}
+
+@test "auto: a GPU joins the CPU, and both count" {
+    skip_without_gpu
+    # A hole, which is read without a disk; one thread is busy with it for longer than a GPU with
+    # getting ready.
+    int32 7 8 >"$BATS_TEST_TMPDIR/in"
+    truncate -s 6G "$BATS_TEST_TMPDIR/in"
+    int32 9 >>"$BATS_TEST_TMPDIR/in"
+    elements=$(((6 << 30) / 4))
+    run -0 --separate-stderr gpuhist --bins 10 --binary --threads 1 --gpus 0 --stats \
+        "$BATS_TEST_TMPDIR/in"
+    [ "$output" = $'0\t'"$((elements - 2))"$'\n7\t1\n8\t1\n9\t1' ]
+    [[ $stderr == *"gpuhist: cuda: 1 worker, "*"gpuhist: cpu: 1 worker, "* ]]
+    run -0 --separate-stderr gpuhist reduce count,sum --binary --threads 1 --gpus 0 --stats \
+        "$BATS_TEST_TMPDIR/in"
+    [ "$output" = $'count\t'"$((elements + 1))"$'\nsum\t24' ]
+    [[ $stderr == *"gpuhist: cuda: 1 worker, "*"gpuhist: cpu: 1 worker, "* ]]
+    gpuhist stalin-sort --strict --binary --threads 1 --gpus 0 --stats "$BATS_TEST_TMPDIR/in" \
+        >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
+    int32 7 8 9 | cmp - "$BATS_TEST_TMPDIR/out"
+    grep -q "^gpuhist: cuda: 1 worker, " "$BATS_TEST_TMPDIR/err"
+}
+
+@test "auto: text of long lines, on the CPU and a GPU" {
+    skip_without_gpu
+    # lines longer than a buffer of the CPU's, and not longer than one of the GPU's
+    awk 'BEGIN { for (i = 0; i < 200; i++) { for (j = 0; j < 100000; j++) printf "%d,", j; print i } }' \
+        >"$BATS_TEST_TMPDIR/in"
+    for threads in 1 3; do
+        run -0 gpuhist reduce count,sum -d , --threads "$threads" --gpus 0 "$BATS_TEST_TMPDIR/in"
+        [ "$output" = $'count\t20000200\nsum\t999990019900' ]
+        # shellcheck disable=SC2002
+        run -0 gpuhist reduce count,sum -d , --threads "$threads" --gpus 0 \
+            < <(cat "$BATS_TEST_TMPDIR/in"; sleep 0.5; cat "$BATS_TEST_TMPDIR/in")
+        [ "$output" = $'count\t40000400\nsum\t1999980039800' ]
+    done
+}

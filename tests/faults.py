@@ -22,7 +22,7 @@ OLD = b"what was there before\n"
 SECONDS = 60  # only a run that hangs takes longer
 
 # Where a run without a usable GPU ends before the GPU has been given anything.
-CUDA_STARTS = {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaSetDeviceFlags",
+CUDA_STARTS = {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaInitDevice",
                "cudaSetDevice", "cudaDeviceGetAttribute", "cudaMalloc"}
 
 
@@ -142,6 +142,8 @@ class Run:
         arguments = [*case.arguments]
         if case.engine and engine != "auto":
             arguments += ["--engine", engine]
+        elif case.engine:  # a GPU is got ready even for so little
+            arguments += ["--gpus", "0"]
         with tempfile.TemporaryDirectory() as directory, \
                 tempfile.NamedTemporaryFile(prefix="faults-mark-") as mark:
             os.unlink(mark.name)

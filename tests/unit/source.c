@@ -1083,6 +1083,101 @@ static void test_opening(void)
     tap_ok(true, "NULL can be closed");
 }
 
+/* --- pullers of text with buffers of different sizes ---------------------------------------------
+ */
+
+#define LONG_BYTES ((size_t)300000)
+
+/* Adds up the values of chunks of those sizes, in turn, to the end; false after a failure. */
+static bool sum_values(struct source *source, const struct text_rules *rules,
+                       const size_t capacities[2], uint64_t *count, int64_t *sum)
+{
+    text_parse_function *parse = text_choose_parser(rules, ELEMENT_I64);
+    char *buffer = must(malloc(capacities[0] + capacities[1]));
+    struct chunk chunk = {.bytes = 1};
+    struct failure failure = {.message = "an invalid token"};
+    bool good = true;
+
+    for (int turn = 0; good && chunk.bytes > 0; turn ^= 1) {
+        size_t offset = 0;
+        enum text_event event = TEXT_END;
+        good = source_pull(source, buffer, capacities[turn], &chunk, &failure) == STATUS_OK;
+        do {
+            int64_t values[512];
+            struct text_token token;
+            size_t found;
+            event = parse(rules, chunk.data, chunk.bytes, &offset, values, 512, &found, &token);
+            for (size_t i = 0; i < found; i++)
+                *sum += values[i];
+            *count += found;
+            good = good && event != TEXT_INVALID;
+        } while (good && event != TEXT_END);
+    }
+    free(buffer);
+    return good || tap_note("%s", failure.message);
+}
+
+/*
+ * A line whose beginning, longer than some buffers, was read into a large one and is carried over
+ * to a small one: `first` repeated, and then `last`.
+ */
+static bool check_capacities(const struct text_rules *rules, const char *first, const char *last,
+                             uint64_t count, int64_t sum)
+{
+    static const size_t capacities[][2] = {{4096, 4096}, {5000, 1 << 20}, {70001, 4097}};
+    bool right = true;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(capacities); i++) {
+        int fd = stdin_pipe_open();
+        struct source *source = stdin_source(8);
+        const struct source_format format = {.is_text = true, .text = *rules, .element_bytes = 8};
+        char *line = must(malloc(LONG_BYTES));
+        struct failure failure;
+        struct chunk chunk;
+        uint64_t values = 0;
+        int64_t total = 0;
+
+        source_set_format(source, &format);
+        for (size_t at = 0; at < LONG_BYTES; at++)
+            line[at] = first[at % strlen(first)];
+        if (fcntl(fd, F_SETPIPE_SZ, 1 << 20) < 0)
+            bail_out("F_SETPIPE_SZ");
+        send_text(fd, "1 1\n");
+        write_all(fd, (unsigned char *)line, LONG_BYTES);
+        char *buffer = must(malloc(1 << 20));
+        right = source_pull(source, buffer, 1 << 20, &chunk, &failure) == STATUS_OK &&
+                (chunk.bytes == 4 || tap_note("%zu bytes", chunk.bytes)) && right;
+        send_text(fd, last);
+        close(fd);
+        right = sum_values(source, rules, capacities[i], &values, &total) && right;
+        if (values != count || total != sum)
+            right = tap_note("%llu values, sum %lld, of chunks of %zu and %zu bytes",
+                             (unsigned long long)values, (long long)total, capacities[i][0],
+                             capacities[i][1]);
+        source_close(source);
+        free(buffer);
+        free(line);
+    }
+    return right;
+}
+
+static void test_capacities(void)
+{
+    const struct text_rules tokens = {.delimiter = TEXT_NO_DELIMITER};
+    const struct text_rules list = {.delimiter = ','};
+    const struct text_rules second = {.delimiter = TEXT_NO_DELIMITER, .field = 2};
+    const struct text_rules last = {.delimiter = ',', .field = -1};
+
+    tap_ok(check_capacities(&tokens, "0", "7 8\n9\n", 3, 24),
+           "a token that is longer than the next buffer");
+    tap_ok(check_capacities(&list, "1,2,3,4,", "5\n6\n", 150002, 375011),
+           "a list that is longer than the next buffer");
+    tap_ok(check_capacities(&second, "x", " 42 x\n1 9\n", 2, 51),
+           "a field behind a part that is longer than the next buffer");
+    tap_ok(check_capacities(&last, "1,2,3,4,", "5\n6\n", 2, 11),
+           "the last field of a line that is longer than the next buffer");
+}
+
 /* The number of the next descriptor to be opened, so that one left open shows. */
 static int next_descriptor(void)
 {
@@ -1132,6 +1227,7 @@ int main(void)
     test_stop();
     test_join();
     test_opening();
+    test_capacities();
     tap_ok(next_descriptor() == descriptor, "no descriptor is left open");
     return tap_done();
 }

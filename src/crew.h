@@ -1,0 +1,106 @@
+/*
+ * A crew: the workers of one session of an engine, each on a thread of its own, which pull chunks
+ * from the source until it ends. All crews of a run share the source and the partial.
+ */
+#ifndef GPUHIST_CREW_H
+#define GPUHIST_CREW_H
+
+#include "checkpoint.h"
+#include "engine.h"
+#include "operation.h"
+#include "source.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* What all crews of a run share. Const while they work, but for what it points to and the count. */
+struct crew_work {
+    const struct job *job;
+    const struct operation *operation;
+    struct source *source;
+    void *partial;
+    struct checkpoint *checkpoint; /* NULL: there are none */
+    double start;                  /* on crew_clock */
+    atomic_uint feeders;           /* workers that pull, of crews that were called in */
+    /* Called by every worker as the last thing it does. */
+    void (*leave)(void *context);
+    void *context;
+};
+
+/* What a crew did and where its time went. Seconds of stages are sums over the workers. */
+struct crew_report {
+    const char *engine;
+    unsigned device;
+    char reason[256]; /* why it was not used; empty: it was */
+    unsigned workers;
+    uint64_t bytes;
+    double open_seconds; /* from the start of the run until its first worker was ready to pull */
+    double run_seconds;  /* from then on until everything was in the partial */
+    double pull_seconds; /* workers waited for input or read it */
+    double busy_seconds; /* workers counted, or handed chunks to a device */
+    double wait_seconds; /* workers waited for a free buffer, that is for a device */
+};
+
+struct crew {
+    struct crew_work *work;
+    const struct engine *engine;
+    unsigned device;
+    bool is_called_in;    /* while another one is at work, which goes on if this one cannot begin */
+    char reason[256];     /* why it is not used; empty: it is */
+    void *session;        /* valid once it is open, as the two that follow */
+    unsigned count;       /* of workers, */
+    unsigned started;     /* and how many have a thread */
+    atomic_bool is_open;  /* the others may look at it */
+    double merge_seconds; /* spent in crew_finish */
+    struct crew_worker *workers; /* [count] */
+};
+
+/* Seconds on a clock that only goes forward. */
+double crew_clock(void);
+
+/*
+ * Opens a session and makes its workers. `work` outlives the crew; engine and device are set. Fails
+ * as the engine does; the crew is then not open.
+ */
+enum status crew_open(struct crew *crew, struct crew_work *work,
+                      const struct engine_options *options, struct failure *failure);
+
+/*
+ * Starts the workers; for each that has no thread calls work->leave itself. Fails with STATUS_DATA
+ * if one could not be started, or if it was called in, none: the others work on.
+ */
+enum status crew_start(struct crew *crew, struct failure *failure);
+
+/* Waits until all workers have ended. */
+void crew_join(const struct crew *crew);
+
+/* The functions that follow do nothing, and return zeros, for a crew that is not open.
+ *
+ * How many bytes its workers have pulled so far. Thread-safe, as is crew_pulling. */
+uint64_t crew_bytes(const struct crew *crew);
+
+/* How many workers have begun to pull. */
+unsigned crew_pulling(const struct crew *crew);
+
+/* Whether no worker has failed. No worker may be at work, as for the next two. */
+bool crew_is_sound(const struct crew *crew);
+
+/*
+ * Keeps the failure of a worker that is first in the stream, if there is one before *failure, which
+ * is valid if `status` is not STATUS_OK. Returns the status of the one that is kept.
+ */
+enum status crew_judge(const struct crew *crew, enum status status, struct failure *failure);
+
+/*
+ * Merges into the partial what workers that are still open, and the session, have. Fails with the
+ * failure that is first in the stream.
+ */
+enum status crew_finish(struct crew *crew, struct failure *failure);
+
+/* Writes what it did; it has ended. */
+void crew_describe(const struct crew *crew, struct crew_report *report);
+
+/* Frees the session and the workers; it has ended. */
+void crew_close(struct crew *crew);
+
+#endif

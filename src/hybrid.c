@@ -1,0 +1,83 @@
+#include "config.h"
+
+#include "hybrid.h"
+
+#include "engine.h"
+
+/*
+ * From the decision until a GPU has counted as much as it has cost: its context takes 0.20 to 0.33
+ * s on an H200, its feeders' memory and the end of the process some hundredths.
+ */
+#define HYBRID_READY_SECONDS 0.4
+
+/* Its feeders' memory is registered, and its part is copied back and merged: 40 MB of 5M bins. */
+#define HYBRID_JOIN_SECONDS 0.02
+
+/*
+ * What a CPU worker counts in that time at the least, by half: 0.6 GB/s with 5 million bins, from
+ * a file.
+ */
+#define HYBRID_WORKER_BYTES ((uint64_t)64 << 20)
+
+/* Bytes a second of a CPU worker at the most (256 bins, AVX-512), taken until it is measured: */
+#define HYBRID_WORKER_RATE 4e9
+/* for so long the start of threads and first touches of memory spoil the measurement. */
+#define HYBRID_MEASURE_SECONDS 0.02
+
+/*
+ * Input whose size is not known is a pipe, or compressed. CPU workers join one by one as they are
+ * wanted; only when all are is counting the limit. By chance that is so at the beginning, too.
+ */
+#define HYBRID_UNKNOWN_BYTES ((uint64_t)256 << 20)
+
+/*
+ * Each further GPU costs another context, beside the work, and saves half of the rest or less:
+ * at 50 GB/s, 0.3 s of 0.6.
+ */
+#define HYBRID_MANY_BYTES ((uint64_t)32 << 30)
+
+/*
+ * A feeder that reads 6 to 7 GB/s from the page cache keeps a core at work for most of the time;
+ * blocking waits leave the rest to others.
+ */
+#define HYBRID_FEEDERS_A_CORE 1
+#define HYBRID_CPU_MIN        1
+
+bool hybrid_is_small(uint64_t input_bytes, unsigned workers)
+{
+    return input_bytes != ENGINE_INPUT_UNKNOWN && input_bytes / workers < HYBRID_WORKER_BYTES;
+}
+
+/* How long the rest of input whose size is known takes as it goes now. */
+static double hybrid_seconds_left(const struct hybrid_view *view)
+{
+    double rate = view->seconds < HYBRID_MEASURE_SECONDS ? HYBRID_WORKER_RATE * view->workers
+                                                         : (double)view->bytes / view->seconds;
+    uint64_t left = view->input_bytes > view->bytes ? view->input_bytes - view->bytes : 0;
+
+    return left > 0 ? (double)left / rate : 0; /* infinite, if nothing comes */
+}
+
+bool hybrid_pays(const struct hybrid_view *view)
+{
+    if (view->input_bytes == ENGINE_INPUT_UNKNOWN)
+        return view->pulling >= view->workers && view->bytes >= HYBRID_UNKNOWN_BYTES;
+    return hybrid_seconds_left(view) >= HYBRID_READY_SECONDS;
+}
+
+bool hybrid_joins(const struct hybrid_view *view)
+{
+    return view->input_bytes == ENGINE_INPUT_UNKNOWN ||
+           hybrid_seconds_left(view) >= HYBRID_JOIN_SECONDS;
+}
+
+unsigned hybrid_devices(unsigned devices, uint64_t input_bytes)
+{
+    return input_bytes == ENGINE_INPUT_UNKNOWN || input_bytes < HYBRID_MANY_BYTES ? 1 : devices;
+}
+
+unsigned hybrid_cpu_workers(unsigned workers, unsigned feeders)
+{
+    unsigned cores = feeders / HYBRID_FEEDERS_A_CORE;
+    return workers > cores + HYBRID_CPU_MIN ? workers - cores : HYBRID_CPU_MIN;
+}

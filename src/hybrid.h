@@ -1,0 +1,38 @@
+/*
+ * How the CPU and devices share a run: when it pays to make a device ready, how many, and how many
+ * CPU workers then stay. Pure functions; all that is to be tuned is in hybrid.c.
+ */
+#ifndef GPUHIST_HYBRID_H
+#define GPUHIST_HYBRID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How far a run is that CPU workers alone do so far. */
+struct hybrid_view {
+    uint64_t input_bytes; /* or ENGINE_INPUT_UNKNOWN */
+    uint64_t bytes;       /* pulled so far */
+    double seconds;       /* since the start */
+    unsigned workers;     /* of the CPU, */
+    unsigned pulling;     /* and of those, how many the source has had a use for */
+};
+
+/*
+ * Whether the CPU is done with input of that size before a device could be ready, as long as it may
+ * take: then nothing need be asked later.
+ */
+bool hybrid_is_small(uint64_t input_bytes, unsigned workers);
+
+/* Whether a device that begins to get ready now will pay. */
+bool hybrid_pays(const struct hybrid_view *view);
+
+/* Whether one that is ready now has enough to do for its part to be worth starting. */
+bool hybrid_joins(const struct hybrid_view *view);
+
+/* How many of `devices` devices pay for so much input (or ENGINE_INPUT_UNKNOWN): at least 1. */
+unsigned hybrid_devices(unsigned devices, uint64_t input_bytes);
+
+/* How many of the CPU's workers go on while so many of devices pull: at least 1. */
+unsigned hybrid_cpu_workers(unsigned workers, unsigned feeders);
+
+#endif

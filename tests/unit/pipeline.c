@@ -1,0 +1,708 @@
+/*
+ * The pipeline with engines made for it: devices that are slow to get ready, that are ready after
+ * the end, that cannot be used, that fail midway. Whatever happens, no byte is lost or counted
+ * twice.
+ *
+ * Nothing depends on how long anything takes: whoever is to come second waits for the first.
+ */
+#include "config.h"
+
+#include "hybrid.h"
+#include "pipeline.h"
+#include "reduce.h"
+#include "stalin_sort.h"
+#include "writer.h"
+
+#include "tap.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEVICES     4
+#define CPU_WORKERS 4
+#define FEEDERS     3
+#define ELEMENTS    ((size_t)100000)
+
+/* A gate that is opened once. */
+struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t opened;
+    bool is_open;
+};
+
+#define GATE_CLOSED                                                \
+    {                                                              \
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false \
+    }
+
+static void gate_open(struct gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    gate->is_open = true;
+    pthread_cond_broadcast(&gate->opened);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+static void gate_pass(struct gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    while (!gate->is_open)
+        pthread_cond_wait(&gate->opened, &gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+/* Where a device fails. */
+enum fault { NO_FAULT, AT_PROBE, AT_PREPARE, AT_OPEN, AT_WORKER_OPEN, AT_ABSORB, AT_FINISH };
+
+/*
+ * How the engines behave in the test that runs. What a device reads before it is called in is
+ * atomic: it may be that of an earlier test, left behind.
+ */
+static struct {
+    _Atomic(enum fault) fault;
+    atomic_uint devices;
+    struct gate *_Atomic ready;    /* what the device's preparation waits for; NULL: nothing */
+    struct gate *_Atomic prepared; /* opened when that is done */
+    bool cpu_waits;     /* CPU workers absorb one chunk, and then wait for the device's */
+    bool holds;         /* a feeder keeps the first chunk until others have had many */
+    struct gate joined; /* a feeder has absorbed a chunk */
+    atomic_uint cpu_chunks;
+    atomic_uint device_chunks;
+    atomic_uint sessions; /* open, as the next */
+    atomic_uint workers;
+} play = {.joined = GATE_CLOSED};
+
+/* A session or a worker of either engine. */
+struct actor {
+    const struct job *job;
+    void *partial;
+    unsigned chunks;
+    struct chunk held; /* a device's last chunk, which it settles when it is asked for a buffer */
+    char *slots[2];
+    unsigned turn;
+    size_t capacity;
+    uint64_t sums[2]; /* how many elements, and their sum, that are not merged */
+};
+
+/* What was absorbed, whatever the operation makes of it. */
+static struct {
+    pthread_mutex_t lock;
+    uint64_t count;
+    uint64_t sum;
+} total = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static enum status actor_open(const struct job *job, const struct engine_options *options,
+                              void *partial, void **session, struct failure *failure)
+{
+    struct actor *made = calloc(1, sizeof *made);
+    (void)options;
+    if (!made)
+        return status_fail(failure, STATUS_DATA, "no memory");
+    made->job = job;
+    made->partial = partial;
+    *session = made;
+    atomic_fetch_add(&play.sessions, 1);
+    return STATUS_OK;
+}
+
+static void actor_close(void *session)
+{
+    atomic_fetch_sub(&play.sessions, 1);
+    free(session);
+}
+
+static enum status actor_open_worker(const struct actor *session, size_t capacity, void **worker)
+{
+    struct actor *made = calloc(1, sizeof *made);
+    if (!made)
+        abort();
+    *made = *session;
+    made->capacity = capacity;
+    for (int i = 0; i < 2; i++) {
+        made->slots[i] = malloc(capacity);
+        if (!made->slots[i])
+            abort();
+    }
+    *worker = made;
+    atomic_fetch_add(&play.workers, 1);
+    return STATUS_OK;
+}
+
+static void actor_close_worker(void *worker)
+{
+    struct actor *self = worker;
+    if (!self)
+        return;
+    free(self->slots[0]);
+    free(self->slots[1]);
+    free(self);
+    atomic_fetch_sub(&play.workers, 1);
+}
+
+/* Counts a chunk; of the ordered operation hands it on as a run that survives whole. */
+static enum status actor_count(struct actor *self, const struct chunk *chunk,
+                               struct failure *failure)
+{
+    const uint32_t *values = chunk->data;
+
+    for (size_t i = 0; i < chunk->bytes / sizeof *values; i++)
+        self->sums[1] += values[i];
+    self->sums[0] += chunk->bytes / sizeof *values;
+    if (self->job->operation != OPERATION_STALIN_SORT)
+        return STATUS_OK;
+    struct stalin_sort_run run = {
+        .chunk = *chunk,
+        .kept = chunk->data,
+        .kept_count = chunk->bytes / sizeof *values,
+    };
+    return stalin_sort_submit(self->partial, &run, failure);
+}
+
+static enum status actor_finish_worker(void *worker, struct failure *failure)
+{
+    struct actor *self = worker;
+    enum status status = STATUS_OK;
+
+    if (self->held.bytes > 0)
+        status = actor_count(self, &self->held, failure);
+    self->held.bytes = 0;
+    pthread_mutex_lock(&total.lock);
+    total.count += self->sums[0];
+    total.sum += self->sums[1];
+    pthread_mutex_unlock(&total.lock);
+    if (self->job->operation == OPERATION_REDUCE) {
+        struct reduce sums = reduce_empty;
+        sums.count = self->sums[0];
+        sums.sum = self->sums[1];
+        reduce_share(self->partial, &sums);
+    }
+    self->sums[0] = self->sums[1] = 0;
+    return status;
+}
+
+/* --- the engine that is there at once ------------------------------------------------------------
+ */
+
+static bool quick_probe(unsigned device, char *description, size_t size)
+{
+    (void)device;
+    snprintf(description, size, "quick");
+    return true;
+}
+
+static unsigned quick_workers(const void *session)
+{
+    (void)session;
+    return CPU_WORKERS;
+}
+
+static enum status quick_worker_open(void *session, void **worker, struct failure *failure)
+{
+    (void)failure;
+    return actor_open_worker(session, 4 * 97, worker);
+}
+
+static enum status actor_buffer(void *worker, struct engine_buffer *buffer, struct failure *failure)
+{
+    struct actor *self = worker;
+    (void)failure;
+    *buffer = (struct engine_buffer){.data = self->slots[0], .capacity = self->capacity};
+    return STATUS_OK;
+}
+
+static enum status quick_absorb(void *worker, const struct chunk *chunk, struct failure *failure)
+{
+    struct actor *self = worker;
+
+    atomic_fetch_add(&play.cpu_chunks, 1);
+    if (play.cpu_waits && self->chunks++ > 0)
+        gate_pass(&play.joined);
+    return actor_count(self, chunk, failure);
+}
+
+static const struct engine quick_engine = {
+    .name = "quick",
+    .probe = quick_probe,
+    .open = actor_open,
+    .workers = quick_workers,
+    .close = actor_close,
+    .worker_open = quick_worker_open,
+    .worker_buffer = actor_buffer,
+    .worker_absorb = quick_absorb,
+    .worker_finish = actor_finish_worker,
+    .worker_close = actor_close_worker,
+};
+
+/* --- the engine of devices -----------------------------------------------------------------------
+ */
+
+static unsigned slow_devices(void)
+{
+    return play.devices;
+}
+
+static bool slow_probe(unsigned device, char *description, size_t size)
+{
+    snprintf(description, size, "no device %u", device);
+    return play.fault != AT_PROBE && device < play.devices;
+}
+
+static enum status slow_prepare(unsigned device, struct failure *failure)
+{
+    enum fault fault = play.fault; /* behind the gate it may be that of the next test */
+    struct gate *ready = play.ready;
+    struct gate *prepared = play.prepared;
+
+    (void)device;
+    if (ready)
+        gate_pass(ready);
+    if (prepared)
+        gate_open(prepared);
+    return fault == AT_PREPARE ? status_fail(failure, STATUS_ENGINE, "no context") : STATUS_OK;
+}
+
+static enum status slow_open(const struct job *job, const struct engine_options *options,
+                             void *partial, void **session, struct failure *failure)
+{
+    if (play.fault == AT_OPEN)
+        return status_fail(failure, STATUS_ENGINE, "no memory on the device");
+    return actor_open(job, options, partial, session, failure);
+}
+
+static enum status slow_finish(void *session, struct failure *failure)
+{
+    (void)session;
+    return play.fault == AT_FINISH ? status_fail(failure, STATUS_ENGINE, "no result") : STATUS_OK;
+}
+
+static unsigned slow_workers(const void *session)
+{
+    (void)session;
+    return FEEDERS;
+}
+
+static enum status slow_worker_open(void *session, void **worker, struct failure *failure)
+{
+    if (play.fault == AT_WORKER_OPEN)
+        gate_open(&play.joined); /* nobody else will */
+    if (play.fault == AT_WORKER_OPEN)
+        return status_fail(failure, STATUS_ENGINE, "no stream");
+    return actor_open_worker(session, 4 * 1021, worker);
+}
+
+static enum status slow_buffer(void *worker, struct engine_buffer *buffer, struct failure *failure)
+{
+    struct actor *self = worker;
+
+    *buffer = (struct engine_buffer){.data = self->slots[self->turn], .capacity = self->capacity};
+    (void)failure;
+    return STATUS_OK;
+}
+
+static enum status slow_absorb(void *worker, const struct chunk *chunk, struct failure *failure)
+{
+    struct actor *self = worker;
+    unsigned chunks = atomic_fetch_add(&play.device_chunks, 1);
+    enum status status = STATUS_OK;
+
+    if (self->held.bytes > 0)
+        status = actor_count(self, &self->held, failure);
+    self->held = *chunk;
+    self->turn ^= 1;
+    while (play.cpu_waits && atomic_load(&play.cpu_chunks) == 0)
+        sched_yield();
+    gate_open(&play.joined);
+    while (play.holds && chunks == 0 &&
+           atomic_load(&play.cpu_chunks) + atomic_load(&play.device_chunks) < 40)
+        sched_yield();
+    if (play.fault == AT_ABSORB)
+        return status_fail(failure, STATUS_ENGINE, "the device has failed");
+    return status;
+}
+
+static const struct engine slow_engine = {
+    .name = "slow",
+    .devices = slow_devices,
+    .probe = slow_probe,
+    .prepare = slow_prepare,
+    .open = slow_open,
+    .finish = slow_finish,
+    .workers = slow_workers,
+    .close = actor_close,
+    .worker_open = slow_worker_open,
+    .worker_buffer = slow_buffer,
+    .worker_absorb = slow_absorb,
+    .worker_flush = actor_finish_worker,
+    .worker_finish = actor_finish_worker,
+    .worker_close = actor_close_worker,
+};
+
+static const struct engine *const table[] = {&slow_engine, &quick_engine, NULL};
+
+/* --- runs ----------------------------------------------------------------------------------------
+ */
+
+/* A run over a file of 0, 1, 2, ... */
+struct scene {
+    char name[64];
+    char output[80];
+    enum operation_id operation;
+    const char *engine;
+    unsigned devices[DEVICES];
+    size_t device_count;
+    uint64_t told_size; /* 0: the file's */
+    struct pipeline_watcher watcher;
+    struct pipeline_report report;
+    struct failure failure;
+    enum status status;
+};
+
+static void scene_make(struct scene *scene)
+{
+    strcpy(scene->name, "/tmp/gpuhist-pipeline-XXXXXX");
+    int fd = mkstemp(scene->name);
+    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+
+    for (uint32_t i = 0; file && i < ELEMENTS; i++)
+        fwrite(&i, sizeof i, 1, file);
+    if (!file || fclose(file) != 0) {
+        printf("Bail out! no file\n");
+        exit(1);
+    }
+    snprintf(scene->output, sizeof scene->output, "%s.out", scene->name);
+}
+
+/* Begins a test: nothing fails, one device, which is asked for. */
+static struct scene scene_begin(void)
+{
+    struct scene scene = {.operation = OPERATION_REDUCE, .device_count = 1};
+
+    play.fault = NO_FAULT;
+    play.devices = 1;
+    play.ready = play.prepared = NULL;
+    play.cpu_waits = true;
+    play.holds = false;
+    play.joined.is_open = false;
+    atomic_store(&play.cpu_chunks, 0);
+    atomic_store(&play.device_chunks, 0);
+    total.count = total.sum = 0;
+    scene_make(&scene);
+    return scene;
+}
+
+static void *scene_partial(struct scene *scene, const struct job *job, struct writer **writer)
+{
+    void *partial = NULL;
+    *writer = NULL;
+    if (operations[job->operation]->create(job, &partial, &scene->failure) != STATUS_OK)
+        abort();
+    if (job->operation != OPERATION_STALIN_SORT)
+        return partial;
+    if (writer_open(writer, scene->output, &scene->failure) != STATUS_OK)
+        abort();
+    stalin_sort_connect(partial, *writer, NULL);
+    return partial;
+}
+
+static void scene_run(struct scene *scene)
+{
+    char *const names[] = {scene->name};
+    struct job job = {.operation = scene->operation};
+    struct source *source = NULL;
+    struct writer *writer;
+
+    element_parse("u32", &job.element);
+    if (source_open(&source, names, 1, 4, &scene->failure) != STATUS_OK)
+        abort();
+    void *partial = scene_partial(scene, &job, &writer);
+    struct pipeline_task task = {
+        .job = &job,
+        .source = source,
+        .partial = partial,
+        .table = table,
+        .engine = scene->engine,
+        .devices = scene->devices,
+        .device_count = scene->device_count,
+        .options = {.input_bytes = scene->told_size ? scene->told_size : source_size(source)},
+        .watcher = &scene->watcher,
+    };
+    scene->status = pipeline_run(&task, &scene->report, &scene->failure);
+    struct failure failure;
+    if (writer && writer_close(writer, &failure) != STATUS_OK)
+        abort();
+    operations[job.operation]->destroy(partial);
+    source_close(source);
+    unlink(scene->name);
+}
+
+/* Whether all was counted once, or the run failed with that message; and nothing is left open. */
+static bool scene_is_right(const struct scene *scene, const char *message)
+{
+    bool right = atomic_load(&play.sessions) == 0 && atomic_load(&play.workers) == 0;
+
+    if (!right)
+        tap_note("%u sessions and %u workers are open", atomic_load(&play.sessions),
+                 atomic_load(&play.workers));
+    if (message)
+        return (scene->status == STATUS_DATA && strcmp(scene->failure.message, message) == 0 &&
+                right) ||
+               tap_note("status %d, '%s'", (int)scene->status, scene->failure.message);
+    if (scene->status != STATUS_OK)
+        return tap_note("%s", scene->failure.message);
+    if (scene->report.bytes != 4 * ELEMENTS || total.count != ELEMENTS ||
+        total.sum != (uint64_t)ELEMENTS * (ELEMENTS - 1) / 2)
+        return tap_note("%llu bytes, %llu elements, sum %llu",
+                        (unsigned long long)scene->report.bytes, (unsigned long long)total.count,
+                        (unsigned long long)total.sum);
+    return right;
+}
+
+/* Whether a crew worked, or did not, for that reason. */
+static bool scene_crew_is(const struct scene *scene, size_t i, const char *engine, unsigned device,
+                          const char *reason)
+{
+    const struct crew_report *crew = &scene->report.crews[i];
+    bool right = i < scene->report.crew_count && strcmp(crew->engine, engine) == 0 &&
+                 crew->device == device && (crew->workers > 0) == (reason == NULL) &&
+                 strcmp(crew->reason, reason ? reason : "") == 0;
+
+    return right || tap_note("crew %zu: %s %u, %u workers, '%s'", i, crew->engine, crew->device,
+                             crew->workers, crew->reason);
+}
+
+static void test_joins(void)
+{
+    struct scene scene = scene_begin();
+
+    scene_run(&scene);
+    tap_ok(scene_is_right(&scene, NULL) && scene_crew_is(&scene, 0, "slow", 0, NULL) &&
+               scene_crew_is(&scene, 1, "quick", 0, NULL) && !scene.report.is_thread_left,
+           "a device that is ready before the end joins");
+    tap_ok(scene.report.crews[0].bytes + scene.report.crews[1].bytes == scene.report.bytes &&
+               scene.report.crews[0].bytes > 0 && scene.report.crews[1].bytes > 0,
+           "and the bytes of the two are those of all");
+}
+
+static void test_several(void)
+{
+    struct scene scene = scene_begin();
+
+    play.devices = 3;
+    scene.device_count = 3;
+    scene.devices[0] = 2;
+    scene.devices[1] = 7;
+    scene.devices[2] = 0;
+    scene_run(&scene);
+    tap_ok(scene_is_right(&scene, NULL) && scene.report.crews[1].workers == 0 &&
+               scene_crew_is(&scene, 3, "quick", 0, NULL) &&
+               scene.report.crews[0].bytes + scene.report.crews[2].bytes > 0,
+           "several devices, one of which is not there");
+    play.devices = 1;
+}
+
+static void test_named(void)
+{
+    struct scene scene = scene_begin();
+
+    play.devices = 2;
+    scene.devices[0] = 1;
+    scene.device_count = 2;
+    scene.engine = "slow";
+    play.cpu_waits = false;
+    scene_run(&scene);
+    tap_ok(scene_is_right(&scene, NULL) && atomic_load(&play.cpu_chunks) == 0 &&
+               scene.report.crew_count == 2,
+           "two devices that are asked for by name do all");
+    scene = scene_begin();
+    scene.engine = "quick";
+    play.cpu_waits = false;
+    scene_run(&scene);
+    tap_ok(scene_is_right(&scene, NULL) && atomic_load(&play.device_chunks) == 0 &&
+               scene.report.crew_count == 1,
+           "an engine without devices takes no notice of their list");
+    scene = scene_begin();
+    scene.engine = "slow";
+    play.fault = AT_OPEN;
+    scene_run(&scene);
+    tap_ok(scene.status == STATUS_ENGINE && atomic_load(&play.sessions) == 0,
+           "a device that is asked for by name must open");
+}
+
+/* The device is not ready before the end: nobody waits for it. */
+static void test_late(void)
+{
+    static struct gate ready = GATE_CLOSED; /* also of threads that are left behind */
+    static struct gate prepared = GATE_CLOSED;
+    struct scene scene;
+
+    do { /* the first times it may not even have begun */
+        scene = scene_begin();
+        play.cpu_waits = false;
+        play.ready = &ready;
+        play.prepared = &prepared;
+        scene_run(&scene);
+    } while (scene.status == STATUS_OK && !scene.report.is_thread_left);
+    tap_ok(scene_is_right(&scene, NULL) &&
+               scene_crew_is(&scene, 0, "slow", 0, "the input ended before it was ready"),
+           "a device that is not ready at the end is left behind");
+    gate_open(&ready);
+    gate_pass(&prepared);
+    tap_ok(atomic_load(&play.sessions) == 0, "and does nothing when it is ready");
+}
+
+static void test_unusable(void)
+{
+    static const struct {
+        enum fault fault;
+        const char *reason;
+    } rows[] = {{AT_PROBE, "no device 0"},
+                {AT_PREPARE, "no context"},
+                {AT_OPEN, "no memory on the device"},
+                {AT_WORKER_OPEN, "no stream"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool right = true;
+        struct scene scene = scene_begin();
+        play.fault = rows[i].fault;
+        play.cpu_waits = rows[i].fault == AT_WORKER_OPEN;
+        scene_run(&scene);
+        right = scene_is_right(&scene, NULL) && scene_crew_is(&scene, 1, "quick", 0, NULL);
+        /* where nobody waits for it the input may end before */
+        if (scene.report.crews[0].workers > 0 ||
+            (play.cpu_waits && strcmp(scene.report.crews[0].reason, rows[i].reason) != 0))
+            right = tap_note("%s", scene.report.crews[0].reason);
+        tap_ok(right, "a device that cannot be used is none: %s", rows[i].reason);
+    }
+}
+
+static void test_fails_midway(void)
+{
+    static const enum operation_id ids[] = {OPERATION_REDUCE, OPERATION_STALIN_SORT};
+
+    for (int i = 0; i < 2; i++) {
+        struct scene scene = scene_begin();
+        scene.operation = ids[i];
+        play.fault = AT_ABSORB;
+        scene_run(&scene);
+        tap_ok(scene_is_right(&scene, "the device has failed"),
+               "a device that fails midway ends the run: %s", operations[ids[i]]->name);
+        scene = scene_begin();
+        scene.operation = ids[i];
+        play.fault = AT_FINISH;
+        scene_run(&scene);
+        tap_ok(scene_is_right(&scene, "no result"), "and so does one whose result is lost");
+        unlink(scene.output);
+    }
+}
+
+/* Everything survives: the output is the input. */
+static void test_ordered(void)
+{
+    for (int holds = 0; holds < 2; holds++) {
+        struct scene scene = scene_begin();
+        uint32_t wanted = 0;
+        uint32_t value;
+
+        scene.operation = OPERATION_STALIN_SORT;
+        play.holds = holds;
+        scene_run(&scene);
+        FILE *file = fopen(scene.output, "rb");
+        while (file && fread(&value, sizeof value, 1, file) == 1 && value == wanted)
+            wanted++;
+        tap_ok(scene_is_right(&scene, NULL) && wanted == ELEMENTS,
+               "an ordered operation puts the chunks of all crews in order%s",
+               holds ? ", and one that is late stops nobody" : "");
+        if (file)
+            fclose(file);
+        unlink(scene.output);
+    }
+}
+
+static enum status use_checkpoint(void *context, struct failure *failure)
+{
+    (void)failure;
+    ++*(unsigned *)context;
+    return STATUS_OK;
+}
+
+/* Checkpoints without a pause; each checks that all that was read is in the partial. */
+static enum status watch_checkpoints(void *context, struct pipeline *pipeline,
+                                     struct failure *failure)
+{
+    enum status status = STATUS_OK;
+    struct pipeline_live live = {.bytes = 0};
+
+    while (status == STATUS_OK && !pipeline_has_ended(pipeline)) {
+        pipeline_look(pipeline, &live);
+        status = pipeline_checkpoint(pipeline, use_checkpoint, context, failure);
+    }
+    if (status == STATUS_OK && live.bytes > 4 * ELEMENTS)
+        return status_fail(failure, STATUS_DATA, "%llu bytes", (unsigned long long)live.bytes);
+    return status;
+}
+
+static void test_checkpoints(void)
+{
+    struct scene scene = scene_begin();
+    unsigned checkpoints = 0;
+
+    play.cpu_waits = false; /* a checkpoint waits for all to pause */
+    scene.watcher = (struct pipeline_watcher){
+        .context = &checkpoints,
+        .checkpoints = true,
+        .watch = watch_checkpoints,
+    };
+    scene_run(&scene);
+    tap_ok(scene_is_right(&scene, NULL), "results so far, while a device joins");
+}
+
+static void test_policy(void)
+{
+    struct hybrid_view pipe = {.input_bytes = ENGINE_INPUT_UNKNOWN, .workers = 4, .pulling = 3};
+    struct hybrid_view file = {.input_bytes = UINT64_C(1) << 40, .workers = 4, .seconds = 1};
+    bool staying = true;
+
+    pipe.bytes = UINT64_C(1) << 36;
+    tap_ok(!hybrid_pays(&pipe), "as long as not all CPU workers are wanted, no device is");
+    pipe.pulling = 4;
+    tap_ok(hybrid_pays(&pipe), "but then");
+    file.bytes = UINT64_C(1) << 32;
+    tap_ok(hybrid_pays(&file), "a device pays where the rest takes long");
+    file.bytes = file.input_bytes / 10 * 9;
+    tap_ok(!hybrid_pays(&file) && hybrid_joins(&file),
+           "where it does not, one that is ready still helps");
+    file.bytes = file.input_bytes;
+    tap_ok(!hybrid_pays(&file) && !hybrid_joins(&file), "but not at the end");
+    file.bytes = 0;
+    tap_ok(hybrid_pays(&file) && hybrid_joins(&file), "nothing has come yet: it pays");
+    tap_ok(hybrid_is_small(0, 1) && !hybrid_is_small(ENGINE_INPUT_UNKNOWN, 1) &&
+               !hybrid_is_small(UINT64_C(1) << 40, 64),
+           "small input is known to be small");
+    tap_ok(hybrid_devices(4, 1000) == 1 && hybrid_devices(4, UINT64_C(1) << 40) == 4 &&
+               hybrid_devices(1, UINT64_C(1) << 40) == 1,
+           "further devices are for large input");
+    for (unsigned workers = 1; workers < 40; workers++) {
+        for (unsigned feeders = 0; feeders < 40; feeders++) {
+            unsigned stay = hybrid_cpu_workers(workers, feeders);
+            staying = staying && stay >= 1 && stay <= workers;
+        }
+    }
+    tap_ok(staying, "some CPU workers always stay");
+}
+
+int main(void)
+{
+    test_joins();
+    test_several();
+    test_named();
+    test_late();
+    test_unusable();
+    test_fails_midway();
+    test_ordered();
+    test_checkpoints();
+    test_policy();
+    return tap_done();
+}
