@@ -260,7 +260,7 @@ const struct operation operation_histogram = {
     .alias = "hist",
     .help = "how many values fall in each bin (the default)",
     .usage = "gpuhist [OPERATION] [OPTION]... [FILE]...\n"
-             "Count integers, text or binary, plain or compressed, on all cores or the GPU.\n",
+             "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n",
     .create = histogram_create_partial,
     .finish = histogram_finish_partial,
     .report = histogram_report_partial,
