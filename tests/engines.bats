@@ -112,9 +112,9 @@ check_matrix() { # TYPE
     # A hole, which is read without a disk; one thread is busy with it for longer than a GPU with
     # getting ready.
     int32 7 8 >"$BATS_TEST_TMPDIR/in"
-    truncate -s 6G "$BATS_TEST_TMPDIR/in"
+    truncate -s 30G "$BATS_TEST_TMPDIR/in"
     int32 9 >>"$BATS_TEST_TMPDIR/in"
-    elements=$(((6 << 30) / 4))
+    elements=$(((30 << 30) / 4))
     run -0 --separate-stderr gpuhist --bins 10 --binary --threads 1 --gpus 0 --stats \
         "$BATS_TEST_TMPDIR/in"
     [ "$output" = $'0\t'"$((elements - 2))"$'\n7\t1\n8\t1\n9\t1' ]

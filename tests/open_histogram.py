@@ -38,7 +38,7 @@ def arrays(dtype, rng):
                                             [(i * 7) % 4] + small.astype(dtype) % 50, low, high)
                                     for i in range(6)]).astype(dtype)
     yield "sentinels", np.where(rng.integers(0, 100, COUNT) == 0, np.array(low, dtype), small)
-    yield "growing", np.concatenate([small // 2 ** (10 - i) if i < 10 else middle
+    yield "growing", np.concatenate([(small // type(small[0])(min(2 ** (10 - i), np.iinfo(small.dtype).max))) if i < 10 else middle
                                      for i in range(13)]).astype(dtype)
     yield "exponential", np.clip(np.power(2.0, rng.uniform(0, info.bits - 1.01, COUNT)), 0,
                                  float(high) * 0.99).astype(dtype)
