@@ -65,8 +65,12 @@ static bool crew_worker_is_dismissed(const struct crew_worker *self)
     const struct crew *crew = self->crew;
     unsigned feeders = atomic_load_explicit(&crew->work->feeders, memory_order_relaxed);
 
-    return !crew->is_called_in && feeders > 0 &&
-           self->index >= hybrid_cpu_workers(crew->count, feeders);
+    if (crew->is_called_in || feeders == 0)
+        return false;
+    double seconds = self->busy_seconds + self->pull_seconds;
+    uint64_t bytes = atomic_load_explicit(&self->bytes, memory_order_relaxed);
+    double rate = seconds > 0 ? (double)bytes / seconds : 0;
+    return self->index >= hybrid_cpu_workers(crew->count, feeders, rate);
 }
 
 /* A pull that may wait, in which a checkpoint finds the worker idle. */

@@ -32,7 +32,10 @@ bool hybrid_joins(const struct hybrid_view *view);
 /* How many of `devices` devices pay for so much input (or ENGINE_INPUT_UNKNOWN): at least 1. */
 unsigned hybrid_devices(unsigned devices, uint64_t input_bytes);
 
-/* How many of the CPU's workers go on while so many of devices pull: at least 1. */
-unsigned hybrid_cpu_workers(unsigned workers, unsigned feeders);
+/*
+ * How many of the CPU's workers go on while so many of devices pull: at least 1. `rate` is what one
+ * of them counts, in bytes a second.
+ */
+unsigned hybrid_cpu_workers(unsigned workers, unsigned feeders, double rate);
 
 #endif

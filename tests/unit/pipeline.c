@@ -686,7 +686,7 @@ static void test_policy(void)
            "further devices are for large input");
     for (unsigned workers = 1; workers < 40; workers++) {
         for (unsigned feeders = 0; feeders < 40; feeders++) {
-            unsigned stay = hybrid_cpu_workers(workers, feeders);
+            unsigned stay = hybrid_cpu_workers(workers, feeders, feeders % 2 == 0 ? 4e9 : 1e8);
             staying = staying && stay >= 1 && stay <= workers;
         }
     }
