@@ -483,7 +483,10 @@ static enum status cuda_engine_worker_finish(void *worker, struct failure *failu
 {
     struct cuda_worker *self = worker;
     struct cuda_session *session = self->session;
+    cudaError_t error = cudaSetDevice(session->shared.device.id); /* of this thread, any */
 
+    if (error != cudaSuccess)
+        return cuda_engine_fail(error, "cannot use the device", failure);
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++) {
         struct cuda_slot *slot = &self->slots[(self->turn + i) % CUDA_ENGINE_SLOTS];
         if (cuda_engine_settle(session, slot, failure) != STATUS_OK)

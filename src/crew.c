@@ -67,10 +67,10 @@ static bool crew_worker_is_dismissed(const struct crew_worker *self)
 
     if (crew->is_called_in || feeders == 0)
         return false;
-    double seconds = self->busy_seconds + self->pull_seconds;
-    uint64_t bytes = atomic_load_explicit(&self->bytes, memory_order_relaxed);
-    double rate = seconds > 0 ? (double)bytes / seconds : 0;
-    return self->index >= hybrid_cpu_workers(crew->count, feeders, rate);
+    bool is_plain = source_size(crew->work->source) != SOURCE_SIZE_UNKNOWN;
+    uint64_t bytes = is_plain ? atomic_load_explicit(&self->bytes, memory_order_relaxed) : 0;
+    return self->index >=
+           hybrid_cpu_workers(crew->count, feeders, bytes, self->busy_seconds + self->pull_seconds);
 }
 
 /* A pull that may wait, in which a checkpoint finds the worker idle. */

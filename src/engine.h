@@ -14,7 +14,8 @@
  * Everything is merged into one shared partial (operation.h). So that a result can be printed while
  * the work goes on, worker_finish and finish may be called any number of times: worker_finish also
  * from another thread, while the worker's own is not using it, and finish whenever all workers are
- * finished so far. After a failure only the close functions are called.
+ * finished so far. After a failure what is asked of a session does not matter, but the close
+ * functions: other workers may not know yet, and absorb and finish.
  */
 #ifndef GPUHIST_ENGINE_H
 #define GPUHIST_ENGINE_H

@@ -82,9 +82,11 @@ unsigned hybrid_devices(unsigned devices, uint64_t input_bytes)
     return input_bytes == ENGINE_INPUT_UNKNOWN || input_bytes < HYBRID_MANY_BYTES ? 1 : devices;
 }
 
-unsigned hybrid_cpu_workers(unsigned workers, unsigned feeders, double rate)
+unsigned hybrid_cpu_workers(unsigned workers, unsigned feeders, uint64_t bytes, double seconds)
 {
-    if (feeders > 0 && rate < HYBRID_WORKER_RATE_MIN)
+    bool is_measured = bytes > 0 && seconds >= HYBRID_MEASURE_SECONDS;
+
+    if (feeders > 0 && is_measured && (double)bytes / seconds < HYBRID_WORKER_RATE_MIN)
         return HYBRID_CPU_MIN;
     unsigned cores = feeders / HYBRID_FEEDERS_A_CORE;
     return workers > cores + HYBRID_CPU_MIN ? workers - cores : HYBRID_CPU_MIN;

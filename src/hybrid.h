@@ -33,9 +33,10 @@ bool hybrid_joins(const struct hybrid_view *view);
 unsigned hybrid_devices(unsigned devices, uint64_t input_bytes);
 
 /*
- * How many of the CPU's workers go on while so many of devices pull: at least 1. `rate` is what one
- * of them counts, in bytes a second.
+ * How many of the CPU's workers go on while so many of devices pull: at least 1. One of them has
+ * counted so many bytes of plain input in so many seconds; 0 if it is not plain: decoding is the
+ * work of CPU workers.
  */
-unsigned hybrid_cpu_workers(unsigned workers, unsigned feeders, double rate);
+unsigned hybrid_cpu_workers(unsigned workers, unsigned feeders, uint64_t bytes, double seconds);
 
 #endif

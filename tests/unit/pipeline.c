@@ -686,11 +686,17 @@ static void test_policy(void)
            "further devices are for large input");
     for (unsigned workers = 1; workers < 40; workers++) {
         for (unsigned feeders = 0; feeders < 40; feeders++) {
-            unsigned stay = hybrid_cpu_workers(workers, feeders, feeders % 2 == 0 ? 4e9 : 1e8);
+            uint64_t bytes = feeders % 3 == 0 ? 0 : feeders % 3 == 1 ? 4000000000 : 100000000;
+            unsigned stay = hybrid_cpu_workers(workers, feeders, bytes, 1);
             staying = staying && stay >= 1 && stay <= workers;
         }
     }
     tap_ok(staying, "some CPU workers always stay");
+    tap_ok(hybrid_cpu_workers(16, 8, 0, 1) == 8 && hybrid_cpu_workers(16, 8, 100, 1e-6) == 8 &&
+               hybrid_cpu_workers(16, 8, 4000000000, 1) == 8 &&
+               hybrid_cpu_workers(16, 8, 600000000, 1) == 1 &&
+               hybrid_cpu_workers(16, 0, 600000000, 1) == 16,
+           "as many leave as there are feeders, or all but one if they are slow");
 }
 
 int main(void)
