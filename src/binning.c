@@ -131,6 +131,8 @@ enum status binning_init_width(struct binning *binning, const struct element *el
     if (binning_check_range(element, low, high, failure) != STATUS_OK)
         return failure->status;
 
+    if (width > high - low) /* then it is that wide */
+        width = (uint64_t)(high - low);
     __int128 bins = (high - low + width - 1) / width;
     if (bins > BINNING_BINS_MAX)
         return status_fail(failure, STATUS_USAGE, "--width %llu makes too many bins: at most %u",

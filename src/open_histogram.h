@@ -132,6 +132,14 @@ enum status open_histogram_add_count(struct open_histogram *histogram,
                                      const struct open_window *window, uint64_t key, uint64_t count,
                                      struct failure *failure);
 
+/* Of a finished one: the bins from the first to the last that is not empty. */
+static inline unsigned __int128 open_histogram_span(const struct open_histogram *histogram)
+{
+    bool is_automatic = histogram->job->bin_width == 0;
+    return is_automatic ? histogram->result.bins
+                        : (unsigned __int128)(histogram->last - histogram->first + 1);
+}
+
 /* Of one to be finished, automatic: makes `result` of the windows (open_histogram_rows.c). */
 void open_histogram_add_up(struct open_histogram *histogram);
 

@@ -9,8 +9,13 @@ static enum status print_open_histogram_result(struct writer *writer, const stru
                                                const struct print_options *options,
                                                struct failure *failure)
 {
+    bool has_zeros = options->zeros || print_rows_format(options) == &print_raw;
     struct rows rows;
 
+    if (has_zeros && open_histogram_span(partial) > BINNING_BINS_MAX)
+        return status_fail(failure, STATUS_DATA,
+                           "there are too many bins to print the empty ones: at most %u",
+                           (unsigned)BINNING_BINS_MAX);
     open_histogram_rows_begin(&rows, job, partial, options->zeros);
     return print_rows(writer, &rows, options, failure);
 }

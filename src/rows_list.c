@@ -42,15 +42,6 @@ static void rows_list_count(struct rows rows, struct rows_list_digits *digits)
     }
 }
 
-static struct rows_list_item rows_list_pack(const struct rows_row *row)
-{
-    return (struct rows_list_item){
-        .low = row->low,
-        .last = (uint64_t)(row->high - row->low - 1),
-        .count = row->count,
-    };
-}
-
 /* Maps room for so many items, and for one if there are none. */
 static enum status rows_list_allocate(struct rows_list *list, size_t items, struct failure *failure)
 {
@@ -85,15 +76,15 @@ static bool rows_list_place(struct rows_list_digits *digits, unsigned digit)
 }
 
 /* Moves items to where the digit says. */
-static void rows_list_scatter(struct rows_list_item *to, const struct rows_list_item *from,
-                              size_t n, size_t *starts, unsigned digit)
+static void rows_list_scatter(struct rows_row *to, const struct rows_row *from, size_t n,
+                              size_t *starts, unsigned digit)
 {
     for (size_t i = 0; i < n; i++)
         to[starts[rows_list_digit(from[i].count, digit)]++] = from[i];
 }
 
 /* The first pass, straight from the rows. */
-static void rows_list_scatter_rows(struct rows_list_item *to, struct rows rows, size_t *starts,
+static void rows_list_scatter_rows(struct rows_row *to, struct rows rows, size_t *starts,
                                    unsigned digit)
 {
     struct rows_row batch[ROWS_LIST_BATCH_ROWS];
@@ -101,7 +92,7 @@ static void rows_list_scatter_rows(struct rows_list_item *to, struct rows rows, 
 
     while ((n = rows.read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++) {
-            struct rows_list_item item = rows_list_pack(&batch[i]);
+            struct rows_row item = batch[i];
             rows_list_scatter(to, &item, 1, starts, digit);
         }
     }
@@ -121,15 +112,15 @@ static enum status rows_list_sort(struct rows_list *list, const struct rows *row
     size_t buffers = count > 1 ? 2 : 1;
     if (rows_list_allocate(list, buffers * digits->rows, failure) != STATUS_OK)
         return failure->status;
-    struct rows_list_item *from = list->items;
-    struct rows_list_item *to = from + (buffers - 1) * digits->rows;
+    struct rows_row *from = list->items;
+    struct rows_row *to = from + (buffers - 1) * digits->rows;
     if (count % 2 == 1) { /* the last pass is to fill the first buffer */
         to = from;
         from += (buffers - 1) * digits->rows;
     }
     rows_list_scatter_rows(to, *rows, digits->counts[passes[0]], passes[0]);
     for (unsigned pass = 1; pass < count; pass++) {
-        struct rows_list_item *done = to;
+        struct rows_row *done = to;
         to = from;
         from = done;
         rows_list_scatter(to, from, digits->rows, digits->counts[passes[pass]], passes[pass]);
@@ -139,14 +130,13 @@ static enum status rows_list_sort(struct rows_list *list, const struct rows *row
 }
 
 /* Whether a goes before b: it is greater, or of a lower bin. */
-static bool rows_list_precedes(const struct rows_list_item *a, const struct rows_list_item *b)
+static bool rows_list_precedes(const struct rows_row *a, const struct rows_row *b)
 {
     return a->count != b->count ? a->count > b->count : a->low < b->low;
 }
 
 /* Puts an item at place i of a heap of n, or further down: every item precedes the one above. */
-static void rows_list_sift(struct rows_list_item *heap, size_t n, size_t i,
-                           struct rows_list_item item)
+static void rows_list_sift(struct rows_row *heap, size_t n, size_t i, struct rows_row item)
 {
     for (size_t child; (child = 2 * i + 1) < n; i = child) {
         if (child + 1 < n && rows_list_precedes(&heap[child], &heap[child + 1]))
@@ -162,18 +152,18 @@ static void rows_list_sift(struct rows_list_item *heap, size_t n, size_t i,
 static void rows_list_choose(struct rows_list *list, struct rows rows)
 {
     struct rows_row batch[ROWS_LIST_BATCH_ROWS];
-    struct rows_list_item *heap = list->items;
+    struct rows_row *heap = list->items;
     size_t filled = 0;
     size_t n;
 
     while ((n = rows.read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++) {
             if (filled < list->count) {
-                heap[filled++] = rows_list_pack(&batch[i]);
+                heap[filled++] = batch[i];
                 for (size_t j = filled / 2; filled == list->count && j-- > 0;)
                     rows_list_sift(heap, filled, j, heap[j]);
             } else if (batch[i].count > heap->count) { /* equal ones are of higher bins */
-                rows_list_sift(heap, filled, 0, rows_list_pack(&batch[i]));
+                rows_list_sift(heap, filled, 0, batch[i]);
             }
         }
     }
@@ -181,8 +171,8 @@ static void rows_list_choose(struct rows_list *list, struct rows rows)
 
 static int rows_list_compare_bins(const void *a, const void *b)
 {
-    __int128 x = ((const struct rows_list_item *)a)->low;
-    __int128 y = ((const struct rows_list_item *)b)->low;
+    __int128 x = ((const struct rows_row *)a)->low;
+    __int128 y = ((const struct rows_row *)b)->low;
     return (x > y) - (x < y);
 }
 
@@ -201,7 +191,7 @@ static enum status rows_list_top(struct rows_list *list, const struct rows *rows
         return STATUS_OK;
     }
     for (size_t n = count; n-- > 1;) { /* the least one of the heap goes to its end */
-        struct rows_list_item last = list->items[n];
+        struct rows_row last = list->items[n];
         list->items[n] = list->items[0];
         rows_list_sift(list->items, n, 0, last);
     }
@@ -227,14 +217,8 @@ static size_t rows_list_read(struct rows *rows, struct rows_row *out, size_t roo
     const struct rows_list *list = rows->partial;
     size_t n = 0;
 
-    for (; n < room && rows->next[0] < list->count; n++) {
-        const struct rows_list_item *item = &list->items[rows->next[0]++];
-        out[n] = (struct rows_row){
-            .low = item->low,
-            .high = item->low + item->last + 1,
-            .count = item->count,
-        };
-    }
+    while (n < room && rows->next[0] < list->count)
+        out[n++] = list->items[rows->next[0]++];
     return n;
 }
 

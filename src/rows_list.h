@@ -13,14 +13,8 @@
 #include "rows.h"
 #include "status.h"
 
-struct rows_list_item {
-    __int128 low;
-    uint64_t last; /* high - low - 1 */
-    uint64_t count;
-};
-
 struct rows_list {
-    struct rows_list_item *items; /* [count], owned */
+    struct rows_row *items; /* [count], owned */
     size_t count;
     size_t bytes;  /* of the mapping */
     uint64_t left; /* rows that are not in it */
@@ -29,7 +23,7 @@ struct rows_list {
 /*
  * Makes the list of the `top` rows with the greatest counts, or of all if it is 0; of equal ones
  * those of lower bins come first. They are by count, the greatest first, or by bin. The rows, of
- * which none has been read, stay as they are. Fails with STATUS_DATA if there is no memory: 32
+ * which none has been read, stay as they are. Fails with STATUS_DATA if there is no memory: 48
  * bytes for each row of the list, twice that for all by count. The caller frees it, also after
  * failure.
  */

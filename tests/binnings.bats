@@ -30,6 +30,13 @@ check_binnings() { # TYPE
     [ "$output" = $'0\t4\t2\n4\t8\t0\n8\t10\t2' ] && [ -z "$stderr" ]
 }
 
+@test "a bin as wide as the range is no wider" {
+    run -0 gpuhist --text --range 54:55 --width 2 < <(echo 54)
+    [ "$output" = $'54\t1' ]
+    run -0 gpuhist --text --range 50:55 --width 20 < <(echo 54)
+    [ "$output" = $'50\t55\t1' ]
+}
+
 @test "a range alone is divided by a round width" {
     run -0 gpuhist --text --range 0:1000 < <(printf '0\n19\n20\n999\n')
     [ "$output" = $'0\t20\t2\n20\t40\t1\n980\t1000\t1' ]

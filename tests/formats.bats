@@ -180,3 +180,11 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     run -0 limited --top 2
     [ "$output" = $'2\t2\n1\t1' ]
 }
+
+@test "bins wider than 64 bits, in another order" {
+    for options in '' '--sort count' '--top 1'; do
+        # shellcheck disable=SC2086
+        run -0 gpuhist --text -t u64 --log10 $options < <(echo 18446744073709551615)
+        [ "$output" = $'10000000000000000000\t100000000000000000000\t1' ]
+    done
+}

@@ -151,3 +151,13 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
     run --separate-stderr gpuhist open_histogram </dev/null
     [ "$status" -eq 1 ]
 }
+
+@test "empty bins without end are an error, and full ones are not" {
+    run -1 --separate-stderr timeout 60 "$GPUHIST" --text -t u64 --width 1 --zeros --top 3 \
+        < <(printf '0\n18446744073709551615\n')
+    [ -z "$output" ]
+    [ "$stderr" = "gpuhist: there are too many bins to print the empty ones: at most 4294967294" ]
+    run -1 timeout 60 "$GPUHIST" --text -w 1 --format raw < <(printf '0\n4294967294\n')
+    run -0 gpuhist --text -t u64 --width 1 --top 3 < <(printf '0\n18446744073709551615\n')
+    [ "$output" = $'0\t1\n18446744073709551615\t1' ]
+}
