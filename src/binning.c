@@ -141,12 +141,6 @@ enum status binning_init_width(struct binning *binning, const struct element *el
     return STATUS_OK;
 }
 
-/* Where the multiple of `width` at or below the value is, in multiples. */
-static __int128 binning_floor(__int128 value, __int128 width)
-{
-    return value / width - (value % width < 0);
-}
-
 uint64_t binning_round_width(__int128 low, __int128 high)
 {
     static const unsigned factors[] = {1, 2, 5};

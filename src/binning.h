@@ -106,6 +106,12 @@ enum status binning_init_width(struct binning *binning, const struct element *el
 void binning_init_window(struct binning *binning, const struct element *element, __int128 low,
                          uint32_t bins, uint64_t width);
 
+/* The number of the bin of that width that has the value: floor(value / width). */
+static inline __int128 binning_floor(__int128 value, __int128 width)
+{
+    return value / width - (value % width < 0);
+}
+
 /*
  * The width that automatic bins have over low <= value < high: the least of 1, 2 or 5 times a power
  * of 10 whose multiples divide that range into BINNING_ROUND_BINS bins at most.

@@ -243,11 +243,10 @@ static enum status histogram_verdict_partial(const struct job *job, const void *
                                              struct failure *failure)
 {
     const struct histogram *histogram = partial;
+    bool has_values =
+        histogram->inside > 0 || histogram_below(histogram) > 0 || histogram_above(histogram) > 0;
 
-    if (!job->needs_values || histogram->inside > 0 || histogram_below(histogram) > 0 ||
-        histogram_above(histogram) > 0)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "no values were counted: they have no quantiles");
+    return job_check_values(job, has_values, failure);
 }
 
 static void histogram_destroy_partial(void *partial)

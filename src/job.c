@@ -15,6 +15,13 @@ void job_destroy(struct job *job)
     binning_destroy(&job->binning);
 }
 
+enum status job_check_values(const struct job *job, bool has_values, struct failure *failure)
+{
+    if (!job->needs_values || has_values)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, "no values were counted: they have no quantiles");
+}
+
 static bool job_is_outside(const struct job *job, uint64_t key)
 {
     return binning_index(&job->binning, job->binning.form, key) >= job->binning.bins;

@@ -93,6 +93,9 @@ struct chunk {
     const struct chunk *text; /* of values parsed from text: the chunk of it; else NULL */
 };
 
+/* Fails with STATUS_DATA if the job needs values and none was counted. */
+enum status job_check_values(const struct job *job, bool has_values, struct failure *failure);
+
 /*
  * For OUTSIDE_ABORT: fails with STATUS_DATA, the value and its position if an element of the chunk
  * falls in no bin; the first one if there are several. Both engines call it, for a chunk in which

@@ -81,8 +81,8 @@ static void open_histogram_include(struct open_histogram_range *range, __int128 
 static unsigned __int128 open_histogram_bins(const struct open_histogram_range *range,
                                              uint64_t width)
 {
-    return (unsigned __int128)(open_window_bin(range->high, width) -
-                               open_window_bin(range->low, width)) +
+    return (unsigned __int128)(binning_floor(range->high, width) -
+                               binning_floor(range->low, width)) +
            1;
 }
 
@@ -103,7 +103,7 @@ static enum status open_histogram_open_window(struct open_histogram *self,
     struct open_window *window = &self->windows[self->count];
 
     if (open_window_init(window, &self->job->element,
-                         open_window_bin(range->low, self->width) - before, bins, self->width,
+                         binning_floor(range->low, self->width) - before, bins, self->width,
                          failure) != STATUS_OK)
         return failure->status;
     self->count++;
@@ -139,8 +139,8 @@ static uint64_t open_histogram_most(const struct open_histogram *self, size_t bl
 static __int128 open_histogram_beyond(const struct open_window *window,
                                       const struct open_histogram_range *range)
 {
-    __int128 below = window->first - open_window_bin(range->low, window->width);
-    __int128 above = open_window_bin(range->high, window->width) - window->first - window->bins + 1;
+    __int128 below = window->first - binning_floor(range->low, window->width);
+    __int128 above = binning_floor(range->high, window->width) - window->first - window->bins + 1;
     return (below > 0 ? below : 0) + (above > 0 ? above : 0);
 }
 
@@ -152,8 +152,8 @@ static bool open_histogram_reach(const struct open_histogram *self, const uint64
                                  uint64_t most, struct open_histogram_range *range)
 {
     const __int128 span = (__int128)most;
-    __int128 lowest = (open_window_bin(self->high, self->width) - span + 1) * self->width;
-    __int128 end = (open_window_bin(self->low, self->width) + span) * self->width;
+    __int128 lowest = (binning_floor(self->high, self->width) - span + 1) * self->width;
+    __int128 end = (binning_floor(self->low, self->width) + span) * self->width;
     uint64_t near = 0;
 
     *range = (struct open_histogram_range){.low = self->low, .high = self->high};
@@ -192,10 +192,10 @@ static bool open_histogram_settle(const struct open_histogram *self, const uint6
     for (size_t i = 0; i < n; i++)
         values[i] = element_value(&self->job->element, keys[i]);
     qsort(values, n, sizeof *values, open_histogram_compare);
-    __int128 median = open_window_bin(values[n / 2], self->width);
+    __int128 median = binning_floor(values[n / 2], self->width);
     *range = (struct open_histogram_range){.low = 1};
     for (size_t i = 0; i < n; i++) {
-        __int128 bin = open_window_bin(values[i], self->width);
+        __int128 bin = binning_floor(values[i], self->width);
         if (bin < median - half || bin >= median + half)
             continue;
         open_histogram_include(range, values[i]);
@@ -413,10 +413,7 @@ static enum status open_histogram_verdict(const struct job *job, const void *par
                                           struct failure *failure)
 {
     const struct open_histogram *self = partial;
-
-    if (!job->needs_values || self->elements > 0)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "no values were counted: they have no quantiles");
+    return job_check_values(job, self->elements > 0, failure);
 }
 
 static void open_histogram_destroy_partial(void *partial)

@@ -18,7 +18,7 @@ static bool open_histogram_find_ends(const struct open_histogram *histogram, uin
         for (uint64_t i = 0; i < window->bins; i++) {
             if (open_window_count(window, i) == 0)
                 continue;
-            __int128 bin = open_window_bin((window->first + i) * window->width, width);
+            __int128 bin = binning_floor((window->first + i) * window->width, width);
             *first = is_empty || bin < *first ? bin : *first;
             *last = is_empty || bin > *last ? bin : *last;
             is_empty = false;
@@ -49,8 +49,8 @@ void open_histogram_add_up(struct open_histogram *histogram)
         return;
     for (uint64_t unit = 1, step = 0;; unit *= step == 2 ? 10 : 1, step = (step + 1) % 3) {
         uint64_t factor = unit * steps[step];
-        result->first = open_window_bin(first, factor);
-        __int128 bins = open_window_bin(last, factor) - result->first + 1;
+        result->first = binning_floor(first, factor);
+        __int128 bins = binning_floor(last, factor) - result->first + 1;
         result->width = histogram->width * factor;
         result->bins = (size_t)bins;
         if (bins <= OPEN_HISTOGRAM_AUTOMATIC_BINS)
@@ -62,7 +62,7 @@ void open_histogram_add_up(struct open_histogram *histogram)
             __int128 low = (window->first + i) * window->width;
             uint64_t count = open_window_count(window, i);
             if (count > 0)
-                result->counts[open_window_bin(low, result->width) - result->first] += count;
+                result->counts[binning_floor(low, result->width) - result->first] += count;
         }
     }
 }

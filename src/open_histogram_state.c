@@ -50,7 +50,7 @@ static uint64_t open_histogram_state_elements(const void *partial)
 /* The number of the first bin that the type has. */
 static __int128 open_histogram_state_lowest(const struct job *job, uint64_t width)
 {
-    return open_window_bin(element_min(&job->element), width);
+    return binning_floor(element_min(&job->element), width);
 }
 
 static void open_histogram_state_save_rows(struct state_writer *state, struct rows *rows,
@@ -62,7 +62,7 @@ static void open_histogram_state_save_rows(struct state_writer *state, struct ro
     while ((n = rows->read(rows, found, sizeof found / sizeof *found)) > 0) {
         for (size_t i = 0; i < n; i++) {
             struct state_row row = {.count = found[i].count};
-            row.bin = (unsigned __int128)(open_window_bin(found[i].low, width) - lowest);
+            row.bin = (unsigned __int128)(binning_floor(found[i].low, width) - lowest);
             state_write_row(state, &row);
         }
     }
@@ -135,7 +135,7 @@ static enum status open_histogram_state_load_rows(struct state_reader *state, co
 {
     const __int128 min = element_min(&job->element);
     const __int128 lowest = open_histogram_state_lowest(job, width);
-    const __int128 end = open_window_bin(element_limit(&job->element) - 1, width) + 1;
+    const __int128 end = binning_floor(element_limit(&job->element) - 1, width) + 1;
     struct state_row row;
 
     for (;;) {

@@ -2,19 +2,13 @@
 
 #include "open_window.h"
 
-__int128 open_window_bin(__int128 value, uint64_t width)
-{
-    __int128 quotient = value / width;
-    return quotient - (value % width < 0);
-}
-
 enum status open_window_init(struct open_window *window, const struct element *element,
                              __int128 first, uint64_t bins, uint64_t width, struct failure *failure)
 {
     const __int128 min = element_min(element);
     const __int128 limit = element_limit(element);
-    const __int128 lowest = open_window_bin(min, width);
-    const __int128 end = open_window_bin(limit - 1, width) + 1;
+    const __int128 lowest = binning_floor(min, width);
+    const __int128 end = binning_floor(limit - 1, width) + 1;
     struct job job = {.element = *element};
 
     if ((__int128)bins > end - lowest)

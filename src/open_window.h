@@ -19,9 +19,6 @@ struct open_window {
     uint64_t bins;  /* how many it has */
 };
 
-/* The number of the bin of a value: floor(value / width). */
-__int128 open_window_bin(__int128 value, uint64_t width);
-
 /*
  * Makes a window for elements of that type, empty: the one that has bin `first` or as near to it as
  * the type's values go, and `bins` bins, or as many as the type has. Fails with STATUS_DATA if

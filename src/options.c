@@ -161,14 +161,22 @@ static enum status options_set_memory(struct options *options, const char *value
     return options_fail_value("--memory", value, "bytes, such as 512M", failure);
 }
 
+/* Reads a number that must not be 0. */
+static enum status options_read_positive(const char *name, const char *value, const char *expected,
+                                         uint64_t *number, struct failure *failure)
+{
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, number))
+        return options_fail_value(name, value, expected, failure);
+    if (*number == 0)
+        return status_fail(failure, STATUS_USAGE, "%s must be at least 1", name);
+    return STATUS_OK;
+}
+
 static enum status options_set_bins(struct options *options, const char *value,
                                     struct failure *failure)
 {
-    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->bins))
-        return options_fail_value("--bins", value, "a number such as 256, 5M or 1Mi", failure);
-    if (options->bins == 0)
-        return status_fail(failure, STATUS_USAGE, "--bins must be at least 1");
-    return STATUS_OK;
+    return options_read_positive("--bins", value, "a number such as 256, 5M or 1Mi", &options->bins,
+                                 failure);
 }
 
 static enum status options_set_range(struct options *options, const char *value,
@@ -183,11 +191,8 @@ static enum status options_set_range(struct options *options, const char *value,
 static enum status options_set_width(struct options *options, const char *value,
                                      struct failure *failure)
 {
-    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->width))
-        return options_fail_value("--width", value, "a number such as 10, 500 or 1Mi", failure);
-    if (options->width == 0)
-        return status_fail(failure, STATUS_USAGE, "--width must be at least 1");
-    return STATUS_OK;
+    return options_read_positive("--width", value, "a number such as 10, 500 or 1Mi",
+                                 &options->width, failure);
 }
 
 static enum status options_set_edges(struct options *options, const char *value,

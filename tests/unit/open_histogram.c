@@ -169,7 +169,7 @@ static void test_below(void)
     element_parse("i64", &element);
     bool made =
         open_window_init(&window, &element, -((__int128)1 << 63), 100, 10, &failure) == STATUS_OK;
-    tap_ok(made && window.first == open_window_bin(-((__int128)1 << 63), 10) && window.bins == 100,
+    tap_ok(made && window.first == binning_floor(-((__int128)1 << 63), 10) && window.bins == 100,
            "a window at the smallest value");
     uint32_t lowest = binning_index(&window.binning, window.binning.form, (uint64_t)1 << 63);
     uint32_t largest = binning_index(&window.binning, window.binning.form, INT64_MAX);
