@@ -115,18 +115,13 @@ bool takes(const struct histogram_task *task)
 
 cudaError_t launch_task(const struct histogram_task *task)
 {
-    switch (task->element->bytes) {
-    case 1:
+    if (task->element->bytes == 1)
         return launch<uint8_t, false>(task);
-    case 2:
+    if (task->element->bytes == 2)
         return launch<uint16_t, false>(task);
-    case 4:
-        return is_plain(task) ? launch<uint32_t, true>(task) : launch<uint32_t, false>(task);
-    case 8:
-        return launch<uint64_t, false>(task);
-    default:
-        return cudaErrorInvalidValue;
-    }
+    return launch_wide(task, [=](auto elements) {
+        return launch<typename decltype(elements)::type, decltype(elements)::plain>(task);
+    });
 }
 
 } // namespace

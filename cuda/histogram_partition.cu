@@ -4,12 +4,13 @@
  * The first kernel takes tiles of elements and sorts the bin numbers of each by *bucket*, a range
  * of 2^15 bins, in shared memory. What it writes is the tile's *residuals*, 16 bits each, that lie
  * bucket by bucket, where the tile's elements would lie: no place is reserved and nothing moves
- * between tiles. Where each bucket's run begins in the tile, and its length, is kept beside.
+ * between tiles. Where each bucket's run begins in the tile, and its length, is kept beside; runs
+ * are filled up to whole words of 8 bytes.
  *
  * The second kernel deals the runs, in the order of buckets and then of tiles, to its blocks, the
  * same weight each: a block has a part of a bucket or several buckets. It counts a bucket at a time
- * in a table in shared memory and adds that to the global one. So no distribution is worse than
- * another, but that many buckets mean short runs.
+ * in a table in shared memory, its warps dividing the words of the runs evenly, and adds that to
+ * the global one. So no distribution is worse than another, but that many buckets mean short runs.
  *
  * 4 bytes of an element are read once, 2 written and read again. Shared counters have 32 bits.
  */
@@ -21,7 +22,7 @@ namespace
 constexpr uint32_t GROUPS_MAX = 1024; /* of tiles: a block's of the first kernel */
 static_assert(COUNT_THREADS >= GROUPS_MAX, "each group has a thread");
 
-/* What a run costs beside its elements, in elements: at least a step of a warp. */
+/* What a run costs beside its elements, in elements. */
 constexpr uint32_t RUN_WEIGHT = 64;
 
 /* How the scratch memory is divided. */
@@ -37,7 +38,8 @@ template <typename T, bool PLAIN>
 __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
     histogram_split_kernel(const T *d_elements, struct element_count counted,
                            const __grid_constant__ slots_of_bins<T, PLAIN> slots,
-                           const __grid_constant__ struct partition partition)
+                           const __grid_constant__ struct partition partition,
+                           struct histogram_counters counters)
 {
     extern __shared__ uint32_t columns[]; /* [buckets][LANES], and the staged residuals */
     const uint32_t elements = read_count(counted);
@@ -45,6 +47,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
     const uint32_t last = first_of_part(tiles, blockIdx.x + 1, partition.groups);
     uint16_t *staged = (uint16_t *)(columns + partition.buckets * LANES);
     uint32_t weight = 0;
+    uint32_t below = 0;
 
     uint32_t tile = first_of_part(tiles, blockIdx.x, partition.groups);
     struct tile_share<T> share;
@@ -53,7 +56,6 @@ __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
     clear_columns(columns, partition.buckets);
     __syncthreads();
     for (; tile < last; tile++) {
-        const uint32_t count = share.count;
         const auto take = [&](uint32_t run) {
             if (threadIdx.x < partition.buckets) {
                 partition.tiles.runs[(size_t)threadIdx.x * partition.tiles.room + tile] = run;
@@ -61,9 +63,11 @@ __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
             }
             return true;
         };
-        sort_tile<BUCKET_BITS>(share, slots, partition.buckets, columns, staged, take, [](bool) {});
+        const uint32_t count = sort_tile<BUCKET_BITS>(share, slots, partition.buckets, columns,
+                                                      staged, below, take, [](bool) {});
         share.load_tile(d_elements, elements, tile + 1, last);
-        write_residuals(staged, count, partition.tiles.residuals + (size_t)tile * TILE_ELEMENTS<T>);
+        write_residuals(staged, count,
+                        partition.tiles.residuals + (size_t)tile * partition.tiles.tile_residuals);
         clear_columns(columns, partition.buckets);
         __syncthreads();
     }
@@ -72,6 +76,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
         if (weight > 0)
             atomicAdd(&partition.weights[threadIdx.x], (unsigned long long)weight);
     }
+    counters.move_below(below);
 }
 
 /* Where a block's runs begin or end: at this tile of this bucket. */
@@ -130,7 +135,8 @@ __global__ void __launch_bounds__(COUNT_THREADS)
                           const __grid_constant__ struct partition partition,
                           struct histogram_counters counters)
 {
-    extern __shared__ uint32_t table[]; /* [BUCKET_BINS] */
+    extern __shared__ struct bucket_table tables[]; /* [1] */
+    struct bucket_table &table = tables[0];
     const uint32_t tiles = count_parts(read_count(counted), partition.tiles.tile_elements);
     const struct cut begin = find_cut(partition, tiles, blockIdx.x, gridDim.x);
     const struct cut end = find_cut(partition, tiles, blockIdx.x + 1, gridDim.x);
@@ -144,7 +150,6 @@ __global__ void __launch_bounds__(COUNT_THREADS)
         if (first >= last || partition.weights[bucket] == 0)
             continue;
         count_runs(partition.tiles, bucket, first, last, table);
-        __syncthreads();
         flush_bucket(table, bucket * BUCKET_BINS, counters);
         __syncthreads();
     }
@@ -166,6 +171,7 @@ size_t lay_out(const struct element *element, const struct binning *binning, siz
     size_t group_weights = weights + align_scratch(BUCKETS_MAX * sizeof(unsigned long long));
     size_t runs = group_weights + align_scratch(buckets * GROUPS_MAX * sizeof(uint32_t));
     size_t residuals = runs + align_scratch(buckets * room * sizeof(uint32_t));
+    uint32_t tile_residuals = count_residuals(tile_elements, (uint32_t)buckets);
 
     if (d_scratch) {
         partition->weights = (unsigned long long *)(d_scratch + weights);
@@ -175,8 +181,9 @@ size_t lay_out(const struct element *element, const struct binning *binning, siz
         partition->buckets = (uint32_t)buckets;
         partition->tiles.room = (uint32_t)room;
         partition->tiles.tile_elements = tile_elements;
+        partition->tiles.tile_residuals = tile_residuals;
     }
-    return residuals + align_scratch(room * tile_elements * sizeof(uint16_t));
+    return residuals + align_scratch(room * tile_residuals * sizeof(uint16_t));
 }
 
 bool fits(const struct element *element, const struct binning *binning, size_t elements)
@@ -197,7 +204,7 @@ bool takes(const struct histogram_task *task)
     size_t most = (size_t)task->device->shared_bytes;
 
     return task->d_scratch && fits(task->element, task->binning, task->elements->count) &&
-           BUCKET_BINS * sizeof(uint32_t) + (16 << 10) <= most &&
+           sizeof(struct bucket_table) + (16 << 10) <= most &&
            sort_shared_bytes<uint16_t>(BUCKETS_MAX, TILE_ELEMENTS<uint32_t>) <= most;
 }
 
@@ -218,7 +225,7 @@ cudaError_t launch(const struct histogram_task *task)
 
     size_t split_bytes =
         sort_shared_bytes<uint16_t>(partition.buckets, partition.tiles.tile_elements);
-    size_t table_bytes = BUCKET_BINS * sizeof(uint32_t);
+    size_t table_bytes = sizeof(struct bucket_table);
     cudaError_t error = allow_shared_bytes(split, split_bytes);
     if (error == cudaSuccess)
         error = allow_shared_bytes(histogram_runs_kernel, table_bytes);
@@ -228,7 +235,8 @@ cudaError_t launch(const struct histogram_task *task)
     if (error != cudaSuccess)
         return error;
     split<<<partition.groups, SPLIT_THREADS, split_bytes, task->stream>>>(
-        (const T *)task->elements->d_data, count, slots_of_bins<T, PLAIN>(task), partition);
+        (const T *)task->elements->d_data, count, slots_of_bins<T, PLAIN>(task), partition,
+        histogram_counters(task));
     histogram_runs_kernel<<<(unsigned)task->device->multiprocessors, COUNT_THREADS, table_bytes,
                             task->stream>>>(count, partition, histogram_counters(task));
     return cudaGetLastError();
@@ -236,14 +244,9 @@ cudaError_t launch(const struct histogram_task *task)
 
 cudaError_t launch_task(const struct histogram_task *task)
 {
-    switch (task->element->bytes) {
-    case 4:
-        return is_plain(task) ? launch<uint32_t, true>(task) : launch<uint32_t, false>(task);
-    case 8:
-        return launch<uint64_t, false>(task);
-    default:
-        return cudaErrorInvalidValue;
-    }
+    return launch_wide(task, [=](auto elements) {
+        return launch<typename decltype(elements)::type, decltype(elements)::plain>(task);
+    });
 }
 
 } // namespace

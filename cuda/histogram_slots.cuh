@@ -24,6 +24,15 @@ struct histogram_counters {
     {
         atomicAdd(bin < bins ? &d_counts[bin] : &d_outside[bin - bins], count);
     }
+
+    /* Of those that were, or will be, counted as above, so many are below. */
+    __device__ __forceinline__ void move_below(unsigned long long count) const
+    {
+        if (count > 0) {
+            atomicAdd(&d_outside[0], count);
+            atomicAdd(&d_outside[1], 0 - count);
+        }
+    }
 };
 
 /* A binning of whatever form, of elements of whatever type. */
@@ -73,6 +82,27 @@ struct slots_of_bins {
                      : bin_of_word(any, loaded);
     }
 
+    /*
+     * The same in half the instructions: all that is outside is above, and who uses it counts
+     * those for which is_below says that they are not (histogram_counters::move_below).
+     */
+    __device__ __forceinline__ uint32_t slot_or_above(T loaded) const
+    {
+        if constexpr (!PLAIN)
+            return slot(loaded);
+        uint32_t x = (uint32_t)loaded - (uint32_t)any.binning.low;
+        return x <= (uint32_t)any.binning.last ? x : any.binning.bins + 1;
+    }
+
+    /* Whether it is below, and slot_or_above does not tell: then value - LO has wrapped. */
+    __device__ __forceinline__ bool is_below(T loaded) const
+    {
+        if constexpr (!PLAIN)
+            return false;
+        uint32_t low = (uint32_t)any.binning.low;
+        return (uint32_t)loaded - low > ~(low ^ (uint32_t)any.binning.bias);
+    }
+
     __device__ __forceinline__ uint32_t bin(uint32_t slot) const
     {
         return slot;
@@ -91,6 +121,16 @@ struct slots_of_values {
     __device__ __forceinline__ uint32_t slot(T loaded) const
     {
         return loaded;
+    }
+
+    __device__ __forceinline__ uint32_t slot_or_above(T loaded) const
+    {
+        return loaded;
+    }
+
+    __device__ __forceinline__ bool is_below(T) const
+    {
+        return false;
     }
 
     __device__ __forceinline__ uint32_t bin(uint32_t slot) const
@@ -114,6 +154,28 @@ inline bool is_plain(const struct histogram_task *task)
 {
     return task->binning->form == BINNING_UNIT32 && task->element->bytes == 4 &&
            !task->element->swapped;
+}
+
+/* A type of elements for kernels of 4 bytes and more, as an argument of a generic lambda. */
+template <typename T, bool PLAIN>
+struct wide_elements {
+    using type = T;
+    static constexpr bool plain = PLAIN;
+};
+
+/* Calls launch(wide_elements<...>()) for the task's elements. */
+template <typename Launch>
+cudaError_t launch_wide(const struct histogram_task *task, Launch launch)
+{
+    switch (task->element->bytes) {
+    case 4:
+        return is_plain(task) ? launch(wide_elements<uint32_t, true>())
+                              : launch(wide_elements<uint32_t, false>());
+    case 8:
+        return launch(wide_elements<uint64_t, false>());
+    default:
+        return cudaErrorInvalidValue;
+    }
 }
 
 /* Lets a kernel have so much dynamic shared memory. */

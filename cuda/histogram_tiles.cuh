@@ -21,14 +21,22 @@ constexpr uint32_t BUCKETS_MAX = 512;
 constexpr unsigned LANES = 32;
 
 constexpr unsigned SPLIT_THREADS = 512; /* thread b has bucket b */
-constexpr unsigned SPLIT_BLOCKS = 2;    /* on a multiprocessor */
-constexpr unsigned VECTORS = 8;         /* that a thread has of a tile */
-constexpr unsigned PLACES = 4;          /* that a thread asks for at once */
+constexpr unsigned SPLIT_WARPS = SPLIT_THREADS / LANES;
+constexpr unsigned SPLIT_BLOCKS = 2; /* on a multiprocessor */
+constexpr unsigned VECTORS = 8;      /* that a thread has of a tile */
+constexpr unsigned PLACES = 4;       /* that a thread asks for at once */
 static_assert(SPLIT_THREADS >= BUCKETS_MAX, "each bucket has a thread");
+
+/*
+ * Runs begin at a multiple of so many residuals, a word of 8 bytes, and are filled up to one with
+ * residuals that no bin has, so that they are counted a word at a time without a look at the ends.
+ */
+constexpr uint32_t WORD_RESIDUALS = sizeof(uint2) / sizeof(uint16_t);
+constexpr uint16_t FILL_RESIDUAL = BUCKET_BINS;
 
 constexpr unsigned COUNT_THREADS = 1024;
 constexpr unsigned COUNT_WARPS = COUNT_THREADS / LANES;
-constexpr unsigned RUNS = 8; /* that a warp reads at once */
+constexpr unsigned COUNT_LOADS = 8; /* of a thread, under way */
 
 /* Launches have fewer elements than this, so that their weights have 32 bits. */
 constexpr size_t PARTITION_ELEMENTS_MAX = (size_t)1 << 31;
@@ -37,6 +45,13 @@ constexpr size_t SCRATCH_ALIGNMENT = 256;
 
 template <typename T>
 constexpr uint32_t TILE_ELEMENTS = SPLIT_THREADS *VECTORS * sizeof(uint4) / sizeof(T);
+
+/* Room for the residuals of a tile that is sorted into so many runs, in whole lines of memory. */
+__host__ __device__ constexpr uint32_t count_residuals(uint32_t tile_elements, uint32_t buckets)
+{
+    constexpr uint32_t line = 128 / sizeof(uint16_t);
+    return (tile_elements + buckets * (WORD_RESIDUALS - 1) + line - 1) / line * line;
+}
 
 inline size_t align_scratch(size_t bytes)
 {
@@ -58,26 +73,28 @@ __device__ __forceinline__ uint32_t first_of_part(uint32_t tiles, uint32_t part,
 /* The runs of tiles and what they consist of, the residuals of bins: bin % BUCKET_BINS. */
 struct tile_runs {
     uint32_t *runs;      /* [buckets][room], of a tile: see run_of */
-    uint16_t *residuals; /* [room][tile_elements] */
+    uint16_t *residuals; /* [room][tile_residuals] */
     uint32_t room;       /* for tiles; there may be fewer */
     uint32_t tile_elements;
+    uint32_t tile_residuals; /* count_residuals */
 };
 
-/* A bucket's run in a tile: where it begins, and its length; at most 2^14 both. */
+/* A bucket's run in a tile: where it begins, and its length; less than 2^15 both. */
 __device__ __forceinline__ uint32_t run_of(uint32_t first, uint32_t length)
 {
     return first | length << 16;
 }
 
 /*
- * Where a residual, or bin, is staged: a spare word after each row of banks and after 512 places,
- * so that lanes whose places are a power of two apart, as of equal values, do not meet in a bank.
+ * Where a residual, or bin, is staged: permuted within each row of banks, so that lanes whose
+ * places are a whole warp's share apart, as of equal values, do not meet in a bank.
  */
 template <typename Staged>
-__host__ __device__ constexpr uint32_t staged_place(uint32_t place)
+__device__ __forceinline__ uint32_t staged_place(uint32_t place)
 {
     constexpr uint32_t word = sizeof(uint32_t) / sizeof(Staged);
-    return place + word * (place / (LANES * word) + place / 512);
+    constexpr uint32_t share = VECTORS * (uint32_t)(sizeof(uint4) / sizeof(uint32_t)) * SPLIT_WARPS;
+    return place ^ (place / (share / word) & (LANES - 1) * word);
 }
 
 /* This thread's elements of a tile, as they are in memory. */
@@ -129,65 +146,84 @@ struct tile_share {
     }
 };
 
-/* The counter of a bin's bucket and this thread's lane: columns[bin / 2^BITS][lane]. */
+/* The counter of a bin's bucket and of a lane: columns[bin / 2^BITS][lane_bytes / 4]. */
 template <unsigned BITS>
-__device__ __forceinline__ uint32_t *column_of(uint32_t *columns, uint32_t bin)
+__device__ __forceinline__ uint32_t *column_of(uint32_t *columns, uint32_t bin, uint32_t lane_bytes)
 {
     constexpr uint32_t row_bits = 7; /* of the bytes of a bucket's counters */
     static_assert(LANES * sizeof(uint32_t) == 1u << row_bits, "a row has a counter a lane");
-    uint32_t lane_bytes = threadIdx.x % LANES * (uint32_t)sizeof(uint32_t);
     uint32_t row_bytes = bin >> (BITS - row_bits) & ~0u << row_bits;
     return (uint32_t *)((char *)columns + (row_bytes | lane_bytes));
 }
 
 using SplitScan = cub::BlockScan<uint32_t, SPLIT_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
 
+/* Up to which multiple a run of what is staged is filled up. */
+template <typename Staged>
+constexpr uint32_t RUN_MULTIPLE = sizeof(Staged) < sizeof(uint32_t) ? WORD_RESIDUALS : 1;
+
+/* A bucket's run, and how much the tile has staged in all. */
+struct placed_run {
+    uint32_t run;
+    uint32_t total;
+};
+
 /*
- * Turns the counts of buckets and lanes into places in the tile; returns the run of the bucket that
- * this thread has. All threads call it, and wait before they use the places.
+ * Turns the counts of buckets and lanes into places in the tile, and fills the run of the bucket
+ * that this thread has up. All threads call it, and wait before they use the places.
  */
-__device__ __forceinline__ uint32_t place_runs(uint32_t *columns, uint32_t buckets,
-                                               SplitScan::TempStorage &storage)
+template <typename Staged>
+__device__ __forceinline__ struct placed_run place_runs(uint32_t *columns, uint32_t buckets,
+                                                        Staged *staged,
+                                                        SplitScan::TempStorage &storage)
 {
+    constexpr uint32_t multiple = RUN_MULTIPLE<Staged>;
     const bool has_bucket = threadIdx.x < buckets;
     uint32_t *column = columns + threadIdx.x * LANES;
     uint32_t length = 0;
-    uint32_t first;
+    uint32_t first, total;
 
-    /* Each thread begins at a lane, and so a bank, of its own. */
-#pragma unroll 8
-    for (uint32_t i = 0; i < LANES; i++)
-        length += has_bucket ? column[(threadIdx.x + i) % LANES] : 0;
-    SplitScan(storage).ExclusiveSum(length, first);
-    uint32_t next = first;
-#pragma unroll 8
-    for (uint32_t i = 0; i < LANES; i++) {
-        if (has_bucket) {
+    if (has_bucket) { /* each thread begins at a lane, and so a bank, of its own */
+#pragma unroll 4
+        for (uint32_t i = 0; i < LANES; i++)
+            length += column[(threadIdx.x + i) % LANES];
+    }
+    SplitScan(storage).ExclusiveSum((length + multiple - 1) / multiple * multiple, first, total);
+    if (has_bucket) {
+        uint32_t next = first;
+#pragma unroll 4
+        for (uint32_t i = 0; i < LANES; i++) {
             uint32_t count = column[(threadIdx.x + i) % LANES];
             column[(threadIdx.x + i) % LANES] = next;
             next += count;
         }
+        for (; next % multiple > 0; next++)
+            staged[staged_place<Staged>(next)] = (Staged)FILL_RESIDUAL;
     }
-    return run_of(first, length);
+    return {run_of(first, length), total};
 }
 
-/* Copies the staged residuals out, up to a multiple of 8 bytes, which is how they are read. */
+/* Copies staged residuals out, a multiple of WORD_RESIDUALS. */
 __device__ __forceinline__ void write_residuals(const uint16_t *staged, uint32_t count,
                                                 uint16_t *d_tile)
 {
-    uint32_t words = (count + 3) / 4 * 2;
-
-    for (uint32_t i = threadIdx.x; i < words; i += SPLIT_THREADS)
+#pragma unroll 8
+    for (uint32_t i = threadIdx.x; i < count / 2; i += SPLIT_THREADS)
         ((uint32_t *)d_tile)[i] = ((const uint32_t *)staged)[staged_place<uint16_t>(2 * i) / 2];
 }
 
 /*
- * Lets the compiler know no more than the word's value: it computes again what follows from it,
- * instead of keeping that in registers, of which there are none left.
+ * The same value, of which the compiler knows nothing: it computes again what follows from it
+ * instead of keeping that in registers, of which there are none left; and keeps the value itself.
  */
-__device__ __forceinline__ void forget_source(uint32_t &word)
+template <typename T>
+__device__ __forceinline__ T forget_source(T value)
 {
-    asm volatile("" : "+r"(word));
+    if constexpr (sizeof(T) == sizeof(uint64_t))
+        asm volatile("" : "+l"(value));
+    else
+        asm volatile("" : "+r"(value));
+    return value;
 }
 
 /* What is staged of a bin: all of it, or its residual. */
@@ -199,190 +235,220 @@ __device__ __forceinline__ Staged stage_bin(uint32_t bin)
 
 template <unsigned BITS, bool FULL, typename T, typename Slots, typename Staged, typename Take,
           typename Taken>
-__device__ __forceinline__ void sort_share(const struct tile_share<T> &share, const Slots &slots,
-                                           uint32_t buckets, uint32_t *columns, Staged *staged,
-                                           Take take, Taken taken)
+__device__ __forceinline__ uint32_t sort_share(const struct tile_share<T> &share,
+                                               const Slots &slots, uint32_t buckets,
+                                               uint32_t *columns, Staged *staged, uint32_t &below,
+                                               Take take, Taken taken)
 {
+    /* A residual's bin is computed twice, for want of registers to keep it in. */
+    constexpr bool keeps = sizeof(Staged) == sizeof(uint32_t);
     __shared__ typename SplitScan::TempStorage storage;
-    uint32_t bins[tile_share<T>::size];
+    const uint32_t lane_bytes = forget_source(threadIdx.x % LANES * (uint32_t)sizeof(uint32_t));
+    uint32_t kept[tile_share<T>::size];
+    const auto loaded = [&](uint32_t i) {
+        return share.vectors[i / share.width].values[i % share.width];
+    };
 
 #pragma unroll
     for (uint32_t i = 0; i < share.size; i++) {
-        bins[i] = slots.slot(share.vectors[i / share.width].values[i % share.width]);
-        if (FULL || share.has(i))
-            atomicAdd(column_of<BITS>(columns, bins[i]), 1u);
+        const uint32_t bin = slots.slot_or_above(loaded(i));
+        if constexpr (keeps)
+            kept[i] = bin;
+        if (FULL || share.has(i)) {
+            atomicAdd(column_of<BITS>(columns, bin, lane_bytes), 1u);
+            below += slots.is_below(loaded(i));
+        }
     }
     __syncthreads();
-    const auto token = take(place_runs(columns, buckets, storage));
+    const struct placed_run placed = place_runs(columns, buckets, staged, storage);
+    const auto token = take(placed.run);
     __syncthreads();
 #pragma unroll
     for (uint32_t i = 0; i < share.size; i += PLACES) {
         uint32_t places[PLACES];
+        uint32_t bins[PLACES];
 #pragma unroll
         for (uint32_t k = 0; k < PLACES; k++) {
-            forget_source(bins[i + k]);
+            bins[k] = keeps ? forget_source(kept[i + k])
+                            : slots.slot_or_above(forget_source(loaded(i + k)));
             if (FULL || share.has(i + k))
-                places[k] = atomicAdd(column_of<BITS>(columns, bins[i + k]), 1u);
+                places[k] = atomicAdd(column_of<BITS>(columns, bins[k], lane_bytes), 1u);
         }
 #pragma unroll
         for (uint32_t k = 0; k < PLACES; k++) {
             if (FULL || share.has(i + k))
-                staged[staged_place<Staged>(places[k])] = stage_bin<Staged>(bins[i + k]);
+                staged[staged_place<Staged>(places[k])] = stage_bin<Staged>(bins[k]);
         }
     }
     taken(token);
     __syncthreads();
+    return placed.total;
 }
 
 /*
- * Sorts a tile by buckets of 2^BITS bins: stages the bins, cut to the width of what is staged. The
- * columns are zeros. As soon as it is known, each thread gives take() the run of the bucket that it
- * has, and at the end, before all threads wait, taken() what that returned.
+ * Sorts a tile by buckets of 2^BITS bins: stages the bins, cut to the width of what is staged, and
+ * returns how many there are, runs being filled up. The columns are zeros. As soon as it is known,
+ * each thread gives take() the run of the bucket that it has, and at the end, before all threads
+ * wait, taken() what that returned. Adds to `below` as slots_of_bins::is_below says.
  */
 template <unsigned BITS, typename T, typename Slots, typename Staged, typename Take, typename Taken>
-__device__ __forceinline__ void sort_tile(const struct tile_share<T> &share, const Slots &slots,
-                                          uint32_t buckets, uint32_t *columns, Staged *staged,
-                                          Take take, Taken taken)
+__device__ __forceinline__ uint32_t sort_tile(const struct tile_share<T> &share, const Slots &slots,
+                                              uint32_t buckets, uint32_t *columns, Staged *staged,
+                                              uint32_t &below, Take take, Taken taken)
 {
     if constexpr (Slots::is_fast) {
         if (share.is_full())
-            return sort_share<BITS, true>(share, slots, buckets, columns, staged, take, taken);
+            return sort_share<BITS, true>(share, slots, buckets, columns, staged, below, take,
+                                          taken);
     }
-    sort_share<BITS, false>(share, slots, buckets, columns, staged, take, taken);
+    return sort_share<BITS, false>(share, slots, buckets, columns, staged, below, take, taken);
 }
 
 __device__ __forceinline__ void clear_columns(uint32_t *columns, uint32_t buckets)
 {
-    for (uint32_t i = threadIdx.x; i < buckets * LANES; i += SPLIT_THREADS)
-        columns[i] = 0;
+    constexpr uint32_t width = sizeof(uint4) / sizeof *columns;
+    for (uint32_t i = threadIdx.x; i < buckets * LANES / width; i += SPLIT_THREADS)
+        ((uint4 *)columns)[i] = make_uint4(0, 0, 0, 0);
 }
 
 /* Shared memory of a block that sorts tiles. */
 template <typename Staged>
 size_t sort_shared_bytes(size_t buckets, uint32_t tile_elements)
 {
-    return buckets * LANES * sizeof(uint32_t) +
-           align_scratch(staged_place<Staged>(tile_elements) * sizeof(Staged));
+    uint32_t most = RUN_MULTIPLE<Staged> > 1 ? count_residuals(tile_elements, (uint32_t)buckets)
+                                             : tile_elements;
+    return buckets * LANES * sizeof(uint32_t) + align_scratch(most * sizeof(Staged));
 }
 
-/* Part of a run: aligned words of four residuals each, of which some belong to the run. */
-struct run_words {
-    const uint2 *d_words;
-    uint32_t words;
-    uint32_t skipped; /* residuals of the first word before the run */
-    uint32_t length;
+/*
+ * A bucket's counters in shared memory, and runs of it that are counted together. Their words, of
+ * WORD_RESIDUALS each, are numbered from 0 on, one run after the other.
+ */
+struct bucket_table {
+    uint32_t counts[BUCKET_BINS + 1];  /* the last counts what runs are filled up with */
+    uint32_t ends[COUNT_THREADS];      /* of runs: the number of the word behind it, */
+    uint32_t distances[COUNT_THREADS]; /* and from these numbers to words in memory */
 
-    __device__ __forceinline__ run_words(const uint16_t *d_tile, uint32_t run)
-        : d_words((const uint2 *)d_tile + (run & 0xffff) / 4), skipped(run % 4), length(run >> 16)
+    __device__ __forceinline__ void count(uint2 word)
     {
-        words = length > 0 ? (skipped + length + 3) / 4 : 0;
+        atomicAdd(&counts[word.x & 0xffff], 1u);
+        atomicAdd(&counts[word.x >> 16], 1u);
+        atomicAdd(&counts[word.y & 0xffff], 1u);
+        atomicAdd(&counts[word.y >> 16], 1u);
     }
 
-    static __device__ __forceinline__ void count_whole(uint32_t *table, uint2 residuals)
+    /* The first of so many runs, COUNT_THREADS at the most, that ends behind the word. */
+    __device__ __forceinline__ uint32_t find(uint32_t runs, uint32_t word) const
     {
-        atomicAdd(&table[residuals.x & 0xffff], 1u);
-        atomicAdd(&table[residuals.x >> 16], 1u);
-        atomicAdd(&table[residuals.y & 0xffff], 1u);
-        atomicAdd(&table[residuals.y >> 16], 1u);
-    }
-
-    __device__ __forceinline__ void count(uint32_t *table, uint32_t word, uint2 residuals) const
-    {
-        const uint32_t place = word * 4 - skipped;
-        if (place < length)
-            atomicAdd(&table[residuals.x & 0xffff], 1u);
-        if (place + 1 < length)
-            atomicAdd(&table[residuals.x >> 16], 1u);
-        if (place + 2 < length)
-            atomicAdd(&table[residuals.y & 0xffff], 1u);
-        if (place + 3 < length)
-            atomicAdd(&table[residuals.y >> 16], 1u);
-    }
-
-    /* Counts from this word on, which is not the first, a warp at a time, several loads under way.
-     */
-    __device__ __forceinline__ void count_from(uint32_t *table, uint32_t first) const
-    {
-        constexpr uint32_t loads = 8;
-        const uint32_t whole = (skipped + length) / 4;
-        uint32_t i = first;
-
-        for (; i + loads * LANES <= whole; i += loads * LANES) {
-            uint2 residuals[loads];
+        uint32_t before = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < loads; k++)
-                residuals[k] = __ldcs(&d_words[i + k * LANES + threadIdx.x % LANES]);
-#pragma unroll
-            for (uint32_t k = 0; k < loads; k++)
-                count_whole(table, residuals[k]);
+        for (uint32_t step = COUNT_THREADS / 2; step > 0; step /= 2) {
+            if (before + step <= runs && ends[before + step - 1] <= word)
+                before += step;
         }
-        for (i += threadIdx.x % LANES; i < words; i += LANES)
-            count(table, i, __ldcs(&d_words[i]));
+        return before;
     }
 };
 
+/* How many runs are listed, and of how many words. */
+struct run_list {
+    uint32_t runs;
+    uint32_t words;
+};
+
+/* Lists the runs that are not empty, one of each thread; all call it. */
+__device__ __forceinline__ struct run_list list_runs(const struct tile_runs &tiles, uint32_t tile,
+                                                     uint32_t run, struct bucket_table &table)
+{
+    using Scan = cub::BlockScan<uint64_t, COUNT_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
+    __shared__ typename Scan::TempStorage storage;
+    const uint32_t words = ((run >> 16) + WORD_RESIDUALS - 1) / WORD_RESIDUALS;
+    const uint32_t first = tile * (tiles.tile_residuals / WORD_RESIDUALS) +
+                           (run & 0xffff) / WORD_RESIDUALS; /* less than 2^30 */
+    uint64_t before, total;
+
+    Scan(storage).ExclusiveSum((uint64_t)(words > 0) << 32 | words, before, total);
+    if (words > 0) {
+        table.ends[before >> 32] = (uint32_t)before + words;
+        table.distances[before >> 32] = first - (uint32_t)before;
+    }
+    __syncthreads();
+    return {(uint32_t)(total >> 32), (uint32_t)total};
+}
+
 /*
- * Counts a bucket's runs of tiles first .. last - 1 in a table; all COUNT_THREADS threads call it.
- * Returns whether this thread's warp has found any. A warp has every COUNT_WARPS-th: where values
- * are sorted, the tiles of a bucket are neighbours.
+ * Counts the words listed, of which each warp has the same share, whatever the runs' lengths: a
+ * lane goes on to the run that has its next word.
+ */
+__device__ __forceinline__ void count_list(const struct tile_runs &tiles,
+                                           const struct run_list &list, struct bucket_table &table)
+{
+    const uint2 *d_words = (const uint2 *)tiles.residuals;
+    const uint32_t warp = threadIdx.x / LANES;
+    const uint32_t begin = (uint32_t)((uint64_t)list.words * warp / COUNT_WARPS);
+    const uint32_t end = (uint32_t)((uint64_t)list.words * (warp + 1) / COUNT_WARPS);
+    uint32_t run = table.find(list.runs, begin);
+
+    for (uint32_t i = begin + threadIdx.x % LANES; i < end; i += COUNT_LOADS * LANES) {
+        uint2 words[COUNT_LOADS];
+#pragma unroll
+        for (uint32_t k = 0; k < COUNT_LOADS; k++) {
+            const uint32_t word = i + k * LANES;
+            if (word < end) {
+                while (table.ends[run] <= word)
+                    run++;
+                words[k] = __ldcs(&d_words[table.distances[run] + word]);
+            }
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < COUNT_LOADS; k++) {
+            if (i + k * LANES < end)
+                table.count(words[k]);
+        }
+    }
+}
+
+/*
+ * Counts a bucket's runs of tiles first .. last - 1, a thread's worth of runs at a time, and
+ * returns whether there are any. All COUNT_THREADS threads call it, and all have counted when it
+ * returns.
  */
 __device__ __forceinline__ bool count_runs(const struct tile_runs &tiles, uint32_t bucket,
-                                           uint32_t first, uint32_t last, uint32_t *table)
+                                           uint32_t first, uint32_t last,
+                                           struct bucket_table &table)
 {
     const uint32_t *d_runs = tiles.runs + (size_t)bucket * tiles.room;
-    const uint32_t lane = threadIdx.x % LANES;
+    uint32_t tile = first + threadIdx.x;
+    uint32_t run = tile < last ? d_runs[tile] : 0;
     bool found = false;
 
-    for (uint32_t tile = first + threadIdx.x / LANES; tile < last; tile += COUNT_WARPS * RUNS) {
-        const uint32_t own_tile = tile + lane * COUNT_WARPS;
-        const uint32_t own = lane < RUNS && own_tile < last ? d_runs[own_tile] : 0;
-        const uint16_t *d_tile = tiles.residuals + (size_t)tile * tiles.tile_elements;
-        uint2 residuals[RUNS];
-
-        if (!__any_sync(~0u, own >> 16))
-            continue;
-        found = true;
-        const auto run = [&](uint32_t i) {
-            return run_words(d_tile + (size_t)i * COUNT_WARPS * tiles.tile_elements,
-                             __shfl_sync(~0u, own, (int)i));
-        };
-#pragma unroll
-        for (uint32_t i = 0; i < RUNS; i++) {
-            const struct run_words words = run(i);
-            if (lane < words.words)
-                residuals[i] = __ldcs(&words.d_words[lane]);
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < RUNS; i++) {
-            const struct run_words words = run(i);
-            if (lane < words.words)
-                words.count(table, lane, residuals[i]);
-        }
-        if (!__any_sync(~0u, (own >> 16) > 4 * LANES - 4))
-            continue;
-#pragma unroll 1
-        for (uint32_t i = 0; i < RUNS; i++) /* what is left of long ones */
-            run(i).count_from(table, LANES);
+    for (uint32_t some = first; some < last; some += COUNT_THREADS) {
+        const struct run_list list = list_runs(tiles, tile, run, table);
+        tile += COUNT_THREADS;
+        run = tile < last ? d_runs[tile] : 0;
+        count_list(tiles, list, table);
+        found |= list.runs > 0;
+        __syncthreads(); /* the list is made again */
     }
     return found;
 }
 
-__device__ __forceinline__ void clear_bucket(uint32_t *table)
+__device__ __forceinline__ void clear_bucket(struct bucket_table &table)
 {
     for (uint32_t i = threadIdx.x; i < BUCKET_BINS; i += COUNT_THREADS)
-        table[i] = 0;
+        table.counts[i] = 0;
 }
 
-/* Adds a bucket's table to the counters of its bins, and clears it. */
-__device__ __forceinline__ void flush_bucket(uint32_t *table, uint32_t first_bin,
+/* Adds a bucket's counts to the counters of its bins, and clears them. */
+__device__ __forceinline__ void flush_bucket(struct bucket_table &table, uint32_t first_bin,
                                              const struct histogram_counters &counters)
 {
 #pragma unroll 4
     for (uint32_t i = threadIdx.x; i < BUCKET_BINS; i += COUNT_THREADS) {
-        uint32_t count = table[i];
+        uint32_t count = table.counts[i];
         if (count > 0) {
             counters.add(first_bin + i, count);
-            table[i] = 0;
+            table.counts[i] = 0;
         }
     }
 }

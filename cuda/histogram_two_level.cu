@@ -24,6 +24,7 @@ constexpr uint32_t REGION_BUCKETS = 1u << (REGION_BITS - BUCKET_BITS);
 constexpr uint32_t REGIONS_MAX = 256;
 constexpr uint32_t SEGMENT_TILES = 512;
 constexpr uint32_t TILE_BINS = TILE_ELEMENTS<uint32_t>;
+constexpr uint32_t TILE_RESIDUALS = count_residuals(TILE_BINS, REGION_BUCKETS);
 
 constexpr unsigned REGION_THREADS = 1024; /* of the first kernel */
 constexpr unsigned REGION_COPIES = 8;     /* of its counters, see histogram_shared.cu */
@@ -42,9 +43,14 @@ struct regions {
 struct slots_of_region {
     static constexpr bool is_fast = true;
 
-    __device__ __forceinline__ uint32_t slot(uint32_t bin) const
+    __device__ __forceinline__ uint32_t slot_or_above(uint32_t bin) const
     {
         return bin % (1u << REGION_BITS);
+    }
+
+    __device__ __forceinline__ bool is_below(uint32_t) const
+    {
+        return false;
     }
 };
 
@@ -61,7 +67,7 @@ __global__ void __launch_bounds__(REGION_THREADS)
         counts[i] = 0;
     __syncthreads();
     for_each_element(d_elements, read_count(counted), false, [&](T loaded) {
-        atomicAdd(&own[(slots.slot(loaded) >> REGION_BITS) * REGION_COPIES], 1u);
+        atomicAdd(&own[(slots.slot_or_above(loaded) >> REGION_BITS) * REGION_COPIES], 1u);
     });
     __syncthreads();
     if (threadIdx.x < regions.count) {
@@ -113,7 +119,8 @@ template <typename T, bool PLAIN>
 __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
     histogram_gather_kernel(const T *d_elements, struct element_count counted,
                             const __grid_constant__ slots_of_bins<T, PLAIN> slots,
-                            const __grid_constant__ struct regions regions)
+                            const __grid_constant__ struct regions regions,
+                            struct histogram_counters counters)
 {
     extern __shared__ uint32_t columns[]; /* [regions][LANES], and the staged bins */
     __shared__ uint32_t firsts[REGIONS_MAX + 1];
@@ -123,6 +130,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
     const uint32_t last = first_of_part(tiles, blockIdx.x + 1, gridDim.x);
     uint32_t tile = first_of_part(tiles, blockIdx.x, gridDim.x);
     uint32_t *staged = columns + regions.count * LANES;
+    uint32_t below = 0;
     struct tile_share<T> share;
 
     const auto take = [&](uint32_t run) {
@@ -138,8 +146,8 @@ __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
     clear_columns(columns, regions.count);
     place_regions<SPLIT_THREADS>(regions, TILE_BINS, firsts);
     for (; tile < last; tile++) {
-        const uint32_t count = share.count;
-        sort_tile<REGION_BITS>(share, slots, regions.count, columns, staged, take, taken);
+        const uint32_t count = sort_tile<REGION_BITS>(share, slots, regions.count, columns, staged,
+                                                      below, take, taken);
         share.load_tile(d_elements, elements, tile + 1, last);
         for (uint32_t i = threadIdx.x; i < count; i += SPLIT_THREADS) {
             uint32_t bin = staged[staged_place<uint32_t>(i)];
@@ -148,6 +156,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
         clear_columns(columns, regions.count);
         __syncthreads();
     }
+    counters.move_below(below);
 }
 
 /* The bins of a tile of region `region`, and how many. */
@@ -171,6 +180,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
     const uint32_t last = first_of_part(tiles, blockIdx.x + 1, gridDim.x);
     uint32_t tile = first_of_part(tiles, blockIdx.x, gridDim.x);
     uint16_t *staged = (uint16_t *)(columns + REGION_BUCKETS * LANES);
+    uint32_t none = 0; /* is below: a region's bins are bins */
     struct tile_share<uint32_t> share;
 
     if (tile < last)
@@ -178,17 +188,17 @@ __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
     clear_columns(columns, REGION_BUCKETS);
     __syncthreads();
     for (; tile < last; tile++) {
-        const uint32_t count = share.count;
         const auto take = [&](uint32_t run) {
             if (threadIdx.x < REGION_BUCKETS)
                 regions.tiles.runs[(size_t)threadIdx.x * regions.tiles.room + tile] = run;
             return true;
         };
-        sort_tile<BUCKET_BITS>(share, slots_of_region(), REGION_BUCKETS, columns, staged, take,
-                               [](bool) {});
+        const uint32_t count = sort_tile<BUCKET_BITS>(share, slots_of_region(), REGION_BUCKETS,
+                                                      columns, staged, none, take, [](bool) {});
         if (tile + 1 < last)
             load_region(share, regions, firsts, tile + 1);
-        write_residuals(staged, count, regions.tiles.residuals + (size_t)tile * TILE_BINS);
+        write_residuals(staged, count,
+                        regions.tiles.residuals + (size_t)tile * regions.tiles.tile_residuals);
         clear_columns(columns, REGION_BUCKETS);
         __syncthreads();
     }
@@ -198,7 +208,8 @@ __global__ void __launch_bounds__(COUNT_THREADS)
     histogram_segments_kernel(const __grid_constant__ struct regions regions,
                               struct histogram_counters counters)
 {
-    extern __shared__ uint32_t table[]; /* [BUCKET_BINS] */
+    extern __shared__ struct bucket_table tables[]; /* [1] */
+    struct bucket_table &table = tables[0];
     __shared__ uint32_t firsts[REGIONS_MAX + 1];
     __shared__ uint32_t segment_firsts[REGIONS_MAX + 1];
     __shared__ uint32_t taken;
@@ -218,8 +229,7 @@ __global__ void __launch_bounds__(COUNT_THREADS)
         const uint32_t region = find_region(segment_firsts, regions.count, segment);
         const uint32_t first = firsts[region] + (segment - segment_firsts[region]) * SEGMENT_TILES;
         const uint32_t last = min(first + SEGMENT_TILES, firsts[region + 1]);
-        bool found = count_runs(regions.tiles, bucket, first, last, table);
-        if (__syncthreads_or(found))
+        if (count_runs(regions.tiles, bucket, first, last, table))
             flush_bucket(table, region * (1u << REGION_BITS) + bucket * BUCKET_BINS, counters);
         __syncthreads();
     }
@@ -245,9 +255,10 @@ size_t lay_out(const struct binning *binning, size_t elements, char *d_scratch,
         regions->tiles.residuals = (uint16_t *)(d_scratch + residuals);
         regions->tiles.room = (uint32_t)room;
         regions->tiles.tile_elements = TILE_BINS;
+        regions->tiles.tile_residuals = TILE_RESIDUALS;
         regions->count = (uint32_t)count;
     }
-    return residuals + room * TILE_BINS * sizeof(uint16_t);
+    return residuals + room * TILE_RESIDUALS * sizeof(uint16_t);
 }
 
 bool fits(const struct element *element, const struct binning *binning, size_t elements)
@@ -266,7 +277,7 @@ bool takes(const struct histogram_task *task)
     size_t most = (size_t)task->device->shared_bytes;
 
     return task->d_scratch && fits(task->element, task->binning, task->elements->count) &&
-           BUCKET_BINS * sizeof(uint32_t) + (16 << 10) <= most &&
+           sizeof(struct bucket_table) + (16 << 10) <= most &&
            sort_shared_bytes<uint32_t>(REGIONS_MAX, TILE_BINS) + (8 << 10) <= most;
 }
 
@@ -275,7 +286,7 @@ cudaError_t launch_regions(const struct histogram_task *task, const struct regio
                            unsigned blocks)
 {
     size_t split_bytes = sort_shared_bytes<uint16_t>(REGION_BUCKETS, TILE_BINS);
-    size_t table_bytes = BUCKET_BINS * sizeof(uint32_t);
+    size_t table_bytes = sizeof(struct bucket_table);
     cudaError_t error = allow_shared_bytes(histogram_split_regions_kernel, split_bytes);
 
     if (error == cudaSuccess)
@@ -311,21 +322,16 @@ cudaError_t launch(const struct histogram_task *task)
     histogram_regions_kernel<T, PLAIN>
         <<<grid_size(task->device, elements, TILE_BINS), REGION_THREADS, 0, task->stream>>>(
             d_elements, count, slots, regions);
-    gather<<<blocks, SPLIT_THREADS, gather_bytes, task->stream>>>(d_elements, count, slots,
-                                                                  regions);
+    gather<<<blocks, SPLIT_THREADS, gather_bytes, task->stream>>>(d_elements, count, slots, regions,
+                                                                  histogram_counters(task));
     return launch_regions(task, regions, blocks);
 }
 
 cudaError_t launch_task(const struct histogram_task *task)
 {
-    switch (task->element->bytes) {
-    case 4:
-        return is_plain(task) ? launch<uint32_t, true>(task) : launch<uint32_t, false>(task);
-    case 8:
-        return launch<uint64_t, false>(task);
-    default:
-        return cudaErrorInvalidValue;
-    }
+    return launch_wide(task, [=](auto elements) {
+        return launch<typename decltype(elements)::type, decltype(elements)::plain>(task);
+    });
 }
 
 } // namespace

@@ -26,18 +26,22 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
                              const __grid_constant__ Slots slots, uint32_t windows,
                              uint32_t window_slots, struct histogram_counters counters)
 {
-    extern __shared__ uint32_t table[]; /* [window_slots] */
+    extern __shared__ uint32_t table[]; /* [window_slots], and one for all others */
     const uint32_t first = blockIdx.x % windows * window_slots;
+    const bool is_last = blockIdx.x % windows == windows - 1; /* has those above */
+    uint32_t below = 0;
 
     for (uint32_t i = threadIdx.x; i < window_slots; i += blockDim.x)
         table[i] = 0;
     __syncthreads();
     for_each_element_of<LOADS, REUSE>(d_elements, read_count(count), blockIdx.x / windows,
                                       gridDim.x / windows, false, [&](T loaded) {
-                                          uint32_t i = slots.slot(loaded) - first;
-                                          if (i < window_slots)
-                                              atomicAdd(&table[i], 1u);
+                                          uint32_t i = slots.slot_or_above(loaded) - first;
+                                          atomicAdd(&table[min(i, window_slots)], 1u);
+                                          below += slots.is_below(loaded);
                                       });
+    if (is_last)
+        counters.move_below(below);
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < window_slots; i += blockDim.x) {
         if (table[i] > 0)
@@ -47,7 +51,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 
 size_t count_windows(const struct histogram_task *task, size_t slot_count)
 {
-    size_t room = (size_t)task->device->shared_bytes / sizeof(uint32_t);
+    size_t room = (size_t)task->device->shared_bytes / sizeof(uint32_t) - 1;
     return (slot_count + room - 1) / room;
 }
 
@@ -57,7 +61,7 @@ cudaError_t launch_windows(const struct histogram_task *task, const Slots &slots
 {
     auto kernel = histogram_windows_kernel<REUSE, T, Slots>;
     size_t window_slots = (slot_count + windows - 1) / windows;
-    size_t bytes = window_slots * sizeof(uint32_t);
+    size_t bytes = (window_slots + 1) * sizeof(uint32_t);
     cudaError_t error = allow_shared_bytes(kernel, bytes);
 
     if (error != cudaSuccess)
@@ -112,18 +116,12 @@ bool takes(const struct histogram_task *task)
 
 cudaError_t launch_task(const struct histogram_task *task)
 {
-    switch (task->element->bytes) {
-    case 2:
+    if (task->element->bytes == 2)
         return counts_bins(task) ? launch_bins<uint16_t, false>(task)
                                  : launch_values<uint16_t>(task);
-    case 4:
-        return is_plain(task) ? launch_bins<uint32_t, true>(task)
-                              : launch_bins<uint32_t, false>(task);
-    case 8:
-        return launch_bins<uint64_t, false>(task);
-    default:
-        return cudaErrorInvalidValue;
-    }
+    return launch_wide(task, [=](auto elements) {
+        return launch_bins<typename decltype(elements)::type, decltype(elements)::plain>(task);
+    });
 }
 
 } // namespace
