@@ -67,6 +67,16 @@ enum status source_look(struct source *source, bool *is_text, struct failure *fa
 /* Sets what chunks are made of, if it is not binary elements as given to source_open. */
 void source_set_format(struct source *source, const struct source_format *format);
 
+/* Whether all of it could be read once more: it is of regular files alone. */
+bool source_is_repeatable(const struct source *source);
+
+/*
+ * Closes *source, which is repeatable, no pull being under way, and opens in its place the same
+ * stream, from where it began and set up likewise. Fails with STATUS_DATA, *source being NULL then,
+ * if that cannot be, or if the name, size or time of change tells that a file is not the same.
+ */
+enum status source_repeat(struct source **source, struct failure *failure);
+
 /* No pull may be under way. NULL is allowed. */
 void source_close(struct source *source);
 
