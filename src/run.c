@@ -110,17 +110,6 @@ static void run_destroy_partial(struct run *run)
     run->job.tally = NULL;
 }
 
-/* All that was counted is given up, and the input opened anew. */
-static enum status run_restart(struct run *run, struct failure *failure)
-{
-    run_destroy_partial(run);
-    if (source_repeat(&run->source, failure) != STATUS_OK ||
-        run_make_partial(run, failure) != STATUS_OK)
-        return failure->status;
-    print_restart(&run->output, &run->job, run->partial);
-    return STATUS_OK;
-}
-
 /*
  * A device has failed, and chunks are lost with it. If nobody has asked for it the CPU does all
  * from the beginning, where that can be read again: what an operation has written already as the
@@ -129,15 +118,17 @@ static enum status run_restart(struct run *run, struct failure *failure)
 static enum status run_without_devices(struct run *run, struct failure *failure)
 {
     const struct failure lost = *failure;
+    struct failure reason;
 
-    if (!source_is_repeatable(run->source))
-        return status_fail(failure, STATUS_DATA,
-                           "%.1024s; the CPU cannot start again: the input is not of files alone",
-                           lost.message);
-    status_print("%s; starting again on the CPU", failure->message);
-    run->engine = engine_last(engines)->name;
-    if (run_restart(run, failure) != STATUS_OK)
+    if (source_repeat(&run->source, &reason) != STATUS_OK)
+        return status_fail(failure, STATUS_DATA, "%.1024s; the CPU cannot start again: %.2048s",
+                           lost.message, reason.message);
+    status_print("%s; starting again on the CPU", lost.message);
+    run_destroy_partial(run);
+    if (run_make_partial(run, failure) != STATUS_OK)
         return failure->status;
+    print_restart(&run->output, &run->job, run->partial);
+    run->engine = engine_last(engines)->name;
     return run_pipeline(run, failure);
 }
 

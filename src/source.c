@@ -234,11 +234,6 @@ void source_close(struct source *source)
     free(source);
 }
 
-bool source_is_repeatable(const struct source *source)
-{
-    return source->origin.size != SOURCE_SIZE_UNKNOWN;
-}
-
 enum status source_repeat(struct source **source, struct failure *failure)
 {
     char *const *names = (*source)->names;
@@ -248,6 +243,8 @@ enum status source_repeat(struct source **source, struct failure *failure)
     struct source_format format = (*source)->format;
     struct source_origin origin = (*source)->origin;
 
+    if (origin.size == SOURCE_SIZE_UNKNOWN)
+        return status_fail(failure, STATUS_DATA, "the input is not of files alone");
     source_close(*source); /* first, since it may share its offset in standard input */
     *source = NULL;
     if (origin.stdin_offset >= 0)

@@ -67,13 +67,11 @@ enum status source_look(struct source *source, bool *is_text, struct failure *fa
 /* Sets what chunks are made of, if it is not binary elements as given to source_open. */
 void source_set_format(struct source *source, const struct source_format *format);
 
-/* Whether all of it could be read once more: it is of regular files alone. */
-bool source_is_repeatable(const struct source *source);
-
 /*
- * Closes *source, which is repeatable, no pull being under way, and opens in its place the same
- * stream, from where it began and set up likewise. Fails with STATUS_DATA, *source being NULL then,
- * if that cannot be, or if the name, size or time of change tells that a file is not the same.
+ * Closes *source, no pull being under way, and opens in its place the same stream, from where it
+ * began and set up likewise. Fails with STATUS_DATA if not all of it are regular files, or one of
+ * them is another one now, or has another size or time of change; *source is then closed and NULL,
+ * or as it was.
  */
 enum status source_repeat(struct source **source, struct failure *failure);
 
