@@ -183,6 +183,7 @@ static void crew_worker_open(struct crew_worker *self)
     self->open_status = crew->engine->worker_open(crew->session, &self->worker, &self->failure);
     if (self->open_status != STATUS_OK) {
         self->status = crew->is_called_in ? STATUS_OK : self->open_status; /* nothing is lost */
+        source_leave(crew->work->source);
         return;
     }
     atomic_fetch_add_explicit(&crew->work->feeders, crew->is_called_in, memory_order_relaxed);

@@ -273,6 +273,14 @@ bool source_join(struct source *source)
     return wanted;
 }
 
+void source_leave(struct source *source)
+{
+    pthread_mutex_lock(&source->join_lock);
+    source->joined--;
+    pthread_cond_broadcast(&source->joining);
+    pthread_mutex_unlock(&source->join_lock);
+}
+
 /* Lets `more` pullers join (UINT_MAX: all), or for 0 none any more. */
 static void source_want(struct source *source, unsigned more)
 {

@@ -88,6 +88,9 @@ void source_close(struct source *source);
  */
 bool source_join(struct source *source);
 
+/* Tells that one that has joined cannot pull: another may join in its place. Thread-safe. */
+void source_leave(struct source *source);
+
 /*
  * Fills `buffer` with the next chunk, `capacity` bytes at the most: at least one element, or
  * SOURCE_TEXT_CAPACITY_MIN of text; pullers may differ in it. Returns when the buffer is full, or

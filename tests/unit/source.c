@@ -985,6 +985,22 @@ static int joiner_wait(struct joiner *joiner)
     return atomic_load(&joiner->answer);
 }
 
+/* Who leaves makes room for one that waits. */
+static bool check_join_leave(void)
+{
+    int fd = stdin_pipe_open();
+    struct source *source = stdin_source(4);
+    struct joiner joiner;
+    bool right = source_join(source);
+
+    joiner_start(&joiner, source);
+    source_leave(source);
+    right = joiner_wait(&joiner) == 1 && right;
+    close(fd);
+    source_close(source);
+    return right;
+}
+
 /* A pipe whose reader waits for each piece has one puller; the end lets nobody in. */
 static bool check_join_idle(void)
 {
@@ -1053,6 +1069,7 @@ static void test_join(void)
 {
     tap_ok(check_join_idle(), "source_join: a pipe that is waited for has one puller");
     tap_ok(check_join_behind(), "source_join: a pipe that is always full gets more");
+    tap_ok(check_join_leave(), "source_leave: another joins instead");
     tap_ok(check_join_file(), "source_join: a file lets all in, a stopped source none");
 }
 
