@@ -9,11 +9,14 @@
 #include <time.h>
 
 /* How often CPU threads look, in all, whether the device has come, and how long they wait then. */
-#define FAULT_DEVICE_LOOKS   300
+#define FAULT_DEVICE_LOOKS   100
 #define FAULT_DEVICE_LOOK_NS 1000000
 
-/* The device has had a chunk, and how often was looked. Struct engine has no place for them. */
-static atomic_bool fault_device_has_begun;
+/* It has come when it has had so many chunks, or all that there are. */
+#define FAULT_DEVICE_CHUNKS 10
+
+/* How many it has had, and how often was looked. Struct engine has no place for them. */
+static atomic_uint fault_device_chunks;
 static atomic_uint fault_device_looks;
 
 enum status fault_device_fail(struct failure *failure)
@@ -61,7 +64,7 @@ enum status fault_device_worker_buffer(void *worker, struct engine_buffer *buffe
 enum status fault_device_worker_absorb(void *worker, const struct chunk *chunk,
                                        struct failure *failure)
 {
-    atomic_store(&fault_device_has_begun, true);
+    atomic_fetch_add(&fault_device_chunks, 1);
     return cpu_engine.worker_absorb(worker, chunk, failure);
 }
 
@@ -74,6 +77,7 @@ enum status fault_device_worker_flush(void *worker, struct failure *failure)
 
 enum status fault_device_worker_finish(void *worker, struct failure *failure)
 {
+    atomic_fetch_add(&fault_device_chunks, FAULT_DEVICE_CHUNKS);
     return cpu_engine.worker_finish(worker, failure);
 }
 
@@ -81,7 +85,7 @@ enum status fault_device_wait(void *worker, const struct chunk *chunk, struct fa
 {
     const struct timespec pause = {.tv_nsec = FAULT_DEVICE_LOOK_NS};
 
-    while (!atomic_load(&fault_device_has_begun) &&
+    while (atomic_load(&fault_device_chunks) < FAULT_DEVICE_CHUNKS &&
            atomic_fetch_add(&fault_device_looks, 1) < FAULT_DEVICE_LOOKS)
         nanosleep(&pause, NULL);
     return cpu_engine.worker_absorb(worker, chunk, failure);

@@ -4,8 +4,8 @@
  * CPU, and fails wherever GPUHIST_FAULT lets one of these functions fail, each a slot of struct
  * engine, where all is said of it.
  *
- * The engine for the CPU then waits a little until the device has had a chunk, so that small inputs
- * are shared as well.
+ * The engine for the CPU then waits a little until the device has had some chunks, so that small
+ * inputs are shared as well.
  */
 #ifndef GPUHIST_FAULT_DEVICE_H
 #define GPUHIST_FAULT_DEVICE_H
