@@ -74,15 +74,15 @@ assert_again() {
 @test "standard input is read again from where it stood, also where it is named twice" {
     random_file in '<i4' -1000 1000 300000
     expected=$(tail -c +4001 in | od -An -v -td4 -w4 | awk '{ n += $1 } END { printf "%d", n }')
-    for names in - "- -"; do
+    for names in - "- -"; do for fault in worker_absorb:3 finish:1; do
         # shellcheck disable=SC2086
         run --separate-stderr bash -c '
             exec <in
             dd bs=4000 count=1 of=/dev/null status=none
-            GPUHIST_FAULT=fault_device_worker_absorb:3 timeout 60 "$GPUHIST" reduce sum --binary \
-                --gpus 0 --threads 2 --chunk-size 16K "$@"' bash $names
+            GPUHIST_FAULT=$0 timeout 60 "$GPUHIST" reduce sum --binary \
+                --gpus 0 --threads 2 --chunk-size 16K "$@"' fault_device_$fault $names
         assert_again "$expected"
-    done
+    done; done
 }
 
 @test "many files, plain and compressed" {
@@ -151,10 +151,10 @@ a[a != best].tofile("lost")'
 @test "an input that has changed meanwhile is an error" {
     seq 200000 >in
     mkfifo fifo
-    failing worker_absorb:1 stalin-sort -o fifo in 2>err 3>&- &
-    exec 4<fifo # the input has been looked at by now
-    seq 2 200001 >in
-    cat <&4 >out
+    failing finish:1 stalin-sort -o fifo in 2>err 3>&- &
+    exec 4<fifo # the input has been looked at by now, and is more than fits into a pipe
+    touch -d 2001-01-01 in
+    cmp - in <&4
     wait $! && return 1
     [[ $(cat err) == "gpuhist: the device made for tests has failed; the CPU cannot start again: the input has changed"* ]]
     [ "$(wc -l <err)" -eq 1 ]
