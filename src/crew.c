@@ -24,6 +24,7 @@ struct crew_worker {
     enum status fault_status;
     struct failure fault; /* of the input, likewise */
     enum status open_status;
+    bool has_absorbed;           /* something since it was completed last */
     atomic_bool pulls;           /* it has begun to; relaxed, as is the next */
     atomic_uint_least64_t bytes; /* others read it while it grows */
     double opened_at;            /* on the clock: ready to pull, and done */
@@ -73,6 +74,18 @@ static bool crew_worker_is_dismissed(const struct crew_worker *self)
            hybrid_cpu_workers(crew->count, feeders, bytes, self->busy_seconds + self->pull_seconds);
 }
 
+/*
+ * Completes what the worker has absorbed, and merges it. One that has nothing is not asked: a
+ * device that has failed meanwhile has then lost nothing of it.
+ */
+static enum status crew_worker_complete(struct crew_worker *self, struct failure *failure)
+{
+    if (!self->has_absorbed)
+        return STATUS_OK;
+    self->has_absorbed = false;
+    return self->crew->engine->worker_finish(self->worker, failure);
+}
+
 /* A pull that may wait, in which a checkpoint finds the worker idle. */
 static void crew_worker_wait(struct crew_worker *self, const struct engine_buffer *buffer,
                              struct chunk *chunk)
@@ -95,13 +108,13 @@ static enum status crew_worker_pull(struct crew_worker *self, const struct engin
     const struct engine *engine = self->crew->engine;
     bool pulled = false;
 
-    if (crew_worker_is_asked(self) &&
-        engine->worker_finish(self->worker, &self->failure) != STATUS_OK)
+    if (crew_worker_is_asked(self) && crew_worker_complete(self, &self->failure) != STATUS_OK)
         return self->failure.status;
     if (work->operation->stop && engine->worker_flush) {
         self->fault_status = source_try_pull(work->source, buffer->data, buffer->capacity, chunk,
                                              &pulled, &self->fault);
-        if (!pulled && engine->worker_flush(self->worker, &self->failure) != STATUS_OK)
+        if (!pulled && self->has_absorbed &&
+            engine->worker_flush(self->worker, &self->failure) != STATUS_OK)
             return self->failure.status;
     }
     if (!pulled)
@@ -129,6 +142,7 @@ static enum status crew_worker_step(struct crew_worker *self, bool *ended)
     *ended = chunk.bytes == 0 || chunk.is_cut;
     if (chunk.bytes == 0 && !chunk.is_cut)
         return STATUS_OK;
+    self->has_absorbed = true;
     enum status status = engine->worker_absorb(self->worker, &chunk, &self->failure);
     self->busy_seconds += crew_clock() - filled;
     return status;
@@ -145,17 +159,17 @@ static enum status crew_worker_loop(struct crew_worker *self)
             return self->failure.status;
     }
     double start = crew_clock();
-    enum status status = self->crew->engine->worker_finish(self->worker, &self->failure);
+    enum status status = crew_worker_complete(self, &self->failure);
     self->finished_at = crew_clock();
     self->busy_seconds += self->finished_at - start;
     return status;
 }
 
-/* Of a worker's failures, the engine's and the input's, the one that is first in the stream. */
+/* Of a worker's failures, the engine's and the input's, the one that is to be told. */
 static void crew_worker_judge(struct crew_worker *self)
 {
     if (self->fault_status == STATUS_OK ||
-        (self->status != STATUS_OK && self->failure.position <= self->fault.position))
+        (self->status != STATUS_OK && !status_is_before(&self->fault, &self->failure)))
         return;
     self->status = self->fault_status;
     self->failure = self->fault;
@@ -169,6 +183,7 @@ static void crew_worker_open(struct crew_worker *self)
     self->open_status = crew->engine->worker_open(crew->session, &self->worker, &self->failure);
     if (self->open_status != STATUS_OK) {
         self->status = crew->is_called_in ? STATUS_OK : self->open_status; /* nothing is lost */
+        source_leave(crew->work->source);
         return;
     }
     atomic_fetch_add_explicit(&crew->work->feeders, crew->is_called_in, memory_order_relaxed);
@@ -295,7 +310,7 @@ enum status crew_judge(const struct crew *crew, enum status status, struct failu
     for (unsigned i = 0; i < crew->count; i++) {
         const struct crew_worker *worker = &crew->workers[i];
         if (worker->status == STATUS_OK ||
-            (status != STATUS_OK && worker->failure.position >= failure->position))
+            (status != STATUS_OK && !status_is_before(&worker->failure, failure)))
             continue;
         *failure = worker->failure;
         status = worker->status;
@@ -311,10 +326,10 @@ enum status crew_finish(struct crew *crew, struct failure *failure)
     if (crew_bytes(crew) == 0)
         return STATUS_OK;
     for (unsigned i = 0; i < crew->count; i++) {
-        void *worker = crew->workers[i].worker;
+        struct crew_worker *worker = &crew->workers[i];
         struct failure own;
-        if (worker && crew->engine->worker_finish(worker, &own) != STATUS_OK &&
-            (status == STATUS_OK || own.position < failure->position)) {
+        if (worker->worker && crew_worker_complete(worker, &own) != STATUS_OK &&
+            (status == STATUS_OK || status_is_before(&own, failure))) {
             *failure = own;
             status = own.status;
         }

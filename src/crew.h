@@ -86,14 +86,15 @@ unsigned crew_pulling(const struct crew *crew);
 bool crew_is_sound(const struct crew *crew);
 
 /*
- * Keeps the failure of a worker that is first in the stream, if there is one before *failure, which
- * is valid if `status` is not STATUS_OK. Returns the status of the one that is kept.
+ * Keeps the failure of a worker that is to be told first (status_is_before), if there is one before
+ * *failure, which is valid if `status` is not STATUS_OK. Returns the status of the one that is
+ * kept.
  */
 enum status crew_judge(const struct crew *crew, enum status status, struct failure *failure);
 
 /*
  * Merges into the partial what workers that are still open, and the session, have. Fails with the
- * failure that is first in the stream.
+ * failure that is to be told first.
  */
 enum status crew_finish(struct crew *crew, struct failure *failure);
 

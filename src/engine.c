@@ -37,6 +37,13 @@ const struct engine *engine_find(const struct engine *const *table, const char *
     return NULL;
 }
 
+const struct engine *engine_last(const struct engine *const *table)
+{
+    while (table[1])
+        table++;
+    return *table;
+}
+
 void engine_write_name(char name[ENGINE_NAME_MAX], const char *engine, unsigned device)
 {
     if (device == 0)

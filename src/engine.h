@@ -16,6 +16,10 @@
  * from another thread, while the worker's own is not using it, and finish whenever all workers are
  * finished so far. After a failure what is asked of a session does not matter, but the close
  * functions: other workers may not know yet, and absorb and finish.
+ *
+ * What fails because a device does fails with STATUS_ENGINE: chunks that it had are lost then, and
+ * if no engine was asked for by name, the whole run may be done again on the engine that always
+ * runs (run.c).
  */
 #ifndef GPUHIST_ENGINE_H
 #define GPUHIST_ENGINE_H
@@ -102,6 +106,9 @@ extern const struct engine *const engines[];
 
 /* The engine of that name in a table such as that, or NULL. */
 const struct engine *engine_find(const struct engine *const *table, const char *name);
+
+/* The engine of such a table that always runs. */
+const struct engine *engine_last(const struct engine *const *table);
 
 /* Writes how an engine on a device is called: its name, for devices but the first with ":N". */
 void engine_write_name(char name[ENGINE_NAME_MAX], const char *engine, unsigned device);

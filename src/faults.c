@@ -9,10 +9,15 @@
  *     GPUHIST_FAULT=FUNCTION:Ns    not a failure: it moves one byte at the most; or N+s
  *     GPUHIST_FAULT=list           the names of all functions are printed, and nothing is done
  *
+ * With GPUHIST_FAULT_DEVICE a device made for tests (fault_device.h) is engine "cuda".
+ *
  * GPUHIST_FAULT_MARK names a file that is made when a call is let fail, so that who counts N up
  * knows when to end.
  */
 #include "config.h"
+
+#include "cpu_engine.h"
+#include "fault_device.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -177,6 +182,42 @@ static size_t faults_cut(enum faults_function function, size_t bytes)
 #include "faults.def"
 
 /*
+ * The table of engines is led here, too: it is the program's own unless the device made for tests
+ * is wanted. Written before the program begins.
+ */
+static const struct engine faults_device = {
+    .name = "cuda",
+    .probe = fault_device_probe,
+    .prepare = fault_device_prepare,
+    .open = fault_device_open,
+    .finish = fault_device_finish,
+    .worker_open = fault_device_worker_open,
+    .worker_buffer = fault_device_worker_buffer,
+    .worker_absorb = fault_device_worker_absorb,
+    .worker_flush = fault_device_worker_flush,
+    .worker_finish = fault_device_worker_finish,
+};
+static struct engine faults_engines[2];
+extern const struct engine *const __real_engines[];
+const struct engine *__wrap_engines[3];
+
+static void faults_make_engines(void)
+{
+    if (!getenv("GPUHIST_FAULT_DEVICE")) {
+        memcpy(__wrap_engines, __real_engines, sizeof __wrap_engines);
+        return;
+    }
+    faults_engines[0] = faults_device;
+    faults_engines[0].workers = cpu_engine.workers;
+    faults_engines[0].close = cpu_engine.close;
+    faults_engines[0].worker_close = cpu_engine.worker_close;
+    faults_engines[1] = cpu_engine;
+    faults_engines[1].worker_absorb = fault_device_wait;
+    __wrap_engines[0] = &faults_engines[0];
+    __wrap_engines[1] = &faults_engines[1];
+}
+
+/*
  * The start of the program is led here as well, so that nothing fails that CUDA calls before, and
  * behind its end.
  */
@@ -196,6 +237,7 @@ int __wrap_main(int argc, char **argv)
         fprintf(stderr, "gpuhist: cannot read GPUHIST_FAULT=%s\n", wanted);
         return 2;
     }
+    faults_make_engines();
     int status = __real_main(argc, argv);
     faults.function = FAULTS_FUNCTIONS;
     return status;

@@ -151,7 +151,7 @@ static enum status pipeline_gather(struct pipeline *pipeline, struct failure *fa
     for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
         struct failure own;
         if (crew_finish(&pipeline->crews[i], &own) != STATUS_OK &&
-            (status == STATUS_OK || own.position < failure->position)) {
+            (status == STATUS_OK || status_is_before(&own, failure))) {
             *failure = own;
             status = own.status;
         }
@@ -442,7 +442,7 @@ static enum status pipeline_watch(struct pipeline *pipeline, struct failure *fai
     return status;
 }
 
-/* Starts the crews, waits for all, and keeps the failure that is first in the stream. */
+/* Starts the crews, waits for all, and keeps the failure that is to be told. */
 static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_report *report,
                                  struct failure *failure)
 {
@@ -502,7 +502,5 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
     if (status == STATUS_OK)
         status = pipeline_work(&pipeline, report, failure);
     pipeline_close(&pipeline, report);
-    if (status == STATUS_ENGINE && !task->engine)
-        failure->status = status = STATUS_DATA; /* nobody asked for an engine */
     return status;
 }

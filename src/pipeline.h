@@ -77,8 +77,10 @@ struct pipeline_task {
  * failure.
  *
  * Fails with what went wrong first, by position in the stream if several workers failed; with
- * STATUS_ENGINE if the engine asked for cannot run. The partial is then worthless. Blocks until
- * every worker has ended; not thread-safe.
+ * STATUS_ENGINE if the engine asked for cannot run, or if a device has failed that chunks were lost
+ * with: before all other failures, since where no engine is asked for the CPU may do it all again.
+ * The partial is then worthless; of ordered results, what was released is right. Blocks until every
+ * worker has ended; not thread-safe.
  */
 enum status pipeline_run(const struct pipeline_task *task, struct pipeline_report *report,
                          struct failure *failure);

@@ -84,6 +84,18 @@ enum status print_begin(struct print_output *output, const struct job *job, void
     return STATUS_OK;
 }
 
+void print_restart(struct print_output *output, const struct job *job, void *partial)
+{
+    const struct print_operation *operation = print_operations[job->operation];
+
+    if (!operation->connect)
+        return;
+    writer_restart(output->result);
+    if (output->purged)
+        writer_restart(output->purged);
+    operation->connect(partial, output);
+}
+
 /* Writes the result to the output, which is opened if it is not. */
 static enum status print_result(struct print_output *output, const struct job *job,
                                 const void *partial, const struct print_options *options,

@@ -95,6 +95,12 @@ enum status print_so_far(struct print_output *output, const struct job *job, con
                          const struct print_options *options, struct failure *failure);
 
 /*
+ * While the run begins again with a new partial: of an operation that writes as the stream goes,
+ * what has been written is not written twice.
+ */
+void print_restart(struct print_output *output, const struct job *job, void *partial);
+
+/*
  * If `status`, that of the run, is STATUS_OK, writes the finished partial and completes the output;
  * fails with STATUS_DATA if not all of it was written. Else gives the output up and returns
  * `status`.

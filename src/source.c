@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "digest.h"
 #include "source_frames.h"
 #include "source_internal.h"
 
@@ -48,8 +49,24 @@ static uint64_t source_file_size(const struct stat *info, off_t offset)
     return info->st_size > offset ? (uint64_t)(info->st_size - offset) : 0;
 }
 
-/* Looks at a file before anything is read, so that a bad name is told at once; adds up *size. */
-static enum status source_check_name(const char *name, uint64_t *size, struct failure *failure)
+/* Adds a file to what is known of all. */
+static void source_add_origin(struct source_origin *origin, const struct stat *info, off_t offset)
+{
+    const uint64_t words[] = {
+        (uint64_t)info->st_dev,         (uint64_t)info->st_ino,          (uint64_t)info->st_size,
+        (uint64_t)info->st_mtim.tv_sec, (uint64_t)info->st_mtim.tv_nsec,
+    };
+    uint64_t bytes = source_file_size(info, offset);
+    bool is_unknown = origin->size == SOURCE_SIZE_UNKNOWN || bytes == SOURCE_SIZE_UNKNOWN;
+
+    origin->size = is_unknown ? SOURCE_SIZE_UNKNOWN : origin->size + bytes;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        origin->digest = digest_add(origin->digest, words[i]);
+}
+
+/* Looks at a file before anything is read, so that a bad name is told at once. */
+static enum status source_check_name(const char *name, struct source_origin *origin,
+                                     struct failure *failure)
 {
     struct stat info;
     bool is_stdin = source_is_stdin(name);
@@ -61,20 +78,20 @@ static enum status source_check_name(const char *name, uint64_t *size, struct fa
     if (!is_stdin && faccessat(AT_FDCWD, name, R_OK, AT_EACCESS) != 0)
         return source_fail(failure, name, strerror(errno));
 
-    off_t offset = is_stdin && S_ISREG(info.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
-    uint64_t bytes = source_file_size(&info, offset);
-    *size = *size == SOURCE_SIZE_UNKNOWN || bytes == SOURCE_SIZE_UNKNOWN ? SOURCE_SIZE_UNKNOWN
-                                                                         : *size + bytes;
+    off_t offset = is_stdin && S_ISREG(info.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
+    if (offset >= 0)
+        origin->stdin_offset = offset;
+    source_add_origin(origin, &info, offset >= 0 ? offset : 0);
     return STATUS_OK;
 }
 
 enum status source_open(struct source **source, char *const *names, size_t count,
                         size_t element_bytes, struct failure *failure)
 {
-    uint64_t size = 0;
+    struct source_origin origin = {.stdin_offset = -1};
 
     for (size_t i = 0; i < count; i++) {
-        if (source_check_name(names[i], &size, failure) != STATUS_OK)
+        if (source_check_name(names[i], &origin, failure) != STATUS_OK)
             return failure->status;
     }
     struct source *made = calloc(1, sizeof *made);
@@ -87,8 +104,9 @@ enum status source_open(struct source **source, char *const *names, size_t count
     made->names = names;
     made->count = count;
     made->format.element_bytes = element_bytes;
-    made->size = size;
-    made->wanted = size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
+    made->size = origin.size;
+    made->origin = origin;
+    made->wanted = origin.size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
     pthread_mutex_init(&made->join_lock, NULL);
     pthread_cond_init(&made->joining, NULL);
     pthread_mutex_init(&made->lock, NULL);
@@ -216,6 +234,34 @@ void source_close(struct source *source)
     free(source);
 }
 
+enum status source_repeat(struct source **source, struct failure *failure)
+{
+    char *const *names = (*source)->names;
+    size_t count = (*source)->count;
+    bool decodes = (*source)->decodes;
+    uint64_t decoding_memory = (*source)->decoding_memory;
+    struct source_format format = (*source)->format;
+    struct source_origin origin = (*source)->origin;
+
+    if (origin.size == SOURCE_SIZE_UNKNOWN)
+        return status_fail(failure, STATUS_DATA, "the input is not of files alone");
+    source_close(*source); /* first, since it may share its offset in standard input */
+    *source = NULL;
+    if (origin.stdin_offset >= 0)
+        lseek(STDIN_FILENO, origin.stdin_offset, SEEK_SET); /* cannot fail, as in source_input.c */
+    if (source_open(source, names, count, format.element_bytes, failure) != STATUS_OK)
+        return failure->status;
+    if ((*source)->origin.digest != origin.digest) {
+        source_close(*source);
+        *source = NULL;
+        return status_fail(failure, STATUS_DATA, "the input has changed since it was read first");
+    }
+    if (decodes)
+        source_decode(*source, decoding_memory);
+    (*source)->format = format;
+    return STATUS_OK;
+}
+
 bool source_join(struct source *source)
 {
     pthread_mutex_lock(&source->join_lock);
@@ -225,6 +271,14 @@ bool source_join(struct source *source)
     source->joined += wanted;
     pthread_mutex_unlock(&source->join_lock);
     return wanted;
+}
+
+void source_leave(struct source *source)
+{
+    pthread_mutex_lock(&source->join_lock);
+    source->joined--;
+    pthread_cond_broadcast(&source->joining);
+    pthread_mutex_unlock(&source->join_lock);
 }
 
 /* Lets `more` pullers join (UINT_MAX: all), or for 0 none any more. */

@@ -67,6 +67,14 @@ enum status source_look(struct source *source, bool *is_text, struct failure *fa
 /* Sets what chunks are made of, if it is not binary elements as given to source_open. */
 void source_set_format(struct source *source, const struct source_format *format);
 
+/*
+ * Closes *source, no pull being under way, and opens in its place the same stream, from where it
+ * began and set up likewise. Fails with STATUS_DATA if not all of it are regular files, or one of
+ * them is another one now, or has another size or time of change; *source is then closed and NULL,
+ * or as it was.
+ */
+enum status source_repeat(struct source **source, struct failure *failure);
+
 /* No pull may be under way. NULL is allowed. */
 void source_close(struct source *source);
 
@@ -79,6 +87,9 @@ void source_close(struct source *source);
  * they also are when there are frames that nobody decodes. Thread-safe.
  */
 bool source_join(struct source *source);
+
+/* Tells that one that has joined cannot pull: another may join in its place. Thread-safe. */
+void source_leave(struct source *source);
 
 /*
  * Fills `buffer` with the next chunk, `capacity` bytes at the most: at least one element, or

@@ -48,13 +48,21 @@ struct source_range {
     size_t bytes; /* 0: nothing claimed */
 };
 
+/* What the names stood for before anything was read. */
+struct source_origin {
+    uint64_t size;      /* of all, or SOURCE_SIZE_UNKNOWN: not all are regular files */
+    off_t stdin_offset; /* -1: standard input is not one of them, or no regular file */
+    uint64_t digest;    /* which files they are, and of what size and time (digest.h) */
+};
+
 struct source {
     char *const *names;
     size_t count;
     struct source_format format; /* const once pulling has begun, as are the next two */
     bool decodes;                /* compressed files are decoded, */
     uint64_t decoding_memory;    /* in windows of that many bytes; 0: as usual */
-    uint64_t size;
+    uint64_t size;               /* of the stream, or SOURCE_SIZE_UNKNOWN */
+    struct source_origin origin;
     int wake[2]; /* a pipe: readable once the source is stopped */
     atomic_bool stopped;
 

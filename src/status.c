@@ -36,6 +36,15 @@ enum status status_fail_at(struct failure *failure, uint64_t position, enum stat
     return status;
 }
 
+bool status_is_before(const struct failure *a, const struct failure *b)
+{
+    bool is_device = a->status == STATUS_ENGINE;
+
+    if (is_device != (b->status == STATUS_ENGINE))
+        return is_device;
+    return a->position < b->position;
+}
+
 void status_print(const char *format, ...)
 {
     char line[PATH_MAX + 512];

@@ -9,6 +9,7 @@
 #define GPUHIST_STATUS_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The exit statuses, as documented in the manual. */
@@ -16,7 +17,7 @@ enum status {
     STATUS_OK = 0,
     STATUS_DATA = 1,   /* data or I/O error */
     STATUS_USAGE = 2,  /* the command line is wrong */
-    STATUS_ENGINE = 3, /* the engine asked for cannot run */
+    STATUS_ENGINE = 3, /* the engine asked for cannot run; within the program: a device failed */
 };
 
 /* A failure that does not belong to a place in the input. */
@@ -41,6 +42,12 @@ enum status status_fail(struct failure *failure, enum status status, const char 
 /* As status_fail, for a failure at byte `position` of the input stream. */
 enum status status_fail_at(struct failure *failure, uint64_t position, enum status status,
                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * Whether failure `a` is to be told rather than `b`: the one that is first in the stream, but that
+ * of a device before all, since what was lost with it may hold an earlier one. Pure.
+ */
+bool status_is_before(const struct failure *a, const struct failure *b);
 
 /*
  * Prints one line "gpuhist: MESSAGE" on standard error, control characters shown as '?', so that a

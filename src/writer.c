@@ -19,6 +19,8 @@ struct writer {
     const char *name;        /* NULL: standard output */
     struct output_file file; /* fd alone is used for standard output */
     int error;               /* errno of the first write that failed */
+    uint64_t written;        /* bytes, by the file's end, */
+    uint64_t skipped;        /* and those to come that it has already */
     size_t used;
     char buffer[WRITER_BUFFER_BYTES];
 };
@@ -45,6 +47,7 @@ enum status writer_open(struct writer **writer, const char *name, struct failure
         return status_fail(failure, STATUS_DATA, "no memory for the output");
 
     made->name = name;
+    made->written = made->skipped = 0;
     made->file = (struct output_file){.fd = STDOUT_FILENO, .is_stream = true};
     made->error = name ? output_file_open(&made->file, name) : 0;
     made->used = 0;
@@ -64,16 +67,18 @@ static void writer_wait(int fd)
     poll(&room, 1, -1);
 }
 
-/* Writes all of data[0..bytes), or keeps the error. */
+/* Writes all of data[0..bytes) but what is to be skipped, or keeps the error. */
 static void writer_put(struct writer *writer, const char *data, size_t bytes)
 {
-    size_t done = 0;
+    size_t done = writer->skipped < bytes ? (size_t)writer->skipped : bytes;
 
+    writer->skipped -= done;
     while (done < bytes && writer->error == 0) {
         ssize_t n = write(writer->file.fd, data + done, bytes - done);
-        if (n >= 0)
+        if (n >= 0) {
             done += (size_t)n;
-        else if (errno == EAGAIN || errno == EWOULDBLOCK)
+            writer->written += (uint64_t)n;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK)
             writer_wait(writer->file.fd);
         else if (errno != EINTR)
             writer->error = errno;
@@ -120,11 +125,21 @@ enum status writer_flush(struct writer *writer, struct failure *failure)
     return writer->error == 0 ? STATUS_OK : writer_fail(writer->name, writer->error, failure);
 }
 
+void writer_restart(struct writer *writer)
+{
+    writer->used = 0;
+    writer->skipped = writer->written;
+}
+
 enum status writer_close(struct writer *writer, struct failure *failure)
 {
     enum status status = STATUS_OK;
 
     writer_empty(writer);
+    if (writer->skipped > 0 && writer->error == 0) {
+        writer_discard(writer);
+        return status_fail(failure, STATUS_DATA, "the input has changed since it was read first");
+    }
     if (writer->error == 0 && writer->name)
         writer->error = output_file_complete(&writer->file);
     else if (!writer->name && close(STDOUT_FILENO) != 0 && writer->error == 0)

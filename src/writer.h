@@ -47,8 +47,15 @@ bool writer_is_stream(const struct writer *writer);
 enum status writer_flush(struct writer *writer, struct failure *failure);
 
 /*
+ * Begins again: what is written from now on is, from its beginning, what was written so far, of
+ * which that much is not written twice.
+ */
+void writer_restart(struct writer *writer);
+
+/*
  * Writes out what is buffered, closes the file and frees the writer. Fails with STATUS_DATA if this
- * or any write before it failed; a named file is then as it was before.
+ * or any write before it failed, or less was written than before writer_restart; a named file is
+ * then as it was before.
  */
 enum status writer_close(struct writer *writer, struct failure *failure);
 

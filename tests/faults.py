@@ -13,6 +13,7 @@ import errno
 import gzip
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,11 @@ SECONDS = 60  # only a run that hangs takes longer
 
 # Where a run without a usable GPU ends before the GPU has been given anything.
 CUDA_STARTS = {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaInitDevice",
-               "cudaSetDevice", "cudaDeviceGetAttribute", "cudaMalloc"}
+               "cudaSetDevice", "cudaDeviceGetAttribute", "cudaMalloc", "fault_device_probe",
+               "fault_device_prepare", "fault_device_open", "fault_device_worker_open"}
+
+# What a device's failure is told with where the CPU then does all from the beginning.
+AGAIN = re.compile(rb"gpuhist: [^\n]+; starting again on the CPU\n")
 
 
 # --- inputs, and what must come of them ----------------------------------------------------------
@@ -89,6 +94,9 @@ def cases():
     count = collections.Counter(VALUES)
     yield Case("histogram of a file into a file", small(["--bins", str(BINS), "-o", "out", "in"]),
                files={"in": BINARY, "out": OLD}, written={"out": histogram(VALUES)})
+    yield Case("bins of whatever comes", small(["--width", "100", "in"]), b"".join(
+        b"%d\t%d\t%d\n" % (low, low + 100, sum(low <= value < low + 100 for value in VALUES))
+        for low in range(0, BINS, 100)), files={"in": BINARY})
     yield Case("many bins, from a pipe", small(["--bins", "4M"]), histogram(VALUES),
                stdin=BINARY)
     yield Case("fields of two files of text",
@@ -169,8 +177,10 @@ class Run:
             raise SystemExit(f"{self.what}: {what}; status {self.status}, stdout "
                              f"{self.stdout[:200]!r}, stderr:\n{self.stderr.decode()[:3000]}")
 
-    def check_done(self):
-        self.check(self.status == 0 and self.stderr == b"", "not done")
+    def check_done(self, again=False):
+        """`again`: it may have been done again from the beginning."""
+        told = self.stderr == b"" or (again and AGAIN.fullmatch(self.stderr))
+        self.check(self.status == 0 and told, "not done")
         self.check(self.stdout == self.case.stdout, "a wrong result")
         self.check(self.left == {**self.case.files, **self.case.written}, f"files {list(self.left)}")
 
@@ -190,15 +200,18 @@ class Run:
 def count_up(case, function, mode, engine):
     """Lets one call after the other fail; returns how many there were."""
     n = 1
+    is_device = is_of_device(function)
+    can_repeat = is_device and engine == "auto" and case.stdin is None
     while True:
         run = Run(case, f"{function}:{n}{mode}", engine)
         if not run.struck or run.status == 0:
-            run.check_done()
+            run.check_done(again=run.struck and can_repeat)
         else:
             run.check(mode in ("", "+"), "this is no failure")
+            run.check(not can_repeat, "the CPU did not do it again")
             starts = function in CUDA_STARTS and mode == "+" and n == 1
             run.check(not (starts and engine == "auto"), "the CPU did not do the work")
-            statuses = [3] if starts else [1, 3] if engine == "cuda" else [1]
+            statuses = [1] if engine != "cuda" else [3] if is_device else [1, 3]
             run.check_failed(statuses, printed=function in ("close", "dup"))
         if not run.struck:
             return n - 1
@@ -219,16 +232,23 @@ def count_up_all(units):
 
 # --- the tests -----------------------------------------------------------------------------------
 
-def functions(is_cuda):
+def is_of_device(function):
+    return function.startswith(("cuda", "__cuda", "fault_device"))
+
+
+def functions(prefix):
+    """The names of those that begin so, or if it is empty of those that are of no device."""
     names = subprocess.run([GPUHIST], env={**os.environ, "GPUHIST_FAULT": "list"}, check=True,
                            capture_output=True, text=True).stdout.split()
-    return [name for name in names if name.lstrip("_").startswith("cuda") == is_cuda]
+    if prefix:
+        return [name for name in names if name.lstrip("_").startswith(prefix)]
+    return [name for name in names if not is_of_device(name)]
 
 
 def test_once(engines):
     every = [*cases(), *plain_cases()]
     calls = count_up_all((case, function, "", "cpu") for case in every
-                         for function in functions(False))
+                         for function in functions(""))
     never = [function for function, count in calls.items() if count == 0]
     if never:
         raise SystemExit(f"never called: {never}")
@@ -236,7 +256,7 @@ def test_once(engines):
 
 def test_on(engines):
     every = [*cases(), *plain_cases()]
-    count_up_all((case, function, "+", "cpu") for case in every for function in functions(False))
+    count_up_all((case, function, "+", "cpu") for case in every for function in functions(""))
 
 
 def test_harmless(engines):
@@ -255,8 +275,20 @@ def test_cuda(engines):
     if "cuda" not in engines:
         raise SystemExit("no GPU")
     count_up_all((case, function, mode, engine) for case in cases()
-                 for function in functions(True) for mode in ("", "+")
+                 for function in functions("cuda") for mode in ("", "+")
                  for engine in ("cuda", "auto"))
+
+
+def test_device(engines):
+    """The device made for tests: it needs no GPU."""
+    os.environ["GPUHIST_FAULT_DEVICE"] = "1"
+    calls = count_up_all((case, function, mode, engine) for case in cases()
+                         for function in functions("fault_device") for mode in ("", "+")
+                         for engine in ("cuda", "auto"))
+    never = [function for function, count in calls.items()
+             if count == 0 and function != "fault_device_worker_flush"]  # where the writer is slow
+    if never:
+        raise SystemExit(f"never called: {never}")
 
 
 def test_cuda_host(engines):

@@ -55,7 +55,18 @@ static void gate_pass(struct gate *gate)
 }
 
 /* Where a device fails. */
-enum fault { NO_FAULT, AT_PROBE, AT_PREPARE, AT_OPEN, AT_WORKER_OPEN, AT_ABSORB, AT_FINISH };
+enum fault {
+    NO_FAULT,
+    AT_PROBE,
+    AT_PREPARE,
+    AT_OPEN,
+    AT_WORKER_OPEN,
+    AT_BUFFER,
+    AT_ABSORB,
+    AT_WORKER_FINISH,
+    AT_FINISH,
+    AT_IDLE, /* one worker comes too late to get a chunk, and can do nothing more */
+};
 
 /*
  * How the engines behave in the test that runs. What a device reads before it is called in is
@@ -63,12 +74,15 @@ enum fault { NO_FAULT, AT_PROBE, AT_PREPARE, AT_OPEN, AT_WORKER_OPEN, AT_ABSORB,
  */
 static struct {
     _Atomic(enum fault) fault;
+    unsigned sound_chunks; /* that the device still absorbs */
     atomic_uint devices;
     struct gate *_Atomic ready;    /* what the device's preparation waits for; NULL: nothing */
     struct gate *_Atomic prepared; /* opened when that is done */
-    bool cpu_waits;     /* CPU workers absorb one chunk, and then wait for the device's */
-    bool holds;         /* a feeder keeps the first chunk until others have had many */
-    struct gate joined; /* a feeder has absorbed a chunk */
+    bool cpu_waits;       /* CPU workers absorb one chunk, and then wait for the device's */
+    bool holds;           /* a feeder keeps the first chunk until others have had many */
+    struct gate joined;   /* the device has absorbed a chunk, behind those that are sound */
+    atomic_bool has_late; /* the late worker is found, for AT_IDLE */
+    atomic_size_t bytes;  /* that both engines have absorbed */
     atomic_uint cpu_chunks;
     atomic_uint device_chunks;
     atomic_uint sessions; /* open, as the next */
@@ -80,6 +94,7 @@ struct actor {
     const struct job *job;
     void *partial;
     unsigned chunks;
+    bool is_late;
     struct chunk held; /* a device's last chunk, which it settles when it is asked for a buffer */
     char *slots[2];
     unsigned turn;
@@ -218,6 +233,7 @@ static enum status quick_absorb(void *worker, const struct chunk *chunk, struct 
     struct actor *self = worker;
 
     atomic_fetch_add(&play.cpu_chunks, 1);
+    atomic_fetch_add(&play.bytes, chunk->bytes);
     if (play.cpu_waits && self->chunks++ > 0)
         gate_pass(&play.joined);
     return actor_count(self, chunk, failure);
@@ -272,10 +288,15 @@ static enum status slow_open(const struct job *job, const struct engine_options 
     return actor_open(job, options, partial, session, failure);
 }
 
+static enum status slow_fail(struct failure *failure)
+{
+    return status_fail(failure, STATUS_ENGINE, "the device has failed");
+}
+
 static enum status slow_finish(void *session, struct failure *failure)
 {
     (void)session;
-    return play.fault == AT_FINISH ? status_fail(failure, STATUS_ENGINE, "no result") : STATUS_OK;
+    return play.fault == AT_FINISH ? slow_fail(failure) : STATUS_OK;
 }
 
 static unsigned slow_workers(const void *session)
@@ -290,7 +311,9 @@ static enum status slow_worker_open(void *session, void **worker, struct failure
         gate_open(&play.joined); /* nobody else will */
     if (play.fault == AT_WORKER_OPEN)
         return status_fail(failure, STATUS_ENGINE, "no stream");
-    return actor_open_worker(session, 4 * 1021, worker);
+    actor_open_worker(session, 4 * 1021, worker);
+    ((struct actor *)*worker)->is_late = !atomic_exchange(&play.has_late, true);
+    return STATUS_OK;
 }
 
 static enum status slow_buffer(void *worker, struct engine_buffer *buffer, struct failure *failure)
@@ -298,7 +321,10 @@ static enum status slow_buffer(void *worker, struct engine_buffer *buffer, struc
     struct actor *self = worker;
 
     *buffer = (struct engine_buffer){.data = self->slots[self->turn], .capacity = self->capacity};
-    (void)failure;
+    while (play.fault == AT_IDLE && self->is_late && atomic_load(&play.bytes) < 4 * ELEMENTS)
+        sched_yield();
+    if (play.fault == AT_BUFFER && atomic_load(&play.device_chunks) > play.sound_chunks)
+        return slow_fail(failure);
     return STATUS_OK;
 }
 
@@ -306,6 +332,7 @@ static enum status slow_absorb(void *worker, const struct chunk *chunk, struct f
 {
     struct actor *self = worker;
     unsigned chunks = atomic_fetch_add(&play.device_chunks, 1);
+    atomic_fetch_add(&play.bytes, chunk->bytes);
     enum status status = STATUS_OK;
 
     if (self->held.bytes > 0)
@@ -314,13 +341,23 @@ static enum status slow_absorb(void *worker, const struct chunk *chunk, struct f
     self->turn ^= 1;
     while (play.cpu_waits && atomic_load(&play.cpu_chunks) == 0)
         sched_yield();
-    gate_open(&play.joined);
+    if (chunks >= play.sound_chunks)
+        gate_open(&play.joined);
     while (play.holds && chunks == 0 &&
            atomic_load(&play.cpu_chunks) + atomic_load(&play.device_chunks) < 40)
         sched_yield();
-    if (play.fault == AT_ABSORB)
-        return status_fail(failure, STATUS_ENGINE, "the device has failed");
+    if (play.fault == AT_ABSORB && chunks >= play.sound_chunks)
+        return slow_fail(failure);
     return status;
+}
+
+static enum status slow_finish_worker(void *worker, struct failure *failure)
+{
+    const struct actor *self = worker;
+
+    if (play.fault == AT_WORKER_FINISH || (play.fault == AT_IDLE && self->is_late))
+        return slow_fail(failure);
+    return actor_finish_worker(worker, failure);
 }
 
 static const struct engine slow_engine = {
@@ -335,8 +372,8 @@ static const struct engine slow_engine = {
     .worker_open = slow_worker_open,
     .worker_buffer = slow_buffer,
     .worker_absorb = slow_absorb,
-    .worker_flush = actor_finish_worker,
-    .worker_finish = actor_finish_worker,
+    .worker_flush = slow_finish_worker,
+    .worker_finish = slow_finish_worker,
     .worker_close = actor_close_worker,
 };
 
@@ -354,6 +391,7 @@ struct scene {
     unsigned devices[DEVICES];
     size_t device_count;
     uint64_t told_size; /* 0: the file's */
+    bool repeats;       /* if a device has failed, on the engine that always runs */
     struct pipeline_watcher watcher;
     struct pipeline_report report;
     struct failure failure;
@@ -381,11 +419,14 @@ static struct scene scene_begin(void)
     struct scene scene = {.operation = OPERATION_REDUCE, .device_count = 1};
 
     play.fault = NO_FAULT;
+    play.sound_chunks = 0;
     play.devices = 1;
     play.ready = play.prepared = NULL;
     play.cpu_waits = true;
     play.holds = false;
     play.joined.is_open = false;
+    atomic_store(&play.has_late, false);
+    atomic_store(&play.bytes, 0);
     atomic_store(&play.cpu_chunks, 0);
     atomic_store(&play.device_chunks, 0);
     total.count = total.sum = 0;
@@ -405,6 +446,28 @@ static void *scene_partial(struct scene *scene, const struct job *job, struct wr
         abort();
     stalin_sort_connect(partial, *writer, NULL);
     return partial;
+}
+
+/* Runs the task once more, without devices, as run.c does. */
+static void scene_repeat(struct scene *scene, struct pipeline_task *task, struct writer *writer)
+{
+    const struct job *job = task->job;
+    struct source *source = task->source;
+    void *partial = NULL;
+
+    if (source_repeat(&source, &scene->failure) != STATUS_OK ||
+        operations[job->operation]->create(job, &partial, &scene->failure) != STATUS_OK)
+        abort();
+    operations[job->operation]->destroy(task->partial);
+    if (writer) {
+        writer_restart(writer);
+        stalin_sort_connect(partial, writer, NULL);
+    }
+    task->source = source;
+    task->partial = partial;
+    task->engine = engine_last(table)->name;
+    total.count = total.sum = 0;
+    scene->status = pipeline_run(task, &scene->report, &scene->failure);
 }
 
 static void scene_run(struct scene *scene)
@@ -430,15 +493,34 @@ static void scene_run(struct scene *scene)
         .watcher = &scene->watcher,
     };
     scene->status = pipeline_run(&task, &scene->report, &scene->failure);
+    if (scene->repeats && scene->status == STATUS_ENGINE)
+        scene_repeat(scene, &task, writer);
     struct failure failure;
     if (writer && writer_close(writer, &failure) != STATUS_OK)
         abort();
-    operations[job.operation]->destroy(partial);
-    source_close(source);
+    operations[job.operation]->destroy(task.partial);
+    source_close(task.source);
     unlink(scene->name);
 }
 
-/* Whether all was counted once, or the run failed with that message; and nothing is left open. */
+/* Whether everything has survived: the output is the input. */
+static bool scene_output_is_right(const struct scene *scene)
+{
+    FILE *file = fopen(scene->output, "rb");
+    uint32_t wanted = 0;
+    uint32_t value;
+
+    while (file && fread(&value, sizeof value, 1, file) == 1 && value == wanted)
+        wanted++;
+    bool right = file && wanted == ELEMENTS && feof(file);
+    if (file)
+        fclose(file);
+    return right || tap_note("%u survivors", wanted);
+}
+
+/*
+ * Whether all was counted once, or a device has failed with that message; and nothing is left open.
+ */
 static bool scene_is_right(const struct scene *scene, const char *message)
 {
     bool right = atomic_load(&play.sessions) == 0 && atomic_load(&play.workers) == 0;
@@ -447,7 +529,7 @@ static bool scene_is_right(const struct scene *scene, const char *message)
         tap_note("%u sessions and %u workers are open", atomic_load(&play.sessions),
                  atomic_load(&play.workers));
     if (message)
-        return (scene->status == STATUS_DATA && strcmp(scene->failure.message, message) == 0 &&
+        return (scene->status == STATUS_ENGINE && strcmp(scene->failure.message, message) == 0 &&
                 right) ||
                tap_note("status %d, '%s'", (int)scene->status, scene->failure.message);
     if (scene->status != STATUS_OK)
@@ -581,42 +663,62 @@ static void test_unusable(void)
 static void test_fails_midway(void)
 {
     static const enum operation_id ids[] = {OPERATION_REDUCE, OPERATION_STALIN_SORT};
+    static const enum fault faults[] = {AT_BUFFER, AT_ABSORB, AT_WORKER_FINISH, AT_FINISH};
 
-    for (int i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2 * 4 * 2; i++) {
         struct scene scene = scene_begin();
-        scene.operation = ids[i];
-        play.fault = AT_ABSORB;
+        scene.operation = ids[i % 2];
+        play.fault = faults[i / 2 % 4];
+        play.sound_chunks = i / 8 * 5;
         scene_run(&scene);
         tap_ok(scene_is_right(&scene, "the device has failed"),
-               "a device that fails midway ends the run: %s", operations[ids[i]]->name);
-        scene = scene_begin();
-        scene.operation = ids[i];
-        play.fault = AT_FINISH;
-        scene_run(&scene);
-        tap_ok(scene_is_right(&scene, "no result"), "and so does one whose result is lost");
+               "a device that fails midway ends the run: %s, fault %d, chunk %u",
+               operations[ids[i % 2]]->name, (int)play.fault, play.sound_chunks);
         unlink(scene.output);
     }
 }
 
-/* Everything survives: the output is the input. */
+/* What a device has failed with is done again, from the beginning. */
+static void test_again(void)
+{
+    static const enum operation_id ids[] = {OPERATION_REDUCE, OPERATION_STALIN_SORT};
+    static const enum fault faults[] = {AT_BUFFER, AT_ABSORB, AT_WORKER_FINISH, AT_FINISH};
+
+    for (int i = 0; i < 2 * 4; i++) {
+        struct scene scene = scene_begin();
+        scene.operation = ids[i % 2];
+        scene.repeats = true;
+        play.fault = faults[i / 2];
+        play.sound_chunks = 7;
+        scene_run(&scene);
+        tap_ok(scene_is_right(&scene, NULL) && scene.report.crew_count == 1 &&
+                   (i % 2 == 0 || scene_output_is_right(&scene)),
+               "and then all is done again: %s, fault %d", operations[ids[i % 2]]->name,
+               (int)play.fault);
+        unlink(scene.output);
+    }
+}
+
+static void test_idle(void)
+{
+    struct scene scene = scene_begin();
+
+    play.fault = AT_IDLE;
+    scene_run(&scene);
+    tap_ok(scene_is_right(&scene, NULL), "a worker that has had no chunk is asked for nothing");
+}
+
 static void test_ordered(void)
 {
     for (int holds = 0; holds < 2; holds++) {
         struct scene scene = scene_begin();
-        uint32_t wanted = 0;
-        uint32_t value;
 
         scene.operation = OPERATION_STALIN_SORT;
         play.holds = holds;
         scene_run(&scene);
-        FILE *file = fopen(scene.output, "rb");
-        while (file && fread(&value, sizeof value, 1, file) == 1 && value == wanted)
-            wanted++;
-        tap_ok(scene_is_right(&scene, NULL) && wanted == ELEMENTS,
+        tap_ok(scene_is_right(&scene, NULL) && scene_output_is_right(&scene),
                "an ordered operation puts the chunks of all crews in order%s",
                holds ? ", and one that is late stops nobody" : "");
-        if (file)
-            fclose(file);
         unlink(scene.output);
     }
 }
@@ -707,6 +809,8 @@ int main(void)
     test_late();
     test_unusable();
     test_fails_midway();
+    test_again();
+    test_idle();
     test_ordered();
     test_checkpoints();
     test_policy();

@@ -663,6 +663,71 @@ static void test_removed(void)
     end(&begun);
 }
 
+/* --- from the beginning again --------------------------------------------------------------------
+ */
+
+/* Whether the source of a file or two, pulled once, is opened again and then gives all. */
+static bool check_repeat(const size_t *lengths, size_t count, off_t offset)
+{
+    static const size_t capacities[] = {4096, 100003};
+    static char standard_input[] = "-";
+    struct begun begun;
+    struct failure failure;
+    struct pull pull;
+    struct chunk chunk;
+
+    scene_make_regular(&begun.scene, lengths, count);
+    size_t bytes = begun.scene.bytes - (size_t)offset;
+    char *name = begun.scene.names[0];
+    int fd = open(name, O_RDONLY);
+    if (fd < 0 || dup2(fd, STDIN_FILENO) < 0 || lseek(fd, offset, SEEK_SET) != offset)
+        bail_out(name);
+    close(fd);
+    begun.scene.names[0] = offset > 0 ? standard_input : name;
+    begun.source = scene_open(&begun.scene, 1);
+    source_set_format(begun.source, &(struct source_format){.element_bytes = 4});
+    if (source_pull(begun.source, begun.buffer, sizeof begun.buffer, &chunk, &failure) ||
+        source_repeat(&begun.source, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    pull_all(&pull, begun.source, bytes, 4, capacities, 2);
+    bool right = pull_succeeded(&pull) && pull_is_contiguous(&pull, bytes) &&
+                 memcmp(pull.output, begun.scene.content + offset, bytes) == 0;
+    pull_clear(&pull);
+    begun.scene.names[0] = name;
+    end(&begun);
+    return right;
+}
+
+/* Whether a source that cannot be opened again says so. */
+static bool repeat_fails(struct source **source, const char *text)
+{
+    struct failure failure = {.status = STATUS_OK};
+
+    return (source_repeat(source, &failure) == STATUS_DATA && strstr(failure.message, text)) ||
+           tap_note("%s", failure.message);
+}
+
+static void test_repeat(void)
+{
+    static const size_t lengths[] = {200000, 1000};
+    struct begun begun;
+
+    tap_ok(check_repeat(lengths, 1, 0) && check_repeat(lengths, 2, 0) &&
+               check_repeat(lengths + 1, 1, 0) && check_repeat(lengths, 2, 400) &&
+               check_repeat(lengths, 1, 150000) && check_repeat(lengths + 1, 1, 100),
+           "files are read again from where they began");
+    begin(&begun, lengths, 2);
+    if (truncate(begun.scene.names[1], 2000) != 0)
+        bail_out("truncate");
+    tap_ok(repeat_fails(&begun.source, "has changed") && !begun.source, "unless they have changed");
+    end(&begun);
+    begin(&begun, lengths, 2);
+    if (unlink(begun.scene.names[0]) != 0)
+        bail_out("unlink");
+    tap_ok(repeat_fails(&begun.source, strerror(ENOENT)) && !begun.source, "or are gone");
+    end(&begun);
+}
+
 /* --- waiting, and stopping ----------------------------------------------------------------------
  */
 
@@ -704,6 +769,18 @@ static bool pulls(struct source *source, const char *text)
 static void send_text(int fd, const char *text)
 {
     write_all(fd, (const unsigned char *)text, strlen(text));
+}
+
+static void test_repeat_pipe(void)
+{
+    int writer = stdin_pipe_open();
+    struct source *source = stdin_source(1);
+
+    send_text(writer, "abc");
+    tap_ok(repeat_fails(&source, "not of files") && source && pulls(source, "abc"),
+           "a pipe cannot be read again, and is left as it was");
+    close(writer);
+    source_close(source);
 }
 
 static void test_no_waiting(void)
@@ -908,6 +985,22 @@ static int joiner_wait(struct joiner *joiner)
     return atomic_load(&joiner->answer);
 }
 
+/* Who leaves makes room for one that waits. */
+static bool check_join_leave(void)
+{
+    int fd = stdin_pipe_open();
+    struct source *source = stdin_source(4);
+    struct joiner joiner;
+    bool right = source_join(source);
+
+    joiner_start(&joiner, source);
+    source_leave(source);
+    right = joiner_wait(&joiner) == 1 && right;
+    close(fd);
+    source_close(source);
+    return right;
+}
+
 /* A pipe whose reader waits for each piece has one puller; the end lets nobody in. */
 static bool check_join_idle(void)
 {
@@ -976,6 +1069,7 @@ static void test_join(void)
 {
     tap_ok(check_join_idle(), "source_join: a pipe that is waited for has one puller");
     tap_ok(check_join_behind(), "source_join: a pipe that is always full gets more");
+    tap_ok(check_join_leave(), "source_leave: another joins instead");
     tap_ok(check_join_file(), "source_join: a file lets all in, a stopped source none");
 }
 
@@ -1221,6 +1315,8 @@ int main(void)
     test_truncated_early();
     test_grown();
     test_removed();
+    test_repeat();
+    test_repeat_pipe();
     test_no_waiting();
     test_pipe_behind_file();
     test_try();

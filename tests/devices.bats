@@ -1,0 +1,196 @@
+#!/usr/bin/env bats
+# A device that fails midway, by a device made for tests (src/fault_device.h): the CPU does all from
+# the beginning where the input can be read again, and nowhere is there a wrong result. It takes a
+# build configured with --enable-faults; what fails when in each operation is in faults.py.
+
+load helpers
+
+AGAIN="gpuhist: the device made for tests has failed; starting again on the CPU"
+
+setup() {
+    GPUHIST_FAULT=list "$GPUHIST" 2>/dev/null | grep -q '^fault_device' ||
+        skip "not built with --enable-faults"
+    cd "$BATS_TEST_TMPDIR"
+    export GPUHIST_FAULT_DEVICE=1
+}
+
+# failing FUNCTION:N[+] ARG...: gpuhist on the CPU and on the device, of which that call fails; if
+# there is one there is then a file "mark".
+failing() {
+    local fault=$1
+    shift
+    rm -f mark
+    GPUHIST_FAULT_MARK=mark GPUHIST_FAULT=fault_device_$fault timeout 60 "$GPUHIST" "$@" \
+        --gpus 0 --threads 2 --chunk-size 16K
+}
+
+# assert_told FILE: it is what the last run told on stderr: that all was done again, if it was.
+assert_told() {
+    if [ -e mark ]; then [ "$(cat "$1")" = "$AGAIN" ]; else [ ! -s "$1" ]; fi
+}
+
+# assert_again STDOUT [LINE]...: the last run ended well, was done again, and told no more than that
+# and these lines.
+assert_again() {
+    local wanted=("$AGAIN" "${@:2}")
+    if [ "$status" -ne 0 ] || [ "$output" != "$1" ] ||
+        [ "${stderr_lines[*]}" != "${wanted[*]}" ]; then
+        printf 'status %s, stdout "%s", stderr:\n%s\n' "$status" "$output" "$stderr"
+        return 1
+    fi
+}
+
+@test "the device made for tests counts, beside the CPU" {
+    random_file in '<i4' 0 50 300000
+    counts_of d4 in >expected
+    GPUHIST_FAULT=fault_device_probe:100 run -0 --separate-stderr \
+        timeout 60 "$GPUHIST" --bins 50 --gpus 0 --threads 2 --chunk-size 16K --stats in
+    [ "$output" = "$(cat expected)" ]
+    [[ $stderr == *"gpuhist: cuda: "*"gpuhist: cpu: "* ]]
+}
+
+@test "a device that cannot begin is none" {
+    random_file in '<i4' 0 50 300000
+    counts_of d4 in >expected
+    for fault in probe:1+ prepare:1 open:1 worker_open:1+; do
+        run -0 --separate-stderr failing $fault --bins 50 --verbose in
+        [ "$output" = "$(cat expected)" ]
+        [[ $stderr == "gpuhist: engine cuda is not used: "*"has failed"*"engine cpu was used"* ]]
+        run -0 --separate-stderr failing $fault --bins 50 - < <(cat in)
+        [ "$output" = "$(cat expected)" ] && [ -z "$stderr" ]
+    done
+}
+
+@test "an engine asked for by name that fails is an error with status 3" {
+    random_file in '<i4' 0 50 300000
+    echo old >out
+    for fault in probe:1 open:1 worker_open:1 worker_buffer:5 worker_absorb:2 worker_finish:1 finish:1; do
+        run --separate-stderr failing $fault --bins 50 --engine cuda -o out in
+        assert_failed 3 "has failed"
+        [ "$(cat out)" = old ]
+    done
+}
+
+@test "standard input is read again from where it stood, also where it is named twice" {
+    random_file in '<i4' -1000 1000 300000
+    expected=$(tail -c +4001 in | od -An -v -td4 -w4 | awk '{ n += $1 } END { printf "%d", n }')
+    for names in - "- -"; do for fault in worker_absorb:3 finish:1; do
+        # shellcheck disable=SC2086
+        run --separate-stderr bash -c '
+            exec <in
+            dd bs=4000 count=1 of=/dev/null status=none
+            GPUHIST_FAULT=$0 timeout 60 "$GPUHIST" reduce sum --binary \
+                --gpus 0 --threads 2 --chunk-size 16K "$@"' fault_device_$fault $names
+        assert_again "$expected"
+    done; done
+}
+
+@test "many files, plain and compressed" {
+    random_file in '<i4' -1000 1000 300000
+    zstd -q in -o in.zst
+    expected=$(cat in in in | od -An -v -td4 -w4 | awk '{ n += $1 } END { printf "%d", n }')
+    # shellcheck disable=SC2094  # nobody writes it
+    run --separate-stderr failing worker_absorb:1 reduce sum --binary in in.zst - <in
+    assert_again "$expected"
+}
+
+@test "invalid integers are reported once, and the first is the first" {
+    seq 100000 | awk 'NR % 20000 == 7 { print "x" NR; next } { print }' >in
+    expected=$(grep -v x in | awk '{ n += $1 } END { printf "%d", n }')
+    mapfile -t reports < <(grep -n x in | sed "s/^\([0-9]*\):\(.*\)/gpuhist: in:\1: invalid integer '\2'/")
+    [ "${#reports[@]}" -eq 5 ]
+    for fault in worker_absorb:2 worker_finish:1 finish:1; do
+        run --separate-stderr failing $fault reduce sum --invalid=warn in
+        assert_again "$expected" "${reports[@]}"
+        run --separate-stderr failing $fault reduce sum in
+        [ "$status" -eq 1 ] && [ -z "$output" ]
+        [ "${stderr_lines[-1]}" = "${reports[0]}" ]
+    done
+}
+
+@test "values outside the bins are reported once, unless --quiet; that all is done again, always" {
+    random_file in '<i4' 0 100 300000
+    expected=$(counts_of d4 in | awk '$1 < 50')
+    above=$(counts_of d4 in | awk '$1 >= 50 { n += $2 } END { print n }')
+    run --separate-stderr failing worker_absorb:2 --bins 50 in
+    assert_again "$expected" "gpuhist: values outside the bins: below 0, above $above"
+    run --separate-stderr failing worker_absorb:2 --bins 50 --quiet in
+    assert_again "$expected"
+}
+
+@test "stalin-sort goes on behind what it has written, wherever that went" {
+    numpy '
+a = (np.random.default_rng(3).integers(-999, 999, 200000) + np.arange(200000) // 40).astype("<i4")
+a.tofile("in")
+best = np.maximum.accumulate(a)
+a[a == best].tofile("kept")
+a[a != best].tofile("lost")'
+    [ "$(stat -c %s kept)" -gt 1000 ]
+    for fault in worker_absorb:1 worker_absorb:5 worker_buffer:9 worker_finish:1 worker_finish:2 finish:1; do
+        failing $fault stalin-sort --binary in --purged purged 2>err >out
+        assert_told err
+        cmp out kept
+        cmp purged lost
+        failing $fault stalin-sort --binary in -o out2 2>err | cmp - /dev/null
+        assert_told err
+        cmp out2 kept
+        failing $fault stalin-sort --binary in --purged - -o out3 2>err | cmp - lost
+        assert_told err
+        cmp out3 kept
+    done
+}
+
+@test "stalin-sort of sorted text, written in pieces" {
+    seq 200000 >in
+    for fault in worker_absorb:1 worker_absorb:5 worker_buffer:20 finish:1; do
+        failing $fault stalin-sort in 2>err | cmp - in
+        assert_told err
+    done
+}
+
+@test "an input that has changed meanwhile is an error" {
+    seq 200000 >in
+    mkfifo fifo
+    failing finish:1 stalin-sort -o fifo in 2>err 3>&- &
+    exec 4<fifo # the input has been looked at by now, and is more than fits into a pipe
+    touch -d 2001-01-01 in
+    cmp - in <&4
+    wait $! && return 1
+    [[ $(cat err) == "gpuhist: the device made for tests has failed; the CPU cannot start again: the input has changed"* ]]
+    [ "$(wc -l <err)" -eq 1 ]
+}
+
+@test "results so far, and progress, go on" {
+    random_file in '<i4' 0 50 300000
+    expected=$(counts_of d4 in)
+    failing worker_absorb:2 --bins 50 --every 1ms --progress -o out in 2>err
+    [ "$(cat out)" = "$expected" ]
+    [ ! -e mark ] || grep -qFx "$AGAIN" err
+    failing worker_absorb:2 --bins 50 --every 1ms in >out 2>err
+    [ "$(tail -n 50 out)" = "$expected" ]
+    assert_told err
+}
+
+@test "a pipe: all is right, or there is one line and no result" {
+    random_file in '<i4' 0 50 300000
+    split -b 10000 in frame.
+    for i in frame.*; do zstd -qc "$i"; done >in.zst
+    expected=$(counts_of d4 in)
+    for fault in worker_buffer:3 worker_absorb:1 worker_absorb:5 worker_finish:1 finish:1; do
+        for i in in in.zst; do
+            run --separate-stderr failing $fault --bins 50 --binary < <(cat $i)
+            [ "$output" = "$expected" ] && [ "$status" -eq 0 ] && [ -z "$stderr" ] ||
+                assert_failed 1 "has failed; the CPU cannot start again: the input is not of files alone"
+        done
+    done
+}
+
+@test "stalin-sort of a slow pipe: what was printed before is right" {
+    slow() { int32 1 5; sleep 0.3; int32 3 7; }
+    GPUHIST_FAULT=fault_device_worker_flush:1 run --separate-stderr bash -c '
+        timeout 60 "$GPUHIST" stalin-sort --type i32le --engine cuda | od -An -td4
+        exit "${PIPESTATUS[0]}"' < <(slow)
+    [ "$status" -eq 3 ]
+    [[ $stderr == "gpuhist: the device made for tests has failed" ]]
+    [[ $output =~ ^\ +1\ +5$ ]]
+}
