@@ -113,12 +113,24 @@ static cpu_guide_place_function *cpu_guide_choose_place(enum element_type type, 
     return is_wide ? wide[cpu_isa_best()] : narrow[type][cpu_isa_best()];
 }
 
-/* Whether another way to the bins is worse. That of bins of one width is vector code, but of 64-bit
- * numbers. */
-static bool cpu_guide_is_wanted(enum binning_form form)
+/*
+ * Whether it is quicker than computing the bin, which takes ns a value (Zen 4), counting included:
+ * edges 2.4 to 3.9, looked up 0.7, of 64 bits 1.0; log10 of 64 bits 1.8, 1.1, but 0.85 of 32 bits;
+ * bins of one width of 64 bits 1.5, 0.8, where distances are wide 1.4.
+ */
+static bool cpu_guide_is_wanted(enum binning_form form, bool is_wide)
 {
-    return form == BINNING_EDGES_FEW || form == BINNING_EDGES || form == BINNING_LOG10_32 ||
-           form == BINNING_LOG10_64 || form == BINNING_SCALED64 || form == BINNING_SCALED128;
+    switch (form) {
+    case BINNING_EDGES_FEW:
+    case BINNING_EDGES:
+    case BINNING_LOG10_64:
+        return true;
+    case BINNING_SCALED64:
+    case BINNING_SCALED128:
+        return !is_wide;
+    default:
+        return false;
+    }
 }
 
 /* Sets an entry: values of that bin, and of the next one from the threshold on. */
@@ -238,7 +250,7 @@ static bool cpu_guide_choose(struct cpu_guide *guide, uint64_t zero)
         for (shape.log2 = limits[i] > 0 ? CPU_GUIDE_MIXED_LOG2 : 0;
              shape.log2 <= CPU_GUIDE_LOG2_MAX; shape.log2++) {
             for (int kind = 0; kind < 4; kind++) {
-                shape.is_even = kind & 1;
+                shape.is_even = !(kind & 1);
                 shape.centre = kind & 2 ? zero : 0;
                 if (!(kind & 2 && zero == 0) && cpu_guide_fill(guide, &shape, limits[i]))
                     return true;
@@ -256,9 +268,9 @@ enum status cpu_guide_create(const struct job *job, struct cpu_guide **guide,
     __int128 high;
 
     binning_bounds(&job->binning, element, &low, &high);
-    if (!cpu_guide_is_wanted(job->binning.form) || low >= high)
-        return STATUS_OK;
     bool is_wide = high - low > (__int128)1 << 32;
+    if (!cpu_guide_is_wanted(job->binning.form, is_wide) || low >= high)
+        return STATUS_OK;
     struct cpu_guide *made = malloc(sizeof *made);
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
