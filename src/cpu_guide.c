@@ -237,6 +237,7 @@ static bool cpu_guide_fill(struct cpu_guide *guide, const struct cpu_guide_shape
     uint32_t mixed = cpu_guide_fill_side(guide, true, limit);
     if (mixed <= limit)
         mixed += cpu_guide_fill_side(guide, false, limit);
+    guide->has_mixed = mixed > 0;
     return mixed <= limit;
 }
 

@@ -50,6 +50,7 @@ struct cpu_guide {
     const struct binning *binning; /* not owned */
     cpu_guide_place_function *place;
     bool is_wide;         /* distances need 64 bits */
+    bool has_mixed;       /* buckets */
     uint32_t log2;        /* k */
     uint32_t unit;        /* as a power of 2, too */
     uint32_t side;        /* buckets on one side of the centre */
