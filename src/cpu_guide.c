@@ -16,12 +16,8 @@
 /* The largest k: half of these buckets, the others being narrower. */
 #define CPU_GUIDE_LOG2_MAX 13
 
-/*
- * Of so many bins one may begin in a mixed bucket, where there are plenty of buckets, this k and
- * more.
- */
-#define CPU_GUIDE_MIXED_SHARE 2
-#define CPU_GUIDE_MIXED_LOG2  10
+/* The least k with which buckets may be mixed: there are plenty of them then. */
+#define CPU_GUIDE_MIXED_LOG2 10
 
 /*
  * The bucket of a distance from the lowest value, in words of 32 and of 64 bits. Below the centre
@@ -241,7 +237,12 @@ static bool cpu_guide_fill(struct cpu_guide *guide, const struct cpu_guide_shape
     return mixed <= limit;
 }
 
-/* Fills it with the fewest buckets, around the lowest value or `zero` if that is not 0. */
+/*
+ * Fills it by the smallest choice that leaves no bucket mixed, around the lowest value or `zero` if
+ * that is not 0. If there is none, by one with an eighth of the bins in mixed buckets, or half of
+ * them. False if there is none of these: the binning is slow then, but searching it alone is not
+ * slower.
+ */
 static bool cpu_guide_choose(struct cpu_guide *guide, uint64_t zero)
 {
     struct cpu_guide_shape shape;
