@@ -337,3 +337,15 @@ __int128 binning_edge(const struct binning *binning, uint64_t bin)
     return low +
            (binning->starts ? (__int128)binning->starts[bin] : binning_scaled_edge(binning, bin));
 }
+
+void binning_bounds(const struct binning *binning, const struct element *element, __int128 *low,
+                    __int128 *high)
+{
+    __int128 min = element_min(element);
+    __int128 limit = element_limit(element);
+
+    *low = binning_edge(binning, 0);
+    *high = binning_edge(binning, binning->bins);
+    *low = *low > min ? *low : min;
+    *high = *high < limit ? *high : limit;
+}

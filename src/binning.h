@@ -156,6 +156,13 @@ void binning_destroy(struct binning *binning);
 /* The smallest value of bin `bin`, whether the type has it or not; for bin == bins, HI. */
 __int128 binning_edge(const struct binning *binning, uint64_t bin);
 
+/*
+ * Stores the range of the values that an element may have and that lie in the bins: low <= value <
+ * high. There are none if low is not below high.
+ */
+void binning_bounds(const struct binning *binning, const struct element *element, __int128 *low,
+                    __int128 *high);
+
 /* Whether every bin is one wide, so that a bin is named by its one value. */
 static inline bool binning_is_unit(const struct binning *binning)
 {

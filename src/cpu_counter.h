@@ -5,6 +5,7 @@
 #ifndef GPUHIST_CPU_COUNTER_H
 #define GPUHIST_CPU_COUNTER_H
 
+#include "cpu_guide.h"
 #include "histogram.h"
 
 struct cpu_counter {
@@ -37,6 +38,13 @@ static inline const struct cpu_counter *cpu_counter_choose(const struct histogra
     return histogram->entries <= CPU_COUNTER_PRIVATE_MAX ? &cpu_counter_private
                                                          : &cpu_counter_partitioned;
 }
+
+/*
+ * Counts values that a guide of the histogram's binning has placed, places[0..n). The state is of
+ * cpu_counter_private.
+ */
+void cpu_counter_private_count_places(void *state, const struct cpu_guide *guide,
+                                      const struct cpu_guide_places *places, size_t n);
 
 /*
  * The private counter with a given number of increments after which its 32-bit counters are moved

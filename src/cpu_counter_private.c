@@ -9,9 +9,13 @@
 #include "memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CPU_COUNTER_COPIES   8
 #define CPU_COUNTER_L1_BYTES ((size_t)32 << 10)
+
+/* Bins that are found at once: as many as there are registers for. */
+#define CPU_COUNTER_GROUP 4
 
 struct cpu_counter_private {
     struct histogram *histogram;
@@ -91,22 +95,137 @@ static inline __attribute__((always_inline)) void cpu_counter_private_add(
         tables[indexes[i]]++;
 }
 
+/* How many of n values can be counted before the tables are full; makes room if they are. */
+static size_t cpu_counter_private_reserve(struct cpu_counter_private *self, size_t n)
+{
+    if (self->counted == self->limit)
+        cpu_counter_private_flush(self);
+    size_t room = self->limit - self->counted;
+    size_t part = n < room ? n : room;
+    self->counted += (uint32_t)part;
+    return part;
+}
+
 static void cpu_counter_private_count(void *state, const uint32_t *indexes, size_t n)
 {
     struct cpu_counter_private *self = state;
 
     while (n > 0) {
-        if (self->counted == self->limit)
-            cpu_counter_private_flush(self);
-        size_t room = self->limit - self->counted;
-        size_t part = n < room ? n : room;
+        size_t part = cpu_counter_private_reserve(self, n);
         if (self->copies == CPU_COUNTER_COPIES)
             cpu_counter_private_add(self->tables, self->entries, CPU_COUNTER_COPIES, indexes, part);
         else
             cpu_counter_private_add(self->tables, self->entries, 1, indexes, part);
-        self->counted += (uint32_t)part;
         indexes += part;
         n -= part;
+    }
+}
+
+/*
+ * The bins of places i and i + 1; narrow ones are loaded two at once. The statement of no code
+ * keeps compilers from gathering.
+ */
+static inline __attribute__((always_inline)) void cpu_counter_private_find(
+    const struct cpu_guide *guide, bool is_wide, const struct cpu_guide_places *places, size_t i,
+    uint64_t bins[2])
+{
+    const unsigned first = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 32 : 0;
+
+    if (is_wide) {
+        bins[0] = cpu_guide_find_wide(guide, places->buckets[i], places->wide[i]);
+        bins[1] = cpu_guide_find_wide(guide, places->buckets[i + 1], places->wide[i + 1]);
+    } else {
+        uint64_t buckets;
+        uint64_t distances;
+        memcpy(&buckets, places->buckets + i, sizeof buckets);
+        memcpy(&distances, places->narrow + i, sizeof distances);
+        bins[0] = cpu_guide_find_narrow(guide, (uint32_t)(buckets >> first),
+                                        (uint32_t)(distances >> first));
+        bins[1] = cpu_guide_find_narrow(guide, (uint32_t)(buckets >> (32 - first)),
+                                        (uint32_t)(distances >> (32 - first)));
+    }
+    __asm__("" : "+r"(bins[0]), "+r"(bins[1]));
+}
+
+/* The bin of place i, found as `bin`: searched for if that is of a mixed bucket. */
+static uint64_t cpu_counter_private_search(const struct cpu_guide *guide,
+                                           const struct cpu_guide_places *places, size_t i,
+                                           uint64_t bin)
+{
+    if (bin != CPU_GUIDE_MIXED)
+        return bin;
+    return cpu_guide_search(guide, guide->is_wide ? places->wide[i] : places->narrow[i]);
+}
+
+/* Counts CPU_COUNTER_GROUP places from i on in as many tables, each `stride` behind the other. */
+static inline __attribute__((always_inline)) void cpu_counter_private_add_group(
+    uint32_t *tables, size_t stride, const struct cpu_guide *guide, bool is_wide, bool has_mixed,
+    const struct cpu_guide_places *places, size_t i)
+{
+    uint64_t bins[CPU_COUNTER_GROUP];
+    uint64_t any = 0;
+
+    for (size_t k = 0; k < CPU_COUNTER_GROUP; k += 2) {
+        cpu_counter_private_find(guide, is_wide, places, i + k, bins + k);
+        any |= bins[k] | bins[k + 1];
+    }
+    if (has_mixed && __builtin_expect(any >= CPU_GUIDE_MIXED, 0)) {
+        for (size_t k = 0; k < CPU_COUNTER_GROUP; k++)
+            bins[k] = cpu_counter_private_search(guide, places, i + k, bins[k]);
+    }
+    for (size_t k = 0; k < CPU_COUNTER_GROUP; k++, tables += stride)
+        tables[bins[k]]++;
+}
+
+/*
+ * Counts places [from, to), a multiple of CPU_COUNTER_COPIES. That bin numbers are not stored in
+ * between takes 0.53 instead of 0.71 ns a value, and that all of a group are found before the first
+ * is counted 0.48, or 0.58 where buckets may be mixed (Zen 4).
+ */
+static inline __attribute__((always_inline)) void cpu_counter_private_add_places(
+    const struct cpu_counter_private *self, const struct cpu_guide *guide, bool is_wide,
+    bool has_mixed, const struct cpu_guide_places *places, size_t from, size_t to)
+{
+    const size_t stride = self->copies == 1 ? 0 : self->entries;
+    uint32_t *tables = self->tables;
+
+    for (size_t i = from; i < to; i += CPU_COUNTER_COPIES) {
+        for (size_t k = 0; k < CPU_COUNTER_COPIES; k += CPU_COUNTER_GROUP)
+            cpu_counter_private_add_group(tables + k * stride, stride, guide, is_wide, has_mixed,
+                                          places, i + k);
+    }
+}
+
+/* Counts places [from, to), fewer than CPU_COUNTER_COPIES. */
+static void cpu_counter_private_add_rest(const struct cpu_counter_private *self,
+                                         const struct cpu_guide *guide,
+                                         const struct cpu_guide_places *places, size_t from,
+                                         size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        uint64_t bin = guide->is_wide
+                           ? cpu_guide_find_wide(guide, places->buckets[i], places->wide[i])
+                           : cpu_guide_find_narrow(guide, places->buckets[i], places->narrow[i]);
+        self->tables[cpu_counter_private_search(guide, places, i, bin)]++;
+    }
+}
+
+void cpu_counter_private_count_places(void *state, const struct cpu_guide *guide,
+                                      const struct cpu_guide_places *places, size_t n)
+{
+    struct cpu_counter_private *self = state;
+
+    for (size_t from = 0; from < n;) {
+        size_t part = cpu_counter_private_reserve(self, n - from);
+        size_t rest = from + part - part % CPU_COUNTER_COPIES;
+        if (guide->is_wide)
+            cpu_counter_private_add_places(self, guide, true, true, places, from, rest);
+        else if (guide->has_mixed)
+            cpu_counter_private_add_places(self, guide, false, true, places, from, rest);
+        else
+            cpu_counter_private_add_places(self, guide, false, false, places, from, rest);
+        cpu_counter_private_add_rest(self, guide, places, rest, from + part);
+        from += part;
     }
 }
 

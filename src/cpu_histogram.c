@@ -1,8 +1,13 @@
-/* Operation histogram on a CPU thread: a block of elements to bin numbers, and these counted. */
+/*
+ * Operation histogram on a CPU thread: a block of elements to bin numbers, and these counted. Bins
+ * that are slow to compute are folded, or looked up and counted in one.
+ */
 #include "config.h"
 
 #include "cpu_counter.h"
 #include "cpu_engine.h"
+#include "cpu_fold.h"
+#include "cpu_guide.h"
 #include "cpu_index.h"
 
 #include <stdlib.h>
@@ -12,41 +17,70 @@
 
 struct cpu_histogram {
     const struct job *job;
+    struct histogram *histogram;
+    struct cpu_fold fold;
+    const struct binning *binning; /* counted in: the job's, or that of the fold */
+    struct cpu_guide *guide;       /* NULL: none */
     cpu_index_function *index;
     const struct cpu_counter *counter;
     void *counter_state;
-    uint32_t indexes[CPU_HISTOGRAM_BLOCK];
+    union {
+        uint32_t indexes[CPU_HISTOGRAM_BLOCK];
+        struct cpu_guide_places places;
+    };
 };
 
 static enum status cpu_histogram_open(const struct job *job, void *partial, void **state,
                                       struct failure *failure)
 {
-    struct histogram *histogram = partial;
-    struct cpu_histogram *made = malloc(sizeof *made);
+    struct cpu_histogram *made = calloc(1, sizeof *made);
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
     *state = made;
     made->job = job;
+    made->histogram = partial;
     made->index = cpu_index_choose(job->element.type);
-    made->counter = cpu_counter_choose(histogram);
-    made->counter_state = NULL;
-    return made->counter->open(histogram, &made->counter_state, failure);
+    if (cpu_fold_init(&made->fold, job, failure) != STATUS_OK)
+        return failure->status;
+    bool is_folded = made->fold.table;
+    made->binning = is_folded ? &made->fold.fine.binning : &job->binning;
+    struct histogram *table = is_folded ? made->fold.table : made->histogram;
+    made->counter = cpu_counter_choose(table);
+    if (!is_folded && made->counter == &cpu_counter_private &&
+        cpu_guide_create(job, &made->guide, failure) != STATUS_OK)
+        return failure->status;
+    return made->counter->open(table, &made->counter_state, failure);
+}
+
+/* Counts a block of elements. Returns how many are outside. */
+static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block, size_t n)
+{
+    bool swapped = self->job->element.swapped;
+    size_t outside;
+
+    if (self->guide) {
+        outside = self->guide->place(self->guide, swapped, block, n, &self->places);
+        cpu_counter_private_count_places(self->counter_state, self->guide, &self->places, n);
+        return outside;
+    }
+    outside = self->index(self->binning, swapped, block, n, self->indexes);
+    self->counter->count(self->counter_state, self->indexes, n);
+    return outside;
 }
 
 static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
                                         struct failure *failure)
 {
     struct cpu_histogram *self = state;
-    const struct element *element = &self->job->element;
-    size_t elements = chunk->bytes / element->bytes;
+    const size_t bytes = self->job->element.bytes;
+    const size_t length = self->guide ? CPU_GUIDE_BLOCK : CPU_HISTOGRAM_BLOCK;
+    size_t elements = chunk->bytes / bytes;
     size_t outside = 0;
 
-    for (size_t i = 0; i < elements; i += CPU_HISTOGRAM_BLOCK) {
-        size_t n = elements - i < CPU_HISTOGRAM_BLOCK ? elements - i : CPU_HISTOGRAM_BLOCK;
-        const char *block = (const char *)chunk->data + i * element->bytes;
-        outside += self->index(&self->job->binning, element->swapped, block, n, self->indexes);
-        self->counter->count(self->counter_state, self->indexes, n);
+    for (size_t i = 0; i < elements; i += length) {
+        size_t n = elements - i < length ? elements - i : length;
+        outside += cpu_histogram_count(self, (const char *)chunk->data + i * bytes, n);
     }
     if (outside > 0 && self->job->outside == OUTSIDE_ABORT)
         return job_check_outside(self->job, chunk, failure);
@@ -58,6 +92,8 @@ static enum status cpu_histogram_finish(void *state, struct failure *failure)
     struct cpu_histogram *self = state;
     (void)failure;
     self->counter->flush(self->counter_state);
+    if (self->fold.table)
+        cpu_fold_flush(&self->fold, self->job, self->histogram);
     return STATUS_OK;
 }
 
@@ -66,7 +102,10 @@ static void cpu_histogram_close(void *state)
     struct cpu_histogram *self = state;
     if (!self)
         return;
-    self->counter->close(self->counter_state);
+    if (self->counter)
+        self->counter->close(self->counter_state);
+    cpu_guide_destroy(self->guide);
+    cpu_fold_destroy(&self->fold);
     free(self);
 }
 

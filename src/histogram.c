@@ -181,8 +181,7 @@ bool histogram_try_add_residuals(struct histogram *histogram, size_t region,
     return true;
 }
 
-/* Takes all that was counted in an entry. */
-static uint64_t histogram_take(struct histogram *histogram, size_t entry)
+uint64_t histogram_take(struct histogram *histogram, size_t entry)
 {
     uint64_t count = histogram_count(histogram, entry);
     histogram->counts[entry] = 0;

@@ -90,6 +90,9 @@ static inline uint64_t histogram_count(const struct histogram *histogram, size_t
     return histogram->counts[entry] + histogram->staged[entry];
 }
 
+/* Takes out all that was counted in an entry. */
+uint64_t histogram_take(struct histogram *histogram, size_t entry);
+
 static inline uint64_t histogram_below(const struct histogram *histogram)
 {
     return histogram_count(histogram, histogram->entries - 2);

@@ -19,7 +19,7 @@ check_binnings() { # TYPE
 @test "bins of u64be as Python counts" { check_binnings u64be; }
 
 @test "every instruction set finds the bins" {
-    for isa in avx2 plain; do
+    for isa in avx512 avx2 plain; do
         GPUHIST_ISA=$isa ENGINES=cpu check_binnings i32
         GPUHIST_ISA=$isa ENGINES=cpu check_binnings u64
     done

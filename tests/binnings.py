@@ -61,7 +61,7 @@ def binnings(dtype, values, rng, file):
     if high < 2**63:
         width = (high - low) // 37
         yield ["--range", f"{low}:{high}", "-w", str(width)], width_edges(low, high, width), False
-    for count in 2, 3, 40, 3000:
+    for count in 2, 3, 40, 900, 3000:
         gap = max(1, int(rng.integers(1, max(2, (high - low) // count), dtype=np.uint64)))
         numbers = np.cumsum(rng.integers(1, min(gap, 2**40) + 1, count, dtype=np.uint64))
         start = int(rng.choice(values)) if len(values) and count > 3 else max(floor, -500)

@@ -1,0 +1,318 @@
+/*
+ * Operation histogram on a CPU thread, by whatever way it takes (plain, folded, looked up), against
+ * a search among the edges in 128-bit arithmetic, in every instruction set.
+ */
+#include "config.h"
+
+#include "cpu_counter.h"
+#include "cpu_engine.h"
+#include "cpu_isa.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define POWER2(n)  ((__int128)1 << (n))
+#define EDGES_MAX  40000
+#define VALUES_MAX 130003
+
+/* The edges that bins are to have, and what is to be counted: bins, below, above. */
+struct subject {
+    struct job job;
+    __int128 edges[EDGES_MAX];
+    size_t count; /* of edges */
+    uint64_t wanted[EDGES_MAX + 1];
+    unsigned char bytes[VALUES_MAX * 8];
+    size_t values;
+};
+
+static struct subject subject;
+static uint64_t state = 1;
+
+static void bail_out(const char *what)
+{
+    printf("Bail out! %s\n", what);
+    exit(1);
+}
+
+/* Where a value is to be counted. */
+static size_t defined_entry(__int128 value)
+{
+    size_t from = 0;
+    size_t to = subject.count;
+
+    if (value < subject.edges[0])
+        return subject.count - 1;
+    if (value >= subject.edges[subject.count - 1])
+        return subject.count;
+    while (to - from > 1) {
+        size_t middle = (from + to) / 2;
+        if (subject.edges[middle] <= value)
+            from = middle;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* Puts the value at the end, if the type has it. */
+static void put(__int128 value)
+{
+    const struct element *element = &subject.job.element;
+    uint64_t word = (uint64_t)value;
+    unsigned char *place = subject.bytes + subject.values * element->bytes;
+
+    if (subject.values == VALUES_MAX || value < element_min(element) ||
+        value >= element_limit(element))
+        return;
+    for (unsigned i = 0; i < element->bytes; i++) {
+        bool is_big = element->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        place[is_big ? element->bytes - 1 - i : i] = (unsigned char)(word >> 8 * i);
+    }
+    subject.wanted[defined_entry(value)] += 1;
+    subject.values++;
+}
+
+/* Values around edges, at the limits, and of any magnitude. */
+static void make_values(void)
+{
+    const struct element *element = &subject.job.element;
+    __int128 min = element_min(element);
+    __int128 limit = element_limit(element);
+
+    subject.values = 0;
+    memset(subject.wanted, 0, sizeof subject.wanted);
+    for (int i = -2; i <= 2; i++) {
+        put(min + i);
+        put(limit + i);
+        put(i);
+    }
+    for (size_t i = 0; i < subject.count; i++) {
+        for (int near = -1; near <= 1; near++)
+            put(subject.edges[i] + near);
+    }
+    for (size_t i = 0; i < 9001; i++) {
+        uint64_t word = tap_random(&state) >> tap_random(&state) % 64;
+        put(i % 3 == 0 ? min + word : i % 3 == 1 ? limit - 1 - word : (__int128)(int64_t)word);
+    }
+}
+
+/* Counts the values in two parts, with a finish in between. */
+static void count(struct histogram *histogram)
+{
+    struct failure failure;
+    void *thread = NULL;
+    const size_t bytes = subject.job.element.bytes;
+    const size_t part = subject.values / 3;
+
+    if (cpu_histogram.open(&subject.job, histogram, &thread, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    for (int i = 0; i < 2; i++) {
+        struct chunk chunk = {
+            .data = subject.bytes + (i == 0 ? 0 : part * bytes),
+            .bytes = (i == 0 ? part : subject.values - part) * bytes,
+        };
+        if (cpu_histogram.absorb(thread, &chunk, &failure) != STATUS_OK ||
+            cpu_histogram.finish(thread, &failure) != STATUS_OK)
+            bail_out(failure.message);
+    }
+    cpu_histogram.close(thread);
+}
+
+static bool check_isa(const char *name, const char *isa)
+{
+    struct failure failure;
+    struct histogram *histogram;
+    bool right = true;
+
+    setenv("GPUHIST_ISA", isa, 1);
+    if (histogram_create(&subject.job, &histogram, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    count(histogram);
+    for (size_t i = 0; i < histogram->entries && right; i++) {
+        uint64_t found = histogram_count(histogram, i);
+        if (found != subject.wanted[i])
+            right = tap_note("%s of %s, %s: entry %zu of %zu: %llu, not %llu", name,
+                             subject.job.element.name, isa, i, histogram->entries,
+                             (unsigned long long)found, (unsigned long long)subject.wanted[i]);
+    }
+    histogram_destroy(histogram);
+    unsetenv("GPUHIST_ISA");
+    return right;
+}
+
+/* Checks the subject's binning, and destroys it. */
+static bool check(const char *name)
+{
+    bool right = true;
+
+    if (subject.job.binning.bins != subject.count - 1)
+        bail_out("a binning of other bins");
+    make_values();
+    for (int isa = 0; isa < CPU_ISA_COUNT; isa++)
+        right = right && check_isa(name, cpu_isa_names[isa]);
+    binning_destroy(&subject.job.binning);
+    return right;
+}
+
+static bool check_edges(const char *name)
+{
+    struct failure failure;
+
+    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
+                           &failure) != STATUS_OK)
+        bail_out(failure.message);
+    return check(name);
+}
+
+static bool check_width(__int128 low, __int128 high, uint64_t width)
+{
+    struct failure failure;
+
+    subject.count = 0;
+    for (__int128 edge = low; edge < high; edge += width)
+        subject.edges[subject.count++] = edge;
+    subject.edges[subject.count++] = high;
+    if (binning_init_width(&subject.job.binning, &subject.job.element, low, high, width,
+                           &failure) != STATUS_OK)
+        bail_out(failure.message);
+    return check("width");
+}
+
+static bool check_tens(void)
+{
+    __int128 powers[21];
+    size_t length = 0;
+    __int128 min = element_min(&subject.job.element);
+
+    for (__int128 power = 1; length < 21; power *= 10)
+        powers[length++] = power;
+    subject.count = 0;
+    for (size_t i = length; i-- > 0 && min < 0;) {
+        if (i == 0 || powers[i - 1] <= -min)
+            subject.edges[subject.count++] = 1 - powers[i];
+    }
+    if (min == 0)
+        subject.edges[subject.count++] = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (i == 0 || powers[i - 1] < element_limit(&subject.job.element))
+            subject.edges[subject.count++] = powers[i];
+    }
+    binning_init_powers(&subject.job.binning, &subject.job.element, 10);
+    return check("log10");
+}
+
+/* Ascending edges from `low` on, below `high`, with gaps below `gap`. */
+static void set_random(__int128 low, __int128 high, size_t most, uint64_t gap)
+{
+    subject.count = 0;
+    for (__int128 edge = low; edge < high && subject.count < most;) {
+        subject.edges[subject.count++] = edge;
+        edge += 1 + tap_random(&state) % gap;
+    }
+}
+
+/* Edges in both directions from 0, each a fourth further than the last one. */
+static void set_geometric(__int128 low, __int128 high)
+{
+    static __int128 distances[200];
+    size_t length = 0;
+
+    for (__int128 distance = 1; distance < POWER2(62); distance += 1 + distance / 4)
+        distances[length++] = distance;
+    subject.count = 0;
+    for (size_t i = length; i-- > 0;) {
+        if (-distances[i] >= low)
+            subject.edges[subject.count++] = -distances[i];
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (distances[i] < high)
+            subject.edges[subject.count++] = distances[i];
+    }
+}
+
+static void test_type(const char *name)
+{
+    struct element *element = &subject.job.element;
+
+    if (!element_parse(name, element))
+        bail_out("no such type");
+    __int128 min = element_min(element);
+    __int128 limit = element_limit(element);
+    __int128 low = element->type == ELEMENT_U64 ? 0 : min < -POWER2(40) ? min : min - 1000;
+    __int128 high = element->bytes == 8 ? limit : limit + 1000;
+    uint64_t gap = (uint64_t)((high - low) / 1000);
+
+    tap_ok(check_width(low < -5 ? -5 : 0, 250, 7) & check_width(3, 1025, 2) &
+               check_width(3, 1026, 2) & check_width(low, high, 1 + (uint64_t)((high - low) / 999)),
+           "%s: bins of a width", name);
+    tap_ok(check_tens(), "%s: powers of 10", name);
+    set_geometric(low, high);
+    bool right = check_edges("geometric");
+    set_random(low, high, EDGES_MAX, 2 * gap + 1);
+    right = right & check_edges("random");
+    set_random(low, high, EDGES_MAX, gap / 10 + 1);
+    right = right & check_edges("many");
+    set_random(0, high, 3000, 5);
+    right = right & check_edges("near 0");
+    set_random(limit - 300 > 0 ? limit - 300 : 0, high, 100, 5);
+    right = right & check_edges("near the limit");
+    tap_ok(right, "%s: edges", name);
+    subject.edges[0] = low;
+    subject.edges[1] = low + 1;
+    subject.edges[2] = high - 1;
+    subject.edges[3] = high;
+    subject.count = 4;
+    right = check_edges("limits");
+    subject.edges[0] = element->bytes == 8 ? limit - 1 : limit;
+    subject.edges[1] = subject.edges[0] + 1;
+    subject.count = 2;
+    tap_ok(right & check_edges("next to nothing"), "%s: edges at the limits", name);
+}
+
+/* Tables that are full after a few values. */
+static void test_limit(void)
+{
+    struct failure failure;
+    struct histogram *histogram;
+    static struct cpu_guide_places places;
+    struct cpu_guide *guide = NULL;
+    void *counter = NULL;
+    bool right = true;
+
+    if (!element_parse("i32", &subject.job.element))
+        bail_out("no i32");
+    set_geometric(-POWER2(31), POWER2(31));
+    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
+                           &failure) != STATUS_OK ||
+        histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
+        cpu_counter_private_open_limited(histogram, 13, &counter, &failure) != STATUS_OK ||
+        cpu_guide_create(&subject.job, &guide, &failure) != STATUS_OK || !guide)
+        bail_out("no guide of edges");
+    make_values();
+    for (size_t i = 0; i < subject.values; i += CPU_GUIDE_BLOCK) {
+        size_t n = subject.values - i < CPU_GUIDE_BLOCK ? subject.values - i : CPU_GUIDE_BLOCK;
+        guide->place(guide, subject.job.element.swapped, subject.bytes + 4 * i, n, &places);
+        cpu_counter_private_count_places(counter, guide, &places, n);
+    }
+    cpu_counter_private.flush(counter);
+    for (size_t i = 0; i < histogram->entries; i++)
+        right = right && histogram_count(histogram, i) == subject.wanted[i];
+    tap_ok(right, "places are counted when tables are full");
+    cpu_counter_private.close(counter);
+    cpu_guide_destroy(guide);
+    histogram_destroy(histogram);
+    binning_destroy(&subject.job.binning);
+}
+
+int main(void)
+{
+    static const char *const types[] = {"i8",    "u8",    "i16",   "u16",   "i32",
+                                        "u32",   "i64",   "u64",   "i16be", "u16be",
+                                        "i32be", "u32be", "i64be", "u64be"};
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        test_type(types[i]);
+    test_limit();
+    return tap_done();
+}
