@@ -409,6 +409,17 @@ make_log() {
     assert_failed 2 "invalid --invalid 'drop'"
 }
 
+@test "a chunk of nothing but invalid tokens is no harder than any other" {
+    yes x | head -c 16M >in
+    for invalid in warn fail; do # the square of its length is out of reach
+        run --separate-stderr timeout 120 "$GPUHIST" reduce count --text --chunk-size 16M --invalid "$invalid" in
+        [ "$output" = 0 ]
+        [ "${stderr_lines[9]}" = "gpuhist: in:10: invalid integer 'x'" ]
+        [ "${stderr_lines[10]}" = "gpuhist: 8388598 more invalid integers" ]
+    done
+    [ "$status" -eq 1 ]
+}
+
 # make_faulty: 300000 lines, of which 14 are invalid, in "in"; the first ten's reports in "expected".
 make_faulty() {
     seq 300000 | awk 'NR % 20011 == 77 { print "bad" NR; next } NR == 150000 { print ""; next } { print }' >in
