@@ -181,10 +181,10 @@ static enum status cpu_stalin_sort_open(const struct job *job, void *partial, vo
 static enum status cpu_stalin_sort_reserve(struct cpu_stalin_sort *self, size_t bytes,
                                            struct failure *failure)
 {
-    if (bytes <= self->capacity)
+    if (bytes < self->capacity)
         return STATUS_OK;
     memory_unmap(self->memory, 2 * self->capacity);
-    self->capacity = 2 * bytes; /* chunks of a pipe differ in size */
+    self->capacity = 2 * bytes + 64; /* chunks of a pipe differ in size, and may have no values */
     self->memory = memory_map(2 * self->capacity);
     if (self->memory)
         return STATUS_OK;

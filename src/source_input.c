@@ -133,6 +133,14 @@ void source_input_read_on(struct source *source)
     source->line_start = (uint64_t)input->start;
 }
 
+/* Makes room behind what was read ahead of the file as it is. */
+static enum status source_input_reserve_raw(struct input *input, struct failure *failure)
+{
+    if (source_ahead_reserve(&input->raw))
+        return STATUS_OK;
+    return source_input_fail(failure, input->name, strerror(errno));
+}
+
 /* Reads more of the file as it is, behind what was read ahead. */
 static enum source_event source_input_read_ahead(struct source *source, bool wait,
                                                  struct failure *failure)
@@ -140,10 +148,8 @@ static enum source_event source_input_read_ahead(struct source *source, bool wai
     struct input *input = source->current;
     size_t bytes = 0;
 
-    if (!source_ahead_reserve(&input->raw)) {
-        source_input_fail(failure, input->name, strerror(errno));
+    if (source_input_reserve_raw(input, failure) != STATUS_OK)
         return SOURCE_ERROR;
-    }
     enum source_event event =
         source_pipe_read(source, input->raw.data + input->raw.end,
                          SOURCE_AHEAD_BYTES - input->raw.end, wait, &bytes, failure);
@@ -162,6 +168,8 @@ static enum source_event source_input_detect(struct source *source, bool wait,
     struct source_ahead *raw = &input->raw;
     bool undecided;
 
+    if (source_input_reserve_raw(input, failure) != STATUS_OK)
+        return SOURCE_ERROR;
     for (;;) {
         decoder_detect(raw->data + raw->begin, raw->end - raw->begin, &undecided);
         if (!undecided || input->raw_ended)

@@ -175,13 +175,13 @@ static void stalin_sort_release(struct stalin_sort *self, const struct stalin_so
     size_t beaten = stalin_sort_count_beaten(self, run);
     size_t kept_count = run->kept_count - beaten;
 
-    stalin_sort_write(self, self->kept, (const char *)run->kept + beaten * width, kept_count);
     if (self->purged)
         stalin_sort_write_purged(self, run, beaten);
     self->kept_count += kept_count;
     self->purged_count += run->chunk.bytes / width - kept_count;
-    if (kept_count > 0) {
+    if (kept_count > 0) { /* else there may be no memory of them */
         const char *last = (const char *)run->kept + (run->kept_count - 1) * width;
+        stalin_sort_write(self, self->kept, (const char *)run->kept + beaten * width, kept_count);
         self->last = stalin_sort_rank(self->job, last);
         atomic_store_explicit(&self->floor_key, element_key(&self->job->element, last),
                               memory_order_relaxed);

@@ -113,15 +113,23 @@ uint64_t tally_find_line(const struct chunk *chunk, size_t offset)
     return tally_line(&place);
 }
 
-/* Keeps it if it is one of the first of the stream. The lock is held. */
+/*
+ * Whether an invalid token is one of the first so far: at most so many of a chunk are. To describe
+ * every one would take the square of the chunk's length, if it has nothing else. The lock is held.
+ */
+static bool tally_is_first(const struct tally *tally, uint64_t position)
+{
+    return tally->first_count < TALLY_REPORTED ||
+           position < tally->first[TALLY_REPORTED - 1].position;
+}
+
+/* Keeps one of the first. The lock is held. */
 static void tally_keep(struct tally *tally, const struct tally_invalid *invalid)
 {
     size_t place = tally->first_count;
 
     while (place > 0 && tally->first[place - 1].position > invalid->position)
         place--;
-    if (place == TALLY_REPORTED)
-        return;
     tally->first_count += tally->first_count < TALLY_REPORTED;
     memmove(tally->first + place + 1, tally->first + place,
             (tally->first_count - place - 1) * sizeof *invalid);
@@ -134,15 +142,19 @@ enum status tally_add_invalid(struct tally *tally, const struct chunk *chunk,
     if (tally->policy == INVALID_IGNORE)
         return STATUS_OK;
 
-    struct tally_invalid invalid = tally_describe(chunk, token);
-    if (tally->policy == INVALID_ABORT)
+    if (tally->policy == INVALID_ABORT) {
+        struct tally_invalid invalid = tally_describe(chunk, token);
         return status_fail_at(failure, invalid.position, STATUS_DATA,
                               STATUS_NAME ":%llu: invalid integer '%.*s%s'", invalid.name,
                               (unsigned long long)tally_line(&invalid), invalid.bytes,
                               invalid.token, invalid.is_long ? "..." : "");
+    }
     pthread_mutex_lock(&tally->lock);
     tally->invalid++;
-    tally_keep(tally, &invalid);
+    if (tally_is_first(tally, chunk->position + token->offset)) {
+        struct tally_invalid invalid = tally_describe(chunk, token);
+        tally_keep(tally, &invalid);
+    }
     pthread_mutex_unlock(&tally->lock);
     return STATUS_OK;
 }

@@ -122,10 +122,52 @@ def cases():
                    b"%d\t%d\n" % (value, count[value]) for value in range(40000))})
     yield Case("results so far", small(["count", "--all", "--every", "1h", "-o", "/dev/stdout"]),
                b"%d\n" % len(VALUES), stdin=BINARY)
+    automatic = collections.Counter(value // 20 * 20 for value in VALUES)  # 50 bins
+    yield Case("bins chosen to fit, from a pipe", small([]), b"".join(
+        b"%d\t%d\t%d\n" % (low, low + 20, automatic[low]) for low in sorted(automatic)), stdin=BINARY)
+    wide = collections.Counter(value // 5 * 5 for value in NOISE)  # most of them in no window
+    yield Case("bins of a width, far apart", small(["-w", "5", "-o", "out", "--binary", "in"]),
+               files={"in": array.array("i", NOISE).tobytes()}, written={"out": b"".join(
+                   b"%d\t%d\t%d\n" % (low, low + 5, wide[low]) for low in sorted(wide))})
+    yield Case("edges of a file", small(["--edges", "@edges", "in"]),
+               b"0\t300\t%d\n300\t1000\t%d\n" % (sum(value < 300 for value in VALUES),
+                                                 sum(value >= 300 for value in VALUES)),
+               files={"in": BINARY, "edges": b"0 300\n1000\n"})
+    yield Case("quantiles", small(["--bins", str(BINS), "--quantiles", "0,100", "in"]),
+               b"0\t%d\n100\t%d\n" % (min(VALUES), max(VALUES)), files={"in": BINARY})
+    top = sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))[:2]
+    yield Case("the greatest counts", small(["--bins", str(BINS), "--top", "2", "in"]),
+               b"".join(b"%d\t%d\n" % pair for pair in top), files={"in": BINARY})
     yield Case("gzip of a file", small(["--bins", str(BINS), "-f", "2", "in"]), histogram(VALUES),
                files={"in": gzipped})
     yield Case("small files", ["reduce", "sum,max", "a", "b"], reduced(VALUES[:900]),
                files={"a": BINARY[:2000], "b": BINARY[2000:3600]})
+
+
+STATES = {
+    "histogram": (["--bins", str(BINS)], histogram),
+    "bins of a width": (["-w", "1"], histogram),
+    "edges": (["--edges", "0,1000"], lambda values: b"0\t1000\t%d\n" % len(values)),
+    "reductions": (["reduce", "sum,max"], reduced),
+    "counts": (["count", "--ge", "500", "--all"], lambda values: b"ge 500\t%d\nall\t%d\n" % (
+        sum(value >= 500 for value in values), len(values))),
+}
+
+
+def saved(arguments, values):
+    """The state that a run without a fault leaves."""
+    data = array.array("i", values).tobytes()
+    return subprocess.run([GPUHIST, *arguments, "--binary", "--engine", "cpu", "--save", "-"],
+                          input=data, check=True, capture_output=True).stdout
+
+
+def state_cases():
+    for name, (arguments, expected) in STATES.items():
+        state = saved(arguments, VALUES)
+        yield Case(f"save {name}", [*arguments, "--save", "state", "--engine", "cpu", "in"],
+                   expected(VALUES), files={"in": BINARY}, written={"state": state}, engine=False)
+        yield Case(f"merge {name}", ["merge", "a", "b"], expected(VALUES + VALUES[:900]),
+                   files={"a": state, "b": saved(arguments, VALUES[:900])}, engine=False)
 
 
 def plain_cases():
@@ -246,7 +288,7 @@ def functions(prefix):
 
 
 def test_once(engines):
-    every = [*cases(), *plain_cases()]
+    every = [*cases(), *state_cases(), *plain_cases()]
     calls = count_up_all((case, function, "", "cpu") for case in every
                          for function in functions(""))
     never = [function for function, count in calls.items() if count == 0]
@@ -255,7 +297,7 @@ def test_once(engines):
 
 
 def test_on(engines):
-    every = [*cases(), *plain_cases()]
+    every = [*cases(), *state_cases(), *plain_cases()]
     count_up_all((case, function, "+", "cpu") for case in every for function in functions(""))
 
 

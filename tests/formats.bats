@@ -90,11 +90,13 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     gpuhist --bins 1000 --format gnuplot in >unit
     gpuhist --bins 10 --range 0:1000 --format gnuplot in >range
     gpuhist --bins 10 --range 0:1000 --format gnuplot --top 1 in >top
+    gpuhist --log2 --format gnuplot in >powers
     gpuhist --bins 10 --format gnuplot </dev/null >empty
     gpuhist --bins 10 --format gnuplot --zeros </dev/null >zeros
     [ "$(coloured unit)" -gt 10000 ]
     [ "$(coloured range)" -gt 10000 ]
     [ "$(coloured top)" -gt 1000 ]
+    [ "$(coloured powers)" -gt 10000 ]
     [ "$(coloured empty)" -eq 0 ]
     coloured zeros >/dev/null
     gnuplot -e 'set terminal png; set output "picture"' range

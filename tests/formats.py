@@ -268,6 +268,9 @@ def test_plots():
     expect_equal(sum(line[2] for line in lines if line), len(values))
     lines = check_plot(["--bins", "100", "--range", "-50:1050"], [v % 1000 for v in values])
     expect_equal([line[:2] for line in lines[:2]], [(-6, 5), (5, 27)])
+    squares = [i * i for i in range(150)]  # widths that differ: neighbours share a line
+    lines = check_plot(["--edges", ",".join(map(str, squares)), "--zeros"], values)
+    expect_equal([line[:2] for line in lines], list(zip(squares[::3], squares[3::3] + squares[-1:])))
     lines = check_plot(["--bins", "200", "--zeros"], [150])
     expect_equal([(line[:3]) for line in lines if line[2]], [(150, 155, 1)])
     expect_equal((lines[0][:3], len(lines)), ((0, 5, 0), 40))

@@ -18,6 +18,25 @@ skip_under_asan() {
     ! grep -qaE '__(asan|tsan)_init' "$GPUHIST" || skip "built with a sanitizer of memory"
 }
 
+# skip_long: for tests that take minutes.
+skip_long() {
+    [ -n "${GPUHIST_LONG_TESTS:-}" ] || skip "takes minutes: GPUHIST_LONG_TESTS=1 runs it"
+}
+
+# assert_flat EXPECTED ARG...: the output of gpuhist, which reads standard input in little memory:
+# FLAT_KIB, or 100000.
+assert_flat() {
+    local expected=$1
+    shift
+    "$PYTHON" -c 'import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(status)' "$GPUHIST" "$@" --engine cpu --threads 2 -o out >peak
+    echo "$(<peak) KiB: $*"
+    [ "$(cat out)" = "$expected" ]
+    [ "$(cat peak)" -lt "${FLAT_KIB:-100000}" ]
+}
+
 # reads_gzip: whether this build decodes gzip, and there is a gzip to make some.
 reads_gzip() {
     [ "$(printf '7\n' | gzip 2>/dev/null | "$GPUHIST" reduce sum 2>/dev/null)" = 7 ]

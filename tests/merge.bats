@@ -53,6 +53,12 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     cmp binary text
 }
 
+@test "a list that was typed on several lines comes back from a state" {
+    seq 10 | gpuhist count --any-of $'1\n2\t99 3' --all --save s >direct
+    printf 'any-of 1?2?99 3\t3\nall\t10\n' | cmp - direct
+    gpuhist merge s | cmp - direct
+}
+
 @test "states do not depend on engine, threads and chunks" {
     random_file in '<i4' 0 70000 300000
     for engine in $ENGINES; do

@@ -213,20 +213,8 @@ END
     [ "$output" = $'count\t26214401\nsum\t78643203' ]
 }
 
-# assert_flat EXPECTED ARG...: the output of gpuhist, which reads standard input in little memory.
-assert_flat() {
-    local expected=$1
-    shift
-    "$PYTHON" -c 'import resource, subprocess, sys
-status = subprocess.run(sys.argv[1:]).returncode
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-sys.exit(status)' "$GPUHIST" "$@" --engine cpu --threads 2 -o out >peak
-    [ "$(cat out)" = "$expected" ]
-    [ "$(cat peak)" -lt 100000 ] # KiB
-}
-
 @test "a line of more than 4 GiB: a number, an invalid one, fields, values between delimiters" {
-    [ -n "${GPUHIST_LONG_TESTS:-}" ] || skip "takes minutes: GPUHIST_LONG_TESTS=1 runs it"
+    skip_long
     skip_under_asan
     fill() { yes "$1" | tr '\n' "$2" | head -c 4300M; }
     { echo 1; fill 0 0; echo 42; echo 2; } | assert_flat 45 reduce sum
@@ -407,6 +395,17 @@ make_log() {
     done
     run --separate-stderr gpuhist reduce sum --invalid=drop in
     assert_failed 2 "invalid --invalid 'drop'"
+}
+
+@test "a chunk of nothing but invalid tokens is no harder than any other" {
+    yes x | head -c 16M >in
+    for invalid in warn fail; do # the square of its length is out of reach
+        run --separate-stderr timeout 120 "$GPUHIST" reduce count --text --chunk-size 16M --invalid "$invalid" in
+        [ "$output" = 0 ]
+        [ "${stderr_lines[9]}" = "gpuhist: in:10: invalid integer 'x'" ]
+        [ "${stderr_lines[10]}" = "gpuhist: 8388598 more invalid integers" ]
+    done
+    [ "$status" -eq 1 ]
 }
 
 # make_faulty: 300000 lines, of which 14 are invalid, in "in"; the first ten's reports in "expected".

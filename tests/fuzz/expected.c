@@ -1,0 +1,596 @@
+#include "config.h"
+
+#include "expected.h"
+
+#include "text_reference.h"
+
+/* Lines from here on may be too long for the least chunk of text. */
+#define EXPECTED_LONG_LINE 2000
+
+/* Tokens that are reported in full, and how much of one is. */
+#define EXPECTED_REPORTED    10
+#define EXPECTED_TOKEN_BYTES 40
+
+/* A value of the stream, or an invalid token. */
+struct expected_item {
+    bool is_valid;
+    __int128 value;
+    const char *name;     /* of its file */
+    const char *token;    /* text: where it stands, */
+    size_t bytes;         /* how long, */
+    size_t line;          /* and in which line, from 1 on */
+    size_t stream_offset; /* binary */
+};
+
+struct expected_items {
+    struct expected_item *items; /* [count], owned */
+    size_t count;
+    size_t left_over; /* binary: bytes at the end that make no element */
+};
+
+static void expected_open(struct expected_text *text)
+{
+    text->file = open_memstream(&text->text, &text->bytes);
+    reference_must(text->file);
+}
+
+/* --- the values ----------------------------------------------------------------------------------
+ */
+
+static struct expected_item *expected_add(struct expected_items *all)
+{
+    if ((all->count & (all->count - 1)) == 0) {
+        size_t room = all->count > 0 ? 2 * all->count : 1;
+        all->items = reference_must(realloc(all->items, room * sizeof *all->items));
+    }
+    return &all->items[all->count++];
+}
+
+static void expected_read_binary(const struct trial *trial, char *const names[2],
+                                 struct expected_items *all)
+{
+    const size_t width = trial->element.bytes;
+
+    for (size_t i = 0; i + width <= trial->bytes; i += width) {
+        unsigned char bytes[8];
+        for (size_t j = 0; j < width; j++)
+            bytes[j] = (unsigned char)trial->data[i + (trial->element.swapped ? width - 1 - j : j)];
+        *expected_add(all) = (struct expected_item){
+            .is_valid = true,
+            .value = reference_value(trial->element.type, bytes),
+            .token = trial->data + i,
+            .bytes = width,
+            .stream_offset = i,
+        };
+    }
+    all->left_over = trial->bytes % width;
+    (void)names;
+}
+
+/* Reads the text of one file behind its header. */
+static void expected_read_text(const struct trial *trial, const char *name, const char *data,
+                               size_t bytes, struct expected_items *all)
+{
+    const char *end = data + bytes;
+
+    for (uint64_t i = 0; i < trial->header_lines; i++) {
+        const char *newline = memchr(data, '\n', (size_t)(end - data));
+        data = newline ? newline + 1 : end;
+    }
+    struct reference parsed =
+        reference_parse(&trial->text, trial->element.type, data, (size_t)(end - data));
+    size_t line = 1 + (size_t)trial->header_lines;
+    size_t seen = 0;
+    for (size_t i = 0; i < parsed.count; i++) {
+        const struct reference_item *item = &parsed.items[i];
+        for (; seen < item->offset; seen++)
+            line += data[seen] == '\n';
+        *expected_add(all) = (struct expected_item){
+            .is_valid = item->is_valid,
+            .value = item->value,
+            .name = name,
+            .token = data + item->offset,
+            .bytes = item->bytes,
+            .line = line,
+        };
+    }
+    free(parsed.items);
+}
+
+static void expected_read(const struct trial *trial, char *const names[2],
+                          struct expected_items *all)
+{
+    if (!trial->is_text) {
+        expected_read_binary(trial, names, all);
+        return;
+    }
+    expected_read_text(trial, names[0], trial->data, trial->split, all);
+    expected_read_text(trial, names[1], trial->data + trial->split, trial->bytes - trial->split,
+                       all);
+}
+
+static bool expected_has_long_line(const struct trial *trial)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; trial->is_text && i < trial->bytes && length < EXPECTED_LONG_LINE; i++)
+        length = trial->data[i] == '\n' ? 0 : length + 1;
+    return length >= EXPECTED_LONG_LINE;
+}
+
+/* --- histogram -----------------------------------------------------------------------------------
+ */
+
+/* Which bins there are: low <= value < high, and how wide. */
+struct expected_bins {
+    const struct trial *trial;
+    __int128 low;
+    __int128 high;
+    __int128 width; /* where all have one */
+};
+
+struct expected_row {
+    __int128 low;
+    __int128 high;
+};
+
+static __int128 expected_floor(__int128 value, __int128 width)
+{
+    __int128 quotient = value / width;
+    return quotient * width > value ? quotient - 1 : quotient;
+}
+
+/* The least of 1, 2, 5, 10, ... of which 64 bins reach from low to last. */
+static __int128 expected_round_width(__int128 low, __int128 last)
+{
+    __int128 power = 1;
+
+    for (unsigned i = 0;; i++) {
+        __int128 width = power * (i % 3 == 0 ? 1 : i % 3 == 1 ? 2 : 5);
+        if (expected_floor(last, width) - expected_floor(low, width) < 64)
+            return width;
+        power *= i % 3 == 2 ? 10 : 1;
+    }
+}
+
+/* [1, b), [b, b^2), ...; [0, 1); and the mirror image. */
+static struct expected_row expected_find_power(__int128 base, __int128 value)
+{
+    __int128 magnitude = value < 0 ? -value : value;
+    __int128 power = 1;
+
+    if (value == 0)
+        return (struct expected_row){0, 1};
+    while (power * base <= magnitude)
+        power *= base;
+    if (value > 0)
+        return (struct expected_row){power, power * base};
+    return (struct expected_row){1 - power * base, 1 - power};
+}
+
+static struct expected_row expected_find_edges(const struct trial *trial, __int128 value)
+{
+    size_t i = 1;
+
+    while (value >= trial->edges[i])
+        i++;
+    return (struct expected_row){trial->edges[i - 1], trial->edges[i]};
+}
+
+/* The bin of a value that has one. */
+static struct expected_row expected_find_bin(const struct expected_bins *bins, __int128 value)
+{
+    const __int128 count = (__int128)bins->trial->bin_count;
+    const __int128 range = bins->high - bins->low;
+    const __int128 x = value - bins->low;
+
+    switch (bins->trial->bins) {
+    case TRIAL_BINS:
+    case TRIAL_BINS_RANGE:
+        return (struct expected_row){
+            bins->low + (x * count / range * range + count - 1) / count,
+            bins->low + ((x * count / range + 1) * range + count - 1) / count,
+        };
+    case TRIAL_WIDTH_RANGE:
+    case TRIAL_RANGE:
+        value = bins->low + x / bins->width * bins->width;
+        return (struct expected_row){value, bins->high - value < bins->width ? bins->high
+                                                                             : value + bins->width};
+    case TRIAL_LOG2:
+        return expected_find_power(2, value);
+    case TRIAL_LOG10:
+        return expected_find_power(10, value);
+    case TRIAL_EDGES:
+        return expected_find_edges(bins->trial, value);
+    default:
+        value = expected_floor(value, bins->width) * bins->width;
+        return (struct expected_row){value, value + bins->width};
+    }
+}
+
+/* Whether a bin is named by its one value. */
+static bool expected_is_unit(const struct expected_bins *bins)
+{
+    switch (bins->trial->bins) {
+    case TRIAL_BINS:
+    case TRIAL_BINS_RANGE:
+        return bins->high - bins->low == (__int128)bins->trial->bin_count;
+    case TRIAL_WIDTH_RANGE:
+        return bins->width == 1 || bins->high - bins->low == 1;
+    case TRIAL_LOG2:
+    case TRIAL_LOG10:
+    case TRIAL_EDGES:
+        return false;
+    default:
+        return bins->width == 1;
+    }
+}
+
+static struct expected_bins expected_choose_bins(const struct trial *trial, const __int128 *sorted,
+                                                 size_t count)
+{
+    const __int128 far = (__int128)1 << 80;
+    struct expected_bins bins = {.trial = trial,
+                                 .low = -far,
+                                 .high = far,
+                                 .width = (__int128)trial->width};
+
+    if (trial->bins == TRIAL_BINS) {
+        bins.low = 0;
+        bins.high = (__int128)trial->bin_count;
+    } else if (trial->bins == TRIAL_EDGES) {
+        bins.low = trial->edges[0];
+        bins.high = trial->edges[trial->edge_count - 1];
+    } else if (trial->bins == TRIAL_BINS_RANGE || trial->bins == TRIAL_WIDTH_RANGE ||
+               trial->bins == TRIAL_RANGE) {
+        bins.low = trial->low;
+        bins.high = trial->high;
+    }
+    if (trial->bins == TRIAL_RANGE)
+        bins.width = expected_round_width(bins.low, bins.high - 1);
+    if (trial->bins == TRIAL_AUTOMATIC)
+        bins.width = count > 0 ? expected_round_width(sorted[0], sorted[count - 1]) : 1;
+    return bins;
+}
+
+static void expected_print_row(FILE *out, const struct expected_bins *bins, __int128 value,
+                               size_t count)
+{
+    struct expected_row row = expected_find_bin(bins, value);
+
+    trial_print_number(out, row.low);
+    if (!expected_is_unit(bins)) {
+        fputc('\t', out);
+        trial_print_number(out, row.high);
+    }
+    fprintf(out, "\t%zu\n", count);
+}
+
+/* Empty bins from *next up to the one of `value`; *next becomes the end of that. */
+static void expected_print_zeros(FILE *out, const struct expected_bins *bins, __int128 *next,
+                                 __int128 value)
+{
+    while (*next < value && expected_find_bin(bins, *next).high <= value) {
+        expected_print_row(out, bins, *next, 0);
+        *next = expected_find_bin(bins, *next).high;
+    }
+}
+
+/* The bins of sorted values that all have one. */
+static void expected_print_bins(FILE *out, const struct expected_bins *bins, const __int128 *sorted,
+                                size_t count)
+{
+    bool is_given = bins->low > -((__int128)1 << 80);
+    __int128 next = is_given ? bins->low : count > 0 ? sorted[0] : 0;
+    size_t in_bin;
+
+    for (size_t i = 0; i < count; i += in_bin) {
+        struct expected_row row = expected_find_bin(bins, sorted[i]);
+        for (in_bin = 1; i + in_bin < count && sorted[i + in_bin] < row.high;)
+            in_bin++;
+        if (bins->trial->zeros)
+            expected_print_zeros(out, bins, &next, sorted[i]);
+        expected_print_row(out, bins, sorted[i], in_bin);
+        next = row.high;
+    }
+    if (bins->trial->zeros && is_given)
+        expected_print_zeros(out, bins, &next, bins->high);
+}
+
+static int expected_compare(const void *a, const void *b)
+{
+    const __int128 *x = a;
+    const __int128 *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static void expected_count_bins(struct expected *expected, const struct trial *trial,
+                                __int128 *values, size_t count)
+{
+    size_t below = 0;
+    size_t inside = 0;
+
+    qsort(values, count, sizeof *values, expected_compare);
+    struct expected_bins bins = expected_choose_bins(trial, values, count);
+    for (size_t i = 0; i < count && trial->outside == OUTSIDE_CLAMP; i++) {
+        values[i] = values[i] < bins.low ? bins.low : values[i];
+        values[i] = values[i] >= bins.high ? bins.high - 1 : values[i];
+    }
+    while (below < count && values[below] < bins.low)
+        below++;
+    while (below + inside < count && values[below + inside] < bins.high)
+        inside++;
+    size_t above = count - below - inside;
+    expected_print_bins(expected->result.file, &bins, values + below, inside);
+    if (trial->outside == OUTSIDE_REPORT && below + above > 0)
+        fprintf(expected->report.file, "gpuhist: values outside the bins: below %zu, above %zu\n",
+                below, above);
+}
+
+/* --- the others ----------------------------------------------------------------------------------
+ */
+
+static __int128 expected_reduce(enum reduction_id id, const __int128 *values, size_t count)
+{
+    __int128 result = id == REDUCTION_AND ? -1 : 0;
+
+    if ((id == REDUCTION_MIN || id == REDUCTION_MAX) && count > 0)
+        result = values[0];
+    for (size_t i = 0; i < count; i++) {
+        __int128 value = values[i];
+        switch (id) {
+        case REDUCTION_COUNT:
+            result++;
+            break;
+        case REDUCTION_SUM:
+            result += value;
+            break;
+        case REDUCTION_MIN:
+            result = value < result ? value : result;
+            break;
+        case REDUCTION_MAX:
+            result = value > result ? value : result;
+            break;
+        case REDUCTION_AND:
+            result &= value;
+            break;
+        case REDUCTION_OR:
+            result |= value;
+            break;
+        default:
+            result ^= value;
+        }
+    }
+    return result;
+}
+
+static void expected_print_reductions(struct expected *expected, const struct trial *trial,
+                                      const __int128 *values, size_t count)
+{
+    const struct reductions *reductions = &trial->reductions;
+    const char *missing = "the input is empty: it has no ";
+
+    for (unsigned i = 0; i < reductions->count; i++) {
+        enum reduction_id id = reductions->ids[i];
+        if (count == 0 && id != REDUCTION_COUNT && id != REDUCTION_SUM) {
+            expected->status = STATUS_DATA;
+            fprintf(expected->message.file, "%s%s", missing, reductions_name(id));
+            missing = ", ";
+            continue;
+        }
+        if (reductions->count > 1)
+            fprintf(expected->result.file, "%s\t", reductions_name(id));
+        trial_print_number(expected->result.file, expected_reduce(id, values, count));
+        fputc('\n', expected->result.file);
+    }
+}
+
+static bool expected_meets(const struct trial_predicate *predicate, __int128 value)
+{
+    const __int128 *values = predicate->values;
+
+    switch (predicate->relation) {
+    case PREDICATE_EQ:
+        return value == values[0];
+    case PREDICATE_NE:
+        return value != values[0];
+    case PREDICATE_LT:
+        return value < values[0];
+    case PREDICATE_LE:
+        return value <= values[0];
+    case PREDICATE_GT:
+        return value > values[0];
+    case PREDICATE_GE:
+        return value >= values[0];
+    case PREDICATE_IN:
+        return value >= values[0] && value < values[1];
+    case PREDICATE_ANY_OF:
+        for (size_t i = 0; i < predicate->count; i++) {
+            if (value == values[i])
+                return true;
+        }
+        return false;
+    case PREDICATE_ALL:
+        break;
+    }
+    return true;
+}
+
+static void expected_print_counts(struct expected *expected, const struct trial *trial,
+                                  const __int128 *values, size_t count)
+{
+    FILE *out = expected->result.file;
+
+    for (size_t i = 0; i < trial->predicate_count; i++) {
+        const struct trial_predicate *predicate = &trial->predicates[i];
+        size_t met = 0;
+        for (size_t j = 0; j < count; j++)
+            met += expected_meets(predicate, values[j]);
+        if (trial->predicate_count > 1) {
+            fprintf(out, "%s%s", predicate_name(predicate->relation),
+                    predicate->relation == PREDICATE_ALL ? "" : " ");
+            for (size_t j = 0; j < predicate->count; j++) {
+                if (j > 0)
+                    fputc(predicate->relation == PREDICATE_IN ? ':' : ',', out);
+                trial_print_number(out, predicate->values[j]);
+            }
+            fputc('\t', out);
+        }
+        fprintf(out, "%zu\n", met);
+    }
+}
+
+static void expected_print_survivors(struct expected *expected, const struct trial *trial,
+                                     const struct expected_items *all)
+{
+    const struct stalin_sort_rules *rules = &trial->rules;
+    const struct expected_item *last = NULL;
+
+    for (size_t i = 0; i < all->count; i++) {
+        const struct expected_item *item = &all->items[i];
+        if (!item->is_valid)
+            continue;
+        bool survives =
+            !last || (rules->descending ? item->value < last->value : item->value > last->value);
+        survives = survives || (!rules->strict && item->value == last->value);
+        FILE *out = survives ? expected->result.file : expected->purged.file;
+        last = survives ? item : last;
+        if (!survives && !rules->purged)
+            continue;
+        if (!trial->is_text) {
+            fwrite(item->token, item->bytes, 1, out);
+            continue;
+        }
+        trial_print_number(out, item->value);
+        fputc('\n', out);
+    }
+}
+
+/* --- all of it -----------------------------------------------------------------------------------
+ */
+
+/* Writes a token as messages show it; what would break the line only `as_printed`. */
+static void expected_print_invalid(FILE *out, const struct expected_item *item, bool as_printed)
+{
+    fprintf(out, "%s:%zu: invalid integer '", item->name, item->line);
+    for (size_t i = 0; i < item->bytes && i < EXPECTED_TOKEN_BYTES; i++) {
+        unsigned char c = (unsigned char)item->token[i];
+        bool is_control = c < ' ' || c == 127;
+        fputc(c == 0 || (as_printed && is_control) ? '?' : c, out);
+    }
+    fprintf(out, "%s'", item->bytes > EXPECTED_TOKEN_BYTES ? "..." : "");
+}
+
+static bool expected_is_outside(const struct trial *trial, __int128 value)
+{
+    struct expected_bins bins = expected_choose_bins(trial, NULL, 0);
+
+    return trial->operation == OPERATION_HISTOGRAM && trial->outside == OUTSIDE_ABORT &&
+           (value < bins.low || value >= bins.high);
+}
+
+/* Ends the stream before what aborts the run, if something does. */
+static void expected_abort(struct expected *expected, const struct trial *trial,
+                           struct expected_items *all, const char *last_name)
+{
+    FILE *message = expected->message.file;
+
+    for (size_t i = 0; i < all->count; i++) {
+        const struct expected_item *item = &all->items[i];
+        bool is_invalid = !item->is_valid && trial->invalid == INVALID_ABORT;
+        if (!is_invalid && !(item->is_valid && expected_is_outside(trial, item->value)))
+            continue;
+        expected->status = STATUS_DATA;
+        all->count = i;
+        if (is_invalid) {
+            expected_print_invalid(message, item, false);
+            return;
+        }
+        if (trial->is_text)
+            fprintf(message, "%s:%zu: ", item->name, item->line);
+        fprintf(message, "value ");
+        trial_print_number(message, item->value);
+        if (!trial->is_text)
+            fprintf(message, " at byte %zu of the input", item->stream_offset);
+        fprintf(message, " is outside the bins");
+        return;
+    }
+    if (all->left_over == 0)
+        return;
+    expected->status = STATUS_DATA;
+    fprintf(message, "%s: %zu byte%s left over at the end: an element has %u", last_name,
+            all->left_over, all->left_over == 1 ? "" : "s", trial->element.bytes);
+}
+
+/* What is told of tokens that do not abort. */
+static void expected_tell_invalid(struct expected *expected, const struct trial *trial,
+                                  const struct expected_items *all)
+{
+    FILE *report = expected->report.file;
+    size_t told = 0;
+
+    for (size_t i = 0; i < all->count && trial->invalid != INVALID_IGNORE; i++) {
+        if (all->items[i].is_valid || told++ >= EXPECTED_REPORTED)
+            continue;
+        fprintf(report, "gpuhist: ");
+        expected_print_invalid(report, &all->items[i], true);
+        fputc('\n', report);
+    }
+    if (told > EXPECTED_REPORTED)
+        fprintf(report, "gpuhist: %zu more invalid integers\n", told - EXPECTED_REPORTED);
+    if (told == 0 || trial->invalid != INVALID_FAIL)
+        return;
+    rewind(expected->message.file); /* that is said first */
+    expected->status = STATUS_DATA;
+    fprintf(expected->message.file, "%zu invalid integer%s in the input", told,
+            told == 1 ? "" : "s");
+}
+
+static void expected_print(struct expected *expected, const struct trial *trial,
+                           const struct expected_items *all)
+{
+    __int128 *values = reference_must(malloc((all->count + 1) * sizeof *values));
+    size_t count = 0;
+
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->items[i].is_valid)
+            values[count++] = all->items[i].value;
+    }
+    if (trial->operation == OPERATION_REDUCE)
+        expected_print_reductions(expected, trial, values, count);
+    else if (trial->operation == OPERATION_COUNT)
+        expected_print_counts(expected, trial, values, count);
+    else if (trial->operation == OPERATION_HISTOGRAM)
+        expected_count_bins(expected, trial, values, count);
+    free(values);
+}
+
+void expected_make(struct expected *expected, const struct trial *trial, char *const names[2])
+{
+    struct expected_text *texts[] = {&expected->message, &expected->result, &expected->purged,
+                                     &expected->report};
+    struct expected_items all = {.items = NULL};
+
+    *expected = (struct expected){.status = STATUS_OK, .is_long = expected_has_long_line(trial)};
+    for (size_t i = 0; i < 4; i++)
+        expected_open(texts[i]);
+    expected_read(trial, names, &all);
+    expected_abort(expected, trial, &all, names[trial->split < trial->bytes]);
+    if (trial->operation == OPERATION_STALIN_SORT)
+        expected_print_survivors(expected, trial, &all);
+    if (expected->status == STATUS_OK) {
+        expected_print(expected, trial, &all);
+        expected_tell_invalid(expected, trial, &all);
+    }
+    for (size_t i = 0; i < 4; i++)
+        fclose(texts[i]->file);
+    free(all.items);
+}
+
+void expected_destroy(struct expected *expected)
+{
+    free(expected->message.text);
+    free(expected->result.text);
+    free(expected->purged.text);
+    free(expected->report.text);
+}

@@ -1,0 +1,258 @@
+/*
+ * libFuzzer: whole runs of the program, but for main(), from files and pipes, plain and compressed,
+ * whose results and messages must be those of expected.h. The input is a trial, as trial.c reads
+ * it.
+ */
+#include "config.h"
+
+#include "expected.h"
+#include "options.h"
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define JOBS_TEXT_MAX ((size_t)8 << 10)
+#define JOBS_NAME_MAX 32
+
+/* What a run prints has room in a pipe. */
+#define JOBS_PIPE_BYTES (1 << 20)
+
+/* More of them are a test of patience. */
+#define JOBS_BINS_MAX (1u << 20)
+
+/* Where results go, and where they are read: [1], [0]. */
+struct jobs_pipe {
+    int fds[2];
+    char name[JOBS_NAME_MAX];
+    char text[JOBS_PIPE_BYTES];
+    size_t bytes;
+};
+
+static struct jobs_pipe result;
+static struct jobs_pipe purged;
+
+/* The descriptors of a trial's files; names say them. */
+struct jobs_input {
+    int fds[2];
+    char names[2][JOBS_NAME_MAX];
+};
+
+static void require(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    perror(what);
+    abort();
+}
+
+static void name_descriptor(char name[JOBS_NAME_MAX], int fd)
+{
+    snprintf(name, JOBS_NAME_MAX, "/proc/self/fd/%d", fd);
+}
+
+static void open_pipe(int fds[2])
+{
+    require(pipe2(fds, O_CLOEXEC) == 0, "pipe2");
+    require(fcntl(fds[1], F_SETPIPE_SZ, JOBS_PIPE_BYTES) >= 0, "F_SETPIPE_SZ");
+}
+
+static void prepare(struct jobs_pipe *made)
+{
+    open_pipe(made->fds);
+    require(fcntl(made->fds[0], F_SETFL, O_NONBLOCK) == 0, "O_NONBLOCK");
+    name_descriptor(made->name, made->fds[1]);
+}
+
+/* Reads what was written. */
+static void collect(struct jobs_pipe *from)
+{
+    ssize_t n = 1;
+
+    for (from->bytes = 0; n > 0 && from->bytes < sizeof from->text; from->bytes += (size_t)n) {
+        n = read(from->fds[0], from->text + from->bytes, sizeof from->text - from->bytes);
+        if (n < 0) {
+            require(errno == EAGAIN, "read");
+            break;
+        }
+    }
+    require(from->bytes < sizeof from->text, "a result of any length");
+}
+
+/* --- the input -----------------------------------------------------------------------------------
+ */
+
+static void write_all(int fd, const void *data, size_t bytes)
+{
+    require(write(fd, data, bytes) == (ssize_t)bytes, "write");
+}
+
+static void write_frames(int fd, const char *data, size_t bytes, size_t frame_bytes)
+{
+    static char frame[2 * TRIAL_DATA_MAX];
+
+    for (size_t done = 0; done < bytes; done += frame_bytes) {
+        size_t piece = bytes - done < frame_bytes ? bytes - done : frame_bytes;
+        size_t length = ZSTD_compress(frame, sizeof frame, data + done, piece, 1);
+        require(!ZSTD_isError(length), "ZSTD_compress");
+        write_all(fd, frame, length);
+    }
+}
+
+static void open_input(struct jobs_input *input, const struct trial *trial)
+{
+    bool is_pipe = trial->way == TRIAL_PIPE || trial->way == TRIAL_ZSTD_PIPE;
+    bool is_plain = trial->way == TRIAL_FILE || trial->way == TRIAL_PIPE;
+
+    for (int i = 0; i < 2; i++) {
+        const char *data = trial->data + (i == 0 ? 0 : trial->split);
+        size_t bytes = i == 0 ? trial->split : trial->bytes - trial->split;
+        int fds[2];
+        if (is_pipe)
+            open_pipe(fds);
+        else
+            require((fds[0] = fds[1] = memfd_create("input", MFD_CLOEXEC)) >= 0, "memfd_create");
+        if (is_plain)
+            write_all(fds[1], data, bytes);
+        else
+            write_frames(fds[1], data, bytes, trial->frame_bytes);
+        if (is_pipe)
+            close(fds[1]);
+        input->fds[i] = fds[0];
+        name_descriptor(input->names[i], fds[0]);
+    }
+}
+
+static void close_input(const struct jobs_input *input)
+{
+    close(input->fds[0]);
+    close(input->fds[1]);
+}
+
+/* --- runs ----------------------------------------------------------------------------------------
+ */
+
+/* Whether the options make a job that is worth a run. */
+static bool makes_job(const struct options *options, const struct trial *trial)
+{
+    enum options_input input;
+    struct failure failure;
+    struct job job = {.predicates = NULL};
+
+    bool is_fine = options_check(options, &input, &failure) == STATUS_OK &&
+                   options_make_job(options, trial->is_text, &job, &failure) == STATUS_OK &&
+                   job.binning.bins <= JOBS_BINS_MAX;
+    job_destroy(&job);
+    return is_fine;
+}
+
+static void show_bytes(const char *what, const char *text, size_t bytes)
+{
+    fprintf(stderr, "%s (%zu bytes): ", what, bytes);
+    fwrite(text, 1, bytes < 2000 ? bytes : 2000, stderr);
+    fputc('\n', stderr);
+}
+
+static void compare(const char *what, const char *text, size_t bytes,
+                    const struct expected_text *expected)
+{
+    if (bytes == expected->bytes && memcmp(text, expected->text, bytes) == 0)
+        return;
+    show_bytes(what, text, bytes);
+    show_bytes("expected", expected->text, expected->bytes);
+    abort();
+}
+
+/* A message that shows a part of a long line need not be the same. */
+static void compare_run(const struct expected *expected, enum status status,
+                        const struct failure *failure, const char *report, size_t report_bytes)
+{
+    const char *message = status == STATUS_OK ? "" : failure->message;
+
+    if (expected->is_long && strstr(message, ": the line is longer than a chunk of "))
+        return;
+    if (!expected->is_long) {
+        compare("message", message, strlen(message), &expected->message);
+        compare("report", report, report_bytes, &expected->report);
+    }
+    require(status == expected->status, "another status");
+    compare("result", result.text, result.bytes, &expected->result);
+    compare("purged", purged.text, purged.bytes, &expected->purged);
+}
+
+static void run(const struct options *options, const struct expected *expected)
+{
+    struct failure failure;
+    bool is_thread_left;
+    char *report = NULL;
+    size_t report_bytes = 0;
+    FILE *terminal = stderr;
+
+    stderr = open_memstream(&report, &report_bytes);
+    require(stderr, "open_memstream");
+    enum status status = run_options(options, &is_thread_left, &failure);
+    fclose(stderr);
+    stderr = terminal;
+    collect(&result);
+    collect(&purged);
+    require(!is_thread_left, "a thread is left");
+    compare_run(expected, status, &failure, report, report_bytes);
+    free(report);
+}
+
+/* Runs the trial over its files, if it is a job. */
+static void run_trial(const struct trial *trial, struct jobs_input *input)
+{
+    static char text[JOBS_TEXT_MAX];
+    char *names[2] = {input->names[0], input->names[1]};
+    char *words[TRIAL_WORDS_MAX];
+    size_t count;
+    struct options options;
+    struct failure failure;
+
+    trial_write_words(trial, words, &count, text, sizeof text);
+    words[count++] = "--output";
+    words[count++] = result.name;
+    if (trial->rules.purged) {
+        words[count++] = "--purged";
+        words[count++] = purged.name;
+    }
+    words[count++] = names[0];
+    if (trial->split < trial->bytes)
+        words[count++] = names[1];
+    words[count] = NULL;
+    optind = 0;
+    if (options_parse(&options, (int)count, words, &failure) == STATUS_OK &&
+        makes_job(&options, trial)) {
+        struct expected expected;
+        expected_make(&expected, trial, names);
+        run(&options, &expected);
+        expected_destroy(&expected);
+    }
+    options_destroy(&options);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    struct trial trial;
+    struct jobs_input input;
+
+    if (!result.name[0]) {
+        prepare(&result);
+        prepare(&purged);
+    }
+    trial_read(&trial, data, bytes);
+    open_input(&input, &trial);
+    run_trial(&trial, &input);
+    close_input(&input);
+    trial_destroy(&trial);
+    return 0;
+}

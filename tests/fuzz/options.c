@@ -1,0 +1,212 @@
+/*
+ * libFuzzer: command lines. The input is their words, each ended by a NUL; the last one is what
+ * files named by @FILE hold. Whatever they are, there comes a job whose bins are in order, a text
+ * of help, or one line that says what is wrong.
+ */
+#include "config.h"
+
+#include "number_list.h"
+#include "operation.h"
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define OPTIONS_WORDS_MAX 20
+#define OPTIONS_HELP_SIZE 8192 /* as src/run.c has it */
+
+static int list = -1; /* what every @FILE is */
+static char list_argument[32];
+
+static void require(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "%s\n", what);
+    abort();
+}
+
+static void set_list(const char *text)
+{
+    if (list < 0) {
+        list = memfd_create("list", MFD_CLOEXEC);
+        require(list >= 0, "memfd_create");
+        snprintf(list_argument, sizeof list_argument, "@/proc/self/fd/%d", list);
+    }
+    require(ftruncate(list, 0) == 0, "ftruncate");
+    require(pwrite(list, text, strlen(text), 0) == (ssize_t)strlen(text), "pwrite");
+}
+
+/* Lets no other file be read. */
+static void replace_files(struct options *options)
+{
+    if (options->edges && number_list_is_file(options->edges))
+        options->edges = list_argument;
+    for (size_t i = 0; i < options->predicate_count; i++) {
+        struct options_predicate *predicate = &options->predicates[i];
+        if (predicate->relation == PREDICATE_ANY_OF && number_list_is_file(predicate->text))
+            predicate->text = list_argument;
+    }
+}
+
+static bool names_file(const struct options *options)
+{
+    bool names = options->edges && number_list_is_file(options->edges);
+
+    for (size_t i = 0; i < options->predicate_count; i++)
+        names = names || (options->predicates[i].relation == PREDICATE_ANY_OF &&
+                          number_list_is_file(options->predicates[i].text));
+    return names;
+}
+
+/* A failure is told in one line, which the terminal only shows. */
+static void check_failure(enum status status, const struct failure *failure)
+{
+    char *line = NULL;
+    size_t bytes = 0;
+    FILE *terminal = stderr;
+
+    require(status == failure->status, "another status than that of the failure");
+    require(status == STATUS_USAGE || status == STATUS_DATA, "an unknown status");
+    require(memchr(failure->message, '\0', sizeof failure->message), "a message without an end");
+    require(strlen(failure->message) > 10, "a message that says nothing");
+    stderr = open_memstream(&line, &bytes);
+    require(stderr, "open_memstream");
+    status_print("%s", failure->message);
+    fclose(stderr);
+    stderr = terminal;
+    require(bytes > 0 && line[bytes - 1] == '\n', "a line without an end");
+    for (size_t i = 0; i + 1 < bytes; i++)
+        require((unsigned char)line[i] >= ' ' && line[i] != 127, "a control character");
+    free(line);
+}
+
+static void check_help(const struct options *options)
+{
+    static char text[OPTIONS_HELP_SIZE];
+
+    options_help(options, text, sizeof text);
+    size_t length = strlen(text);
+    require(strncmp(text, "Usage: gpuhist", 14) == 0, "help without usage");
+    require(length + 1 < sizeof text && text[length - 1] == '\n', "the text of help is cut");
+}
+
+static void require_bin(const struct job *job, __int128 value, uint64_t bin)
+{
+    if (value < element_min(&job->element) || value >= element_limit(&job->element))
+        return;
+    require(binning_index(&job->binning, job->binning.form, (uint64_t)value) == bin,
+            "a value in another bin");
+}
+
+/* A bin's edges, and that just the values between them are in it. */
+static void check_bin(const struct job *job, uint64_t bin)
+{
+    __int128 low = binning_edge(&job->binning, bin);
+    __int128 high = binning_edge(&job->binning, bin + 1);
+
+    require(low < high, "edges that do not ascend");
+    require_bin(job, low, bin);
+    require_bin(job, low + (high - low) / 2, bin);
+    require_bin(job, high - 1, bin);
+    if (bin > 0)
+        require_bin(job, low - 1, bin - 1);
+    else if (job->binning.base == 0)
+        require_bin(job, low - 1, job->binning.bins);
+    if (bin + 1 < job->binning.bins)
+        require_bin(job, high, bin + 1);
+    else if (job->binning.base == 0)
+        require_bin(job, high, (uint64_t)job->binning.bins + 1);
+}
+
+static void check_job(const struct options *options, const struct job *job)
+{
+    uint64_t bins = job->binning.bins;
+
+    if (job->operation == OPERATION_COUNT)
+        require(job->predicate_count == options->predicate_count && job->predicates,
+                "other predicates");
+    if (job->operation == OPERATION_REDUCE)
+        require(job->reductions.count > 0, "no reduction");
+    if (job->operation == OPERATION_OPEN_HISTOGRAM)
+        require(bins == 0, "bins of an open histogram");
+    if (job->operation != OPERATION_HISTOGRAM)
+        return;
+    require(bins > 0 && bins <= BINNING_BINS_MAX, "no bins, or too many");
+    const uint64_t some[] = {0, 1, bins / 3, bins / 2, bins - bins / 5, bins - 2, bins - 1};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        if (some[i] < bins)
+            check_bin(job, some[i]);
+    }
+}
+
+static void check_run(struct options *options)
+{
+    enum options_input input;
+    struct failure failure = {.status = STATUS_OK};
+    bool is_list = names_file(options);
+
+    enum status checked = options_check(options, &input, &failure);
+    if (checked != STATUS_OK)
+        check_failure(checked, &failure);
+    replace_files(options);
+    for (int is_text = 0; is_text < 2; is_text++) {
+        struct job job;
+        enum status status = options_make_job(options, is_text, &job, &failure);
+        if (status == STATUS_OK)
+            check_job(options, &job);
+        else
+            check_failure(status, &failure);
+        bool is_possible = input != (is_text ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_TEXT);
+        require(checked != STATUS_OK || !is_possible || is_list || status == STATUS_OK,
+                "options that are fine make no job");
+        job_destroy(&job);
+    }
+}
+
+static void check_words(char **words, size_t count)
+{
+    struct options options;
+    struct failure failure = {.status = STATUS_OK};
+
+    optind = 0; /* getopt begins anew */
+    enum status status = options_parse(&options, (int)count, words, &failure);
+    check_help(&options);
+    if (status != STATUS_OK) {
+        check_failure(status, &failure);
+    } else if (options.action == OPTIONS_RUN && !options.help) {
+        check_run(&options);
+    } else if (options.action == OPTIONS_MERGE && !options.help) {
+        for (unsigned id = 0; id < OPERATION_IDS; id++) {
+            status = options_check_merged(&options, (enum operation_id)id, &failure);
+            if (status != STATUS_OK)
+                check_failure(status, &failure);
+        }
+    }
+    options_destroy(&options);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    char *words[OPTIONS_WORDS_MAX + 2] = {"gpuhist"};
+    char *text = malloc(bytes + 1);
+    size_t count = 1;
+    char *word = text;
+
+    require(text, "malloc");
+    if (bytes > 0)
+        memcpy(text, data, bytes);
+    text[bytes] = '\0';
+    for (; count <= OPTIONS_WORDS_MAX && word < text + bytes; word += strlen(word) + 1)
+        words[count++] = word;
+    set_list(words[count - 1]);
+    check_words(words, count);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,94 @@
+/*
+ * A trial of the fuzz target jobs: what to compute, over what, and how, as the bytes of the fuzzer
+ * say it. Whatever they are, a trial comes out; numbers are such that most make a job.
+ *
+ * Not thread-safe.
+ */
+#ifndef GPUHIST_FUZZ_TRIAL_H
+#define GPUHIST_FUZZ_TRIAL_H
+
+#include "job.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define TRIAL_DATA_MAX       ((size_t)64 << 10)
+#define TRIAL_EDGES_MAX      8
+#define TRIAL_PREDICATES_MAX 5
+#define TRIAL_WORDS_MAX      64
+
+/* How the bytes come. */
+enum trial_way { TRIAL_FILE, TRIAL_PIPE, TRIAL_ZSTD_FILE, TRIAL_ZSTD_PIPE, TRIAL_WAYS };
+
+/* Which bins, as the options are called. */
+enum trial_bins {
+    TRIAL_BINS,
+    TRIAL_BINS_RANGE,
+    TRIAL_WIDTH,
+    TRIAL_WIDTH_RANGE,
+    TRIAL_RANGE,
+    TRIAL_LOG2,
+    TRIAL_LOG10,
+    TRIAL_EDGES,
+    TRIAL_AUTOMATIC,
+    TRIAL_BINNINGS
+};
+
+struct trial_predicate {
+    enum predicate_relation relation;
+    __int128 values[TRIAL_EDGES_MAX]; /* [count]: of --in, two; of --any-of, any number */
+    size_t count;
+};
+
+struct trial {
+    /* what */
+    enum operation_id operation; /* of an open histogram, too, OPERATION_HISTOGRAM */
+    struct element element;
+    enum trial_bins bins;
+    uint64_t bin_count;
+    uint64_t width;
+    __int128 low; /* of --range */
+    __int128 high;
+    __int128 edges[TRIAL_EDGES_MAX]; /* [edge_count] */
+    size_t edge_count;
+    enum outside_policy outside;
+    bool zeros;
+    struct reductions reductions;
+    struct trial_predicate predicates[TRIAL_PREDICATES_MAX]; /* [predicate_count] */
+    size_t predicate_count;
+    struct stalin_sort_rules rules;
+
+    /* over what */
+    bool is_text;
+    struct text_rules text;
+    uint64_t header_lines;
+    enum invalid_policy invalid;
+    char *data; /* [bytes], owned */
+    size_t bytes;
+    size_t split; /* the first file has so many of them; `bytes`: there is one file */
+
+    /* how */
+    enum trial_way way;
+    size_t frame_bytes; /* of compressed input */
+    size_t chunk_bytes;
+    unsigned threads;
+};
+
+/* Reads a trial. The caller destroys it. */
+void trial_read(struct trial *trial, const uint8_t *bytes, size_t count);
+
+void trial_destroy(struct trial *trial);
+
+/*
+ * The command line, words[0..*count) and NULL, but for files. The words are written to `text`,
+ * which must live as long.
+ */
+void trial_write_words(const struct trial *trial, char *words[TRIAL_WORDS_MAX], size_t *count,
+                       char *text, size_t size);
+
+/* Writes an integer. */
+void trial_print_number(FILE *out, __int128 number);
+
+#endif
