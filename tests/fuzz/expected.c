@@ -46,8 +46,7 @@ static struct expected_item *expected_add(struct expected_items *all)
     return &all->items[all->count++];
 }
 
-static void expected_read_binary(const struct trial *trial, char *const names[2],
-                                 struct expected_items *all)
+static void expected_read_binary(const struct trial *trial, struct expected_items *all)
 {
     const size_t width = trial->element.bytes;
 
@@ -64,7 +63,6 @@ static void expected_read_binary(const struct trial *trial, char *const names[2]
         };
     }
     all->left_over = trial->bytes % width;
-    (void)names;
 }
 
 /* Reads the text of one file behind its header. */
@@ -101,7 +99,7 @@ static void expected_read(const struct trial *trial, char *const names[2],
                           struct expected_items *all)
 {
     if (!trial->is_text) {
-        expected_read_binary(trial, names, all);
+        expected_read_binary(trial, all);
         return;
     }
     expected_read_text(trial, names[0], trial->data, trial->split, all);
