@@ -60,14 +60,17 @@ static bool crew_worker_is_asked(const struct crew_worker *self)
     return self->crew->work->checkpoint && checkpoint_is_wanted(self->crew->work->checkpoint);
 }
 
-/* Whether its core is wanted by a crew that was called in. */
+/* Whether its core is wanted by a crew that was called in, or to make one's device ready. */
 static bool crew_worker_is_dismissed(const struct crew_worker *self)
 {
     const struct crew *crew = self->crew;
     unsigned feeders = atomic_load_explicit(&crew->work->feeders, memory_order_relaxed);
 
-    if (crew->is_called_in || feeders == 0)
+    if (crew->is_called_in)
         return false;
+    if (feeders == 0)
+        return atomic_load_explicit(&crew->work->makes_way, memory_order_relaxed) &&
+               self->index >= hybrid_cpu_workers_meanwhile(crew->count);
     bool is_plain = source_size(crew->work->source) != SOURCE_SIZE_UNKNOWN;
     uint64_t bytes = is_plain ? atomic_load_explicit(&self->bytes, memory_order_relaxed) : 0;
     return self->index >=
@@ -158,6 +161,8 @@ static enum status crew_worker_loop(struct crew_worker *self)
         if (crew_worker_step(self, &ended) != STATUS_OK)
             return self->failure.status;
     }
+    if (!ended)
+        source_leave(self->crew->work->source); /* for another to pull */
     double start = crew_clock();
     enum status status = crew_worker_complete(self, &self->failure);
     self->finished_at = crew_clock();
@@ -214,8 +219,12 @@ static void *crew_worker_run(void *argument)
     struct crew_worker *self = argument;
     struct crew_work *work = self->crew->work;
 
-    if (source_join(work->source) && !crew_worker_is_dismissed(self))
-        crew_worker_work(self);
+    if (source_join(work->source)) {
+        if (crew_worker_is_dismissed(self))
+            source_leave(work->source);
+        else
+            crew_worker_work(self);
+    }
     work->leave(work->context);
     return NULL;
 }

@@ -21,6 +21,7 @@ struct crew_work {
     void *partial;
     struct checkpoint *checkpoint; /* NULL: there are none */
     double start;                  /* on crew_clock */
+    atomic_bool makes_way;         /* for a device that gets ready; relaxed */
     atomic_uint feeders;           /* workers that pull, of crews that were called in */
     /* Called by every worker as the last thing it does. */
     void (*leave)(void *context);

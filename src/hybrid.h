@@ -32,6 +32,9 @@ bool hybrid_joins(const struct hybrid_view *view);
 /* How many of `devices` devices pay for so much input (or ENGINE_INPUT_UNKNOWN): at least 1. */
 unsigned hybrid_devices(unsigned devices, uint64_t input_bytes);
 
+/* How many of the CPU's workers go on while a device gets ready: at least 1. */
+unsigned hybrid_cpu_workers_meanwhile(unsigned workers);
+
 /*
  * How many of the CPU's workers go on while so many of devices pull: at least 1. One of them has
  * counted so many bytes of plain input in so many seconds; 0 if it is not plain: decoding is the

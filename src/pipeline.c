@@ -234,6 +234,13 @@ static bool pipeline_pays(void *context)
     return pipeline_agrees(crew->work->context, hybrid_pays);
 }
 
+/* Called by a recruit. */
+static void pipeline_make_way(void *context)
+{
+    struct crew *crew = context;
+    atomic_store_explicit(&crew->work->makes_way, true, memory_order_relaxed);
+}
+
 static void pipeline_call_in(void *context, const char *reason);
 
 static void pipeline_recruit(struct pipeline *pipeline, struct crew *crew)
@@ -243,6 +250,7 @@ static void pipeline_recruit(struct pipeline *pipeline, struct crew *crew)
         .device = crew->device,
         .context = crew,
         .pays = pipeline_pays,
+        .begun = pipeline_make_way,
         .ready = pipeline_call_in,
     };
     struct recruit **recruit = &pipeline->recruits[crew - pipeline->crews];

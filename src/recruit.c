@@ -57,13 +57,24 @@ static bool recruit_ask(struct recruit *self)
     return pays;
 }
 
-/* Makes the device ready, which takes long; NULL or why it cannot be used. */
-static const char *recruit_prepare(const struct recruit_plan *plan, struct failure *failure)
+/* Tells that it has begun, unless the end has come. */
+static void recruit_begin(struct recruit *self)
 {
-    if (!plan->engine->probe(plan->device, failure->message, sizeof failure->message) ||
-        plan->engine->prepare(plan->device, failure) != STATUS_OK)
+    pthread_mutex_lock(&self->lock);
+    if (!self->ended)
+        self->plan.begun(self->plan.context);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* Makes the device ready, which takes long; NULL or why it cannot be used. */
+static const char *recruit_prepare(struct recruit *self, struct failure *failure)
+{
+    const struct recruit_plan *plan = &self->plan;
+
+    if (!plan->engine->probe(plan->device, failure->message, sizeof failure->message))
         return failure->message;
-    return NULL;
+    recruit_begin(self);
+    return plan->engine->prepare(plan->device, failure) == STATUS_OK ? NULL : failure->message;
 }
 
 static void *recruit_run(void *argument)
@@ -73,7 +84,7 @@ static void *recruit_run(void *argument)
 
     if (!recruit_ask(self))
         return NULL;
-    const char *reason = recruit_prepare(&self->plan, &failure);
+    const char *reason = recruit_prepare(self, &failure);
     pthread_mutex_lock(&self->lock);
     bool left_behind = self->ended;
     self->state = RECRUIT_CALLS;

@@ -15,9 +15,11 @@ struct recruit;
 struct recruit_plan {
     const struct engine *engine; /* outlives the process' other threads, as do its functions */
     unsigned device;
-    void *context; /* of the two functions, which are not called any more after recruit_end */
+    void *context; /* of the functions, which are not called any more after recruit_end */
     /* Whether it pays to begin now; asked from time to time until it does. */
     bool (*pays)(void *context);
+    /* It has begun: the device is there, and gets ready. */
+    void (*begun)(void *context);
     /* The device is ready, `reason` NULL, or cannot be used, and why. */
     void (*ready)(void *context, const char *reason);
 };

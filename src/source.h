@@ -88,7 +88,8 @@ void source_close(struct source *source);
  */
 bool source_join(struct source *source);
 
-/* Tells that one that has joined cannot pull: another may join in its place. Thread-safe. */
+/* Tells that one that has joined does not pull any more, though it could: another may join in its
+ * place. Thread-safe. */
 void source_leave(struct source *source);
 
 /*

@@ -794,6 +794,9 @@ static void test_policy(void)
         }
     }
     tap_ok(staying, "some CPU workers always stay");
+    tap_ok(hybrid_cpu_workers_meanwhile(1) == 1 && hybrid_cpu_workers_meanwhile(7) == 7 &&
+               hybrid_cpu_workers_meanwhile(16) == 14,
+           "a few make way for a device that gets ready");
     tap_ok(hybrid_cpu_workers(16, 8, 0, 1) == 8 && hybrid_cpu_workers(16, 8, 100, 1e-6) == 8 &&
                hybrid_cpu_workers(16, 8, 4000000000, 1) == 8 &&
                hybrid_cpu_workers(16, 8, 600000000, 1) == 1 &&
