@@ -19,7 +19,7 @@
 namespace
 {
 
-constexpr unsigned BLOCK_THREADS = 256;
+constexpr unsigned BLOCK_THREADS = 512;
 constexpr unsigned THREAD_BYTES = 64; /* of a tile; a bit for each fits a word */
 constexpr unsigned THREAD_VECTORS = THREAD_BYTES / sizeof(uint4);
 constexpr unsigned TILE_BYTES = BLOCK_THREADS * THREAD_BYTES;
@@ -335,7 +335,7 @@ cudaError_t launch(const struct cuda_device *device, const struct cuda_elements 
     struct workspace work = lay_out(buffers->d_control, tiles);
     struct element_count count = count_of(elements);
     const T *d_elements = (const T *)elements->d_data;
-    unsigned most = (unsigned)device->multiprocessors * 8;
+    unsigned most = (unsigned)device->multiprocessors * 4;
     unsigned blocks = tiles < most ? tiles : most;
     T *d_purged = (T *)buffers->d_purged;
 
