@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,27 @@ static bool output_file_copy(const struct output_file *file)
     return n == 0;
 }
 
+/*
+ * Puts the file in the target's place; false with errno set. No signal to this thread, by now the
+ * only one that works, comes between its getting a name and that name's being the target's.
+ */
+static bool output_file_replace(struct output_file *file)
+{
+    sigset_t all;
+    sigset_t before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool is_done = (file->temporary[0] || output_file_link_temporary(file)) &&
+                   rename(file->temporary, file->target) == 0;
+    int error = errno;
+    if (is_done)
+        file->temporary[0] = '\0';
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return is_done;
+}
+
 int output_file_complete(struct output_file *file)
 {
     int copy = dup(file->fd);
@@ -190,12 +212,10 @@ int output_file_complete(struct output_file *file)
         return errno;
     if (!file->replaces)
         return 0;
-    if (!file->temporary[0] && !output_file_link_temporary(file))
-        return errno;
-    if (rename(file->temporary, file->target) == 0) {
-        file->temporary[0] = '\0';
+    if (output_file_replace(file))
         return 0;
-    }
+    if (!file->temporary[0])
+        return errno; /* it could not be given a name */
     bool kept = errno == EBUSY || errno == EPERM || errno == EACCES;
     return kept && output_file_copy(file) ? 0 : errno;
 }

@@ -9,7 +9,7 @@ static enum status print_open_histogram_result(struct writer *writer, const stru
                                                const struct print_options *options,
                                                struct failure *failure)
 {
-    bool has_zeros = options->zeros || print_rows_format(options) == &print_raw;
+    bool has_zeros = options->zeros || print_rows_format(options)->has_zeros;
     struct rows rows;
 
     if (has_zeros && open_histogram_span(partial) > BINNING_BINS_MAX)

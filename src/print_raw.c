@@ -30,6 +30,7 @@ static enum status print_raw_rows(struct writer *writer, const struct print_tabl
 
 const struct print_format print_raw = {
     .name = "raw",
+    .has_zeros = true,
     .refused = PRINT_EXTRA_TOP | PRINT_EXTRA_SORT | PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_PERCENT |
                PRINT_EXTRA_QUANTILES,
     .rows = print_raw_rows,

@@ -38,6 +38,7 @@ enum print_extra {
 struct print_format {
     const char *name;
     bool has_lines;           /* it is text */
+    bool has_zeros;           /* it prints empty bins, whatever the options say */
     unsigned refused;         /* the options that it does not take */
     uint64_t sorted_rows_max; /* how many rows it prints by count, without --top; 0: all */
     /* Writes the table. Errors of writing stay in the writer; no memory is STATUS_DATA. */

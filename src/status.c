@@ -45,6 +45,19 @@ bool status_is_before(const struct failure *a, const struct failure *b)
     return a->position < b->position;
 }
 
+/* Control characters, those of two bytes of UTF-8 as well, are not for terminals. */
+static void status_mask(char *line)
+{
+    for (unsigned char *c = (unsigned char *)line; *c; c++) {
+        bool is_pair = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
+        if (*c >= ' ' && *c != 127 && !is_pair)
+            continue;
+        *c = '?';
+        if (is_pair)
+            *++c = '?';
+    }
+}
+
 void status_print(const char *format, ...)
 {
     char line[PATH_MAX + 512];
@@ -53,9 +66,6 @@ void status_print(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    for (char *c = line; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
-    }
+    status_mask(line);
     fprintf(stderr, "gpuhist: %s\n", line);
 }

@@ -119,3 +119,10 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     rm -rf "$dir"
     assert_failed 1 "cannot start thread"
 }
+
+@test "control characters of a file's name do not reach the terminal" {
+    name=$(printf 'a\033[31m\302\233m\303\251.txt')
+    printf 'x\n' >"$name"
+    run -1 --separate-stderr "$GPUHIST" "$name"
+    [ "$stderr" = "$(printf "gpuhist: a?[31m??m\303\251.txt:1: invalid integer 'x'")" ]
+}
