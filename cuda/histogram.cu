@@ -23,11 +23,10 @@ struct choice {
  *
  * shared: 256 bins 0.239 and 0.239 ms, 16,384 bins 0.250 and 0.251 (windows 0.255 and 0.255); a
  * device copy of the same bytes is 0.259.
- * windows: 65,536 bins 0.445 and 0.477 ms, partition 0.840 and 0.930, cached 2.870 and 6.009.
- * partition: 1M bins 1.088 and 1.088 ms, two-level 2.114 and 2.190, cached 2.655 and 6.245; 5M bins
- * 1.109 and 1.434, 2.192 and 2.345, 3.982 and 8.332; 16M bins 2.041 and 2.277, 2.271 and 2.364,
- * 12.227 and 12.227.
- * two-level: 256Mi bins 3.534 and 4.431 ms, cached 16.748 and 16.748.
+ * windows: 65,536 bins 0.284 and 0.331 ms, cached 2.870 and 6.009.
+ * partition: 1M bins 0.750 and 0.750 ms, cached 2.655 and 6.245; 5M bins 0.906 and 0.906, cached
+ * 3.982 and 8.332; 16M bins 1.340 and 1.397, two-level about 2.0 and 2.2, cached 12.227 and 12.227.
+ * two-level: 256Mi bins 3.116 and 3.116 ms, cached 16.748 and 16.748.
  * cached: in chunks of 4 MiB 2.7 to 16.8 ms; sorting chunks would sweep a table after each.
  */
 const struct choice choices[] = {
