@@ -54,6 +54,23 @@ row() {
         -v values="$values" 'BEGIN { printf "| %s | %.4f | %.4f | %.2f | %.0f |\n", name, a, b, a / b, values / a / 1e6 }'
 }
 
+# engines NAME ARGUMENTS: gpuhist with the engine left open, and with each by itself.
+engines() {
+    local name=$1 arguments=$2 i engine
+    for engine in auto cpu cuda; do
+        seconds "'$GPUHIST' $arguments --engine $engine" >"$dir/warm"
+        : >"$dir/$engine.times"
+    done
+    for ((i = 0; i < RUNS; i++)); do
+        for engine in auto cpu cuda; do
+            seconds "'$GPUHIST' $arguments --engine $engine" >>"$dir/$engine.times"
+        done
+    done
+    awk -v name="$name" -v auto="$(median <"$dir/auto.times")" -v cpu="$(median <"$dir/cpu.times")" \
+        -v cuda="$(median <"$dir/cuda.times")" 'BEGIN {
+            printf "| %s | %.4f | %.4f | %.4f | %.2f |\n", name, auto, cpu, cuda, auto / (cpu < cuda ? cpu : cuda) }'
+}
+
 have() { command -v "$1" >/dev/null; }
 
 "$python" - "$dir" <<'PYTHON'
@@ -191,4 +208,18 @@ for operation in reduce "count --ge 0 --eq 77 --in -1M:1M" stalin-sort; do
         "'$GPUHIST' $operation --engine cuda --binary '$big' '$big'" "'$GPUHIST' $operation --engine cuda --binary '$big'"
     row "$operation, cuda, against cpu" $n \
         "'$GPUHIST' $operation --engine cuda --binary '$big'" "'$GPUHIST' $operation --engine cpu --binary '$big'"
+done
+
+echo
+echo "| engines | auto, s | cpu, s | cuda, s | auto / the better one |"
+echo "|---|---|---|---|---|"
+for size in 1K 1M 64M 1G "${BENCH_GIB}G"; do
+    for bins in 256 5000000; do
+        head -c "$size" "$dir/$bins.big" >"$dir/part.big"
+        engines "$bins bins, ${size}iB" "--binary --bins $bins --format raw -o /dev/null '$dir/part.big'"
+    done
+    head -c "$size" "$dir/2147483648.big" >"$dir/part.big"
+    for operation in reduce stalin-sort; do
+        engines "$operation, ${size}iB" "$operation --binary '$dir/part.big'"
+    done
 done
