@@ -32,8 +32,9 @@ int main(int argc, char **argv)
     enum status status = options_parse(&options, argc, argv, &failure);
     if (status == STATUS_OK)
         status = run_options(&options, &is_thread_left, &failure);
+    const char *word = options_help_word(&options);
     if (status == STATUS_USAGE)
-        status_print("%s (see gpuhist --help)", failure.message);
+        status_print("%s (see gpuhist%s%s --help)", failure.message, *word ? " " : "", word);
     else if (status != STATUS_OK)
         status_print("%s", failure.message);
     options_destroy(&options);

@@ -103,6 +103,9 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 /* Frees what the options own. */
 void options_destroy(struct options *options);
 
+/* The word before --help for that text: `reduce`; empty for the default. */
+const char *options_help_word(const struct options *options);
+
 /* The text of --help of that action or operation, into `text`; cut if `size` is too small. */
 void options_help(const struct options *options, char *text, size_t size);
 

@@ -87,10 +87,25 @@ static const char *options_usage(const struct options *options)
     return operations[options->operation]->usage;
 }
 
+static bool options_is_default(const struct options *options)
+{
+    return options->action == OPTIONS_VERSION ||
+           (options->action == OPTIONS_RUN && options->operation == OPERATION_HISTOGRAM);
+}
+
+const char *options_help_word(const struct options *options)
+{
+    if (options_is_default(options))
+        return "";
+    return options->action == OPTIONS_MERGE  ? "merge"
+           : options->action == OPTIONS_INFO ? "info"
+                                             : operations[options->operation]->name;
+}
+
 void options_help(const struct options *options, char *text, size_t size)
 {
     struct options_text help = {.text = text, .size = size};
-    bool is_default = options->action == OPTIONS_RUN && options->operation == OPERATION_HISTOGRAM;
+    bool is_default = options_is_default(options);
 
     options_append(&help, "Usage: %s", options_usage(options));
     if (is_default)

@@ -8,7 +8,11 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     shift
     run --separate-stderr gpuhist "$@" </dev/null
     assert_failed 2 "$text" || { echo "arguments: $*"; return 1; }
-    [[ $stderr == *" (see gpuhist --help)" ]]
+    case $1 in
+        reduce | count | merge | info) [[ $stderr == *" (see gpuhist $1 --help)" ]] ;;
+        stalin | stalin-sort) [[ $stderr == *" (see gpuhist stalin-sort --help)" ]] ;;
+        *) [[ $stderr == *" (see gpuhist --help)" ]] ;;
+    esac
 }
 
 @test "--bins: zero, negative, too large, not a number" {
