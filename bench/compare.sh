@@ -3,13 +3,14 @@
 # commands in turn, A B A B ..., and prints the medians and the ratio of the medians. Rows with a tool
 # that is not installed are left out.
 #
-# usage: make bench, or GPUHIST=./gpuhist READ_PIPE=./bench/read_pipe bench/compare.sh
+# usage: make bench, or GPUHIST=./gpuhist READ_PIPE=./bench/read_pipe STRAIGHT_LOOP=./bench/straight_loop bench/compare.sh
 #   RUNS=7           how often each command is run
 #   BENCH_DIR=/tmp   where the input is made (about 2 GB, removed at the end)
 #   BENCH_GIB=8      the size of the file for a GPU
 set -euo pipefail
 
 : "${GPUHIST:=./gpuhist}" "${READ_PIPE:=./bench/read_pipe}" "${RUNS:=7}"
+: "${STRAIGHT_LOOP:=./bench/straight_loop}"
 dir=$(mktemp -d "${BENCH_DIR:-/tmp}/gpuhist-bench.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 
@@ -113,6 +114,12 @@ row "count, three predicates, against cat FILE" $n "'$GPUHIST' count --engine cp
 row "stalin-sort, random, against cat FILE" $n "'$GPUHIST' stalin-sort --engine cpu --binary '$dir/random.bin'" "cat '$dir/random.bin' >/dev/null"
 row "stalin-sort, sorted, against cat FILE" $n "'$GPUHIST' stalin-sort --engine cpu --binary '$dir/sorted.bin'" "cat '$dir/sorted.bin' >/dev/null"
 row "stalin-sort, random, pipe, against the bare reader" $n "cat '$dir/random.bin' | '$GPUHIST' stalin-sort --engine cpu" "cat '$dir/random.bin' | '$READ_PIPE'"
+one="--engine cpu --threads 1 --binary"
+row "256 bins, one thread, against a straight loop" $n "'$GPUHIST' $one --bins 256 '$dir/256.bin'" "'$STRAIGHT_LOOP' bins 256 '$dir/256.bin'"
+row "5M bins, raw, one thread, against a straight loop" $n "'$GPUHIST' $one --bins 5M --format raw -o '$dir/out' '$dir/5M.bin'" "'$STRAIGHT_LOOP' bins 5000000 '$dir/5M.bin'"
+row "reduce sum,min,max, one thread, against a straight loop" $n "'$GPUHIST' reduce sum,min,max $one '$dir/random.bin'" "'$STRAIGHT_LOOP' reduce '$dir/random.bin'"
+row "count --gt 0, one thread, against a straight loop" $n "'$GPUHIST' count --gt 0 $one '$dir/random.bin'" "'$STRAIGHT_LOOP' count '$dir/random.bin'"
+row "stalin-sort, random, one thread, against a straight loop" $n "'$GPUHIST' stalin-sort $one '$dir/random.bin'" "'$STRAIGHT_LOOP' stalin-sort '$dir/random.bin'"
 row "no input, 256 bins, against true" 0 "$cpu --bins 256 '$dir/empty'" "'$(command -v true)'"
 
 rm "$dir"/{256,5M,equal,1Mi}.bin
@@ -148,6 +155,7 @@ numbers="'$dir/numbers.txt'"
 echo
 echo "| text, CPU engine | gpuhist, s | other, s | ratio | M values/s |"
 echo "|---|---|---|---|---|"
+row "20M lines, reduce sum, one thread, against a straight loop" $text_lines "$sum --threads 1 $numbers" "'$STRAIGHT_LOOP' text-sum $numbers"
 row "20M lines, reduce sum, against cat FILE" $text_lines "$sum $numbers" "cat $numbers >/dev/null"
 if have datamash; then
     row "20M lines, reduce sum, against datamash" $text_lines "$sum $numbers" "datamash sum 1 <$numbers"
