@@ -15,12 +15,20 @@
 /* Bin numbers of a block: 16 KiB, half of a common L1. */
 #define CPU_HISTOGRAM_BLOCK 4096
 
+/*
+ * The values that a thread counts before it makes its guide: that takes 3 to 6 ms for 300 edges and
+ * more, and saves 1.5 ns and more a value (Zen 4), so that little input does not wait for one.
+ */
+#define CPU_HISTOGRAM_GUIDE_VALUES ((size_t)1 << 20)
+
 struct cpu_histogram {
     const struct job *job;
     struct histogram *histogram;
     struct cpu_fold fold;
     const struct binning *binning; /* counted in: the job's, or that of the fold */
-    struct cpu_guide *guide;       /* NULL: none */
+    struct cpu_guide *guide;       /* NULL: none (yet) */
+    bool may_guide;                /* one may be made, once `counted` is large */
+    size_t counted;                /* until then */
     cpu_index_function *index;
     const struct cpu_counter *counter;
     void *counter_state;
@@ -47,9 +55,7 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     made->binning = is_folded ? &made->fold.fine.binning : &job->binning;
     struct histogram *table = is_folded ? made->fold.table : made->histogram;
     made->counter = cpu_counter_choose(table);
-    if (!is_folded && made->counter == &cpu_counter_private &&
-        cpu_guide_create(job, &made->guide, failure) != STATUS_OK)
-        return failure->status;
+    made->may_guide = !is_folded && made->counter == &cpu_counter_private;
     return made->counter->open(table, &made->counter_state, failure);
 }
 
@@ -69,15 +75,29 @@ static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block,
     return outside;
 }
 
+/* Makes the guide, if there is to be one, when enough has been counted before these elements. */
+static enum status cpu_histogram_prepare(struct cpu_histogram *self, size_t elements,
+                                         struct failure *failure)
+{
+    if (self->counted < CPU_HISTOGRAM_GUIDE_VALUES) {
+        self->counted += elements;
+        return STATUS_OK;
+    }
+    self->may_guide = false;
+    return cpu_guide_create(self->job, &self->guide, failure);
+}
+
 static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
                                         struct failure *failure)
 {
     struct cpu_histogram *self = state;
     const size_t bytes = self->job->element.bytes;
-    const size_t length = self->guide ? CPU_GUIDE_BLOCK : CPU_HISTOGRAM_BLOCK;
     size_t elements = chunk->bytes / bytes;
     size_t outside = 0;
 
+    if (self->may_guide && cpu_histogram_prepare(self, elements, failure) != STATUS_OK)
+        return failure->status;
+    const size_t length = self->guide ? CPU_GUIDE_BLOCK : CPU_HISTOGRAM_BLOCK;
     for (size_t i = 0; i < elements; i += length) {
         size_t n = elements - i < length ? elements - i : length;
         outside += cpu_histogram_count(self, (const char *)chunk->data + i * bytes, n);
