@@ -229,6 +229,48 @@ void cpu_counter_private_count_places(void *state, const struct cpu_guide *guide
     }
 }
 
+/* As above, 0.64 ns a value if all are found before the first is counted, else 1.0 (Zen 4). */
+static void cpu_counter_private_add_mapped(const struct cpu_counter_private *self,
+                                           const uint16_t *map, const char *words, size_t n)
+{
+    const size_t stride = self->copies == 1 ? 0 : self->entries;
+    uint32_t *tables = self->tables;
+    uint64_t group;
+    size_t i = 0;
+
+    for (; i + CPU_COUNTER_GROUP <= n; i += CPU_COUNTER_GROUP) {
+        memcpy(&group, words + i * 2, sizeof group);
+        size_t bin0 = map[group & UINT16_MAX];
+        size_t bin1 = map[group >> 16 & UINT16_MAX];
+        size_t bin2 = map[group >> 32 & UINT16_MAX];
+        size_t bin3 = map[group >> 48];
+        __asm__("" : "+r"(bin0), "+r"(bin1), "+r"(bin2), "+r"(bin3));
+        tables[bin0]++;
+        tables[stride + bin1]++;
+        tables[2 * stride + bin2]++;
+        tables[3 * stride + bin3]++;
+    }
+    for (; i < n; i++) {
+        uint16_t word;
+        memcpy(&word, words + i * 2, sizeof word);
+        tables[map[word]]++;
+    }
+}
+
+void cpu_counter_private_count_mapped(void *state, const uint16_t *map, const void *elements,
+                                      size_t n)
+{
+    struct cpu_counter_private *self = state;
+    const char *words = elements;
+
+    while (n > 0) {
+        size_t part = cpu_counter_private_reserve(self, n);
+        cpu_counter_private_add_mapped(self, map, words, part);
+        words += part * 2;
+        n -= part;
+    }
+}
+
 const struct cpu_counter cpu_counter_private = {
     .open = cpu_counter_private_open,
     .count = cpu_counter_private_count,

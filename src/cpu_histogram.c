@@ -9,6 +9,7 @@
 #include "cpu_fold.h"
 #include "cpu_guide.h"
 #include "cpu_index.h"
+#include "cpu_map.h"
 
 #include <stdlib.h>
 
@@ -16,10 +17,11 @@
 #define CPU_HISTOGRAM_BLOCK 4096
 
 /*
- * The values that a thread counts before it makes its guide: that takes 3 to 6 ms for 300 edges and
- * more, and saves 1.5 ns and more a value (Zen 4), so that little input does not wait for one.
+ * The values that a thread counts before it makes its guide or map: a guide takes 3 to 6 ms for 300
+ * edges and more, and saves 1.5 ns and more a value (Zen 4), so that little input does not wait for
+ * one.
  */
-#define CPU_HISTOGRAM_GUIDE_VALUES ((size_t)1 << 20)
+#define CPU_HISTOGRAM_FEW_VALUES ((size_t)1 << 20)
 
 struct cpu_histogram {
     const struct job *job;
@@ -27,7 +29,8 @@ struct cpu_histogram {
     struct cpu_fold fold;
     const struct binning *binning; /* counted in: the job's, or that of the fold */
     struct cpu_guide *guide;       /* NULL: none (yet) */
-    bool may_guide;                /* one may be made, once `counted` is large */
+    uint16_t *map;                 /* NULL: none (yet) */
+    bool may_look_up;              /* one of these may be made, once `counted` is large */
     size_t counted;                /* until then */
     cpu_index_function *index;
     const struct cpu_counter *counter;
@@ -55,16 +58,20 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     made->binning = is_folded ? &made->fold.fine.binning : &job->binning;
     struct histogram *table = is_folded ? made->fold.table : made->histogram;
     made->counter = cpu_counter_choose(table);
-    made->may_guide = !is_folded && made->counter == &cpu_counter_private;
+    made->may_look_up = !is_folded && made->counter == &cpu_counter_private;
     return made->counter->open(table, &made->counter_state, failure);
 }
 
-/* Counts a block of elements. Returns how many are outside. */
+/* Counts a block of elements. Returns how many are outside, where that matters. */
 static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block, size_t n)
 {
     bool swapped = self->job->element.swapped;
     size_t outside;
 
+    if (self->map) {
+        cpu_counter_private_count_mapped(self->counter_state, self->map, block, n);
+        return 0;
+    }
     if (self->guide) {
         outside = self->guide->place(self->guide, swapped, block, n, &self->places);
         cpu_counter_private_count_places(self->counter_state, self->guide, &self->places, n);
@@ -75,15 +82,19 @@ static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block,
     return outside;
 }
 
-/* Makes the guide, if there is to be one, when enough has been counted before these elements. */
+/* Makes the map or guide, if there is to be one, when enough is counted before these elements. */
 static enum status cpu_histogram_prepare(struct cpu_histogram *self, size_t elements,
                                          struct failure *failure)
 {
-    if (self->counted < CPU_HISTOGRAM_GUIDE_VALUES) {
+    if (self->counted < CPU_HISTOGRAM_FEW_VALUES) {
         self->counted += elements;
         return STATUS_OK;
     }
-    self->may_guide = false;
+    self->may_look_up = false;
+    if (cpu_map_create(self->job, &self->map, failure) != STATUS_OK)
+        return failure->status;
+    if (self->map)
+        return STATUS_OK;
     return cpu_guide_create(self->job, &self->guide, failure);
 }
 
@@ -95,7 +106,7 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
     size_t elements = chunk->bytes / bytes;
     size_t outside = 0;
 
-    if (self->may_guide && cpu_histogram_prepare(self, elements, failure) != STATUS_OK)
+    if (self->may_look_up && cpu_histogram_prepare(self, elements, failure) != STATUS_OK)
         return failure->status;
     const size_t length = self->guide ? CPU_GUIDE_BLOCK : CPU_HISTOGRAM_BLOCK;
     for (size_t i = 0; i < elements; i += length) {
@@ -125,6 +136,7 @@ static void cpu_histogram_close(void *state)
     if (self->counter)
         self->counter->close(self->counter_state);
     cpu_guide_destroy(self->guide);
+    free(self->map);
     cpu_fold_destroy(&self->fold);
     free(self);
 }
