@@ -143,12 +143,9 @@ static void cpu_guide_set_one(struct cpu_guide *guide, size_t entry, uint32_t bi
     cpu_guide_set(guide, entry, bin - 1, 0);
 }
 
-/*
- * Sets the entry of a bucket, by its lowest and its highest value. Returns how many bins begin in
- * it if it is mixed, else 0.
- */
-static uint32_t cpu_guide_set_bucket(struct cpu_guide *guide, size_t entry, uint64_t lowest,
-                                     uint64_t highest)
+/* Sets the entry of a bucket, by its lowest and its highest value. */
+static void cpu_guide_set_bucket(struct cpu_guide *guide, size_t entry, uint64_t lowest,
+                                 uint64_t highest)
 {
     uint32_t bin = cpu_guide_search(guide, lowest);
     uint32_t begun = cpu_guide_search(guide, highest) - bin;
@@ -160,7 +157,6 @@ static uint32_t cpu_guide_set_bucket(struct cpu_guide *guide, size_t entry, uint
                       (uint64_t)binning_edge(guide->binning, bin + 1) - guide->low);
     else
         cpu_guide_set_one(guide, entry, CPU_GUIDE_MIXED);
-    return begun > 1 ? begun : 0;
 }
 
 /* The least distance from the centre of a bucket, modulo 2^64. */
@@ -175,22 +171,54 @@ static uint64_t cpu_guide_bucket_begin(const struct cpu_guide *guide, uint32_t b
     return (uint64_t)(units << (level - 1 + guide->unit));
 }
 
-/* Sets the entries of one side. Returns how many bins begin in mixed ones, or more than `limit`. */
-static uint32_t cpu_guide_fill_side(struct cpu_guide *guide, bool is_left, uint32_t limit)
+/* Sets the entries of one side. */
+static void cpu_guide_fill_side(struct cpu_guide *guide, bool is_left)
 {
     uint64_t reach = is_left ? guide->centre : guide->last - guide->centre;
-    uint32_t mixed = 0;
 
-    for (uint32_t bucket = 0; bucket < guide->side && mixed <= limit; bucket++) {
+    for (uint32_t bucket = 0; bucket < guide->side; bucket++) {
         uint64_t nearest = cpu_guide_bucket_begin(guide, bucket);
         uint64_t farthest = cpu_guide_bucket_begin(guide, bucket + 1) - 1;
         if (nearest > reach)
             break;
         farthest = farthest < reach ? farthest : reach;
-        mixed += is_left ? cpu_guide_set_bucket(guide, guide->side + bucket,
-                                                guide->centre - farthest, guide->centre - nearest)
-                         : cpu_guide_set_bucket(guide, bucket, guide->centre + nearest,
-                                                guide->centre + farthest);
+        if (is_left)
+            cpu_guide_set_bucket(guide, guide->side + bucket, guide->centre - farthest,
+                                 guide->centre - nearest);
+        else
+            cpu_guide_set_bucket(guide, bucket, guide->centre + nearest, guide->centre + farthest);
+    }
+}
+
+/* Sets all entries. */
+static void cpu_guide_fill(struct cpu_guide *guide)
+{
+    cpu_guide_set_one(guide, 2 * (size_t)guide->side, guide->binning->bins);
+    cpu_guide_set_one(guide, 2 * (size_t)guide->side + 1, guide->binning->bins + 1);
+    cpu_guide_fill_side(guide, true);
+    cpu_guide_fill_side(guide, false);
+}
+
+/*
+ * How many bins begin in mixed buckets, behind the lowest values of these; or more than `limit`.
+ * The edges alone are looked at, so that shapes are compared in little time.
+ */
+static uint32_t cpu_guide_count_mixed(const struct cpu_guide *guide, uint32_t limit)
+{
+    uint32_t previous = UINT32_MAX;
+    uint32_t mixed = 0;
+    uint32_t run = 0; /* bins that begin in the bucket */
+
+    for (uint32_t bin = 1; bin < guide->binning->bins && mixed <= limit; bin++) {
+        uint64_t distance = (uint64_t)binning_edge(guide->binning, bin) - guide->low;
+        if (distance - 1 >= guide->last) /* the lowest value, or outside the type */
+            continue;
+        uint32_t bucket = cpu_guide_bucket64(guide, true, distance);
+        if (bucket != cpu_guide_bucket64(guide, true, distance - 1))
+            continue;
+        run = bucket == previous ? run + 1 : 1;
+        previous = bucket;
+        mixed += run > 2 ? 1 : run == 2 ? 2 : 0;
     }
     return mixed;
 }
@@ -217,25 +245,8 @@ static bool cpu_guide_set_shape(struct cpu_guide *guide, const struct cpu_guide_
     return guide->side <= CPU_GUIDE_SIDE_MAX;
 }
 
-/* Fills the guide so. False if more than `limit` bins begin in mixed buckets, or they are too many.
- */
-static bool cpu_guide_fill(struct cpu_guide *guide, const struct cpu_guide_shape *shape,
-                           uint32_t limit)
-{
-    if (!cpu_guide_set_shape(guide, shape))
-        return false;
-    cpu_guide_set_one(guide, 2 * (size_t)guide->side, guide->binning->bins);
-    cpu_guide_set_one(guide, 2 * (size_t)guide->side + 1, guide->binning->bins + 1);
-
-    uint32_t mixed = cpu_guide_fill_side(guide, true, limit);
-    if (mixed <= limit)
-        mixed += cpu_guide_fill_side(guide, false, limit);
-    guide->has_mixed = mixed > 0;
-    return mixed <= limit;
-}
-
 /*
- * Fills it by the smallest choice that leaves no bucket mixed, around the lowest value or `zero` if
+ * Takes the smallest choice that leaves no bucket mixed, around the lowest value or `zero` if
  * that is not 0. If there is none, by one with an eighth of the bins in mixed buckets, or half of
  * them. False if there is none of these: the binning is slow then, but searching it alone is not
  * slower.
@@ -251,7 +262,11 @@ static bool cpu_guide_choose(struct cpu_guide *guide, uint64_t zero)
             for (int kind = 0; kind < 4; kind++) {
                 shape.is_even = !(kind & 1);
                 shape.centre = kind & 2 ? zero : 0;
-                if (!(kind & 2 && zero == 0) && cpu_guide_fill(guide, &shape, limits[i]))
+                if ((kind & 2 && zero == 0) || !cpu_guide_set_shape(guide, &shape))
+                    continue;
+                uint32_t mixed = cpu_guide_count_mixed(guide, limits[i]);
+                guide->has_mixed = mixed > 0;
+                if (mixed <= limits[i])
                     return true;
             }
         }
@@ -288,6 +303,7 @@ enum status cpu_guide_create(const struct job *job, struct cpu_guide **guide,
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
     }
     if (cpu_guide_choose(made, low < 0 && high > 0 ? (uint64_t)-low : 0)) {
+        cpu_guide_fill(made);
         *guide = made;
         return STATUS_OK;
     }
