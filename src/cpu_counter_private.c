@@ -11,15 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CPU_COUNTER_COPIES   8
-#define CPU_COUNTER_L1_BYTES ((size_t)32 << 10)
+#define CPU_COUNTER_COPIES     8
+#define CPU_COUNTER_COPIED_MAX 1024 /* entries: 8 copies take an L1 of 32 KiB */
+
+/*
+ * Entries from one copy to the next: a constant, so that it costs no registers, and not of 4 KiB,
+ * by which loads seem to wait for stores.
+ */
+#define CPU_COUNTER_STRIDE ((size_t)CPU_COUNTER_COPIED_MAX + 16)
 
 /* Bins that are found at once: as many as there are registers for. */
 #define CPU_COUNTER_GROUP 4
 
 struct cpu_counter_private {
     struct histogram *histogram;
-    uint32_t *tables; /* [copies][entries] */
+    uint32_t *tables; /* one, or CPU_COUNTER_COPIES, CPU_COUNTER_STRIDE apart */
     size_t entries;
     size_t copies;    /* 1 or CPU_COUNTER_COPIES */
     uint32_t limit;   /* increments that no counter can wrap in */
@@ -28,7 +34,8 @@ struct cpu_counter_private {
 
 static size_t cpu_counter_private_bytes(const struct cpu_counter_private *self)
 {
-    return self->copies * self->entries * sizeof *self->tables;
+    size_t entries = self->copies == 1 ? self->entries : self->copies * CPU_COUNTER_STRIDE;
+    return entries * sizeof *self->tables;
 }
 
 static void cpu_counter_private_close(void *state)
@@ -48,11 +55,10 @@ enum status cpu_counter_private_open_limited(struct histogram *histogram, uint32
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
     size_t entries = histogram->entries;
-    bool fits = CPU_COUNTER_COPIES * entries * sizeof *made->tables <= CPU_COUNTER_L1_BYTES;
     *made = (struct cpu_counter_private){
         .histogram = histogram,
         .entries = entries,
-        .copies = fits ? CPU_COUNTER_COPIES : 1,
+        .copies = entries <= CPU_COUNTER_COPIED_MAX ? CPU_COUNTER_COPIES : 1,
         .limit = limit,
     };
     made->tables = memory_map(cpu_counter_private_bytes(made));
@@ -73,7 +79,7 @@ static void cpu_counter_private_flush(void *state)
     struct cpu_counter_private *self = state;
 
     for (size_t copy = 0; copy < self->copies; copy++) {
-        uint32_t *table = self->tables + copy * self->entries;
+        uint32_t *table = self->tables + copy * CPU_COUNTER_STRIDE;
         histogram_add_counts32(self->histogram, 0, table, self->entries);
         for (size_t i = 0; i < self->entries; i++)
             table[i] = 0;
@@ -82,14 +88,16 @@ static void cpu_counter_private_flush(void *state)
 }
 
 /* Counts indexes[0..n) in turn in `copies` tables; inlined with a constant for each. */
-static inline __attribute__((always_inline)) void cpu_counter_private_add(
-    uint32_t *tables, size_t entries, size_t copies, const uint32_t *indexes, size_t n)
+static inline __attribute__((always_inline)) void cpu_counter_private_add(uint32_t *tables,
+                                                                          size_t copies,
+                                                                          const uint32_t *indexes,
+                                                                          size_t n)
 {
     size_t i = 0;
 
     for (; i + copies <= n; i += copies) {
         for (size_t copy = 0; copy < copies; copy++)
-            tables[copy * entries + indexes[i + copy]]++;
+            tables[copy * CPU_COUNTER_STRIDE + indexes[i + copy]]++;
     }
     for (; i < n; i++)
         tables[indexes[i]]++;
@@ -113,9 +121,9 @@ static void cpu_counter_private_count(void *state, const uint32_t *indexes, size
     while (n > 0) {
         size_t part = cpu_counter_private_reserve(self, n);
         if (self->copies == CPU_COUNTER_COPIES)
-            cpu_counter_private_add(self->tables, self->entries, CPU_COUNTER_COPIES, indexes, part);
+            cpu_counter_private_add(self->tables, CPU_COUNTER_COPIES, indexes, part);
         else
-            cpu_counter_private_add(self->tables, self->entries, 1, indexes, part);
+            cpu_counter_private_add(self->tables, 1, indexes, part);
         indexes += part;
         n -= part;
     }
@@ -183,17 +191,27 @@ static inline __attribute__((always_inline)) void cpu_counter_private_add_group(
  * is counted 0.48, or 0.58 where buckets may be mixed (Zen 4).
  */
 static inline __attribute__((always_inline)) void cpu_counter_private_add_places(
-    const struct cpu_counter_private *self, const struct cpu_guide *guide, bool is_wide,
-    bool has_mixed, const struct cpu_guide_places *places, size_t from, size_t to)
+    uint32_t *tables, size_t stride, const struct cpu_guide *guide, bool is_wide, bool has_mixed,
+    const struct cpu_guide_places *places, size_t from, size_t to)
 {
-    const size_t stride = self->copies == 1 ? 0 : self->entries;
-    uint32_t *tables = self->tables;
-
     for (size_t i = from; i < to; i += CPU_COUNTER_COPIES) {
         for (size_t k = 0; k < CPU_COUNTER_COPIES; k += CPU_COUNTER_GROUP)
             cpu_counter_private_add_group(tables + k * stride, stride, guide, is_wide, has_mixed,
                                           places, i + k);
     }
+}
+
+/* The same in as many tables as there are; inlined with a constant for each kind of guide. */
+static inline __attribute__((always_inline)) void cpu_counter_private_add_kind(
+    const struct cpu_counter_private *self, const struct cpu_guide *guide, bool is_wide,
+    bool has_mixed, const struct cpu_guide_places *places, size_t from, size_t to)
+{
+    if (self->copies == 1)
+        cpu_counter_private_add_places(self->tables, 0, guide, is_wide, has_mixed, places, from,
+                                       to);
+    else
+        cpu_counter_private_add_places(self->tables, CPU_COUNTER_STRIDE, guide, is_wide, has_mixed,
+                                       places, from, to);
 }
 
 /* Counts places [from, to), fewer than CPU_COUNTER_COPIES. */
@@ -219,22 +237,20 @@ void cpu_counter_private_count_places(void *state, const struct cpu_guide *guide
         size_t part = cpu_counter_private_reserve(self, n - from);
         size_t rest = from + part - part % CPU_COUNTER_COPIES;
         if (guide->is_wide)
-            cpu_counter_private_add_places(self, guide, true, true, places, from, rest);
+            cpu_counter_private_add_kind(self, guide, true, true, places, from, rest);
         else if (guide->has_mixed)
-            cpu_counter_private_add_places(self, guide, false, true, places, from, rest);
+            cpu_counter_private_add_kind(self, guide, false, true, places, from, rest);
         else
-            cpu_counter_private_add_places(self, guide, false, false, places, from, rest);
+            cpu_counter_private_add_kind(self, guide, false, false, places, from, rest);
         cpu_counter_private_add_rest(self, guide, places, rest, from + part);
         from += part;
     }
 }
 
 /* As above, 0.64 ns a value if all are found before the first is counted, else 1.0 (Zen 4). */
-static void cpu_counter_private_add_mapped(const struct cpu_counter_private *self,
-                                           const uint16_t *map, const char *words, size_t n)
+static inline __attribute__((always_inline)) void cpu_counter_private_add_mapped(
+    uint32_t *tables, size_t stride, const uint16_t *map, const char *words, size_t n)
 {
-    const size_t stride = self->copies == 1 ? 0 : self->entries;
-    uint32_t *tables = self->tables;
     uint64_t group;
     size_t i = 0;
 
@@ -265,7 +281,10 @@ void cpu_counter_private_count_mapped(void *state, const uint16_t *map, const vo
 
     while (n > 0) {
         size_t part = cpu_counter_private_reserve(self, n);
-        cpu_counter_private_add_mapped(self, map, words, part);
+        if (self->copies == 1)
+            cpu_counter_private_add_mapped(self->tables, 0, map, words, part);
+        else
+            cpu_counter_private_add_mapped(self->tables, CPU_COUNTER_STRIDE, map, words, part);
         words += part * 2;
         n -= part;
     }

@@ -254,7 +254,7 @@ static bool cpu_guide_set_shape(struct cpu_guide *guide, const struct cpu_guide_
 static bool cpu_guide_choose(struct cpu_guide *guide, uint64_t zero)
 {
     struct cpu_guide_shape shape;
-    const uint32_t limits[] = {0, guide->binning->bins / 8, guide->binning->bins / 2};
+    const uint32_t limits[] = {0, guide->binning->bins / 16, guide->binning->bins / 2};
 
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         for (shape.log2 = limits[i] > 0 ? CPU_GUIDE_MIXED_LOG2 : 0;

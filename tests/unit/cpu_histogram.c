@@ -15,7 +15,7 @@
 #define POWER2(n)  ((__int128)1 << (n))
 #define EDGES_MAX  40000
 #define VALUES_MAX 130003
-#define ZEROS      ((size_t)1 << 20) /* after which guides are made */
+#define ZEROS      ((size_t)1 << 18) /* after which guides are made */
 
 /* The edges that bins are to have, and what is to be counted: bins, below, above. */
 struct subject {
