@@ -134,23 +134,21 @@ static void cpu_counter_private_count(void *state, const uint32_t *indexes, size
  * keeps compilers from gathering.
  */
 static inline __attribute__((always_inline)) void cpu_counter_private_find(
-    const struct cpu_guide *guide, bool is_wide, const struct cpu_guide_places *places, size_t i,
-    uint64_t bins[2])
+    const struct cpu_guide *guide, bool is_wide, bool is_packed,
+    const struct cpu_guide_places *places, size_t i, uint64_t bins[2])
 {
     const unsigned first = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 32 : 0;
+    uint64_t buckets;
+    uint64_t distances;
 
-    if (is_wide) {
-        bins[0] = cpu_guide_find_wide(guide, places->buckets[i], places->wide[i]);
-        bins[1] = cpu_guide_find_wide(guide, places->buckets[i + 1], places->wide[i + 1]);
-    } else {
-        uint64_t buckets;
-        uint64_t distances;
-        memcpy(&buckets, places->buckets + i, sizeof buckets);
-        memcpy(&distances, places->narrow + i, sizeof distances);
-        bins[0] = cpu_guide_find_narrow(guide, (uint32_t)(buckets >> first),
-                                        (uint32_t)(distances >> first));
-        bins[1] = cpu_guide_find_narrow(guide, (uint32_t)(buckets >> (32 - first)),
-                                        (uint32_t)(distances >> (32 - first)));
+    memcpy(&buckets, places->buckets + i, sizeof buckets);
+    memcpy(&distances, places->narrow + i, sizeof distances);
+    for (unsigned k = 0; k < 2; k++) {
+        unsigned shift = k == 0 ? first : 32 - first;
+        uint32_t bucket = (uint32_t)(buckets >> shift);
+        uint32_t distance = (uint32_t)(distances >> shift);
+        bins[k] = cpu_guide_find(guide, is_wide, is_packed, bucket,
+                                 is_wide ? places->wide[i + k] : distance);
     }
     __asm__("" : "+r"(bins[0]), "+r"(bins[1]));
 }
@@ -160,24 +158,27 @@ static uint64_t cpu_counter_private_search(const struct cpu_guide *guide,
                                            const struct cpu_guide_places *places, size_t i,
                                            uint64_t bin)
 {
-    if (bin != CPU_GUIDE_MIXED)
+    if (bin != guide->mixed)
         return bin;
-    return cpu_guide_search(guide, guide->is_wide ? places->wide[i] : places->narrow[i]);
+    uint64_t distance = guide->is_wide ? places->wide[i] : places->narrow[i];
+    if (guide->is_packed)
+        distance += (uint64_t)places->buckets[i] << guide->unit;
+    return cpu_guide_search(guide, distance);
 }
 
 /* Counts CPU_COUNTER_GROUP places from i on in as many tables, each `stride` behind the other. */
 static inline __attribute__((always_inline)) void cpu_counter_private_add_group(
-    uint32_t *tables, size_t stride, const struct cpu_guide *guide, bool is_wide, bool has_mixed,
-    const struct cpu_guide_places *places, size_t i)
+    uint32_t *tables, size_t stride, const struct cpu_guide *guide, bool is_wide, bool is_packed,
+    bool has_mixed, const struct cpu_guide_places *places, size_t i)
 {
     uint64_t bins[CPU_COUNTER_GROUP];
     uint64_t any = 0;
 
     for (size_t k = 0; k < CPU_COUNTER_GROUP; k += 2) {
-        cpu_counter_private_find(guide, is_wide, places, i + k, bins + k);
+        cpu_counter_private_find(guide, is_wide, is_packed, places, i + k, bins + k);
         any |= bins[k] | bins[k + 1];
     }
-    if (has_mixed && __builtin_expect(any >= CPU_GUIDE_MIXED, 0)) {
+    if (has_mixed && __builtin_expect(any >= guide->mixed, 0)) {
         for (size_t k = 0; k < CPU_COUNTER_GROUP; k++)
             bins[k] = cpu_counter_private_search(guide, places, i + k, bins[k]);
     }
@@ -191,27 +192,52 @@ static inline __attribute__((always_inline)) void cpu_counter_private_add_group(
  * is counted 0.48, or 0.58 where buckets may be mixed (Zen 4).
  */
 static inline __attribute__((always_inline)) void cpu_counter_private_add_places(
-    uint32_t *tables, size_t stride, const struct cpu_guide *guide, bool is_wide, bool has_mixed,
-    const struct cpu_guide_places *places, size_t from, size_t to)
+    uint32_t *tables, size_t stride, const struct cpu_guide *guide, bool is_wide, bool is_packed,
+    bool has_mixed, const struct cpu_guide_places *places, size_t from, size_t to)
 {
+    const struct cpu_guide local = *guide; /* no store to the tables can change it */
+
     for (size_t i = from; i < to; i += CPU_COUNTER_COPIES) {
         for (size_t k = 0; k < CPU_COUNTER_COPIES; k += CPU_COUNTER_GROUP)
-            cpu_counter_private_add_group(tables + k * stride, stride, guide, is_wide, has_mixed,
-                                          places, i + k);
+            cpu_counter_private_add_group(tables + k * stride, stride, &local, is_wide, is_packed,
+                                          has_mixed, places, i + k);
     }
 }
 
 /* The same in as many tables as there are; inlined with a constant for each kind of guide. */
 static inline __attribute__((always_inline)) void cpu_counter_private_add_kind(
     const struct cpu_counter_private *self, const struct cpu_guide *guide, bool is_wide,
-    bool has_mixed, const struct cpu_guide_places *places, size_t from, size_t to)
+    bool is_packed, bool has_mixed, const struct cpu_guide_places *places, size_t from, size_t to)
 {
     if (self->copies == 1)
-        cpu_counter_private_add_places(self->tables, 0, guide, is_wide, has_mixed, places, from,
-                                       to);
-    else
-        cpu_counter_private_add_places(self->tables, CPU_COUNTER_STRIDE, guide, is_wide, has_mixed,
+        cpu_counter_private_add_places(self->tables, 0, guide, is_wide, is_packed, has_mixed,
                                        places, from, to);
+    else
+        cpu_counter_private_add_places(self->tables, CPU_COUNTER_STRIDE, guide, is_wide, is_packed,
+                                       has_mixed, places, from, to);
+}
+
+/* Counts places [from, to), a multiple of CPU_COUNTER_COPIES, by the kind of the guide. */
+static void cpu_counter_private_add_whole(const struct cpu_counter_private *self,
+                                          const struct cpu_guide *guide,
+                                          const struct cpu_guide_places *places, size_t from,
+                                          size_t to)
+{
+#define CPU_COUNTER_KIND(wide, packed, mixed)                                             \
+    case wide << 2 | packed << 1 | mixed:                                                 \
+        cpu_counter_private_add_kind(self, guide, wide, packed, mixed, places, from, to); \
+        break;
+    switch (guide->is_wide << 2 | guide->is_packed << 1 | guide->has_mixed) {
+        CPU_COUNTER_KIND(0, 0, 0)
+        CPU_COUNTER_KIND(0, 0, 1)
+        CPU_COUNTER_KIND(0, 1, 0)
+        CPU_COUNTER_KIND(0, 1, 1)
+        CPU_COUNTER_KIND(1, 0, 0)
+        CPU_COUNTER_KIND(1, 0, 1)
+        CPU_COUNTER_KIND(1, 1, 0)
+        CPU_COUNTER_KIND(1, 1, 1)
+    }
+#undef CPU_COUNTER_KIND
 }
 
 /* Counts places [from, to), fewer than CPU_COUNTER_COPIES. */
@@ -221,9 +247,8 @@ static void cpu_counter_private_add_rest(const struct cpu_counter_private *self,
                                          size_t to)
 {
     for (size_t i = from; i < to; i++) {
-        uint64_t bin = guide->is_wide
-                           ? cpu_guide_find_wide(guide, places->buckets[i], places->wide[i])
-                           : cpu_guide_find_narrow(guide, places->buckets[i], places->narrow[i]);
+        uint64_t bin = cpu_guide_find(guide, guide->is_wide, guide->is_packed, places->buckets[i],
+                                      guide->is_wide ? places->wide[i] : places->narrow[i]);
         self->tables[cpu_counter_private_search(guide, places, i, bin)]++;
     }
 }
@@ -236,12 +261,7 @@ void cpu_counter_private_count_places(void *state, const struct cpu_guide *guide
     for (size_t from = 0; from < n;) {
         size_t part = cpu_counter_private_reserve(self, n - from);
         size_t rest = from + part - part % CPU_COUNTER_COPIES;
-        if (guide->is_wide)
-            cpu_counter_private_add_kind(self, guide, true, true, places, from, rest);
-        else if (guide->has_mixed)
-            cpu_counter_private_add_kind(self, guide, false, true, places, from, rest);
-        else
-            cpu_counter_private_add_kind(self, guide, false, false, places, from, rest);
+        cpu_counter_private_add_whole(self, guide, places, from, rest);
         cpu_counter_private_add_rest(self, guide, places, rest, from + part);
         from += part;
     }
