@@ -195,8 +195,8 @@ BINNING_INLINE uint32_t binning_scale32(const struct binning *binning, uint32_t 
 
 BINNING_INLINE uint32_t binning_scale64(const struct binning *binning, uint64_t x)
 {
-    uint64_t estimate = (x >> binning->shift) * (uint64_t)(uint32_t)binning->multiplier;
-    uint64_t halves = estimate >> (binning->fraction - 1);
+    uint64_t estimate = (uint64_t)(uint32_t)(x >> binning->shift) * (uint32_t)binning->multiplier;
+    uint64_t halves = (uint32_t)(estimate >> (binning->fraction - 1));
     uint64_t next = (halves >> 1) + 1;
     int64_t beyond = (int64_t)(x * binning->numerator - next * binning->divisor);
     return (uint32_t)(beyond >= 0 ? (halves + 1) >> 1 : next - 1);

@@ -25,6 +25,23 @@ check_binnings() { # TYPE
     done
 }
 
+@test "much input falls into the same bins as little" {
+    seq -32000 71 32000 >edges
+    for type in i16 u16be i32 i64; do
+        head -c 80000 /dev/urandom >little
+        for _ in {1..100}; do cat little; done >much
+        for options in '--edges @edges' --log10 '--range -9000:9000 --bins 999' '--range 0:1P -b 7'; do
+            # shellcheck disable=SC2086
+            gpuhist --engine cpu -q -t "$type" $options little |
+                awk '{ print $1, $2, $3 * 100 }' >wanted
+            # shellcheck disable=SC2086
+            gpuhist --engine cpu -q -t "$type" $options --threads 1 much |
+                awk '{ print $1, $2, $3 }' | diff wanted - || return 1
+            [ -s wanted ]
+        done
+    done
+}
+
 @test "the last bin of a range ends where the range does" {
     run -0 --separate-stderr gpuhist --range 0:10 --width 4 --zeros < <(int32 9 0 3 8)
     [ "$output" = $'0\t4\t2\n4\t8\t0\n8\t10\t2' ] && [ -z "$stderr" ]
