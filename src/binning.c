@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+/* The most bins that the estimate of binning.h is good for. */
+#define BINNING_ESTIMATED_MAX ((uint64_t)1 << 28)
+
 /* So that the bins of the buckets, 4 bytes each, stay in the L2 of a core. */
 #define BINNING_BUCKETS_MAX (128u << 10)
 
@@ -32,13 +35,14 @@ static bool binning_is_narrow(const struct element *element, __int128 low, __int
     return low >= -half && high <= half;
 }
 
-static enum binning_form binning_choose_form(bool narrow, __int128 numerator, __int128 divisor)
+static enum binning_form binning_choose_form(bool narrow, __int128 numerator, __int128 divisor,
+                                             uint64_t bins)
 {
     if (numerator == divisor)
         return narrow ? BINNING_UNIT32 : BINNING_UNIT64;
     if (narrow && divisor <= (__int128)1 << 31)
         return BINNING_SCALED32;
-    return divisor <= (__int128)1 << 63 ? BINNING_SCALED64 : BINNING_SCALED128;
+    return bins <= BINNING_ESTIMATED_MAX ? BINNING_SCALED64 : BINNING_SCALED128;
 }
 
 static __int128 binning_common_divisor(__int128 a, __int128 b)
@@ -71,20 +75,37 @@ static void binning_set_range(struct binning *binning, const struct element *ele
     };
 }
 
-/* Makes the binning floor((v - low) * bins / parts). */
+/* Sets how a product of 32 bits each way estimates bins. */
+static void binning_set_estimate(struct binning *binning)
+{
+    unsigned __int128 divisor = (unsigned __int128)(binning->divisor - 1) + 1;
+    unsigned __int128 multiplier = 0;
+    uint32_t digits = binning_digits2(binning->last);
+    uint32_t power = 0; /* s + f */
+
+    binning->shift = digits > 32 ? digits - 32 : 0;
+    for (; multiplier >> 31 == 0; power++)
+        multiplier = ((unsigned __int128)binning->numerator << (power + 1)) / divisor;
+    binning->multiplier = (uint64_t)multiplier;
+    binning->fraction = power - binning->shift;
+}
+
+/* Makes the binning floor((v - low) * numerator / divisor). */
 static void binning_set_scaled(struct binning *binning, const struct element *element, __int128 low,
                                __int128 high, uint64_t bins, __int128 numerator, __int128 divisor)
 {
     __int128 common = binning_common_divisor(numerator, divisor);
     __int128 n = numerator / common;
     __int128 d = divisor / common;
-    enum binning_form form = binning_choose_form(binning_is_narrow(element, low, high), n, d);
+    enum binning_form form = binning_choose_form(binning_is_narrow(element, low, high), n, d, bins);
     unsigned __int128 scaled = (unsigned __int128)n << (form == BINNING_SCALED32 ? 32 : 64);
 
     binning_set_range(binning, element, form, low, high, bins);
     binning->numerator = (uint32_t)n;
     binning->divisor = (uint64_t)d;
     binning->multiplier = (uint64_t)(scaled / (unsigned __int128)d);
+    if (form == BINNING_SCALED64)
+        binning_set_estimate(binning);
 }
 
 /* What they are called. */

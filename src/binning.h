@@ -14,6 +14,14 @@
  * x * n - q * d < 2 * d then tells which (Granlund and Montgomery, "Division by Invariant Integers
  * using Multiplication", PLDI 1994). w is 32 where everything fits, else 64.
  *
+ * Values of 64 bits do with a product of 32 bits each way if there are at most 2^28 bins. x' =
+ * floor(x / 2^s) and m = floor(2^(s+f) * n / d) are what x and n / d have of leading bits, 32 at
+ * the most, m just as many. The estimate x' * m / 2^f is then not above x * n / d, and below it by
+ * less than N / 2^31 for the bits cut off x and as much for those of m, so by less than 1 / 4.
+ * Where its fraction is below 1 / 2, its whole part q is the bin. Else x * n - (q + 1) * d is at
+ * least -d / 2 >= -2^63 and less than d / 4 <= 2^62, so that its lower 64 bits tell its sign, and
+ * that whether the bin is q + 1.
+ *
  * Multiples: bins [k * W, (k + 1) * W) for N successive k. As floor(v / W) = ~(~v / W) for v < 0,
  * one division of a magnitude serves both signs, and nothing overflows.
  *
@@ -43,7 +51,7 @@ enum binning_form {
     BINNING_UNIT32,    /* bins one wide, 32-bit */
     BINNING_UNIT64,    /* bins one wide, 64-bit */
     BINNING_SCALED32,  /* 32-bit, d <= 2^31 */
-    BINNING_SCALED64,  /* 64-bit, d <= 2^63 */
+    BINNING_SCALED64,  /* 64-bit values, N <= 2^28 */
     BINNING_SCALED128, /* 64-bit values, 128-bit remainder */
     BINNING_MULTIPLES32,
     BINNING_MULTIPLES64,
@@ -77,7 +85,8 @@ struct binning {
     uint32_t base;       /* powers: 2 or 10; else 0 */
     uint32_t zero;       /* powers: the bin of 0 */
     uint32_t steps;      /* edges: of the search in a bucket */
-    uint32_t shift;      /* edges: from the bits of a float to its bucket, */
+    uint32_t fraction;   /* scaled, 64-bit: f */
+    uint32_t shift;      /* scaled, 64-bit: s; edges: from the bits of a float to its bucket, */
     uint32_t buckets;    /* and how many there are */
     uint64_t *starts;    /* edges: of each bin its first value less LO, then 2^steps all ones; and
                             behind them, [buckets], the bins that buckets begin in */
@@ -186,9 +195,11 @@ BINNING_INLINE uint32_t binning_scale32(const struct binning *binning, uint32_t 
 
 BINNING_INLINE uint32_t binning_scale64(const struct binning *binning, uint64_t x)
 {
-    uint64_t quotient = (uint64_t)(((unsigned __int128)x * binning->multiplier) >> 64);
-    uint64_t remainder = x * binning->numerator - quotient * binning->divisor;
-    return (uint32_t)(quotient + (remainder >= binning->divisor));
+    uint64_t estimate = (uint64_t)(uint32_t)(x >> binning->shift) * (uint32_t)binning->multiplier;
+    uint64_t halves = (uint32_t)(estimate >> (binning->fraction - 1));
+    uint64_t next = (halves >> 1) + 1;
+    int64_t beyond = (int64_t)(x * binning->numerator - next * binning->divisor);
+    return (uint32_t)(beyond >= 0 ? (halves + 1) >> 1 : next - 1);
 }
 
 BINNING_INLINE uint32_t binning_scale128(const struct binning *binning, uint64_t x)

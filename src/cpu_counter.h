@@ -47,6 +47,13 @@ void cpu_counter_private_count_places(void *state, const struct cpu_guide *guide
                                       const struct cpu_guide_places *places, size_t n);
 
 /*
+ * Counts elements[0..n), words of 16 bits that need not be aligned, in the entries that map[] has
+ * for them. The state is of cpu_counter_private.
+ */
+void cpu_counter_private_count_mapped(void *state, const uint16_t *map, const void *elements,
+                                      size_t n);
+
+/*
  * The private counter with a given number of increments after which its 32-bit counters are moved
  * to the histogram; for tests, since the real number is 2^32 - 1.
  */

@@ -22,7 +22,10 @@
 /* Values that are placed at once, so that they and their buckets stay in the L1. */
 #define CPU_GUIDE_BLOCK 1024
 
-/* Where values lie: their buckets, and their distances from the lowest value. */
+/*
+ * Where values lie: their buckets, and their distances from the lowest value, or of *packed* guides
+ * from the lowest one of the bucket.
+ */
 struct cpu_guide_places {
     uint32_t buckets[CPU_GUIDE_BLOCK];
     uint32_t narrow[CPU_GUIDE_BLOCK]; /* if they are below 2^32 */
@@ -40,17 +43,22 @@ typedef size_t cpu_guide_place_function(const struct cpu_guide *guide, bool swap
                                         struct cpu_guide_places *places);
 
 /*
- * Buckets that two bins and more begin in are *mixed*: their entry has this instead of a bin, and
- * each value in one is to be looked for in the binning.
+ * Buckets that two bins and more begin in are *mixed*: their entry has `mixed` instead of a bin, a
+ * power of 2 above all bins, and each value in one is to be looked for in the binning.
+ *
+ * A guide of equal buckets from the lowest value on is *packed* where bins are few enough: one word
+ * of 32 bits, or of 64 if it is wide, has the bin in its upper part and in the `unit` lower bits
+ * 2^unit less the threshold within the bucket, so that adding the distance carries into the bin.
+ *
+ * Behind the entries of buckets follow two more, for values below and above the bins.
  */
-#define CPU_GUIDE_MIXED ((uint32_t)1 << 31)
-
-/* Behind the entries of buckets follow two more, for values below and above the bins. */
 struct cpu_guide {
     const struct binning *binning; /* not owned */
     cpu_guide_place_function *place;
-    bool is_wide;         /* distances need 64 bits */
-    bool has_mixed;       /* buckets */
+    bool is_wide;   /* distances need 64 bits */
+    bool has_mixed; /* buckets */
+    bool is_packed;
+    uint32_t mixed;
     uint32_t log2;        /* k */
     uint32_t unit;        /* as a power of 2, too */
     uint32_t side;        /* buckets on one side of the centre */
@@ -58,8 +66,11 @@ struct cpu_guide {
     uint64_t last;        /* the distance from it to the highest one */
     uint64_t limit;       /* the distance from it to the type's highest value */
     uint64_t centre;      /* its distance from the lowest value */
-    uint64_t *thresholds; /* [2 * side + 2]; narrow: sums, see cpu_guide_find_narrow */
-    uint32_t *bins;       /* [2 * side + 2]; wide: the bin of values below the threshold */
+    uint64_t mask;        /* of the bits of distances that places have */
+    uint64_t *thresholds; /* [2 * side + 2]; narrow: sums, see cpu_guide_find; packed, wide:
+                             the words */
+    uint32_t *bins;       /* [2 * side + 2]; wide: the bin of values below the threshold; packed,
+                             narrow: the words */
 };
 
 /*
@@ -73,20 +84,22 @@ enum status cpu_guide_create(const struct job *job, struct cpu_guide **guide,
 void cpu_guide_destroy(struct cpu_guide *guide);
 
 /*
- * The bin of a value in that bucket, of that distance: 0 .. bins + 1, or CPU_GUIDE_MIXED if
- * the bucket is. A narrow sum is of a bin, in the upper half, and 2^32 less the threshold:
- * adding the distance carries into the bin.
+ * The bin of a value in that bucket, of that distance: 0 .. bins + 1, or `mixed` if the bucket is.
+ * is_wide and is_packed are the guide's. A narrow sum is of a bin, in the upper half, and 2^32 less
+ * the threshold: adding the distance carries into the bin.
  */
-static inline uint64_t cpu_guide_find_narrow(const struct cpu_guide *guide, uint32_t bucket,
-                                             uint32_t distance)
+static inline __attribute__((always_inline)) uint64_t cpu_guide_find(const struct cpu_guide *guide,
+                                                                     bool is_wide, bool is_packed,
+                                                                     uint32_t bucket,
+                                                                     uint64_t distance)
 {
+    if (is_packed && is_wide)
+        return (guide->thresholds[bucket] + distance) >> guide->unit;
+    if (is_packed)
+        return (guide->bins[bucket] + (uint32_t)distance) >> guide->unit;
+    if (is_wide)
+        return guide->bins[bucket] + (distance >= guide->thresholds[bucket]);
     return (guide->thresholds[bucket] + distance) >> 32;
-}
-
-static inline uint64_t cpu_guide_find_wide(const struct cpu_guide *guide, uint32_t bucket,
-                                           uint64_t distance)
-{
-    return guide->bins[bucket] + (distance >= guide->thresholds[bucket]);
 }
 
 /* The bin of a value inside the bins, by its distance from the lowest one. */

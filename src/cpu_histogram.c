@@ -9,18 +9,28 @@
 #include "cpu_fold.h"
 #include "cpu_guide.h"
 #include "cpu_index.h"
+#include "cpu_map.h"
 
 #include <stdlib.h>
 
 /* Bin numbers of a block: 16 KiB, half of a common L1. */
 #define CPU_HISTOGRAM_BLOCK 4096
 
+/*
+ * The values that a thread counts before it makes its guide or map, that little input need not wait
+ * for: it takes 0.1 to 1 ms for 1000 edges, and saves 1.5 ns and more a value (Zen 4).
+ */
+#define CPU_HISTOGRAM_FEW_VALUES ((size_t)1 << 18)
+
 struct cpu_histogram {
     const struct job *job;
     struct histogram *histogram;
     struct cpu_fold fold;
     const struct binning *binning; /* counted in: the job's, or that of the fold */
-    struct cpu_guide *guide;       /* NULL: none */
+    struct cpu_guide *guide;       /* NULL: none (yet) */
+    uint16_t *map;                 /* NULL: none (yet) */
+    bool may_look_up;              /* one of these may be made, once `counted` is large */
+    size_t counted;                /* until then */
     cpu_index_function *index;
     const struct cpu_counter *counter;
     void *counter_state;
@@ -47,18 +57,20 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     made->binning = is_folded ? &made->fold.fine.binning : &job->binning;
     struct histogram *table = is_folded ? made->fold.table : made->histogram;
     made->counter = cpu_counter_choose(table);
-    if (!is_folded && made->counter == &cpu_counter_private &&
-        cpu_guide_create(job, &made->guide, failure) != STATUS_OK)
-        return failure->status;
+    made->may_look_up = !is_folded && made->counter == &cpu_counter_private;
     return made->counter->open(table, &made->counter_state, failure);
 }
 
-/* Counts a block of elements. Returns how many are outside. */
+/* Counts a block of elements. Returns how many are outside, where that matters. */
 static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block, size_t n)
 {
     bool swapped = self->job->element.swapped;
     size_t outside;
 
+    if (self->map) {
+        cpu_counter_private_count_mapped(self->counter_state, self->map, block, n);
+        return 0;
+    }
     if (self->guide) {
         outside = self->guide->place(self->guide, swapped, block, n, &self->places);
         cpu_counter_private_count_places(self->counter_state, self->guide, &self->places, n);
@@ -69,15 +81,33 @@ static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block,
     return outside;
 }
 
+/* Makes the map or guide, if there is to be one, when enough is counted before these elements. */
+static enum status cpu_histogram_prepare(struct cpu_histogram *self, size_t elements,
+                                         struct failure *failure)
+{
+    if (self->counted < CPU_HISTOGRAM_FEW_VALUES) {
+        self->counted += elements;
+        return STATUS_OK;
+    }
+    self->may_look_up = false;
+    if (cpu_map_create(self->job, &self->map, failure) != STATUS_OK)
+        return failure->status;
+    if (self->map)
+        return STATUS_OK;
+    return cpu_guide_create(self->job, &self->guide, failure);
+}
+
 static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
                                         struct failure *failure)
 {
     struct cpu_histogram *self = state;
     const size_t bytes = self->job->element.bytes;
-    const size_t length = self->guide ? CPU_GUIDE_BLOCK : CPU_HISTOGRAM_BLOCK;
     size_t elements = chunk->bytes / bytes;
     size_t outside = 0;
 
+    if (self->may_look_up && cpu_histogram_prepare(self, elements, failure) != STATUS_OK)
+        return failure->status;
+    const size_t length = self->guide ? CPU_GUIDE_BLOCK : CPU_HISTOGRAM_BLOCK;
     for (size_t i = 0; i < elements; i += length) {
         size_t n = elements - i < length ? elements - i : length;
         outside += cpu_histogram_count(self, (const char *)chunk->data + i * bytes, n);
@@ -105,6 +135,7 @@ static void cpu_histogram_close(void *state)
     if (self->counter)
         self->counter->close(self->counter_state);
     cpu_guide_destroy(self->guide);
+    free(self->map);
     cpu_fold_destroy(&self->fold);
     free(self);
 }

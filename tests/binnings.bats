@@ -25,6 +25,26 @@ check_binnings() { # TYPE
     done
 }
 
+@test "much input falls into the same bins as little" {
+    cd "$BATS_TEST_TMPDIR"
+    head -c 80000 /dev/urandom >little
+    for _ in {1..100}; do cat little; done >much
+    for type in i16 u16be i32 i64; do
+        bits=${type//[^0-9]/}
+        unit=$((1 << (bits - 16)))
+        for ((edge = -32000; edge < 32000; edge += 71)); do echo $((edge * unit)); done >edges
+        for options in '--edges @edges' --log10 "--range $((-9000 * unit)):$((9000 * unit)) --bins 999"; do
+            # shellcheck disable=SC2086
+            gpuhist --engine cpu -q -t "$type" $options little |
+                awk '{ print $1, $2, $3 * 100 }' >wanted
+            # shellcheck disable=SC2086
+            gpuhist --engine cpu -q -t "$type" $options --threads 1 much |
+                awk '{ print $1, $2, $3 }' | diff wanted - || return 1
+            [ -s wanted ]
+        done
+    done
+}
+
 @test "the last bin of a range ends where the range does" {
     run -0 --separate-stderr gpuhist --range 0:10 --width 4 --zeros < <(int32 9 0 3 8)
     [ "$output" = $'0\t4\t2\n4\t8\t0\n8\t10\t2' ] && [ -z "$stderr" ]
