@@ -125,6 +125,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 }
 
 @test "control characters of a file's name do not reach the terminal" {
+    cd "$BATS_TEST_TMPDIR" || return 1
     name=$(printf 'a\033[31m\302\233m\303\251.txt')
     printf 'x\n' >"$name"
     run -1 --separate-stderr "$GPUHIST" "$name"
