@@ -78,13 +78,13 @@ static struct {
     atomic_uint devices;
     struct gate *_Atomic ready;    /* what the device's preparation waits for; NULL: nothing */
     struct gate *_Atomic prepared; /* opened when that is done */
-    bool cpu_waits;       /* CPU workers absorb one chunk, and then wait for the device's */
-    bool holds;           /* a feeder keeps the first chunk until others have had many */
-    bool makes_way;       /* the device fails behind a CPU worker that makes way: see test_way */
-    struct gate begun;    /* the device is being prepared */
-    struct gate joined;   /* the device has absorbed a chunk, behind those that are sound */
-    atomic_bool has_late; /* the late worker is found, for AT_IDLE */
-    atomic_size_t bytes;  /* that both engines have absorbed */
+    bool cpu_waits;        /* CPU workers absorb one chunk, and then wait for the device's */
+    bool holds;            /* a feeder keeps the first chunk until others have had many */
+    atomic_bool makes_way; /* the device fails behind a CPU worker that makes way: see test_way */
+    struct gate begun;     /* the device is being prepared */
+    struct gate joined;    /* the device has absorbed a chunk, behind those that are sound */
+    atomic_bool has_late;  /* the late worker is found, for AT_IDLE */
+    atomic_size_t bytes;   /* that both engines have absorbed */
     atomic_uint cpu_chunks;
     atomic_uint device_chunks;
     atomic_uint opened; /* workers, in all */
