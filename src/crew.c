@@ -24,6 +24,7 @@ struct crew_worker {
     enum status fault_status;
     struct failure fault; /* of the input, likewise */
     enum status open_status;
+    bool is_dismissed;           /* for now at least, though there may be more to pull */
     bool has_absorbed;           /* something since it was completed last */
     atomic_bool pulls;           /* it has begun to; relaxed, as is the next */
     atomic_uint_least64_t bytes; /* others read it while it grows */
@@ -155,12 +156,14 @@ static enum status crew_worker_loop(struct crew_worker *self)
 {
     bool ended = false;
 
-    self->opened_at = crew_clock();
+    if (self->opened_at == 0)
+        self->opened_at = crew_clock();
     atomic_store_explicit(&self->pulls, true, memory_order_relaxed);
     while (!ended && !crew_worker_is_dismissed(self)) {
         if (crew_worker_step(self, &ended) != STATUS_OK)
             return self->failure.status;
     }
+    self->is_dismissed = !ended;
     if (!ended)
         source_leave(self->crew->work->source); /* for another to pull */
     double start = crew_clock();
@@ -188,6 +191,8 @@ static void crew_worker_open(struct crew_worker *self)
     self->open_status = crew->engine->worker_open(crew->session, &self->worker, &self->failure);
     if (self->open_status != STATUS_OK) {
         self->status = crew->is_called_in ? STATUS_OK : self->open_status; /* nothing is lost */
+        if (crew->is_called_in) /* who made way for it is told so when this one leaves */
+            atomic_store_explicit(&crew->work->makes_way, false, memory_order_relaxed);
         source_leave(crew->work->source);
         return;
     }
@@ -219,12 +224,15 @@ static void *crew_worker_run(void *argument)
     struct crew_worker *self = argument;
     struct crew_work *work = self->crew->work;
 
-    if (source_join(work->source)) {
-        if (crew_worker_is_dismissed(self))
+    do {
+        if (!source_join(work->source))
+            break;
+        self->is_dismissed = crew_worker_is_dismissed(self);
+        if (self->is_dismissed)
             source_leave(work->source);
         else
             crew_worker_work(self);
-    }
+    } while (self->is_dismissed && self->status == STATUS_OK && work->stand_by(work->context));
     work->leave(work->context);
     return NULL;
 }

@@ -23,6 +23,11 @@ struct crew_work {
     double start;                  /* on crew_clock */
     atomic_bool makes_way;         /* for a device that gets ready; relaxed */
     atomic_uint feeders;           /* workers that pull, of crews that were called in */
+    /*
+     * Called by a worker that has made way, and pulls no more: waits for what comes of it. True:
+     * no device gets ready any more, so that it had better come back.
+     */
+    bool (*stand_by)(void *context);
     /* Called by every worker as the last thing it does. */
     void (*leave)(void *context);
     void *context;

@@ -22,8 +22,9 @@ struct pipeline {
 
     pthread_mutex_t lock; /* guards what follows, and adding a crew */
     pthread_cond_t changed;
-    size_t at_work; /* workers that have not ended, and recruits that are starting some */
-    bool ended;     /* nobody is at work, nor will be */
+    size_t at_work;     /* workers that have not ended, and recruits that are starting some */
+    size_t standing_by; /* of these workers */
+    bool ended;         /* nobody is at work, nor will be */
 };
 
 static size_t pipeline_crews(const struct pipeline *pipeline)
@@ -74,6 +75,28 @@ static void pipeline_leave(void *context)
         watcher->wake(watcher->context);
     pthread_cond_broadcast(&pipeline->changed);
     pthread_mutex_unlock(&pipeline->lock);
+}
+
+/*
+ * Waits while a device gets ready that this worker has made way for, unless all others do the same
+ * or have ended: they have left nothing then.
+ */
+static bool pipeline_stand_by(void *context)
+{
+    struct pipeline *pipeline = context;
+    const struct crew_work *work = &pipeline->work;
+
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->standing_by++;
+    while (atomic_load_explicit(&work->makes_way, memory_order_relaxed) &&
+           atomic_load_explicit(&work->feeders, memory_order_relaxed) == 0 &&
+           pipeline->standing_by < pipeline->at_work)
+        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    pipeline->standing_by--;
+    bool comes_back = !atomic_load_explicit(&work->makes_way, memory_order_relaxed) &&
+                      atomic_load_explicit(&work->feeders, memory_order_relaxed) == 0;
+    pthread_mutex_unlock(&pipeline->lock);
+    return comes_back;
 }
 
 bool pipeline_has_ended(struct pipeline *pipeline)
@@ -241,6 +264,16 @@ static void pipeline_make_way(void *context)
     atomic_store_explicit(&crew->work->makes_way, true, memory_order_relaxed);
 }
 
+/* The device cannot be used: who has made way for it comes back. */
+static void pipeline_give_up(struct pipeline *pipeline, struct crew *crew, const char *reason)
+{
+    snprintf(crew->reason, sizeof crew->reason, "%.255s", reason);
+    pthread_mutex_lock(&pipeline->lock);
+    atomic_store_explicit(&pipeline->work.makes_way, false, memory_order_relaxed);
+    pthread_cond_broadcast(&pipeline->changed);
+    pthread_mutex_unlock(&pipeline->lock);
+}
+
 static void pipeline_call_in(void *context, const char *reason);
 
 static void pipeline_recruit(struct pipeline *pipeline, struct crew *crew)
@@ -300,7 +333,7 @@ static void pipeline_call_in(void *context, const char *reason)
     struct failure failure;
 
     if (reason) {
-        snprintf(crew->reason, sizeof crew->reason, "%.255s", reason);
+        pipeline_give_up(pipeline, crew, reason);
         return;
     }
     if (!pipeline_enlist(pipeline, 1))
@@ -308,7 +341,7 @@ static void pipeline_call_in(void *context, const char *reason)
     if (pipeline_start_called(pipeline, crew, &failure) == STATUS_OK)
         pipeline_recruit_others(pipeline, crew);
     else
-        snprintf(crew->reason, sizeof crew->reason, "%.255s", failure.message);
+        pipeline_give_up(pipeline, crew, failure.message);
     pipeline_leave(pipeline);
 }
 
@@ -496,6 +529,7 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
                 .partial = task->partial,
                 .checkpoint = task->watcher->checkpoints ? &pipeline.checkpoint : NULL,
                 .start = crew_clock(),
+                .stand_by = pipeline_stand_by,
                 .leave = pipeline_leave,
                 .context = &pipeline,
             },

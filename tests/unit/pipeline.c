@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define DEVICES     4
-#define CPU_WORKERS 4
+#define CPU_WORKERS 8
 #define FEEDERS     3
 #define ELEMENTS    ((size_t)100000)
 
@@ -78,16 +78,20 @@ static struct {
     atomic_uint devices;
     struct gate *_Atomic ready;    /* what the device's preparation waits for; NULL: nothing */
     struct gate *_Atomic prepared; /* opened when that is done */
-    bool cpu_waits;       /* CPU workers absorb one chunk, and then wait for the device's */
-    bool holds;           /* a feeder keeps the first chunk until others have had many */
-    struct gate joined;   /* the device has absorbed a chunk, behind those that are sound */
-    atomic_bool has_late; /* the late worker is found, for AT_IDLE */
-    atomic_size_t bytes;  /* that both engines have absorbed */
+    bool cpu_waits;        /* CPU workers absorb one chunk, and then wait for the device's */
+    bool holds;            /* a feeder keeps the first chunk until others have had many */
+    atomic_bool makes_way; /* the device fails behind a CPU worker that makes way: see test_way */
+    struct gate begun;     /* the device is being prepared */
+    struct gate joined;    /* the device has absorbed a chunk, behind those that are sound */
+    atomic_bool has_late;  /* the late worker is found, for AT_IDLE */
+    atomic_size_t bytes;   /* that both engines have absorbed */
     atomic_uint cpu_chunks;
     atomic_uint device_chunks;
+    atomic_uint opened; /* workers, in all */
+    atomic_uint closed;
     atomic_uint sessions; /* open, as the next */
     atomic_uint workers;
-} play = {.joined = GATE_CLOSED};
+} play = {.begun = GATE_CLOSED, .joined = GATE_CLOSED};
 
 /* A session or a worker of either engine. */
 struct actor {
@@ -143,6 +147,7 @@ static enum status actor_open_worker(const struct actor *session, size_t capacit
     }
     *worker = made;
     atomic_fetch_add(&play.workers, 1);
+    atomic_fetch_add(&play.opened, 1);
     return STATUS_OK;
 }
 
@@ -155,6 +160,7 @@ static void actor_close_worker(void *worker)
     free(self->slots[1]);
     free(self);
     atomic_fetch_sub(&play.workers, 1);
+    atomic_fetch_add(&play.closed, 1);
 }
 
 /* Counts a chunk; of the ordered operation hands it on as a run that survives whole. */
@@ -228,6 +234,13 @@ static enum status actor_buffer(void *worker, struct engine_buffer *buffer, stru
     return STATUS_OK;
 }
 
+/* Waits until a number has grown, or for so long that it seems that it never will. */
+static void quick_wait(const atomic_uint *number, unsigned wanted)
+{
+    for (int i = 0; i < 10000 && atomic_load(number) < wanted; i++)
+        usleep(1000);
+}
+
 static enum status quick_absorb(void *worker, const struct chunk *chunk, struct failure *failure)
 {
     struct actor *self = worker;
@@ -236,6 +249,10 @@ static enum status quick_absorb(void *worker, const struct chunk *chunk, struct 
     atomic_fetch_add(&play.bytes, chunk->bytes);
     if (play.cpu_waits && self->chunks++ > 0)
         gate_pass(&play.joined);
+    if (play.makes_way && self->chunks++ == 0)
+        gate_pass(&play.begun);
+    else if (play.makes_way)
+        quick_wait(&play.opened, CPU_WORKERS + 1);
     return actor_count(self, chunk, failure);
 }
 
@@ -262,6 +279,8 @@ static unsigned slow_devices(void)
 
 static bool slow_probe(unsigned device, char *description, size_t size)
 {
+    if (play.makes_way)
+        quick_wait(&play.opened, CPU_WORKERS);
     snprintf(description, size, "no device %u", device);
     return play.fault != AT_PROBE && device < play.devices;
 }
@@ -273,6 +292,10 @@ static enum status slow_prepare(unsigned device, struct failure *failure)
     struct gate *prepared = play.prepared;
 
     (void)device;
+    if (play.makes_way) {
+        gate_open(&play.begun);
+        quick_wait(&play.closed, 1);
+    }
     if (ready)
         gate_pass(ready);
     if (prepared)
@@ -423,12 +446,14 @@ static struct scene scene_begin(void)
     play.devices = 1;
     play.ready = play.prepared = NULL;
     play.cpu_waits = true;
-    play.holds = false;
-    play.joined.is_open = false;
+    play.holds = play.makes_way = false;
+    play.begun.is_open = play.joined.is_open = false;
     atomic_store(&play.has_late, false);
     atomic_store(&play.bytes, 0);
     atomic_store(&play.cpu_chunks, 0);
     atomic_store(&play.device_chunks, 0);
+    atomic_store(&play.opened, 0);
+    atomic_store(&play.closed, 0);
     total.count = total.sum = 0;
     scene_make(&scene);
     return scene;
@@ -660,6 +685,23 @@ static void test_unusable(void)
     }
 }
 
+/* Of eight CPU workers one makes way for a device, and comes back where that cannot be used. */
+static void test_way(void)
+{
+    static const enum fault faults[] = {AT_PREPARE, AT_OPEN, AT_WORKER_OPEN};
+
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct scene scene = scene_begin();
+        play.fault = faults[i];
+        play.cpu_waits = false;
+        play.makes_way = true;
+        scene_run(&scene);
+        tap_ok(scene_is_right(&scene, NULL) && atomic_load(&play.opened) == CPU_WORKERS + 1,
+               "who has made way comes back if the device cannot be used: fault %d",
+               (int)faults[i]);
+    }
+}
+
 static void test_fails_midway(void)
 {
     static const enum operation_id ids[] = {OPERATION_REDUCE, OPERATION_STALIN_SORT};
@@ -811,6 +853,7 @@ int main(void)
     test_named();
     test_late();
     test_unusable();
+    test_way();
     test_fails_midway();
     test_again();
     test_idle();
