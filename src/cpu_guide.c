@@ -134,7 +134,8 @@ static bool cpu_guide_is_wanted(enum binning_form form)
 static void cpu_guide_set(struct cpu_guide *guide, size_t entry, uint32_t bin, uint64_t threshold)
 {
     if (guide->is_packed) {
-        uint64_t word = (((uint64_t)bin + 1) << guide->unit) - (threshold & guide->mask);
+        uint32_t next = bin + 1; /* 0 if the bucket is all in the first bin */
+        uint64_t word = ((uint64_t)next << guide->unit) - (threshold & guide->mask);
         if (guide->is_wide)
             guide->thresholds[entry] = word;
         else
@@ -209,7 +210,7 @@ static void cpu_guide_pack(struct cpu_guide *guide, bool is_even)
 
     guide->is_packed = is_even && guide->centre == 0 && guide->binning->bins + 1 < limit;
     if (guide->is_packed) {
-        guide->mixed = mixed;
+        guide->mixed = guide->has_mixed ? mixed : guide->mixed; /* which no bin is */
         guide->mask = ((uint64_t)1 << guide->unit) - 1;
     }
 }

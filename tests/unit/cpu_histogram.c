@@ -96,6 +96,8 @@ static void make_values(void)
         uint64_t word = tap_random(&state) >> tap_random(&state) % 64;
         put(i % 3 == 0 ? min + word : i % 3 == 1 ? limit - 1 - word : (__int128)(int64_t)word);
     }
+    for (int i = 0; i < 8 || (i < 16 && subject.values % 8 != 7); i++)
+        put(limit - 1); /* counted behind the last group of 8, too */
 }
 
 /* Counts the values, zeros, and the values again, with a finish in between. */
@@ -257,6 +259,9 @@ static void test_type(const char *name)
     right = right & check_edges("many");
     set_random(0, high, 3000, 5);
     right = right & check_edges("near 0");
+    set_random(0, element->bytes == 8 ? POWER2(36) : high, 1000,
+               element->bytes == 8 ? POWER2(27) : 5);
+    right = right & check_edges("far apart, in buckets of less than 2^32");
     set_random(limit - 300 > 0 ? limit - 300 : 0, high, 100, 5);
     right = right & check_edges("near the limit");
     tap_ok(right, "%s: edges", name);
@@ -266,6 +271,10 @@ static void test_type(const char *name)
     subject.edges[3] = high;
     subject.count = 4;
     right = check_edges("limits");
+    subject.edges[0] = 1;
+    subject.edges[1] = (limit - min) / 2;
+    subject.count = 2;
+    right = right & check_edges("one bin");
     subject.edges[0] = element->bytes == 8 ? limit - 1 : limit;
     subject.edges[1] = subject.edges[0] + 1;
     subject.count = 2;
