@@ -230,6 +230,7 @@ static void cpu_guide_fill(struct cpu_guide *guide)
  */
 static uint32_t cpu_guide_count_mixed(const struct cpu_guide *guide, uint32_t limit)
 {
+    const bool is_centred = guide->centre > 0; /* as values are placed */
     uint32_t previous = UINT32_MAX;
     uint32_t mixed = 0;
     uint32_t run = 0; /* bins that begin in the bucket */
@@ -238,8 +239,8 @@ static uint32_t cpu_guide_count_mixed(const struct cpu_guide *guide, uint32_t li
         uint64_t distance = (uint64_t)binning_edge(guide->binning, bin) - guide->low;
         if (distance - 1 >= guide->last) /* the lowest value, or outside the type */
             continue;
-        uint32_t bucket = cpu_guide_bucket64(guide, true, distance);
-        if (bucket != cpu_guide_bucket64(guide, true, distance - 1))
+        uint32_t bucket = cpu_guide_bucket64(guide, is_centred, distance);
+        if (bucket != cpu_guide_bucket64(guide, is_centred, distance - 1))
             continue;
         run = bucket == previous ? run + 1 : 1;
         previous = bucket;

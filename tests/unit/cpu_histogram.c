@@ -275,6 +275,12 @@ static void test_type(const char *name)
     subject.edges[1] = (limit - min) / 2;
     subject.count = 2;
     right = right & check_edges("one bin");
+    subject.edges[0] = 0;
+    subject.edges[1] = 1;
+    subject.edges[2] = 149;
+    subject.edges[3] = 5000;
+    subject.count = 4;
+    right = right & check_edges("a first bin of one value");
     subject.edges[0] = element->bytes == 8 ? limit - 1 : limit;
     subject.edges[1] = subject.edges[0] + 1;
     subject.count = 2;
