@@ -4,7 +4,8 @@
  * Where a table for all slots leaves no room for a second block on a multiprocessor, or does not
  * fit at all, neighbouring blocks read the same elements and each counts those in a *window* of the
  * slots. An element comes from memory once, and again from L2 for the other windows: 2 windows take
- * at most twice what L2 takes for one. (Keeping the two blocks in step by a cluster's barrier helps
+ * at most twice what L2 takes for one; in the window that it is not in, it goes to a spare counter,
+ * which costs less than a branch. (Keeping the two blocks in step by a cluster's barrier helps
  * values of one window and costs others as much: bench/RESULTS.md.) 16-bit counters for all bins in
  * one table would have to be watched for overflow by every thread, and are slow where values
  * repeat.
