@@ -8,6 +8,7 @@
 #include "cpu_index.h"
 #include "cpu_isa.h"
 #include "decimal.h"
+#include "edges_reference.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -36,24 +37,9 @@ static void set_element(const char *name)
         tap_ok(false, "element_parse knows %s", name);
 }
 
-/* How many edges are not above the value, less one: its bin, if it is inside. */
 static uint32_t defined_bin(__int128 value)
 {
-    size_t from = 0;
-    size_t to = subject.count;
-
-    if (value < subject.edges[0])
-        return (uint32_t)subject.count - 1;
-    if (value >= subject.edges[subject.count - 1])
-        return (uint32_t)subject.count;
-    while (to - from > 1) {
-        size_t middle = (from + to) / 2;
-        if (subject.edges[middle] <= value)
-            from = middle;
-        else
-            to = middle;
-    }
-    return (uint32_t)from;
+    return (uint32_t)edges_reference_entry(subject.edges, subject.count, value);
 }
 
 /* Elements around every edge, at the type's limits, and any; returns how many. */

@@ -7,6 +7,7 @@
 #include "cpu_counter.h"
 #include "cpu_engine.h"
 #include "cpu_isa.h"
+#include "edges_reference.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -36,24 +37,9 @@ static void bail_out(const char *what)
     exit(1);
 }
 
-/* Where a value is to be counted. */
 static size_t defined_entry(__int128 value)
 {
-    size_t from = 0;
-    size_t to = subject.count;
-
-    if (value < subject.edges[0])
-        return subject.count - 1;
-    if (value >= subject.edges[subject.count - 1])
-        return subject.count;
-    while (to - from > 1) {
-        size_t middle = (from + to) / 2;
-        if (subject.edges[middle] <= value)
-            from = middle;
-        else
-            to = middle;
-    }
-    return from;
+    return edges_reference_entry(subject.edges, subject.count, value);
 }
 
 /* Puts the value at the end, if the type has it. */

@@ -1,0 +1,30 @@
+/* Where a value is counted among bins between given edges, by a search in 128-bit arithmetic. */
+#ifndef GPUHIST_EDGES_REFERENCE_H
+#define GPUHIST_EDGES_REFERENCE_H
+
+#include <stddef.h>
+
+/*
+ * Of edges[0..count), ascending and two at least: the bin of the value, 0 .. count - 2, or if it is
+ * below all of them count - 1, if it is not below any count.
+ */
+static size_t edges_reference_entry(const __int128 *edges, size_t count, __int128 value)
+{
+    size_t from = 0;
+    size_t to = count;
+
+    if (value < edges[0])
+        return count - 1;
+    if (value >= edges[count - 1])
+        return count;
+    while (to - from > 1) {
+        size_t middle = (from + to) / 2;
+        if (edges[middle] <= value)
+            from = middle;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+#endif
