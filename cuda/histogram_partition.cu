@@ -31,6 +31,7 @@ struct partition {
     uint32_t *group_weights;     /* [buckets][groups] */
     uint32_t buckets;
     uint32_t groups;
+    uint32_t tile_elements;
     struct tile_runs tiles;
 };
 
@@ -137,7 +138,7 @@ __global__ void __launch_bounds__(COUNT_THREADS)
 {
     extern __shared__ struct bucket_table tables[]; /* [1] */
     struct bucket_table &table = tables[0];
-    const uint32_t tiles = count_parts(read_count(counted), partition.tiles.tile_elements);
+    const uint32_t tiles = count_parts(read_count(counted), partition.tile_elements);
     const struct cut begin = find_cut(partition, tiles, blockIdx.x, gridDim.x);
     const struct cut end = find_cut(partition, tiles, blockIdx.x + 1, gridDim.x);
 
@@ -180,7 +181,7 @@ size_t lay_out(const struct element *element, const struct binning *binning, siz
         partition->tiles.residuals = (uint16_t *)(d_scratch + residuals);
         partition->buckets = (uint32_t)buckets;
         partition->tiles.room = (uint32_t)room;
-        partition->tiles.tile_elements = tile_elements;
+        partition->tile_elements = tile_elements;
         partition->tiles.tile_residuals = tile_residuals;
     }
     return residuals + align_scratch(room * tile_residuals * sizeof(uint16_t));
@@ -223,8 +224,7 @@ cudaError_t launch(const struct histogram_task *task)
     if (partition.groups == 0)
         return cudaSuccess;
 
-    size_t split_bytes =
-        sort_shared_bytes<uint16_t>(partition.buckets, partition.tiles.tile_elements);
+    size_t split_bytes = sort_shared_bytes<uint16_t>(partition.buckets, partition.tile_elements);
     size_t table_bytes = sizeof(struct bucket_table);
     cudaError_t error = allow_shared_bytes(split, split_bytes);
     if (error == cudaSuccess)

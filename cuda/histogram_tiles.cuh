@@ -72,10 +72,9 @@ __device__ __forceinline__ uint32_t first_of_part(uint32_t tiles, uint32_t part,
 
 /* The runs of tiles and what they consist of, the residuals of bins: bin % BUCKET_BINS. */
 struct tile_runs {
-    uint32_t *runs;      /* [buckets][room], of a tile: see run_of */
-    uint16_t *residuals; /* [room][tile_residuals] */
-    uint32_t room;       /* for tiles; there may be fewer */
-    uint32_t tile_elements;
+    uint32_t *runs;          /* [buckets][room], of a tile: see run_of */
+    uint16_t *residuals;     /* [room][tile_residuals] */
+    uint32_t room;           /* for tiles; there may be fewer */
     uint32_t tile_residuals; /* count_residuals */
 };
 

@@ -254,7 +254,6 @@ size_t lay_out(const struct binning *binning, size_t elements, char *d_scratch,
         regions->tiles.runs = (uint32_t *)(d_scratch + runs);
         regions->tiles.residuals = (uint16_t *)(d_scratch + residuals);
         regions->tiles.room = (uint32_t)room;
-        regions->tiles.tile_elements = TILE_BINS;
         regions->tiles.tile_residuals = TILE_RESIDUALS;
         regions->count = (uint32_t)count;
     }
