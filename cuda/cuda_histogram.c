@@ -1,28 +1,38 @@
 /*
  * Operation histogram on a GPU, the host's part. The partial of a GPU, which all its feeders share,
- * is one table, and behind it the starts of bins between edges.
+ * is the counters of bins (cuda_counters.h), those of values outside, and the starts of bins
+ * between edges.
  */
 #include "config.h"
 
+#include "cuda_counters.h"
 #include "cuda_operation.h"
 #include "histogram.h"
 
 #define CUDA_HISTOGRAM_OUTSIDE_BYTES (BINNING_OUTSIDE * sizeof(uint64_t))
 
-static size_t cuda_histogram_entries(const struct job *job)
+static enum status cuda_histogram_open(struct cuda_shared *shared, struct failure *failure)
 {
-    return (size_t)job->binning.bins + BINNING_OUTSIDE;
+    return cuda_counters_open(shared, sizeof(struct cuda_counters), failure);
 }
 
 static size_t cuda_histogram_partial_bytes(const struct job *job)
 {
-    return cuda_histogram_entries(job) * sizeof(uint64_t) + binning_starts_bytes(&job->binning);
+    return cuda_counters_bytes(job->binning.bins) + CUDA_HISTOGRAM_OUTSIDE_BYTES +
+           binning_starts_bytes(&job->binning);
 }
 
-/* The starts in a partial. */
+/* The table in a partial, and behind it the starts. */
+static struct cuda_histogram_table cuda_histogram_table(const struct cuda_shared *shared)
+{
+    char *d_partial = shared->d_partial;
+    char *d_outside = d_partial + cuda_counters_bytes(shared->job->binning.bins);
+    return (struct cuda_histogram_table){(uint32_t *)shared->d_partial, (uint64_t *)d_outside};
+}
+
 static uint64_t *cuda_histogram_starts(const struct cuda_shared *shared)
 {
-    return (uint64_t *)shared->d_partial + cuda_histogram_entries(shared->job);
+    return cuda_histogram_table(shared).d_outside + BINNING_OUTSIDE;
 }
 
 static cudaError_t cuda_histogram_prepare(const struct cuda_shared *shared)
@@ -47,12 +57,12 @@ static size_t cuda_histogram_result_bytes(const struct job *job, size_t elements
     return job->outside == OUTSIDE_ABORT ? CUDA_HISTOGRAM_OUTSIDE_BYTES : 0;
 }
 
-static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
-                                         const struct cuda_chunk *chunk)
+/* Queues the counting. The counters have room, and their lock is held. */
+static cudaError_t cuda_histogram_queue(const struct cuda_shared *shared,
+                                        const struct cuda_chunk *chunk)
 {
     const struct job *job = shared->job;
-    uint64_t *d_counts = shared->d_partial;
-    struct cuda_histogram_table table = {d_counts, d_counts + job->binning.bins};
+    struct cuda_histogram_table table = cuda_histogram_table(shared);
     struct binning binning = binning_at(&job->binning, cuda_histogram_starts(shared));
     cudaError_t error =
         cuda_histogram_launch(&shared->device, &job->element, &binning, &chunk->elements, &table,
@@ -60,8 +70,28 @@ static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
 
     if (error != cudaSuccess || job->outside != OUTSIDE_ABORT)
         return error;
-    return cudaMemcpyAsync(chunk->result, d_counts + job->binning.bins,
-                           CUDA_HISTOGRAM_OUTSIDE_BYTES, cudaMemcpyDeviceToHost, chunk->stream);
+    return cudaMemcpyAsync(chunk->result, table.d_outside, CUDA_HISTOGRAM_OUTSIDE_BYTES,
+                           cudaMemcpyDeviceToHost, chunk->stream);
+}
+
+static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
+                                         const struct cuda_chunk *chunk)
+{
+    struct cuda_counters *counters = shared->host;
+    const size_t elements = chunk->elements.count;
+    cudaError_t error = cudaSuccess;
+
+    pthread_rwlock_rdlock(&counters->lock);
+    if (!cuda_counters_reserve(counters, elements)) {
+        pthread_rwlock_unlock(&counters->lock);
+        pthread_rwlock_wrlock(&counters->lock);
+        while (error == cudaSuccess && !cuda_counters_reserve(counters, elements))
+            error = cuda_counters_make_room(shared, shared->job->binning.bins, shared->partial);
+    }
+    if (error == cudaSuccess)
+        error = cuda_histogram_queue(shared, chunk);
+    pthread_rwlock_unlock(&counters->lock);
+    return error;
 }
 
 /*
@@ -81,22 +111,20 @@ static enum status cuda_histogram_settle(const struct cuda_shared *shared,
 static cudaError_t cuda_histogram_collect(const struct cuda_shared *shared, void *staging,
                                           size_t staging_bytes)
 {
-    const uint64_t *d_counts = shared->d_partial;
-    size_t entries = cuda_histogram_entries(shared->job);
-    size_t room = staging_bytes / sizeof *d_counts;
+    const size_t bins = shared->job->binning.bins;
+    uint64_t outside[BINNING_OUTSIDE];
+    cudaError_t error = cudaMemcpy(outside, cuda_histogram_table(shared).d_outside, sizeof outside,
+                                   cudaMemcpyDeviceToHost);
 
-    for (size_t first = 0; first < entries; first += room) {
-        size_t n = entries - first < room ? entries - first : room;
-        cudaError_t error =
-            cudaMemcpy(staging, d_counts + first, n * sizeof *d_counts, cudaMemcpyDeviceToHost);
-        if (error != cudaSuccess)
-            return error;
-        histogram_add_counts64(shared->partial, first, staging, n);
-    }
-    return cudaSuccess;
+    if (error != cudaSuccess)
+        return error;
+    histogram_add_counts64(shared->partial, bins, outside, BINNING_OUTSIDE);
+    return cuda_counters_collect(shared, bins, shared->partial, staging, staging_bytes);
 }
 
 const struct cuda_operation cuda_histogram = {
+    .open = cuda_histogram_open,
+    .close = cuda_counters_close,
     .partial_bytes = cuda_histogram_partial_bytes,
     .prepare = cuda_histogram_prepare,
     .scratch_bytes = cuda_histogram_scratch_bytes_of,

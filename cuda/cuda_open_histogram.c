@@ -7,19 +7,16 @@
  */
 #include "config.h"
 
+#include "cuda_counters.h"
 #include "cuda_operation.h"
 #include "open_histogram.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is copied of a table at a time. */
-#define CUDA_OPEN_HISTOGRAM_COPY_BYTES ((size_t)2 << 20)
-
 /* On the host, of a session. */
 struct cuda_open_histogram {
-    pthread_rwlock_t lock; /* to be read while work is queued, written while the window changes */
+    struct cuda_counters counters;    /* their lock guards the window too */
     const struct open_window *window; /* that the table is for; NULL: there is none yet */
 };
 
@@ -32,7 +29,7 @@ struct cuda_open_histogram_result {
 static size_t cuda_open_histogram_partial_bytes(const struct job *job)
 {
     uint64_t bins = job->bin_width > 0 ? OPEN_HISTOGRAM_BINS_MAX : OPEN_HISTOGRAM_BINS_MIN;
-    return bins * sizeof(uint64_t);
+    return cuda_counters_bytes(bins);
 }
 
 static size_t cuda_open_histogram_scratch_bytes(const struct job *job, size_t elements_bytes)
@@ -51,65 +48,47 @@ static size_t cuda_open_histogram_result_bytes(const struct job *job, size_t ele
 
 static enum status cuda_open_histogram_open(struct cuda_shared *shared, struct failure *failure)
 {
-    struct cuda_open_histogram *made = calloc(1, sizeof *made);
-    if (!made)
-        return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
-
-    pthread_rwlock_init(&made->lock, NULL);
-    shared->host = made;
-    return STATUS_OK;
-}
-
-static void cuda_open_histogram_close(struct cuda_shared *shared)
-{
-    struct cuda_open_histogram *self = shared->host;
-    if (!self)
-        return;
-    pthread_rwlock_destroy(&self->lock);
-    free(self);
+    return cuda_counters_open(shared, sizeof(struct cuda_open_histogram), failure);
 }
 
 /* Adds the table to its window's histogram; all work is done. */
 static cudaError_t cuda_open_histogram_collect(const struct cuda_shared *shared, void *staging,
                                                size_t staging_bytes)
 {
-    const struct cuda_open_histogram *self = shared->host;
-    const uint64_t *d_counts = shared->d_partial;
-    size_t bins = self->window ? self->window->binning.bins : 0;
-    size_t room = staging_bytes / sizeof *d_counts;
+    const struct open_window *window = ((struct cuda_open_histogram *)shared->host)->window;
 
-    for (size_t first = 0; first < bins; first += room) {
-        size_t n = bins - first < room ? bins - first : room;
-        cudaError_t error =
-            cudaMemcpy(staging, d_counts + first, n * sizeof *d_counts, cudaMemcpyDeviceToHost);
-        if (error != cudaSuccess)
-            return error;
-        histogram_add_counts64(self->window->histogram, first, staging, n);
-    }
-    return cudaSuccess;
+    if (!window)
+        return cudaSuccess;
+    return cuda_counters_collect(shared, window->binning.bins, window->histogram, staging,
+                                 staging_bytes);
 }
 
 /* Makes the table empty, for the newest window. The lock is held for writing. */
 static cudaError_t cuda_open_histogram_rebase(const struct cuda_shared *shared)
 {
     struct cuda_open_histogram *self = shared->host;
+    const struct open_window *window = self->window;
     const struct open_window *newest = open_histogram_window(shared->partial);
+    cudaError_t error = cudaSuccess;
 
-    if (newest == self->window)
+    if (newest == window)
         return cudaSuccess;
-    void *staging = malloc(CUDA_OPEN_HISTOGRAM_COPY_BYTES);
-    if (!staging)
-        return cudaErrorMemoryAllocation;
-    cudaError_t error = cudaDeviceSynchronize();
-    if (error == cudaSuccess)
-        error = cuda_open_histogram_collect(shared, staging, CUDA_OPEN_HISTOGRAM_COPY_BYTES);
-    free(staging);
-    if (error == cudaSuccess && self->window)
-        error = cudaMemset(shared->d_partial, 0, self->window->binning.bins * sizeof(uint64_t));
-    if (error == cudaSuccess) /* the workers' streams do not wait for it */
-        error = cudaDeviceSynchronize();
+    if (window)
+        error = cuda_counters_move(shared, window->binning.bins, window->histogram);
     if (error == cudaSuccess)
         self->window = newest;
+    return error;
+}
+
+/* Makes room for so many elements. The lock is held for writing. */
+static cudaError_t cuda_open_histogram_make_room(const struct cuda_shared *shared, size_t elements)
+{
+    struct cuda_open_histogram *self = shared->host;
+    const struct open_window *window = self->window;
+    cudaError_t error = cudaSuccess;
+
+    while (error == cudaSuccess && window && !cuda_counters_reserve(&self->counters, elements))
+        error = cuda_counters_make_room(shared, window->binning.bins, window->histogram);
     return error;
 }
 
@@ -210,21 +189,26 @@ static cudaError_t cuda_open_histogram_absorb(const struct cuda_shared *shared,
                                               const struct cuda_chunk *chunk)
 {
     struct cuda_open_histogram *self = shared->host;
+    pthread_rwlock_t *lock = &self->counters.lock;
+    const size_t elements = chunk->elements.count;
     cudaError_t error = cudaSuccess;
 
     if (!open_histogram_window(shared->partial))
         error = cuda_open_histogram_look(shared, &chunk->chunk);
     if (error != cudaSuccess)
         return error;
-    pthread_rwlock_rdlock(&self->lock);
-    if (self->window != open_histogram_window(shared->partial)) {
-        pthread_rwlock_unlock(&self->lock);
-        pthread_rwlock_wrlock(&self->lock);
+    pthread_rwlock_rdlock(lock);
+    if (self->window != open_histogram_window(shared->partial) ||
+        !cuda_counters_reserve(&self->counters, elements)) {
+        pthread_rwlock_unlock(lock);
+        pthread_rwlock_wrlock(lock);
         error = cuda_open_histogram_rebase(shared);
+        if (error == cudaSuccess)
+            error = cuda_open_histogram_make_room(shared, elements);
     }
     if (error == cudaSuccess)
         error = cuda_open_histogram_queue(shared, chunk);
-    pthread_rwlock_unlock(&self->lock);
+    pthread_rwlock_unlock(lock);
     return error;
 }
 
@@ -277,7 +261,7 @@ static enum status cuda_open_histogram_settle(const struct cuda_shared *shared,
 
 const struct cuda_operation cuda_open_histogram = {
     .open = cuda_open_histogram_open,
-    .close = cuda_open_histogram_close,
+    .close = cuda_counters_close,
     .partial_bytes = cuda_open_histogram_partial_bytes,
     .scratch_bytes = cuda_open_histogram_scratch_bytes,
     .result_bytes = cuda_open_histogram_result_bytes,

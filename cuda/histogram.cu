@@ -2,10 +2,26 @@
  * The histogram's launcher: which of its kernels counts. Figures are of an H200 and 256Mi int32,
  * uniform and the worst of six distributions; bench/RESULTS.md has them all.
  */
+#include "elements.cuh"
 #include "histogram_kernels.h"
 
 namespace
 {
+
+constexpr unsigned GREATEST_THREADS = 256;
+
+__global__ void __launch_bounds__(GREATEST_THREADS)
+    histogram_greatest_kernel(const uint32_t *d_counts, size_t bins, uint32_t *d_greatest)
+{
+    uint32_t greatest = 0;
+
+    for (size_t i = blockIdx.x * GREATEST_THREADS + threadIdx.x; i < bins;
+         i += gridDim.x * GREATEST_THREADS)
+        greatest = max(greatest, d_counts[i]);
+    greatest = __reduce_max_sync(~0u, greatest);
+    if (threadIdx.x % 32 == 0)
+        atomicMax(d_greatest, greatest);
+}
 
 /* Those that partition takes, and is best for up to the last. */
 constexpr uint32_t PARTITION_BINS_MAX = (1u << 24) - BINNING_OUTSIDE;
@@ -72,4 +88,14 @@ cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct
     const struct histogram_task task = {device, element,   binning, elements,
                                         table,  d_scratch, stream};
     return histogram_kernel_choose(&task)->launch(&task);
+}
+
+cudaError_t cuda_histogram_greatest_launch(const struct cuda_device *device,
+                                           const uint32_t *d_counts, size_t bins,
+                                           uint32_t *d_greatest, cudaStream_t stream)
+{
+    unsigned blocks = grid_size(device, bins, GREATEST_THREADS);
+
+    histogram_greatest_kernel<<<blocks, GREATEST_THREADS, 0, stream>>>(d_counts, bins, d_greatest);
+    return cudaGetLastError();
 }

@@ -10,19 +10,22 @@
 
 /* struct cuda_histogram_table, as atomics take it. */
 struct histogram_counters {
-    unsigned long long *d_counts;
+    uint32_t *d_counts;
     unsigned long long *d_outside;
     uint32_t bins;
 
     explicit histogram_counters(const struct histogram_task *task)
-        : d_counts((unsigned long long *)task->table->d_counts),
-          d_outside((unsigned long long *)task->table->d_outside), bins(task->binning->bins)
+        : d_counts(task->table->d_counts), d_outside((unsigned long long *)task->table->d_outside),
+          bins(task->binning->bins)
     {
     }
 
-    __device__ __forceinline__ void add(uint32_t bin, unsigned long long count) const
+    __device__ __forceinline__ void add(uint32_t bin, uint32_t count) const
     {
-        atomicAdd(bin < bins ? &d_counts[bin] : &d_outside[bin - bins], count);
+        if (bin < bins)
+            atomicAdd(&d_counts[bin], count);
+        else
+            atomicAdd(&d_outside[bin - bins], (unsigned long long)count);
     }
 
     /* Of those that were, or will be, counted as above, so many are below. */

@@ -53,7 +53,7 @@ cudaError_t cuda_text_launch(const struct cuda_device *device, const struct job 
 
 /* Where a histogram is counted, in device memory. */
 struct cuda_histogram_table {
-    uint64_t *d_counts;  /* [bins] */
+    uint32_t *d_counts;  /* [bins] */
     uint64_t *d_outside; /* [BINNING_OUTSIDE]: below, above */
 };
 
@@ -68,13 +68,19 @@ size_t cuda_histogram_scratch_bytes(const struct element *element, const struct 
  * Adds the elements, fewer than 2^32 of that type, to the table. What the binning points to is on
  * the device. d_scratch is cuda_histogram_scratch_bytes of memory, 256-byte aligned, that no other
  * work under way uses, or NULL: then large launches take longer. Any number of launches may share a
- * table, or its parts. How it is counted: histogram_kernels.h.
+ * table, or its parts; its counters must not wrap (cuda_counters.h). How it is counted:
+ * histogram_kernels.h.
  */
 cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct element *element,
                                   const struct binning *binning,
                                   const struct cuda_elements *elements,
                                   const struct cuda_histogram_table *table, void *d_scratch,
                                   cudaStream_t stream);
+
+/* Raises *d_greatest to the greatest of so many counters, if that is above it. */
+cudaError_t cuda_histogram_greatest_launch(const struct cuda_device *device,
+                                           const uint32_t *d_counts, size_t bins,
+                                           uint32_t *d_greatest, cudaStream_t stream);
 
 /*
  * Adds to d_hits[i], for each predicate i of the job that is an interval, how many of the elements

@@ -25,13 +25,13 @@ constexpr size_t CHUNK_VALUES = (size_t)1 << 20; /* gpuhist streams chunks of 4 
 constexpr int STREAMS = 16;
 constexpr uint32_t TWO_LEVEL_BINS_MIN = 1000000;
 
-using counter = unsigned long long;
+using counter = uint32_t;
 
 __global__ void histogram_1_kernel(const int32_t *d_values, size_t count, counter *d_counts)
 {
     size_t stride = (size_t)gridDim.x * blockDim.x;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
-        atomicAdd(&d_counts[d_values[i]], 1ull);
+        atomicAdd(&d_counts[d_values[i]], 1u);
 }
 
 __device__ void count_shared(const int32_t *d_values, size_t count, uint32_t *table, uint32_t bins)
@@ -51,7 +51,7 @@ __global__ void histogram_2_kernel(const int32_t *d_values, size_t count, uint32
     extern __shared__ uint32_t table[];
     count_shared(d_values, count, table, bins);
     for (uint32_t i = threadIdx.x; i < bins; i += blockDim.x)
-        atomicAdd(&d_counts[i], (counter)table[i]);
+        atomicAdd(&d_counts[i], table[i]);
 }
 
 __global__ void histogram_3_kernel(const int32_t *d_values, size_t count, uint32_t bins,
@@ -126,7 +126,8 @@ struct rungs {
     uint32_t bins;
     size_t values;
     int32_t *d_values;
-    counter *d_counts;    /* [bins + BINNING_OUTSIDE] */
+    counter *d_counts;    /* [bins] */
+    uint64_t *d_outside;  /* [BINNING_OUTSIDE], of ours */
     counter *d_reference; /* [bins], by kernel 1 */
     uint32_t *d_tables;   /* [TABLES][bins], or NULL if they do not fit shared memory */
     void *d_scratch;
@@ -147,8 +148,7 @@ struct rung {
 
 void clear_counts(const struct rungs &rungs)
 {
-    size_t entries = (size_t)rungs.bins + BINNING_OUTSIDE;
-    check(cudaMemset(rungs.d_counts, 0, entries * sizeof(counter)), "cudaMemset");
+    check(cudaMemset(rungs.d_counts, 0, rungs.bins * sizeof(counter)), "cudaMemset");
 }
 
 /* Lets the table, or what fits, persist in L2 on the stream 0; or ends that. */
@@ -236,22 +236,21 @@ void add_ours(const struct rungs &rungs, std::vector<struct rung> &all)
         bool is_rival = kernel != &histogram_kernel_two_level || rungs.bins >= TWO_LEVEL_BINS_MIN;
         if (!is_rival || !kernel->takes(&task))
             continue;
-        all.push_back({std::string("ours: ") + kernel->name,
-                       [=, &rungs](const int32_t *d_values, size_t n, cudaStream_t stream) {
-                           const struct cuda_histogram_table table = {(uint64_t *)rungs.d_counts,
-                                                                      (uint64_t *)rungs.d_counts +
-                                                                          rungs.bins};
-                           const struct cuda_elements elements = {d_values, n, nullptr};
-                           const struct histogram_task whole = {&rungs.device,  &rungs.element,
-                                                                &rungs.binning, &elements,
-                                                                &table,         rungs.d_scratch,
-                                                                stream};
-                           check(kernel->launch(&whole), kernel->name);
-                       },
-                       false,
-                       kernel,
-                       {},
-                       {}});
+        all.push_back(
+            {std::string("ours: ") + kernel->name,
+             [=, &rungs](const int32_t *d_values, size_t n, cudaStream_t stream) {
+                 const struct cuda_histogram_table table = {rungs.d_counts, rungs.d_outside};
+                 const struct cuda_elements elements = {d_values, n, nullptr};
+                 const struct histogram_task whole = {&rungs.device,  &rungs.element,
+                                                      &rungs.binning, &elements,
+                                                      &table,         rungs.d_scratch,
+                                                      stream};
+                 check(kernel->launch(&whole), kernel->name);
+             },
+             false,
+             kernel,
+             {},
+             {}});
     }
 }
 
@@ -432,7 +431,8 @@ void ladder_histogram(const struct ladder &ladder)
         if (binning_init(&rungs.binning, &rungs.element, 0, bins, bins, &failure) != STATUS_OK)
             continue;
         rungs.d_values = device_array<int32_t>(rungs.values);
-        rungs.d_counts = device_array<counter>((size_t)bins + BINNING_OUTSIDE);
+        rungs.d_counts = device_array<counter>(bins);
+        rungs.d_outside = device_array<uint64_t>(BINNING_OUTSIDE);
         rungs.d_reference = device_array<counter>(bins);
         rungs.d_differ = device_array<unsigned>(1);
         if (bins * sizeof(uint32_t) <= (size_t)rungs.device.shared_bytes)
@@ -442,9 +442,9 @@ void ladder_histogram(const struct ladder &ladder)
             histogram_kernel_two_level.scratch_bytes(&rungs.element, &rungs.binning, rungs.values));
         rungs.d_scratch = scratch > 0 ? device_array<char>(scratch) : nullptr;
         climb(ladder, rungs);
-        for (void *d_memory :
-             {(void *)rungs.d_values, (void *)rungs.d_counts, (void *)rungs.d_reference,
-              (void *)rungs.d_differ, (void *)rungs.d_tables, rungs.d_scratch})
+        for (void *d_memory : {(void *)rungs.d_values, (void *)rungs.d_counts,
+                               (void *)rungs.d_reference, (void *)rungs.d_outside,
+                               (void *)rungs.d_differ, (void *)rungs.d_tables, rungs.d_scratch})
             cudaFree(d_memory);
     }
 }

@@ -16,11 +16,14 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* What counters hold before a launch, so that they carry into their upper half. */
-#define INITIAL_COUNT ((uint64_t)UINT32_MAX)
+/* What counters hold before a launch, and those of values outside, which then carry. */
+#define INITIAL_COUNT   UINT32_C(3000000000)
+#define INITIAL_OUTSIDE UINT32_MAX
 
 /* Elements of the largest launch: several tiles for each of as many blocks as a GPU may have. */
 #define ELEMENTS_MAX ((size_t)9 << 20)
+
+#define BINS_MAX ((size_t)1 << 24)
 
 enum values { UNIFORM, EQUAL, TWO, SORTED, SKEWED, WARPS, ANYTHING, VALUES_COUNT };
 
@@ -34,14 +37,20 @@ static const struct histogram_kernel *const kernels[] = {
     &histogram_kernel_two_level, &histogram_kernel_cached,
 };
 
+/* Counts, as they are in device memory. */
+struct counted {
+    uint32_t *bins; /* [BINS_MAX] */
+    uint64_t outside[BINNING_OUTSIDE];
+};
+
 /* A GPU, and what is counted on it. */
 struct bench {
     struct cuda_device device;
     struct element element;
     struct binning binning;
     unsigned char *data;
-    uint64_t *expected; /* [bins + BINNING_OUTSIDE] */
-    uint64_t *counts;   /* likewise, what a launch found */
+    struct counted expected;
+    struct counted found; /* by a launch */
 };
 
 /* The elements; most of them are in some bin, but where they are any bits. */
@@ -73,17 +82,28 @@ static void fill(struct bench *bench, enum values values, size_t elements)
     }
 }
 
+static void begin(const struct bench *bench, struct counted *counted)
+{
+    for (size_t i = 0; i < bench->binning.bins; i++)
+        counted->bins[i] = INITIAL_COUNT;
+    for (size_t i = 0; i < BINNING_OUTSIDE; i++)
+        counted->outside[i] = INITIAL_OUTSIDE;
+}
+
 /* The plain loop. */
 static void expect(struct bench *bench, size_t elements)
 {
     const struct element *element = &bench->element;
-    size_t entries = (size_t)bench->binning.bins + BINNING_OUTSIDE;
+    const struct binning *binning = &bench->binning;
 
-    for (size_t i = 0; i < entries; i++)
-        bench->expected[i] = INITIAL_COUNT;
+    begin(bench, &bench->expected);
     for (size_t i = 0; i < elements; i++) {
         uint64_t key = element_key(element, bench->data + i * element->bytes);
-        bench->expected[binning_index(&bench->binning, bench->binning.form, key)]++;
+        uint32_t bin = binning_index(binning, binning->form, key);
+        if (bin < binning->bins)
+            bench->expected.bins[bin]++;
+        else
+            bench->expected.outside[bin - binning->bins]++;
     }
 }
 
@@ -122,15 +142,15 @@ static size_t scratch_bytes(const struct bench *bench, const struct histogram_ke
 static bool count(struct bench *bench, const struct histogram_kernel *kernel, size_t elements,
                   bool told)
 {
-    size_t bins_bytes = bench->binning.bins * sizeof(uint64_t);
-    size_t outside_bytes = BINNING_OUTSIDE * sizeof(uint64_t);
+    struct counted *found = &bench->found;
+    size_t bins_bytes = bench->binning.bins * sizeof *found->bins;
+    size_t outside_bytes = sizeof found->outside;
     size_t bytes = elements * bench->element.bytes;
-    size_t entries = (size_t)bench->binning.bins + BINNING_OUTSIDE;
     uint32_t told_elements = (uint32_t)elements;
     /* A launch that reads how many elements there are has room for more. */
     size_t most = told ? elements : elements + elements / 3 + 1;
     size_t d_scratch_bytes = scratch_bytes(bench, kernel, most);
-    uint64_t *d_counts = device_memory(bins_bytes);
+    uint32_t *d_counts = device_memory(bins_bytes);
     uint64_t *d_outside = device_memory(outside_bytes);
     uint32_t *d_count = device_memory(sizeof told_elements);
     void *d_data = device_memory(bytes);
@@ -138,26 +158,25 @@ static bool count(struct bench *bench, const struct histogram_kernel *kernel, si
     const struct cuda_elements on_device = {d_data, most, told ? NULL : d_count};
     const struct cuda_histogram_table table = {d_counts, d_outside};
 
-    for (size_t i = 0; i < entries; i++)
-        bench->counts[i] = INITIAL_COUNT;
+    begin(bench, found);
     bool good =
         d_counts && d_outside && d_count && d_data && (d_scratch || d_scratch_bytes == 0) &&
-        cudaMemcpy(d_counts, bench->counts, bins_bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
-        cudaMemcpy(d_outside, bench->counts, outside_bytes, cudaMemcpyHostToDevice) ==
+        cudaMemcpy(d_counts, found->bins, bins_bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
+        cudaMemcpy(d_outside, found->outside, outside_bytes, cudaMemcpyHostToDevice) ==
             cudaSuccess &&
         cudaMemcpy(d_count, &told_elements, sizeof told_elements, cudaMemcpyHostToDevice) ==
             cudaSuccess &&
         cudaMemcpy(d_data, bench->data, bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
         launch(bench, kernel, &on_device, &table, d_scratch) == cudaSuccess &&
-        cudaMemcpy(bench->counts, d_counts, bins_bytes, cudaMemcpyDeviceToHost) == cudaSuccess &&
-        cudaMemcpy(bench->counts + bench->binning.bins, d_outside, outside_bytes,
-                   cudaMemcpyDeviceToHost) == cudaSuccess;
+        cudaMemcpy(found->bins, d_counts, bins_bytes, cudaMemcpyDeviceToHost) == cudaSuccess &&
+        cudaMemcpy(found->outside, d_outside, outside_bytes, cudaMemcpyDeviceToHost) == cudaSuccess;
     cudaFree(d_counts);
     cudaFree(d_outside);
     cudaFree(d_count);
     cudaFree(d_data);
     cudaFree(d_scratch);
-    return good && memcmp(bench->counts, bench->expected, entries * sizeof(uint64_t)) == 0;
+    return good && memcmp(found->bins, bench->expected.bins, bins_bytes) == 0 &&
+           memcmp(found->outside, bench->expected.outside, outside_bytes) == 0;
 }
 
 /* Whether a kernel takes elements of that type into such bins, with the scratch memory it wants. */
@@ -246,8 +265,6 @@ static const struct range ranges[] = {
     {"2^24 - 1 bins", 0, (1 << 24) - 1, (1 << 24) - 1},
 };
 
-#define BINS_MAX ((size_t)1 << 24)
-
 static bool set_range(struct bench *bench, const struct range *range)
 {
     struct failure failure;
@@ -296,6 +313,39 @@ static void test_large(struct bench *bench, const char *type)
     }
 }
 
+/* The greatest of some counters, wherever it is. */
+static void test_greatest(struct bench *bench)
+{
+    static const size_t lengths[] = {1, 31, 256, 257, 100003, BINS_MAX};
+    uint32_t *counts = bench->found.bins;
+    uint32_t *d_counts = device_memory(BINS_MAX * sizeof *counts);
+    uint32_t *d_greatest = device_memory(sizeof *d_greatest);
+    bool good = d_counts && d_greatest;
+
+    for (size_t k = 0; k < 3 * ARRAY_LENGTH(lengths) && good; k++) {
+        const size_t length = lengths[k / 3];
+        const size_t place = k % 3 * (length - 1) / 2;
+        const uint32_t wanted = UINT32_MAX - (uint32_t)k;
+        uint32_t greatest = 0;
+        for (size_t i = 0; i < length; i++)
+            counts[i] = (uint32_t)(i * 0x9e3779b9u) >> 1;
+        counts[place] = wanted;
+        good = cudaMemcpy(d_counts, counts, length * sizeof *counts, cudaMemcpyHostToDevice) ==
+                   cudaSuccess &&
+               cudaMemset(d_greatest, 0, sizeof *d_greatest) == cudaSuccess &&
+               cuda_histogram_greatest_launch(&bench->device, d_counts, length, d_greatest, NULL) ==
+                   cudaSuccess &&
+               cudaMemcpy(&greatest, d_greatest, sizeof greatest, cudaMemcpyDeviceToHost) ==
+                   cudaSuccess &&
+               greatest == wanted;
+        if (!good)
+            tap_note("%zu counters, the greatest at %zu", length, place);
+    }
+    tap_ok(good, "the greatest of counters");
+    cudaFree(d_counts);
+    cudaFree(d_greatest);
+}
+
 static bool open_bench(struct bench *bench)
 {
     int devices = 0;
@@ -307,9 +357,9 @@ static bool open_bench(struct bench *bench)
                                0) != cudaSuccess)
         return false;
     bench->data = malloc(ELEMENTS_MAX * sizeof(uint64_t));
-    bench->expected = malloc((BINS_MAX + BINNING_OUTSIDE) * sizeof(uint64_t));
-    bench->counts = malloc((BINS_MAX + BINNING_OUTSIDE) * sizeof(uint64_t));
-    return bench->data && bench->expected && bench->counts;
+    bench->expected.bins = malloc(BINS_MAX * sizeof(uint32_t));
+    bench->found.bins = malloc(BINS_MAX * sizeof(uint32_t));
+    return bench->data && bench->expected.bins && bench->found.bins;
 }
 
 int main(int argc, char **argv)
@@ -323,6 +373,7 @@ int main(int argc, char **argv)
         puts("1..0 # SKIP no GPU");
         return 0;
     }
+    test_greatest(&bench);
     for (int i = 1; i < argc; i++)
         test_type(&bench, argv[i]);
     for (size_t i = 0; argc == 1 && i < ARRAY_LENGTH(types); i++)
@@ -330,7 +381,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc == 1 && i < ARRAY_LENGTH(large_types); i++)
         test_large(&bench, large_types[i]);
     free(bench.data);
-    free(bench.expected);
-    free(bench.counts);
+    free(bench.expected.bins);
+    free(bench.found.bins);
     return tap_done();
 }
