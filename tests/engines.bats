@@ -143,3 +143,25 @@ check_matrix() { # TYPE
         [ "$output" = $'count\t40000400\nsum\t1999980039800' ]
     done
 }
+
+# A GPU counts in 32 bits; these are its own limits, and a chunk that does not fit one more time.
+@test "gpu: more equal values than a GPU's counter holds" {
+    skip_without_gpu
+    n=$(((1 << 32) + 12345))
+    truncate -s "$n" "$BATS_TEST_TMPDIR/in"
+    for size in 4M 1000003 64M; do
+        run -0 gpuhist --engine cuda --chunk-size $size --bins 3 -t u8 --binary "$BATS_TEST_TMPDIR/in"
+        [ "$output" = $'0\t'"$n" ]
+        run -0 gpuhist --engine cuda --chunk-size $size -w 10 -t u8 --binary "$BATS_TEST_TMPDIR/in"
+        [ "$output" = $'0\t10\t'"$n" ]
+    done
+}
+
+@test "gpu: more values than a GPU's counter holds, in several bins" {
+    skip_without_gpu
+    n=9000000000 # thirds of which fit a counter once, but not twice
+    run -0 --separate-stderr gpuhist --engine cuda --range 98:102 --bins 4 -t u8 --binary \
+        < <(yes ab | head -c $n)
+    [ "$output" = $'98\t'"$((n / 3))" ]
+    [ "$stderr" = "gpuhist: values outside the bins: below $((n / 3 * 2)), above 0" ]
+}
