@@ -133,8 +133,10 @@ size_t cuda_stalin_sort_control_bytes(size_t elements_bytes);
  * `*floor` (NULL: none), go to d_kept in order, the others to d_purged. How many survive is then
  * the uint64_t at d_control.
  *
- * Three steps: the maximum of each tile; what is the greatest before it; then the tiles in which
+ * Three steps: the maximum of each tile, and those that come before the first one out of order are
+ * copied as they are; what is the greatest before each other tile; then the others in which
  * something survives, each placed behind those before it by decoupled look-back (look_back.cuh).
+ * The first step may write anywhere in d_kept.
  */
 cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const struct job *job,
                                     const struct cuda_elements *elements, const uint64_t *floor,

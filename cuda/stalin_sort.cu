@@ -5,9 +5,18 @@
  * wanted. What survives before a tile matters only by its greatest rank, so the first kernel takes
  * the maximum of each tile, and the second, of one block, the running maximum before each tile and
  * the list of tiles that have a survivor: those whose maximum passes it. On random values nearly
- * none has. The third kernel compacts the tiles of the list. Each byte is read once, those of
- * listed tiles once more, and survivors are written: three bytes moved for one of the input if all
- * survive. If the purged are wanted, every tile is listed.
+ * none has. The third kernel compacts the tiles of the list. If the purged are wanted, all are
+ * listed.
+ *
+ * The first kernel also speculates that nothing is purged: a tile that is in order, each element
+ * after the one before it in the input, it writes to the tile's own place among the survivors. For
+ * the *leading* tiles, those before the first that is out of order, this was right, and they are
+ * done: no list has them. What blocks that did not know of that one yet wrote further behind was in
+ * vain and does no harm, for d_kept has room for it: the third kernel's survivors replace it, or it
+ * is behind the last of them.
+ *
+ * So each byte is read once, those of leading tiles are written once, and those of listed ones read
+ * once more before their survivors are written.
  */
 #include "elements.cuh"
 #include "kernels.h"
@@ -26,19 +35,33 @@ constexpr unsigned TILE_BYTES = BLOCK_THREADS * THREAD_BYTES;
 constexpr unsigned LIST_THREADS = 1024;
 constexpr unsigned LIST_ITEMS = 8; /* tiles a thread */
 
+/*
+ * Threads that a multiprocessor can have. The first kernel uses all of them, so that loads are
+ * under way while others wait; that leaves each 32 registers where there are 2,048.
+ */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
+    __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
+constexpr unsigned MULTIPROCESSOR_THREADS = 2048;
+#elif __CUDA_ARCH__ < 800
+constexpr unsigned MULTIPROCESSOR_THREADS = 1024;
+#else
+constexpr unsigned MULTIPROCESSOR_THREADS = 1536;
+#endif
+
 /* The head of the control memory; zeros before the first kernel, as are the states. */
 struct control {
     unsigned long long kept; /* survivors in all */
+    unsigned unordered;      /* ~ of the first tile out of order; 0 as long as none is known */
     unsigned listed;         /* tiles in the list */
     unsigned next;           /* the place in the list that is taken next */
-    unsigned padding[12];
+    unsigned padding[11];
 };
 static_assert(sizeof(struct control) == 64, "the states behind it are aligned");
 
 /* The control memory of a chunk, as the kernels take it. */
 struct workspace {
     struct control *head;
-    uint64_t *states; /* [tiles], by place in the list */
+    uint64_t *states; /* [1 + tiles]: of the leading tiles; by place in the list */
     uint64_t *maxima; /* [tiles], ranks */
     uint64_t *before; /* [tiles], the greatest rank before each */
     uint32_t *list;   /* [tiles], in ascending order */
@@ -78,6 +101,105 @@ __device__ __forceinline__ T rank_of(const struct rules &rules, T value)
     return (T)((rules.swapped ? swap_bytes(value) : value) ^ (T)rules.flip);
 }
 
+/*
+ * This thread's vectors of a whole tile. Those of a warp are consecutive: first all lanes' first
+ * ones, then all lanes' second ones and so on.
+ */
+template <typename T>
+struct part {
+    static constexpr uint32_t width = element_vector<T>::width;
+    element_vector<T> vectors[THREAD_VECTORS];
+
+    static __device__ __forceinline__ uint32_t place(uint32_t k)
+    {
+        return (threadIdx.x / 32 * THREAD_VECTORS + k) * 32 + threadIdx.x % 32;
+    }
+
+    __device__ __forceinline__ part(const T *d_tile)
+    {
+#pragma unroll
+        for (uint32_t k = 0; k < THREAD_VECTORS; k++)
+            vectors[k].loaded = ((const uint4 *)d_tile)[place(k)];
+    }
+
+    __device__ __forceinline__ void store(T *d_tile) const
+    {
+#pragma unroll
+        for (uint32_t k = 0; k < THREAD_VECTORS; k++)
+            ((uint4 *)d_tile)[place(k)] = vectors[k].loaded;
+    }
+
+    __device__ __forceinline__ T rank(const struct rules &rules, uint32_t k, uint32_t i) const
+    {
+        return rank_of(rules, vectors[k].values[i]);
+    }
+
+    /*
+     * Whether each element passes the one before it. Of the warp's first one, lane 0 says in
+     * `ordered` if it does. All lanes call it.
+     */
+    __device__ __forceinline__ bool is_in_order(const struct rules &rules, bool ordered) const
+    {
+        const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+        for (uint32_t k = 0; k < THREAD_VECTORS; k++) {
+            T given = rank(rules, k, width - 1);
+            if (k > 0 && lane == 31) /* for lane 0, whose next vector is behind that one */
+                given = rank(rules, k - 1, width - 1);
+            T before = (T)__shfl_sync(~0u, given, (lane + 31) % 32);
+#pragma unroll
+            for (uint32_t i = 0; i < width; i++) {
+                T own = rank(rules, k, i);
+                bool is_first = lane == 0 && k == 0 && i == 0;
+                ordered &= is_first || passes(rules, own, before);
+                before = own;
+            }
+        }
+        return ordered;
+    }
+};
+
+/*
+ * Writes the tiles of this block to their places in d_kept, up to the first one that is out of
+ * order or behind such a one. Returns that, whose maximum is still to be taken.
+ */
+template <typename T>
+__device__ __forceinline__ uint32_t write_leading(const T *d_elements, uint32_t elements,
+                                                  const struct rules &rules,
+                                                  const struct workspace &work, T *d_kept)
+{
+    constexpr uint32_t tile_elements = TILE_BYTES / sizeof(T);
+    const uint32_t whole = elements / tile_elements;
+    uint32_t tile = blockIdx.x;
+
+    for (; tile < whole; tile += gridDim.x) {
+        const uint32_t first = tile * tile_elements;
+        const uint32_t place = first + part<T>::place(0) * part<T>::width;
+        const part<T> own(d_elements + first);
+        uint32_t unordered = 0;
+        T before = 0;
+
+        /* Loaded with the tile; by one thread, for all blocks ask the same slice of L2. */
+        if (threadIdx.x == 0)
+            unordered = *(const volatile unsigned *)&work.head->unordered;
+        if (threadIdx.x % 32 == 0 && place > 0)
+            before = d_elements[place - 1];
+        before = place > 0 ? rank_of(rules, before) : (T)rules.floor;
+        bool ordered = threadIdx.x % 32 > 0 || (place == 0 && !rules.has_floor) ||
+                       passes(rules, own.rank(rules, 0, 0), before);
+        ordered = own.is_in_order(rules, ordered);
+        if (ordered)
+            own.store(d_kept + first);
+        if (!__syncthreads_and(ordered && tile < ~unordered))
+            break;
+        if (threadIdx.x == BLOCK_THREADS - 1)
+            work.maxima[tile] = own.rank(rules, THREAD_VECTORS - 1, part<T>::width - 1);
+    }
+    if (tile < whole && threadIdx.x == 0)
+        atomicMax(&work.head->unordered, ~tile);
+    return tile;
+}
+
 /* The greatest rank of this thread's share of a tile; any share will do, 0 for an empty one. */
 template <typename T>
 __device__ __forceinline__ T thread_maximum(const T *d_tile, uint32_t count,
@@ -102,17 +224,18 @@ __device__ __forceinline__ T thread_maximum(const T *d_tile, uint32_t count,
 }
 
 template <typename T>
-__global__ void __launch_bounds__(BLOCK_THREADS)
+__global__ void __launch_bounds__(BLOCK_THREADS, MULTIPROCESSOR_THREADS / BLOCK_THREADS)
     stalin_sort_maxima_kernel(const T *d_elements, struct element_count counted, struct rules rules,
-                              struct workspace work)
+                              struct workspace work, T *d_kept)
 {
     using Reduce = cub::BlockReduce<T, BLOCK_THREADS>;
     constexpr uint32_t tile_elements = TILE_BYTES / sizeof(T);
     __shared__ typename Reduce::TempStorage storage;
     const uint32_t elements = read_count(counted);
     const uint32_t tiles = count_tiles(elements * sizeof(T));
+    uint32_t tile = write_leading(d_elements, elements, rules, work, d_kept);
 
-    for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    for (; tile < tiles; tile += gridDim.x) {
         uint32_t first = tile * tile_elements;
         T best = thread_maximum(d_elements + first, min(elements - first, tile_elements), rules);
         best = Reduce(storage).Reduce(best, maximum());
@@ -122,7 +245,23 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     }
 }
 
-/* Makes the list, and what is before each tile, from all maxima; one block. */
+/*
+ * Returns how many tiles are leading ones. What is in them has survived: those of the list come
+ * behind it. One block calls it.
+ */
+__device__ __forceinline__ uint32_t close_leading(uint32_t elements, uint32_t tile_elements,
+                                                  const struct workspace &work)
+{
+    const uint32_t leading = min(~work.head->unordered, elements / tile_elements);
+
+    if (threadIdx.x == 0) {
+        work.head->kept = (uint64_t)leading * tile_elements; /* unless a tile is listed */
+        work.states[0] = LOOK_BACK_ALL | work.head->kept;
+    }
+    return leading;
+}
+
+/* Makes the list, and what is before each tile of it, from the maxima; one block. */
 __global__ void __launch_bounds__(LIST_THREADS)
     stalin_sort_list_kernel(struct element_count counted, uint32_t element_bytes,
                             struct rules rules, struct workspace work, bool all)
@@ -131,11 +270,13 @@ __global__ void __launch_bounds__(LIST_THREADS)
     using Sums = cub::BlockScan<uint32_t, LIST_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename Maxima::TempStorage maxima_storage;
     __shared__ typename Sums::TempStorage sums_storage;
-    const uint32_t tiles = count_tiles((size_t)read_count(counted) * element_bytes);
-    uint64_t running = rules.has_floor ? rules.floor : 0;
+    const uint32_t elements = read_count(counted);
+    const uint32_t tiles = count_tiles((size_t)elements * element_bytes);
+    const uint32_t leading = close_leading(elements, TILE_BYTES / element_bytes, work);
+    uint64_t running = leading > 0 ? work.maxima[leading - 1] : rules.has_floor ? rules.floor : 0;
     uint32_t listed = 0;
 
-    for (uint32_t some = 0; some < tiles; some += LIST_THREADS * LIST_ITEMS) {
+    for (uint32_t some = leading; some < tiles; some += LIST_THREADS * LIST_ITEMS) {
         const uint32_t first = some + threadIdx.x * LIST_ITEMS;
         uint64_t own[LIST_ITEMS];
         uint64_t before[LIST_ITEMS];
@@ -264,7 +405,7 @@ __device__ __forceinline__ uint32_t stage_tile(const share<T> &own, uint32_t til
     typename keep_memory<T>::Sums(shared.sums)
         .ExclusiveSum((uint32_t)__popcll(keeps), kept, tile_kept);
     if (threadIdx.x < 32) {
-        uint64_t before = look_back(work.states, place, tile_kept);
+        uint64_t before = look_back(work.states, place + 1, tile_kept);
         if (threadIdx.x == 0) {
             shared.before = before;
             if (place == work.head->listed - 1)
@@ -320,7 +461,7 @@ struct workspace lay_out(void *d_control, uint32_t tiles)
     struct workspace work;
     work.head = (struct control *)d_control;
     work.states = (uint64_t *)(work.head + 1);
-    work.maxima = work.states + tiles;
+    work.maxima = work.states + 1 + tiles;
     work.before = work.maxima + tiles;
     work.list = (uint32_t *)(work.before + tiles);
     return work;
@@ -337,17 +478,19 @@ cudaError_t launch(const struct cuda_device *device, const struct cuda_elements 
     const T *d_elements = (const T *)elements->d_data;
     unsigned most = (unsigned)device->multiprocessors * 4;
     unsigned blocks = tiles < most ? tiles : most;
+    T *d_kept = (T *)buffers->d_kept;
     T *d_purged = (T *)buffers->d_purged;
 
     cudaError_t error =
         cudaMemsetAsync(work.head, 0, (size_t)((char *)work.maxima - (char *)work.head), stream);
     if (error != cudaSuccess || blocks == 0)
         return error;
-    stalin_sort_maxima_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules, work);
+    stalin_sort_maxima_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules, work,
+                                                                    d_kept);
     stalin_sort_list_kernel<<<1, LIST_THREADS, 0, stream>>>(count, (uint32_t)sizeof(T), rules, work,
                                                             d_purged != nullptr);
     stalin_sort_keep_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules, work,
-                                                                  (T *)buffers->d_kept, d_purged);
+                                                                  d_kept, d_purged);
     return cudaGetLastError();
 }
 
@@ -355,7 +498,7 @@ cudaError_t launch(const struct cuda_device *device, const struct cuda_elements 
 
 size_t cuda_stalin_sort_control_bytes(size_t elements_bytes)
 {
-    return sizeof(struct control) +
+    return sizeof(struct control) + sizeof(uint64_t) +
            count_tiles(elements_bytes) * (3 * sizeof(uint64_t) + sizeof(uint32_t));
 }
 
