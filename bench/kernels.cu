@@ -289,6 +289,7 @@ void upload(const struct bench &bench)
 
 void bench_rivals(const struct ladder &ladder)
 {
+    constexpr size_t sorted_run = (size_t)1 << 20; /* divides the number of values */
     struct bench bench = {};
     std::mt19937 random(1);
 
@@ -304,6 +305,10 @@ void bench_rivals(const struct ladder &ladder)
     bench_reduce(bench);
     bench_count(bench);
     bench_stalin_sort("stalin-sort, random, against CUB's scan and select", bench);
+    for (auto run = bench.values.begin(); run != bench.values.end(); run += sorted_run)
+        std::sort(run, run + sorted_run);
+    upload(bench);
+    bench_stalin_sort("stalin-sort, sorted in runs of 1Mi, likewise", bench);
     std::sort(bench.values.begin(), bench.values.end());
     upload(bench);
     bench_stalin_sort("stalin-sort, sorted, likewise", bench);

@@ -1,8 +1,9 @@
 /*
  * The stalin-sort kernel on a GPU against a plain loop: every type and byte order, both orders,
  * strict or not, with a floor and without, the purged wanted or not; values of which few, many and
- * all survive, and in few tiles or in each; numbers of elements around those of tiles. Skipped
- * where no GPU can be used.
+ * all survive, and in few tiles or in each; numbers of elements around those of tiles, known to the
+ * host or to the GPU alone. And sorted values with something wrong in one place, above all where
+ * parts of tiles meet. Skipped where no GPU can be used.
  */
 #include "config.h"
 
@@ -14,8 +15,9 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* More tiles of 16 KiB than a GPU works on at once. */
-#define BYTES_MAX ((size_t)64 << 20)
+/* The kernels' tiles, and more of them than a GPU works on at once. */
+#define TILE_BYTES ((size_t)32 << 10)
+#define BYTES_MAX  ((size_t)64 << 20)
 
 enum values { RANDOM, SORTED, REVERSED, EQUAL, RISING, LATE, VALUES_COUNT };
 
@@ -24,10 +26,20 @@ static const char *const values_names[VALUES_COUNT] = {
     [EQUAL] = "equal",   [RISING] = "rising", [LATE] = "sorted at the end",
 };
 
+/* What is wrong in one place of sorted values. */
+enum fault { LOWER, SAME, HIGHER, FAULT_COUNT };
+
+static const char *const fault_names[FAULT_COUNT] = {
+    [LOWER] = "lower than the one before",
+    [SAME] = "the same as the one before",
+    [HIGHER] = "higher than the next",
+};
+
 /* A GPU, its memory, and the same on the host. */
 struct bench {
     struct cuda_device device;
     struct job job;
+    bool is_counted; /* the GPU alone knows how many elements there are */
     unsigned char *data;
     unsigned char *kept; /* by the loop; behind them the purged */
     unsigned char *found;
@@ -35,6 +47,7 @@ struct bench {
     void *d_kept;
     void *d_purged;
     void *d_control;
+    uint32_t *d_count;
 };
 
 /* An order of keys that the type has: position `x` < 2^63 of them, from the least to the greatest.
@@ -121,16 +134,22 @@ static size_t expect(struct bench *bench, size_t count, const uint64_t *floor)
 /* Whether the kernel keeps what the loop does, and purges the rest if that is wanted. */
 static bool sort(struct bench *bench, size_t count, const uint64_t *floor)
 {
-    const struct cuda_elements elements = {bench->d_data, count, NULL};
     const bool purged = bench->job.stalin_sort.purged;
     const size_t width = bench->job.element.bytes;
+    const size_t most = bench->is_counted ? count + count / 2 + 1 : count;
+    const uint32_t counted = (uint32_t)count;
+    const struct cuda_elements elements = {bench->d_data, most,
+                                           bench->is_counted ? bench->d_count : NULL};
     const struct cuda_stalin_sort_buffers buffers = {bench->d_kept, purged ? bench->d_purged : NULL,
                                                      bench->d_control};
     const size_t expected = expect(bench, count, floor);
     uint64_t kept = 0;
 
     if (cudaMemcpy(bench->d_data, bench->data, count * width, cudaMemcpyHostToDevice) ||
-        cudaMemset(bench->d_control, 0xff, cuda_stalin_sort_control_bytes(count * width)) ||
+        cudaMemcpy(bench->d_count, &counted, sizeof counted, cudaMemcpyHostToDevice) ||
+        cudaMemset(bench->d_control, 0xff, cuda_stalin_sort_control_bytes(most * width)) ||
+        cudaMemset(bench->d_kept, 0x5a, most * width) ||
+        cudaMemset(bench->d_purged, 0x5a, most * width) ||
         cuda_stalin_sort_launch(&bench->device, &bench->job, &elements, floor, &buffers, NULL) ||
         cudaMemcpy(&kept, bench->d_control, sizeof kept, cudaMemcpyDeviceToHost))
         return tap_note("CUDA: %s", cudaGetErrorString(cudaGetLastError()));
@@ -169,6 +188,161 @@ static void test_type(struct bench *bench, const char *type, const size_t *bytes
     }
 }
 
+/* The element at that rank in the order that the job wants. */
+static void put(const struct bench *bench, unsigned char *element, uint64_t rank)
+{
+    const struct element *type = &bench->job.element;
+    const unsigned bits = type->bytes * 8;
+    uint64_t key = bench->job.stalin_sort.descending ? ~rank : rank;
+
+    key ^= type->is_signed ? (uint64_t)1 << (bits - 1) : 0;
+    if (type->swapped)
+        key = element_swap(key, type->bytes);
+    memcpy(element, &key, type->bytes);
+}
+
+static uint64_t rank_most(const struct bench *bench)
+{
+    return UINT64_MAX >> (64 - bench->job.element.bytes * 8);
+}
+
+/* Ranks from 1 on, each higher than the one before if the type has so many. */
+static uint64_t rank_at(const struct bench *bench, size_t i, size_t count)
+{
+    const uint64_t most = rank_most(bench);
+    return 1 + (count <= most ? i : i * most / count);
+}
+
+static void fill_ascending(struct bench *bench, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        put(bench, bench->data + i * bench->job.element.bytes, rank_at(bench, i, count));
+}
+
+/* As sort; `what` is wrong with the element at `place`. */
+static bool sort_noting(struct bench *bench, size_t count, const uint64_t *floor, const char *what,
+                        size_t place)
+{
+    const struct job *job = &bench->job;
+
+    bench->is_counted = !bench->is_counted;
+    return sort(bench, count, floor) ||
+           tap_note("%zu elements, %s at %zu%s%s%s%s%s", count, what, place,
+                    job->stalin_sort.strict ? ", strict" : "",
+                    job->stalin_sort.descending ? ", descending" : "",
+                    job->stalin_sort.purged ? ", purged" : "", floor ? ", floor" : "",
+                    bench->is_counted ? ", counted" : "");
+}
+
+/* Sorted values after floors around the first one and far above. */
+static bool sort_after_floors(struct bench *bench, size_t count)
+{
+    const uint64_t ranks[] = {0, 1, 2, rank_most(bench) / 2, rank_most(bench)};
+    bool good = true;
+
+    fill_ascending(bench, count);
+    for (size_t i = 0; i < ARRAY_LENGTH(ranks); i++) {
+        unsigned char element[sizeof(uint64_t)];
+        put(bench, element, ranks[i]);
+        uint64_t floor = element_key(&bench->job.element, element);
+        good &= sort_noting(bench, count, &floor, "nothing", 0);
+    }
+    return good;
+}
+
+/* Sorted values, up to whole tiles and beyond. */
+static bool sort_sorted(struct bench *bench)
+{
+    const size_t tile = TILE_BYTES / bench->job.element.bytes;
+    const size_t few[] = {1, tile - 1, tile, tile + 1, 3 * tile};
+    const size_t many[] = {12 * tile, 12 * tile + 5};
+    bool good = true;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(few); i++) {
+        good &= sort_after_floors(bench, few[i]);
+        good &= sort_noting(bench, few[i], NULL, "nothing", 0);
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(many); i++) {
+        fill_ascending(bench, many[i]);
+        good &= sort_noting(bench, many[i], NULL, "nothing", 0);
+        good &= sort_noting(bench, many[i], NULL, "nothing", 0);
+    }
+    return good;
+}
+
+static bool sort_with_fault(struct bench *bench, size_t count, enum fault fault, size_t place)
+{
+    unsigned char *element = bench->data + place * bench->job.element.bytes;
+    uint64_t own = rank_at(bench, place, count);
+    uint64_t before = place > 0 ? rank_at(bench, place - 1, count) : own;
+    uint64_t rank = fault == LOWER ? before - 1 : fault == SAME ? before : own + 2;
+
+    put(bench, element, rank > rank_most(bench) ? rank_most(bench) : rank);
+    bool good = sort_noting(bench, count, NULL, fault_names[fault], place);
+    put(bench, element, own);
+    return good;
+}
+
+/* Sorted values but for one, at the ends of what a thread, a warp or a block reads, or of it all.
+ */
+static bool sort_with_faults(struct bench *bench)
+{
+    static const size_t bytes[] = {16, 512, 2048, TILE_BYTES, 2 * TILE_BYTES};
+    const size_t width = bench->job.element.bytes;
+    const size_t count = 2 * TILE_BYTES / width + 2;
+    bool good = true;
+
+    fill_ascending(bench, count);
+    for (enum fault fault = 0; fault < FAULT_COUNT; fault++) {
+        good &= sort_with_fault(bench, count, fault, 0);
+        good &= sort_with_fault(bench, count, fault, count - 1);
+        for (size_t i = 0; i < ARRAY_LENGTH(bytes); i++) {
+            for (size_t place = bytes[i] / width - 1; place <= bytes[i] / width + 1; place++)
+                good &= sort_with_fault(bench, count, fault, place);
+        }
+    }
+    return good;
+}
+
+/* Sorted values up to some place, from where on they are random. */
+static bool sort_with_random_tails(struct bench *bench)
+{
+    const size_t width = bench->job.element.bytes;
+    const size_t count = 6 * TILE_BYTES / width + 3;
+    uint64_t state = width;
+    size_t end = count;
+    bool good = true;
+
+    fill_ascending(bench, count);
+    while (end > 256) { /* each time sooner */
+        size_t place = tap_random(&state) % end;
+        for (size_t i = place; i < end; i++)
+            put(bench, bench->data + i * width, tap_random(&state));
+        good &= sort_noting(bench, count, NULL, "random from there on", place);
+        end = place;
+    }
+    return good;
+}
+
+/* Sorted values and what is near to them, in both orders and so on. */
+static void test_nearly_sorted(struct bench *bench, const char *type)
+{
+    bool good = true;
+
+    element_parse(type, &bench->job.element);
+    for (unsigned rules = 0; rules < 8; rules++) {
+        bench->job.stalin_sort.strict = rules & 1;
+        bench->job.stalin_sort.descending = rules & 2;
+        bench->job.stalin_sort.purged = rules & 4;
+        good &= sort_sorted(bench);
+        good &= sort_with_faults(bench);
+        good &= sort_with_random_tails(bench);
+    }
+    bench->is_counted = false;
+    tap_ok(good, "%s, sorted or nearly so, %d multiprocessors", type,
+           bench->device.multiprocessors);
+}
+
 static bool open_bench(struct bench *bench)
 {
     int devices = 0;
@@ -185,7 +359,9 @@ static bool open_bench(struct bench *bench)
            cudaMalloc(&bench->d_data, BYTES_MAX) == cudaSuccess &&
            cudaMalloc(&bench->d_kept, BYTES_MAX) == cudaSuccess &&
            cudaMalloc(&bench->d_purged, BYTES_MAX) == cudaSuccess &&
-           cudaMalloc(&bench->d_control, cuda_stalin_sort_control_bytes(BYTES_MAX)) == cudaSuccess;
+           cudaMalloc(&bench->d_control, cuda_stalin_sort_control_bytes(BYTES_MAX)) ==
+               cudaSuccess &&
+           cudaMalloc((void **)&bench->d_count, sizeof *bench->d_count) == cudaSuccess;
 }
 
 static void close_bench(struct bench *bench)
@@ -197,12 +373,16 @@ static void close_bench(struct bench *bench)
     cudaFree(bench->d_kept);
     cudaFree(bench->d_purged);
     cudaFree(bench->d_control);
+    cudaFree(bench->d_count);
 }
 
 int main(void)
 {
     static const char *const types[] = {"i8",    "u8",  "i16",   "u16be", "i32",
                                         "i32be", "u32", "i64be", "i64",   "u64"};
+    static const char *const all_types[] = {"i8",    "u8",    "i16",   "i16be", "u16",
+                                            "u16be", "i32",   "i32be", "u32",   "u32be",
+                                            "i64",   "i64be", "u64",   "u64be"};
     static const size_t some[] = {0, 8, 16, 1000, 16384, 32760, 32768, 32776, 1 << 20, 5000000};
     static const size_t large[] = {BYTES_MAX};
     struct bench bench = {0};
@@ -215,6 +395,10 @@ int main(void)
     for (size_t i = 0; i < ARRAY_LENGTH(types); i++) {
         bench.device.multiprocessors = i % 3 == 0 ? 1 : multiprocessors;
         test_type(&bench, types[i], some, ARRAY_LENGTH(some));
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(all_types); i++) {
+        bench.device.multiprocessors = i % 3 == 0 ? multiprocessors : 1;
+        test_nearly_sorted(&bench, all_types[i]);
     }
     bench.device.multiprocessors = multiprocessors;
     test_type(&bench, "i64", large, ARRAY_LENGTH(large));
