@@ -1,5 +1,5 @@
 /*
- * Values of 4 or 8 bytes to bins by a packed guide, 16 or 8 at once: its words are gathered.
+ * Values of 4 or 8 bytes to bins by a packed guide, 16 at once: its words are gathered.
  * Arithmetic is modulo 2^32 or 2^64, so that signs make no difference.
  */
 #include "config.h"
@@ -14,7 +14,7 @@
 
 #define CPU_GUIDE_GATHER CPU_ISA_TARGET_AVX512 static inline __attribute__((always_inline))
 
-/* Elements between two searches for what is in mixed buckets, and the most lanes of a vector. */
+/* Elements between two searches for what is in mixed buckets, and those found at once. */
 #define CPU_GUIDE_GATHER_PART  1024
 #define CPU_GUIDE_GATHER_LANES 16
 
@@ -67,11 +67,11 @@ CPU_GUIDE_GATHER struct cpu_guide_gather_lanes cpu_guide_gather_32(const struct 
     return (struct cpu_guide_gather_lanes){_mm512_srl_epi32(words, unit), outside};
 }
 
-/* The same of 8 elements of 8 bytes, or of fewer. */
-CPU_GUIDE_GATHER struct cpu_guide_gather_lanes cpu_guide_gather_64(const struct cpu_guide *guide,
-                                                                   bool swapped,
-                                                                   const void *elements,
-                                                                   __mmask8 lanes)
+/* The same of 8 elements of 8 bytes, or of fewer, in the lower half. */
+CPU_GUIDE_GATHER struct cpu_guide_gather_lanes cpu_guide_gather_8(const struct cpu_guide *guide,
+                                                                  bool swapped,
+                                                                  const void *elements,
+                                                                  __mmask8 lanes)
 {
     const __m128i unit = _mm_cvtsi32_si128((int32_t)guide->unit);
     const __m512i last = _mm512_set1_epi64((int64_t)guide->last);
@@ -93,6 +93,22 @@ CPU_GUIDE_GATHER struct cpu_guide_gather_lanes cpu_guide_gather_64(const struct 
     words = _mm512_srl_epi64(_mm512_add_epi64(words, _mm512_and_si512(distances, mask)), unit);
     return (struct cpu_guide_gather_lanes){_mm512_castsi256_si512(_mm512_cvtepi64_epi32(words)),
                                            outside};
+}
+
+/* The same of 16 elements of 8 bytes, or of fewer. */
+CPU_GUIDE_GATHER struct cpu_guide_gather_lanes cpu_guide_gather_64(const struct cpu_guide *guide,
+                                                                   bool swapped,
+                                                                   const char *elements,
+                                                                   __mmask16 lanes)
+{
+    __mmask8 rest = (__mmask8)(lanes >> 8);
+    struct cpu_guide_gather_lanes low =
+        cpu_guide_gather_8(guide, swapped, elements, (__mmask8)lanes);
+    struct cpu_guide_gather_lanes high = cpu_guide_gather_8(guide, swapped, elements + 64, rest);
+
+    low.bins = _mm512_inserti64x4(low.bins, _mm512_castsi512_si256(high.bins), 1);
+    low.outside |= high.outside << 8;
+    return low;
 }
 
 /* Searches the binning for elements that are in mixed buckets. */
@@ -124,9 +140,9 @@ CPU_GUIDE_GATHER size_t cpu_guide_gather_group(const struct cpu_guide *guide, un
     const __m512i numbers = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i places = _mm512_add_epi32(numbers, _mm512_set1_epi32((int32_t)place));
     const char *from = elements + place * bytes;
-    struct cpu_guide_gather_lanes found =
-        bytes == 8 ? cpu_guide_gather_64(guide, swapped, from, (__mmask8)lanes)
-                   : cpu_guide_gather_32(guide, swapped, from, lanes);
+    struct cpu_guide_gather_lanes found = bytes == 8
+                                              ? cpu_guide_gather_64(guide, swapped, from, lanes)
+                                              : cpu_guide_gather_32(guide, swapped, from, lanes);
     __mmask16 searched =
         _mm512_mask_cmpge_epu32_mask(lanes, found.bins, _mm512_set1_epi32((int32_t)guide->mixed));
 
@@ -142,7 +158,7 @@ CPU_GUIDE_GATHER size_t cpu_guide_gather_part(const struct cpu_guide *guide, uns
                                               bool swapped, const char *elements, size_t count,
                                               uint32_t *indexes)
 {
-    const size_t length = bytes == 8 ? 8 : 16;
+    const size_t length = CPU_GUIDE_GATHER_LANES;
     const struct cpu_guide local = *guide; /* no store to indexes can change it */
     struct cpu_guide_gather_mixed mixed;
     size_t outside = 0;
