@@ -50,21 +50,20 @@ CPU_GUIDE_GATHER struct cpu_guide_gather_lanes cpu_guide_gather_32(const struct 
     const __m512i last = _mm512_set1_epi32((int32_t)guide->last);
     const __m512i limit = _mm512_set1_epi32((int32_t)guide->limit);
     const __m512i mask = _mm512_set1_epi32((int32_t)guide->mask);
-    const int32_t below = (int32_t)(2 * guide->side);
     __m512i distances = _mm512_maskz_loadu_epi32(lanes, elements);
     if (swapped)
         distances = _mm512_shuffle_epi8(distances, _mm512_set4_epi32(0x0c0d0e0f, 0x08090a0b,
                                                                      0x04050607, 0x00010203));
     distances = _mm512_sub_epi32(distances, _mm512_set1_epi32((int32_t)guide->low));
-    __mmask16 outside = _mm512_mask_cmpgt_epu32_mask(lanes, distances, last);
-    __mmask16 above = _mm512_mask_cmple_epu32_mask(outside, distances, limit);
-    __m512i buckets = _mm512_srl_epi32(distances, unit);
-
-    buckets = _mm512_mask_mov_epi32(buckets, outside, _mm512_set1_epi32(below));
-    buckets = _mm512_mask_mov_epi32(buckets, above, _mm512_set1_epi32(below + 1));
-    __m512i words = _mm512_mask_i32gather_epi32(buckets, lanes, buckets, guide->bins, 4);
+    __mmask16 inside = _mm512_mask_cmple_epu32_mask(lanes, distances, last);
+    __mmask16 above = _mm512_cmple_epu32_mask(distances, limit);
+    const __m512i below = _mm512_set1_epi32((int32_t)guide->bins[2 * guide->side]);
+    const __m512i beyond = _mm512_set1_epi32((int32_t)guide->bins[2 * guide->side + 1]);
+    __m512i words = _mm512_mask_i32gather_epi32(_mm512_mask_mov_epi32(below, above, beyond), inside,
+                                                _mm512_srl_epi32(distances, unit), guide->bins, 4);
     words = _mm512_add_epi32(words, _mm512_and_si512(distances, mask));
-    return (struct cpu_guide_gather_lanes){_mm512_srl_epi32(words, unit), outside};
+    return (struct cpu_guide_gather_lanes){_mm512_srl_epi32(words, unit),
+                                           lanes & ~(uint32_t)inside};
 }
 
 /* The same of 8 elements of 8 bytes, or of fewer, in the lower half. */
@@ -77,22 +76,21 @@ CPU_GUIDE_GATHER struct cpu_guide_gather_lanes cpu_guide_gather_8(const struct c
     const __m512i last = _mm512_set1_epi64((int64_t)guide->last);
     const __m512i limit = _mm512_set1_epi64((int64_t)guide->limit);
     const __m512i mask = _mm512_set1_epi64((int64_t)guide->mask);
-    const int64_t below = 2 * (int64_t)guide->side;
     __m512i distances = _mm512_maskz_loadu_epi64(lanes, elements);
     if (swapped)
         distances = _mm512_shuffle_epi8(distances, _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f,
                                                                      0x00010203, 0x04050607));
     distances = _mm512_sub_epi64(distances, _mm512_set1_epi64((int64_t)guide->low));
-    __mmask8 outside = _mm512_mask_cmpgt_epu64_mask(lanes, distances, last);
-    __mmask8 above = _mm512_mask_cmple_epu64_mask(outside, distances, limit);
-    __m512i buckets = _mm512_srl_epi64(distances, unit);
-
-    buckets = _mm512_mask_mov_epi64(buckets, outside, _mm512_set1_epi64(below));
-    buckets = _mm512_mask_mov_epi64(buckets, above, _mm512_set1_epi64(below + 1));
-    __m512i words = _mm512_mask_i64gather_epi64(buckets, lanes, buckets, guide->thresholds, 8);
+    __mmask8 inside = _mm512_mask_cmple_epu64_mask(lanes, distances, last);
+    __mmask8 above = _mm512_cmple_epu64_mask(distances, limit);
+    const __m512i below = _mm512_set1_epi64((int64_t)guide->thresholds[2 * guide->side]);
+    const __m512i beyond = _mm512_set1_epi64((int64_t)guide->thresholds[2 * guide->side + 1]);
+    __m512i words =
+        _mm512_mask_i64gather_epi64(_mm512_mask_mov_epi64(below, above, beyond), inside,
+                                    _mm512_srl_epi64(distances, unit), guide->thresholds, 8);
     words = _mm512_srl_epi64(_mm512_add_epi64(words, _mm512_and_si512(distances, mask)), unit);
     return (struct cpu_guide_gather_lanes){_mm512_castsi256_si512(_mm512_cvtepi64_epi32(words)),
-                                           outside};
+                                           lanes & ~(uint32_t)inside};
 }
 
 /* The same of 16 elements of 8 bytes, or of fewer. */
