@@ -158,12 +158,12 @@ static uint64_t cpu_counter_private_search(const struct cpu_guide *guide,
                                            const struct cpu_guide_places *places, size_t i,
                                            uint64_t bin)
 {
-    if (bin != guide->mixed)
+    if (bin < guide->mixed)
         return bin;
     uint64_t distance = guide->is_wide ? places->wide[i] : places->narrow[i];
     if (guide->is_packed)
         distance += (uint64_t)places->buckets[i] << guide->unit;
-    return cpu_guide_search(guide, distance);
+    return cpu_guide_settle(guide, (uint32_t)bin, distance);
 }
 
 /* Counts CPU_COUNTER_GROUP places from i on in as many tables, each `stride` behind the other. */

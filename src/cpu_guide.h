@@ -5,8 +5,9 @@
  * unit and k are chosen, buckets may as well all be equal. Wherever at most one bin begins within a
  * bucket, the bucket and one comparison tell the bin.
  *
- * Placing values, finding their buckets, is vector code. Looking up is not, nor are gathered loads:
- * they take 1.5 ns each (Zen 4), scalar ones 0.2 (cpu_counter_private.c).
+ * Placing values, finding their buckets, is vector code. Looking up is that only where gathered
+ * loads are quick (cpu_guide_gather.c): on Zen 4 they take 1.5 ns each, scalar ones 0.2
+ * (cpu_counter_private.c).
  *
  * A guide is made from binning_index and binning_edge alone, so that they remain what defines bins.
  * It is const once made; all functions are thread-safe.
@@ -42,9 +43,14 @@ typedef size_t cpu_guide_place_function(const struct cpu_guide *guide, bool swap
                                         const void *elements, size_t count,
                                         struct cpu_guide_places *places);
 
+/* Writes the bin numbers of elements, as cpu_index_function does. */
+typedef size_t cpu_guide_index_function(const struct cpu_guide *guide, bool swapped,
+                                        const void *elements, size_t count, uint32_t *indexes);
+
 /*
- * Buckets that two bins and more begin in are *mixed*: their entry has `mixed` instead of a bin, a
- * power of 2 above all bins, and each value in one is to be looked for in the binning.
+ * Buckets that two bins and more begin in are *mixed*: their entry has not the bin of their lowest
+ * value but that and `mixed`, a power of 2 above all bins, and the bin is to be looked for from
+ * there on (cpu_guide_settle).
  *
  * A guide of equal buckets from the lowest value on is *packed* where bins are few enough: one word
  * of 32 bits, or of 64 if it is wide, has the bin in its upper part and in the `unit` lower bits
@@ -55,8 +61,9 @@ typedef size_t cpu_guide_place_function(const struct cpu_guide *guide, bool swap
 struct cpu_guide {
     const struct binning *binning; /* not owned */
     cpu_guide_place_function *place;
-    bool is_wide;   /* distances need 64 bits */
-    bool has_mixed; /* buckets */
+    cpu_guide_index_function *index; /* NULL: values are to be placed and looked up */
+    bool is_wide;                    /* distances need 64 bits */
+    bool has_mixed;                  /* buckets */
     bool is_packed;
     uint32_t mixed;
     uint32_t log2;        /* k */
@@ -80,13 +87,19 @@ struct cpu_guide {
 enum status cpu_guide_create(const struct job *job, struct cpu_guide **guide,
                              struct failure *failure);
 
+/*
+ * That for packed guides of elements of so many bytes, wide if these are 8; NULL if there is none
+ * that pays on this machine.
+ */
+cpu_guide_index_function *cpu_guide_gather_choose(unsigned bytes);
+
 /* NULL is allowed. */
 void cpu_guide_destroy(struct cpu_guide *guide);
 
 /*
- * The bin of a value in that bucket, of that distance: 0 .. bins + 1, or `mixed` if the bucket is.
- * is_wide and is_packed are the guide's. A narrow sum is of a bin, in the upper half, and 2^32 less
- * the threshold: adding the distance carries into the bin.
+ * The bin of a value in that bucket, of that distance: 0 .. bins + 1, or `mixed` and more if the
+ * bucket is. is_wide and is_packed are the guide's. A narrow sum is of a bin, in the upper half,
+ * and 2^32 less the threshold: adding the distance carries into the bin.
  */
 static inline __attribute__((always_inline)) uint64_t cpu_guide_find(const struct cpu_guide *guide,
                                                                      bool is_wide, bool is_packed,
@@ -106,6 +119,26 @@ static inline __attribute__((always_inline)) uint64_t cpu_guide_find(const struc
 static inline uint32_t cpu_guide_search(const struct cpu_guide *guide, uint64_t distance)
 {
     return binning_index(guide->binning, guide->binning->form, guide->low + distance);
+}
+
+/*
+ * The bin of a value of that distance that was found as `bin`: that itself, or if its bucket is
+ * mixed, one of those that begin there, two as a rule.
+ */
+static inline uint32_t cpu_guide_settle(const struct cpu_guide *guide, uint32_t bin,
+                                        uint64_t distance)
+{
+    const uint64_t *starts = guide->binning->starts;
+    uint64_t x = guide->low + distance - guide->binning->low;
+
+    if (bin < guide->mixed)
+        return bin;
+    if (!starts || x == UINT64_MAX) /* as are the starts behind the last bin's */
+        return cpu_guide_search(guide, distance);
+    bin -= guide->mixed;
+    bin += starts[bin + 1] <= x;
+    bin += starts[bin + 1] <= x;
+    return starts[bin + 1] <= x ? cpu_guide_search(guide, distance) : bin;
 }
 
 #endif

@@ -17,10 +17,18 @@
 #define CPU_HISTOGRAM_BLOCK 4096
 
 /*
- * The values that a thread counts before it makes its guide or map, that little input need not wait
- * for: it takes 0.1 to 1 ms for 1000 edges, and saves 1.5 ns and more a value (Zen 4).
+ * The same where a guide finds them: its words and the counters do not stay in the L1 together, and
+ * are fetched by turns once a block. Uniform int32, 999 random edges, ns a value (Sapphire Rapids):
+ * 4096 0.99, 8192 0.89, 16384 0.87, 32768 0.85.
  */
-#define CPU_HISTOGRAM_FEW_VALUES ((size_t)1 << 18)
+#define CPU_HISTOGRAM_GUIDED_BLOCK 16384
+
+/*
+ * The values that a thread counts before it makes its guide or map, that little input need not wait
+ * for: it takes 0.1 to 1 ms for 1000 edges, and saves 1.5 ns a value (Zen 4) or 3 (Sapphire
+ * Rapids).
+ */
+#define CPU_HISTOGRAM_FEW_VALUES ((size_t)1 << 16)
 
 struct cpu_histogram {
     const struct job *job;
@@ -35,7 +43,7 @@ struct cpu_histogram {
     const struct cpu_counter *counter;
     void *counter_state;
     union {
-        uint32_t indexes[CPU_HISTOGRAM_BLOCK];
+        uint32_t indexes[CPU_HISTOGRAM_GUIDED_BLOCK];
         struct cpu_guide_places places;
     };
 };
@@ -61,6 +69,14 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     return made->counter->open(table, &made->counter_state, failure);
 }
 
+/* How many elements are counted at once. */
+static size_t cpu_histogram_block(const struct cpu_histogram *self)
+{
+    if (!self->guide)
+        return CPU_HISTOGRAM_BLOCK;
+    return self->guide->index ? CPU_HISTOGRAM_GUIDED_BLOCK : CPU_GUIDE_BLOCK;
+}
+
 /* Counts a block of elements. Returns how many are outside, where that matters. */
 static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block, size_t n)
 {
@@ -70,6 +86,11 @@ static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block,
     if (self->map) {
         cpu_counter_private_count_mapped(self->counter_state, self->map, block, n);
         return 0;
+    }
+    if (self->guide && self->guide->index) {
+        outside = self->guide->index(self->guide, swapped, block, n, self->indexes);
+        self->counter->count(self->counter_state, self->indexes, n);
+        return outside;
     }
     if (self->guide) {
         outside = self->guide->place(self->guide, swapped, block, n, &self->places);
@@ -107,7 +128,7 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
 
     if (self->may_look_up && cpu_histogram_prepare(self, elements, failure) != STATUS_OK)
         return failure->status;
-    const size_t length = self->guide ? CPU_GUIDE_BLOCK : CPU_HISTOGRAM_BLOCK;
+    const size_t length = cpu_histogram_block(self);
     for (size_t i = 0; i < elements; i += length) {
         size_t n = elements - i < length ? elements - i : length;
         outside += cpu_histogram_count(self, (const char *)chunk->data + i * bytes, n);

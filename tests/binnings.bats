@@ -45,6 +45,22 @@ check_binnings() { # TYPE
     done
 }
 
+@test "much input falls into the bins of many edges as numpy counts" {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    cd "$BATS_TEST_TMPDIR"
+    for type in i16 u16be i32 u32be i64 i64be u64; do
+        for kind in uniform near one skewed; do
+            "$PYTHON" "$srcdir/tests/edges.py" "$type" "$kind"
+            [ -s wanted ]
+            for isa in avx512vbmi2 avx2 plain; do
+                GPUHIST_ISA=$isa gpuhist --engine cpu --threads 1 -q --format raw --binary -t "$type" \
+                    --edges @edges values >found
+                cmp found wanted
+            done
+        done
+    done
+}
+
 @test "the last bin of a range ends where the range does" {
     run -0 --separate-stderr gpuhist --range 0:10 --width 4 --zeros < <(int32 9 0 3 8)
     [ "$output" = $'0\t4\t2\n4\t8\t0\n8\t10\t2' ] && [ -z "$stderr" ]

@@ -202,6 +202,20 @@ static void set_random(__int128 low, __int128 high, size_t most, uint64_t gap)
     }
 }
 
+/* Ascending edges from `low` on, now and then three to six close together. */
+static void set_clusters(__int128 low, __int128 high, uint64_t gap)
+{
+    subject.count = 0;
+    for (__int128 edge = low; edge < high;) {
+        size_t close = tap_random(&state) % 8 == 0 ? 3 + tap_random(&state) % 4 : 1;
+        for (size_t i = 0; i < close && edge < high; i++)
+            subject.edges[subject.count++] = edge + (__int128)i;
+        edge += (__int128)close + 1 + tap_random(&state) % gap;
+    }
+    while (subject.count > 0 && subject.edges[subject.count - 1] >= high)
+        subject.count--;
+}
+
 /* Edges in both directions from 0, each a fourth further than the last one. */
 static void set_geometric(__int128 low, __int128 high)
 {
@@ -243,6 +257,11 @@ static void test_type(const char *name)
     right = right & check_edges("random");
     set_random(low, high, EDGES_MAX, gap / 10 + 1);
     right = right & check_edges("many");
+    set_clusters(low, high, 2 * gap + 1);
+    right = right & check_edges("clusters");
+    set_clusters(min, high, 2 * gap + 1);
+    subject.edges[subject.count++] = element->bytes == 8 ? limit : high;
+    right = right & check_edges("clusters, up to the limit");
     set_random(0, high, 3000, 5);
     right = right & check_edges("near 0");
     set_random(0, element->bytes == 8 ? POWER2(36) : high, 1000,
