@@ -58,11 +58,11 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     *state = made;
     made->job = job;
     made->histogram = partial;
-    made->index = cpu_index_choose(job->element.type);
     if (cpu_fold_init(&made->fold, job, failure) != STATUS_OK)
         return failure->status;
     bool is_folded = made->fold.table;
     made->binning = is_folded ? &made->fold.fine.binning : &job->binning;
+    made->index = cpu_index_choose(&job->element, made->binning);
     struct histogram *table = is_folded ? made->fold.table : made->histogram;
     made->counter = cpu_counter_choose(table);
     made->may_look_up = !is_folded && made->counter == &cpu_counter_private;

@@ -2,6 +2,7 @@
 
 #include "cpu_index.h"
 
+#include "cpu_index_scaled.h"
 #include "cpu_isa.h"
 
 #include <string.h>
@@ -75,9 +76,11 @@ ELEMENT_TYPES(CPU_INDEX_DEFINE)
 #define CPU_INDEX_ENTRY(isa, target, name) cpu_index_##name##_##isa,
 #define CPU_INDEX_ROW(id, name, ctype)     [ELEMENT_##id] = {CPU_ISA_VARIANTS(CPU_INDEX_ENTRY, name)},
 
-cpu_index_function *cpu_index_choose(enum element_type type)
+cpu_index_function *cpu_index_choose(const struct element *element, const struct binning *binning)
 {
     static cpu_index_function *const functions[ELEMENT_TYPE_COUNT][CPU_ISA_COUNT] = {
         ELEMENT_TYPES(CPU_INDEX_ROW)};
-    return functions[type][cpu_isa_best()];
+    cpu_index_function *scaled = binning ? cpu_index_scaled_choose(element, binning) : NULL;
+
+    return scaled ? scaled : functions[element->type][cpu_isa_best()];
 }

@@ -18,7 +18,10 @@
 typedef size_t cpu_index_function(const struct binning *binning, bool swapped, const void *elements,
                                   size_t count, uint32_t *indexes);
 
-/* The function for elements of that type, in the best instruction set of this machine. */
-cpu_index_function *cpu_index_choose(enum element_type type);
+/*
+ * The function for elements of that type in that binning, or if it is NULL in any, in the best
+ * instruction set of this machine.
+ */
+cpu_index_function *cpu_index_choose(const struct element *element, const struct binning *binning);
 
 #endif

@@ -73,7 +73,7 @@ static enum status cpu_open_histogram_open(const struct job *job, void *partial,
     *state = made;
     made->job = job;
     made->histogram = partial;
-    made->index = cpu_index_choose(job->element.type);
+    made->index = cpu_index_choose(&job->element, NULL);
     made->pick = cpu_open_histogram_picks[job->element.type];
     return STATUS_OK;
 }

@@ -478,6 +478,7 @@ static bool check_loops(struct index_case *test, const struct shape *shape, uint
     for (size_t i = 0; i < ARRAY_LENGTH(offsets) && right; i++) {
         const unsigned char *elements = test->bytes + offsets[i];
         write_elements(test, offsets[i], values, value_count, state);
+        test->index = cpu_index_choose(&test->element, i % 2 == 0 ? NULL : &test->binning);
         right = check_loop(test, elements, INDEX_ELEMENTS);
         for (size_t j = 0; j < ARRAY_LENGTH(counts) && right; j++)
             right = check_loop(test, elements, counts[j]);
@@ -495,7 +496,6 @@ static void test_loops(void)
         for (int type = 0; type < ELEMENT_TYPE_COUNT; type++) {
             uint64_t state = 200 + (uint64_t)type;
             bool right = true;
-            test.index = cpu_index_choose((enum element_type)type);
             for (int order = 0; order < 2; order++) {
                 test.element = parse_element((enum element_type)type, order == 1);
                 for (size_t i = 0; i < ARRAY_LENGTH(fixed_shapes) + 20; i++)
