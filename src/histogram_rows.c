@@ -52,6 +52,20 @@ static size_t histogram_read_rows(struct rows *rows, struct rows_row *out, size_
     return n;
 }
 
+static size_t histogram_read_counts(struct rows *rows, uint64_t *counts, size_t room)
+{
+    const struct histogram *histogram = rows->partial;
+
+    if (rows->next[1] == 0)
+        histogram_start_rows(rows);
+    size_t left = (size_t)(rows->next[1] - 1 - rows->next[0]);
+    size_t n = left < room ? left : room;
+    for (size_t i = 0; i < n; i++)
+        counts[i] = histogram_count(histogram, (size_t)rows->next[0] + i);
+    rows->next[0] += n;
+    return n;
+}
+
 void histogram_rows_begin(struct rows *rows, const struct job *job,
                           const struct histogram *histogram, bool zeros)
 {
@@ -64,5 +78,6 @@ void histogram_rows_begin(struct rows *rows, const struct job *job,
         .below = histogram_below(histogram),
         .above = histogram_above(histogram),
         .read = histogram_read_rows,
+        .read_counts = histogram_read_counts,
     };
 }

@@ -4,26 +4,34 @@
 #include "print_rows.h"
 #include "writer.h"
 
-#include <string.h>
+/* Reads counts of rows, PRINT_ROWS_BATCH at the most; returns how many. */
+static size_t print_raw_read(struct rows *rows, uint64_t *counts)
+{
+    struct rows_row batch[PRINT_ROWS_BATCH];
+
+    if (rows->read_counts)
+        return rows->read_counts(rows, counts, PRINT_ROWS_BATCH);
+    size_t n = rows->read(rows, batch, PRINT_ROWS_BATCH);
+    for (size_t i = 0; i < n; i++)
+        counts[i] = batch[i].count;
+    return n;
+}
 
 static enum status print_raw_rows(struct writer *writer, const struct print_table *table,
                                   struct failure *failure)
 {
-    struct rows_row batch[PRINT_ROWS_BATCH];
+    uint64_t counts[PRINT_ROWS_BATCH];
     struct rows rows = table->rows;
     size_t n;
 
     (void)failure;
     rows.zeros = true;
-    while ((n = rows.read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            uint64_t count = batch[i].count;
+    while ((n = print_raw_read(&rows, counts)) > 0) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-            count = __builtin_bswap64(count);
+        for (size_t i = 0; i < n; i++)
+            counts[i] = __builtin_bswap64(counts[i]);
 #endif
-            memcpy(writer_reserve(writer, sizeof count), &count, sizeof count);
-            writer_commit(writer, sizeof count);
-        }
+        writer_write(writer, counts, n * sizeof *counts);
     }
     return STATUS_OK;
 }
