@@ -27,6 +27,17 @@ static void histogram_start_rows(struct rows *rows)
     rows->next[1]++;
 }
 
+/* The first bin from `bin` on that is not empty, or `end`. */
+static uint64_t histogram_skip_empty(const struct histogram *histogram, uint64_t bin, uint64_t end)
+{
+    const uint64_t *counts = histogram->counts;
+    const uint32_t *staged = histogram->staged;
+
+    while (bin < end && (counts[bin] | staged[bin]) == 0)
+        bin++;
+    return bin;
+}
+
 static size_t histogram_read_rows(struct rows *rows, struct rows_row *out, size_t room)
 {
     const struct histogram *histogram = rows->partial;
@@ -39,14 +50,16 @@ static size_t histogram_read_rows(struct rows *rows, struct rows_row *out, size_
         histogram_start_rows(rows);
     uint64_t end = rows->next[1] - 1;
     uint64_t bin = rows->next[0];
-    for (; bin < end && n < room; bin++) {
-        uint64_t count = histogram_count(histogram, bin);
-        if (count == 0 && !rows->zeros)
-            continue;
+    for (; n < room; bin++) {
+        if (!rows->zeros)
+            bin = histogram_skip_empty(histogram, bin, end);
+        if (bin >= end)
+            break;
         __int128 low = bin == known ? edge : binning_edge(binning, bin);
         known = bin + 1;
         edge = rows->is_unit ? low + 1 : binning_edge(binning, known);
-        out[n++] = (struct rows_row){.low = low, .high = edge, .count = count};
+        out[n++] =
+            (struct rows_row){.low = low, .high = edge, .count = histogram_count(histogram, bin)};
     }
     rows->next[0] = bin;
     return n;
