@@ -37,13 +37,13 @@ struct choice {
 /*
  * The first that takes the task and wants it.
  *
- * shared: 256 bins 0.239 and 0.239 ms, 16,384 bins 0.250 and 0.251 (windows 0.255 and 0.255); a
+ * shared: 256 bins 0.244 and 0.245 ms, 16,384 bins 0.249 and 0.253 (windows 0.246 and 0.250); a
  * device copy of the same bytes is 0.259.
- * windows: 65,536 bins 0.284 and 0.331 ms, cached 2.870 and 6.009.
- * partition: 1M bins 0.750 and 0.750 ms, cached 2.655 and 6.245; 5M bins 0.906 and 0.906, cached
- * 3.982 and 8.332; 16M bins 1.340 and 1.397, two-level about 2.0 and 2.2, cached 12.227 and 12.227.
- * two-level: 256Mi bins 3.116 and 3.116 ms, cached 16.748 and 16.748.
- * cached: in chunks of 4 MiB 2.7 to 16.8 ms; sorting chunks would sweep a table after each.
+ * windows: 65,536 bins 0.282 and 0.336 ms, cached 3.316 and 7.095.
+ * partition: 1M bins 0.741 and 0.745 ms, cached 2.683 and 7.696; 5M bins 0.881 and 0.881, cached
+ * 2.651 and 7.766; 16M bins 1.293 and 1.354, two-level 1.816 and 2.099, cached 8 and 11 or so.
+ * two-level: 256Mi bins 2.445 and 2.445 ms, cached 16.6 and 16.6.
+ * cached: in chunks of 4 MiB 2.7 to 16.6 ms; sorting chunks would sweep a table after each.
  */
 const struct choice choices[] = {
     {&histogram_kernel_shared, 0, 0, UINT32_MAX},
