@@ -91,6 +91,7 @@ cudaError_t cuda_counters_collect(const struct cuda_shared *shared, size_t bins,
     return cudaSuccess;
 }
 
+/* Empties the word behind them, too: where there are more bins next, it is a counter. */
 cudaError_t cuda_counters_move(const struct cuda_shared *shared, size_t bins,
                                struct histogram *histogram)
 {
@@ -103,7 +104,7 @@ cudaError_t cuda_counters_move(const struct cuda_shared *shared, size_t bins,
         error = cuda_counters_collect(shared, bins, histogram, staging, CUDA_COUNTERS_COPY_BYTES);
     free(staging);
     if (error == cudaSuccess)
-        error = cudaMemset(shared->d_partial, 0, bins * sizeof(uint32_t));
+        error = cudaMemset(shared->d_partial, 0, (bins + 1) * sizeof(uint32_t));
     if (error == cudaSuccess) /* the workers' streams do not wait for it */
         error = cudaDeviceSynchronize();
     return error;

@@ -157,6 +157,16 @@ check_matrix() { # TYPE
     done
 }
 
+# The first window has no 2565, which is 05 0a.
+@test "gpu: more values than a GPU's counter holds, then some that take a larger window" {
+    skip_without_gpu
+    n=$(((1 << 32) + 12345))
+    truncate -s $((2 * n)) "$BATS_TEST_TMPDIR/zeros"
+    yes $'\x05' | head -c 16M > "$BATS_TEST_TMPDIR/others"
+    run -0 gpuhist --engine cuda --threads 1 -w 1 -t u16le "$BATS_TEST_TMPDIR"/{zeros,others}
+    [ "$output" = $'0\t'"$n"$'\n2565\t'$((8 << 20)) ]
+}
+
 @test "gpu: more values than a GPU's counter holds, in several bins" {
     skip_without_gpu
     n=9000000000 # thirds of which fit a counter once, but not twice
