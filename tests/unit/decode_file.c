@@ -1,11 +1,13 @@
 /*
  * Decodes a file to standard output, for decoder.bats:
  *
- *     decode_file FORMAT MEMORY-LIMIT IN-PIECE OUT-PIECE FILE
+ *     decode_file FORMAT MEMORY-LIMIT IN-PIECES OUT-PIECES FILE
  *
- * FORMAT is zstd, gzip or "auto", what the file begins like. The decoder is given IN-PIECE bytes at
- * a time and room for OUT-PIECE. Ends with the decoder's status and its message on stderr; 2 if
- * used wrongly, 3 if the file is of no format, 4 if it could not be told, being too short.
+ * FORMAT is zstd, gzip or "auto", what the file begins like. IN-PIECES and OUT-PIECES are numbers
+ * with commas between them; with each two of them the file is decoded once, the decoder being given
+ * so many bytes at a time and room for so many: the outputs come one behind the other, as do the
+ * messages on stderr. Ends with the first status that is no success; 2 if used wrongly, 3 if the
+ * file is of no format, 4 if it could not be told, being too short.
  */
 #include "config.h"
 
@@ -71,32 +73,68 @@ static const struct decoder_format *find_format(const char *name, FILE *file, bo
     return decoder_detect(head, bytes, undecided);
 }
 
-int main(int argc, char **argv)
+/* Decodes the file from its beginning, and prints the message if it is refused. */
+static enum status decode_file(const struct decoder_format *format, const char *name,
+                               uint64_t memory_limit, const struct pieces *pieces)
 {
     struct failure failure = {.status = STATUS_OK};
     struct decoder *decoder = NULL;
+
+    rewind(pieces->file);
+    if (decoder_open(&decoder, format, name, memory_limit, &failure) == STATUS_OK)
+        decode_all(decoder, pieces, &failure);
+    if (failure.status != STATUS_OK)
+        status_print("%s", failure.message);
+    decoder_close(decoder);
+    return failure.status;
+}
+
+/* The number that *list begins with; *list is then behind it and its comma. */
+static size_t next_piece(const char **list)
+{
+    char *end;
+    size_t piece = strtoul(*list, &end, 10);
+
+    *list = end + (*end == ',');
+    return piece;
+}
+
+/* Likewise, with all pairs of sizes. */
+static int decode_in_all_pieces(const struct decoder_format *format, FILE *file, char **argv)
+{
+    enum status first = STATUS_OK;
+
+    for (const char *ins = argv[3]; *ins != '\0';) {
+        size_t in_piece = next_piece(&ins);
+        for (const char *outs = argv[4]; *outs != '\0';) {
+            size_t out_piece = next_piece(&outs);
+            struct pieces pieces = {.file = file,
+                                    .in = malloc(in_piece),
+                                    .in_piece = in_piece,
+                                    .out = malloc(out_piece),
+                                    .out_piece = out_piece};
+            if (!pieces.in || !pieces.out || in_piece == 0 || out_piece == 0)
+                return STATUS_USAGE;
+            enum status status = decode_file(format, argv[5], strtoull(argv[2], NULL, 10), &pieces);
+            first = first == STATUS_OK ? status : first;
+            free(pieces.in);
+            free(pieces.out);
+        }
+    }
+    return (int)first;
+}
+
+int main(int argc, char **argv)
+{
     bool undecided;
     FILE *file = argc == 6 ? fopen(argv[5], "rb") : NULL;
 
     if (!file)
-        return fprintf(stderr, "usage: decode_file FORMAT LIMIT IN OUT FILE\n"), STATUS_USAGE;
+        return fprintf(stderr, "usage: decode_file FORMAT LIMIT INS OUTS FILE\n"), STATUS_USAGE;
     const struct decoder_format *format = find_format(argv[1], file, &undecided);
     if (!format)
         return undecided ? STATUS_UNDECIDED : STATUS_PLAIN;
-    struct pieces pieces = {.file = file,
-                            .in_piece = strtoul(argv[3], NULL, 10),
-                            .out_piece = strtoul(argv[4], NULL, 10)};
-    pieces.in = malloc(pieces.in_piece);
-    pieces.out = malloc(pieces.out_piece);
-    if (!pieces.in || !pieces.out)
-        return STATUS_USAGE;
-    if (decoder_open(&decoder, format, argv[5], strtoull(argv[2], NULL, 10), &failure) == STATUS_OK)
-        decode_all(decoder, &pieces, &failure);
-    if (failure.status != STATUS_OK)
-        status_print("%s", failure.message);
-    decoder_close(decoder);
-    free(pieces.in);
-    free(pieces.out);
+    int status = decode_in_all_pieces(format, file, argv);
     fclose(file);
-    return fflush(stdout) == 0 ? (int)failure.status : STATUS_USAGE;
+    return fflush(stdout) == 0 ? status : STATUS_USAGE;
 }
