@@ -18,7 +18,8 @@ __global__ void __launch_bounds__(GREATEST_THREADS)
     for (size_t i = blockIdx.x * GREATEST_THREADS + threadIdx.x; i < bins;
          i += gridDim.x * GREATEST_THREADS)
         greatest = max(greatest, d_counts[i]);
-    greatest = __reduce_max_sync(~0u, greatest);
+    for (int distance = 16; distance > 0; distance /= 2)
+        greatest = max(greatest, __shfl_down_sync(~0u, greatest, distance));
     if (threadIdx.x % 32 == 0)
         atomicMax(d_greatest, greatest);
 }

@@ -101,6 +101,22 @@ static bool reads(struct rows rows, const struct rows_row *expected, size_t n)
     return i == n || tap_note("%zu rows, not %zu", i, n);
 }
 
+/* Whether the counts that are read alone, if they can be, are those of the rows. */
+static bool reads_counts(struct rows rows, const struct rows_row *expected, size_t n)
+{
+    uint64_t batch[BATCH];
+    size_t i = 0;
+    size_t got;
+
+    while (rows.read_counts && (got = rows.read_counts(&rows, batch, BATCH)) > 0) {
+        for (size_t j = 0; j < got; j++, i++) {
+            if (i == n || batch[j] != expected[i].count)
+                return tap_note("count %zu of %zu", i, n);
+        }
+    }
+    return !rows.read_counts || i == n || tap_note("%zu counts, not %zu", i, n);
+}
+
 static void sort_by_count(struct rows_row *rows, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -122,7 +138,8 @@ static bool lists(const struct rows *rows, const struct rows_row *expected, size
     if (rows_list_make(&list, rows, top, true, &failure) != STATUS_OK)
         return tap_note("%s", failure.message);
     rows_list_begin(&listed, rows, &list);
-    bool passed = reads(listed, expected, count) && list.left == n - count;
+    bool passed = reads(listed, expected, count) && reads_counts(listed, expected, count) &&
+                  list.left == n - count;
     rows_list_destroy(&list);
     return passed;
 }
@@ -175,7 +192,8 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
         uint64_t sum = 0;
         for (size_t j = 0; j < n; j++)
             sum += expected[j].count;
-        passed = sum == rows.inside && reads(rows, expected, n);
+        passed = sum == rows.inside && reads(rows, expected, n) &&
+                 (!zeros || (rows.read_counts && reads_counts(rows, expected, n)));
         is_plotted = plots(&rows, expected, n, is_powers(&job) ? 129 : 2 * PLOT_LINES_MAX);
         sort_by_count(expected, n);
         passed = passed && lists(&rows, expected, n, 0) && lists(&rows, expected, n, 1) &&
