@@ -173,5 +173,5 @@ check_matrix() { # TYPE
     run -0 --separate-stderr gpuhist --engine cuda --range 98:102 --bins 4 -t u8 --binary \
         < <(yes ab | head -c $n)
     [ "$output" = $'98\t'"$((n / 3))" ]
-    [ "$stderr" = "gpuhist: values outside the bins: below $((n / 3 * 2)), above 0" ]
+    [ "$stderr" = "gpuhist: values outside the bins: below $((2 * n / 3)), above 0" ]
 }
