@@ -50,16 +50,12 @@ operations_of_help() {
     for operation in histogram reduce count stalin-sort merge info; do
         while read -r option; do
             # one that it does not take is refused before its value is looked at
-            run --separate-stderr gpuhist "$operation" "$option"=0 </dev/null
-            [[ $stderr != *"takes no value"* ]] ||
-                run --separate-stderr gpuhist "$operation" "$option" </dev/null
-            taken=yes
-            [[ $stderr != *"option $option does not go with $operation "* ]] || taken=no
-            listed=no
-            ! grep -qxF -e "$option" "$operation.options" || listed=yes
-            [ "$taken" = "$listed" ] ||
-                { echo "$operation $option: taken $taken, listed $listed"; return 1; }
-        done <all
+            told=$(gpuhist "$operation" "$option"=0 2>&1 >out </dev/null) || true
+            [[ $told != *"takes no value"* ]] ||
+                told=$(gpuhist "$operation" "$option" 2>&1 >out </dev/null) || true
+            [[ $told == *"option $option does not go with $operation "* ]] || echo "$option"
+        done <all >taken
+        diff "$operation.options" taken
     done
 }
 

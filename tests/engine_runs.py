@@ -1,5 +1,7 @@
 """What the comparisons with Python share: a type's values in files, and runs on every engine."""
 
+import os
+import random
 import subprocess
 
 import numpy as np
@@ -11,13 +13,16 @@ class EngineRuns:
 
     settings are (threads, chunk size), taken in turn. A GPU's context takes a third of a second:
     a GPU has one run in gpu_share, which types begin at different ones, with the settings that are
-    its own if it has some.
+    its own if it has some. In a build that is slow the CPU has one run in GPUHIST_TEST_SHARE, by
+    lot, which for each type is the same every time.
     """
 
     def __init__(self, argv, settings, gpu_share=3, gpu_settings=None):
         self.gpuhist, self.type_name, *self.engines = argv[1:]
         self.settings, self.gpu_settings = settings, gpu_settings or settings
         self.gpu_share, self.runs = gpu_share, 0
+        self.cpu_share = int(os.environ.get("GPUHIST_TEST_SHARE", "1"))
+        self.lots = random.Random(self.type_name)
         width = int(self.type_name[1:].removesuffix("be").removesuffix("le")) // 8
         self.dtype = np.dtype(f"{self.type_name[0]}{width}")
         self.stored = self.dtype.newbyteorder(">" if self.type_name.endswith("be") else "<")
@@ -34,7 +39,10 @@ class EngineRuns:
         """The command lines of one run, on each engine that has it; words follow the program."""
         for engine in self.engines:
             settings, turn = self.settings, self.runs
-            if engine != "cpu":
+            if engine == "cpu":
+                if self.lots.randrange(self.cpu_share) > 0:
+                    continue
+            else:
                 if self.runs % self.gpu_share != sum(map(ord, self.type_name)) % self.gpu_share:
                     continue
                 settings, turn = self.gpu_settings, self.runs // self.gpu_share
@@ -47,6 +55,6 @@ class EngineRuns:
         return f"{self.runs} runs on each of {len(self.engines)} engines"
 
 
-def run(command):
-    """A finished gpuhist, its output and errors captured."""
-    return subprocess.run(command, capture_output=True, check=False, timeout=120)
+def run(command, data=None):
+    """A finished gpuhist that reads the data, if any; its output and errors captured."""
+    return subprocess.run(command, input=data, capture_output=True, check=False, timeout=120)

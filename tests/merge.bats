@@ -261,11 +261,13 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     for file in state -; do
         {
             cat a
-            for _ in {1..200}; do
-                sleep 0.05
-                [ "$file" = - ] || [ ! -e state ] || break
-            done
-            [ "$file" = - ] || { gpuhist merge state >so_far; }
+            if [ "$file" = state ]; then
+                for _ in {1..200}; do
+                    [ ! -e state ] || break
+                    sleep 0.05
+                done
+                gpuhist merge state >so_far
+            fi
             sleep 0.1
             cat b
         } | timeout 60 "$GPUHIST" --binary --bins 5 --every 20ms --save "$file" -o result >stream

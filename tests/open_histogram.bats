@@ -91,18 +91,21 @@ for v in r.lognormal(9, 3, 60000).astype(int): print("x", v, "y")' >"$BATS_TEST_
 }
 
 @test "millions of ids in any order are numpy's bincount" {
-    local in=$BATS_TEST_TMPDIR/in engine order
-    for order in 'np.sort(a)' 'np.sort(a)[::-1]' a 'np.append(a, -2**31)' \
-        'np.insert(a, 0, 2**31 - 1)'; do
-        numpy 'a = np.random.default_rng(2).integers(1000, 5000000, 3000000).astype("<i4")
-a = '"$order"'
-a.astype("<i4").tofile(sys.argv[1])
-u, n = np.unique(a, return_counts=True)
-with open(sys.argv[2], "w") as f: f.writelines(f"{v}\t{c}\n" for v, c in zip(u, n))' \
-            "$in" "$BATS_TEST_TMPDIR/expected"
-        for engine in $ENGINES; do
-            gpuhist --binary -w 1 --engine "$engine" --threads 3 "$in" |
-                cmp "$BATS_TEST_TMPDIR/expected" -
+    local engine order
+    cd "$BATS_TEST_TMPDIR"
+    numpy 'a = np.random.default_rng(2).integers(1000, 5000000, 3000000).astype("<i4")
+for name, order in ("any", a), ("up", np.sort(a)), ("down", np.sort(a)[::-1]), \
+        ("below", np.append(a, -2**31)), ("above", np.insert(a, 0, 2**31 - 1)):
+    order.astype("<i4").tofile(name)
+n = np.bincount(a)
+lines = "".join(f"{v}\t{n[v]}\n" for v in np.flatnonzero(n))
+least, most = f"{-2**31}\t1\n", f"{2**31 - 1}\t1\n"
+for name, text in {"any": lines, "up": lines, "down": lines, "below": least + lines,
+                   "above": lines + most}.items():
+    open(name + ".expected", "w").write(text)'
+    for engine in $ENGINES; do
+        for order in any up down below above; do
+            gpuhist --binary -w 1 --engine "$engine" --threads 3 $order | cmp $order.expected -
         done
     done
 }

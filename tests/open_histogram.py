@@ -6,11 +6,12 @@ The reference divides Python's integers, tries widths from 1 on, and shares noth
 """
 
 import collections
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
+
+from engine_runs import EngineRuns, run
 
 COUNT = 30011
 
@@ -77,42 +78,22 @@ def widths(dtype):
 
 
 def main():
-    gpuhist, type_name, engines = sys.argv[1], sys.argv[2], sys.argv[3:]
-    order = ">" if type_name.endswith("be") else "<"
-    width = int(type_name[1:].removesuffix("be").removesuffix("le")) // 8
-    dtype = np.dtype(f"{type_name[0]}{width}")
-    rng = np.random.default_rng(width)
-    settings = [(1, "1M"), (2, "4099"), (8, "16K"), (2, "64K")]  # threads and chunks, in turn
-    runs = 0
+    runs = EngineRuns(sys.argv, [(1, "1M"), (2, "4099"), (8, "16K"), (2, "64K")])
     with tempfile.NamedTemporaryFile() as file:
-        for name, array in arrays(dtype, rng):
-            file.seek(0)
-            file.truncate()
-            array.astype(dtype.newbyteorder(order)).tofile(file)
-            file.flush()
-            for bin_width in widths(dtype):
+        for name, array in arrays(runs.dtype, runs.rng):
+            runs.store(file, array)
+            for bin_width in widths(runs.dtype):
                 text = expected(array, bin_width)
-                for engine in engines:
-                    # A GPU's context takes a third of a second: a third of the runs, in turn.
-                    if engine != "cpu" and runs % 3 != width % 3:
-                        continue
-                    threads, chunk = settings[runs % len(settings)]
-                    command = [gpuhist, "--binary", "-t", type_name, "--engine", engine,
-                               "--threads", str(threads), "--chunk-size", chunk]
-                    command += ["--width", str(bin_width)] if bin_width else []
-                    if runs % 2:
-                        with open(file.name, "rb") as data:
-                            done = subprocess.run(command, input=data.read(), capture_output=True,
-                                                  check=False, timeout=100)
-                    else:
-                        done = subprocess.run(command + [file.name], capture_output=True,
-                                              check=False, timeout=100)
+                words = ["--width", str(bin_width)] if bin_width else []
+                is_piped = runs.runs % 2
+                for command in runs.commands(*words, *([] if is_piped else [file.name])):
+                    with open(file.name, "rb") as data:
+                        done = run(command, data.read() if is_piped else None)
                     if done.returncode or done.stderr or done.stdout.decode() != text:
                         sys.exit(f"{name}: {' '.join(command)}: status {done.returncode}, "
                                  f"{done.stderr.decode()!r}\n{done.stdout.decode()[:500]!r} "
                                  f"instead of\n{text[:500]!r}")
-                runs += 1
-    print(f"{runs} runs on each of {len(engines)} engines")
+    print(runs.summary())
 
 
 main()

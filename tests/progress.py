@@ -277,7 +277,7 @@ def test_fast_histogram(engine):
 def test_file(engine):
     """A file that several workers read at once."""
     with tempfile.NamedTemporaryFile() as sparse:
-        sparse.truncate(1 << 29)
+        sparse.truncate(1 << 28)
         process = start(["reduce", "count,sum,max", "-t", "u16", "--engine", engine, "--every",
                          "1ms", "--threads", "8", sparse.name])
         results = Results(process.stdout)
@@ -286,7 +286,7 @@ def test_file(engine):
             count = numbers(result)[0]
             check(count >= before and numbers(result)[1:] in ([0], [0, 0]), f"{result!r}")
             before = count
-        check(results.text.decode() == f"count\t{1 << 28}\nsum\t0\nmax\t0\n", f"{results.text!r}")
+        check(results.text.decode() == f"count\t{1 << 27}\nsum\t0\nmax\t0\n", f"{results.text!r}")
         check(before > 0, "no result so far")
         finish(process)
 
