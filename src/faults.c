@@ -8,6 +8,8 @@
  *     GPUHIST_FAULT=FUNCTION:NeM   likewise with errno M, such as 4, which is EINTR; or N+eM
  *     GPUHIST_FAULT=FUNCTION:Ns    not a failure: it moves one byte at the most; or N+s
  *     GPUHIST_FAULT=list           the names of all functions are printed, and nothing is done
+ *     GPUHIST_FAULT=record         nothing fails; how often each is called is left in the file
+ *                                  GPUHIST_FAULT_MARK, as unsigned longs in the order of that list
  *
  * With GPUHIST_FAULT_DEVICE a device made for tests (fault_device.h) is engine "cuda".
  *
@@ -69,6 +71,7 @@ static struct {
     bool is_short;
     int error; /* errno; 0: the usual one */
     const char *mark;
+    atomic_ulong *record; /* [FAULTS_FUNCTIONS] calls, in a file; NULL: not wanted */
 } faults = {.function = FAULTS_FUNCTIONS};
 
 static atomic_ulong faults_calls;
@@ -103,10 +106,29 @@ static bool faults_parse(const char *wanted)
     return faults.call > 0 && *end == '\0';
 }
 
+/* Begins to count all calls in the file `mark`; false if it cannot be made. */
+static bool faults_begin_record(const char *mark)
+{
+    size_t bytes = FAULTS_FUNCTIONS * sizeof *faults.record;
+    int fd = mark ? open(mark, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    void *record = MAP_FAILED;
+
+    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
+        record = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    faults.record = record == MAP_FAILED ? NULL : record;
+    return faults.record;
+}
+
 /* Whether this call of the function is one that is wanted. Thread-safe. */
 static bool faults_strike(enum faults_function function)
 {
-    if (function != faults.function || faults_in_cuda > 0)
+    if (faults_in_cuda > 0)
+        return false;
+    if (faults.record)
+        atomic_fetch_add(&faults.record[function], 1);
+    if (function != faults.function)
         return false;
     unsigned long call = atomic_fetch_add(&faults_calls, 1) + 1;
     if (call < faults.call || (call > faults.call && !faults.stays))
@@ -233,7 +255,8 @@ int __wrap_main(int argc, char **argv)
         return 0;
     }
     faults.mark = getenv("GPUHIST_FAULT_MARK");
-    if (wanted && !faults_parse(wanted)) {
+    bool is_record = wanted && strcmp(wanted, "record") == 0;
+    if (is_record ? !faults_begin_record(faults.mark) : wanted && !faults_parse(wanted)) {
         fprintf(stderr, "gpuhist: cannot read GPUHIST_FAULT=%s\n", wanted);
         return 2;
     }

@@ -71,7 +71,7 @@ class Case:
     """A command, its files, what it prints; those that it writes are named there."""
 
     def __init__(self, name, arguments, stdout=b"", files=None, stdin=None, written=None,
-                 engine=True, is_stream=False):
+                 engine=True, is_stream=False, device=False):
         self.name = name
         self.arguments = arguments
         self.stdout = stdout
@@ -80,6 +80,7 @@ class Case:
         self.written = written or {}
         self.engine = engine
         self.is_stream = is_stream
+        self.device = device  # a device has other work to do than in any case before
 
 
 def small(values):
@@ -93,28 +94,31 @@ def cases():
     gzipped = gzip.compress(TEXT)
     count = collections.Counter(VALUES)
     yield Case("histogram of a file into a file", small(["--bins", str(BINS), "-o", "out", "in"]),
-               files={"in": BINARY, "out": OLD}, written={"out": histogram(VALUES)})
+               files={"in": BINARY, "out": OLD}, written={"out": histogram(VALUES)}, device=True)
     yield Case("bins of whatever comes", small(["--width", "100", "in"]), b"".join(
         b"%d\t%d\t%d\n" % (low, low + 100, sum(low <= value < low + 100 for value in VALUES))
-        for low in range(0, BINS, 100)), files={"in": BINARY})
+        for low in range(0, BINS, 100)), files={"in": BINARY}, device=True)
     yield Case("many bins, from a pipe", small(["--bins", "4M"]), histogram(VALUES),
-               stdin=BINARY)
+               stdin=BINARY, device=True)
     yield Case("fields of two files of text",
                small(["--bins", str(BINS), "-f", "2", "--header", "in", "in"]),
-               histogram(VALUES * 2), files={"in": b"a name\n" + TEXT})
+               histogram(VALUES * 2), files={"in": b"a name\n" + TEXT}, device=True)
     yield Case("reduce many frames", small(["reduce", "sum,max", "--binary", "in"]),
-               reduced(NOISE), files={"in": zstd(array.array("i", NOISE).tobytes(), 12)})
+               reduced(NOISE), files={"in": zstd(array.array("i", NOISE).tobytes(), 12)},
+               device=True)
     yield Case("reduce frames from a pipe", small(["reduce", "sum,max", "--binary"]),
                reduced(VALUES), stdin=zstd(BINARY, 3))
     yield Case("count text", small(["count", "--ge", "500", "--any-of", "@wanted", "-f", "2", "in"]),
-               counted(VALUES), files={"in": TEXT, "wanted": b"".join(b"%d\n" % w for w in WANTED)})
+               counted(VALUES), files={"in": TEXT, "wanted": b"".join(b"%d\n" % w for w in WANTED)},
+               device=True)
     yield Case("count gzip from a pipe", small(["count", "--all", "-f", "2"]),
                b"%d\n" % len(VALUES), stdin=gzipped)
     yield Case("stalin-sort of a file", small(["stalin-sort", "--purged", "purged", "in"]),
-               array.array("i", kept).tobytes(), files={"in": BINARY}, is_stream=True,
+               array.array("i", kept).tobytes(), files={"in": BINARY}, is_stream=True, device=True,
                written={"purged": array.array("i", purged).tobytes()})
     yield Case("stalin-sort of text from a pipe into a file",
-               small(["stalin-sort", "-f", "-1", "-o", "out"]), stdin=TEXT, written={"out": lines})
+               small(["stalin-sort", "-f", "-1", "-o", "out"]), stdin=TEXT, written={"out": lines},
+               device=True)
     yield Case("text in many chunks", small(["reduce", "sum,max", "in"]), reduced(NOISE),
                files={"in": b"".join(b"%d\n" % value for value in NOISE)})
     yield Case("a large result", small(["--bins", "40K", "--zeros", "-o", "out", "in"]),
@@ -129,11 +133,11 @@ def cases():
     wide = collections.Counter(value // 5 * 5 for value in apart)  # most of them in no window
     yield Case("bins of a width, far apart", small(["-w", "5", "-o", "out", "--binary", "in"]),
                files={"in": array.array("i", apart).tobytes()}, written={"out": b"".join(
-                   b"%d\t%d\t%d\n" % (low, low + 5, wide[low]) for low in sorted(wide))})
+                   b"%d\t%d\t%d\n" % (low, low + 5, wide[low]) for low in sorted(wide))}, device=True)
     yield Case("edges of a file", small(["--edges", "@edges", "in"]),
                b"0\t300\t%d\n300\t1000\t%d\n" % (sum(value < 300 for value in VALUES),
                                                  sum(value >= 300 for value in VALUES)),
-               files={"in": BINARY, "edges": b"0 300\n1000\n"})
+               files={"in": BINARY, "edges": b"0 300\n1000\n"}, device=True)
     yield Case("quantiles", small(["--bins", str(BINS), "--quantiles", "0,100", "in"]),
                b"0\t%d\n100\t%d\n" % (min(VALUES), max(VALUES)), files={"in": BINARY})
     top = sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))[:2]
@@ -184,26 +188,43 @@ def content(path):
         return file.read()
 
 
+def command(case, engine):
+    if not case.engine:
+        return [GPUHIST, *case.arguments]
+    # With --gpus a GPU is got ready even for so little.
+    return [GPUHIST, *case.arguments, *(["--gpus", "0"] if engine == "auto" else ["--engine", engine])]
+
+
+def write_files(case, directory):
+    for name, data in case.files.items():
+        with open(os.path.join(directory, name), "wb") as file:
+            file.write(data)
+
+
+def called(case, engine):
+    """The functions that a run without a fault calls."""
+    with tempfile.TemporaryDirectory() as directory, tempfile.NamedTemporaryFile() as record:
+        write_files(case, directory)
+        environment = {**os.environ, "GPUHIST_FAULT": "record", "GPUHIST_FAULT_MARK": record.name}
+        subprocess.run(command(case, engine), cwd=directory, env=environment, check=True,
+                       input=case.stdin or b"", capture_output=True, timeout=SECONDS)
+        calls = array.array("L", content(record.name))
+    return {name for name, count in zip(NAMES, calls) if count > 0}
+
+
 class Run:
     """One run of a case with one fault, in a directory of its own."""
 
     def __init__(self, case, fault, engine):
         self.case = case
         self.what = f"{case.name}, engine {engine}, {fault}"
-        arguments = [*case.arguments]
-        if case.engine and engine != "auto":
-            arguments += ["--engine", engine]
-        elif case.engine:  # a GPU is got ready even for so little
-            arguments += ["--gpus", "0"]
         with tempfile.TemporaryDirectory() as directory, \
                 tempfile.NamedTemporaryFile(prefix="faults-mark-") as mark:
             os.unlink(mark.name)
-            for name, data in case.files.items():
-                with open(os.path.join(directory, name), "wb") as file:
-                    file.write(data)
+            write_files(case, directory)
             environment = {**os.environ, "GPUHIST_FAULT": fault, "GPUHIST_FAULT_MARK": mark.name}
             try:
-                done = subprocess.run([GPUHIST, *arguments], cwd=directory, env=environment,
+                done = subprocess.run(command(case, engine), cwd=directory, env=environment,
                                       input=case.stdin or b"", capture_output=True,
                                       timeout=SECONDS)
             except subprocess.TimeoutExpired:
@@ -240,8 +261,8 @@ class Run:
                        f"{name} is left as {data[:100]!r}")
 
 
-def count_up(case, function, mode, engine):
-    """Lets one call after the other fail; returns how many there were."""
+def count_up(case, function, mode, engine, most=None):
+    """Lets one call after the other fail, or the first `most`; returns how many there were."""
     n = 1
     is_device = is_of_device(function)
     can_repeat = is_device and engine == "auto" and case.stdin is None
@@ -256,18 +277,24 @@ def count_up(case, function, mode, engine):
             run.check(not (starts and engine == "auto"), "the CPU did not do the work")
             statuses = [1] if engine != "cuda" else [3] if is_device else [1, 3]
             run.check_failed(statuses, printed=function in ("close", "dup"))
-        if not run.struck:
-            return n - 1
+        if not run.struck or n == most:
+            return n if run.struck else n - 1
         n += 1
 
 
 def count_up_all(units):
-    """Runs all (case, function, mode, engine); each function has to be called somewhere."""
-    calls = {}
+    """
+    Runs all (case, function, mode, engine[, most]) in which the function is called; returns how
+    many calls of each failed.
+    """
+    units = list(units)
+    calls = {unit[1]: 0 for unit in units}
+    runs = list({(unit[0], unit[3]) for unit in units})
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        units = list(units)
+        names = dict(zip(runs, pool.map(lambda run: called(*run), runs)))
+        units = [unit for unit in units if unit[1] in names[unit[0], unit[3]]]
         for unit, count in zip(units, pool.map(lambda unit: count_up(*unit), units)):
-            calls[unit[1]] = calls.get(unit[1], 0) + count
+            calls[unit[1]] += count
     for function, count in calls.items():
         print(f"{function}: {count} faults")
     return calls
@@ -281,11 +308,9 @@ def is_of_device(function):
 
 def functions(prefix):
     """The names of those that begin so, or if it is empty of those that are of no device."""
-    names = subprocess.run([GPUHIST], env={**os.environ, "GPUHIST_FAULT": "list"}, check=True,
-                           capture_output=True, text=True).stdout.split()
     if prefix:
-        return [name for name in names if name.lstrip("_").startswith(prefix)]
-    return [name for name in names if not is_of_device(name)]
+        return [name for name in NAMES if name.lstrip("_").startswith(prefix)]
+    return [name for name in NAMES if not is_of_device(name)]
 
 
 def test_once(engines):
@@ -317,9 +342,11 @@ def test_harmless(engines):
 def test_cuda(engines):
     if "cuda" not in engines:
         raise SystemExit("no GPU")
-    count_up_all((case, function, mode, engine) for case in cases()
-                 for function in functions("cuda") for mode in ("", "+")
-                 for engine in ("cuda", "auto"))
+    units = [(case, function) for case in cases() if case.device for function in functions("cuda")]
+    # Where the CPU then does all, it matters less what else does not work any more.
+    count_up_all([(*unit, mode, "cuda") for unit in units for mode in ("", "+")] +
+                 [(*unit, "", "auto") for unit in units] +
+                 [(*unit, "+", "auto", 1) for unit in units])
 
 
 def test_device(engines):
@@ -336,10 +363,12 @@ def test_device(engines):
 
 def test_cuda_host(engines):
     """What fails on the host while a GPU works."""
-    count_up_all((case, function, mode, engine) for case in cases()
+    count_up_all((case, function, mode, engine) for case in cases() if case.device
                  for function in ("malloc", "calloc", "mmap", "pread", "read", "pthread_create")
                  for mode in ("", "+") for engine in ("cuda", "auto"))
 
 
 GPUHIST = os.path.abspath(sys.argv[1])
+NAMES = subprocess.run([GPUHIST], env={**os.environ, "GPUHIST_FAULT": "list"}, check=True,
+                       capture_output=True, text=True).stdout.split()
 globals()["test_" + sys.argv[2]](sys.argv[3:])
