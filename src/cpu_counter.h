@@ -40,11 +40,11 @@ static inline const struct cpu_counter *cpu_counter_choose(const struct histogra
 }
 
 /*
- * Counts values that a guide of the histogram's binning has placed, places[0..n). The state is of
- * cpu_counter_private.
+ * Counts keys[0..n) of a guide of the histogram's binning, of pairs distances in buckets[0..n),
+ * which are not looked at otherwise; keys need not be aligned. The state is of cpu_counter_private.
  */
-void cpu_counter_private_count_places(void *state, const struct cpu_guide *guide,
-                                      const struct cpu_guide_places *places, size_t n);
+void cpu_counter_private_count_keys(void *state, const struct cpu_guide *guide, const void *keys,
+                                    const uint32_t *buckets, size_t n);
 
 /*
  * Counts elements[0..n), words of 16 bits that need not be aligned, in the entries that map[] has

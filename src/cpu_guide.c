@@ -13,7 +13,7 @@
 #define CPU_GUIDE_SIDE_MAX    (24u << 10)
 #define CPU_GUIDE_ENTRIES_MAX (2 * CPU_GUIDE_SIDE_MAX + BINNING_OUTSIDE)
 
-/* The largest k, but for even buckets without mixed ones, of which it may be one more. */
+/* The largest k, but for even buckets without mixed ones, of which it may be two more. */
 #define CPU_GUIDE_LOG2_MAX 13
 
 /*
@@ -43,35 +43,72 @@
 CPU_GUIDE_DEFINE_BUCKET(32, __builtin_clz)
 CPU_GUIDE_DEFINE_BUCKET(64, __builtin_clzll)
 
-/* For elements of a type, as words of `key_bits`: those with distances of so many bits. */
-#define CPU_GUIDE_DEFINE_LOOP(name, ctype, key_bits, bits, room)                                  \
+/*
+ * For elements of a type, as words of `word_bits`: the keys of equal buckets, of `key_bits`, and of
+ * others, from distances of `bits`.
+ */
+#define CPU_GUIDE_DEFINE_EVEN(name, ctype, word_bits, key_bits, room)                              \
+    CPU_GUIDE_INLINE size_t cpu_guide_even_##name(const struct cpu_guide *guide, bool swapped,     \
+                                                  const void *elements, size_t count,              \
+                                                  struct cpu_guide_places *places)                 \
+    {                                                                                              \
+        const struct cpu_guide local = *guide; /* no store to places can change it */              \
+        const char *bytes = elements;                                                              \
+        uint##word_bits##_t outside = 0;                                                           \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            ctype value;                                                                           \
+            memcpy(&value, bytes + i * sizeof value, sizeof value);                                \
+            if (swapped)                                                                           \
+                value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);               \
+            uint##word_bits##_t distance =                                                         \
+                (uint##word_bits##_t)value - (uint##word_bits##_t)local.low;                       \
+            bool is_above = distance <= (uint##word_bits##_t)local.limit;                          \
+            uint##key_bits##_t other = (uint##key_bits##_t)(is_above ? local.above : local.below); \
+            uint##key_bits##_t key = (uint##key_bits##_t)(distance + local.offset);                \
+            places->room[i] = distance <= (uint##word_bits##_t)local.clamp ? key : other;          \
+            outside += distance > (uint##word_bits##_t)local.last;                                 \
+        }                                                                                          \
+        return outside;                                                                            \
+    }
+CPU_GUIDE_DEFINE_EVEN(i8, int8_t, 32, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(u8, uint8_t, 32, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(i16, int16_t, 32, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(u16, uint16_t, 32, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(i32, int32_t, 32, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(u32, uint32_t, 32, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(i64, int64_t, 64, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(u64, uint64_t, 64, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(wide, uint64_t, 64, 64, wide)
+
+#define CPU_GUIDE_DEFINE_UNEVEN(name, ctype, word_bits, bits, room)                               \
     CPU_GUIDE_INLINE size_t cpu_guide_loop_##name(const struct cpu_guide *guide, bool is_centred, \
                                                   bool swapped, const void *elements,             \
                                                   size_t count, struct cpu_guide_places *places)  \
     {                                                                                             \
         const struct cpu_guide local = *guide; /* no store to places can change it */             \
         const char *bytes = elements;                                                             \
-        uint##bits##_t outside = 0;                                                               \
+        uint##word_bits##_t outside = 0;                                                          \
         for (size_t i = 0; i < count; i++) {                                                      \
             ctype value;                                                                          \
             memcpy(&value, bytes + i * sizeof value, sizeof value);                               \
             if (swapped)                                                                          \
                 value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);              \
-            uint##key_bits##_t distance =                                                         \
-                (uint##key_bits##_t)value - (uint##key_bits##_t)local.low;                        \
-            bool is_outside = distance > (uint##key_bits##_t)local.last;                          \
-            bool is_above = distance <= (uint##key_bits##_t)local.limit;                          \
-            uint32_t bucket =                                                                     \
+            uint##word_bits##_t distance =                                                        \
+                (uint##word_bits##_t)value - (uint##word_bits##_t)local.low;                      \
+            bool is_outside = distance > (uint##word_bits##_t)local.last;                         \
+            bool is_above = distance <= (uint##word_bits##_t)local.limit;                         \
+            uint32_t inside =                                                                     \
                 cpu_guide_bucket##bits(&local, is_centred, (uint##bits##_t)distance);             \
-            places->room[i] = (uint##bits##_t)(distance & local.mask);                            \
-            places->buckets[i] = is_outside ? 2 * local.side + is_above : bucket;                 \
+            uint32_t bucket = is_outside ? 2 * local.side + is_above : inside;                    \
+            places->room[i] = (uint##bits##_t)distance;                                           \
+            places->buckets[i] = bucket;                                                          \
             outside += is_outside;                                                                \
         }                                                                                         \
         return outside;                                                                           \
     }                                                                                             \
-    CPU_GUIDE_INLINE size_t cpu_guide_place_##name(const struct cpu_guide *guide, bool swapped,   \
-                                                   const void *elements, size_t count,            \
-                                                   struct cpu_guide_places *places)               \
+    CPU_GUIDE_INLINE size_t cpu_guide_uneven_##name(const struct cpu_guide *guide, bool swapped,  \
+                                                    const void *elements, size_t count,           \
+                                                    struct cpu_guide_places *places)              \
     {                                                                                             \
         if (guide->centre > 0)                                                                    \
             return swapped ? cpu_guide_loop_##name(guide, true, true, elements, count, places)    \
@@ -79,38 +116,44 @@ CPU_GUIDE_DEFINE_BUCKET(64, __builtin_clzll)
         return swapped ? cpu_guide_loop_##name(guide, false, true, elements, count, places)       \
                        : cpu_guide_loop_##name(guide, false, false, elements, count, places);     \
     }
-CPU_GUIDE_DEFINE_LOOP(i8, int8_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_LOOP(u8, uint8_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_LOOP(i16, int16_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_LOOP(u16, uint16_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_LOOP(i32, int32_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_LOOP(u32, uint32_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_LOOP(i64, int64_t, 64, 32, narrow)
-CPU_GUIDE_DEFINE_LOOP(u64, uint64_t, 64, 32, narrow)
-CPU_GUIDE_DEFINE_LOOP(wide, uint64_t, 64, 64, wide)
+CPU_GUIDE_DEFINE_UNEVEN(i8, int8_t, 32, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(u8, uint8_t, 32, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(i16, int16_t, 32, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(u16, uint16_t, 32, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(i32, int32_t, 32, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(u32, uint32_t, 32, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(i64, int64_t, 64, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(u64, uint64_t, 64, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(wide, uint64_t, 64, 64, wide)
 
-/* Wrapped for each instruction set, and the table of them. */
-#define CPU_GUIDE_WRAP(isa, target, name)                                                   \
-    target static size_t cpu_guide_place_##name##_##isa(const struct cpu_guide *guide,      \
-                                                        bool swapped, const void *elements, \
-                                                        size_t count,                       \
-                                                        struct cpu_guide_places *places)    \
-    {                                                                                       \
-        return cpu_guide_place_##name(guide, swapped, elements, count, places);             \
+/* Wrapped for each instruction set, and the tables of them. */
+#define CPU_GUIDE_WRAP(isa, target, name)                                                      \
+    target static size_t cpu_guide_##name##_##isa(const struct cpu_guide *guide, bool swapped, \
+                                                  const void *elements, size_t count,          \
+                                                  struct cpu_guide_places *places)             \
+    {                                                                                          \
+        return cpu_guide_##name(guide, swapped, elements, count, places);                      \
     }
-#define CPU_GUIDE_DEFINE(id, name, ctype) CPU_ISA_VARIANTS(CPU_GUIDE_WRAP, name)
+#define CPU_GUIDE_DEFINE(id, name, ctype)         \
+    CPU_ISA_VARIANTS(CPU_GUIDE_WRAP, even_##name) \
+    CPU_ISA_VARIANTS(CPU_GUIDE_WRAP, uneven_##name)
 ELEMENT_TYPES(CPU_GUIDE_DEFINE)
-CPU_ISA_VARIANTS(CPU_GUIDE_WRAP, wide)
+CPU_ISA_VARIANTS(CPU_GUIDE_WRAP, even_wide)
+CPU_ISA_VARIANTS(CPU_GUIDE_WRAP, uneven_wide)
 
-static cpu_guide_place_function *cpu_guide_choose_place(enum element_type type, bool is_wide)
+/* The function for elements of that type, with distances of 64 bits if it is ELEMENT_TYPE_COUNT. */
+static cpu_guide_place_function *cpu_guide_choose_place(unsigned type, bool has_pairs)
 {
-#define CPU_GUIDE_ENTRY(isa, target, name) cpu_guide_place_##name##_##isa,
-#define CPU_GUIDE_ROW(id, name, ctype)     [ELEMENT_##id] = {CPU_ISA_VARIANTS(CPU_GUIDE_ENTRY, name)},
-    static cpu_guide_place_function *const narrow[ELEMENT_TYPE_COUNT][CPU_ISA_COUNT] = {
-        ELEMENT_TYPES(CPU_GUIDE_ROW)};
-    static cpu_guide_place_function *const wide[CPU_ISA_COUNT] = {
-        CPU_ISA_VARIANTS(CPU_GUIDE_ENTRY, wide)};
-    return is_wide ? wide[cpu_isa_best()] : narrow[type][cpu_isa_best()];
+#define CPU_GUIDE_ENTRY(isa, target, name) cpu_guide_##name##_##isa,
+#define CPU_GUIDE_EVEN_ROW(id, name, ctype) \
+    [ELEMENT_##id] = {CPU_ISA_VARIANTS(CPU_GUIDE_ENTRY, even_##name)},
+#define CPU_GUIDE_UNEVEN_ROW(id, name, ctype) \
+    [ELEMENT_##id] = {CPU_ISA_VARIANTS(CPU_GUIDE_ENTRY, uneven_##name)},
+    static cpu_guide_place_function *const even[ELEMENT_TYPE_COUNT + 1][CPU_ISA_COUNT] = {
+        ELEMENT_TYPES(CPU_GUIDE_EVEN_ROW){CPU_ISA_VARIANTS(CPU_GUIDE_ENTRY, even_wide)}};
+    static cpu_guide_place_function *const uneven[ELEMENT_TYPE_COUNT + 1][CPU_ISA_COUNT] = {
+        ELEMENT_TYPES(CPU_GUIDE_UNEVEN_ROW){CPU_ISA_VARIANTS(CPU_GUIDE_ENTRY, uneven_wide)}};
+    return (has_pairs ? uneven : even)[type][cpu_isa_best()];
 }
 
 /*
@@ -130,44 +173,81 @@ static bool cpu_guide_is_wanted(enum binning_form form)
     }
 }
 
-/* Sets an entry: values of that bin, and of the next one from the threshold on. */
-static void cpu_guide_set(struct cpu_guide *guide, size_t entry, uint32_t bin, uint64_t threshold)
+/* The bin of a distance. */
+static uint32_t cpu_guide_bin(const struct cpu_guide *guide, uint64_t distance)
 {
-    if (guide->is_packed) {
-        uint32_t next = bin + 1; /* 0 if the bucket is all in the first bin */
-        uint64_t word = ((uint64_t)next << guide->unit) - (threshold & guide->mask);
-        if (guide->is_wide)
-            guide->thresholds[entry] = word;
-        else
-            guide->bins[entry] = (uint32_t)word;
-    } else if (guide->is_wide) {
-        guide->bins[entry] = bin;
-        guide->thresholds[entry] = threshold;
+    if (distance > guide->last)
+        return guide->binning->bins + (distance <= guide->limit);
+    return binning_index(guide->binning, guide->binning->form, guide->low + distance);
+}
+
+/* The distance that a key has. */
+static uint64_t cpu_guide_distance(const struct cpu_guide *guide, uint64_t key)
+{
+    uint64_t distance = key - guide->offset;
+    return cpu_guide_key_bytes(guide->keys) == 8 ? distance : (uint32_t)distance;
+}
+
+uint32_t cpu_guide_settle(const struct cpu_guide *guide, uint32_t bin, uint64_t key)
+{
+    const uint64_t *starts = guide->binning->starts;
+
+    if (bin < guide->mixed)
+        return bin;
+    uint64_t distance = cpu_guide_distance(guide, key);
+    uint64_t x = guide->low + distance - guide->binning->low;
+    if (!starts || distance > guide->last || x == UINT64_MAX) /* as are the starts behind all */
+        return cpu_guide_bin(guide, distance);
+    bin -= guide->mixed;
+    bin += starts[bin + 1] <= x;
+    bin += starts[bin + 1] <= x;
+    return starts[bin + 1] <= x ? cpu_guide_bin(guide, distance) : bin;
+}
+
+/* Sets the word of a bucket: keys of that bin, and of the next one from `threshold` on. */
+static void cpu_guide_set(struct cpu_guide *guide, uint64_t bucket, uint32_t bin,
+                          uint64_t threshold)
+{
+    uint64_t word = ((uint64_t)(uint32_t)(bin + 1) << guide->shift) - threshold;
+
+    if (guide->keys == CPU_GUIDE_WIDE_PAIRS) {
+        guide->narrow[bucket] = bin;
+        guide->wide[bucket] = threshold;
+    } else if (guide->keys == CPU_GUIDE_NARROW) {
+        guide->narrow[bucket] = (uint32_t)word;
     } else {
-        guide->thresholds[entry] = ((uint64_t)bin << 32) + ((uint64_t)1 << 32) - threshold;
+        guide->wide[bucket] = word;
     }
 }
 
-/* Sets one for values of one bin: the next one from the lowest value on. */
-static void cpu_guide_set_one(struct cpu_guide *guide, size_t entry, uint32_t bin)
+/* Sets one for keys of one bin: the next one from the lowest key on, or one before it. */
+static void cpu_guide_set_one(struct cpu_guide *guide, uint64_t bucket, uint32_t bin)
 {
-    cpu_guide_set(guide, entry, bin - 1, 0);
+    uint64_t lowest = cpu_guide_has_pairs(guide->keys) ? 0 : bucket << guide->shift;
+    cpu_guide_set(guide, bucket, bin - 1, lowest);
 }
 
-/* Sets the entry of a bucket, by its lowest and its highest value. */
-static void cpu_guide_set_bucket(struct cpu_guide *guide, size_t entry, uint64_t lowest,
+/*
+ * Sets the word of a bucket, by the distances of its lowest and its highest value. Of one with
+ * values outside as well as inside, the first bin does for all mixed ones.
+ */
+static void cpu_guide_set_bucket(struct cpu_guide *guide, uint64_t bucket, uint64_t lowest,
                                  uint64_t highest)
 {
-    uint32_t bin = cpu_guide_search(guide, lowest);
-    uint32_t begun = cpu_guide_search(guide, highest) - bin;
+    const uint32_t bins = guide->binning->bins;
+    uint32_t bin = cpu_guide_bin(guide, lowest);
+    uint32_t end = cpu_guide_bin(guide, highest);
+    bool is_whole = lowest <= highest; /* distances do not begin anew within it */
 
-    if (begun == 0)
-        cpu_guide_set_one(guide, entry, bin);
-    else if (begun == 1)
-        cpu_guide_set(guide, entry, bin,
-                      (uint64_t)binning_edge(guide->binning, bin + 1) - guide->low);
-    else
-        cpu_guide_set_one(guide, entry, guide->mixed + bin);
+    if (is_whole && bin == end) {
+        cpu_guide_set_one(guide, bucket, bin);
+    } else if (is_whole && bin + 1 == end && end < bins) {
+        uint64_t start = (uint64_t)binning_edge(guide->binning, end) - guide->low;
+        cpu_guide_set(guide, bucket, bin, start + guide->offset);
+    } else {
+        cpu_guide_set_one(guide, bucket, guide->mixed + (bin < bins ? bin : 0));
+        guide->has_mixed = true;
+    }
 }
 
 /* The least distance from the centre of a bucket, modulo 2^64. */
@@ -201,27 +281,88 @@ static void cpu_guide_fill_side(struct cpu_guide *guide, bool is_left)
     }
 }
 
-/* Packs the guide if it can be, before its entries are set. */
-static void cpu_guide_pack(struct cpu_guide *guide, bool is_even)
+/* Sets the words of an even guide: of all buckets of keys, or those of the bins and two more. */
+static void cpu_guide_fill_even(struct cpu_guide *guide)
 {
-    uint32_t bits = (guide->is_wide ? 64 : 32) - guide->unit; /* of bins */
-    uint32_t mixed = (uint32_t)1 << ((bits < 32 ? bits : 32) - 1);
-    uint64_t limit = guide->has_mixed ? mixed : 2 * (uint64_t)mixed;
+    const uint64_t mask = guide->keys == CPU_GUIDE_WIDE ? UINT64_MAX : UINT32_MAX;
+    const uint64_t width = (uint64_t)1 << guide->unit;
+    const bool is_clamped = guide->clamp < mask;
+    const uint64_t buckets = is_clamped ? guide->side : (mask >> guide->unit) + 1;
 
-    guide->is_packed = is_even && guide->centre == 0 && guide->binning->bins + 1 < limit;
-    if (guide->is_packed) {
-        guide->mixed = guide->has_mixed ? mixed : guide->mixed; /* which no bin is */
-        guide->mask = ((uint64_t)1 << guide->unit) - 1;
+    for (uint64_t bucket = 0; bucket < buckets; bucket++) {
+        uint64_t lowest = ((bucket << guide->unit) - guide->offset) & mask;
+        uint64_t highest = (lowest + width - 1) & mask;
+        if (is_clamped && highest > guide->last)
+            highest = guide->last;
+        cpu_guide_set_bucket(guide, bucket, lowest, highest);
     }
+    if (!is_clamped)
+        return;
+    cpu_guide_set_one(guide, guide->below >> guide->unit, guide->binning->bins);
+    cpu_guide_set_one(guide, guide->above >> guide->unit, guide->binning->bins + 1);
 }
 
-/* Sets all entries. */
+/* Sets all words. */
 static void cpu_guide_fill(struct cpu_guide *guide)
 {
-    cpu_guide_set_one(guide, 2 * (size_t)guide->side, guide->binning->bins);
-    cpu_guide_set_one(guide, 2 * (size_t)guide->side + 1, guide->binning->bins + 1);
+    if (!cpu_guide_has_pairs(guide->keys)) {
+        cpu_guide_fill_even(guide);
+        return;
+    }
+    cpu_guide_set_one(guide, 2 * (uint64_t)guide->side, guide->binning->bins);
+    cpu_guide_set_one(guide, 2 * (uint64_t)guide->side + 1, guide->binning->bins + 1);
     cpu_guide_fill_side(guide, true);
     cpu_guide_fill_side(guide, false);
+}
+
+/* The most buckets, as a power of 2, that are made for all words of the elements. */
+#define CPU_GUIDE_WHOLE_LOG2 15
+
+/* Even keys: the words of the elements, or distances, of which those beyond the bins are replaced.
+ */
+static void cpu_guide_set_even(struct cpu_guide *guide, const struct element *element,
+                               uint32_t bits)
+{
+    const bool is_whole = 8 * element->bytes == bits && bits - guide->unit <= CPU_GUIDE_WHOLE_LOG2;
+
+    guide->keys = bits == 64 ? CPU_GUIDE_WIDE : CPU_GUIDE_NARROW;
+    guide->shift = guide->unit;
+    guide->is_direct = is_whole && !element->swapped;
+    guide->offset = is_whole ? guide->low : 0;
+    guide->clamp = is_whole ? UINT64_MAX >> (64 - bits) : guide->last;
+    guide->above = (uint64_t)guide->side << guide->unit;
+    guide->below = (uint64_t)(guide->side + 1) << guide->unit;
+}
+
+/*
+ * Chooses the keys for the shape: even ones if it is, and the bits above the unit do for bins and
+ * `mixed`. Words of 8 bytes get narrow ones only if two more buckets have room there.
+ */
+static void cpu_guide_set_keys(struct cpu_guide *guide, const struct element *element, bool is_even)
+{
+    const uint32_t bits = guide->last > (element->bytes == 8 ? INT32_MAX : UINT32_MAX) ? 64 : 32;
+    const uint32_t upper = bits - guide->unit < 32 ? bits - guide->unit : 32;
+
+    guide->mixed = (uint32_t)1 << (upper - 1);
+    if (is_even && guide->binning->bins + 1 < guide->mixed) {
+        cpu_guide_set_even(guide, element, bits);
+        return;
+    }
+    guide->keys = guide->last > UINT32_MAX ? CPU_GUIDE_WIDE_PAIRS : CPU_GUIDE_NARROW_PAIRS;
+    guide->is_direct = false;
+    guide->shift = 32;
+    guide->offset = 0;
+    guide->mixed = (uint32_t)1 << 31;
+}
+
+/* The bucket of a distance within the bins. */
+static uint64_t cpu_guide_bucket(const struct cpu_guide *guide, bool is_centred, uint64_t distance)
+{
+    uint64_t key = distance + guide->offset;
+
+    if (cpu_guide_has_pairs(guide->keys))
+        return cpu_guide_bucket64(guide, is_centred, distance);
+    return (guide->keys == CPU_GUIDE_NARROW ? (uint32_t)key : key) >> guide->shift;
 }
 
 /*
@@ -231,7 +372,7 @@ static void cpu_guide_fill(struct cpu_guide *guide)
 static uint32_t cpu_guide_count_mixed(const struct cpu_guide *guide, uint32_t limit)
 {
     const bool is_centred = guide->centre > 0; /* as values are placed */
-    uint32_t previous = UINT32_MAX;
+    uint64_t previous = UINT64_MAX;
     uint32_t mixed = 0;
     uint32_t run = 0; /* bins that begin in the bucket */
 
@@ -239,8 +380,8 @@ static uint32_t cpu_guide_count_mixed(const struct cpu_guide *guide, uint32_t li
         uint64_t distance = (uint64_t)binning_edge(guide->binning, bin) - guide->low;
         if (distance - 1 >= guide->last) /* the lowest value, or outside the type */
             continue;
-        uint32_t bucket = cpu_guide_bucket64(guide, is_centred, distance);
-        if (bucket != cpu_guide_bucket64(guide, is_centred, distance - 1))
+        uint64_t bucket = cpu_guide_bucket(guide, is_centred, distance);
+        if (bucket != cpu_guide_bucket(guide, is_centred, distance - 1))
             continue;
         run = bucket == previous ? run + 1 : 1;
         previous = bucket;
@@ -275,9 +416,11 @@ static bool cpu_guide_set_shape(struct cpu_guide *guide, const struct cpu_guide_
 enum cpu_guide_kind { CPU_GUIDE_EVEN, CPU_GUIDE_UNEVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_KINDS };
 
 /* Takes a shape of that kind. False if more than `limit` bins begin in mixed buckets. */
-static bool cpu_guide_try(struct cpu_guide *guide, uint32_t log2, enum cpu_guide_kind kind,
-                          uint64_t zero, uint32_t limit)
+static bool cpu_guide_try(struct cpu_guide *guide, const struct element *element, uint32_t log2,
+                          enum cpu_guide_kind kind, uint32_t limit)
 {
+    const bool has_zero = element->is_signed && (int64_t)guide->low < 0;
+    const uint64_t zero = has_zero && 0 - guide->low <= guide->last ? 0 - guide->low : 0;
     const struct cpu_guide_shape shape = {
         .log2 = log2,
         .is_even = kind == CPU_GUIDE_EVEN,
@@ -286,36 +429,34 @@ static bool cpu_guide_try(struct cpu_guide *guide, uint32_t log2, enum cpu_guide
 
     if ((kind == CPU_GUIDE_CENTRED && zero == 0) || !cpu_guide_set_shape(guide, &shape))
         return false;
-    uint32_t mixed = cpu_guide_count_mixed(guide, limit);
-    if (mixed > limit)
-        return false;
-    guide->has_mixed = mixed > 0;
-    cpu_guide_pack(guide, shape.is_even);
-    return true;
+    cpu_guide_set_keys(guide, element, shape.is_even);
+    if (shape.is_even && cpu_guide_has_pairs(guide->keys) &&
+        guide->binning->bins + 1 < 1u << CPU_GUIDE_LOG2_MAX)
+        return false; /* more buckets have room in their keys */
+    return cpu_guide_count_mixed(guide, limit) <= limit;
 }
 
 /*
- * Takes the smallest shape that leaves no bucket mixed, around the lowest value or `zero` if that
- * is not 0. If there is none, one with a sixth of the bins in mixed buckets, or half of them, an
- * even one if possible, which may be packed. False if there is none of these: the binning is slow
- * then, but searching it alone is not slower.
+ * Takes the smallest shape that leaves no bucket mixed. If there is none, one with a sixth of the
+ * bins in mixed buckets, or half of them, an even one if possible. False if there is none of these:
+ * the binning is slow then, but searching it alone is not slower.
  */
-static bool cpu_guide_choose(struct cpu_guide *guide, uint64_t zero)
+static bool cpu_guide_choose(struct cpu_guide *guide, const struct element *element)
 {
     /* of 999 random edges in 2^13 buckets, 11 to 13% are in mixed ones */
     const uint32_t limits[] = {guide->binning->bins / 6, guide->binning->bins / 2};
 
     for (uint32_t log2 = 0; log2 <= CPU_GUIDE_LOG2_MAX; log2++) {
         for (int kind = 0; kind < CPU_GUIDE_KINDS; kind++) {
-            uint32_t more = kind == CPU_GUIDE_EVEN; /* as many buckets, but quicker */
-            if (cpu_guide_try(guide, log2 + more, (enum cpu_guide_kind)kind, zero, 0))
+            uint32_t more = kind == CPU_GUIDE_EVEN ? 2 : 0; /* no more buckets, and quicker */
+            if (cpu_guide_try(guide, element, log2 + more, (enum cpu_guide_kind)kind, 0))
                 return true;
         }
     }
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         for (int kind = 0; kind < CPU_GUIDE_KINDS; kind++) {
             for (uint32_t log2 = CPU_GUIDE_MIXED_LOG2; log2 <= CPU_GUIDE_LOG2_MAX; log2++) {
-                if (cpu_guide_try(guide, log2, (enum cpu_guide_kind)kind, zero, limits[i]))
+                if (cpu_guide_try(guide, element, log2, (enum cpu_guide_kind)kind, limits[i]))
                     return true;
             }
         }
@@ -323,46 +464,49 @@ static bool cpu_guide_choose(struct cpu_guide *guide, uint64_t zero)
     return false;
 }
 
+/* Makes one of no buckets, for values low <= v < high; NULL if there is no memory. */
+static struct cpu_guide *cpu_guide_make(const struct job *job, __int128 low, __int128 high)
+{
+    struct cpu_guide *made = malloc(sizeof *made);
+    if (!made)
+        return NULL;
+
+    *made = (struct cpu_guide){
+        .binning = &job->binning,
+        .low = (uint64_t)low,
+        .last = (uint64_t)(high - low - 1),
+        .limit = (uint64_t)(element_limit(&job->element) - low - 1),
+        .narrow = malloc(CPU_GUIDE_ENTRIES_MAX * sizeof *made->narrow),
+        .wide = malloc(CPU_GUIDE_ENTRIES_MAX * sizeof *made->wide),
+    };
+    if (made->narrow && made->wide)
+        return made;
+    cpu_guide_destroy(made);
+    return NULL;
+}
+
 enum status cpu_guide_create(const struct job *job, struct cpu_guide **guide,
                              struct failure *failure)
 {
-    const struct element *element = &job->element;
     __int128 low;
     __int128 high;
 
-    binning_bounds(&job->binning, element, &low, &high);
-    cpu_guide_index_function *index = cpu_guide_gather_choose(element->bytes);
-    bool is_wide = high - low > (__int128)1 << 32 || (index && element->bytes == 8);
+    binning_bounds(&job->binning, &job->element, &low, &high);
     if (!cpu_guide_is_wanted(job->binning.form) || low >= high)
         return STATUS_OK;
-    struct cpu_guide *made = malloc(sizeof *made);
+    struct cpu_guide *made = cpu_guide_make(job, low, high);
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
-    *made = (struct cpu_guide){
-        .binning = &job->binning,
-        .place = cpu_guide_choose_place(element->type, is_wide),
-        .index = index,
-        .is_wide = is_wide,
-        .mixed = (uint32_t)1 << 31,
-        .mask = UINT64_MAX,
-        .low = (uint64_t)low,
-        .last = (uint64_t)(high - low - 1),
-        .limit = (uint64_t)(element_limit(element) - low - 1),
-        .thresholds = malloc(CPU_GUIDE_ENTRIES_MAX * sizeof *made->thresholds),
-        .bins = malloc(CPU_GUIDE_ENTRIES_MAX * sizeof *made->bins),
-    };
-    if (!made->thresholds || !made->bins) {
+    if (!cpu_guide_choose(made, &job->element)) {
         cpu_guide_destroy(made);
-        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
-    }
-    if (cpu_guide_choose(made, low < 0 && high > 0 ? (uint64_t)-low : 0)) {
-        cpu_guide_fill(made);
-        if (!made->is_packed)
-            made->index = NULL;
-        *guide = made;
         return STATUS_OK;
     }
-    cpu_guide_destroy(made);
+    bool is_wide = cpu_guide_key_bytes(made->keys) == 8;
+    made->place = cpu_guide_choose_place(is_wide ? ELEMENT_TYPE_COUNT : job->element.type,
+                                         cpu_guide_has_pairs(made->keys));
+    made->gather = cpu_guide_gather_choose(made->keys);
+    cpu_guide_fill(made);
+    *guide = made;
     return STATUS_OK;
 }
 
@@ -370,7 +514,7 @@ void cpu_guide_destroy(struct cpu_guide *guide)
 {
     if (!guide)
         return;
-    free(guide->thresholds);
-    free(guide->bins);
+    free(guide->narrow);
+    free(guide->wide);
     free(guide);
 }

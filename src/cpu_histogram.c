@@ -10,6 +10,7 @@
 #include "cpu_guide.h"
 #include "cpu_index.h"
 #include "cpu_map.h"
+#include "cpu_tree.h"
 
 #include <stdlib.h>
 
@@ -17,11 +18,11 @@
 #define CPU_HISTOGRAM_BLOCK 4096
 
 /*
- * The same where a guide finds them: its words and the counters do not stay in the L1 together, and
- * are fetched by turns once a block. Uniform int32, 999 random edges, ns a value (Sapphire Rapids):
- * 4096 0.99, 8192 0.89, 16384 0.87, 32768 0.85.
+ * The same where they are gathered by a guide: its words and the counters do not stay in the L1
+ * together, and are fetched by turns once a block. Uniform int32, 999 random edges, ns a value
+ * (Sapphire Rapids): 4096 0.99, 8192 0.89, 16384 0.87, 32768 0.85.
  */
-#define CPU_HISTOGRAM_GUIDED_BLOCK 16384
+#define CPU_HISTOGRAM_GATHERED_BLOCK 16384
 
 /*
  * The values that a thread counts before it makes its guide or map, that little input need not wait
@@ -35,6 +36,7 @@ struct cpu_histogram {
     struct histogram *histogram;
     struct cpu_fold fold;
     const struct binning *binning; /* counted in: the job's, or that of the fold */
+    struct cpu_tree tree;          /* without `index`: none */
     struct cpu_guide *guide;       /* NULL: none (yet) */
     uint16_t *map;                 /* NULL: none (yet) */
     bool may_look_up;              /* one of these may be made, once `counted` is large */
@@ -42,10 +44,8 @@ struct cpu_histogram {
     cpu_index_function *index;
     const struct cpu_counter *counter;
     void *counter_state;
-    union {
-        uint32_t indexes[CPU_HISTOGRAM_GUIDED_BLOCK];
-        struct cpu_guide_places places;
-    };
+    uint32_t indexes[CPU_HISTOGRAM_GATHERED_BLOCK];
+    struct cpu_guide_places places;
 };
 
 static enum status cpu_histogram_open(const struct job *job, void *partial, void **state,
@@ -65,16 +65,44 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     made->index = cpu_index_choose(&job->element, made->binning);
     struct histogram *table = is_folded ? made->fold.table : made->histogram;
     made->counter = cpu_counter_choose(table);
-    made->may_look_up = !is_folded && made->counter == &cpu_counter_private;
+    if (!is_folded)
+        cpu_tree_init(&made->tree, job);
+    made->may_look_up = !is_folded && !made->tree.index && made->counter == &cpu_counter_private;
     return made->counter->open(table, &made->counter_state, failure);
 }
 
 /* How many elements are counted at once. */
 static size_t cpu_histogram_block(const struct cpu_histogram *self)
 {
-    if (!self->guide)
-        return CPU_HISTOGRAM_BLOCK;
-    return self->guide->index ? CPU_HISTOGRAM_GUIDED_BLOCK : CPU_GUIDE_BLOCK;
+    return self->guide && self->guide->gather ? CPU_HISTOGRAM_GATHERED_BLOCK : CPU_HISTOGRAM_BLOCK;
+}
+
+/*
+ * Counts a block by the guide. Elements that are its keys are not looked at before, unless it is to
+ * be known how many are outside, which is then returned.
+ */
+static size_t cpu_histogram_count_guided(struct cpu_histogram *self, const char *block, size_t n)
+{
+    const struct cpu_guide *guide = self->guide;
+    const bool is_direct = guide->is_direct && self->job->outside != OUTSIDE_ABORT;
+    size_t outside = 0;
+
+    for (size_t i = 0, part; i < n; i += part) {
+        const void *keys = block + i * self->job->element.bytes;
+        part = is_direct || n - i < CPU_GUIDE_BLOCK ? n - i : CPU_GUIDE_BLOCK;
+        if (!is_direct) {
+            outside += guide->place(guide, self->job->element.swapped, keys, part, &self->places);
+            keys = &self->places;
+        }
+        if (guide->gather)
+            guide->gather(guide, keys, part, self->indexes + i);
+        else
+            cpu_counter_private_count_keys(self->counter_state, guide, keys, self->places.buckets,
+                                           part);
+    }
+    if (guide->gather)
+        self->counter->count(self->counter_state, self->indexes, n);
+    return outside;
 }
 
 /* Counts a block of elements. Returns how many are outside, where that matters. */
@@ -87,17 +115,10 @@ static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block,
         cpu_counter_private_count_mapped(self->counter_state, self->map, block, n);
         return 0;
     }
-    if (self->guide && self->guide->index) {
-        outside = self->guide->index(self->guide, swapped, block, n, self->indexes);
-        self->counter->count(self->counter_state, self->indexes, n);
-        return outside;
-    }
-    if (self->guide) {
-        outside = self->guide->place(self->guide, swapped, block, n, &self->places);
-        cpu_counter_private_count_places(self->counter_state, self->guide, &self->places, n);
-        return outside;
-    }
-    outside = self->index(self->binning, swapped, block, n, self->indexes);
+    if (self->guide)
+        return cpu_histogram_count_guided(self, block, n);
+    outside = self->tree.index ? self->tree.index(&self->tree, swapped, block, n, self->indexes)
+                               : self->index(self->binning, swapped, block, n, self->indexes);
     self->counter->count(self->counter_state, self->indexes, n);
     return outside;
 }

@@ -292,6 +292,67 @@ static void test_type(const char *name)
     tap_ok(right & check_edges("next to nothing"), "%s: edges at the limits", name);
 }
 
+/* Whether zeros are taken, and after them a greatest value of the type alone is told, by its place.
+ */
+static bool check_abort(const char *isa)
+{
+    static unsigned char zeros[ZEROS * 8];
+    struct failure failure = {.position = 0};
+    struct histogram *histogram;
+    void *thread = NULL;
+    const size_t bytes = subject.job.element.bytes;
+    struct chunk chunk = {.data = zeros, .bytes = ZEROS * bytes};
+
+    setenv("GPUHIST_ISA", isa, 1);
+    if (histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
+        cpu_histogram.open(&subject.job, histogram, &thread, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    bool right = cpu_histogram.absorb(thread, &chunk, &failure) == STATUS_OK &&
+                 cpu_histogram.absorb(thread, &chunk, &failure) == STATUS_OK;
+    subject.values = 0;
+    put(element_limit(&subject.job.element) - 1);
+    memcpy(zeros + (ZEROS - 3) * bytes, subject.bytes, bytes);
+    right = right && cpu_histogram.absorb(thread, &chunk, &failure) == STATUS_DATA &&
+            failure.position == (ZEROS - 3) * bytes;
+    memset(zeros, 0, sizeof zeros);
+    cpu_histogram.close(thread);
+    histogram_destroy(histogram);
+    unsetenv("GPUHIST_ISA");
+    return right;
+}
+
+/* Values outside are told in whatever way bins are found: few, even or uneven edges, powers apart.
+ */
+static void test_abort(const char *name)
+{
+    struct failure failure;
+    struct element *element = &subject.job.element;
+    bool right = true;
+
+    if (!element_parse(name, element))
+        bail_out("no such type");
+    subject.job.outside = OUTSIDE_ABORT;
+    for (int shape = 0; shape < 3; shape++) {
+        __int128 low = element_min(element) / 2;
+        __int128 high = (element_limit(element) - 1) / 2;
+        if (shape < 2)
+            set_random(low, high, EDGES_MAX,
+                       (uint64_t)((high - low) / (shape == 0 ? 10 : 500)) + 1);
+        else
+            set_geometric(low, high);
+        if (low == 0)
+            subject.edges[0] = 0;
+        if (binning_init_edges(&subject.job.binning, element, subject.edges, subject.count,
+                               &failure) != STATUS_OK)
+            bail_out(failure.message);
+        for (int isa = 0; isa < CPU_ISA_COUNT; isa++)
+            right = right && check_abort(cpu_isa_names[isa]);
+        binning_destroy(&subject.job.binning);
+    }
+    subject.job.outside = OUTSIDE_REPORT;
+    tap_ok(right, "%s: the first value outside is told", name);
+}
+
 /* Tables that are full after a few values. */
 static void test_limit(void)
 {
@@ -315,7 +376,7 @@ static void test_limit(void)
     for (size_t i = 0; i < subject.values; i += CPU_GUIDE_BLOCK) {
         size_t n = subject.values - i < CPU_GUIDE_BLOCK ? subject.values - i : CPU_GUIDE_BLOCK;
         guide->place(guide, subject.job.element.swapped, subject.bytes + 4 * i, n, &places);
-        cpu_counter_private_count_places(counter, guide, &places, n);
+        cpu_counter_private_count_keys(counter, guide, &places, places.buckets, n);
     }
     cpu_counter_private.flush(counter);
     for (size_t i = 0; i < histogram->entries; i++)
@@ -335,6 +396,8 @@ int main(void)
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         test_type(types[i]);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        test_abort(types[i]);
     test_limit();
     return tap_done();
 }

@@ -1,0 +1,48 @@
+/*
+ * Search trees: few bins of any kind by comparison alone. The values that bins begin at are the
+ * nodes of a perfect binary tree, in the order of an Eytzinger layout (Khuong and Morin, "Array
+ * Layouts for Comparison-Based Searching", 2017), which stays in vector registers: one permutation
+ * a level brings each lane its node, and nothing is loaded but the elements.
+ *
+ * A tree is made from binning_edge alone, so that the binning remains what defines bins. It is
+ * const once made; all functions are thread-safe.
+ */
+#ifndef GPUHIST_CPU_TREE_H
+#define GPUHIST_CPU_TREE_H
+
+#include "job.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Nodes and one more: node 1 is the root, those below node i are 2 i and 2 i + 1. */
+#define CPU_TREE_NODES 32
+
+struct cpu_tree;
+
+/* Writes the bin numbers of elements, as cpu_index_function does. */
+typedef size_t cpu_tree_index_function(const struct cpu_tree *tree, bool swapped,
+                                       const void *elements, size_t count, uint32_t *indexes);
+
+/*
+ * Words are compared as unsigned ones, after `bias` is xored to them. A node is one less than the
+ * value that a bin begins at, and those that are none are all ones, so that no word is greater.
+ */
+struct cpu_tree {
+    cpu_tree_index_function *index; /* NULL: there is no tree */
+    uint64_t bias;
+    uint32_t first; /* how many bins begin at or before the type's lowest value */
+    uint32_t bins;  /* the binning's */
+    union {
+        uint32_t nodes32[CPU_TREE_NODES]; /* of elements of 4 bytes */
+        uint64_t nodes64[CPU_TREE_NODES]; /* of 8 */
+    };
+};
+
+/*
+ * Makes the tree of a job, a histogram's; without `index` if its bins are too many, or quicker to
+ * compute, or this machine lacks the instructions.
+ */
+void cpu_tree_init(struct cpu_tree *tree, const struct job *job);
+
+#endif
