@@ -77,24 +77,52 @@ static size_t histogram_region_rest(size_t first, size_t n)
     return rest < n ? rest : n;
 }
 
-#define HISTOGRAM_DEFINE_ADD(name, counter)                                               \
+/* Adds to the counters of one region: in its 32-bit part, if that has room for the sum. */
+static void histogram_add_piece32(struct histogram *histogram, size_t first, const uint32_t *counts,
+                                  size_t n)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += counts[i];
+    if (sum == 0)
+        return; /* nor is memory touched */
+    struct histogram_region *region = histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);
+    if (sum <= histogram->staged_limit - region->staged) {
+        for (size_t i = 0; i < n; i++)
+            histogram->staged[first + i] += counts[i];
+        region->staged += (uint32_t)sum;
+    } else {
+        for (size_t i = 0; i < n; i++)
+            histogram->counts[first + i] += counts[i];
+    }
+    histogram_unlock(region);
+}
+
+static void histogram_add_piece64(struct histogram *histogram, size_t first, const uint64_t *counts,
+                                  size_t n)
+{
+    struct histogram_region *region = histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);
+
+    for (size_t i = 0; i < n; i++)
+        histogram->counts[first + i] += counts[i];
+    histogram_unlock(region);
+}
+
+#define HISTOGRAM_DEFINE_ADD(name, counter, add_piece)                                    \
     void name(struct histogram *histogram, size_t first, const counter *counts, size_t n) \
     {                                                                                     \
         while (n > 0) {                                                                   \
             size_t length = histogram_region_rest(first, n);                              \
-            struct histogram_region *region =                                             \
-                histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);                \
-            for (size_t i = 0; i < length; i++)                                           \
-                histogram->counts[first + i] += counts[i];                                \
-            histogram_unlock(region);                                                     \
+            add_piece(histogram, first, counts, length);                                  \
             first += length;                                                              \
             counts += length;                                                             \
             n -= length;                                                                  \
         }                                                                                 \
     }
 
-HISTOGRAM_DEFINE_ADD(histogram_add_counts32, uint32_t)
-HISTOGRAM_DEFINE_ADD(histogram_add_counts64, uint64_t)
+HISTOGRAM_DEFINE_ADD(histogram_add_counts32, uint32_t, histogram_add_piece32)
+HISTOGRAM_DEFINE_ADD(histogram_add_counts64, uint64_t, histogram_add_piece64)
 
 /*
  * Four residuals at a time; four equal ones are counted in one step, since a counter that is

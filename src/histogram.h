@@ -25,9 +25,10 @@
 #define HISTOGRAM_REGION_BINS ((size_t)1 << HISTOGRAM_REGION_LOG2)
 
 /*
- * A counter is the sum of a 64-bit part and a 32-bit one (histogram_count). Staged values go to the
- * 32-bit part, which is half as much memory to fetch for each (5M bins: 1.25 times the speed); a
- * region's is moved to the 64-bit part before it can wrap. A part that is not used takes no memory.
+ * A counter is the sum of a 64-bit part and a 32-bit one (histogram_count). What is counted goes to
+ * the 32-bit part, which is half as much memory to fetch for each (5M bins: 1.25 times the speed);
+ * a region's is moved to the 64-bit part before it can wrap, and counts that it has no room for are
+ * added to the 64-bit part. A part that is not used takes no memory.
  */
 struct histogram {
     uint64_t *counts; /* [entries]: bins 0 .. N - 1, then below, then above */
