@@ -91,6 +91,27 @@ static inline uint64_t histogram_count(const struct histogram *histogram, size_t
     return histogram->counts[entry] + histogram->staged[entry];
 }
 
+/*
+ * How many values were counted or ignored, in all: the sum of the counters. Parts of the table that
+ * are not in use are not read, and thus take no memory.
+ */
+uint64_t histogram_elements(const struct histogram *histogram);
+
+/* The first entry behind the region that an entry is in. */
+static inline size_t histogram_region_end(size_t entry)
+{
+    return (entry | (HISTOGRAM_REGION_BINS - 1)) + 1;
+}
+
+/*
+ * The entry, or if its region is not in use, so that all there is empty, the first one of the next
+ * region that is; but no more than `end`.
+ */
+size_t histogram_skip_unused(const struct histogram *histogram, size_t entry, size_t end);
+
+/* Counts so many values in an entry. */
+void histogram_put(struct histogram *histogram, size_t entry, uint64_t count);
+
 /* Takes out all that was counted in an entry. */
 uint64_t histogram_take(struct histogram *histogram, size_t entry);
 

@@ -205,6 +205,41 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
     job_destroy(&job);
 }
 
+/* Whole regions without a value are no rows, and no counters are lost that lie at their borders. */
+static void test_regions(void)
+{
+    enum { REGION = HISTOGRAM_REGION_BINS, REGIONS = 40 };
+    static const size_t bins[] = {0,          3 * REGION - 1,  3 * REGION,  5 * REGION + 7,
+                                  9 * REGION, 10 * REGION - 1, 11 * REGION, REGIONS * REGION - 1};
+    enum { VALUES = sizeof bins / sizeof *bins };
+    struct rows_row expected[VALUES];
+    struct histogram *histogram = NULL;
+    struct failure failure;
+    struct job job = {.operation = OPERATION_HISTOGRAM};
+    struct rows rows;
+    uint64_t elements = 0;
+
+    element_parse("i32", &job.element);
+    binning_init(&job.binning, &job.element, -5, REGIONS * REGION - 5, REGIONS * REGION, &failure);
+    histogram_create(&job, &histogram, &failure);
+    for (size_t i = 0; i < VALUES; i++) {
+        const uint64_t count64 = i + 1;
+        const uint32_t count32 = (uint32_t)count64;
+        if (i % 2)
+            histogram_add_counts32(histogram, bins[i], &count32, 1);
+        else
+            histogram_add_counts64(histogram, bins[i], &count64, 1);
+        __int128 low = (__int128)bins[i] - 5;
+        expected[i] = (struct rows_row){.low = low, .high = low + 1, .count = count64};
+        elements += count64;
+    }
+    bool passed = histogram_finish(histogram, &job, elements, &failure) == STATUS_OK;
+    histogram_rows_begin(&rows, &job, histogram, false);
+    tap_ok(passed && reads(rows, expected, VALUES), "rows far apart, at the borders of regions");
+    histogram_destroy(histogram);
+    job_destroy(&job);
+}
+
 /* Rows of width 10 that reach below what 64 bits hold, far apart; empty ones in between as well. */
 static size_t read_sparse(struct rows *rows, struct rows_row *out, size_t room)
 {
@@ -245,6 +280,7 @@ int main(void)
     test_form(BINNING_EDGES, "edges", false);
     test_form(BINNING_LOG2, "powers of 2", true);
     test_form(BINNING_LOG10_64, "powers of 10", true);
+    test_regions();
     test_sparse(1);
     test_sparse(3);
     test_sparse(10000000000000000);
