@@ -87,6 +87,16 @@ static size_t histogram_read_counts(struct rows *rows, uint64_t *counts, size_t 
     return n;
 }
 
+static void histogram_narrow_rows(struct rows *rows, uint64_t part, uint64_t parts)
+{
+    histogram_start_rows(rows);
+    uint64_t first = rows->next[0];
+    uint64_t bins = rows->next[1] - 1 - first;
+
+    rows->next[0] = first + bins * part / parts;
+    rows->next[1] = first + bins * (part + 1) / parts + 1;
+}
+
 void histogram_rows_begin(struct rows *rows, const struct job *job,
                           const struct histogram *histogram, bool zeros)
 {
@@ -100,5 +110,7 @@ void histogram_rows_begin(struct rows *rows, const struct job *job,
         .above = histogram_above(histogram),
         .read = histogram_read_rows,
         .read_counts = histogram_read_counts,
+        .narrow = histogram_narrow_rows,
+        .most = job->binning.bins,
     };
 }

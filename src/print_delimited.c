@@ -101,19 +101,24 @@ static void print_delimited_quantiles(struct writer *writer, const struct print_
     }
 }
 
-static void print_delimited(struct writer *writer, const struct print_table *table, char separator)
+static void print_tsv_bins(struct writer *writer, const struct print_table *table)
 {
-    if (table->options->quantiles.count > 0)
-        print_delimited_quantiles(writer, table, separator);
-    else
-        print_delimited_bins(writer, table, separator);
+    print_delimited_bins(writer, table, '\t');
+}
+
+static void print_csv_bins(struct writer *writer, const struct print_table *table)
+{
+    print_delimited_bins(writer, table, ',');
 }
 
 static enum status print_tsv_rows(struct writer *writer, const struct print_table *table,
                                   struct failure *failure)
 {
     (void)failure;
-    print_delimited(writer, table, '\t');
+    if (table->options->quantiles.count > 0)
+        print_delimited_quantiles(writer, table, '\t');
+    else
+        print_rows_in_parts(writer, table, PRINT_DELIMITED_LINE_MAX, print_tsv_bins);
     return STATUS_OK;
 }
 
@@ -131,13 +136,15 @@ static enum status print_csv_rows(struct writer *writer, const struct print_tabl
     if (options->quantiles.count > 0) {
         writer_write(writer, "quantile,", 9);
         writer_write(writer, bin, strlen(bin));
-    } else {
-        writer_write(writer, bin, strlen(bin));
-        writer_write(writer, ",count", 6);
-        writer_write(writer, extra, strlen(extra));
+        writer_write(writer, "\n", 1);
+        print_delimited_quantiles(writer, table, ',');
+        return STATUS_OK;
     }
+    writer_write(writer, bin, strlen(bin));
+    writer_write(writer, ",count", 6);
+    writer_write(writer, extra, strlen(extra));
     writer_write(writer, "\n", 1);
-    print_delimited(writer, table, ',');
+    print_rows_in_parts(writer, table, PRINT_DELIMITED_LINE_MAX, print_csv_bins);
     return STATUS_OK;
 }
 

@@ -117,6 +117,29 @@ static bool reads_counts(struct rows rows, const struct rows_row *expected, size
     return !rows.read_counts || i == n || tap_note("%zu counts, not %zu", i, n);
 }
 
+/* Whether the parts of the rows, one behind the other, are those. */
+static bool reads_parts(const struct rows *rows, const struct rows_row *expected, size_t n,
+                        size_t parts)
+{
+    size_t most = ((size_t)rows->most + parts - 1) / parts;
+    size_t i = 0;
+
+    for (size_t part = 0; part < parts; part++) {
+        struct rows_row batch[BATCH];
+        struct rows own = *rows;
+        size_t got;
+        size_t end = i + most;
+        rows->narrow(&own, part, parts);
+        while ((got = own.read(&own, batch, BATCH)) > 0) {
+            for (size_t j = 0; j < got; j++, i++) {
+                if (i == n || i == end || !is_row(&batch[j], &expected[i]))
+                    return tap_note("row %zu of %zu, in part %zu of %zu", i, n, part, parts);
+            }
+        }
+    }
+    return i == n || tap_note("%zu rows in %zu parts, not %zu", i, parts, n);
+}
+
 static void sort_by_count(struct rows_row *rows, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -194,6 +217,8 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
             sum += expected[j].count;
         passed = sum == rows.inside && reads(rows, expected, n) &&
                  (!zeros || (rows.read_counts && reads_counts(rows, expected, n)));
+        for (size_t parts = 1; parts <= 3000 && passed; parts = 3 * parts - 1)
+            passed = reads_parts(&rows, expected, n, parts);
         is_plotted = plots(&rows, expected, n, is_powers(&job) ? 129 : 2 * PLOT_LINES_MAX);
         sort_by_count(expected, n);
         passed = passed && lists(&rows, expected, n, 0) && lists(&rows, expected, n, 1) &&
