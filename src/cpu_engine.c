@@ -5,13 +5,12 @@
 #include "cpu_isa.h"
 #include "memory.h"
 #include "operation.h"
+#include "processors.h"
 #include "tally.h"
 #include "text.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /*
  * Half of a common L2. Measured on two cores with 1 MiB each, 256 bins from the page cache:
@@ -56,22 +55,10 @@ struct cpu_worker {
     size_t values_room;
 };
 
-/* The processors that this process may use. */
-static unsigned cpu_engine_processors(void)
-{
-#ifdef CPU_COUNT
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return (unsigned)CPU_COUNT(&set);
-#endif
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (unsigned)online : 1;
-}
-
 static bool cpu_engine_probe(unsigned device, char *description, size_t size)
 {
     (void)device;
-    unsigned processors = cpu_engine_processors();
+    unsigned processors = processors_available();
     snprintf(description, size, "%u processor%s, %s code", processors, processors == 1 ? "" : "s",
              cpu_isa_names[cpu_isa_best()]);
     return true;
@@ -87,7 +74,7 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
     bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN;
     size_t usual_bytes = is_pipe ? CPU_ENGINE_PIPE_CHUNK_BYTES : CPU_ENGINE_CHUNK_BYTES;
     size_t chunk_bytes = options->chunk_bytes ? options->chunk_bytes : usual_bytes;
-    unsigned threads = options->threads ? options->threads : cpu_engine_processors();
+    unsigned threads = options->threads ? options->threads : processors_available();
     *made = (struct cpu_session){
         .job = job,
         .partial = partial,

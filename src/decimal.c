@@ -176,6 +176,8 @@ size_t decimal_write_signed(char *out, __int128 value)
 {
     bool is_negative = value < 0;
 
+    if ((unsigned __int128)value <= UINT64_MAX) /* as most are */
+        return decimal_write(out, (uint64_t)value);
     *out = '-';
     return is_negative + decimal_write_128(out + is_negative, is_negative
                                                                   ? -(unsigned __int128)value

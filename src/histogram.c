@@ -12,7 +12,8 @@
 
 struct histogram_region {
     pthread_mutex_t mutex;
-    uint32_t staged; /* increments in its 32-bit part, at most staged_limit */
+    uint32_t staged; /* increments in its 32-bit part, at most staged_limit; 0: that is all zeros */
+    bool has_counts; /* its 64-bit part is in use; else that is all zeros */
 };
 
 static struct histogram_region *histogram_lock(struct histogram *histogram, size_t region)
@@ -77,24 +78,54 @@ static size_t histogram_region_rest(size_t first, size_t n)
     return rest < n ? rest : n;
 }
 
-#define HISTOGRAM_DEFINE_ADD(name, counter)                                               \
+/* Adds to the counters of one region: in its 32-bit part, if that has room for the sum. */
+static void histogram_add_piece32(struct histogram *histogram, size_t first, const uint32_t *counts,
+                                  size_t n)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += counts[i];
+    if (sum == 0)
+        return; /* nor is memory touched */
+    struct histogram_region *region = histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);
+    if (sum <= histogram->staged_limit - region->staged) {
+        for (size_t i = 0; i < n; i++)
+            histogram->staged[first + i] += counts[i];
+        region->staged += (uint32_t)sum;
+    } else {
+        for (size_t i = 0; i < n; i++)
+            histogram->counts[first + i] += counts[i];
+        region->has_counts = true;
+    }
+    histogram_unlock(region);
+}
+
+static void histogram_add_piece64(struct histogram *histogram, size_t first, const uint64_t *counts,
+                                  size_t n)
+{
+    struct histogram_region *region = histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);
+
+    for (size_t i = 0; i < n; i++)
+        histogram->counts[first + i] += counts[i];
+    region->has_counts = true;
+    histogram_unlock(region);
+}
+
+#define HISTOGRAM_DEFINE_ADD(name, counter, add_piece)                                    \
     void name(struct histogram *histogram, size_t first, const counter *counts, size_t n) \
     {                                                                                     \
         while (n > 0) {                                                                   \
             size_t length = histogram_region_rest(first, n);                              \
-            struct histogram_region *region =                                             \
-                histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);                \
-            for (size_t i = 0; i < length; i++)                                           \
-                histogram->counts[first + i] += counts[i];                                \
-            histogram_unlock(region);                                                     \
+            add_piece(histogram, first, counts, length);                                  \
             first += length;                                                              \
             counts += length;                                                             \
             n -= length;                                                                  \
         }                                                                                 \
     }
 
-HISTOGRAM_DEFINE_ADD(histogram_add_counts32, uint32_t)
-HISTOGRAM_DEFINE_ADD(histogram_add_counts64, uint64_t)
+HISTOGRAM_DEFINE_ADD(histogram_add_counts32, uint32_t, histogram_add_piece32)
+HISTOGRAM_DEFINE_ADD(histogram_add_counts64, uint64_t, histogram_add_piece64)
 
 /*
  * Four residuals at a time; four equal ones are counted in one step, since a counter that is
@@ -130,6 +161,7 @@ static void histogram_settle(struct histogram *histogram, struct histogram_regio
         histogram->counts[i] += histogram->staged[i];
         histogram->staged[i] = 0;
     }
+    region->has_counts = true;
     region->staged = 0;
 }
 
@@ -181,6 +213,12 @@ bool histogram_try_add_residuals(struct histogram *histogram, size_t region,
     return true;
 }
 
+void histogram_put(struct histogram *histogram, size_t entry, uint64_t count)
+{
+    histogram->counts[entry] += count;
+    histogram->regions[entry >> HISTOGRAM_REGION_LOG2].has_counts = true;
+}
+
 uint64_t histogram_take(struct histogram *histogram, size_t entry)
 {
     uint64_t count = histogram_count(histogram, entry);
@@ -189,22 +227,59 @@ uint64_t histogram_take(struct histogram *histogram, size_t entry)
     return count;
 }
 
+/* The sum of a region's counters, of those parts that are in use. */
+static uint64_t histogram_sum_region(const struct histogram *histogram, size_t region)
+{
+    const struct histogram_region *known = &histogram->regions[region];
+    size_t first = region << HISTOGRAM_REGION_LOG2;
+    size_t length = histogram_region_rest(first, histogram->entries - first);
+    uint64_t sum = 0;
+
+    if (known->has_counts) {
+        for (size_t i = 0; i < length; i++)
+            sum += histogram->counts[first + i];
+    }
+    if (known->staged > 0) {
+        for (size_t i = 0; i < length; i++)
+            sum += histogram->staged[first + i];
+    }
+    return sum;
+}
+
+uint64_t histogram_elements(const struct histogram *histogram)
+{
+    uint64_t sum = histogram->ignored;
+
+    for (size_t region = 0; region << HISTOGRAM_REGION_LOG2 < histogram->entries; region++)
+        sum += histogram_sum_region(histogram, region);
+    return sum;
+}
+
+size_t histogram_skip_unused(const struct histogram *histogram, size_t entry, size_t end)
+{
+    while (entry < end) {
+        const struct histogram_region *region = &histogram->regions[entry >> HISTOGRAM_REGION_LOG2];
+        if (region->has_counts || region->staged > 0)
+            return entry;
+        entry = histogram_region_end(entry);
+    }
+    return end;
+}
+
 enum status histogram_finish(struct histogram *histogram, const struct job *job, uint64_t elements,
                              struct failure *failure)
 {
     size_t below = histogram->entries - 2;
     size_t above = histogram->entries - 1;
-    uint64_t total = histogram->ignored;
+    uint64_t total = histogram_elements(histogram);
 
-    for (size_t i = 0; i < histogram->entries; i++)
-        total += histogram_count(histogram, i);
     if (total != elements)
         return status_fail(failure, STATUS_DATA,
                            "internal error: %llu elements were read, but %llu counted",
                            (unsigned long long)elements, (unsigned long long)total);
     if (job->outside == OUTSIDE_CLAMP) {
-        histogram->counts[0] += histogram_take(histogram, below);
-        histogram->counts[below - 1] += histogram_take(histogram, above);
+        histogram_put(histogram, 0, histogram_take(histogram, below));
+        histogram_put(histogram, below - 1, histogram_take(histogram, above));
     } else if (job->outside == OUTSIDE_IGNORE) {
         histogram->ignored += histogram_take(histogram, below);
         histogram->ignored += histogram_take(histogram, above);

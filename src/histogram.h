@@ -25,9 +25,10 @@
 #define HISTOGRAM_REGION_BINS ((size_t)1 << HISTOGRAM_REGION_LOG2)
 
 /*
- * A counter is the sum of a 64-bit part and a 32-bit one (histogram_count). Staged values go to the
- * 32-bit part, which is half as much memory to fetch for each (5M bins: 1.25 times the speed); a
- * region's is moved to the 64-bit part before it can wrap. A part that is not used takes no memory.
+ * A counter is the sum of a 64-bit part and a 32-bit one (histogram_count). What is counted goes to
+ * the 32-bit part, which is half as much memory to fetch for each (5M bins: 1.25 times the speed);
+ * a region's is moved to the 64-bit part before it can wrap, and counts that it has no room for are
+ * added to the 64-bit part. A part that is not used takes no memory.
  */
 struct histogram {
     uint64_t *counts; /* [entries]: bins 0 .. N - 1, then below, then above */
@@ -89,6 +90,27 @@ static inline uint64_t histogram_count(const struct histogram *histogram, size_t
 {
     return histogram->counts[entry] + histogram->staged[entry];
 }
+
+/*
+ * How many values were counted or ignored, in all: the sum of the counters. Parts of the table that
+ * are not in use are not read, and thus take no memory.
+ */
+uint64_t histogram_elements(const struct histogram *histogram);
+
+/* The first entry behind the region that an entry is in. */
+static inline size_t histogram_region_end(size_t entry)
+{
+    return (entry | (HISTOGRAM_REGION_BINS - 1)) + 1;
+}
+
+/*
+ * The entry, or if its region is not in use, so that all there is empty, the first one of the next
+ * region that is; but no more than `end`.
+ */
+size_t histogram_skip_unused(const struct histogram *histogram, size_t entry, size_t end);
+
+/* Counts so many values in an entry. */
+void histogram_put(struct histogram *histogram, size_t entry, uint64_t count);
 
 /* Takes out all that was counted in an entry. */
 uint64_t histogram_take(struct histogram *histogram, size_t entry);

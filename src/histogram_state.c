@@ -154,12 +154,7 @@ static enum status histogram_state_recall(struct state_reader *state,
 
 static uint64_t histogram_state_elements(const void *partial)
 {
-    const struct histogram *histogram = partial;
-    uint64_t elements = histogram->ignored;
-
-    for (size_t i = 0; i < histogram->entries; i++)
-        elements += histogram_count(histogram, i);
-    return elements;
+    return histogram_elements(partial);
 }
 
 static void histogram_state_save(struct state_writer *state, const struct job *job,
@@ -204,7 +199,7 @@ static enum status histogram_state_load_rows(struct state_reader *state, uint64_
         if (row.count > left)
             return state_fail_damaged(state, "more was counted than there is", failure);
         left -= row.count;
-        histogram->counts[row.bin] += row.count;
+        histogram_put(histogram, (size_t)row.bin, row.count);
     }
     return left == 0 ? STATUS_OK : state_fail_damaged(state, "not all was counted", failure);
 }
@@ -225,7 +220,7 @@ static enum status histogram_state_load(struct state_reader *state, const struct
     }
     histogram->ignored += ignored;
     for (size_t i = 0; i < BINNING_OUTSIDE; i++)
-        histogram->counts[job->binning.bins + i] += outside[i];
+        histogram_put(histogram, job->binning.bins + i, outside[i]);
     return histogram_state_load_rows(state, job->binning.bins, histogram, left, failure);
 }
 

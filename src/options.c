@@ -333,6 +333,7 @@ static enum status options_set_threads(struct options *options, const char *valu
         threads > OPTIONS_THREADS_MAX)
         return options_fail_value("--threads", value, "a number from 1 to 4096", failure);
     options->threads = (unsigned)threads;
+    options->print.threads = (unsigned)threads;
     return STATUS_OK;
 }
 
@@ -494,7 +495,7 @@ const struct options_row options_rows[] = {
      options_set_engine, 0, 0, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_GPUS, "gpus", "LIST", "these GPUs, such as 0,1 (default: those that pay)",
      options_set_gpus, 0, 0, OPTIONS_GROUP_RUN},
-    {OPTIONS_KEY_THREADS, "threads", "N", "threads that read and count (default: the cores)",
+    {OPTIONS_KEY_THREADS, "threads", "N", "threads that work (default: the cores)",
      options_set_threads, 0, 0, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_CHUNK_SIZE, "chunk-size", "SIZE", "bytes that a thread reads at a time",
      options_set_chunk_size, 0, 0, OPTIONS_GROUP_RUN},

@@ -29,6 +29,8 @@ struct print_options {
     const char *purged; /* the file for purged elements; NULL: nowhere */
     const char *save;   /* the file for the state (state.h), "-"; NULL: nowhere */
 
+    unsigned threads; /* that print; 0: as many as pay */
+
     /* histogram */
     const struct print_format *format; /* NULL: not given */
     bool plot;                         /* as bars in the terminal */

@@ -14,6 +14,7 @@
 
 /* Two edges, two counts, two percentages, five separators and a newline. */
 #define PRINT_DELIMITED_LINE_MAX (4 * DECIMAL_SIZE + 2 * PERCENT_SIZE + 6)
+_Static_assert(64 << 10 >= PRINT_ROWS_BATCH * PRINT_DELIMITED_LINE_MAX, "what a writer reserves");
 
 /* Of a quantile: a percentage, two edges or infinities, two tabs and a newline. */
 #define PRINT_DELIMITED_QUANTILE_MAX (QUANTILES_SIZE + 2 * DECIMAL_SIZE + 3)
@@ -47,9 +48,10 @@ static void print_delimited_bins(struct writer *writer, const struct print_table
     size_t n;
 
     while ((n = rows.read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
+        char *lines = writer_reserve(writer, n * PRINT_DELIMITED_LINE_MAX);
+        char *c = lines;
         for (size_t i = 0; i < n; i++) {
-            char *line = writer_reserve(writer, PRINT_DELIMITED_LINE_MAX);
-            char *c = line + decimal_write_signed(line, batch[i].low);
+            c += decimal_write_signed(c, batch[i].low);
             *c++ = separator;
             if (!rows.is_unit) {
                 c += decimal_write_signed(c, batch[i].high);
@@ -60,8 +62,8 @@ static void print_delimited_bins(struct writer *writer, const struct print_table
             if (has_extra)
                 c = print_delimited_extra(c, table, separator, batch[i].count, cumulative);
             *c++ = '\n';
-            writer_commit(writer, (size_t)(c - line));
         }
+        writer_commit(writer, (size_t)(c - lines));
     }
 }
 
@@ -101,19 +103,24 @@ static void print_delimited_quantiles(struct writer *writer, const struct print_
     }
 }
 
-static void print_delimited(struct writer *writer, const struct print_table *table, char separator)
+static void print_tsv_bins(struct writer *writer, const struct print_table *table)
 {
-    if (table->options->quantiles.count > 0)
-        print_delimited_quantiles(writer, table, separator);
-    else
-        print_delimited_bins(writer, table, separator);
+    print_delimited_bins(writer, table, '\t');
+}
+
+static void print_csv_bins(struct writer *writer, const struct print_table *table)
+{
+    print_delimited_bins(writer, table, ',');
 }
 
 static enum status print_tsv_rows(struct writer *writer, const struct print_table *table,
                                   struct failure *failure)
 {
     (void)failure;
-    print_delimited(writer, table, '\t');
+    if (table->options->quantiles.count > 0)
+        print_delimited_quantiles(writer, table, '\t');
+    else
+        print_rows_in_parts(writer, table, PRINT_DELIMITED_LINE_MAX, print_tsv_bins);
     return STATUS_OK;
 }
 
@@ -131,13 +138,15 @@ static enum status print_csv_rows(struct writer *writer, const struct print_tabl
     if (options->quantiles.count > 0) {
         writer_write(writer, "quantile,", 9);
         writer_write(writer, bin, strlen(bin));
-    } else {
-        writer_write(writer, bin, strlen(bin));
-        writer_write(writer, ",count", 6);
-        writer_write(writer, extra, strlen(extra));
+        writer_write(writer, "\n", 1);
+        print_delimited_quantiles(writer, table, ',');
+        return STATUS_OK;
     }
+    writer_write(writer, bin, strlen(bin));
+    writer_write(writer, ",count", 6);
+    writer_write(writer, extra, strlen(extra));
     writer_write(writer, "\n", 1);
-    print_delimited(writer, table, ',');
+    print_rows_in_parts(writer, table, PRINT_DELIMITED_LINE_MAX, print_csv_bins);
     return STATUS_OK;
 }
 

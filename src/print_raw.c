@@ -17,15 +17,12 @@ static size_t print_raw_read(struct rows *rows, uint64_t *counts)
     return n;
 }
 
-static enum status print_raw_rows(struct writer *writer, const struct print_table *table,
-                                  struct failure *failure)
+static void print_raw_bins(struct writer *writer, const struct print_table *table)
 {
     uint64_t counts[PRINT_ROWS_BATCH];
     struct rows rows = table->rows;
     size_t n;
 
-    (void)failure;
-    rows.zeros = true;
     while ((n = print_raw_read(&rows, counts)) > 0) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
         for (size_t i = 0; i < n; i++)
@@ -33,6 +30,16 @@ static enum status print_raw_rows(struct writer *writer, const struct print_tabl
 #endif
         writer_write(writer, counts, n * sizeof *counts);
     }
+}
+
+static enum status print_raw_rows(struct writer *writer, const struct print_table *table,
+                                  struct failure *failure)
+{
+    struct print_table all = *table;
+
+    (void)failure;
+    all.rows.zeros = true;
+    print_rows_in_parts(writer, &all, sizeof(uint64_t), print_raw_bins);
     return STATUS_OK;
 }
 

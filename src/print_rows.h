@@ -2,7 +2,7 @@
  * How the rows of a histogram are printed, wherever they come from: what is selected, in which
  * format. A format is a row of the table in print_rows.c and a file, print_<format>.c.
  *
- * Nothing here is thread-safe.
+ * Nothing here is thread-safe, but what print_rows_in_parts says.
  */
 #ifndef GPUHIST_PRINT_ROWS_H
 #define GPUHIST_PRINT_ROWS_H
@@ -65,5 +65,13 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
 
 /* How a format goes through the rows: batch by batch. */
 #define PRINT_ROWS_BATCH 256
+
+/*
+ * Writes the rows of a table by calling `write`, which writes row_bytes a row at the most, and
+ * looks at nothing but a row to write it. Where there are many, it is called by several threads at
+ * once for parts of them, in pieces of less than 64 KiB.
+ */
+void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
+                         void (*write)(struct writer *writer, const struct print_table *part));
 
 #endif

@@ -2,7 +2,8 @@
  * The rows of a histogram: its bins in ascending order and how often each was met, as that which
  * prints them sees them, however the histogram is kept.
  *
- * Not thread-safe: the partial is settled, and nobody adds to it.
+ * The partial is settled, and nobody adds to it: copies may be read by different threads, where
+ * that is said.
  */
 #ifndef GPUHIST_ROWS_H
 #define GPUHIST_ROWS_H
@@ -35,6 +36,12 @@ struct rows {
     size_t (*read)(struct rows *rows, struct rows_row *out, size_t room);
     /* Reads the counts alone, with zeros, in less time; NULL: there is no such way. */
     size_t (*read_counts)(struct rows *rows, uint64_t *counts, size_t room);
+    /*
+     * Leaves the part `part` of so many equal ones, of rows of which none has been read. Their
+     * copies are read by several threads at once. NULL: there is no such way.
+     */
+    void (*narrow)(struct rows *rows, uint64_t part, uint64_t parts);
+    uint64_t most; /* rows that there can be; where there is `narrow` */
 };
 
 struct histogram;

@@ -230,6 +230,7 @@ void rows_list_begin(struct rows *rows, const struct rows *from, const struct ro
     rows->next[1] = 0;
     rows->read = rows_list_read;
     rows->read_counts = NULL;
+    rows->narrow = NULL;
 }
 
 void rows_list_destroy(struct rows_list *list)

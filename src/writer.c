@@ -16,13 +16,14 @@
 #define WRITER_RESERVE_BYTES ((size_t)64 << 10)
 
 struct writer {
-    const char *name;        /* NULL: standard output */
-    struct output_file file; /* fd alone is used for standard output */
+    const char *name;        /* NULL: standard output, or memory */
+    struct output_file file; /* fd alone is used for standard output; of memory it is -1 */
     int error;               /* errno of the first write that failed */
     uint64_t written;        /* bytes, by the file's end, */
     uint64_t skipped;        /* and those to come that it has already */
     size_t used;
-    char buffer[WRITER_BUFFER_BYTES];
+    size_t capacity;
+    char buffer[]; /* [capacity] */
 };
 
 static enum status writer_fail(const char *name, int error, struct failure *failure)
@@ -40,17 +41,24 @@ enum status writer_check(const char *name, struct failure *failure)
     return error == 0 ? STATUS_OK : writer_fail(name, error, failure);
 }
 
+struct writer *writer_create_memory(size_t capacity)
+{
+    struct writer *made = malloc(sizeof *made + capacity);
+
+    if (made)
+        *made = (struct writer){.file = {.fd = -1}, .capacity = capacity};
+    return made;
+}
+
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure)
 {
-    struct writer *made = malloc(sizeof *made);
+    struct writer *made = writer_create_memory(WRITER_BUFFER_BYTES);
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for the output");
 
     made->name = name;
-    made->written = made->skipped = 0;
     made->file = (struct output_file){.fd = STDOUT_FILENO, .is_stream = true};
     made->error = name ? output_file_open(&made->file, name) : 0;
-    made->used = 0;
     if (made->error != 0) {
         writer_fail(name, made->error, failure);
         writer_discard(made);
@@ -93,7 +101,7 @@ static void writer_empty(struct writer *writer)
 
 char *writer_reserve(struct writer *writer, size_t bytes)
 {
-    if (bytes > sizeof writer->buffer - writer->used)
+    if (bytes > writer->capacity - writer->used)
         writer_empty(writer);
     return writer->buffer + writer->used;
 }
@@ -105,13 +113,26 @@ void writer_commit(struct writer *writer, size_t bytes)
 
 void writer_write(struct writer *writer, const void *data, size_t bytes)
 {
-    if (bytes > WRITER_RESERVE_BYTES) {
+    if (bytes >= WRITER_RESERVE_BYTES) {
         writer_empty(writer);
         writer_put(writer, data, bytes);
     } else if (bytes > 0) {
         memcpy(writer_reserve(writer, bytes), data, bytes);
         writer_commit(writer, bytes);
     }
+}
+
+void writer_write_memory(struct writer *writer, struct writer *memory)
+{
+    if (writer->error == 0)
+        writer->error = memory->error;
+    writer_write(writer, memory->buffer, memory->used);
+    memory->used = 0;
+}
+
+bool writer_has_failed(const struct writer *writer)
+{
+    return writer->error != 0;
 }
 
 bool writer_is_stream(const struct writer *writer)

@@ -43,6 +43,18 @@ void writer_write(struct writer *writer, const void *data, size_t bytes);
  */
 bool writer_is_stream(const struct writer *writer);
 
+/* Whether a write has failed: what is written from then on goes nowhere. */
+bool writer_has_failed(const struct writer *writer);
+
+/*
+ * A writer that keeps what is written in memory: `capacity` bytes at the most, in pieces of less
+ * than 64 KiB; more is an error. NULL if there is no memory. To be discarded.
+ */
+struct writer *writer_create_memory(size_t capacity);
+
+/* Writes what such a writer keeps, which then keeps nothing. Its error becomes the writer's. */
+void writer_write_memory(struct writer *writer, struct writer *memory);
+
 /* Writes out what is buffered. Fails with STATUS_DATA if this or any write before it failed. */
 enum status writer_flush(struct writer *writer, struct failure *failure);
 

@@ -121,9 +121,9 @@ def cases():
                device=True)
     yield Case("text in many chunks", small(["reduce", "sum,max", "in"]), reduced(NOISE),
                files={"in": b"".join(b"%d\n" % value for value in NOISE)})
-    yield Case("a large result", small(["--bins", "40K", "--zeros", "-o", "out", "in"]),
+    yield Case("a large result, in parts", small(["--bins", "200K", "--zeros", "-o", "out", "in"]),
                files={"in": BINARY}, written={"out": b"".join(
-                   b"%d\t%d\n" % (value, count[value]) for value in range(40000))})
+                   b"%d\t%d\n" % (value, count[value]) for value in range(200000))})
     yield Case("results so far", small(["count", "--all", "--every", "1h", "-o", "/dev/stdout"]),
                b"%d\n" % len(VALUES), stdin=BINARY)
     automatic = collections.Counter(value // 20 * 20 for value in VALUES)  # 50 bins

@@ -21,6 +21,8 @@ check_formats() {
 
 @test "quantiles are those of numpy" { check_formats numpy_quantiles; }
 
+@test "many bins: the same rows whatever the number of threads" { check_formats parts; }
+
 @test "plots: counts, bars, width, groups, gaps" { check_formats plots; }
 
 @test "plots by count, of the top, with columns and quantiles" { check_formats sorted_plots; }

@@ -3,10 +3,12 @@
 usage: formats.py GPUHIST TEST
 """
 
+import bisect
 import csv
 import decimal
 import fcntl
 import fractions
+import functools
 import io
 import itertools
 import json
@@ -200,6 +202,77 @@ def test_numpy_quantiles():
     wanted = numpy.percentile(values, percents, method="inverted_cdf")
     out, _, _ = gpuhist(["--bins", "1000", "--quantiles", ",".join(map(str, percents))], values)
     expect_equal([int(line.split()[1]) for line in out.splitlines()], [int(v) for v in wanted])
+
+
+# --- many bins, which several threads print ------------------------------------------------------
+
+def rounded_percent(part, whole):
+    """As percent(), of integers alone."""
+    quotient, rest = divmod(part * 10 ** 6, whole)
+    quotient += 2 * rest > whole or (2 * rest == whole and quotient % 2)
+    return f"{quotient // 10000}.{quotient % 10000:04}"
+
+
+def table_of(edges, values, extra):
+    """The names of the columns, and the rows as tsv; and the counts of all bins."""
+    counts = [0] * (len(edges) - 1)
+    for value in values:
+        counts[bisect.bisect(edges, value) - 1] += 1
+    share = functools.cache(lambda count: rounded_percent(count, len(values)))
+    is_unit = all(high == low + 1 for low, high in zip(edges, edges[1:]))
+    lines, total = [], 0
+    for low, high, count in zip(edges, edges[1:], counts):
+        if not count and "--zeros" not in extra:
+            continue
+        total += count
+        cells = [low, count] if is_unit else [low, high, count]
+        cells += [share(count)] if "--percent" in extra else []
+        cells += [total] if "--cumulative" in extra else []
+        lines.append("\t".join(map(str, cells)) + "\n")
+    names = ["value" if is_unit else "low,high", "count"]
+    names += [option[2:] for option in extra if option != "--zeros"]
+    return ",".join(names), "".join(lines), counts
+
+
+def check_parts(arguments, edges, values, extra=()):
+    """Whatever the number of threads: all rows of tsv, csv and raw, in their order."""
+    names, tsv, counts = table_of(edges, values, extra)
+    wanted = {"tsv": tsv.encode(), "csv": f"{names}\n{tsv}".replace("\t", ",").encode()}
+    if not extra:
+        wanted["raw"] = struct.pack(f"<{len(counts)}Q", *counts)
+    with open("in", "wb") as file:
+        file.write(struct.pack(f"<{len(values)}q", *values))
+    for threads in "1", "2", "3", "16", None:
+        for name, output in wanted.items():
+            command = [GPUHIST, *arguments, *extra, "-t", "i64", "--binary", "--format", name,
+                       *(["--threads", threads] if threads else []), "in"]
+            run = subprocess.run(command, capture_output=True, timeout=60)
+            expect((run.stdout, run.stderr, run.returncode) == (output, b"", 0), command)
+
+
+def test_parts():
+    dice = random.Random(11)
+    many = 300001
+    bins = ["--bins", str(many)]
+    edges = list(range(many + 1))
+    everywhere = [min(int(dice.expovariate(1 / 90000)), many - 1) for _ in range(150000)]
+    check_parts(bins, edges, everywhere)
+    check_parts(bins, edges, everywhere, ["--percent"])
+    check_parts(bins, edges, everywhere, ["--cumulative"])
+    check_parts(bins, edges, [0, 8191, 8192, 16384, 200000, many - 1], ["--zeros"])
+    check_parts(bins, edges, [many - 1] * 5)
+    check_parts(bins, edges, [])
+    # Few values in many bins; negative ones; bins of a width, whose last one is cut; any edges.
+    check_parts(["--bins", "1M", "--range", "-900K:100K"], list(range(-900000, 100001)),
+                [dice.randrange(-900000, 100000) for _ in range(100)])
+    wide = list(range(-10 ** 15, -10 ** 15 + 3 * many, 3)) + [-10 ** 15 + 3 * many - 1]
+    values = [dice.randrange(wide[0], wide[-1]) for _ in range(100000)]
+    range_of = ["--range", f"{wide[0]}:{wide[-1]}"]
+    check_parts(["--width", "3", *range_of], wide, values, ["--zeros", "--percent"])
+    uneven = list(itertools.accumulate((dice.randrange(1, 9) for _ in range(150000)), initial=-7))
+    with open("edges", "w") as file:
+        file.write(" ".join(map(str, uneven)))
+    check_parts(["--edges", "@edges"], uneven, [dice.randrange(-7, uneven[-1]) for _ in range(9000)])
 
 
 # --- plots ---------------------------------------------------------------------------------------

@@ -128,8 +128,10 @@ setup() {
         run --separate-stderr bash -c '"$GPUHIST" "$@" >/dev/full' - $arguments
         assert_failed 1 "No space left on device"
     done
-    gpuhist --bins 5M --zeros in >/dev/full 2>err && false
-    [ "$(cat err)" = "gpuhist: cannot write standard output: No space left on device" ]
+    for threads in 1 2 16; do
+        gpuhist --bins 5M --zeros --threads $threads in >/dev/full 2>err && false
+        [ "$(cat err)" = "gpuhist: cannot write standard output: No space left on device" ]
+    done
 }
 
 @test "closed standard output is an error, and no file opened instead of it is touched" {
@@ -149,13 +151,24 @@ setup() {
 }
 
 @test "a closed pipe: SIGPIPE ends it, and where that is ignored, an error" {
-    run bash -c '"$GPUHIST" --bins 1M --zeros in | true; echo "${PIPESTATUS[0]}"'
-    [ "$output" = 141 ]
-    run bash -c 'trap "" PIPE; { "$GPUHIST" --bins 1M --zeros in; echo "$?" >&2; } | true'
-    [ "$output" = $'gpuhist: cannot write standard output: Broken pipe\n1' ]
+    for threads in 1 2 16; do
+        export threads
+        run bash -c '"$GPUHIST" --bins 1M --zeros --threads $threads in | true
+            echo "${PIPESTATUS[0]}"'
+        [ "$output" = 141 ]
+        run bash -c '"$GPUHIST" --bins 1M --zeros --threads $threads in | head -n 1
+            echo "${PIPESTATUS[0]}"'
+        [ "$output" = $'0\t0\n141' ]
+        run bash -c 'trap "" PIPE
+            { "$GPUHIST" --bins 1M --zeros --threads $threads in; echo "$?" >&2; } | true'
+        [ "$output" = $'gpuhist: cannot write standard output: Broken pipe\n1' ]
+    done
 }
 
 @test "5M bins with --zeros are 5M numbered lines" {
-    gpuhist --bins 5M --zeros in >out
-    seq 0 4999999 | awk '{ print $1 "\t" ($1 == 1 ? 1 : $1 == 2 ? 2 : 0) }' | cmp - out
+    seq 0 4999999 | awk '{ print $1 "\t" ($1 == 1 ? 1 : $1 == 2 ? 2 : 0) }' >numbered
+    for threads in 1 2 16; do
+        gpuhist --bins 5M --zeros --threads $threads -o out in
+        cmp numbered out
+    done
 }

@@ -507,6 +507,17 @@ static void test_large(void)
     table_close(&table);
 }
 
+/* What the 32-bit part of a region holds. */
+static uint64_t staged_sum(const struct histogram *histogram, size_t region)
+{
+    size_t end = (region + 1) * HISTOGRAM_REGION_BINS;
+    uint64_t sum = 0;
+
+    for (size_t i = region * HISTOGRAM_REGION_BINS; i < end && i < histogram->entries; i++)
+        sum += histogram->staged[i];
+    return sum;
+}
+
 /* The 32-bit part of a region is moved on before it takes more than it can. */
 static void test_staged_limit(void)
 {
@@ -524,12 +535,103 @@ static void test_staged_limit(void)
             table.wanted[HISTOGRAM_REGION_BINS + residuals[i]]++;
         }
         histogram_add_residuals(table.histogram, 1, residuals, n);
-        uint64_t staged = 0;
-        for (size_t i = 0; i < table.histogram->entries; i++)
-            staged += table.histogram->staged[i];
-        held = held && staged <= LIMIT && table_matches(&table);
+        held = held && staged_sum(table.histogram, 0) == 0 &&
+               staged_sum(table.histogram, 1) <= LIMIT && table_matches(&table);
     }
     tap_ok(held, "staged counters never hold more than their limit, and lose nothing");
+    table_close(&table);
+}
+
+/* Adds n times `count` from an entry on, with 32 bits. */
+static void add_equal32(struct table *table, size_t first, uint32_t count, size_t n)
+{
+    uint32_t *counts = must(calloc(n, sizeof *counts));
+
+    for (size_t i = 0; i < n; i++) {
+        counts[i] = count;
+        table->wanted[first + i] += count;
+    }
+    histogram_add_counts32(table->histogram, first, counts, n);
+    free(counts);
+}
+
+/* What has room in the 32-bit part of its region goes there, what has not to the 64-bit part. */
+static void test_add_staged(uint32_t limit)
+{
+    enum { REGION = HISTOGRAM_REGION_BINS };
+    struct table table;
+
+    table_open(&table, 3 * REGION);
+    const struct histogram *histogram = table.histogram;
+    table.histogram->staged_limit = limit;
+    add_equal32(&table, 5, limit, 1);
+    tap_ok(histogram->staged[5] == limit && table_matches(&table),
+           "limit %u: a sum at the limit stays in 32 bits", limit);
+    add_equal32(&table, 5, 0, 3);
+    add_equal32(&table, 6, 1, 1);
+    tap_ok(staged_sum(histogram, 0) == limit && histogram->counts[6] == 1 && table_matches(&table),
+           "limit %u: one more goes to 64 bits, and moves nothing", limit);
+    add_equal32(&table, REGION, limit / 2, 2);
+    add_equal32(&table, REGION, limit, 2);
+    tap_ok(staged_sum(histogram, 1) == limit / 2 * 2 && histogram->counts[REGION + 1] == limit &&
+               table_matches(&table),
+           "limit %u: a sum beyond the limit goes to 64 bits altogether", limit);
+    add_equal32(&table, 2 * REGION - 2, limit / 3, 4);
+    tap_ok(staged_sum(histogram, 2) == limit / 3 * 2 &&
+               histogram->counts[2 * REGION - 1] == limit / 3 && table_matches(&table),
+           "limit %u: of counts in two regions each part goes where it has room", limit);
+    table_close(&table);
+}
+
+/* Adds ones of a region, given as residuals, in one of three ways. */
+static void add_ones(struct table *table, size_t way, size_t region, const uint16_t *residuals,
+                     size_t n)
+{
+    static uint32_t counts[HISTOGRAM_REGION_BINS];
+    size_t first = region * HISTOGRAM_REGION_BINS;
+
+    memset(counts, 0, sizeof counts);
+    for (size_t i = 0; i < n; i++) {
+        counts[residuals[i]]++;
+        table->wanted[first + residuals[i]]++;
+    }
+    if (way == 0)
+        histogram_add_residuals(table->histogram, region, residuals, n);
+    else if (way == 1)
+        histogram_add_region(table->histogram, region, counts, (uint32_t)n);
+    else
+        histogram_add_counts32(table->histogram, first, counts, HISTOGRAM_REGION_BINS);
+}
+
+/* All ways to add, in turn: no region holds more than its limit, and nothing is lost. */
+static void test_add_mixed(void)
+{
+    enum { REGIONS = 3, LIMIT = 5000, MOST = 600 };
+    uint64_t counts64[MOST];
+    uint16_t residuals[MOST];
+    struct table table;
+    uint64_t state = 8;
+    bool held = true;
+
+    table_open(&table, REGIONS * HISTOGRAM_REGION_BINS);
+    table.histogram->staged_limit = LIMIT;
+    for (size_t round = 0; round < 2000 && held; round++) {
+        size_t region = tap_random(&state) % REGIONS;
+        size_t n = tap_random(&state) % MOST + 1;
+        for (size_t i = 0; i < n; i++)
+            residuals[i] = (uint16_t)(tap_random(&state) % HISTOGRAM_REGION_BINS);
+        add_ones(&table, round % 3, region, residuals, n);
+        held = staged_sum(table.histogram, region) <= LIMIT;
+        if (round % 50 > 0)
+            continue;
+        size_t first = tap_random(&state) % (table.histogram->entries - n);
+        for (size_t i = 0; i < n; i++)
+            table.wanted[first + i] += counts64[i] = tap_random(&state) >> 20;
+        histogram_add_counts64(table.histogram, first, counts64, n);
+        held = held && table_matches(&table) &&
+               histogram_elements(table.histogram) == histogram_total(table.histogram);
+    }
+    tap_ok(held && table_matches(&table), "all ways to add in turn lose nothing");
     table_close(&table);
 }
 
@@ -553,6 +655,9 @@ int main(void)
     test_totals();
     test_large();
     test_staged_limit();
+    test_add_staged(100);
+    test_add_staged(UINT32_MAX);
+    test_add_mixed();
     test_null();
     return tap_done();
 }

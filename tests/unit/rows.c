@@ -117,6 +117,29 @@ static bool reads_counts(struct rows rows, const struct rows_row *expected, size
     return !rows.read_counts || i == n || tap_note("%zu counts, not %zu", i, n);
 }
 
+/* Whether the parts of the rows, one behind the other, are those. */
+static bool reads_parts(const struct rows *rows, const struct rows_row *expected, size_t n,
+                        size_t parts)
+{
+    size_t most = ((size_t)rows->most + parts - 1) / parts;
+    size_t i = 0;
+
+    for (size_t part = 0; part < parts; part++) {
+        struct rows_row batch[BATCH];
+        struct rows own = *rows;
+        size_t got;
+        size_t end = i + most;
+        rows->narrow(&own, part, parts);
+        while ((got = own.read(&own, batch, BATCH)) > 0) {
+            for (size_t j = 0; j < got; j++, i++) {
+                if (i == n || i == end || !is_row(&batch[j], &expected[i]))
+                    return tap_note("row %zu of %zu, in part %zu of %zu", i, n, part, parts);
+            }
+        }
+    }
+    return i == n || tap_note("%zu rows in %zu parts, not %zu", i, parts, n);
+}
+
 static void sort_by_count(struct rows_row *rows, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -194,6 +217,8 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
             sum += expected[j].count;
         passed = sum == rows.inside && reads(rows, expected, n) &&
                  (!zeros || (rows.read_counts && reads_counts(rows, expected, n)));
+        for (size_t parts = 1; parts <= 3000 && passed; parts = 3 * parts - 1)
+            passed = reads_parts(&rows, expected, n, parts);
         is_plotted = plots(&rows, expected, n, is_powers(&job) ? 129 : 2 * PLOT_LINES_MAX);
         sort_by_count(expected, n);
         passed = passed && lists(&rows, expected, n, 0) && lists(&rows, expected, n, 1) &&
@@ -202,6 +227,41 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
     }
     tap_ok(passed, "%s: rows, by bin and by count", name);
     tap_ok(is_plotted, "%s: the lines of a plot", name);
+    job_destroy(&job);
+}
+
+/* Whole regions without a value are no rows, and no counters are lost that lie at their borders. */
+static void test_regions(void)
+{
+    enum { REGION = HISTOGRAM_REGION_BINS, REGIONS = 40 };
+    static const size_t bins[] = {0,          3 * REGION - 1,  3 * REGION,  5 * REGION + 7,
+                                  9 * REGION, 10 * REGION - 1, 11 * REGION, REGIONS * REGION - 1};
+    enum { VALUES = sizeof bins / sizeof *bins };
+    struct rows_row expected[VALUES];
+    struct histogram *histogram = NULL;
+    struct failure failure;
+    struct job job = {.operation = OPERATION_HISTOGRAM};
+    struct rows rows;
+    uint64_t elements = 0;
+
+    element_parse("i32", &job.element);
+    binning_init(&job.binning, &job.element, -5, REGIONS * REGION - 5, REGIONS * REGION, &failure);
+    histogram_create(&job, &histogram, &failure);
+    for (size_t i = 0; i < VALUES; i++) {
+        const uint64_t count64 = i + 1;
+        const uint32_t count32 = (uint32_t)count64;
+        if (i % 2)
+            histogram_add_counts32(histogram, bins[i], &count32, 1);
+        else
+            histogram_add_counts64(histogram, bins[i], &count64, 1);
+        __int128 low = (__int128)bins[i] - 5;
+        expected[i] = (struct rows_row){.low = low, .high = low + 1, .count = count64};
+        elements += count64;
+    }
+    bool passed = histogram_finish(histogram, &job, elements, &failure) == STATUS_OK;
+    histogram_rows_begin(&rows, &job, histogram, false);
+    tap_ok(passed && reads(rows, expected, VALUES), "rows far apart, at the borders of regions");
+    histogram_destroy(histogram);
     job_destroy(&job);
 }
 
@@ -245,6 +305,7 @@ int main(void)
     test_form(BINNING_EDGES, "edges", false);
     test_form(BINNING_LOG2, "powers of 2", true);
     test_form(BINNING_LOG10_64, "powers of 10", true);
+    test_regions();
     test_sparse(1);
     test_sparse(3);
     test_sparse(10000000000000000);

@@ -161,7 +161,7 @@ static void test_shape(const struct shape *shape)
     require(histogram_create(&job, &histogram, &failure), &failure);
     for (size_t i = 0; i < histogram->entries; i++) {
         uint64_t count = tap_random(&random) % 3 == 0 ? tap_random(&random) >> 32 : 0;
-        histogram->counts[i] = count;
+        histogram_put(histogram, i, count);
         elements += count;
     }
     require(histogram_finish(histogram, &job, elements, &failure), &failure);
@@ -314,7 +314,7 @@ static void test_damages(void)
 
     make_job(&job, &shapes[0]);
     require(histogram_create(&job, &histogram, &failure), &failure);
-    histogram->counts[7] = 300;
+    histogram_put(histogram, 7, 300);
     test_damage("a histogram", &job, histogram);
     histogram_destroy(histogram);
 
