@@ -175,6 +175,14 @@ static size_t faults_cut(enum faults_function function, size_t bytes)
     return faults.is_short && bytes > 1 && faults_strike(function) ? 1 : bytes;
 }
 
+#ifdef HAVE_CUDA
+/* What is told of a release that is to fail: it is done all the same. */
+static cudaError_t faults_released(cudaError_t result)
+{
+    return result == cudaSuccess ? cudaErrorUnknown : result;
+}
+#endif
+
 #undef FAULT_TRANSFER
 #undef FAULT_VARIADIC
 #undef FAULT_CUDA
