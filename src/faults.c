@@ -446,6 +446,7 @@ static int faults_run_series(const char *directory, char *wanted, int argc, char
             faults.call++;
         } while (atomic_load(&faults_struck));
     }
+    dup2(series.messages, STDERR_FILENO); /* for who has something to say at the end */
     return 0;
 }
 
