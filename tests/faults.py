@@ -11,9 +11,11 @@ import collections
 import concurrent.futures
 import errno
 import gzip
+import itertools
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -202,39 +204,30 @@ def write_files(case, directory):
 
 
 def called(case, engine):
-    """The functions that a run without a fault calls."""
+    """How often a run without a fault calls each function."""
     with tempfile.TemporaryDirectory() as directory, tempfile.NamedTemporaryFile() as record:
         write_files(case, directory)
         environment = {**os.environ, "GPUHIST_FAULT": "record", "GPUHIST_FAULT_MARK": record.name}
         subprocess.run(command(case, engine), cwd=directory, env=environment, check=True,
                        input=case.stdin or b"", capture_output=True, timeout=SECONDS)
-        calls = array.array("L", content(record.name))
-    return {name for name, count in zip(NAMES, calls) if count > 0}
+        return dict(zip(NAMES, array.array("L", content(record.name))))
 
 
 class Run:
-    """One run of a case with one fault, in a directory of its own."""
+    """What came of one run of a case with one fault, in a directory of its own."""
 
-    def __init__(self, case, fault, engine):
+    def __init__(self, case, engine, function, n, mode):
         self.case = case
-        self.what = f"{case.name}, engine {engine}, {fault}"
-        with tempfile.TemporaryDirectory() as directory, \
-                tempfile.NamedTemporaryFile(prefix="faults-mark-") as mark:
-            os.unlink(mark.name)
-            write_files(case, directory)
-            environment = {**os.environ, "GPUHIST_FAULT": fault, "GPUHIST_FAULT_MARK": mark.name}
-            try:
-                done = subprocess.run(command(case, engine), cwd=directory, env=environment,
-                                      input=case.stdin or b"", capture_output=True,
-                                      timeout=SECONDS)
-            except subprocess.TimeoutExpired:
-                raise SystemExit(f"{self.what}: it hangs")
-            self.struck = os.path.exists(mark.name)
-            if not self.struck:
-                open(mark.name, "w").close()
-            self.status, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
-            self.left = {name: content(os.path.join(directory, name))
-                         for name in os.listdir(directory)}
+        self.engine = engine
+        self.function = function
+        self.n = n
+        self.mode = mode
+        self.what = f"{case.name}, engine {engine}, {function}:{n}{mode}"
+
+    def set(self, struck, status, stdout, stderr, directory):
+        """`struck`: the fault came."""
+        self.struck, self.status, self.stdout, self.stderr = struck, status, stdout, stderr
+        self.left = {name: content(os.path.join(directory, name)) for name in os.listdir(directory)}
 
     def check(self, right, what):
         if not right:
@@ -260,41 +253,170 @@ class Run:
             self.check(data == case.files.get(name) or data == case.written.get(name),
                        f"{name} is left as {data[:100]!r}")
 
+    def judge(self):
+        """Whether all is as it is to be with this fault."""
+        is_device = is_of_device(self.function)
+        can_repeat = is_device and self.engine == "auto" and self.case.stdin is None
+        if not self.struck or self.status == 0:
+            self.check_done(again=self.struck and can_repeat)
+            return
+        self.check(self.mode in ("", "+"), "this is no failure")
+        self.check(not can_repeat, "the CPU did not do it again")
+        starts = self.function in CUDA_STARTS and self.mode == "+" and self.n == 1
+        self.check(not (starts and self.engine == "auto"), "the CPU did not do the work")
+        statuses = [1] if self.engine != "cuda" else [3] if is_device else [1, 3]
+        self.check_failed(statuses, printed=self.function in ("close", "dup"))
 
-def count_up(case, function, mode, engine, most=None):
-    """Lets one call after the other fail, or the first `most`; returns how many there were."""
-    n = 1
-    is_device = is_of_device(function)
-    can_repeat = is_device and engine == "auto" and case.stdin is None
-    while True:
-        run = Run(case, f"{function}:{n}{mode}", engine)
-        if not run.struck or run.status == 0:
-            run.check_done(again=run.struck and can_repeat)
-        else:
-            run.check(mode in ("", "+"), "this is no failure")
-            run.check(not can_repeat, "the CPU did not do it again")
-            starts = function in CUDA_STARTS and mode == "+" and n == 1
-            run.check(not (starts and engine == "auto"), "the CPU did not do the work")
-            statuses = [1] if engine != "cuda" else [3] if is_device else [1, 3]
-            run.check_failed(statuses, printed=function in ("close", "dup"))
+
+def run_apart(case, engine, function, n, mode):
+    """A run in a process of its own."""
+    run = Run(case, engine, function, n, mode)
+    with tempfile.TemporaryDirectory() as directory, \
+            tempfile.NamedTemporaryFile(prefix="faults-mark-") as mark:
+        os.unlink(mark.name)
+        write_files(case, directory)
+        environment = {**os.environ, "GPUHIST_FAULT": f"{function}:{n}{mode}",
+                       "GPUHIST_FAULT_MARK": mark.name}
+        try:
+            done = subprocess.run(command(case, engine), cwd=directory, env=environment,
+                                  input=case.stdin or b"", capture_output=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            raise SystemExit(f"{run.what}: it hangs")
+        struck = os.path.exists(mark.name)
+        if not struck:
+            open(mark.name, "w").close()
+        run.set(struck, done.returncode, done.stdout, done.stderr, directory)
+    return run
+
+
+def runs_apart(case, function, mode, engine, most=None):
+    """Lets one call after the other fail, or the first `most`, each in a process of its own."""
+    for n in itertools.count(1):
+        run = run_apart(case, engine, function, n, mode)
+        yield run
         if not run.struck or n == most:
-            return n if run.struck else n - 1
-        n += 1
+            return
+
+
+class Series:
+    """
+    Lets one call after the other fail of each (function, mode), all in one process, as src/faults.c
+    tells of GPUHIST_FAULT_SERIES.
+    """
+
+    def __init__(self, case, engine):
+        self.case = case
+        self.engine = engine
+        self.faults = []
+        self.room = 0  # for so many runs
+
+    def add(self, function, mode, calls):
+        """`calls`: so often a run without a fault calls it; another may do so more often."""
+        self.faults.append(f"{function}:*{mode}")
+        self.room += 2 * calls + 10
+
+    def path(self, name):
+        return os.path.join(self.directory, str(name))
+
+    def make_files(self):
+        """What the runs find: links, and copies where the program writes."""
+        files = self.path("files")
+        os.mkdir(files)
+        write_files(self.case, files)
+        if self.case.stdin is not None:
+            with open(self.path("stdin"), "wb") as file:
+                file.write(self.case.stdin)
+        for k in range(1, self.room + 1):
+            os.mkdir(self.path(k))
+            for name in self.case.files:
+                give = shutil.copyfile if name in self.case.written else os.link
+                give(os.path.join(files, name), os.path.join(self.path(k), name))
+
+    def told(self, k):
+        """What stands in the status file of a run: a line while it runs, two when it has ended."""
+        name = self.path(f"{k}.status")
+        return content(name).decode().splitlines() if os.path.exists(name) else []
+
+    def ended(self):
+        """How many runs have ended."""
+        return next(k for k in itertools.count(1) if len(self.told(k)) < 2) - 1
+
+    def fail(self, what):
+        k = self.ended() + 1
+        fault = self.told(k)[0] if self.told(k) else "not begun"
+        stderr = content(self.path("stderr"))
+        if self.told(k):
+            stderr += content(self.path(f"{k}.stderr"))
+        raise SystemExit(f"{self.case.name}, engine {self.engine}, {fault}, run {k} of a series: "
+                         f"{what}; stderr:\n{stderr.decode()[:3000]}")
+
+    def run(self):
+        """Returns the exit status, which is none of the runs'."""
+        environment = {**os.environ, "GPUHIST_FAULT": ",".join(self.faults),
+                       "GPUHIST_FAULT_SERIES": self.directory}
+        ended = None
+        with open(self.path("stderr"), "wb") as stderr, \
+                subprocess.Popen(command(self.case, self.engine), env=environment, stderr=stderr,
+                                 stdin=subprocess.DEVNULL, stdout=stderr) as process:
+            while process.poll() is None:
+                try:
+                    process.wait(SECONDS)
+                except subprocess.TimeoutExpired:
+                    if ended == self.ended():
+                        process.kill()
+                        self.fail("it hangs")
+                    ended = self.ended()
+        return process.returncode
+
+    def runs(self):
+        with tempfile.TemporaryDirectory(prefix="faults-series-") as self.directory:
+            self.make_files()
+            status = self.run()
+            complete = 0
+            for k in range(1, self.ended() + 1):
+                fault, ending = self.told(k)
+                function, n, mode = re.fullmatch(r"(\w+):(\d+)(.*)", fault).groups()
+                struck, ended_with = (int(word) for word in ending.split())
+                run = Run(self.case, self.engine, function, int(n), mode)
+                run.set(bool(struck), ended_with, content(self.path(f"{k}.stdout")),
+                        content(self.path(f"{k}.stderr")), self.path(k))
+                yield run
+                complete += not run.struck
+            if status != 0 or complete != len(self.faults):
+                self.fail(f"here the series ends, with status {status}")
+
+
+def judge_all(runs):
+    """Returns how many calls of each function failed."""
+    calls = collections.Counter()
+    for run in runs:
+        run.judge()
+        calls[run.function] += run.struck
+    return calls
 
 
 def count_up_all(units):
     """
     Runs all (case, function, mode, engine[, most]) in which the function is called; returns how
-    many calls of each failed.
+    many calls of each failed. Engine "cuda" makes a series of a case's: the process that a GPU is
+    got ready for has to be made once then.
     """
     units = list(units)
-    calls = {unit[1]: 0 for unit in units}
-    runs = list({(unit[0], unit[3]) for unit in units})
+    calls = collections.Counter({unit[1]: 0 for unit in units})
+    pairs = list({(unit[0], unit[3]) for unit in units})
+    series = {case: Series(case, engine) for case, engine in pairs if engine == "cuda"}
+    apart = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        names = dict(zip(runs, pool.map(lambda run: called(*run), runs)))
-        units = [unit for unit in units if unit[1] in names[unit[0], unit[3]]]
-        for unit, count in zip(units, pool.map(lambda unit: count_up(*unit), units)):
-            calls[unit[1]] += count
+        called_by = dict(zip(pairs, pool.map(lambda pair: called(*pair), pairs)))
+        for case, function, mode, engine, *most in units:
+            count = called_by[case, engine][function]
+            if count > 0 and engine == "cuda":
+                series[case].add(function, mode, count)
+            elif count > 0:
+                apart.append(runs_apart(case, function, mode, engine, *most))
+        every = [*(one.runs() for one in series.values() if one.faults), *apart]
+        for struck in pool.map(judge_all, every):
+            calls.update(struck)
     for function, count in calls.items():
         print(f"{function}: {count} faults")
     return calls
@@ -339,14 +461,18 @@ def test_harmless(engines):
     count_up_all(units)
 
 
+# Those of which a GPU's faults are tried where the CPU takes part as well: test_device tries all.
+SHARED = ("histogram of a file into a file", "many bins, from a pipe",
+          "fields of two files of text", "stalin-sort of a file")
+
+
 def test_cuda(engines):
     if "cuda" not in engines:
         raise SystemExit("no GPU")
-    units = [(case, function) for case in cases() if case.device for function in functions("cuda")]
-    # Where the CPU then does all, it matters less what else does not work any more.
-    count_up_all([(*unit, mode, "cuda") for unit in units for mode in ("", "+")] +
-                 [(*unit, "", "auto") for unit in units] +
-                 [(*unit, "+", "auto", 1) for unit in units])
+    units = [(case, function, mode) for case in cases() if case.device
+             for function in functions("cuda") for mode in ("", "+")]
+    count_up_all([(*unit, "cuda") for unit in units] +
+                 [(*unit, "auto", 1) for unit in units if unit[0].name in SHARED])
 
 
 def test_device(engines):
@@ -363,9 +489,10 @@ def test_device(engines):
 
 def test_cuda_host(engines):
     """What fails on the host while a GPU works."""
-    count_up_all((case, function, mode, engine) for case in cases() if case.device
-                 for function in ("malloc", "calloc", "mmap", "pread", "read", "pthread_create")
-                 for mode in ("", "+") for engine in ("cuda", "auto"))
+    units = [(case, function, mode) for case in cases() if case.device
+             for function in ("malloc", "calloc", "mmap", "pread", "read", "pthread_create")
+             for mode in ("", "+")]
+    count_up_all([(*unit, "cuda") for unit in units] + [(*unit, "auto", 2) for unit in units])
 
 
 GPUHIST = os.path.abspath(sys.argv[1])
