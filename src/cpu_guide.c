@@ -173,35 +173,11 @@ static bool cpu_guide_is_wanted(enum binning_form form)
     }
 }
 
-/* The bin of a distance. */
-static uint32_t cpu_guide_bin(const struct cpu_guide *guide, uint64_t distance)
+uint32_t cpu_guide_bin(const struct cpu_guide *guide, uint64_t distance)
 {
     if (distance > guide->last)
         return guide->binning->bins + (distance <= guide->limit);
     return binning_index(guide->binning, guide->binning->form, guide->low + distance);
-}
-
-/* The distance that a key has. */
-static uint64_t cpu_guide_distance(const struct cpu_guide *guide, uint64_t key)
-{
-    uint64_t distance = key - guide->offset;
-    return cpu_guide_key_bytes(guide->keys) == 8 ? distance : (uint32_t)distance;
-}
-
-uint32_t cpu_guide_settle(const struct cpu_guide *guide, uint32_t bin, uint64_t key)
-{
-    const uint64_t *starts = guide->binning->starts;
-
-    if (bin < guide->mixed)
-        return bin;
-    uint64_t distance = cpu_guide_distance(guide, key);
-    uint64_t x = guide->low + distance - guide->binning->low;
-    if (!starts || distance > guide->last || x == UINT64_MAX) /* as are the starts behind all */
-        return cpu_guide_bin(guide, distance);
-    bin -= guide->mixed;
-    bin += starts[bin + 1] <= x;
-    bin += starts[bin + 1] <= x;
-    return starts[bin + 1] <= x ? cpu_guide_bin(guide, distance) : bin;
 }
 
 /* Sets the word of a bucket: keys of that bin, and of the next one from `threshold` on. */

@@ -136,10 +136,29 @@ static inline __attribute__((always_inline)) uint64_t cpu_guide_find(const struc
     __builtin_unreachable();
 }
 
+/* The bin of a distance, by the binning alone. */
+uint32_t cpu_guide_bin(const struct cpu_guide *guide, uint64_t distance);
+
 /*
  * The bin of a key, or of a pair's distance, that was found as `bin`: that itself, or if its bucket
  * is mixed, one of those that begin there, two as a rule.
  */
-uint32_t cpu_guide_settle(const struct cpu_guide *guide, uint32_t bin, uint64_t key);
+static inline uint32_t cpu_guide_settle(const struct cpu_guide *guide, uint32_t bin, uint64_t key)
+{
+    const uint64_t *starts = guide->binning->starts;
+    uint64_t distance = key - guide->offset;
+
+    if (bin < guide->mixed)
+        return bin;
+    if (cpu_guide_key_bytes(guide->keys) == 4)
+        distance = (uint32_t)distance;
+    uint64_t x = guide->low + distance - guide->binning->low;
+    if (!starts || distance > guide->last || x == UINT64_MAX) /* as are the starts behind all */
+        return cpu_guide_bin(guide, distance);
+    bin -= guide->mixed;
+    bin += starts[bin + 1] <= x;
+    bin += starts[bin + 1] <= x;
+    return starts[bin + 1] <= x ? cpu_guide_bin(guide, distance) : bin;
+}
 
 #endif
