@@ -10,10 +10,11 @@
 #define CPU_TREE_TARGET CPU_ISA_TARGET_AVX512 static inline __attribute__((always_inline))
 
 /*
- * Whole processes by processor time, as a multiple of plain bins of as many, uniform or skewed
- * (Zen 4): 12 bins, 4 levels, int32 1.13 and int64 1.20, by a guide 1.31 and 1.32; 25 bins, 5
- * levels, 1.32 and 1.27, by a guide 1.36 and 1.33; 58 bins, 6 levels, 1.45 and 1.51, by a
- * guide 1.38 and 1.36.
+ * Processor time of whole processes, one thread, 64Mi int32 and 32Mi int64 that are as many in each
+ * bin, seconds (Zen 4): 12 bins, 4 levels, 0.070 and 0.058, by a guide 0.076 and 0.064; 25 bins, 5
+ * levels, 0.075 and 0.064, by a guide the same or 0.079 and 0.066; 58 bins, 6 levels, 0.085 and
+ * 0.077, by a guide 0.079 and 0.067. Powers of 10, 0.076 and 0.065, as if on one side of 0 alone;
+ * with ends on both sides the latter took a guide, 0.069.
  */
 #define CPU_TREE_LEVELS_MIN 4
 #define CPU_TREE_LEVELS_MAX 5
@@ -67,12 +68,26 @@ CPU_TREE_TARGET __m512i cpu_tree_rank64(const struct cpu_tree *tree, unsigned le
     return _mm512_sub_epi64(places, _mm512_set1_epi64(1 << levels));
 }
 
-/* The same of 16 elements of 8 bytes, or of those of `lanes`. */
+/*
+ * The rank of elements of 8 bytes; of mirrored bins that of the magnitude, below 0 if the element
+ * is.
+ */
+CPU_TREE_TARGET __m512i cpu_tree_rank_8(const struct cpu_tree *tree, unsigned levels, bool mirrored,
+                                        __m512i words)
+{
+    if (!mirrored)
+        return cpu_tree_rank64(tree, levels,
+                               _mm512_xor_si512(words, _mm512_set1_epi64((int64_t)tree->bias)));
+    __m512i ranks = cpu_tree_rank64(tree, levels, _mm512_abs_epi64(words));
+    return _mm512_mask_sub_epi64(ranks, _mm512_movepi64_mask(words), _mm512_setzero_si512(), ranks);
+}
+
+/* The same of 16, or of those of `lanes`, in words of 32 bits. */
 CPU_TREE_TARGET __m512i cpu_tree_rank_wide(const struct cpu_tree *tree, unsigned levels,
-                                           bool swapped, const char *elements, __mmask16 lanes)
+                                           bool mirrored, bool swapped, const char *elements,
+                                           __mmask16 lanes)
 {
     const __m512i order = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
-    const __m512i bias = _mm512_set1_epi64((int64_t)tree->bias);
     __m512i low = _mm512_maskz_loadu_epi64((__mmask8)lanes, elements);
     __m512i high = _mm512_maskz_loadu_epi64((__mmask8)(lanes >> 8), elements + 64);
 
@@ -80,22 +95,26 @@ CPU_TREE_TARGET __m512i cpu_tree_rank_wide(const struct cpu_tree *tree, unsigned
         low = _mm512_shuffle_epi8(low, order);
         high = _mm512_shuffle_epi8(high, order);
     }
-    low = cpu_tree_rank64(tree, levels, _mm512_xor_si512(low, bias));
-    high = cpu_tree_rank64(tree, levels, _mm512_xor_si512(high, bias));
+    low = cpu_tree_rank_8(tree, levels, mirrored, low);
+    high = cpu_tree_rank_8(tree, levels, mirrored, high);
     return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(low)),
                               _mm512_cvtepi64_epi32(high), 1);
 }
 
-/* Of 16 elements of 4 bytes, or of those of `lanes`. */
+/* The same of elements of 4 bytes. */
 CPU_TREE_TARGET __m512i cpu_tree_rank_narrow(const struct cpu_tree *tree, unsigned levels,
-                                             bool swapped, const char *elements, __mmask16 lanes)
+                                             bool mirrored, bool swapped, const char *elements,
+                                             __mmask16 lanes)
 {
     const __m512i order = _mm512_set4_epi32(0x0c0d0e0f, 0x08090a0b, 0x04050607, 0x00010203);
     __m512i words = _mm512_maskz_loadu_epi32(lanes, elements);
 
     words = swapped ? _mm512_shuffle_epi8(words, order) : words;
-    words = _mm512_xor_si512(words, _mm512_set1_epi32((int32_t)tree->bias));
-    return cpu_tree_rank32(tree, levels, words);
+    if (!mirrored)
+        return cpu_tree_rank32(tree, levels,
+                               _mm512_xor_si512(words, _mm512_set1_epi32((int32_t)tree->bias)));
+    __m512i ranks = cpu_tree_rank32(tree, levels, _mm512_abs_epi32(words));
+    return _mm512_mask_sub_epi32(ranks, _mm512_movepi32_mask(words), _mm512_setzero_si512(), ranks);
 }
 
 /*
@@ -104,12 +123,13 @@ CPU_TREE_TARGET __m512i cpu_tree_rank_narrow(const struct cpu_tree *tree, unsign
  * the last one: 0 below all bins, bins + 1 above them.
  */
 CPU_TREE_TARGET size_t cpu_tree_group(const struct cpu_tree *tree, unsigned bytes, unsigned levels,
-                                      bool swapped, const char *elements, __mmask16 lanes,
-                                      uint32_t *indexes)
+                                      bool mirrored, bool swapped, const char *elements,
+                                      __mmask16 lanes, uint32_t *indexes)
 {
     const __m512i bins = _mm512_set1_epi32((int32_t)tree->bins);
-    __m512i ranks = bytes == 8 ? cpu_tree_rank_wide(tree, levels, swapped, elements, lanes)
-                               : cpu_tree_rank_narrow(tree, levels, swapped, elements, lanes);
+    __m512i ranks = bytes == 8
+                        ? cpu_tree_rank_wide(tree, levels, mirrored, swapped, elements, lanes)
+                        : cpu_tree_rank_narrow(tree, levels, mirrored, swapped, elements, lanes);
     __m512i begun = _mm512_add_epi32(ranks, _mm512_set1_epi32((int32_t)tree->first));
     __m512i indices = _mm512_sub_epi32(begun, _mm512_set1_epi32(1));
     __mmask16 outside = _mm512_mask_cmpge_epu32_mask(lanes, indices, bins);
@@ -123,40 +143,47 @@ CPU_TREE_TARGET size_t cpu_tree_group(const struct cpu_tree *tree, unsigned byte
 }
 
 CPU_TREE_TARGET size_t cpu_tree_loop(const struct cpu_tree *tree, unsigned bytes, unsigned levels,
-                                     bool swapped, const char *elements, size_t count,
-                                     uint32_t *indexes)
+                                     bool mirrored, bool swapped, const char *elements,
+                                     size_t count, uint32_t *indexes)
 {
     const struct cpu_tree local = *tree; /* no store to indexes can change it */
     size_t outside = 0;
     size_t i = 0;
 
     for (; i + 16 <= count; i += 16)
-        outside += cpu_tree_group(&local, bytes, levels, swapped, elements + i * bytes, UINT16_MAX,
-                                  indexes + i);
+        outside += cpu_tree_group(&local, bytes, levels, mirrored, swapped, elements + i * bytes,
+                                  UINT16_MAX, indexes + i);
     if (i < count)
-        outside += cpu_tree_group(&local, bytes, levels, swapped, elements + i * bytes,
+        outside += cpu_tree_group(&local, bytes, levels, mirrored, swapped, elements + i * bytes,
                                   (__mmask16)((1u << (count - i)) - 1), indexes + i);
     return outside;
 }
 
-#define CPU_TREE_DEFINE(bytes, levels)                                                        \
-    CPU_ISA_TARGET_AVX512 static size_t cpu_tree_index_##bytes##_##levels(                    \
-        const struct cpu_tree *tree, bool swapped, const void *elements, size_t count,        \
-        uint32_t *indexes)                                                                    \
-    {                                                                                         \
-        return swapped ? cpu_tree_loop(tree, bytes, levels, true, elements, count, indexes)   \
-                       : cpu_tree_loop(tree, bytes, levels, false, elements, count, indexes); \
+#define CPU_TREE_DEFINE(bytes, levels, mirrored)                                                  \
+    CPU_ISA_TARGET_AVX512 static size_t cpu_tree_index_##bytes##_##levels##_##mirrored(           \
+        const struct cpu_tree *tree, bool swapped, const void *elements, size_t count,            \
+        uint32_t *indexes)                                                                        \
+    {                                                                                             \
+        return swapped                                                                            \
+                   ? cpu_tree_loop(tree, bytes, levels, mirrored, true, elements, count, indexes) \
+                   : cpu_tree_loop(tree, bytes, levels, mirrored, false, elements, count,         \
+                                   indexes);                                                      \
     }
-CPU_TREE_DEFINE(4, 4)
-CPU_TREE_DEFINE(4, 5)
-CPU_TREE_DEFINE(8, 4)
-CPU_TREE_DEFINE(8, 5)
+CPU_TREE_DEFINE(4, 4, 0)
+CPU_TREE_DEFINE(4, 4, 1)
+CPU_TREE_DEFINE(4, 5, 0)
+CPU_TREE_DEFINE(8, 4, 0)
+CPU_TREE_DEFINE(8, 5, 0)
+CPU_TREE_DEFINE(8, 5, 1)
 
-static cpu_tree_index_function *cpu_tree_choose(unsigned bytes, unsigned levels)
+/* Mirrored are powers of 10 alone: 10 ends of 32 bits, 19 of 64. */
+static cpu_tree_index_function *cpu_tree_choose(unsigned bytes, unsigned levels, bool mirrored)
 {
+    if (mirrored)
+        return bytes == 8 ? cpu_tree_index_8_5_1 : cpu_tree_index_4_4_1;
     if (bytes == 8)
-        return levels == CPU_TREE_LEVELS_MAX ? cpu_tree_index_8_5 : cpu_tree_index_8_4;
-    return levels == CPU_TREE_LEVELS_MAX ? cpu_tree_index_4_5 : cpu_tree_index_4_4;
+        return levels == CPU_TREE_LEVELS_MAX ? cpu_tree_index_8_5_0 : cpu_tree_index_8_4_0;
+    return levels == CPU_TREE_LEVELS_MAX ? cpu_tree_index_4_5_0 : cpu_tree_index_4_4_0;
 }
 
 static bool cpu_tree_is_wanted(const struct job *job)
@@ -172,13 +199,22 @@ static bool cpu_tree_is_wanted(const struct job *job)
     }
 }
 
-/* Of the bins' ends, those that values of the type may be on either side of: the first, and after
- * the last. */
+/*
+ * Whether bins lie on both sides of 0 alike, so that it does to search magnitudes, of which the
+ * greatest is no power of 10.
+ */
+static bool cpu_tree_is_mirrored(const struct job *job)
+{
+    return job->binning.base == 10 && job->element.is_signed;
+}
+
+/* Of the bins' ends, those that values of the type may be on either side of, magnitudes of mirrored
+ * ones: the first, and after the last. */
 static void cpu_tree_find_ends(const struct job *job, uint32_t *first, uint32_t *after)
 {
     const uint32_t ends = job->binning.bins + 1;
 
-    *first = 0;
+    *first = cpu_tree_is_mirrored(job) ? job->binning.zero + 1 : 0;
     while (*first < ends && binning_edge(&job->binning, *first) <= element_min(&job->element))
         ++*first;
     *after = *first;
@@ -218,9 +254,10 @@ void cpu_tree_init(struct cpu_tree *tree, const struct job *job)
         return;
     while (after - tree->first >= (uint32_t)1 << levels)
         levels++;
-    tree->bias = element->is_signed ? (uint64_t)1 << (8 * element->bytes - 1) : 0;
+    bool mirrored = cpu_tree_is_mirrored(job);
+    tree->bias = element->is_signed && !mirrored ? (uint64_t)1 << (8 * element->bytes - 1) : 0;
     cpu_tree_fill(tree, job, levels, after);
-    tree->index = cpu_tree_choose(element->bytes, levels);
+    tree->index = cpu_tree_choose(element->bytes, levels, mirrored);
 }
 
 #else

@@ -25,13 +25,14 @@ typedef size_t cpu_tree_index_function(const struct cpu_tree *tree, bool swapped
                                        const void *elements, size_t count, uint32_t *indexes);
 
 /*
- * Words are compared as unsigned ones, after `bias` is xored to them. A node is one less than the
+ * Words are compared as unsigned ones, after `bias` is xored to them; of powers of 10 of signed
+ * elements, magnitudes are. A node is one less than the
  * value that a bin begins at, and those that are none are all ones, so that no word is greater.
  */
 struct cpu_tree {
     cpu_tree_index_function *index; /* NULL: there is no tree */
     uint64_t bias;
-    uint32_t first; /* how many bins begin at or before the type's lowest value */
+    uint32_t first; /* how many bins begin at or before the type's lowest value, or magnitude */
     uint32_t bins;  /* the binning's */
     union {
         uint32_t nodes32[CPU_TREE_NODES]; /* of elements of 4 bytes */
