@@ -56,6 +56,14 @@
  */
 #define HYBRID_WORKER_RATE_MIN 1e9
 
+/*
+ * What a device adds at the least, of its 50 GB/s, fed by so many cores of the CPU's. 16 cores, 48
+ * GB, seconds of the CPU alone and with a device: reduce, 77 GB/s, 0.67 and 0.81; count 0.63 and
+ * 0.78; stalin-sort 0.68 and 0.86; but 256 bins, 45 GB/s at first, 1.61 and 0.98.
+ */
+#define HYBRID_DEVICE_RATE    28e9
+#define HYBRID_DEVICE_FEEDERS 8
+
 bool hybrid_is_small(uint64_t input_bytes, unsigned workers)
 {
     return input_bytes != ENGINE_INPUT_UNKNOWN && input_bytes / workers < HYBRID_WORKER_BYTES;
@@ -71,11 +79,21 @@ static double hybrid_seconds_left(const struct hybrid_view *view)
     return left > 0 ? (double)left / rate : 0; /* infinite, if nothing comes */
 }
 
+bool hybrid_gains(const struct hybrid_view *view)
+{
+    unsigned stay = hybrid_cpu_workers(view->workers, HYBRID_DEVICE_FEEDERS, 0, 0);
+
+    if (view->feeders > 0 || view->seconds < HYBRID_MEASURE_SECONDS)
+        return true;
+    double rate = (double)view->bytes / view->seconds;
+    return rate * (view->workers - stay) / view->workers < HYBRID_DEVICE_RATE;
+}
+
 bool hybrid_pays(const struct hybrid_view *view)
 {
     if (view->input_bytes == ENGINE_INPUT_UNKNOWN)
         return view->pulling >= view->workers && view->bytes >= HYBRID_UNKNOWN_BYTES;
-    return hybrid_seconds_left(view) >= HYBRID_READY_SECONDS;
+    return hybrid_gains(view) && hybrid_seconds_left(view) >= HYBRID_READY_SECONDS;
 }
 
 bool hybrid_joins(const struct hybrid_view *view)

@@ -15,6 +15,7 @@ struct hybrid_view {
     double seconds;       /* since the start */
     unsigned workers;     /* of the CPU, */
     unsigned pulling;     /* and of those, how many the source has had a use for */
+    unsigned feeders;     /* of devices that have joined */
 };
 
 /*
@@ -23,10 +24,16 @@ struct hybrid_view {
  */
 bool hybrid_is_small(uint64_t input_bytes, unsigned workers);
 
+/*
+ * Whether a first device counts more than the CPU workers whose cores its feeders take: these may
+ * be as quick as memory is, which feeders use more of.
+ */
+bool hybrid_gains(const struct hybrid_view *view);
+
 /* Whether a device that begins to get ready now will pay. */
 bool hybrid_pays(const struct hybrid_view *view);
 
-/* Whether one that is ready now has enough to do for its part to be worth starting. */
+/* Whether one that is ready now and gains has enough to do for its part to be worth starting. */
 bool hybrid_joins(const struct hybrid_view *view);
 
 /* How many of `devices` devices pay for so much input (or ENGINE_INPUT_UNKNOWN): at least 1. */

@@ -231,6 +231,7 @@ static struct hybrid_view pipeline_view(const struct pipeline *pipeline)
         .input_bytes = pipeline->task->options.input_bytes,
         .bytes = pipeline_bytes(pipeline),
         .seconds = crew_clock() - pipeline->work.start,
+        .feeders = atomic_load_explicit(&pipeline->work.feeders, memory_order_relaxed),
     };
 
     for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
@@ -315,6 +316,8 @@ static enum status pipeline_start_called(struct pipeline *pipeline, struct crew 
 {
     struct engine_options options = pipeline->task->options;
 
+    if (!pipeline_agrees(pipeline, hybrid_gains))
+        return status_fail(failure, STATUS_ENGINE, "the CPU alone is quicker");
     if (!pipeline_agrees(pipeline, hybrid_joins))
         return status_fail(failure, STATUS_ENGINE, "the input was all but done when it was ready");
     options.device = crew->device;

@@ -822,6 +822,20 @@ static void test_policy(void)
     tap_ok(!hybrid_pays(&file) && !hybrid_joins(&file), "but not at the end");
     file.bytes = 0;
     tap_ok(hybrid_pays(&file) && hybrid_joins(&file), "nothing has come yet: it pays");
+    struct hybrid_view quick = {.input_bytes = UINT64_C(1) << 40,
+                                .workers = 16,
+                                .seconds = 1,
+                                .bytes = 77000000000};
+    tap_ok(!hybrid_pays(&quick) && !hybrid_gains(&quick),
+           "a device that takes the cores of quick CPU workers does not pay");
+    quick.feeders = 8;
+    tap_ok(hybrid_pays(&quick), "unless one has joined");
+    quick.feeders = 0;
+    quick.bytes = 45000000000;
+    tap_ok(hybrid_pays(&quick), "or they are slower");
+    quick.bytes = 150000000000;
+    quick.workers = 64;
+    tap_ok(hybrid_pays(&quick), "or many");
     tap_ok(hybrid_is_small(0, 1) && !hybrid_is_small(ENGINE_INPUT_UNKNOWN, 1) &&
                !hybrid_is_small(UINT64_C(1) << 40, 64),
            "small input is known to be small");
