@@ -356,7 +356,8 @@ void cpu_counter_private_count_keys(void *state, const struct cpu_guide *guide, 
             cpu_counter_private_reserve(self, n < CPU_COUNTER_KEYS ? n : CPU_COUNTER_KEYS);
         cpu_counter_private_add_part(self, guide, from, buckets, part);
         from += part * cpu_guide_key_bytes(guide->keys);
-        buckets += part;
+        if (cpu_guide_has_pairs(guide->keys))
+            buckets += part;
         n -= part;
     }
 }

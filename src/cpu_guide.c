@@ -294,8 +294,7 @@ static void cpu_guide_fill(struct cpu_guide *guide)
 /* The most buckets, as a power of 2, that are made for all words of the elements. */
 #define CPU_GUIDE_WHOLE_LOG2 15
 
-/* Even keys: the words of the elements, or distances, of which those beyond the bins are replaced.
- */
+/* Even keys: the elements' words, or distances, of which those beyond the bins are replaced. */
 static void cpu_guide_set_even(struct cpu_guide *guide, const struct element *element,
                                uint32_t bits)
 {

@@ -87,8 +87,8 @@ struct cpu_guide {
     uint64_t clamp;  /* even: the greatest distance that keys are made of */
     uint64_t below;  /* even: the keys of other ones */
     uint64_t above;
-    uint32_t *narrow; /* words of narrow keys; of pairs the bin of values below the threshold */
-    uint64_t *wide;   /* words of wide keys; of pairs the thresholds, distances */
+    uint32_t *narrow; /* words of narrow keys; of wide pairs the bins of values below thresholds */
+    uint64_t *wide;   /* words of wide keys and of narrow pairs; of wide pairs the thresholds */
 };
 
 /*

@@ -1,6 +1,6 @@
 /*
  * Operation histogram on a CPU thread: a block of elements to bin numbers, and these counted. Bins
- * that are slow to compute are folded, or looked up and counted in one.
+ * that are slow to compute are folded, found in a tree, or looked up and mostly counted in one.
  */
 #include "config.h"
 

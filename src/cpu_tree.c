@@ -119,8 +119,8 @@ CPU_TREE_TARGET __m512i cpu_tree_rank_narrow(const struct cpu_tree *tree, unsign
 
 /*
  * Stores the bins of 16 elements, or of those of `lanes`, and returns how many are outside. With
- * `first` added a rank is the number of bins that begin at or before the value, and of the end of
- * the last one: 0 below all bins, bins + 1 above them.
+ * `first` added, a rank tells how many bins begin at or before the value, the end of the last one
+ * counted as well: 0 below all bins, bins + 1 above them.
  */
 CPU_TREE_TARGET size_t cpu_tree_group(const struct cpu_tree *tree, unsigned bytes, unsigned levels,
                                       bool mirrored, bool swapped, const char *elements,
@@ -208,8 +208,10 @@ static bool cpu_tree_is_mirrored(const struct job *job)
     return job->binning.base == 10 && job->element.is_signed;
 }
 
-/* Of the bins' ends, those that values of the type may be on either side of, magnitudes of mirrored
- * ones: the first, and after the last. */
+/*
+ * Of the bins' ends, those that values of the type, or of mirrored bins their magnitudes, may be on
+ * either side of: the first, and the one behind the last.
+ */
 static void cpu_tree_find_ends(const struct job *job, uint32_t *first, uint32_t *after)
 {
     const uint32_t ends = job->binning.bins + 1;

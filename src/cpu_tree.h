@@ -25,9 +25,9 @@ typedef size_t cpu_tree_index_function(const struct cpu_tree *tree, bool swapped
                                        const void *elements, size_t count, uint32_t *indexes);
 
 /*
- * Words are compared as unsigned ones, after `bias` is xored to them; of powers of 10 of signed
- * elements, magnitudes are. A node is one less than the
- * value that a bin begins at, and those that are none are all ones, so that no word is greater.
+ * Words are compared as unsigned ones, after `bias` is xored to them, or for powers of 10 of signed
+ * elements their magnitudes are. A node is one less than the value that a bin begins at, and those
+ * that are none are all ones, so that no word is greater.
  */
 struct cpu_tree {
     cpu_tree_index_function *index; /* NULL: there is no tree */

@@ -16,18 +16,17 @@
  * GPUHIST_FAULT_MARK names a file that is made when a call is let fail, so that who counts N up
  * knows when to end.
  *
- * GPUHIST_FAULT_SERIES=DIR     counts N up here, in one process: for what takes longer to start
- * than to run, as a GPU does
- *
- * Then GPUHIST_FAULT is a list of faults with N left open, "FUNCTION:*+,FUNCTION:*": of each the
- * runs N = 1, 2, ... are made, until nothing is let fail in one. All runs are numbered, K = 1, 2,
- * ...; each is made in the directory DIR/K, which is to be there with its files in it, and
+ * With GPUHIST_FAULT_SERIES=DIR N is counted up here, in one process: for what takes longer to
+ * start than to run, as a GPU does. Then GPUHIST_FAULT is a list of faults with N left open,
+ * "FUNCTION:*+,FUNCTION:*": of each the runs N = 1, 2, ... are made, until nothing is let fail in
+ * one. All runs are numbered, K = 1, 2, ...; each is made in the directory DIR/K, which is to be
+ * there with its files in it, and
  *
  *     DIR/stdin       is what it gets through a pipe, where there is that file
  *     DIR/K.stdout    is its standard output
  *     DIR/K.stderr    is its standard error
- *     DIR/K.status    gets the fault, "FUNCTION:N+", in a line before the run; and after it 1 if
- * the fault came, or 0, a space and the exit status
+ *     DIR/K.status    gets the fault, "FUNCTION:N+", in a line before the run, and after it another
+ *                     line: 1 if the fault came, or 0, a space and the exit status
  *
  * A run that leaves a thread behind ends the process, so that the series is for engines that are
  * demanded. Where the build has LeakSanitizer each run is looked at.
@@ -117,7 +116,8 @@ static bool faults_parse(char *wanted, bool is_series)
     faults.function = faults_find(wanted, length);
     if (faults.function == FAULTS_FUNCTIONS || wanted[length] == '\0')
         return false;
-    faults.call = is_series ? *end++ == '*' : strtoul(end, &end, 10);
+    faults.call = is_series ? *end == '*' : strtoul(end, &end, 10);
+    end += is_series && faults.call > 0;
     faults.stays = *end == '+';
     end += faults.stays;
     faults.is_short = *end == 's';

@@ -1,6 +1,6 @@
 /*
- * Operation histogram on a CPU thread, by whatever way it takes (plain, folded, looked up), against
- * a search among the edges in 128-bit arithmetic, in every instruction set.
+ * Operation histogram on a CPU thread, by whatever way it takes (plain, folded, by a tree, looked
+ * up), against a search among the edges in 128-bit arithmetic, in every instruction set.
  */
 #include "config.h"
 
@@ -381,7 +381,7 @@ static void test_limit(void)
     cpu_counter_private.flush(counter);
     for (size_t i = 0; i < histogram->entries; i++)
         right = right && histogram_count(histogram, i) == subject.wanted[i];
-    tap_ok(right, "places are counted when tables are full");
+    tap_ok(right, "keys are counted when tables are full");
     cpu_counter_private.close(counter);
     cpu_guide_destroy(guide);
     histogram_destroy(histogram);
