@@ -13,7 +13,7 @@
 #define CPU_GUIDE_SIDE_MAX    (24u << 10)
 #define CPU_GUIDE_ENTRIES_MAX (2 * CPU_GUIDE_SIDE_MAX + BINNING_OUTSIDE)
 
-/* The largest k, but for even buckets without mixed ones, of which it may be two more. */
+/* The largest k, but for even buckets without mixed ones: one more, if they are not too many. */
 #define CPU_GUIDE_LOG2_MAX 13
 
 /*

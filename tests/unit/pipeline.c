@@ -446,7 +446,8 @@ static struct scene scene_begin(void)
     play.devices = 1;
     play.ready = play.prepared = NULL;
     play.cpu_waits = true;
-    play.holds = play.makes_way = false;
+    play.holds = false;
+    play.makes_way = false;
     play.begun.is_open = play.joined.is_open = false;
     atomic_store(&play.has_late, false);
     atomic_store(&play.bytes, 0);
