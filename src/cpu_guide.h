@@ -98,7 +98,10 @@ struct cpu_guide {
 enum status cpu_guide_create(const struct job *job, struct cpu_guide **guide,
                              struct failure *failure);
 
-/* That for these keys; NULL if there is none that pays on this machine. */
+/* That for these keys, quick or not; NULL if there is none, or this machine lacks instructions. */
+cpu_guide_gather_function *cpu_guide_gather_find(enum cpu_guide_keys keys);
+
+/* The same if it pays on this machine, else NULL. */
 cpu_guide_gather_function *cpu_guide_gather_choose(enum cpu_guide_keys keys);
 
 /* NULL is allowed. */

@@ -28,8 +28,7 @@ static bool cpu_guide_gather_pays(void)
     unsigned ecx;
     unsigned edx;
 
-    return cpu_isa_best() <= CPU_ISA_AVX512 && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) &&
-           edx >> 23 & 1;
+    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && edx >> 23 & 1;
 }
 
 /* The bins of 16 narrow keys, or of those of `lanes`. */
@@ -134,19 +133,29 @@ CPU_GUIDE_GATHER void cpu_guide_gather_part(const struct cpu_guide *guide, unsig
 CPU_GUIDE_GATHER_DEFINE(narrow, 4)
 CPU_GUIDE_GATHER_DEFINE(wide, 8)
 
-cpu_guide_gather_function *cpu_guide_gather_choose(enum cpu_guide_keys keys)
+cpu_guide_gather_function *cpu_guide_gather_find(enum cpu_guide_keys keys)
 {
-    if (cpu_guide_has_pairs(keys) || !cpu_guide_gather_pays())
+    if (cpu_guide_has_pairs(keys) || cpu_isa_best() > CPU_ISA_AVX512)
         return NULL;
     return keys == CPU_GUIDE_WIDE ? cpu_guide_gather_wide_keys : cpu_guide_gather_narrow_keys;
 }
 
 #else
 
-cpu_guide_gather_function *cpu_guide_gather_choose(enum cpu_guide_keys keys)
+static bool cpu_guide_gather_pays(void)
+{
+    return false;
+}
+
+cpu_guide_gather_function *cpu_guide_gather_find(enum cpu_guide_keys keys)
 {
     (void)keys;
     return NULL;
 }
 
 #endif
+
+cpu_guide_gather_function *cpu_guide_gather_choose(enum cpu_guide_keys keys)
+{
+    return cpu_guide_gather_pays() ? cpu_guide_gather_find(keys) : NULL;
+}
