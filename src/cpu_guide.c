@@ -294,17 +294,26 @@ static void cpu_guide_fill(struct cpu_guide *guide)
 /* The most buckets, as a power of 2, that are made for all words of the elements. */
 #define CPU_GUIDE_WHOLE_LOG2 15
 
-/* Even keys: the elements' words, or distances, of which those beyond the bins are replaced. */
+/*
+ * Even keys: the elements' words, or distances, of which those beyond the bins are replaced. Words
+ * have buckets that are within the bins in part where these do not begin and end with buckets: such
+ * are mixed, although all values may be in one of them, and distances are taken if there is room.
+ */
 static void cpu_guide_set_even(struct cpu_guide *guide, const struct element *element,
                                uint32_t bits)
 {
-    const bool is_whole = 8 * element->bytes == bits && bits - guide->unit <= CPU_GUIDE_WHOLE_LOG2;
+    const uint64_t keys = UINT64_MAX >> (64 - bits);
+    const uint64_t ends = guide->low | (guide->low + guide->last + 1);
+    const bool is_split = ends & (((uint64_t)1 << guide->unit) - 1);
+    const bool has_room = guide->side + 1 <= keys >> guide->unit;
+    const bool is_whole = 8 * element->bytes == bits &&
+                          bits - guide->unit <= CPU_GUIDE_WHOLE_LOG2 && !(is_split && has_room);
 
     guide->keys = bits == 64 ? CPU_GUIDE_WIDE : CPU_GUIDE_NARROW;
     guide->shift = guide->unit;
     guide->is_direct = is_whole && !element->swapped;
     guide->offset = is_whole ? guide->low : 0;
-    guide->clamp = is_whole ? UINT64_MAX >> (64 - bits) : guide->last;
+    guide->clamp = is_whole ? keys : guide->last;
     guide->above = (uint64_t)guide->side << guide->unit;
     guide->below = (uint64_t)(guide->side + 1) << guide->unit;
 }

@@ -235,6 +235,29 @@ static void set_geometric(__int128 low, __int128 high)
     }
 }
 
+/* 50 edges from low to high, neither of which is a multiple of 2^10, as the others may be. */
+static bool check_ends(const char *name, __int128 low, __int128 high)
+{
+    __int128 width = (high - low) / 50;
+
+    if (subject.job.element.bytes == 1)
+        return true;
+    subject.count = 0;
+    for (int i = 0; i < 50; i++)
+        subject.edges[subject.count++] = low + i * width;
+    subject.edges[subject.count++] = high;
+    return check_edges(name);
+}
+
+/* Bins whose ends lie within the buckets of a guide, in part or nearly all of the type's range. */
+static bool check_all_ends(__int128 min, __int128 limit)
+{
+    return check_ends("a first edge within a bucket", 1, limit / 2) &
+           check_ends("a last edge within a bucket", min / 2, limit / 4 + 77) &
+           check_ends("both", min / 2 + 13, limit / 2 + 77) &
+           check_ends("both, with next to nothing outside", min + 5, limit - 7);
+}
+
 static void test_type(const char *name)
 {
     struct element *element = &subject.job.element;
@@ -289,7 +312,8 @@ static void test_type(const char *name)
     subject.edges[0] = element->bytes == 8 ? limit - 1 : limit;
     subject.edges[1] = subject.edges[0] + 1;
     subject.count = 2;
-    tap_ok(right & check_edges("next to nothing"), "%s: edges at the limits", name);
+    right = right & check_edges("next to nothing");
+    tap_ok(right & check_all_ends(min, limit), "%s: edges at the limits", name);
 }
 
 /* Whether zeros are taken, and after them a greatest value of the type alone is told, by its place.
