@@ -43,25 +43,42 @@
 CPU_GUIDE_DEFINE_BUCKET(32, __builtin_clz)
 CPU_GUIDE_DEFINE_BUCKET(64, __builtin_clzll)
 
+/* The distance of element i of a type, as a word of so many bits. */
+#define CPU_GUIDE_DEFINE_DISTANCE(name, ctype, bits)                                              \
+    CPU_GUIDE_INLINE uint##bits##_t cpu_guide_distance_##name(const struct cpu_guide *guide,      \
+                                                              bool swapped, const void *elements, \
+                                                              size_t i)                           \
+    {                                                                                             \
+        ctype value;                                                                              \
+        memcpy(&value, (const char *)elements + i * sizeof value, sizeof value);                  \
+        if (swapped)                                                                              \
+            value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);                  \
+        return (uint##bits##_t)value - (uint##bits##_t)guide->low;                                \
+    }
+CPU_GUIDE_DEFINE_DISTANCE(i8, int8_t, 32)
+CPU_GUIDE_DEFINE_DISTANCE(u8, uint8_t, 32)
+CPU_GUIDE_DEFINE_DISTANCE(i16, int16_t, 32)
+CPU_GUIDE_DEFINE_DISTANCE(u16, uint16_t, 32)
+CPU_GUIDE_DEFINE_DISTANCE(i32, int32_t, 32)
+CPU_GUIDE_DEFINE_DISTANCE(u32, uint32_t, 32)
+CPU_GUIDE_DEFINE_DISTANCE(i64, int64_t, 64)
+CPU_GUIDE_DEFINE_DISTANCE(u64, uint64_t, 64)
+CPU_GUIDE_DEFINE_DISTANCE(wide, uint64_t, 64)
+
 /*
- * For elements of a type, as words of `word_bits`: the keys of equal buckets, of `key_bits`, and of
- * others, from distances of `bits`.
+ * For elements of a type, with distances as words of `word_bits`: the keys of equal buckets, of
+ * `key_bits`, and of others, from distances of `bits`.
  */
-#define CPU_GUIDE_DEFINE_EVEN(name, ctype, word_bits, key_bits, room)                              \
+#define CPU_GUIDE_DEFINE_EVEN(name, word_bits, key_bits, room)                                     \
     CPU_GUIDE_INLINE size_t cpu_guide_even_##name(const struct cpu_guide *guide, bool swapped,     \
                                                   const void *elements, size_t count,              \
                                                   struct cpu_guide_places *places)                 \
     {                                                                                              \
         const struct cpu_guide local = *guide; /* no store to places can change it */              \
-        const char *bytes = elements;                                                              \
         uint##word_bits##_t outside = 0;                                                           \
         for (size_t i = 0; i < count; i++) {                                                       \
-            ctype value;                                                                           \
-            memcpy(&value, bytes + i * sizeof value, sizeof value);                                \
-            if (swapped)                                                                           \
-                value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);               \
             uint##word_bits##_t distance =                                                         \
-                (uint##word_bits##_t)value - (uint##word_bits##_t)local.low;                       \
+                cpu_guide_distance_##name(&local, swapped, elements, i);                           \
             bool is_above = distance <= (uint##word_bits##_t)local.limit;                          \
             uint##key_bits##_t other = (uint##key_bits##_t)(is_above ? local.above : local.below); \
             uint##key_bits##_t key = (uint##key_bits##_t)(distance + local.offset);                \
@@ -70,31 +87,26 @@ CPU_GUIDE_DEFINE_BUCKET(64, __builtin_clzll)
         }                                                                                          \
         return outside;                                                                            \
     }
-CPU_GUIDE_DEFINE_EVEN(i8, int8_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(u8, uint8_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(i16, int16_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(u16, uint16_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(i32, int32_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(u32, uint32_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(i64, int64_t, 64, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(u64, uint64_t, 64, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(wide, uint64_t, 64, 64, wide)
+CPU_GUIDE_DEFINE_EVEN(i8, 32, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(u8, 32, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(i16, 32, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(u16, 32, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(i32, 32, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(u32, 32, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(i64, 64, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(u64, 64, 32, narrow)
+CPU_GUIDE_DEFINE_EVEN(wide, 64, 64, wide)
 
-#define CPU_GUIDE_DEFINE_UNEVEN(name, ctype, word_bits, bits, room)                               \
+#define CPU_GUIDE_DEFINE_UNEVEN(name, word_bits, bits, room)                                      \
     CPU_GUIDE_INLINE size_t cpu_guide_loop_##name(const struct cpu_guide *guide, bool is_centred, \
                                                   bool swapped, const void *elements,             \
                                                   size_t count, struct cpu_guide_places *places)  \
     {                                                                                             \
         const struct cpu_guide local = *guide; /* no store to places can change it */             \
-        const char *bytes = elements;                                                             \
         uint##word_bits##_t outside = 0;                                                          \
         for (size_t i = 0; i < count; i++) {                                                      \
-            ctype value;                                                                          \
-            memcpy(&value, bytes + i * sizeof value, sizeof value);                               \
-            if (swapped)                                                                          \
-                value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);              \
             uint##word_bits##_t distance =                                                        \
-                (uint##word_bits##_t)value - (uint##word_bits##_t)local.low;                      \
+                cpu_guide_distance_##name(&local, swapped, elements, i);                          \
             bool is_outside = distance > (uint##word_bits##_t)local.last;                         \
             bool is_above = distance <= (uint##word_bits##_t)local.limit;                         \
             uint32_t inside =                                                                     \
@@ -116,15 +128,15 @@ CPU_GUIDE_DEFINE_EVEN(wide, uint64_t, 64, 64, wide)
         return swapped ? cpu_guide_loop_##name(guide, false, true, elements, count, places)       \
                        : cpu_guide_loop_##name(guide, false, false, elements, count, places);     \
     }
-CPU_GUIDE_DEFINE_UNEVEN(i8, int8_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(u8, uint8_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(i16, int16_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(u16, uint16_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(i32, int32_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(u32, uint32_t, 32, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(i64, int64_t, 64, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(u64, uint64_t, 64, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(wide, uint64_t, 64, 64, wide)
+CPU_GUIDE_DEFINE_UNEVEN(i8, 32, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(u8, 32, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(i16, 32, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(u16, 32, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(i32, 32, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(u32, 32, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(i64, 64, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(u64, 64, 32, narrow)
+CPU_GUIDE_DEFINE_UNEVEN(wide, 64, 64, wide)
 
 /* Wrapped for each instruction set, and the tables of them. */
 #define CPU_GUIDE_WRAP(isa, target, name)                                                      \
