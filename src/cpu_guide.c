@@ -43,61 +43,57 @@
 CPU_GUIDE_DEFINE_BUCKET(32, __builtin_clz)
 CPU_GUIDE_DEFINE_BUCKET(64, __builtin_clzll)
 
-/* The distance of element i of a type, as a word of so many bits. */
-#define CPU_GUIDE_DEFINE_DISTANCE(name, ctype, bits)                                              \
-    CPU_GUIDE_INLINE uint##bits##_t cpu_guide_distance_##name(const struct cpu_guide *guide,      \
-                                                              bool swapped, const void *elements, \
-                                                              size_t i)                           \
-    {                                                                                             \
-        ctype value;                                                                              \
-        memcpy(&value, (const char *)elements + i * sizeof value, sizeof value);                  \
-        if (swapped)                                                                              \
-            value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);                  \
-        return (uint##bits##_t)value - (uint##bits##_t)guide->low;                                \
-    }
-CPU_GUIDE_DEFINE_DISTANCE(i8, int8_t, 32)
-CPU_GUIDE_DEFINE_DISTANCE(u8, uint8_t, 32)
-CPU_GUIDE_DEFINE_DISTANCE(i16, int16_t, 32)
-CPU_GUIDE_DEFINE_DISTANCE(u16, uint16_t, 32)
-CPU_GUIDE_DEFINE_DISTANCE(i32, int32_t, 32)
-CPU_GUIDE_DEFINE_DISTANCE(u32, uint32_t, 32)
-CPU_GUIDE_DEFINE_DISTANCE(i64, int64_t, 64)
-CPU_GUIDE_DEFINE_DISTANCE(u64, uint64_t, 64)
-CPU_GUIDE_DEFINE_DISTANCE(wide, uint64_t, 64)
-
 /*
- * For elements of a type, with distances as words of `word_bits`: the keys of equal buckets, of
- * `key_bits`, and of others, from distances of `bits`.
+ * X(name, type, bits of distances as elements have them, bits of keys or of distances in pairs,
+ * room in places), for each type of elements and, the last, for distances that need 64 bits.
  */
-#define CPU_GUIDE_DEFINE_EVEN(name, word_bits, key_bits, room)                                     \
-    CPU_GUIDE_INLINE size_t cpu_guide_even_##name(const struct cpu_guide *guide, bool swapped,     \
-                                                  const void *elements, size_t count,              \
-                                                  struct cpu_guide_places *places)                 \
-    {                                                                                              \
-        const struct cpu_guide local = *guide; /* no store to places can change it */              \
-        uint##word_bits##_t outside = 0;                                                           \
-        for (size_t i = 0; i < count; i++) {                                                       \
-            uint##word_bits##_t distance =                                                         \
-                cpu_guide_distance_##name(&local, swapped, elements, i);                           \
-            bool is_above = distance <= (uint##word_bits##_t)local.limit;                          \
-            uint##key_bits##_t other = (uint##key_bits##_t)(is_above ? local.above : local.below); \
-            uint##key_bits##_t key = (uint##key_bits##_t)(distance + local.offset);                \
-            places->room[i] = distance <= (uint##word_bits##_t)local.clamp ? key : other;          \
-            outside += distance > (uint##word_bits##_t)local.last;                                 \
-        }                                                                                          \
-        return outside;                                                                            \
-    }
-CPU_GUIDE_DEFINE_EVEN(i8, 32, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(u8, 32, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(i16, 32, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(u16, 32, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(i32, 32, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(u32, 32, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(i64, 64, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(u64, 64, 32, narrow)
-CPU_GUIDE_DEFINE_EVEN(wide, 64, 64, wide)
+#define CPU_GUIDE_ROWS(X)            \
+    X(i8, int8_t, 32, 32, narrow)    \
+    X(u8, uint8_t, 32, 32, narrow)   \
+    X(i16, int16_t, 32, 32, narrow)  \
+    X(u16, uint16_t, 32, 32, narrow) \
+    X(i32, int32_t, 32, 32, narrow)  \
+    X(u32, uint32_t, 32, 32, narrow) \
+    X(i64, int64_t, 64, 32, narrow)  \
+    X(u64, uint64_t, 64, 32, narrow) \
+    X(wide, uint64_t, 64, 64, wide)
 
-#define CPU_GUIDE_DEFINE_UNEVEN(name, word_bits, bits, room)                                      \
+/* The distance of element i of a type. */
+#define CPU_GUIDE_DEFINE_DISTANCE(name, ctype, word_bits, bits, room)                              \
+    CPU_GUIDE_INLINE uint##word_bits##_t cpu_guide_distance_##name(const struct cpu_guide *guide,  \
+                                                                   bool swapped,                   \
+                                                                   const void *elements, size_t i) \
+    {                                                                                              \
+        ctype value;                                                                               \
+        memcpy(&value, (const char *)elements + i * sizeof value, sizeof value);                   \
+        if (swapped)                                                                               \
+            value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);                   \
+        return (uint##word_bits##_t)value - (uint##word_bits##_t)guide->low;                       \
+    }
+CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_DISTANCE)
+
+/* Places elements of a type: makes keys of equal buckets, or pairs of others. */
+#define CPU_GUIDE_DEFINE_EVEN(name, ctype, word_bits, bits, room)                              \
+    CPU_GUIDE_INLINE size_t cpu_guide_even_##name(const struct cpu_guide *guide, bool swapped, \
+                                                  const void *elements, size_t count,          \
+                                                  struct cpu_guide_places *places)             \
+    {                                                                                          \
+        const struct cpu_guide local = *guide; /* no store to places can change it */          \
+        uint##word_bits##_t outside = 0;                                                       \
+        for (size_t i = 0; i < count; i++) {                                                   \
+            uint##word_bits##_t distance =                                                     \
+                cpu_guide_distance_##name(&local, swapped, elements, i);                       \
+            bool is_above = distance <= (uint##word_bits##_t)local.limit;                      \
+            uint##bits##_t other = (uint##bits##_t)(is_above ? local.above : local.below);     \
+            uint##bits##_t key = (uint##bits##_t)(distance + local.offset);                    \
+            places->room[i] = distance <= (uint##word_bits##_t)local.clamp ? key : other;      \
+            outside += distance > (uint##word_bits##_t)local.last;                             \
+        }                                                                                      \
+        return outside;                                                                        \
+    }
+CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_EVEN)
+
+#define CPU_GUIDE_DEFINE_UNEVEN(name, ctype, word_bits, bits, room)                               \
     CPU_GUIDE_INLINE size_t cpu_guide_loop_##name(const struct cpu_guide *guide, bool is_centred, \
                                                   bool swapped, const void *elements,             \
                                                   size_t count, struct cpu_guide_places *places)  \
@@ -128,15 +124,7 @@ CPU_GUIDE_DEFINE_EVEN(wide, 64, 64, wide)
         return swapped ? cpu_guide_loop_##name(guide, false, true, elements, count, places)       \
                        : cpu_guide_loop_##name(guide, false, false, elements, count, places);     \
     }
-CPU_GUIDE_DEFINE_UNEVEN(i8, 32, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(u8, 32, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(i16, 32, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(u16, 32, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(i32, 32, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(u32, 32, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(i64, 64, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(u64, 64, 32, narrow)
-CPU_GUIDE_DEFINE_UNEVEN(wide, 64, 64, wide)
+CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_UNEVEN)
 
 /* Wrapped for each instruction set, and the tables of them. */
 #define CPU_GUIDE_WRAP(isa, target, name)                                                      \
