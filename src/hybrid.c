@@ -19,10 +19,15 @@
  */
 #define HYBRID_WORKER_BYTES ((uint64_t)64 << 20)
 
-/* Bytes a second of a CPU worker at the most (256 bins, AVX-512), taken until it is measured: */
+/* Bytes a second of a CPU worker at the most (256 bins, AVX-512), taken until it is measured. */
 #define HYBRID_WORKER_RATE 4e9
-/* for so long the start of threads and first touches of memory spoil the measurement. */
+
+/*
+ * The start of threads and first touches of memory spoil the measurement: for so long wholly, and
+ * then so that it may be half of what it will be.
+ */
 #define HYBRID_MEASURE_SECONDS 0.02
+#define HYBRID_SETTLED_SECONDS 0.06
 
 /*
  * Input whose size is not known is a pipe, or compressed. CPU workers join one by one as they are
@@ -69,24 +74,27 @@ bool hybrid_is_small(uint64_t input_bytes, unsigned workers)
     return input_bytes != ENGINE_INPUT_UNKNOWN && input_bytes / workers < HYBRID_WORKER_BYTES;
 }
 
-/* How long the rest of input whose size is known takes as it goes now. */
+/* The bytes a second that CPU workers do, or may yet do as long as that cannot be told. */
+static double hybrid_rate(const struct hybrid_view *view)
+{
+    if (view->seconds < HYBRID_MEASURE_SECONDS)
+        return HYBRID_WORKER_RATE * view->workers;
+    double rate = (double)view->bytes / view->seconds;
+    return view->seconds < HYBRID_SETTLED_SECONDS ? 2 * rate : rate;
+}
+
+/* How long the rest of input whose size is known takes at that rate. */
 static double hybrid_seconds_left(const struct hybrid_view *view)
 {
-    double rate = view->seconds < HYBRID_MEASURE_SECONDS ? HYBRID_WORKER_RATE * view->workers
-                                                         : (double)view->bytes / view->seconds;
     uint64_t left = view->input_bytes > view->bytes ? view->input_bytes - view->bytes : 0;
-
-    return left > 0 ? (double)left / rate : 0; /* infinite, if nothing comes */
+    return left > 0 ? (double)left / hybrid_rate(view) : 0; /* infinite, if nothing comes */
 }
 
 bool hybrid_gains(const struct hybrid_view *view)
 {
     unsigned stay = hybrid_cpu_workers(view->workers, HYBRID_DEVICE_FEEDERS, 0, 0);
-
-    if (view->feeders > 0 || view->seconds < HYBRID_MEASURE_SECONDS)
-        return true;
-    double rate = (double)view->bytes / view->seconds;
-    return rate * (view->workers - stay) / view->workers < HYBRID_DEVICE_RATE;
+    double leave = (double)(view->workers - stay) / view->workers;
+    return view->feeders > 0 || hybrid_rate(view) * leave < HYBRID_DEVICE_RATE;
 }
 
 bool hybrid_pays(const struct hybrid_view *view)

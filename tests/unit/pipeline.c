@@ -837,6 +837,16 @@ static void test_policy(void)
     quick.bytes = 150000000000;
     quick.workers = 64;
     tap_ok(hybrid_pays(&quick), "or many");
+    struct hybrid_view young = {.input_bytes = UINT64_C(1) << 40, .workers = 16, .seconds = 0.001};
+    tap_ok(!hybrid_pays(&young), "it is not known at first how quick so many are");
+    young.workers = 2;
+    tap_ok(hybrid_pays(&young), "but few are not that quick");
+    young.workers = 16;
+    young.seconds = 0.04;
+    young.bytes = 1800000000;
+    tap_ok(!hybrid_pays(&young), "soon after the start, those of 45 GB/s may become quick");
+    young.bytes = 800000000;
+    tap_ok(hybrid_pays(&young), "but not those of 20 GB/s");
     tap_ok(hybrid_is_small(0, 1) && !hybrid_is_small(ENGINE_INPUT_UNKNOWN, 1) &&
                !hybrid_is_small(UINT64_C(1) << 40, 64),
            "small input is known to be small");
