@@ -40,8 +40,18 @@ static inline const struct cpu_counter *cpu_counter_choose(const struct histogra
 }
 
 /*
+ * From here on what is counted are ranks: 0 below all bins, bin + 1, bins + 1 above them. The
+ * histogram is of nothing but bins and what is outside. The state is of cpu_counter_private.
+ */
+void cpu_counter_private_take_ranks(void *state);
+
+/* Whether what was counted so far has anything outside the bins. The state as above. */
+bool cpu_counter_private_has_outside(const void *state);
+
+/*
  * Counts keys[0..n) of a guide of the histogram's binning, of pairs distances in buckets[0..n),
- * which are not looked at otherwise; keys need not be aligned. The state is of cpu_counter_private.
+ * which are not looked at otherwise; keys need not be aligned. The state is of cpu_counter_private,
+ * and takes ranks.
  */
 void cpu_counter_private_count_keys(void *state, const struct cpu_guide *guide, const void *keys,
                                     const uint32_t *buckets, size_t n);

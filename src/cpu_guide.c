@@ -13,15 +13,12 @@
 #define CPU_GUIDE_SIDE_MAX    (24u << 10)
 #define CPU_GUIDE_ENTRIES_MAX (2 * CPU_GUIDE_SIDE_MAX + BINNING_OUTSIDE)
 
-/* The largest k, but for even buckets without mixed ones: one more, if they are not too many. */
-#define CPU_GUIDE_LOG2_MAX 13
-
 /*
- * The least k with which buckets may be mixed. Seconds for 32Mi uniform int32 and 999 random edges,
- * k from 11 to 15: 0.088 0.076 0.073 0.074 0.076; 16Mi int64: 0.073 0.052 0.052 0.057 0.063 (Zen 4,
- * searching for each value in a mixed bucket). Gathered, 64Mi int32, k of 12 and 13: 0.135 0.145.
+ * The largest k. ns a value of int32 in 999 bins of random edges, k from 11 to 14: 0.77 0.70 0.71
+ * 0.73, of normal ones 1.29 0.83 0.71 (Zen 4); with what reading leaves of the caches, and on
+ * Sapphire Rapids, 13 takes 3 to 8% less than 12.
  */
-#define CPU_GUIDE_MIXED_LOG2 12
+#define CPU_GUIDE_LOG2_MAX 13
 
 /*
  * The bucket of a distance from the lowest value, in words of 32 and of 64 bits. Below the centre
@@ -44,8 +41,8 @@ CPU_GUIDE_DEFINE_BUCKET(32, __builtin_clz)
 CPU_GUIDE_DEFINE_BUCKET(64, __builtin_clzll)
 
 /*
- * X(name, type, bits of distances as elements have them, bits of keys or of distances in pairs,
- * room in places), for each type of elements and, the last, for distances that need 64 bits.
+ * X(name, type, bits of distances as elements have them, bits of those within the bins, room of
+ * keys of equal buckets), for each type of elements and, the last, for distances that need 64 bits.
  */
 #define CPU_GUIDE_ROWS(X)            \
     X(i8, int8_t, 32, 32, narrow)    \
@@ -72,67 +69,80 @@ CPU_GUIDE_DEFINE_BUCKET(64, __builtin_clzll)
     }
 CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_DISTANCE)
 
-/* Places elements of a type: makes keys of equal buckets, or pairs of others. */
-#define CPU_GUIDE_DEFINE_EVEN(name, ctype, word_bits, bits, room)                              \
-    CPU_GUIDE_INLINE size_t cpu_guide_even_##name(const struct cpu_guide *guide, bool swapped, \
-                                                  const void *elements, size_t count,          \
-                                                  struct cpu_guide_places *places)             \
-    {                                                                                          \
-        const struct cpu_guide local = *guide; /* no store to places can change it */          \
-        uint##word_bits##_t outside = 0;                                                       \
-        for (size_t i = 0; i < count; i++) {                                                   \
-            uint##word_bits##_t distance =                                                     \
-                cpu_guide_distance_##name(&local, swapped, elements, i);                       \
-            bool is_above = distance <= (uint##word_bits##_t)local.limit;                      \
-            uint##bits##_t other = (uint##bits##_t)(is_above ? local.above : local.below);     \
-            uint##bits##_t key = (uint##bits##_t)(distance + local.offset);                    \
-            places->room[i] = distance <= (uint##word_bits##_t)local.clamp ? key : other;      \
-            outside += distance > (uint##word_bits##_t)local.last;                             \
-        }                                                                                      \
-        return outside;                                                                        \
+/* Makes the keys of elements of a type: of equal buckets, or of others. */
+#define CPU_GUIDE_DEFINE_EVEN(name, ctype, word_bits, bits, room)                            \
+    CPU_GUIDE_INLINE void cpu_guide_even_##name(const struct cpu_guide *guide, bool swapped, \
+                                                const void *elements, size_t count,          \
+                                                struct cpu_guide_places *places)             \
+    {                                                                                        \
+        const struct cpu_guide local = *guide; /* no store to places can change it */        \
+        for (size_t i = 0; i < count; i++) {                                                 \
+            uint##word_bits##_t distance =                                                   \
+                cpu_guide_distance_##name(&local, swapped, elements, i);                     \
+            bool is_above = distance <= (uint##word_bits##_t)local.limit;                    \
+            uint##bits##_t other = (uint##bits##_t)(is_above ? local.above : local.below);   \
+            uint##bits##_t key = (uint##bits##_t)(distance + local.offset);                  \
+            places->room[i] = distance <= (uint##word_bits##_t)local.clamp ? key : other;    \
+        }                                                                                    \
     }
 CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_EVEN)
 
+/* Stores the key of a distance in one of unequal buckets, or a pair. */
+CPU_GUIDE_INLINE void cpu_guide_put32(struct cpu_guide_places *places, size_t i, uint32_t bucket,
+                                      uint32_t distance)
+{
+    const size_t first = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    places->halves[2 * i + first] = distance;
+    places->halves[2 * i + 1 - first] = bucket;
+}
+
+CPU_GUIDE_INLINE void cpu_guide_put64(struct cpu_guide_places *places, size_t i, uint32_t bucket,
+                                      uint64_t distance)
+{
+    places->wide[i] = distance;
+    places->buckets[i] = bucket;
+}
+
 #define CPU_GUIDE_DEFINE_UNEVEN(name, ctype, word_bits, bits, room)                               \
-    CPU_GUIDE_INLINE size_t cpu_guide_loop_##name(const struct cpu_guide *guide, bool is_centred, \
-                                                  bool swapped, const void *elements,             \
-                                                  size_t count, struct cpu_guide_places *places)  \
+    CPU_GUIDE_INLINE void cpu_guide_loop_##name(const struct cpu_guide *guide, bool is_centred,   \
+                                                bool swapped, const void *elements, size_t count, \
+                                                struct cpu_guide_places *places)                  \
     {                                                                                             \
         const struct cpu_guide local = *guide; /* no store to places can change it */             \
-        uint##word_bits##_t outside = 0;                                                          \
         for (size_t i = 0; i < count; i++) {                                                      \
             uint##word_bits##_t distance =                                                        \
                 cpu_guide_distance_##name(&local, swapped, elements, i);                          \
-            bool is_outside = distance > (uint##word_bits##_t)local.last;                         \
-            bool is_above = distance <= (uint##word_bits##_t)local.limit;                         \
-            uint32_t inside =                                                                     \
+            uint32_t bucket =                                                                     \
                 cpu_guide_bucket##bits(&local, is_centred, (uint##bits##_t)distance);             \
-            uint32_t bucket = is_outside ? 2 * local.side + is_above : inside;                    \
-            places->room[i] = (uint##bits##_t)distance;                                           \
-            places->buckets[i] = bucket;                                                          \
-            outside += is_outside;                                                                \
+            if (distance > (uint##word_bits##_t)local.last)                                       \
+                bucket = 2 * local.side + 1;                                                      \
+            if (distance > (uint##word_bits##_t)local.limit)                                      \
+                bucket = 2 * local.side;                                                          \
+            cpu_guide_put##bits(places, i, bucket, (uint##bits##_t)distance);                     \
         }                                                                                         \
-        return outside;                                                                           \
     }                                                                                             \
-    CPU_GUIDE_INLINE size_t cpu_guide_uneven_##name(const struct cpu_guide *guide, bool swapped,  \
-                                                    const void *elements, size_t count,           \
-                                                    struct cpu_guide_places *places)              \
+    CPU_GUIDE_INLINE void cpu_guide_uneven_##name(const struct cpu_guide *guide, bool swapped,    \
+                                                  const void *elements, size_t count,             \
+                                                  struct cpu_guide_places *places)                \
     {                                                                                             \
-        if (guide->centre > 0)                                                                    \
-            return swapped ? cpu_guide_loop_##name(guide, true, true, elements, count, places)    \
-                           : cpu_guide_loop_##name(guide, true, false, elements, count, places);  \
-        return swapped ? cpu_guide_loop_##name(guide, false, true, elements, count, places)       \
-                       : cpu_guide_loop_##name(guide, false, false, elements, count, places);     \
+        if (guide->centre > 0 && swapped)                                                         \
+            cpu_guide_loop_##name(guide, true, true, elements, count, places);                    \
+        else if (guide->centre > 0)                                                               \
+            cpu_guide_loop_##name(guide, true, false, elements, count, places);                   \
+        else if (swapped)                                                                         \
+            cpu_guide_loop_##name(guide, false, true, elements, count, places);                   \
+        else                                                                                      \
+            cpu_guide_loop_##name(guide, false, false, elements, count, places);                  \
     }
 CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_UNEVEN)
 
 /* Wrapped for each instruction set, and the tables of them. */
-#define CPU_GUIDE_WRAP(isa, target, name)                                                      \
-    target static size_t cpu_guide_##name##_##isa(const struct cpu_guide *guide, bool swapped, \
-                                                  const void *elements, size_t count,          \
-                                                  struct cpu_guide_places *places)             \
-    {                                                                                          \
-        return cpu_guide_##name(guide, swapped, elements, count, places);                      \
+#define CPU_GUIDE_WRAP(isa, target, name)                                                    \
+    target static void cpu_guide_##name##_##isa(const struct cpu_guide *guide, bool swapped, \
+                                                const void *elements, size_t count,          \
+                                                struct cpu_guide_places *places)             \
+    {                                                                                        \
+        cpu_guide_##name(guide, swapped, elements, count, places);                           \
     }
 #define CPU_GUIDE_DEFINE(id, name, ctype)         \
     CPU_ISA_VARIANTS(CPU_GUIDE_WRAP, even_##name) \
@@ -142,7 +152,7 @@ CPU_ISA_VARIANTS(CPU_GUIDE_WRAP, even_wide)
 CPU_ISA_VARIANTS(CPU_GUIDE_WRAP, uneven_wide)
 
 /* The function for elements of that type, with distances of 64 bits if it is ELEMENT_TYPE_COUNT. */
-static cpu_guide_place_function *cpu_guide_choose_place(unsigned type, bool has_pairs)
+static cpu_guide_place_function *cpu_guide_choose_place(unsigned type, bool is_even)
 {
 #define CPU_GUIDE_ENTRY(isa, target, name) cpu_guide_##name##_##isa,
 #define CPU_GUIDE_EVEN_ROW(id, name, ctype) \
@@ -153,13 +163,13 @@ static cpu_guide_place_function *cpu_guide_choose_place(unsigned type, bool has_
         ELEMENT_TYPES(CPU_GUIDE_EVEN_ROW){CPU_ISA_VARIANTS(CPU_GUIDE_ENTRY, even_wide)}};
     static cpu_guide_place_function *const uneven[ELEMENT_TYPE_COUNT + 1][CPU_ISA_COUNT] = {
         ELEMENT_TYPES(CPU_GUIDE_UNEVEN_ROW){CPU_ISA_VARIANTS(CPU_GUIDE_ENTRY, uneven_wide)}};
-    return (has_pairs ? uneven : even)[type][cpu_isa_best()];
+    return (is_even ? even : uneven)[type][cpu_isa_best()];
 }
 
 /*
  * Whether it is quicker than computing the bin, which takes ns a value (Zen 4), counting included:
- * edges 2.4 to 3.9, looked up 0.7, of 64 bits 1.0; log10 of 64 bits 1.8, 1.1, but 0.85 of 32 bits;
- * bins of one width are computed in 0.6, whatever the bits.
+ * edges 2.4 to 3.9, looked up 0.5 to 0.8; log10 of 64 bits 1.8, 1.1, but 0.85 of 32 bits; bins of
+ * one width are computed in 0.6, whatever the bits.
  */
 static bool cpu_guide_is_wanted(enum binning_form form)
 {
@@ -173,21 +183,21 @@ static bool cpu_guide_is_wanted(enum binning_form form)
     }
 }
 
-uint32_t cpu_guide_bin(const struct cpu_guide *guide, uint64_t distance)
+uint32_t cpu_guide_rank(const struct cpu_guide *guide, uint64_t distance)
 {
     if (distance > guide->last)
-        return guide->binning->bins + (distance <= guide->limit);
-    return binning_index(guide->binning, guide->binning->form, guide->low + distance);
+        return distance <= guide->limit ? guide->binning->bins + 1 : 0;
+    return binning_index(guide->binning, guide->binning->form, guide->low + distance) + 1;
 }
 
-/* Sets the word of a bucket: keys of that bin, and of the next one from `threshold` on. */
-static void cpu_guide_set(struct cpu_guide *guide, uint64_t bucket, uint32_t bin,
+/* Sets the word of a bucket: keys of the rank before that one, and of it from `threshold` on. */
+static void cpu_guide_set(struct cpu_guide *guide, uint64_t bucket, uint32_t rank,
                           uint64_t threshold)
 {
-    uint64_t word = ((uint64_t)(uint32_t)(bin + 1) << guide->shift) - threshold;
+    uint64_t word = ((uint64_t)rank << guide->shift) - threshold;
 
-    if (guide->keys == CPU_GUIDE_WIDE_PAIRS) {
-        guide->narrow[bucket] = bin;
+    if (guide->keys == CPU_GUIDE_PAIRS) {
+        guide->narrow[bucket] = rank - 1;
         guide->wide[bucket] = threshold;
     } else if (guide->keys == CPU_GUIDE_NARROW) {
         guide->narrow[bucket] = (uint32_t)word;
@@ -196,32 +206,34 @@ static void cpu_guide_set(struct cpu_guide *guide, uint64_t bucket, uint32_t bin
     }
 }
 
-/* Sets one for keys of one bin: the next one from the lowest key on, or one before it. */
-static void cpu_guide_set_one(struct cpu_guide *guide, uint64_t bucket, uint32_t bin)
+/* The least key that a bucket may have, or of pairs the least distance. */
+static uint64_t cpu_guide_least_key(const struct cpu_guide *guide, uint64_t bucket)
 {
-    uint64_t lowest = cpu_guide_has_pairs(guide->keys) ? 0 : bucket << guide->shift;
-    cpu_guide_set(guide, bucket, bin - 1, lowest);
+    return guide->keys == CPU_GUIDE_PAIRS ? 0 : bucket << guide->shift;
 }
 
-/*
- * Sets the word of a bucket, by the distances of its lowest and its highest value. Of one with
- * values outside as well as inside, the first bin does for all mixed ones.
- */
+/* Sets one for keys of one rank. */
+static void cpu_guide_set_one(struct cpu_guide *guide, uint64_t bucket, uint32_t rank)
+{
+    cpu_guide_set(guide, bucket, rank, cpu_guide_least_key(guide, bucket));
+}
+
+/* Sets the word of a bucket, by the distances of its lowest and its highest value. */
 static void cpu_guide_set_bucket(struct cpu_guide *guide, uint64_t bucket, uint64_t lowest,
                                  uint64_t highest)
 {
-    const uint32_t bins = guide->binning->bins;
-    uint32_t bin = cpu_guide_bin(guide, lowest);
-    uint32_t end = cpu_guide_bin(guide, highest);
-    bool is_whole = lowest <= highest; /* distances do not begin anew within it */
+    uint32_t rank = cpu_guide_rank(guide, lowest);
+    uint32_t end = cpu_guide_rank(guide, highest);
 
-    if (is_whole && bin == end) {
-        cpu_guide_set_one(guide, bucket, bin);
-    } else if (is_whole && bin + 1 == end && end < bins) {
-        uint64_t start = (uint64_t)binning_edge(guide->binning, end) - guide->low;
-        cpu_guide_set(guide, bucket, bin, start + guide->offset);
+    if (rank == end) {
+        cpu_guide_set_one(guide, bucket, rank);
+    } else if (rank + 1 == end) {
+        uint64_t start = (uint64_t)binning_edge(guide->binning, rank) - guide->low;
+        cpu_guide_set(guide, bucket, end,
+                      start +
+                          (guide->is_even ? guide->offset : cpu_guide_least_key(guide, bucket)));
     } else {
-        cpu_guide_set_one(guide, bucket, guide->mixed + (bin < bins ? bin : 0));
+        cpu_guide_set_one(guide, bucket, guide->mixed + rank);
         guide->has_mixed = true;
     }
 }
@@ -274,18 +286,18 @@ static void cpu_guide_fill_even(struct cpu_guide *guide)
     }
     if (!is_clamped)
         return;
-    cpu_guide_set_one(guide, guide->below >> guide->unit, guide->binning->bins);
+    cpu_guide_set_one(guide, guide->below >> guide->unit, 0);
     cpu_guide_set_one(guide, guide->above >> guide->unit, guide->binning->bins + 1);
 }
 
 /* Sets all words. */
 static void cpu_guide_fill(struct cpu_guide *guide)
 {
-    if (!cpu_guide_has_pairs(guide->keys)) {
+    if (guide->is_even) {
         cpu_guide_fill_even(guide);
         return;
     }
-    cpu_guide_set_one(guide, 2 * (uint64_t)guide->side, guide->binning->bins);
+    cpu_guide_set_one(guide, 2 * (uint64_t)guide->side, 0);
     cpu_guide_set_one(guide, 2 * (uint64_t)guide->side + 1, guide->binning->bins + 1);
     cpu_guide_fill_side(guide, true);
     cpu_guide_fill_side(guide, false);
@@ -294,20 +306,12 @@ static void cpu_guide_fill(struct cpu_guide *guide)
 /* The most buckets, as a power of 2, that are made for all words of the elements. */
 #define CPU_GUIDE_WHOLE_LOG2 15
 
-/*
- * Even keys: the elements' words, or distances, of which those beyond the bins are replaced. Words
- * have buckets that are within the bins in part where these do not begin and end with buckets: such
- * are mixed, although all values may be in one of them, and distances are taken if there is room.
- */
+/* Even keys: the elements' words, or distances, of which those beyond the bins are replaced. */
 static void cpu_guide_set_even(struct cpu_guide *guide, const struct element *element,
                                uint32_t bits)
 {
     const uint64_t keys = UINT64_MAX >> (64 - bits);
-    const uint64_t ends = guide->low | (guide->low + guide->last + 1);
-    const bool is_split = ends & (((uint64_t)1 << guide->unit) - 1);
-    const bool has_room = guide->side + 1 <= keys >> guide->unit;
-    const bool is_whole = 8 * element->bytes == bits &&
-                          bits - guide->unit <= CPU_GUIDE_WHOLE_LOG2 && !(is_split && has_room);
+    const bool is_whole = 8 * element->bytes == bits && bits - guide->unit <= CPU_GUIDE_WHOLE_LOG2;
 
     guide->keys = bits == 64 ? CPU_GUIDE_WIDE : CPU_GUIDE_NARROW;
     guide->shift = guide->unit;
@@ -328,11 +332,14 @@ static void cpu_guide_set_keys(struct cpu_guide *guide, const struct element *el
     const uint32_t upper = bits - guide->unit < 32 ? bits - guide->unit : 32;
 
     guide->mixed = (uint32_t)1 << (upper - 1);
-    if (is_even && guide->binning->bins + 1 < guide->mixed) {
+    guide->is_even = is_even && guide->binning->bins + 1 < guide->mixed;
+    guide->is_short = bits == 32;
+    if (guide->is_even) {
         cpu_guide_set_even(guide, element, bits);
         return;
     }
-    guide->keys = guide->last > UINT32_MAX ? CPU_GUIDE_WIDE_PAIRS : CPU_GUIDE_NARROW_PAIRS;
+    guide->is_short = guide->last <= UINT32_MAX;
+    guide->keys = guide->is_short ? CPU_GUIDE_WIDE : CPU_GUIDE_PAIRS;
     guide->is_direct = false;
     guide->shift = 32;
     guide->offset = 0;
@@ -344,7 +351,7 @@ static uint64_t cpu_guide_bucket(const struct cpu_guide *guide, bool is_centred,
 {
     uint64_t key = distance + guide->offset;
 
-    if (cpu_guide_has_pairs(guide->keys))
+    if (!guide->is_even)
         return cpu_guide_bucket64(guide, is_centred, distance);
     return (guide->keys == CPU_GUIDE_NARROW ? (uint32_t)key : key) >> guide->shift;
 }
@@ -397,7 +404,7 @@ static bool cpu_guide_set_shape(struct cpu_guide *guide, const struct cpu_guide_
 }
 
 /* Buckets of one width, or around the lowest value, or around 0. */
-enum cpu_guide_kind { CPU_GUIDE_EVEN, CPU_GUIDE_UNEVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_KINDS };
+enum cpu_guide_kind { CPU_GUIDE_EVEN, CPU_GUIDE_UNEVEN, CPU_GUIDE_CENTRED };
 
 /* Takes a shape of that kind. False if more than `limit` bins begin in mixed buckets. */
 static bool cpu_guide_try(struct cpu_guide *guide, const struct element *element, uint32_t log2,
@@ -414,33 +421,40 @@ static bool cpu_guide_try(struct cpu_guide *guide, const struct element *element
     if ((kind == CPU_GUIDE_CENTRED && zero == 0) || !cpu_guide_set_shape(guide, &shape))
         return false;
     cpu_guide_set_keys(guide, element, shape.is_even);
-    if (shape.is_even && cpu_guide_has_pairs(guide->keys) &&
-        guide->binning->bins + 1 < 1u << CPU_GUIDE_LOG2_MAX)
+    if (shape.is_even && !guide->is_even && guide->binning->bins + 1 < 1u << CPU_GUIDE_LOG2_MAX)
         return false; /* more buckets have room in their keys */
     return cpu_guide_count_mixed(guide, limit) <= limit;
 }
 
+/* Shapes to be tried, the smallest first, and which share of the bins may begin in mixed buckets.
+ */
+struct cpu_guide_choice {
+    enum cpu_guide_kind first;
+    enum cpu_guide_kind last;
+    uint32_t log2_min;
+    uint32_t log2_max;
+    uint32_t share; /* 1 / share of them; 0: none */
+};
+
 /*
- * Takes the smallest shape that leaves no bucket mixed. If there is none, one with a sixth of the
- * bins in mixed buckets, or half of them, an even one if possible. False if there is none of these:
- * the binning is slow then, but searching it alone is not slower.
+ * Takes the first shape that will do. False if none does: the binning is slow then, but searching
+ * it alone is not slower.
  */
 static bool cpu_guide_choose(struct cpu_guide *guide, const struct element *element)
 {
-    /* of 999 random edges in 2^13 buckets, 11 to 13% are in mixed ones */
-    const uint32_t limits[] = {guide->binning->bins / 6, guide->binning->bins / 2};
+    static const struct cpu_guide_choice choices[] = {
+        {CPU_GUIDE_EVEN, CPU_GUIDE_EVEN, 0, CPU_GUIDE_LOG2_MAX - 1, 16},
+        {CPU_GUIDE_UNEVEN, CPU_GUIDE_CENTRED, 0, CPU_GUIDE_LOG2_MAX, 0},
+        {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 6},
+        {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 2},
+    };
 
-    for (uint32_t log2 = 0; log2 <= CPU_GUIDE_LOG2_MAX; log2++) {
-        for (int kind = 0; kind < CPU_GUIDE_KINDS; kind++) {
-            uint32_t more = kind == CPU_GUIDE_EVEN ? 2 : 0; /* no more buckets, and quicker */
-            if (cpu_guide_try(guide, element, log2 + more, (enum cpu_guide_kind)kind, 0))
-                return true;
-        }
-    }
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        for (int kind = 0; kind < CPU_GUIDE_KINDS; kind++) {
-            for (uint32_t log2 = CPU_GUIDE_MIXED_LOG2; log2 <= CPU_GUIDE_LOG2_MAX; log2++) {
-                if (cpu_guide_try(guide, element, log2, (enum cpu_guide_kind)kind, limits[i]))
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        const struct cpu_guide_choice *choice = &choices[i];
+        const uint32_t limit = choice->share > 0 ? guide->binning->bins / choice->share : 0;
+        for (uint32_t log2 = choice->log2_min; log2 <= choice->log2_max; log2++) {
+            for (enum cpu_guide_kind kind = choice->first; kind <= choice->last; kind++) {
+                if (cpu_guide_try(guide, element, log2, kind, limit))
                     return true;
             }
         }
@@ -485,10 +499,9 @@ enum status cpu_guide_create(const struct job *job, struct cpu_guide **guide,
         cpu_guide_destroy(made);
         return STATUS_OK;
     }
-    bool is_wide = cpu_guide_key_bytes(made->keys) == 8;
-    made->place = cpu_guide_choose_place(is_wide ? ELEMENT_TYPE_COUNT : job->element.type,
-                                         cpu_guide_has_pairs(made->keys));
-    made->gather = cpu_guide_gather_choose(made->keys);
+    made->place = cpu_guide_choose_place(made->is_short ? job->element.type : ELEMENT_TYPE_COUNT,
+                                         made->is_even);
+    made->gather = made->is_even ? cpu_guide_gather_choose(made->keys) : NULL;
     cpu_guide_fill(made);
     *guide = made;
     return STATUS_OK;

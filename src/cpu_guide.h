@@ -1,14 +1,17 @@
 /*
- * Guides: bins of any kind by a look-up. The values are divided into *buckets*, of one width, or of
+ * Guides: bins of any kind by a look-up, as *ranks*: how many bins begin at or before a value, the
+ * end of the last one counted as well. So bin b is b + 1, what is below all bins 0, and what is
+ * above them one more than there are.
+ *
+ * The values are divided into *buckets*, of one width, or of
  * widths that grow with the distance from a *centre* as those of an HdrHistogram (Tene,
  * hdrhistogram.org): near it they are one unit wide, and behind 2^(k+1) units there are 2^k of them
- * for each power of 2. Wherever at most one bin begins within a bucket, one word tells the bins of
- * all its values.
+ * for each power of 2. Wherever at most one rank begins within a bucket, one word tells the ranks
+ * of all its values.
  *
  * A value is looked up by its *key*, which has its bucket in the upper bits and in the `shift`
- * lower ones where it lies in the bucket. The word of a bucket has the number of the bin that
- * begins in it in its upper bits, less the key which that begins at; the sum of key and word
- * carries into the bin.
+ * lower ones where it lies in the bucket. The word of a bucket has the rank that begins in it in
+ * its upper bits, less the key which that begins at; the sum of key and word carries into the rank.
  *
  * Making keys is vector code; of equal buckets they may be the elements themselves. Looking up is
  * that only where gathered loads are quick (cpu_guide_gather.c).
@@ -29,51 +32,49 @@
 
 /* What values are looked up by. */
 enum cpu_guide_keys {
-    CPU_GUIDE_NARROW,       /* keys of 32 bits, of equal buckets */
-    CPU_GUIDE_WIDE,         /* of 64 bits */
-    CPU_GUIDE_NARROW_PAIRS, /* of unequal ones, a bucket and a distance of 32 bits, */
-    CPU_GUIDE_WIDE_PAIRS,   /* or of 64 bits, which no key has room for */
+    CPU_GUIDE_NARROW, /* keys of 32 bits */
+    CPU_GUIDE_WIDE,   /* of 64 bits; of unequal buckets the bucket and a distance of 32 bits */
+    CPU_GUIDE_PAIRS,  /* of unequal ones, a bucket and a distance of 64 bits, apart */
 };
 
 struct cpu_guide_places {
     union {
-        uint32_t narrow[CPU_GUIDE_BLOCK]; /* keys, or of pairs distances */
-        uint64_t wide[CPU_GUIDE_BLOCK];
+        uint32_t narrow[CPU_GUIDE_BLOCK];     /* keys, */
+        uint64_t wide[CPU_GUIDE_BLOCK];       /* or of pairs the distances */
+        uint32_t halves[2 * CPU_GUIDE_BLOCK]; /* of wide ones */
     };
     uint32_t buckets[CPU_GUIDE_BLOCK]; /* of pairs */
 };
 
 struct cpu_guide;
 
-/*
- * Makes the keys of elements[0..count), at most CPU_GUIDE_BLOCK, and returns how many are outside
- * the bins. The elements need not be aligned.
- */
-typedef size_t cpu_guide_place_function(const struct cpu_guide *guide, bool swapped,
-                                        const void *elements, size_t count,
-                                        struct cpu_guide_places *places);
+/* Makes the keys of elements[0..count), at most CPU_GUIDE_BLOCK, which need not be aligned. */
+typedef void cpu_guide_place_function(const struct cpu_guide *guide, bool swapped,
+                                      const void *elements, size_t count,
+                                      struct cpu_guide_places *places);
 
-/* Writes the bin numbers of keys[0..count), which need not be aligned. */
+/* Writes the ranks of keys[0..count), which need not be aligned. */
 typedef void cpu_guide_gather_function(const struct cpu_guide *guide, const void *keys,
-                                       size_t count, uint32_t *indexes);
+                                       size_t count, uint32_t *ranks);
 
 /*
- * Buckets that two bins and more begin in are *mixed*: their word has not the bin of their lowest
- * value but that and `mixed`, a power of 2 above all bins, and the bin is to be looked for from
+ * Buckets that two ranks and more begin in are *mixed*: their word has not the rank of their lowest
+ * value but that and `mixed`, a power of 2 above all ranks, and the rank is to be looked for from
  * there on (cpu_guide_settle).
  *
  * Distances are from the lowest value of the bins, modulo 2^32 or 2^64, and keys are distances plus
- * `offset`. Those outside are replaced by keys of two buckets behind the others, unless there are
- * buckets for all words of the elements. In pairs two more buckets follow for values below and
- * above the bins.
+ * `offset`, of unequal buckets behind the bucket. What is outside has keys of two buckets behind
+ * the others, unless there are buckets for all words of the elements.
  */
 struct cpu_guide {
     const struct binning *binning; /* not owned */
     cpu_guide_place_function *place;
     cpu_guide_gather_function *gather; /* NULL: keys are looked up one by one */
     enum cpu_guide_keys keys;
+    bool is_even;   /* buckets are equal */
     bool is_direct; /* elements are keys */
     bool has_mixed; /* buckets */
+    bool is_short;  /* distances have 32 bits */
     uint32_t mixed;
     uint32_t log2;   /* k */
     uint32_t unit;   /* as a power of 2, too */
@@ -87,8 +88,8 @@ struct cpu_guide {
     uint64_t clamp;  /* even: the greatest distance that keys are made of */
     uint64_t below;  /* even: the keys of other ones */
     uint64_t above;
-    uint32_t *narrow; /* words of narrow keys; of wide pairs the bins of values below thresholds */
-    uint64_t *wide;   /* words of wide keys and of narrow pairs; of wide pairs the thresholds */
+    uint32_t *narrow; /* words of narrow keys; of pairs the ranks of values below thresholds */
+    uint64_t *wide;   /* words of wide keys; of pairs the thresholds */
 };
 
 /*
@@ -107,19 +108,14 @@ cpu_guide_gather_function *cpu_guide_gather_choose(enum cpu_guide_keys keys);
 /* NULL is allowed. */
 void cpu_guide_destroy(struct cpu_guide *guide);
 
-static inline bool cpu_guide_has_pairs(enum cpu_guide_keys keys)
-{
-    return keys >= CPU_GUIDE_NARROW_PAIRS;
-}
-
 /* The bytes of a key, or of a pair's distance. */
 static inline size_t cpu_guide_key_bytes(enum cpu_guide_keys keys)
 {
-    return keys == CPU_GUIDE_NARROW || keys == CPU_GUIDE_NARROW_PAIRS ? 4 : 8;
+    return keys == CPU_GUIDE_NARROW ? 4 : 8;
 }
 
 /*
- * The bin of a key, or of a pair's distance in that bucket: 0 .. bins + 1, or `mixed` and more if
+ * The rank of a key, or of a pair's distance in that bucket: 0 .. bins + 1, or `mixed` and more if
  * the bucket is. `keys` is the guide's.
  */
 static inline __attribute__((always_inline)) uint64_t cpu_guide_find(const struct cpu_guide *guide,
@@ -131,37 +127,35 @@ static inline __attribute__((always_inline)) uint64_t cpu_guide_find(const struc
         return (guide->narrow[(uint32_t)key >> guide->shift] + (uint32_t)key) >> guide->shift;
     case CPU_GUIDE_WIDE:
         return (guide->wide[key >> guide->shift] + key) >> guide->shift;
-    case CPU_GUIDE_NARROW_PAIRS:
-        return (guide->wide[bucket] + key) >> 32;
-    case CPU_GUIDE_WIDE_PAIRS:
+    case CPU_GUIDE_PAIRS:
         return guide->narrow[bucket] + (uint32_t)(key >= guide->wide[bucket]);
     }
     __builtin_unreachable();
 }
 
-/* The bin of a distance, by the binning alone. */
-uint32_t cpu_guide_bin(const struct cpu_guide *guide, uint64_t distance);
+/* The rank of a distance, by the binning alone. */
+uint32_t cpu_guide_rank(const struct cpu_guide *guide, uint64_t distance);
 
 /*
- * The bin of a key, or of a pair's distance, that was found as `bin`: that itself, or if its bucket
- * is mixed, one of those that begin there, two as a rule.
+ * The rank of a key, or of a pair's distance, that was found as `rank`: that itself, or if its
+ * bucket is mixed, one of those that begin there, two as a rule.
  */
-static inline uint32_t cpu_guide_settle(const struct cpu_guide *guide, uint32_t bin, uint64_t key)
+static inline uint32_t cpu_guide_settle(const struct cpu_guide *guide, uint32_t rank, uint64_t key)
 {
     const uint64_t *starts = guide->binning->starts;
     uint64_t distance = key - guide->offset;
 
-    if (bin < guide->mixed)
-        return bin;
-    if (cpu_guide_key_bytes(guide->keys) == 4)
+    if (rank < guide->mixed)
+        return rank;
+    if (guide->is_short)
         distance = (uint32_t)distance;
     uint64_t x = guide->low + distance - guide->binning->low;
     if (!starts || distance > guide->last || x == UINT64_MAX) /* as are the starts behind all */
-        return cpu_guide_bin(guide, distance);
-    bin -= guide->mixed;
-    bin += starts[bin + 1] <= x;
-    bin += starts[bin + 1] <= x;
-    return starts[bin + 1] <= x ? cpu_guide_bin(guide, distance) : bin;
+        return cpu_guide_rank(guide, distance);
+    rank -= guide->mixed;
+    rank += starts[rank] <= x;
+    rank += starts[rank] <= x;
+    return starts[rank] <= x ? cpu_guide_rank(guide, distance) : rank;
 }
 
 #endif

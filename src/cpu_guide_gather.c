@@ -1,4 +1,4 @@
-/* Keys of equal buckets to bins, 16 at once: the words are gathered. */
+/* Keys of equal buckets to ranks, 16 at once: the words are gathered. */
 #include "config.h"
 
 #include "cpu_guide.h"
@@ -31,7 +31,7 @@ static bool cpu_guide_gather_pays(void)
     return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && edx >> 23 & 1;
 }
 
-/* The bins of 16 narrow keys, or of those of `lanes`. */
+/* The ranks of 16 narrow keys, or of those of `lanes`. */
 CPU_GUIDE_GATHER __m512i cpu_guide_gather_narrow(const struct cpu_guide *guide, const char *keys,
                                                  __mmask16 lanes)
 {
@@ -68,21 +68,20 @@ struct cpu_guide_gather_mixed {
     uint32_t places[CPU_GUIDE_GATHER_PART + CPU_GUIDE_GATHER_LANES];
 };
 
-/* Stores the bins of a vector of keys from `place` on. */
+/* Stores the ranks of a vector of keys from `place` on. */
 CPU_GUIDE_GATHER void cpu_guide_gather_group(const struct cpu_guide *guide, unsigned bytes,
                                              const char *keys, size_t place, __mmask16 lanes,
-                                             uint32_t *indexes,
-                                             struct cpu_guide_gather_mixed *mixed)
+                                             uint32_t *ranks, struct cpu_guide_gather_mixed *mixed)
 {
     const __m512i numbers = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i places = _mm512_add_epi32(numbers, _mm512_set1_epi32((int32_t)place));
     const char *from = keys + place * bytes;
-    __m512i bins = bytes == 8 ? cpu_guide_gather_wide(guide, from, lanes)
-                              : cpu_guide_gather_narrow(guide, from, lanes);
+    __m512i found = bytes == 8 ? cpu_guide_gather_wide(guide, from, lanes)
+                               : cpu_guide_gather_narrow(guide, from, lanes);
     __mmask16 searched =
-        _mm512_mask_cmpge_epu32_mask(lanes, bins, _mm512_set1_epi32((int32_t)guide->mixed));
+        _mm512_mask_cmpge_epu32_mask(lanes, found, _mm512_set1_epi32((int32_t)guide->mixed));
 
-    _mm512_mask_storeu_epi32(indexes + place, lanes, bins);
+    _mm512_mask_storeu_epi32(ranks + place, lanes, found);
     if (searched) {
         _mm512_storeu_si512(mixed->places + mixed->count,
                             _mm512_maskz_compress_epi32(searched, places));
@@ -90,52 +89,52 @@ CPU_GUIDE_GATHER void cpu_guide_gather_group(const struct cpu_guide *guide, unsi
     }
 }
 
-/* Looks for the bins of keys in mixed buckets. */
+/* Looks for the ranks of keys in mixed buckets. */
 static void cpu_guide_gather_settle(const struct cpu_guide *guide, unsigned bytes, const char *keys,
-                                    const struct cpu_guide_gather_mixed *mixed, uint32_t *indexes)
+                                    const struct cpu_guide_gather_mixed *mixed, uint32_t *ranks)
 {
     for (size_t i = 0; i < mixed->count; i++) {
         const size_t place = mixed->places[i];
         uint64_t key = 0;
         memcpy(&key, keys + place * bytes, bytes);
-        indexes[place] = cpu_guide_settle(guide, indexes[place], key);
+        ranks[place] = cpu_guide_settle(guide, ranks[place], key);
     }
 }
 
-/* Stores the bins of keys[0..count), at most CPU_GUIDE_GATHER_PART. */
+/* Stores the ranks of keys[0..count), at most CPU_GUIDE_GATHER_PART. */
 CPU_GUIDE_GATHER void cpu_guide_gather_part(const struct cpu_guide *guide, unsigned bytes,
-                                            const char *keys, size_t count, uint32_t *indexes)
+                                            const char *keys, size_t count, uint32_t *ranks)
 {
     const size_t length = CPU_GUIDE_GATHER_LANES;
-    const struct cpu_guide local = *guide; /* no store to indexes can change it */
+    const struct cpu_guide local = *guide; /* no store to ranks can change it */
     struct cpu_guide_gather_mixed mixed;
     size_t i = 0;
 
     mixed.count = 0;
     for (; i + length <= count; i += length)
-        cpu_guide_gather_group(&local, bytes, keys, i, UINT16_MAX, indexes, &mixed);
-    cpu_guide_gather_group(&local, bytes, keys, i, (__mmask16)((1u << (count - i)) - 1), indexes,
+        cpu_guide_gather_group(&local, bytes, keys, i, UINT16_MAX, ranks, &mixed);
+    cpu_guide_gather_group(&local, bytes, keys, i, (__mmask16)((1u << (count - i)) - 1), ranks,
                            &mixed);
-    cpu_guide_gather_settle(guide, bytes, keys, &mixed, indexes);
+    cpu_guide_gather_settle(guide, bytes, keys, &mixed, ranks);
 }
 
-#define CPU_GUIDE_GATHER_DEFINE(name, bytes)                                              \
-    CPU_ISA_TARGET_AVX512 static void cpu_guide_gather_##name##_keys(                     \
-        const struct cpu_guide *guide, const void *keys, size_t count, uint32_t *indexes) \
-    {                                                                                     \
-        const char *from = keys;                                                          \
-        for (size_t i = 0; i < count; i += CPU_GUIDE_GATHER_PART) {                       \
-            size_t rest = count - i;                                                      \
-            size_t part = rest < CPU_GUIDE_GATHER_PART ? rest : CPU_GUIDE_GATHER_PART;    \
-            cpu_guide_gather_part(guide, bytes, from + i * (bytes), part, indexes + i);   \
-        }                                                                                 \
+#define CPU_GUIDE_GATHER_DEFINE(name, bytes)                                            \
+    CPU_ISA_TARGET_AVX512 static void cpu_guide_gather_##name##_keys(                   \
+        const struct cpu_guide *guide, const void *keys, size_t count, uint32_t *ranks) \
+    {                                                                                   \
+        const char *from = keys;                                                        \
+        for (size_t i = 0; i < count; i += CPU_GUIDE_GATHER_PART) {                     \
+            size_t rest = count - i;                                                    \
+            size_t part = rest < CPU_GUIDE_GATHER_PART ? rest : CPU_GUIDE_GATHER_PART;  \
+            cpu_guide_gather_part(guide, bytes, from + i * (bytes), part, ranks + i);   \
+        }                                                                               \
     }
 CPU_GUIDE_GATHER_DEFINE(narrow, 4)
 CPU_GUIDE_GATHER_DEFINE(wide, 8)
 
 cpu_guide_gather_function *cpu_guide_gather_find(enum cpu_guide_keys keys)
 {
-    if (cpu_guide_has_pairs(keys) || cpu_isa_best() > CPU_ISA_AVX512)
+    if (keys == CPU_GUIDE_PAIRS || cpu_isa_best() > CPU_ISA_AVX512)
         return NULL;
     return keys == CPU_GUIDE_WIDE ? cpu_guide_gather_wide_keys : cpu_guide_gather_narrow_keys;
 }

@@ -117,57 +117,43 @@ CPU_TREE_TARGET __m512i cpu_tree_rank_narrow(const struct cpu_tree *tree, unsign
     return _mm512_mask_sub_epi32(ranks, _mm512_movepi32_mask(words), _mm512_setzero_si512(), ranks);
 }
 
-/*
- * Stores the bins of 16 elements, or of those of `lanes`, and returns how many are outside. With
- * `first` added, a rank tells how many bins begin at or before the value, the end of the last one
- * counted as well: 0 below all bins, bins + 1 above them.
- */
-CPU_TREE_TARGET size_t cpu_tree_group(const struct cpu_tree *tree, unsigned bytes, unsigned levels,
-                                      bool mirrored, bool swapped, const char *elements,
-                                      __mmask16 lanes, uint32_t *indexes)
+/* Stores the ranks of 16 elements, or of those of `lanes`. */
+CPU_TREE_TARGET void cpu_tree_group(const struct cpu_tree *tree, unsigned bytes, unsigned levels,
+                                    bool mirrored, bool swapped, const char *elements,
+                                    __mmask16 lanes, uint32_t *ranks)
 {
-    const __m512i bins = _mm512_set1_epi32((int32_t)tree->bins);
-    __m512i ranks = bytes == 8
+    __m512i found = bytes == 8
                         ? cpu_tree_rank_wide(tree, levels, mirrored, swapped, elements, lanes)
                         : cpu_tree_rank_narrow(tree, levels, mirrored, swapped, elements, lanes);
-    __m512i begun = _mm512_add_epi32(ranks, _mm512_set1_epi32((int32_t)tree->first));
-    __m512i indices = _mm512_sub_epi32(begun, _mm512_set1_epi32(1));
-    __mmask16 outside = _mm512_mask_cmpge_epu32_mask(lanes, indices, bins);
 
-    /* all ones, and `bins`: these are to be bins and bins + 1 */
-    indices =
-        _mm512_mask_add_epi32(indices, outside, bins,
-                              _mm512_maskz_set1_epi32(_mm512_cmpeq_epi32_mask(indices, bins), 1));
-    _mm512_mask_storeu_epi32(indexes, lanes, indices);
-    return (size_t)__builtin_popcount(outside);
+    _mm512_mask_storeu_epi32(ranks, lanes,
+                             _mm512_add_epi32(found, _mm512_set1_epi32((int32_t)tree->first)));
 }
 
-CPU_TREE_TARGET size_t cpu_tree_loop(const struct cpu_tree *tree, unsigned bytes, unsigned levels,
-                                     bool mirrored, bool swapped, const char *elements,
-                                     size_t count, uint32_t *indexes)
+CPU_TREE_TARGET void cpu_tree_loop(const struct cpu_tree *tree, unsigned bytes, unsigned levels,
+                                   bool mirrored, bool swapped, const char *elements, size_t count,
+                                   uint32_t *ranks)
 {
-    const struct cpu_tree local = *tree; /* no store to indexes can change it */
-    size_t outside = 0;
+    const struct cpu_tree local = *tree; /* no store to ranks can change it */
     size_t i = 0;
 
     for (; i + 16 <= count; i += 16)
-        outside += cpu_tree_group(&local, bytes, levels, mirrored, swapped, elements + i * bytes,
-                                  UINT16_MAX, indexes + i);
+        cpu_tree_group(&local, bytes, levels, mirrored, swapped, elements + i * bytes, UINT16_MAX,
+                       ranks + i);
     if (i < count)
-        outside += cpu_tree_group(&local, bytes, levels, mirrored, swapped, elements + i * bytes,
-                                  (__mmask16)((1u << (count - i)) - 1), indexes + i);
-    return outside;
+        cpu_tree_group(&local, bytes, levels, mirrored, swapped, elements + i * bytes,
+                       (__mmask16)((1u << (count - i)) - 1), ranks + i);
 }
 
-#define CPU_TREE_DEFINE(bytes, levels, mirrored)                                                  \
-    CPU_ISA_TARGET_AVX512 static size_t cpu_tree_index_##bytes##_##levels##_##mirrored(           \
-        const struct cpu_tree *tree, bool swapped, const void *elements, size_t count,            \
-        uint32_t *indexes)                                                                        \
-    {                                                                                             \
-        return swapped                                                                            \
-                   ? cpu_tree_loop(tree, bytes, levels, mirrored, true, elements, count, indexes) \
-                   : cpu_tree_loop(tree, bytes, levels, mirrored, false, elements, count,         \
-                                   indexes);                                                      \
+#define CPU_TREE_DEFINE(bytes, levels, mirrored)                                         \
+    CPU_ISA_TARGET_AVX512 static void cpu_tree_find_##bytes##_##levels##_##mirrored(     \
+        const struct cpu_tree *tree, bool swapped, const void *elements, size_t count,   \
+        uint32_t *ranks)                                                                 \
+    {                                                                                    \
+        if (swapped)                                                                     \
+            cpu_tree_loop(tree, bytes, levels, mirrored, true, elements, count, ranks);  \
+        else                                                                             \
+            cpu_tree_loop(tree, bytes, levels, mirrored, false, elements, count, ranks); \
     }
 CPU_TREE_DEFINE(4, 4, 0)
 CPU_TREE_DEFINE(4, 4, 1)
@@ -177,13 +163,13 @@ CPU_TREE_DEFINE(8, 5, 0)
 CPU_TREE_DEFINE(8, 5, 1)
 
 /* Mirrored are powers of 10 alone: 10 ends of 32 bits, 19 of 64. */
-static cpu_tree_index_function *cpu_tree_choose(unsigned bytes, unsigned levels, bool mirrored)
+static cpu_tree_find_function *cpu_tree_choose(unsigned bytes, unsigned levels, bool mirrored)
 {
     if (mirrored)
-        return bytes == 8 ? cpu_tree_index_8_5_1 : cpu_tree_index_4_4_1;
+        return bytes == 8 ? cpu_tree_find_8_5_1 : cpu_tree_find_4_4_1;
     if (bytes == 8)
-        return levels == CPU_TREE_LEVELS_MAX ? cpu_tree_index_8_5_0 : cpu_tree_index_8_4_0;
-    return levels == CPU_TREE_LEVELS_MAX ? cpu_tree_index_4_5_0 : cpu_tree_index_4_4_0;
+        return levels == CPU_TREE_LEVELS_MAX ? cpu_tree_find_8_5_0 : cpu_tree_find_8_4_0;
+    return levels == CPU_TREE_LEVELS_MAX ? cpu_tree_find_4_5_0 : cpu_tree_find_4_4_0;
 }
 
 static bool cpu_tree_is_wanted(const struct job *job)
@@ -248,7 +234,7 @@ void cpu_tree_init(struct cpu_tree *tree, const struct job *job)
     unsigned levels = CPU_TREE_LEVELS_MIN;
     uint32_t after;
 
-    *tree = (struct cpu_tree){.bins = job->binning.bins};
+    *tree = (struct cpu_tree){.find = NULL};
     if (!cpu_tree_is_wanted(job))
         return;
     cpu_tree_find_ends(job, &tree->first, &after);
@@ -259,14 +245,14 @@ void cpu_tree_init(struct cpu_tree *tree, const struct job *job)
     bool mirrored = cpu_tree_is_mirrored(job);
     tree->bias = element->is_signed && !mirrored ? (uint64_t)1 << (8 * element->bytes - 1) : 0;
     cpu_tree_fill(tree, job, levels, after);
-    tree->index = cpu_tree_choose(element->bytes, levels, mirrored);
+    tree->find = cpu_tree_choose(element->bytes, levels, mirrored);
 }
 
 #else
 
 void cpu_tree_init(struct cpu_tree *tree, const struct job *job)
 {
-    *tree = (struct cpu_tree){.bins = job->binning.bins};
+    *tree = (struct cpu_tree){.find = NULL};
 }
 
 #endif

@@ -20,9 +20,12 @@
 
 struct cpu_tree;
 
-/* Writes the bin numbers of elements, as cpu_index_function does. */
-typedef size_t cpu_tree_index_function(const struct cpu_tree *tree, bool swapped,
-                                       const void *elements, size_t count, uint32_t *indexes);
+/*
+ * Writes the ranks of elements[0..count), which need not be aligned: 0 below all bins, bin + 1,
+ * bins + 1 above them.
+ */
+typedef void cpu_tree_find_function(const struct cpu_tree *tree, bool swapped, const void *elements,
+                                    size_t count, uint32_t *ranks);
 
 /*
  * Words are compared as unsigned ones, after `bias` is xored to them, or for powers of 10 of signed
@@ -30,10 +33,9 @@ typedef size_t cpu_tree_index_function(const struct cpu_tree *tree, bool swapped
  * that are none are all ones, so that no word is greater.
  */
 struct cpu_tree {
-    cpu_tree_index_function *index; /* NULL: there is no tree */
+    cpu_tree_find_function *find; /* NULL: there is no tree */
     uint64_t bias;
     uint32_t first; /* how many bins begin at or before the type's lowest value, or magnitude */
-    uint32_t bins;  /* the binning's */
     union {
         uint32_t nodes32[CPU_TREE_NODES]; /* of elements of 4 bytes */
         uint64_t nodes64[CPU_TREE_NODES]; /* of 8 */
@@ -41,7 +43,7 @@ struct cpu_tree {
 };
 
 /*
- * Makes the tree of a job, a histogram's; without `index` if its bins are too many, or quicker to
+ * Makes the tree of a job, a histogram's; without `find` if its bins are too many, or quicker to
  * compute, or this machine lacks the instructions.
  */
 void cpu_tree_init(struct cpu_tree *tree, const struct job *job);

@@ -316,9 +316,8 @@ static void test_type(const char *name)
     tap_ok(right & check_all_ends(min, limit), "%s: edges at the limits", name);
 }
 
-/* Whether zeros are taken, and after them a greatest value of the type alone is told, by its place.
- */
-static bool check_abort(const char *isa)
+/* Whether zeros are taken, and after them a single value outside is told, by its place. */
+static bool check_abort(const char *isa, __int128 outside)
 {
     static unsigned char zeros[ZEROS * 8];
     struct failure failure = {.position = 0};
@@ -334,7 +333,7 @@ static bool check_abort(const char *isa)
     bool right = cpu_histogram.absorb(thread, &chunk, &failure) == STATUS_OK &&
                  cpu_histogram.absorb(thread, &chunk, &failure) == STATUS_OK;
     subject.values = 0;
-    put(element_limit(&subject.job.element) - 1);
+    put(outside);
     memcpy(zeros + (ZEROS - 3) * bytes, subject.bytes, bytes);
     right = right && cpu_histogram.absorb(thread, &chunk, &failure) == STATUS_DATA &&
             failure.position == (ZEROS - 3) * bytes;
@@ -369,19 +368,21 @@ static void test_abort(const char *name)
         if (binning_init_edges(&subject.job.binning, element, subject.edges, subject.count,
                                &failure) != STATUS_OK)
             bail_out(failure.message);
-        for (int isa = 0; isa < CPU_ISA_COUNT; isa++)
-            right = right && check_abort(cpu_isa_names[isa]);
+        for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
+            right = right && check_abort(cpu_isa_names[isa], element_limit(element) - 1) &&
+                    (low == 0 || check_abort(cpu_isa_names[isa], element_min(element)));
+        }
         binning_destroy(&subject.job.binning);
     }
     subject.job.outside = OUTSIDE_REPORT;
     tap_ok(right, "%s: the first value outside is told", name);
 }
 
-/* Whether gathering finds the bins that looking keys up one by one finds, any number at once. */
+/* Whether gathering finds the ranks that looking keys up one by one finds, any number at once. */
 static bool check_gather(void)
 {
     static struct cpu_guide_places places;
-    static uint32_t indexes[CPU_GUIDE_BLOCK + 1];
+    static uint32_t ranks[CPU_GUIDE_BLOCK + 1];
     struct failure failure;
     struct cpu_guide *guide = NULL;
     const size_t bytes = subject.job.element.bytes;
@@ -397,15 +398,15 @@ static bool check_gather(void)
         n = 1 + tap_random(&state) % CPU_GUIDE_BLOCK;
         n = n < subject.values - i ? n : subject.values - i;
         guide->place(guide, subject.job.element.swapped, subject.bytes + bytes * i, n, &places);
-        indexes[n] = UINT32_MAX;
-        gather(guide, &places, n, indexes);
+        ranks[n] = UINT32_MAX;
+        gather(guide, &places, n, ranks);
         for (size_t k = 0; k < n; k++) {
             bool is_wide = cpu_guide_key_bytes(guide->keys) == 8;
             uint64_t key = is_wide ? places.wide[k] : places.narrow[k];
-            uint32_t bin = (uint32_t)cpu_guide_find(guide, guide->keys, key, 0);
-            right = right && indexes[k] == cpu_guide_settle(guide, bin, key);
+            uint32_t rank = (uint32_t)cpu_guide_find(guide, guide->keys, key, 0);
+            right = right && ranks[k] == cpu_guide_settle(guide, rank, key);
         }
-        right = right && indexes[n] == UINT32_MAX;
+        right = right && ranks[n] == UINT32_MAX;
     }
     cpu_guide_destroy(guide);
     binning_destroy(&subject.job.binning);
@@ -439,19 +440,21 @@ static void test_limit(void)
 
     if (!element_parse("i32", &subject.job.element))
         bail_out("no i32");
-    set_geometric(-POWER2(31), POWER2(31));
+    set_geometric(-POWER2(30), POWER2(30));
     if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
                            &failure) != STATUS_OK ||
         histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
         cpu_counter_private_open_limited(histogram, 13, &counter, &failure) != STATUS_OK ||
         cpu_guide_create(&subject.job, &guide, &failure) != STATUS_OK || !guide)
         bail_out("no guide of edges");
+    cpu_counter_private_take_ranks(counter);
     make_values();
     for (size_t i = 0; i < subject.values; i += CPU_GUIDE_BLOCK) {
         size_t n = subject.values - i < CPU_GUIDE_BLOCK ? subject.values - i : CPU_GUIDE_BLOCK;
         guide->place(guide, subject.job.element.swapped, subject.bytes + 4 * i, n, &places);
         cpu_counter_private_count_keys(counter, guide, &places, places.buckets, n);
     }
+    right = cpu_counter_private_has_outside(counter);
     cpu_counter_private.flush(counter);
     for (size_t i = 0; i < histogram->entries; i++)
         right = right && histogram_count(histogram, i) == subject.wanted[i];
