@@ -8,7 +8,7 @@
 #include <time.h>
 
 /* Between two questions whether it pays: at first, and at last, when there is no hurry any more. */
-#define RECRUIT_ASK_NS_MIN 20000000
+#define RECRUIT_ASK_NS_MIN 10000000
 #define RECRUIT_ASK_NS_MAX 1000000000
 
 struct recruit {
