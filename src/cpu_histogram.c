@@ -64,9 +64,10 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     made->index = cpu_index_choose(&job->element, made->binning);
     struct histogram *table = is_folded ? made->fold.table : made->histogram;
     made->counter = cpu_counter_choose(table);
-    if (!is_folded)
+    const bool takes_ranks = !is_folded && made->counter == &cpu_counter_private;
+    if (takes_ranks)
         cpu_tree_init(&made->tree, job);
-    made->may_look_up = !is_folded && !made->tree.find && made->counter == &cpu_counter_private;
+    made->may_look_up = takes_ranks && !made->tree.find;
     if (made->counter->open(table, &made->counter_state, failure) != STATUS_OK)
         return failure->status;
     if (made->tree.find)

@@ -105,6 +105,20 @@ check_binnings() { # TYPE
     [ -z "$output" ] && [[ "$stderr" == *"value 7 is outside the bins"* ]]
 }
 
+@test "edges may be very many of which the type reaches few" {
+    cd "$BATS_TEST_TMPDIR"
+    { seq -4294967296 -4294442296; echo 0; echo 10; } >edges
+    printf '%s\n' -5 3 9 20 >values
+    for isa in avx512 avx2 plain; do
+        GPUHIST_ISA=$isa run -0 --separate-stderr gpuhist --text -t i32 --edges @edges values
+        [ "$output" = $'-4294442296\t0\t1\n0\t10\t2' ]
+        [[ "$stderr" == *'above 1'* ]]
+        GPUHIST_ISA=$isa run -1 --separate-stderr gpuhist --text -t i32 --edges @edges \
+            --outside abort values
+        [ -z "$output" ] && [[ "$stderr" == *20* ]]
+    done
+}
+
 @test "edges that make no bins are refused" {
     for edges in '' 5 5,5 5,4 0,9223372036854775809 1,x 1.5,2; do
         run -2 --separate-stderr gpuhist --edges "$edges" </dev/null
