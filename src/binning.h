@@ -5,6 +5,10 @@
  * "bins": N, the number of bins, if it is below LO, N + 1 if it is not below HI. Thus a table of
  * N + 2 counters takes every value and no caller branches on it.
  *
+ * The *rank* of a value is how many bins begin at or before it, HI counted as one more: 0 if it is
+ * below LO, b + 1 in bin b, N + 1 if it is not below HI. Unlike the numbers of bins ranks follow
+ * the order of the values.
+ *
  * Scaled: N bins of equal width, v falls into bin floor((v - LO) * N / (HI - LO)) in exact integer
  * arithmetic, so bin b begins at LO + ceil(b * (HI - LO) / N); or bins of width W, v falls into bin
  * floor((v - LO) / W), the last one ending at HI. Both are floor(x * n / d) for x = v - LO.

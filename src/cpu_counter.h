@@ -10,7 +10,8 @@
 
 struct cpu_counter {
     enum status (*open)(struct histogram *histogram, void **state, struct failure *failure);
-    /* Counts indexes[0..n), each below histogram->entries. */
+    /* Counts indexes[0..n), each below histogram->entries: bin numbers, or ranks if it takes them.
+     */
     void (*count)(void *state, const uint32_t *indexes, size_t n);
     /* Adds to the histogram whatever is not there yet. */
     void (*flush)(void *state);
@@ -40,8 +41,8 @@ static inline const struct cpu_counter *cpu_counter_choose(const struct histogra
 }
 
 /*
- * From here on what is counted are ranks: 0 below all bins, bin + 1, bins + 1 above them. The
- * histogram is of nothing but bins and what is outside. The state is of cpu_counter_private.
+ * From here on what is counted are ranks (binning.h) instead of bin numbers. The histogram is of
+ * nothing but bins and what is outside. The state is of cpu_counter_private.
  */
 void cpu_counter_private_take_ranks(void *state);
 
@@ -51,14 +52,14 @@ bool cpu_counter_private_has_outside(const void *state);
 /*
  * Counts keys[0..n) of a guide of the histogram's binning, of pairs distances in buckets[0..n),
  * which are not looked at otherwise; keys need not be aligned. The state is of cpu_counter_private,
- * and takes ranks.
+ * and takes ranks. Returns how many keys are in mixed buckets, which take longer.
  */
-void cpu_counter_private_count_keys(void *state, const struct cpu_guide *guide, const void *keys,
-                                    const uint32_t *buckets, size_t n);
+size_t cpu_counter_private_count_keys(void *state, const struct cpu_guide *guide, const void *keys,
+                                      const uint32_t *buckets, size_t n);
 
 /*
  * Counts elements[0..n), words of 16 bits that need not be aligned, in the entries that map[] has
- * for them. The state is of cpu_counter_private.
+ * for them. The state is of cpu_counter_private, and takes bin numbers.
  */
 void cpu_counter_private_count_mapped(void *state, const uint16_t *map, const void *elements,
                                       size_t n);

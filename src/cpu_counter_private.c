@@ -16,13 +16,17 @@
  * The most entries with so many copies. 8 of them take an L1 of 32 KiB with 1024 entries, which the
  * other things wanted there suffer from: ns a value of uniform ones in 1000 bins with 8 and with 4
  * copies 0.40 and 0.37 (Zen 4), 0.56 and 0.47 (Sapphire Rapids), two values in turn 0.33 and 0.42;
- * with 2 copies the latter take 0.66. Where the words of a guide are wanted there, 2 are better
- * than 4: 999 random edges 0.66 and 0.71, of int64 0.74 and 0.80 (Zen 4).
+ * with 2 copies the latter take 0.66.
  */
 #define CPU_COUNTER_COPIES_MAX 8
 #define CPU_COUNTER_EIGHT_MAX  258
 #define CPU_COUNTER_FOUR_MAX   1024
-#define CPU_COUNTER_RANKS_MAX  2 /* copies with more than CPU_COUNTER_EIGHT_MAX entries */
+
+/*
+ * Copies for ranks, instead of four: the words of a guide are wanted in the L1, too. 999 random
+ * edges 0.66 ns instead of 0.71, of int64 0.74 instead of 0.80 (Zen 4).
+ */
+#define CPU_COUNTER_RANK_COPIES 2
 
 /*
  * Entries from one copy to the next: a constant, so that it costs no registers, and not of 4 KiB,
@@ -155,8 +159,8 @@ void cpu_counter_private_take_ranks(void *state)
 
     cpu_counter_private_flush(self);
     self->has_ranks = true;
-    if (self->copies > CPU_COUNTER_RANKS_MAX && self->entries > CPU_COUNTER_EIGHT_MAX)
-        self->copies = CPU_COUNTER_RANKS_MAX;
+    if (self->copies == CPU_COUNTER_COPIES_MAX / 2)
+        self->copies = CPU_COUNTER_RANK_COPIES;
 }
 
 /* Counts indexes[0..n) in turn in `copies` tables; inlined with a constant for each. */
@@ -197,8 +201,8 @@ static void cpu_counter_private_count(void *state, const uint32_t *indexes, size
             cpu_counter_private_add(self->tables, 8, indexes, part);
         else if (self->copies == 4)
             cpu_counter_private_add(self->tables, 4, indexes, part);
-        else if (self->copies == 2)
-            cpu_counter_private_add(self->tables, 2, indexes, part);
+        else if (self->copies == CPU_COUNTER_RANK_COPIES)
+            cpu_counter_private_add(self->tables, CPU_COUNTER_RANK_COPIES, indexes, part);
         else
             cpu_counter_private_add(self->tables, 1, indexes, part);
         indexes += part;
@@ -306,7 +310,7 @@ static inline __attribute__((always_inline)) size_t cpu_counter_private_add_keys
     return count;
 }
 
-/* The same, inlined with a constant for each kind of guide and number of copies. */
+/* The same, inlined with a constant for each kind of guide and number of copies for ranks. */
 static inline __attribute__((always_inline)) size_t cpu_counter_private_add_kind(
     struct cpu_counter_private *self, const struct cpu_guide *guide, enum cpu_guide_keys keys,
     bool has_mixed, const char *from, const uint32_t *buckets, size_t n)
@@ -314,8 +318,9 @@ static inline __attribute__((always_inline)) size_t cpu_counter_private_add_kind
     switch (self->copies) {
     case 8:
         return cpu_counter_private_add_keys(self, 8, guide, keys, has_mixed, from, buckets, n);
-    case 2:
-        return cpu_counter_private_add_keys(self, 2, guide, keys, has_mixed, from, buckets, n);
+    case CPU_COUNTER_RANK_COPIES:
+        return cpu_counter_private_add_keys(self, CPU_COUNTER_RANK_COPIES, guide, keys, has_mixed,
+                                            from, buckets, n);
     default:
         return cpu_counter_private_add_keys(self, 1, guide, keys, has_mixed, from, buckets, n);
     }
@@ -371,10 +376,10 @@ static void cpu_counter_private_add_one(struct cpu_counter_private *self,
     self->tables[cpu_guide_settle(guide, rank, key)]++;
 }
 
-/* Counts keys[0..n), CPU_COUNTER_KEYS at the most. */
-static void cpu_counter_private_add_part(struct cpu_counter_private *self,
-                                         const struct cpu_guide *guide, const char *from,
-                                         const uint32_t *buckets, size_t n)
+/* Counts keys[0..n), CPU_COUNTER_KEYS at the most; returns how many are in mixed buckets. */
+static size_t cpu_counter_private_add_part(struct cpu_counter_private *self,
+                                           const struct cpu_guide *guide, const char *from,
+                                           const uint32_t *buckets, size_t n)
 {
     const size_t whole = n - n % CPU_COUNTER_COPIES_MAX;
     const size_t mixed = self->add(self, guide, from, buckets, whole);
@@ -383,23 +388,26 @@ static void cpu_counter_private_add_part(struct cpu_counter_private *self,
         cpu_counter_private_add_one(self, guide, from, buckets, self->mixed[i]);
     for (size_t i = whole; i < n; i++)
         cpu_counter_private_add_one(self, guide, from, buckets, i);
+    return mixed;
 }
 
-void cpu_counter_private_count_keys(void *state, const struct cpu_guide *guide, const void *keys,
-                                    const uint32_t *buckets, size_t n)
+size_t cpu_counter_private_count_keys(void *state, const struct cpu_guide *guide, const void *keys,
+                                      const uint32_t *buckets, size_t n)
 {
     struct cpu_counter_private *self = state;
     const char *from = keys;
+    size_t mixed = 0;
 
     while (n > 0) {
         size_t part =
             cpu_counter_private_reserve(self, n < CPU_COUNTER_KEYS ? n : CPU_COUNTER_KEYS);
-        cpu_counter_private_add_part(self, guide, from, buckets, part);
+        mixed += cpu_counter_private_add_part(self, guide, from, buckets, part);
         from += part * cpu_guide_key_bytes(guide->keys);
         if (guide->keys == CPU_GUIDE_PAIRS)
             buckets += part;
         n -= part;
     }
+    return mixed;
 }
 
 /*

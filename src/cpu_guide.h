@@ -1,13 +1,9 @@
 /*
- * Guides: bins of any kind by a look-up, as *ranks*: how many bins begin at or before a value, the
- * end of the last one counted as well. So bin b is b + 1, what is below all bins 0, and what is
- * above them one more than there are.
- *
- * The values are divided into *buckets*, of one width, or of
- * widths that grow with the distance from a *centre* as those of an HdrHistogram (Tene,
- * hdrhistogram.org): near it they are one unit wide, and behind 2^(k+1) units there are 2^k of them
- * for each power of 2. Wherever at most one rank begins within a bucket, one word tells the ranks
- * of all its values.
+ * Guides: the ranks (binning.h) of values in bins of any kind, by a look-up. The values are divided
+ * into *buckets*, of one width, or of widths that grow with the distance from a *centre* as those
+ * of an HdrHistogram (Tene, hdrhistogram.org): near it they are one unit wide, and behind 2^(k+1)
+ * units there are 2^k of them for each power of 2. Wherever at most one rank begins within a
+ * bucket, one word tells the ranks of all its values.
  *
  * A value is looked up by its *key*, which has its bucket in the upper bits and in the `shift`
  * lower ones where it lies in the bucket. The word of a bucket has the rank that begins in it in
@@ -53,9 +49,12 @@ typedef void cpu_guide_place_function(const struct cpu_guide *guide, bool swappe
                                       const void *elements, size_t count,
                                       struct cpu_guide_places *places);
 
-/* Writes the ranks of keys[0..count), which need not be aligned. */
-typedef void cpu_guide_gather_function(const struct cpu_guide *guide, const void *keys,
-                                       size_t count, uint32_t *ranks);
+/*
+ * Writes the ranks of keys[0..count), which need not be aligned, and returns how many of these are
+ * in mixed buckets.
+ */
+typedef size_t cpu_guide_gather_function(const struct cpu_guide *guide, const void *keys,
+                                         size_t count, uint32_t *ranks);
 
 /*
  * Buckets that two ranks and more begin in are *mixed*: their word has not the rank of their lowest
@@ -71,10 +70,12 @@ struct cpu_guide {
     cpu_guide_place_function *place;
     cpu_guide_gather_function *gather; /* NULL: keys are looked up one by one */
     enum cpu_guide_keys keys;
-    bool is_even;   /* buckets are equal */
-    bool is_direct; /* elements are keys */
-    bool has_mixed; /* buckets */
-    bool is_short;  /* distances have 32 bits */
+    bool is_even;    /* buckets are equal, */
+    bool is_whole;   /* and there are some for all words of the elements */
+    bool is_direct;  /* elements are keys */
+    bool has_mixed;  /* buckets */
+    bool is_short;   /* distances within the bins have 32 bits */
+    unsigned choice; /* which shapes it was looked for among */
     uint32_t mixed;
     uint32_t log2;   /* k */
     uint32_t unit;   /* as a power of 2, too */
@@ -88,15 +89,17 @@ struct cpu_guide {
     uint64_t clamp;  /* even: the greatest distance that keys are made of */
     uint64_t below;  /* even: the keys of other ones */
     uint64_t above;
-    uint32_t *narrow; /* words of narrow keys; of pairs the ranks of values below thresholds */
+    uint32_t *narrow; /* words of narrow keys; of pairs the ranks below thresholds */
     uint64_t *wide;   /* words of wide keys; of pairs the thresholds */
 };
 
 /*
- * Makes the guide of a job, a histogram's of bins that private counters are used for; leaves *guide
- * NULL if there is none that pays. Fails with STATUS_DATA. The caller destroys it, before the job.
+ * Makes the guide of a job, a histogram's of bins that private counters are used for, of the first
+ * shapes from `choice` on that will do: 0, or one more than the `choice` of a guide whose values
+ * are too often in mixed buckets. Leaves *guide NULL if there is none that pays. Fails with
+ * STATUS_DATA. The caller destroys it, before the job.
  */
-enum status cpu_guide_create(const struct job *job, struct cpu_guide **guide,
+enum status cpu_guide_create(const struct job *job, unsigned choice, struct cpu_guide **guide,
                              struct failure *failure);
 
 /* That for these keys, quick or not; NULL if there is none, or this machine lacks instructions. */

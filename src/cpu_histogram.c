@@ -39,6 +39,8 @@ struct cpu_histogram {
     struct cpu_guide *guide;       /* NULL: none (yet) */
     uint16_t *map;                 /* NULL: none (yet) */
     bool may_look_up;              /* one of these may be made, once `counted` is large */
+    bool is_mixed;                 /* values are often in mixed buckets of the guide, */
+    bool is_final;                 /* and there is no better one */
     size_t counted;                /* until then */
     cpu_index_function *index;
     const struct cpu_counter *counter;
@@ -81,10 +83,14 @@ static size_t cpu_histogram_block(const struct cpu_histogram *self)
     return self->guide && self->guide->gather ? CPU_HISTOGRAM_GATHERED_BLOCK : CPU_HISTOGRAM_BLOCK;
 }
 
+/* One in so many values in mixed buckets, 5 to 10 ns each, and another guide is looked for. */
+#define CPU_HISTOGRAM_MIXED_SHARE 8
+
 /* Counts a block by the guide. Elements that are its keys are not looked at before. */
 static void cpu_histogram_count_guided(struct cpu_histogram *self, const char *block, size_t n)
 {
     const struct cpu_guide *guide = self->guide;
+    size_t mixed = 0;
 
     for (size_t i = 0, part; i < n; i += part) {
         const void *keys = block + i * self->job->element.bytes;
@@ -94,11 +100,12 @@ static void cpu_histogram_count_guided(struct cpu_histogram *self, const char *b
             keys = &self->places;
         }
         if (guide->gather)
-            guide->gather(guide, keys, part, self->numbers + i);
+            mixed += guide->gather(guide, keys, part, self->numbers + i);
         else
-            cpu_counter_private_count_keys(self->counter_state, guide, keys, self->places.buckets,
-                                           part);
+            mixed += cpu_counter_private_count_keys(self->counter_state, guide, keys,
+                                                    self->places.buckets, part);
     }
+    self->is_mixed = mixed > n / CPU_HISTOGRAM_MIXED_SHARE;
     if (guide->gather)
         self->counter->count(self->counter_state, self->numbers, n);
 }
@@ -113,7 +120,7 @@ static size_t cpu_histogram_count_computed(struct cpu_histogram *self, const voi
     return outside;
 }
 
-/* Counts a block of elements. Returns whether any was outside, in it or before. */
+/* Counts a block of elements. Returns whether any was outside, in it or perhaps before. */
 static bool cpu_histogram_count(struct cpu_histogram *self, const void *block, size_t n)
 {
     if (self->map) {
@@ -142,10 +149,25 @@ static enum status cpu_histogram_prepare(struct cpu_histogram *self, size_t elem
         return failure->status;
     if (self->map)
         return STATUS_OK;
-    enum status status = cpu_guide_create(self->job, &self->guide, failure);
+    enum status status = cpu_guide_create(self->job, 0, &self->guide, failure);
     if (self->guide)
         cpu_counter_private_take_ranks(self->counter_state);
     return status;
+}
+
+/* Takes the next guide that will do, if there is one. */
+static enum status cpu_histogram_change_guide(struct cpu_histogram *self, struct failure *failure)
+{
+    struct cpu_guide *other;
+
+    if (cpu_guide_create(self->job, self->guide->choice + 1, &other, failure) != STATUS_OK)
+        return failure->status;
+    self->is_final = !other;
+    if (!other)
+        return STATUS_OK;
+    cpu_guide_destroy(self->guide);
+    self->guide = other;
+    return STATUS_OK;
 }
 
 static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
@@ -160,6 +182,9 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
         const size_t length = cpu_histogram_block(self);
         n = elements - i < length ? elements - i : length;
         if (self->may_look_up && cpu_histogram_prepare(self, n, failure) != STATUS_OK)
+            return failure->status;
+        if (self->is_mixed && !self->is_final &&
+            cpu_histogram_change_guide(self, failure) != STATUS_OK)
             return failure->status;
         has_outside |= cpu_histogram_count(self, (const char *)chunk->data + i * bytes, n);
     }

@@ -31,7 +31,8 @@ CPU_TREE_TARGET __m512i cpu_tree_step32(__m512i words, __m512i places, __m512i n
  * How many nodes of `levels` levels each word is greater than. A permutation takes the lower bits
  * of a place alone: the 16 nodes of level 4 are places 16 to 31, the first levels places 1 to 15.
  */
-CPU_TREE_TARGET __m512i cpu_tree_rank32(const struct cpu_tree *tree, unsigned levels, __m512i words)
+CPU_TREE_TARGET __m512i cpu_tree_count32(const struct cpu_tree *tree, unsigned levels,
+                                         __m512i words)
 {
     const __m512i top = _mm512_loadu_si512(tree->nodes32);
     const __m512i level4 = _mm512_loadu_si512(tree->nodes32 + 16);
@@ -51,7 +52,8 @@ CPU_TREE_TARGET __m512i cpu_tree_step64(__m512i words, __m512i places, __m512i n
     return _mm512_mask_add_epi64(left, is_right, left, _mm512_set1_epi64(1));
 }
 
-CPU_TREE_TARGET __m512i cpu_tree_rank64(const struct cpu_tree *tree, unsigned levels, __m512i words)
+CPU_TREE_TARGET __m512i cpu_tree_count64(const struct cpu_tree *tree, unsigned levels,
+                                         __m512i words)
 {
     const uint64_t *nodes = tree->nodes64;
     const __m512i top = _mm512_loadu_si512(nodes);
@@ -69,23 +71,24 @@ CPU_TREE_TARGET __m512i cpu_tree_rank64(const struct cpu_tree *tree, unsigned le
 }
 
 /*
- * The rank of elements of 8 bytes; of mirrored bins that of the magnitude, below 0 if the element
+ * The same of elements of 8 bytes; of mirrored bins that of the magnitude, below 0 if the element
  * is.
  */
-CPU_TREE_TARGET __m512i cpu_tree_rank_8(const struct cpu_tree *tree, unsigned levels, bool mirrored,
-                                        __m512i words)
+CPU_TREE_TARGET __m512i cpu_tree_count_8(const struct cpu_tree *tree, unsigned levels,
+                                         bool mirrored, __m512i words)
 {
     if (!mirrored)
-        return cpu_tree_rank64(tree, levels,
-                               _mm512_xor_si512(words, _mm512_set1_epi64((int64_t)tree->bias)));
-    __m512i ranks = cpu_tree_rank64(tree, levels, _mm512_abs_epi64(words));
-    return _mm512_mask_sub_epi64(ranks, _mm512_movepi64_mask(words), _mm512_setzero_si512(), ranks);
+        return cpu_tree_count64(tree, levels,
+                                _mm512_xor_si512(words, _mm512_set1_epi64((int64_t)tree->bias)));
+    __m512i counts = cpu_tree_count64(tree, levels, _mm512_abs_epi64(words));
+    return _mm512_mask_sub_epi64(counts, _mm512_movepi64_mask(words), _mm512_setzero_si512(),
+                                 counts);
 }
 
 /* The same of 16, or of those of `lanes`, in words of 32 bits. */
-CPU_TREE_TARGET __m512i cpu_tree_rank_wide(const struct cpu_tree *tree, unsigned levels,
-                                           bool mirrored, bool swapped, const char *elements,
-                                           __mmask16 lanes)
+CPU_TREE_TARGET __m512i cpu_tree_count_wide(const struct cpu_tree *tree, unsigned levels,
+                                            bool mirrored, bool swapped, const char *elements,
+                                            __mmask16 lanes)
 {
     const __m512i order = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
     __m512i low = _mm512_maskz_loadu_epi64((__mmask8)lanes, elements);
@@ -95,36 +98,40 @@ CPU_TREE_TARGET __m512i cpu_tree_rank_wide(const struct cpu_tree *tree, unsigned
         low = _mm512_shuffle_epi8(low, order);
         high = _mm512_shuffle_epi8(high, order);
     }
-    low = cpu_tree_rank_8(tree, levels, mirrored, low);
-    high = cpu_tree_rank_8(tree, levels, mirrored, high);
+    low = cpu_tree_count_8(tree, levels, mirrored, low);
+    high = cpu_tree_count_8(tree, levels, mirrored, high);
     return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(low)),
                               _mm512_cvtepi64_epi32(high), 1);
 }
 
 /* The same of elements of 4 bytes. */
-CPU_TREE_TARGET __m512i cpu_tree_rank_narrow(const struct cpu_tree *tree, unsigned levels,
-                                             bool mirrored, bool swapped, const char *elements,
-                                             __mmask16 lanes)
+CPU_TREE_TARGET __m512i cpu_tree_count_narrow(const struct cpu_tree *tree, unsigned levels,
+                                              bool mirrored, bool swapped, const char *elements,
+                                              __mmask16 lanes)
 {
     const __m512i order = _mm512_set4_epi32(0x0c0d0e0f, 0x08090a0b, 0x04050607, 0x00010203);
     __m512i words = _mm512_maskz_loadu_epi32(lanes, elements);
 
     words = swapped ? _mm512_shuffle_epi8(words, order) : words;
     if (!mirrored)
-        return cpu_tree_rank32(tree, levels,
-                               _mm512_xor_si512(words, _mm512_set1_epi32((int32_t)tree->bias)));
-    __m512i ranks = cpu_tree_rank32(tree, levels, _mm512_abs_epi32(words));
-    return _mm512_mask_sub_epi32(ranks, _mm512_movepi32_mask(words), _mm512_setzero_si512(), ranks);
+        return cpu_tree_count32(tree, levels,
+                                _mm512_xor_si512(words, _mm512_set1_epi32((int32_t)tree->bias)));
+    __m512i counts = cpu_tree_count32(tree, levels, _mm512_abs_epi32(words));
+    return _mm512_mask_sub_epi32(counts, _mm512_movepi32_mask(words), _mm512_setzero_si512(),
+                                 counts);
 }
 
-/* Stores the ranks of 16 elements, or of those of `lanes`. */
+/*
+ * Stores the ranks of 16 elements, or of those of `lanes`: how many nodes they are greater than,
+ * and `first`.
+ */
 CPU_TREE_TARGET void cpu_tree_group(const struct cpu_tree *tree, unsigned bytes, unsigned levels,
                                     bool mirrored, bool swapped, const char *elements,
                                     __mmask16 lanes, uint32_t *ranks)
 {
     __m512i found = bytes == 8
-                        ? cpu_tree_rank_wide(tree, levels, mirrored, swapped, elements, lanes)
-                        : cpu_tree_rank_narrow(tree, levels, mirrored, swapped, elements, lanes);
+                        ? cpu_tree_count_wide(tree, levels, mirrored, swapped, elements, lanes)
+                        : cpu_tree_count_narrow(tree, levels, mirrored, swapped, elements, lanes);
 
     _mm512_mask_storeu_epi32(ranks, lanes,
                              _mm512_add_epi32(found, _mm512_set1_epi32((int32_t)tree->first)));
@@ -198,7 +205,7 @@ static bool cpu_tree_is_mirrored(const struct job *job)
  * Of the bins' ends, those that values of the type, or of mirrored bins their magnitudes, may be on
  * either side of: the first, and the one behind the last.
  */
-static void cpu_tree_find_ends(const struct job *job, uint32_t *first, uint32_t *after)
+static void cpu_tree_choose_ends(const struct job *job, uint32_t *first, uint32_t *after)
 {
     const uint32_t ends = job->binning.bins + 1;
 
@@ -237,7 +244,7 @@ void cpu_tree_init(struct cpu_tree *tree, const struct job *job)
     *tree = (struct cpu_tree){.find = NULL};
     if (!cpu_tree_is_wanted(job))
         return;
-    cpu_tree_find_ends(job, &tree->first, &after);
+    cpu_tree_choose_ends(job, &tree->first, &after);
     if (after - tree->first >= CPU_TREE_NODES)
         return;
     while (after - tree->first >= (uint32_t)1 << levels)

@@ -20,10 +20,7 @@
 
 struct cpu_tree;
 
-/*
- * Writes the ranks of elements[0..count), which need not be aligned: 0 below all bins, bin + 1,
- * bins + 1 above them.
- */
+/* Writes the ranks (binning.h) of elements[0..count), which need not be aligned. */
 typedef void cpu_tree_find_function(const struct cpu_tree *tree, bool swapped, const void *elements,
                                     size_t count, uint32_t *ranks);
 

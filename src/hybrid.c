@@ -19,13 +19,14 @@
  */
 #define HYBRID_WORKER_BYTES ((uint64_t)64 << 20)
 
-/* Bytes a second of a CPU worker at the most (256 bins, AVX-512), taken until it is measured. */
-#define HYBRID_WORKER_RATE 4e9
+/* Bytes a second of a CPU worker at the most (count, AVX-512), taken until it is measured. */
+#define HYBRID_WORKER_RATE 6e9
 
 /*
  * The start of threads and first touches of memory spoil the measurement: for so long wholly, and
- * then so that it may be half of what it will be. 16 threads, GB/s after 4, 9, 20 and 80 ms:
- * stalin-sort 11 46 72 87, reduce 47 61 79 84, 256 bins 20 27 32 36, 5M bins 0 2 10 12.
+ * then so that it may be half of what it will be. Recruits ask after 10, 30 and 70 ms. 16 threads,
+ * GB/s after 4, 9, 20 and 80 ms: stalin-sort 11 46 72 87, reduce 47 61 79 84, 256 bins 20 27 32 36,
+ * 5M bins 0 2 10 12.
  */
 #define HYBRID_MEASURE_SECONDS 0.008
 #define HYBRID_SETTLED_SECONDS 0.06
@@ -123,7 +124,7 @@ unsigned hybrid_cpu_workers_meanwhile(unsigned workers)
 
 unsigned hybrid_cpu_workers(unsigned workers, unsigned feeders, uint64_t bytes, double seconds)
 {
-    bool is_measured = bytes > 0 && seconds >= HYBRID_MEASURE_SECONDS;
+    bool is_measured = bytes > 0 && seconds >= HYBRID_SETTLED_SECONDS;
 
     if (feeders > 0 && is_measured && (double)bytes / seconds < HYBRID_WORKER_RATE_MIN)
         return HYBRID_CPU_MIN;

@@ -13,7 +13,7 @@ struct hybrid_view {
     uint64_t input_bytes; /* or ENGINE_INPUT_UNKNOWN */
     uint64_t bytes;       /* pulled so far */
     double seconds;       /* since the start */
-    unsigned workers;     /* of the CPU, */
+    unsigned workers;     /* of the CPU, at least 1, */
     unsigned pulling;     /* and of those, how many the source has had a use for */
     unsigned feeders;     /* of devices that have joined */
 };

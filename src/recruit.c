@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Between two questions whether it pays: at first, and at last, when there is no hurry any more. */
+/*
+ * Between two questions whether it pays: at first, when something can be told (hybrid.c), twice as
+ * long each time, and at last, when there is no hurry any more.
+ */
 #define RECRUIT_ASK_NS_MIN 10000000
 #define RECRUIT_ASK_NS_MAX 1000000000
 

@@ -316,8 +316,11 @@ static void test_type(const char *name)
     tap_ok(right & check_all_ends(min, limit), "%s: edges at the limits", name);
 }
 
-/* Whether zeros are taken, and after them a single value outside is told, by its place. */
-static bool check_abort(const char *isa, __int128 outside)
+/*
+ * Whether zeros are taken, so many chunks of them, and then a single value outside is told, by its
+ * place in the next one.
+ */
+static bool check_abort(const char *isa, __int128 outside, int chunks, size_t place)
 {
     static unsigned char zeros[ZEROS * 8];
     struct failure failure = {.position = 0};
@@ -330,13 +333,14 @@ static bool check_abort(const char *isa, __int128 outside)
     if (histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
         cpu_histogram.open(&subject.job, histogram, &thread, &failure) != STATUS_OK)
         bail_out(failure.message);
-    bool right = cpu_histogram.absorb(thread, &chunk, &failure) == STATUS_OK &&
-                 cpu_histogram.absorb(thread, &chunk, &failure) == STATUS_OK;
+    bool right = true;
+    for (int i = 0; i < chunks; i++)
+        right = right && cpu_histogram.absorb(thread, &chunk, &failure) == STATUS_OK;
     subject.values = 0;
     put(outside);
-    memcpy(zeros + (ZEROS - 3) * bytes, subject.bytes, bytes);
+    memcpy(zeros + place * bytes, subject.bytes, bytes);
     right = right && cpu_histogram.absorb(thread, &chunk, &failure) == STATUS_DATA &&
-            failure.position == (ZEROS - 3) * bytes;
+            failure.position == place * bytes;
     memset(zeros, 0, sizeof zeros);
     cpu_histogram.close(thread);
     histogram_destroy(histogram);
@@ -369,8 +373,10 @@ static void test_abort(const char *name)
                                &failure) != STATUS_OK)
             bail_out(failure.message);
         for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
-            right = right && check_abort(cpu_isa_names[isa], element_limit(element) - 1) &&
-                    (low == 0 || check_abort(cpu_isa_names[isa], element_min(element)));
+            const __int128 above = element_limit(element) - 1;
+            right = right && check_abort(cpu_isa_names[isa], above, 2, ZEROS - 3) &&
+                    check_abort(cpu_isa_names[isa], above, 0, 0) &&
+                    (low == 0 || check_abort(cpu_isa_names[isa], element_min(element), 1, 5));
         }
         binning_destroy(&subject.job.binning);
     }
@@ -390,7 +396,7 @@ static bool check_gather(void)
 
     if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
                            &failure) != STATUS_OK ||
-        cpu_guide_create(&subject.job, &guide, &failure) != STATUS_OK || !guide)
+        cpu_guide_create(&subject.job, 0, &guide, &failure) != STATUS_OK || !guide)
         bail_out("no guide of edges");
     cpu_guide_gather_function *gather = cpu_guide_gather_find(guide->keys);
     make_values();
@@ -428,6 +434,83 @@ static void test_gather(const char *name)
     tap_ok(right, "%s: gathered", name);
 }
 
+/* Whether the subject's edges get a guide like that from a choice on. */
+static bool check_guide(const char *what, unsigned choice, bool is_even, bool is_direct,
+                        bool has_mixed)
+{
+    struct failure failure;
+    struct cpu_guide *guide = NULL;
+
+    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
+                           &failure) != STATUS_OK ||
+        cpu_guide_create(&subject.job, choice, &guide, &failure) != STATUS_OK || !guide)
+        bail_out("no guide of edges");
+    bool right = guide->is_even == is_even && guide->is_direct == is_direct &&
+                 guide->has_mixed == has_mixed && guide->choice >= choice;
+    if (!right)
+        tap_note("%s: even %d, direct %d, mixed %d", what, guide->is_even, guide->is_direct,
+                 guide->has_mixed);
+    cpu_guide_destroy(guide);
+    binning_destroy(&subject.job.binning);
+    return right;
+}
+
+/* Edges first, first + step, ... */
+static void set_steps(__int128 first, __int128 step, size_t count)
+{
+    for (subject.count = 0; subject.count < count; subject.count++)
+        subject.edges[subject.count] = first + step * (__int128)subject.count;
+}
+
+/* Which guides edges get: speed hangs on it, results do not. */
+static void test_shapes(void)
+{
+    if (!element_parse("i32", &subject.job.element))
+        bail_out("no i32");
+    set_steps(-1000000007, 20000003, 101);
+    bool right = check_guide("ends within buckets", 0, true, true, false);
+    set_steps(0, 1, 50);
+    for (; subject.count < 1000; subject.count++)
+        subject.edges[subject.count] = (__int128)(subject.count - 49) * 2000000;
+    right = right & check_guide("a few dense ones", 0, true, true, true);
+    right = right & check_guide("a few dense ones, by another choice", 1, false, false, false);
+    set_steps(5, 95, 2);
+    for (; subject.count < 62; subject.count++)
+        subject.edges[subject.count] = (__int128)(subject.count - 1) * 17000000;
+    right = right & check_guide("two ends within a bucket", 0, true, true, true);
+    right = right & check_guide("two ends, by another choice", 1, false, false, false);
+    set_geometric(0, POWER2(31));
+    right = right & check_guide("geometric ones", 0, false, false, false);
+    tap_ok(right, "edges get the guides that are quick for them");
+}
+
+/* Dense bins that nearly all values are in, among many that hardly any is in, and keys of 32 bits.
+ */
+static void test_dense(const char *name)
+{
+    bool right = true;
+
+    if (!element_parse(name, &subject.job.element))
+        bail_out("no such type");
+    set_steps(0, 1, 50);
+    for (; subject.count < 1000; subject.count++)
+        subject.edges[subject.count] = (__int128)(subject.count - 49) * 2000000;
+    right = right & check_edges("dense");
+    for (size_t bins = 4093; bins < 4098; bins++) {
+        set_steps(subject.job.element.is_signed ? -POWER2(31) : 0, POWER2(32) / (__int128)bins,
+                  bins + 1);
+        right = right & check_edges("as many as keys have room for");
+    }
+    set_steps(0, (POWER2(32) - 5) / 977, 978);
+    subject.edges[977] = POWER2(32) - 5;
+    right = right & check_edges("nearly 32 bits");
+    subject.edges[977] = POWER2(31) + 2000;
+    for (size_t i = 1; i < 977; i++)
+        subject.edges[i] = (__int128)i * 2198012;
+    right = right & check_edges("a little more than 31 bits");
+    tap_ok(right, "%s: dense bins, and keys with hardly any room", name);
+}
+
 /* Tables that are full after a few values. */
 static void test_limit(void)
 {
@@ -445,17 +528,19 @@ static void test_limit(void)
                            &failure) != STATUS_OK ||
         histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
         cpu_counter_private_open_limited(histogram, 13, &counter, &failure) != STATUS_OK ||
-        cpu_guide_create(&subject.job, &guide, &failure) != STATUS_OK || !guide)
+        cpu_guide_create(&subject.job, 0, &guide, &failure) != STATUS_OK || !guide)
         bail_out("no guide of edges");
     cpu_counter_private_take_ranks(counter);
+    right = right && !cpu_counter_private_has_outside(counter);
     make_values();
     for (size_t i = 0; i < subject.values; i += CPU_GUIDE_BLOCK) {
         size_t n = subject.values - i < CPU_GUIDE_BLOCK ? subject.values - i : CPU_GUIDE_BLOCK;
         guide->place(guide, subject.job.element.swapped, subject.bytes + 4 * i, n, &places);
         cpu_counter_private_count_keys(counter, guide, &places, places.buckets, n);
     }
-    right = cpu_counter_private_has_outside(counter);
+    right = right && cpu_counter_private_has_outside(counter);
     cpu_counter_private.flush(counter);
+    right = right && cpu_counter_private_has_outside(counter);
     for (size_t i = 0; i < histogram->entries; i++)
         right = right && histogram_count(histogram, i) == subject.wanted[i];
     tap_ok(right, "keys are counted when tables are full");
@@ -479,6 +564,11 @@ int main(void)
     test_gather("u32be");
     test_gather("i64be");
     test_gather("u64");
+    test_shapes();
+    test_dense("i32");
+    test_dense("u32");
+    test_dense("i64");
+    test_dense("u64be");
     test_limit();
     return tap_done();
 }

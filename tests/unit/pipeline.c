@@ -804,6 +804,24 @@ static void test_checkpoints(void)
     tap_ok(scene_is_right(&scene, NULL), "results so far, while a device joins");
 }
 
+/* Whether a device is begun while it cannot be told how quick the CPU workers are. */
+static void test_young(void)
+{
+    struct hybrid_view young = {.input_bytes = UINT64_C(1) << 40, .workers = 16, .seconds = 0.001};
+    tap_ok(!hybrid_pays(&young), "it is not known at first how quick so many are");
+    young.workers = 2;
+    tap_ok(hybrid_pays(&young), "but few are not that quick");
+    young.workers = 16;
+    young.seconds = 0.04;
+    young.bytes = 1800000000;
+    tap_ok(!hybrid_pays(&young), "soon after the start, those of 45 GB/s may become quick");
+    young.bytes = 800000000;
+    tap_ok(hybrid_pays(&young), "but not those of 20 GB/s");
+    young.seconds = 0.009;
+    young.bytes = 20000000;
+    tap_ok(hybrid_pays(&young), "nor those that have hardly begun");
+}
+
 static void test_policy(void)
 {
     struct hybrid_view pipe = {.input_bytes = ENGINE_INPUT_UNKNOWN, .workers = 4, .pulling = 3};
@@ -837,16 +855,6 @@ static void test_policy(void)
     quick.bytes = 150000000000;
     quick.workers = 64;
     tap_ok(hybrid_pays(&quick), "or many");
-    struct hybrid_view young = {.input_bytes = UINT64_C(1) << 40, .workers = 16, .seconds = 0.001};
-    tap_ok(!hybrid_pays(&young), "it is not known at first how quick so many are");
-    young.workers = 2;
-    tap_ok(hybrid_pays(&young), "but few are not that quick");
-    young.workers = 16;
-    young.seconds = 0.04;
-    young.bytes = 1800000000;
-    tap_ok(!hybrid_pays(&young), "soon after the start, those of 45 GB/s may become quick");
-    young.bytes = 800000000;
-    tap_ok(hybrid_pays(&young), "but not those of 20 GB/s");
     tap_ok(hybrid_is_small(0, 1) && !hybrid_is_small(ENGINE_INPUT_UNKNOWN, 1) &&
                !hybrid_is_small(UINT64_C(1) << 40, 64),
            "small input is known to be small");
@@ -885,5 +893,6 @@ int main(void)
     test_ordered();
     test_checkpoints();
     test_policy();
+    test_young();
     return tap_done();
 }
