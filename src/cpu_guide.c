@@ -218,10 +218,35 @@ static void cpu_guide_set_one(struct cpu_guide *guide, uint64_t bucket, uint32_t
     cpu_guide_set(guide, bucket, rank, cpu_guide_least_key(guide, bucket));
 }
 
-/* Sets the word of a bucket, by the distances of its lowest and its highest value. */
-static void cpu_guide_set_bucket(struct cpu_guide *guide, uint64_t bucket, uint64_t lowest,
-                                 uint64_t highest)
+/* Distances of one rank, side by side, of which it need not be searched for. */
+struct cpu_guide_run {
+    uint32_t rank;
+    uint64_t first;
+    uint64_t last;
+};
+
+/* The greatest distance of a rank. */
+static uint64_t cpu_guide_rank_last(const struct cpu_guide *guide, uint32_t rank)
 {
+    if (rank == 0)
+        return UINT64_MAX;
+    if (rank > guide->binning->bins)
+        return guide->limit;
+    uint64_t next = (uint64_t)binning_edge(guide->binning, rank) - guide->low;
+    return next - 1 < guide->last ? next - 1 : guide->last;
+}
+
+/*
+ * Sets the word of a bucket, by the distances of its lowest and its highest value. `run` is of a
+ * bucket before, if there is one, and is then of this one's highest value.
+ */
+static void cpu_guide_set_bucket(struct cpu_guide *guide, uint64_t bucket, uint64_t lowest,
+                                 uint64_t highest, struct cpu_guide_run *run)
+{
+    if (run->first <= lowest && lowest <= highest && highest <= run->last) {
+        cpu_guide_set_one(guide, bucket, run->rank);
+        return;
+    }
     uint32_t rank = cpu_guide_rank(guide, lowest);
     uint32_t end = cpu_guide_rank(guide, highest);
 
@@ -236,6 +261,7 @@ static void cpu_guide_set_bucket(struct cpu_guide *guide, uint64_t bucket, uint6
         cpu_guide_set_one(guide, bucket, guide->mixed + rank);
         guide->has_mixed = true;
     }
+    *run = (struct cpu_guide_run){end, highest, cpu_guide_rank_last(guide, end)};
 }
 
 /* The least distance from the centre of a bucket, modulo 2^64. */
@@ -254,6 +280,7 @@ static uint64_t cpu_guide_bucket_begin(const struct cpu_guide *guide, uint32_t b
 static void cpu_guide_fill_side(struct cpu_guide *guide, bool is_left)
 {
     uint64_t reach = is_left ? guide->centre : guide->last - guide->centre;
+    struct cpu_guide_run run = {.first = 1, .last = 0};
 
     for (uint32_t bucket = 0; bucket < guide->side; bucket++) {
         uint64_t nearest = cpu_guide_bucket_begin(guide, bucket);
@@ -263,9 +290,10 @@ static void cpu_guide_fill_side(struct cpu_guide *guide, bool is_left)
         farthest = farthest < reach ? farthest : reach;
         if (is_left)
             cpu_guide_set_bucket(guide, guide->side + bucket, guide->centre - farthest,
-                                 guide->centre - nearest);
+                                 guide->centre - nearest, &run);
         else
-            cpu_guide_set_bucket(guide, bucket, guide->centre + nearest, guide->centre + farthest);
+            cpu_guide_set_bucket(guide, bucket, guide->centre + nearest, guide->centre + farthest,
+                                 &run);
     }
 }
 
@@ -275,13 +303,14 @@ static void cpu_guide_fill_even(struct cpu_guide *guide)
     const uint64_t mask = guide->keys == CPU_GUIDE_WIDE ? UINT64_MAX : UINT32_MAX;
     const uint64_t width = (uint64_t)1 << guide->unit;
     const uint64_t buckets = guide->is_whole ? (mask >> guide->unit) + 1 : guide->side;
+    struct cpu_guide_run run = {.first = 1, .last = 0};
 
     for (uint64_t bucket = 0; bucket < buckets; bucket++) {
         uint64_t lowest = ((bucket << guide->unit) - guide->offset) & mask;
         uint64_t highest = (lowest + width - 1) & mask;
         if (!guide->is_whole && highest > guide->last)
             highest = guide->last; /* no key is above it */
-        cpu_guide_set_bucket(guide, bucket, lowest, highest);
+        cpu_guide_set_bucket(guide, bucket, lowest, highest, &run);
     }
     if (guide->is_whole)
         return;
