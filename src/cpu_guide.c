@@ -539,7 +539,6 @@ enum status cpu_guide_create(const struct job *job, unsigned choice, struct cpu_
     made->choice = choice;
     made->place = cpu_guide_choose_place(made->is_short ? job->element.type : ELEMENT_TYPE_COUNT,
                                          made->is_even);
-    made->gather = made->is_even ? cpu_guide_gather_choose(made->keys) : NULL;
     cpu_guide_fill(made);
     *guide = made;
     return STATUS_OK;

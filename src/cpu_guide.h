@@ -9,8 +9,8 @@
  * lower ones where it lies in the bucket. The word of a bucket has the rank that begins in it in
  * its upper bits, less the key which that begins at; the sum of key and word carries into the rank.
  *
- * Making keys is vector code; of equal buckets they may be the elements themselves. Looking up is
- * that only where gathered loads are quick (cpu_guide_gather.c).
+ * Making keys is vector code; of equal buckets they may be the elements themselves. Words are
+ * loaded one by one: gathered loads take as long or longer.
  *
  * A guide is made from binning_index and binning_edge alone, so that they remain what defines bins.
  * It is const once made; all functions are thread-safe.
@@ -50,13 +50,6 @@ typedef void cpu_guide_place_function(const struct cpu_guide *guide, bool swappe
                                       struct cpu_guide_places *places);
 
 /*
- * Writes the ranks of keys[0..count), which need not be aligned, and returns how many of these are
- * in mixed buckets.
- */
-typedef size_t cpu_guide_gather_function(const struct cpu_guide *guide, const void *keys,
-                                         size_t count, uint32_t *ranks);
-
-/*
  * Buckets that two ranks and more begin in are *mixed*: their word has not the rank of their lowest
  * value but that and `mixed`, a power of 2 above all ranks, and the rank is to be looked for from
  * there on (cpu_guide_settle).
@@ -68,7 +61,6 @@ typedef size_t cpu_guide_gather_function(const struct cpu_guide *guide, const vo
 struct cpu_guide {
     const struct binning *binning; /* not owned */
     cpu_guide_place_function *place;
-    cpu_guide_gather_function *gather; /* NULL: keys are looked up one by one */
     enum cpu_guide_keys keys;
     bool is_even;    /* buckets are equal, */
     bool is_whole;   /* and there are some for all words of the elements */
@@ -101,12 +93,6 @@ struct cpu_guide {
  */
 enum status cpu_guide_create(const struct job *job, unsigned choice, struct cpu_guide **guide,
                              struct failure *failure);
-
-/* That for these keys, quick or not; NULL if there is none, or this machine lacks instructions. */
-cpu_guide_gather_function *cpu_guide_gather_find(enum cpu_guide_keys keys);
-
-/* The same if it pays on this machine, else NULL. */
-cpu_guide_gather_function *cpu_guide_gather_choose(enum cpu_guide_keys keys);
 
 /* NULL is allowed. */
 void cpu_guide_destroy(struct cpu_guide *guide);

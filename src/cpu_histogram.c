@@ -18,13 +18,6 @@
 #define CPU_HISTOGRAM_BLOCK 4096
 
 /*
- * The same where they are gathered by a guide: its words and the counters do not stay in the L1
- * together, and are fetched by turns once a block. Uniform int32, 999 random edges, ns a value
- * (Sapphire Rapids): 4096 0.99, 8192 0.89, 16384 0.87, 32768 0.85.
- */
-#define CPU_HISTOGRAM_GATHERED_BLOCK 16384
-
-/*
  * The values that a thread counts before it makes its guide or map, that little input need not wait
  * for: it takes 0.1 ms for 1000 edges, and saves 1.5 to 3 ns a value.
  */
@@ -45,7 +38,7 @@ struct cpu_histogram {
     cpu_index_function *index;
     const struct cpu_counter *counter;
     void *counter_state;
-    uint32_t numbers[CPU_HISTOGRAM_GATHERED_BLOCK]; /* of bins, or ranks */
+    uint32_t numbers[CPU_HISTOGRAM_BLOCK]; /* of bins, or ranks */
     struct cpu_guide_places places;
 };
 
@@ -77,12 +70,6 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     return STATUS_OK;
 }
 
-/* How many elements are counted at once. */
-static size_t cpu_histogram_block(const struct cpu_histogram *self)
-{
-    return self->guide && self->guide->gather ? CPU_HISTOGRAM_GATHERED_BLOCK : CPU_HISTOGRAM_BLOCK;
-}
-
 /* One in so many values in mixed buckets, 5 to 10 ns each, and another guide is looked for. */
 #define CPU_HISTOGRAM_MIXED_SHARE 8
 
@@ -99,15 +86,10 @@ static void cpu_histogram_count_guided(struct cpu_histogram *self, const char *b
             guide->place(guide, self->job->element.swapped, keys, part, &self->places);
             keys = &self->places;
         }
-        if (guide->gather)
-            mixed += guide->gather(guide, keys, part, self->numbers + i);
-        else
-            mixed += cpu_counter_private_count_keys(self->counter_state, guide, keys,
-                                                    self->places.buckets, part);
+        mixed += cpu_counter_private_count_keys(self->counter_state, guide, keys,
+                                                self->places.buckets, part);
     }
     self->is_mixed = mixed > n / CPU_HISTOGRAM_MIXED_SHARE;
-    if (guide->gather)
-        self->counter->count(self->counter_state, self->numbers, n);
 }
 
 /* Counts a block of elements in bins that are computed. Returns how many are outside. */
@@ -179,8 +161,7 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
     bool has_outside = false;
 
     for (size_t i = 0, n; i < elements; i += n) {
-        const size_t length = cpu_histogram_block(self);
-        n = elements - i < length ? elements - i : length;
+        n = elements - i < CPU_HISTOGRAM_BLOCK ? elements - i : CPU_HISTOGRAM_BLOCK;
         if (self->may_look_up && cpu_histogram_prepare(self, n, failure) != STATUS_OK)
             return failure->status;
         if (self->is_mixed && !self->is_final &&

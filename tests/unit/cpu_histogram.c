@@ -384,56 +384,6 @@ static void test_abort(const char *name)
     tap_ok(right, "%s: the first value outside is told", name);
 }
 
-/* Whether gathering finds the ranks that looking keys up one by one finds, any number at once. */
-static bool check_gather(void)
-{
-    static struct cpu_guide_places places;
-    static uint32_t ranks[CPU_GUIDE_BLOCK + 1];
-    struct failure failure;
-    struct cpu_guide *guide = NULL;
-    const size_t bytes = subject.job.element.bytes;
-    bool right = true;
-
-    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
-                           &failure) != STATUS_OK ||
-        cpu_guide_create(&subject.job, 0, &guide, &failure) != STATUS_OK || !guide)
-        bail_out("no guide of edges");
-    cpu_guide_gather_function *gather = cpu_guide_gather_find(guide->keys);
-    make_values();
-    for (size_t i = 0, n; gather && i < subject.values; i += n) {
-        n = 1 + tap_random(&state) % CPU_GUIDE_BLOCK;
-        n = n < subject.values - i ? n : subject.values - i;
-        guide->place(guide, subject.job.element.swapped, subject.bytes + bytes * i, n, &places);
-        ranks[n] = UINT32_MAX;
-        gather(guide, &places, n, ranks);
-        for (size_t k = 0; k < n; k++) {
-            bool is_wide = cpu_guide_key_bytes(guide->keys) == 8;
-            uint64_t key = is_wide ? places.wide[k] : places.narrow[k];
-            uint32_t rank = (uint32_t)cpu_guide_find(guide, guide->keys, key, 0);
-            right = right && ranks[k] == cpu_guide_settle(guide, rank, key);
-        }
-        right = right && ranks[n] == UINT32_MAX;
-    }
-    cpu_guide_destroy(guide);
-    binning_destroy(&subject.job.binning);
-    return right;
-}
-
-static void test_gather(const char *name)
-{
-    struct element *element = &subject.job.element;
-
-    if (!element_parse(name, element))
-        bail_out("no such type");
-    __int128 low = element_min(element);
-    __int128 high = element_limit(element);
-    set_random(low / 2, high / 2, EDGES_MAX, (uint64_t)((high - low) / 1000));
-    bool right = check_gather();
-    set_clusters(low, high, (uint64_t)((high - low) / 300));
-    right = right & check_gather();
-    tap_ok(right, "%s: gathered", name);
-}
-
 /* Whether the subject's edges get a guide like that from a choice on. */
 static bool check_guide(const char *what, unsigned choice, bool is_even, bool is_direct,
                         bool has_mixed)
@@ -560,10 +510,6 @@ int main(void)
         test_type(types[i]);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         test_abort(types[i]);
-    test_gather("i32");
-    test_gather("u32be");
-    test_gather("i64be");
-    test_gather("u64");
     test_shapes();
     test_dense("i32");
     test_dense("u32");
