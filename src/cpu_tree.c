@@ -10,14 +10,14 @@
 #define CPU_TREE_TARGET CPU_ISA_TARGET_AVX512 static inline __attribute__((always_inline))
 
 /*
- * Processor time of whole processes, one thread, 64Mi int32 and 32Mi int64 that are as many in each
- * bin, seconds (Zen 4): 12 bins, 4 levels, 0.070 and 0.058, by a guide 0.076 and 0.064; 25 bins, 5
- * levels, 0.075 and 0.064, by a guide the same or 0.079 and 0.066; 58 bins, 6 levels, 0.085 and
- * 0.077, by a guide 0.079 and 0.067. Powers of 10, 0.076 and 0.065, as if on one side of 0 alone;
- * with ends on both sides the latter took a guide, 0.069.
+ * The most levels of elements of 8 bytes and of others. Whole processes against plain bins of as
+ * many, 64Mi int32 and 32Mi int64 that are as many in each bin (Zen 4): 12 bins, 4 levels, 1.16 x
+ * and 1.19, 25 bins, 5 levels, 1.20 and 1.25; 58 bins, 6 levels, 1.28 and 1.43, by a guide 1.48 and
+ * 1.36.
  */
-#define CPU_TREE_LEVELS_MIN 4
-#define CPU_TREE_LEVELS_MAX 5
+#define CPU_TREE_LEVELS_MIN      4
+#define CPU_TREE_LEVELS_MAX_WIDE 5
+#define CPU_TREE_LEVELS_MAX      6
 
 /* What is below a node: the left one where the word is not greater, else the right one. */
 CPU_TREE_TARGET __m512i cpu_tree_step32(__m512i words, __m512i places, __m512i nodes)
@@ -36,12 +36,17 @@ CPU_TREE_TARGET __m512i cpu_tree_count32(const struct cpu_tree *tree, unsigned l
 {
     const __m512i top = _mm512_loadu_si512(tree->nodes32);
     const __m512i level4 = _mm512_loadu_si512(tree->nodes32 + 16);
+    const __m512i level5[2] = {_mm512_loadu_si512(tree->nodes32 + 32),
+                               _mm512_loadu_si512(tree->nodes32 + 48)};
     __m512i places = _mm512_set1_epi32(1);
 
     for (unsigned level = 0; level < 4; level++)
         places = cpu_tree_step32(words, places, _mm512_permutexvar_epi32(places, top));
     if (levels > 4)
         places = cpu_tree_step32(words, places, _mm512_permutexvar_epi32(places, level4));
+    if (levels > 5)
+        places =
+            cpu_tree_step32(words, places, _mm512_permutex2var_epi32(level5[0], places, level5[1]));
     return _mm512_sub_epi32(places, _mm512_set1_epi32(1 << levels));
 }
 
@@ -165,6 +170,7 @@ CPU_TREE_TARGET void cpu_tree_loop(const struct cpu_tree *tree, unsigned bytes, 
 CPU_TREE_DEFINE(4, 4, 0)
 CPU_TREE_DEFINE(4, 4, 1)
 CPU_TREE_DEFINE(4, 5, 0)
+CPU_TREE_DEFINE(4, 6, 0)
 CPU_TREE_DEFINE(8, 4, 0)
 CPU_TREE_DEFINE(8, 5, 0)
 CPU_TREE_DEFINE(8, 5, 1)
@@ -175,8 +181,10 @@ static cpu_tree_find_function *cpu_tree_choose(unsigned bytes, unsigned levels, 
     if (mirrored)
         return bytes == 8 ? cpu_tree_find_8_5_1 : cpu_tree_find_4_4_1;
     if (bytes == 8)
-        return levels == CPU_TREE_LEVELS_MAX ? cpu_tree_find_8_5_0 : cpu_tree_find_8_4_0;
-    return levels == CPU_TREE_LEVELS_MAX ? cpu_tree_find_4_5_0 : cpu_tree_find_4_4_0;
+        return levels == 5 ? cpu_tree_find_8_5_0 : cpu_tree_find_8_4_0;
+    return levels == 6   ? cpu_tree_find_4_6_0
+           : levels == 5 ? cpu_tree_find_4_5_0
+                         : cpu_tree_find_4_4_0;
 }
 
 static bool cpu_tree_is_wanted(const struct job *job)
@@ -238,6 +246,7 @@ static void cpu_tree_fill(struct cpu_tree *tree, const struct job *job, unsigned
 void cpu_tree_init(struct cpu_tree *tree, const struct job *job)
 {
     const struct element *element = &job->element;
+    const unsigned most = element->bytes == 8 ? CPU_TREE_LEVELS_MAX_WIDE : CPU_TREE_LEVELS_MAX;
     unsigned levels = CPU_TREE_LEVELS_MIN;
     uint32_t after;
 
@@ -245,7 +254,7 @@ void cpu_tree_init(struct cpu_tree *tree, const struct job *job)
     if (!cpu_tree_is_wanted(job))
         return;
     cpu_tree_choose_ends(job, &tree->first, &after);
-    if (after - tree->first >= CPU_TREE_NODES)
+    if (after - tree->first >= 1u << most)
         return;
     while (after - tree->first >= (uint32_t)1 << levels)
         levels++;

@@ -15,8 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Nodes and one more: node 1 is the root, those below node i are 2 i and 2 i + 1. */
-#define CPU_TREE_NODES 32
+/*
+ * The most nodes and one more, of elements of 4 bytes; of 8, half as many. Node 1 is the root,
+ * those below node i are 2 i and 2 i + 1.
+ */
+#define CPU_TREE_NODES 64
 
 struct cpu_tree;
 
@@ -34,8 +37,8 @@ struct cpu_tree {
     uint64_t bias;
     uint32_t first; /* how many bins begin at or before the type's lowest value, or magnitude */
     union {
-        uint32_t nodes32[CPU_TREE_NODES]; /* of elements of 4 bytes */
-        uint64_t nodes64[CPU_TREE_NODES]; /* of 8 */
+        uint32_t nodes32[CPU_TREE_NODES];     /* of elements of 4 bytes */
+        uint64_t nodes64[CPU_TREE_NODES / 2]; /* of 8 */
     };
 };
 

@@ -461,6 +461,23 @@ static void test_dense(const char *name)
     tap_ok(right, "%s: dense bins, and keys with hardly any room", name);
 }
 
+/* As many edges as trees of so many levels have nodes, one less and one more. */
+static void test_levels(const char *name)
+{
+    bool right = true;
+
+    if (!element_parse(name, &subject.job.element))
+        bail_out("no such type");
+    for (int levels = 3; levels <= 7; levels++) {
+        for (size_t count = (1u << levels) - 2; count <= (1u << levels) + 1; count++) {
+            set_steps(subject.job.element.is_signed ? -1000000 : 17, 77777 << levels, count);
+            subject.edges[count / 2]++; /* bins of one width would not be searched for */
+            right = right & check_edges("as many as nodes");
+        }
+    }
+    tap_ok(right, "%s: as many edges as trees have nodes", name);
+}
+
 /* Tables that are full after a few values. */
 static void test_limit(void)
 {
@@ -511,6 +528,10 @@ int main(void)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         test_abort(types[i]);
     test_shapes();
+    test_levels("i32");
+    test_levels("u32be");
+    test_levels("i64");
+    test_levels("u64be");
     test_dense("i32");
     test_dense("u32");
     test_dense("i64");
