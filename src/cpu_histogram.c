@@ -70,8 +70,8 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     return STATUS_OK;
 }
 
-/* One in so many values in mixed buckets, 5 to 10 ns each, and another guide is looked for. */
-#define CPU_HISTOGRAM_MIXED_SHARE 8
+/* So many values of a block in mixed buckets, 5 to 10 ns each, and another guide is looked for. */
+#define CPU_HISTOGRAM_MIXED_MAX (CPU_HISTOGRAM_BLOCK / 8)
 
 /* Counts a block by the guide. Elements that are its keys are not looked at before. */
 static void cpu_histogram_count_guided(struct cpu_histogram *self, const char *block, size_t n)
@@ -89,7 +89,7 @@ static void cpu_histogram_count_guided(struct cpu_histogram *self, const char *b
         mixed += cpu_counter_private_count_keys(self->counter_state, guide, keys,
                                                 self->places.buckets, part);
     }
-    self->is_mixed = mixed > n / CPU_HISTOGRAM_MIXED_SHARE;
+    self->is_mixed = mixed > CPU_HISTOGRAM_MIXED_MAX;
 }
 
 /* Counts a block of elements in bins that are computed. Returns how many are outside. */
