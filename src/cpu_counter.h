@@ -10,8 +10,7 @@
 
 struct cpu_counter {
     enum status (*open)(struct histogram *histogram, void **state, struct failure *failure);
-    /* Counts indexes[0..n), each below histogram->entries: bin numbers, or ranks if it takes them.
-     */
+    /* Counts indexes[0..n), bin numbers or ranks, each below histogram->entries. */
     void (*count)(void *state, const uint32_t *indexes, size_t n);
     /* Adds to the histogram whatever is not there yet. */
     void (*flush)(void *state);

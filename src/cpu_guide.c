@@ -344,7 +344,8 @@ static void cpu_guide_set_even(struct cpu_guide *guide, const struct element *el
     const uint64_t keys = UINT64_MAX >> (64 - bits);
 
     guide->is_whole = 8 * element->bytes == bits && bits - guide->unit <= CPU_GUIDE_WHOLE_LOG2;
-    guide->keys = bits == 64 ? CPU_GUIDE_WIDE : CPU_GUIDE_NARROW;
+    guide->is_short = bits == 32;
+    guide->keys = guide->is_short ? CPU_GUIDE_NARROW : CPU_GUIDE_WIDE;
     guide->shift = guide->unit;
     guide->is_direct = guide->is_whole && !element->swapped;
     guide->offset = guide->is_whole ? guide->low : 0;
@@ -364,7 +365,6 @@ static void cpu_guide_set_keys(struct cpu_guide *guide, const struct element *el
 
     guide->mixed = (uint32_t)1 << (upper - 1);
     guide->is_even = is_even && guide->binning->bins + 1 < guide->mixed;
-    guide->is_short = bits == 32;
     if (guide->is_even) {
         cpu_guide_set_even(guide, element, bits);
         return;

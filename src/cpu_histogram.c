@@ -32,9 +32,9 @@ struct cpu_histogram {
     struct cpu_guide *guide;       /* NULL: none (yet) */
     uint16_t *map;                 /* NULL: none (yet) */
     bool may_look_up;              /* one of these may be made, once `counted` is large */
+    size_t counted;                /* until then */
     bool is_mixed;                 /* values are often in mixed buckets of the guide, */
     bool is_final;                 /* and there is no better one */
-    size_t counted;                /* until then */
     cpu_index_function *index;
     const struct cpu_counter *counter;
     void *counter_state;
@@ -92,30 +92,32 @@ static void cpu_histogram_count_guided(struct cpu_histogram *self, const char *b
     self->is_mixed = mixed > CPU_HISTOGRAM_MIXED_MAX;
 }
 
-/* Counts a block of elements in bins that are computed. Returns how many are outside. */
-static size_t cpu_histogram_count_computed(struct cpu_histogram *self, const void *block, size_t n)
+/* Whether bins are looked up, so that the private counters tell what is outside. */
+static bool cpu_histogram_looks_up(const struct cpu_histogram *self)
 {
-    size_t outside =
-        self->index(self->binning, self->job->element.swapped, block, n, self->numbers);
-
-    self->counter->count(self->counter_state, self->numbers, n);
-    return outside;
+    return self->map || self->guide || self->tree.find;
 }
 
-/* Counts a block of elements. Returns whether any was outside, in it or perhaps before. */
-static bool cpu_histogram_count(struct cpu_histogram *self, const void *block, size_t n)
+/* Counts a block of elements. Returns how many are outside, unless bins are looked up. */
+static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block, size_t n)
 {
+    const bool swapped = self->job->element.swapped;
+    size_t outside = 0;
+
     if (self->map) {
         cpu_counter_private_count_mapped(self->counter_state, self->map, block, n);
-    } else if (self->guide) {
-        cpu_histogram_count_guided(self, block, n);
-    } else if (self->tree.find) {
-        self->tree.find(&self->tree, self->job->element.swapped, block, n, self->numbers);
-        self->counter->count(self->counter_state, self->numbers, n);
-    } else {
-        return cpu_histogram_count_computed(self, block, n) > 0;
+        return 0;
     }
-    return cpu_counter_private_has_outside(self->counter_state);
+    if (self->guide) {
+        cpu_histogram_count_guided(self, block, n);
+        return 0;
+    }
+    if (self->tree.find)
+        self->tree.find(&self->tree, swapped, block, n, self->numbers);
+    else
+        outside = self->index(self->binning, swapped, block, n, self->numbers);
+    self->counter->count(self->counter_state, self->numbers, n);
+    return outside;
 }
 
 /* Makes the map or guide, if there is to be one, once enough is counted before these elements. */
@@ -158,7 +160,7 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
     struct cpu_histogram *self = state;
     const size_t bytes = self->job->element.bytes;
     size_t elements = chunk->bytes / bytes;
-    bool has_outside = false;
+    size_t outside = 0;
 
     for (size_t i = 0, n; i < elements; i += n) {
         n = elements - i < CPU_HISTOGRAM_BLOCK ? elements - i : CPU_HISTOGRAM_BLOCK;
@@ -167,9 +169,12 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
         if (self->is_mixed && !self->is_final &&
             cpu_histogram_change_guide(self, failure) != STATUS_OK)
             return failure->status;
-        has_outside |= cpu_histogram_count(self, (const char *)chunk->data + i * bytes, n);
+        outside += cpu_histogram_count(self, (const char *)chunk->data + i * bytes, n);
     }
-    if (has_outside && self->job->outside == OUTSIDE_ABORT)
+    if (self->job->outside != OUTSIDE_ABORT)
+        return STATUS_OK;
+    if (outside > 0 ||
+        (cpu_histogram_looks_up(self) && cpu_counter_private_has_outside(self->counter_state)))
         return job_check_outside(self->job, chunk, failure);
     return STATUS_OK;
 }

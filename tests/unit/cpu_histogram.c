@@ -235,6 +235,21 @@ static void set_geometric(__int128 low, __int128 high)
     }
 }
 
+/* Edges first, first + step, ... */
+static void set_steps(__int128 first, __int128 step, size_t count)
+{
+    for (subject.count = 0; subject.count < count; subject.count++)
+        subject.edges[subject.count] = first + step * (__int128)subject.count;
+}
+
+/* 1000 edges: 49 bins of one value each, and far ones. */
+static void set_dense(void)
+{
+    set_steps(0, 1, 50);
+    for (; subject.count < 1000; subject.count++)
+        subject.edges[subject.count] = (__int128)(subject.count - 49) * 2000000;
+}
+
 /* 50 edges from low to high, neither of which is a multiple of 2^10, as the others may be. */
 static bool check_ends(const char *name, __int128 low, __int128 high)
 {
@@ -242,9 +257,7 @@ static bool check_ends(const char *name, __int128 low, __int128 high)
 
     if (subject.job.element.bytes == 1)
         return true;
-    subject.count = 0;
-    for (int i = 0; i < 50; i++)
-        subject.edges[subject.count++] = low + i * width;
+    set_steps(low, width, 50);
     subject.edges[subject.count++] = high;
     return check_edges(name);
 }
@@ -405,13 +418,6 @@ static bool check_guide(const char *what, unsigned choice, bool is_even, bool is
     return right;
 }
 
-/* Edges first, first + step, ... */
-static void set_steps(__int128 first, __int128 step, size_t count)
-{
-    for (subject.count = 0; subject.count < count; subject.count++)
-        subject.edges[subject.count] = first + step * (__int128)subject.count;
-}
-
 /* Which guides edges get: speed hangs on it, results do not. */
 static void test_shapes(void)
 {
@@ -419,9 +425,7 @@ static void test_shapes(void)
         bail_out("no i32");
     set_steps(-1000000007, 20000003, 101);
     bool right = check_guide("ends within buckets", 0, true, true, false);
-    set_steps(0, 1, 50);
-    for (; subject.count < 1000; subject.count++)
-        subject.edges[subject.count] = (__int128)(subject.count - 49) * 2000000;
+    set_dense();
     right = right & check_guide("a few dense ones", 0, true, true, true);
     right = right & check_guide("a few dense ones, by another choice", 1, false, false, false);
     set_steps(5, 95, 2);
@@ -434,17 +438,14 @@ static void test_shapes(void)
     tap_ok(right, "edges get the guides that are quick for them");
 }
 
-/* Dense bins that nearly all values are in, among many that hardly any is in, and keys of 32 bits.
- */
+/* Dense bins that nearly all values are in, among far ones, and keys with hardly any room. */
 static void test_dense(const char *name)
 {
     bool right = true;
 
     if (!element_parse(name, &subject.job.element))
         bail_out("no such type");
-    set_steps(0, 1, 50);
-    for (; subject.count < 1000; subject.count++)
-        subject.edges[subject.count] = (__int128)(subject.count - 49) * 2000000;
+    set_dense();
     right = right & check_edges("dense");
     for (size_t bins = 4093; bins < 4098; bins++) {
         set_steps(subject.job.element.is_signed ? -POWER2(31) : 0, POWER2(32) / (__int128)bins,
