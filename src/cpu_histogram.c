@@ -92,6 +92,22 @@ static void cpu_histogram_count_guided(struct cpu_histogram *self, const char *b
     self->is_mixed = mixed > CPU_HISTOGRAM_MIXED_MAX;
 }
 
+/*
+ * So many times 16 doubtful values of a block, and all are found exactly, which takes as long as
+ * three times the quicker way.
+ */
+#define CPU_HISTOGRAM_TWICE_MAX (CPU_HISTOGRAM_BLOCK / 16 / 4)
+
+/* Finds the ranks of a block in the tree. */
+static void cpu_histogram_search(struct cpu_histogram *self, const void *block, size_t n)
+{
+    struct cpu_tree *tree = &self->tree;
+    const bool swapped = self->job->element.swapped;
+
+    if (tree->find(tree, swapped, block, n, self->numbers) > CPU_HISTOGRAM_TWICE_MAX)
+        tree->find = tree->exact;
+}
+
 /* Whether bins are looked up, so that the private counters tell what is outside. */
 static bool cpu_histogram_looks_up(const struct cpu_histogram *self)
 {
@@ -113,7 +129,7 @@ static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block,
         return 0;
     }
     if (self->tree.find)
-        self->tree.find(&self->tree, swapped, block, n, self->numbers);
+        cpu_histogram_search(self, block, n);
     else
         outside = self->index(self->binning, swapped, block, n, self->numbers);
     self->counter->count(self->counter_state, self->numbers, n);

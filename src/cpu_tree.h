@@ -1,8 +1,12 @@
 /*
  * Search trees: few bins of any kind by comparison alone. The values that bins begin at are the
- * nodes of a perfect binary tree, in the order of an Eytzinger layout (Khuong and Morin, "Array
- * Layouts for Comparison-Based Searching", 2017), which stays in vector registers: one permutation
- * a level brings each lane its node, and nothing is loaded but the elements.
+ * nodes of a perfect binary tree (as in Khuong and Morin, "Array Layouts for Comparison-Based
+ * Searching", 2017), whose levels stay in vector registers: one permutation a level brings each
+ * lane its node, and nothing is loaded but the elements.
+ *
+ * Elements of 8 bytes are rounded to floats, towards 0, so that a register has 16 of them, too.
+ * Order is kept, but an element may be rounded to the same as a node: *doubtful* ones are found
+ * once more, as they are.
  *
  * A tree is made from binning_edge alone, so that the binning remains what defines bins. It is
  * const once made; all functions are thread-safe.
@@ -16,30 +20,43 @@
 #include <stdint.h>
 
 /*
- * The most nodes and one more, of elements of 4 bytes; of 8, half as many. Node 1 is the root,
- * those below node i are 2 i and 2 i + 1.
+ * The most levels, and the most nodes and one more. A node is known by its level and its *path*, in
+ * which bit i is set if level i was left to the right.
  */
-#define CPU_TREE_NODES 64
+#define CPU_TREE_LEVELS 6
+#define CPU_TREE_NODES  (1 << CPU_TREE_LEVELS)
+
+/* What is compared. */
+enum cpu_tree_kind {
+    CPU_TREE_WORDS,     /* elements of 4 bytes, as unsigned ones after `bias` is xored to them */
+    CPU_TREE_MIRRORED,  /* magnitudes: bins lie on both sides of 0 alike */
+    CPU_TREE_SIGNED,    /* elements of 8 bytes */
+    CPU_TREE_DISTANCES, /* how much they are above `low`, or 0, after `bias` is xored to both */
+};
 
 struct cpu_tree;
 
-/* Writes the ranks (binning.h) of elements[0..count), which need not be aligned. */
-typedef void cpu_tree_find_function(const struct cpu_tree *tree, bool swapped, const void *elements,
-                                    size_t count, uint32_t *ranks);
-
 /*
- * Words are compared as unsigned ones, after `bias` is xored to them, or for powers of 10 of signed
- * elements their magnitudes are. A node is one less than the value that a bin begins at, and those
- * that are none are all ones, so that no word is greater.
+ * Writes the ranks (binning.h) of elements[0..count), which need not be aligned. Returns how many
+ * times doubtful ones made it find 16 elements once more.
  */
+typedef size_t cpu_tree_find_function(const struct cpu_tree *tree, bool swapped,
+                                      const void *elements, size_t count, uint32_t *restrict ranks);
+
+/* Unused nodes are such that no word is greater, or of rounded ones not less. */
 struct cpu_tree {
-    cpu_tree_find_function *find; /* NULL: there is no tree */
+    cpu_tree_find_function *find;  /* NULL: there is no tree */
+    cpu_tree_find_function *exact; /* quicker if many are doubtful; NULL: none ever is */
+    enum cpu_tree_kind kind;
     uint64_t bias;
+    uint64_t low;
     uint32_t first; /* how many bins begin at or before the type's lowest value, or magnitude */
-    union {
-        uint32_t nodes32[CPU_TREE_NODES];     /* of elements of 4 bytes */
-        uint64_t nodes64[CPU_TREE_NODES / 2]; /* of 8 */
-    };
+    unsigned levels;
+    /* By level and path, what bins begin at: one less, or rounded, and of 8 bytes one less, too. */
+    uint32_t nodes32[CPU_TREE_LEVELS][CPU_TREE_NODES / 2];
+    uint64_t nodes64[CPU_TREE_LEVELS][CPU_TREE_NODES / 2];
+    uint32_t ranks[CPU_TREE_NODES / 2]; /* by path to the last level, if not to the right of that */
+    uint32_t doubts[CPU_TREE_NODES];    /* by rank, modulo 2^levels: what doubtful ones round to */
 };
 
 /*

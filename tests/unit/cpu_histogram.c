@@ -60,6 +60,18 @@ static void put(__int128 value)
     subject.values++;
 }
 
+/* Values at distances of any magnitude from each edge, if there are few. */
+static void put_far(void)
+{
+    for (size_t i = 0; i < subject.count && subject.count < 70; i++) {
+        for (int digits = 1; digits < 62; digits++) {
+            uint64_t distance = tap_random(&state) >> (64 - digits);
+            put(subject.edges[i] - distance);
+            put(subject.edges[i] + distance);
+        }
+    }
+}
+
 /* Values around edges, at the limits, and of any magnitude. */
 static void make_values(void)
 {
@@ -78,6 +90,7 @@ static void make_values(void)
         for (int near = -1; near <= 1; near++)
             put(subject.edges[i] + near);
     }
+    put_far();
     for (size_t i = 0; i < 9001; i++) {
         uint64_t word = tap_random(&state) >> tap_random(&state) % 64;
         put(i % 3 == 0 ? min + word : i % 3 == 1 ? limit - 1 - word : (__int128)(int64_t)word);
@@ -479,6 +492,39 @@ static void test_levels(const char *name)
     tap_ok(right, "%s: as many edges as trees have nodes", name);
 }
 
+/* Edges that are rounded, many of them to the same floats as values that are not in one bin. */
+static void test_rounded(const char *name)
+{
+    bool right = true;
+
+    if (!element_parse(name, &subject.job.element))
+        bail_out("no such type");
+    const __int128 far = POWER2(50);
+    const __int128 low = subject.job.element.is_signed ? -far : far;
+    set_steps(low + 3, POWER2(45) + 12345, 60);
+    right = right & check_edges("from far, 1 in 30 of them a float");
+    set_steps(1700000000000000000 - 1, 1000000007, 25);
+    right = right & check_edges("times, a second apart");
+    set_steps(1700000000000000000 - 1, 7, 40);
+    subject.edges[39] += 5;
+    right = right & check_edges("times, 7 ns apart");
+    subject.count = 0;
+    for (__int128 edge = 1; edge < POWER2(62); edge = edge * 3 + 1)
+        subject.edges[subject.count++] = edge + 1;
+    right = right & check_edges("about powers of 3");
+    set_steps(low + 3, 100, 2);
+    subject.edges[2] = low + 3 + far;
+    subject.edges[3] = POWER2(55) + 1;
+    subject.count = 4;
+    right = right & check_edges("all zeros doubtful");
+    set_steps(low + 3, 100, 2);
+    subject.edges[2] = 2 * far + 3;
+    subject.edges[3] = 2 * far + 103;
+    subject.count = 4;
+    right = right & check_edges("rounded to the same from anywhere");
+    tap_ok(right, "%s: edges that are rounded", name);
+}
+
 /* Tables that are full after a few values. */
 static void test_limit(void)
 {
@@ -533,6 +579,10 @@ int main(void)
     test_levels("u32be");
     test_levels("i64");
     test_levels("u64be");
+    test_rounded("i64");
+    test_rounded("i64be");
+    test_rounded("u64");
+    test_rounded("u64be");
     test_dense("i32");
     test_dense("u32");
     test_dense("i64");
