@@ -24,7 +24,6 @@ struct crew_worker {
     enum status fault_status;
     struct failure fault; /* of the input, likewise */
     enum status open_status;
-    bool is_dismissed;           /* for now at least, though there may be more to pull */
     bool has_absorbed;           /* something since it was completed last */
     atomic_bool pulls;           /* it has begun to; relaxed, as is the next */
     atomic_uint_least64_t bytes; /* others read it while it grows */
@@ -152,20 +151,38 @@ static enum status crew_worker_step(struct crew_worker *self, bool *ended)
     return status;
 }
 
+/*
+ * Lets another pull, and waits if it is to make way. What it has absorbed it keeps meanwhile:
+ * beside those that count that, and give memory back, a device takes longer to get ready. True: it
+ * goes on.
+ */
+static bool crew_worker_stand_by(struct crew_worker *self)
+{
+    const struct crew_work *work = self->crew->work;
+
+    crew_worker_leave(self);
+    source_leave(work->source);
+    bool goes_on = work->stand_by(work->context) && source_join(work->source);
+    crew_worker_enter(self);
+    return goes_on;
+}
+
 static enum status crew_worker_loop(struct crew_worker *self)
 {
     bool ended = false;
 
-    if (self->opened_at == 0)
-        self->opened_at = crew_clock();
+    self->opened_at = crew_clock();
     atomic_store_explicit(&self->pulls, true, memory_order_relaxed);
-    while (!ended && !crew_worker_is_dismissed(self)) {
+    while (!ended) {
+        bool is_dismissed = crew_worker_is_dismissed(self);
+        bool is_ordered = self->crew->work->operation->stop; /* others wait for what it has */
+        if (is_dismissed && is_ordered && crew_worker_complete(self, &self->failure) != STATUS_OK)
+            return self->failure.status;
+        if (is_dismissed && !crew_worker_stand_by(self))
+            break;
         if (crew_worker_step(self, &ended) != STATUS_OK)
             return self->failure.status;
     }
-    self->is_dismissed = !ended;
-    if (!ended)
-        source_leave(self->crew->work->source); /* for another to pull */
     double start = crew_clock();
     enum status status = crew_worker_complete(self, &self->failure);
     self->finished_at = crew_clock();
@@ -224,15 +241,8 @@ static void *crew_worker_run(void *argument)
     struct crew_worker *self = argument;
     struct crew_work *work = self->crew->work;
 
-    do {
-        if (!source_join(work->source))
-            break;
-        self->is_dismissed = crew_worker_is_dismissed(self);
-        if (self->is_dismissed)
-            source_leave(work->source);
-        else
-            crew_worker_work(self);
-    } while (self->is_dismissed && self->status == STATUS_OK && work->stand_by(work->context));
+    if (source_join(work->source))
+        crew_worker_work(self);
     work->leave(work->context);
     return NULL;
 }

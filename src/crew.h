@@ -24,8 +24,8 @@ struct crew_work {
     atomic_bool makes_way;         /* for a device that gets ready; relaxed */
     atomic_uint feeders;           /* workers that pull, of crews that were called in */
     /*
-     * Called by a worker that has made way, and pulls no more: waits for what comes of it. True:
-     * no device gets ready any more, so that it had better come back.
+     * Called by a worker that pulls no more: waits, if it makes way, for what comes of it. True: no
+     * device gets ready any more, so that it had better go on.
      */
     bool (*stand_by)(void *context);
     /* Called by every worker as the last thing it does. */
