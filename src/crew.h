@@ -28,7 +28,7 @@ struct crew_work {
      * device gets ready any more, so that it had better go on.
      */
     bool (*stand_by)(void *context);
-    /* Called by every worker as the last thing it does. */
+    /* Called by every worker when it is done, but for giving its memory back. */
     void (*leave)(void *context);
     void *context;
 };
@@ -77,7 +77,7 @@ enum status crew_open(struct crew *crew, struct crew_work *work,
  */
 enum status crew_start(struct crew *crew, struct failure *failure);
 
-/* Waits until all workers have ended. */
+/* Waits until all workers' threads have ended. */
 void crew_join(const struct crew *crew);
 
 /* The functions that follow do nothing, and return zeros, for a crew that is not open.
@@ -88,7 +88,9 @@ uint64_t crew_bytes(const struct crew *crew);
 /* How many workers have begun to pull. */
 unsigned crew_pulling(const struct crew *crew);
 
-/* Whether no worker has failed. No worker may be at work, as for the next two. */
+/*
+ * Whether no worker has failed. All workers have left, or are at a checkpoint, as for the next two.
+ */
 bool crew_is_sound(const struct crew *crew);
 
 /*
@@ -104,10 +106,10 @@ enum status crew_judge(const struct crew *crew, enum status status, struct failu
  */
 enum status crew_finish(struct crew *crew, struct failure *failure);
 
-/* Writes what it did; it has ended. */
+/* Writes what it did; it is joined. */
 void crew_describe(const struct crew *crew, struct crew_report *report);
 
-/* Frees the session and the workers; it has ended. */
+/* Frees the session and the workers; it is joined. */
 void crew_close(struct crew *crew);
 
 #endif

@@ -97,7 +97,7 @@ struct engine {
      * then has nothing, and may absorb more.
      */
     enum status (*worker_finish)(void *worker, struct failure *failure);
-    /* Frees the worker; NULL is allowed. */
+    /* Frees the worker, while the session may be asked to finish; NULL is allowed. */
     void (*worker_close)(void *worker);
 };
 

@@ -496,10 +496,8 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
         status = pipeline_watch(pipeline, failure);
     pipeline_wait(pipeline);
     report->is_thread_left = pipeline_end_recruits(pipeline);
-    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
-        crew_join(&pipeline->crews[i]);
+    for (size_t i = 0; i < pipeline_crews(pipeline); i++)
         status = crew_judge(&pipeline->crews[i], status, failure);
-    }
     return status == STATUS_OK ? pipeline_settle(pipeline, failure) : status;
 }
 
@@ -510,6 +508,7 @@ static void pipeline_close(struct pipeline *pipeline, struct pipeline_report *re
     report->elements = pipeline_elements(pipeline, report->bytes);
     report->crew_count = pipeline_crews(pipeline);
     for (size_t i = 0; i < report->crew_count; i++) {
+        crew_join(&pipeline->crews[i]);
         crew_describe(&pipeline->crews[i], &report->crews[i]);
         crew_close(&pipeline->crews[i]);
     }
