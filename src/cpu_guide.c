@@ -169,15 +169,21 @@ static cpu_guide_place_function *cpu_guide_choose_place(unsigned type, bool is_e
 /*
  * Whether it is quicker than computing the bin, which takes ns a value (Zen 4), counting included:
  * edges 2.4 to 3.9, looked up 0.5 to 0.8; log10 of 64 bits 1.8, 1.1, but 0.85 of 32 bits; bins of
- * one width are computed in 0.6, whatever the bits.
+ * one width are computed in 0.6, but without AVX-512 in 1.1 and more.
  */
-static bool cpu_guide_is_wanted(enum binning_form form)
+static bool cpu_guide_is_wanted(const struct job *job)
 {
-    switch (form) {
+    switch (job->binning.form) {
     case BINNING_EDGES_FEW:
     case BINNING_EDGES:
     case BINNING_LOG10_64:
         return true;
+    case BINNING_SCALED32:
+    case BINNING_SCALED64:
+    case BINNING_SCALED128:
+    case BINNING_MULTIPLES32:
+    case BINNING_MULTIPLES64:
+        return cpu_isa_best() > CPU_ISA_AVX512 && job->binning.bins < 1u << CPU_GUIDE_LOG2_MAX;
     default:
         return false;
     }
@@ -478,7 +484,8 @@ static const struct cpu_guide_choice cpu_guide_choices[] = {
     {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 6},
     {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 2},
 };
-#define CPU_GUIDE_CHOICES (sizeof cpu_guide_choices / sizeof *cpu_guide_choices)
+_Static_assert(sizeof cpu_guide_choices / sizeof *cpu_guide_choices == CPU_GUIDE_LAST_CHOICE + 1,
+               "there is no other");
 
 /* Takes the first shape of a choice that will do. False if none does. */
 static bool cpu_guide_choose(struct cpu_guide *guide, const struct element *element,
@@ -516,23 +523,23 @@ static struct cpu_guide *cpu_guide_make(const struct job *job, __int128 low, __i
     return NULL;
 }
 
-enum status cpu_guide_create(const struct job *job, unsigned choice, struct cpu_guide **guide,
-                             struct failure *failure)
+enum status cpu_guide_create(const struct job *job, unsigned first, unsigned last,
+                             struct cpu_guide **guide, struct failure *failure)
 {
+    unsigned choice = first;
     __int128 low;
     __int128 high;
 
     *guide = NULL;
     binning_bounds(&job->binning, &job->element, &low, &high);
-    if (!cpu_guide_is_wanted(job->binning.form) || low >= high)
+    if (!cpu_guide_is_wanted(job) || low >= high)
         return STATUS_OK;
     struct cpu_guide *made = cpu_guide_make(job, low, high);
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
-    while (choice < CPU_GUIDE_CHOICES &&
-           !cpu_guide_choose(made, &job->element, &cpu_guide_choices[choice]))
+    while (choice <= last && !cpu_guide_choose(made, &job->element, &cpu_guide_choices[choice]))
         choice++;
-    if (choice == CPU_GUIDE_CHOICES) { /* slow bins, but searching them alone is not slower */
+    if (choice > last) { /* slow bins, but searching them alone is not slower */
         cpu_guide_destroy(made);
         return STATUS_OK;
     }

@@ -85,14 +85,18 @@ struct cpu_guide {
     uint64_t *wide;   /* words of wide keys; of pairs the thresholds */
 };
 
+/* The choice of equal buckets, which are the quickest, and the last one. */
+#define CPU_GUIDE_FIRST_CHOICE 0
+#define CPU_GUIDE_LAST_CHOICE  3
+
 /*
  * Makes the guide of a job, a histogram's of bins that private counters are used for, of the first
- * shapes from `choice` on that will do: 0, or one more than the `choice` of a guide whose values
- * are too often in mixed buckets. Leaves *guide NULL if there is none that pays. Fails with
- * STATUS_DATA. The caller destroys it, before the job.
+ * shapes among choices `first` to `last` that will do; after a guide whose values are too often in
+ * mixed buckets, from one more than its `choice` on. Leaves *guide NULL if there is none that pays.
+ * Fails with STATUS_DATA. The caller destroys it, before the job.
  */
-enum status cpu_guide_create(const struct job *job, unsigned choice, struct cpu_guide **guide,
-                             struct failure *failure);
+enum status cpu_guide_create(const struct job *job, unsigned first, unsigned last,
+                             struct cpu_guide **guide, struct failure *failure);
 
 /* NULL is allowed. */
 void cpu_guide_destroy(struct cpu_guide *guide);

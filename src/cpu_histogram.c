@@ -28,13 +28,14 @@ struct cpu_histogram {
     struct histogram *histogram;
     struct cpu_fold fold;
     const struct binning *binning; /* counted in: the job's, or that of the fold */
-    struct cpu_tree tree;          /* without `find`: none */
+    struct cpu_tree tree;          /* without `find`: none; used if there is no guide (yet) */
     struct cpu_guide *guide;       /* NULL: none (yet) */
     uint16_t *map;                 /* NULL: none (yet) */
-    bool may_look_up;              /* one of these may be made, once `counted` is large */
+    bool has_ranks;                /* the private counters count ranks, by tree or guide */
+    bool may_look_up;              /* a guide or map may be made, once `counted` is large */
     size_t counted;                /* until then */
-    bool is_mixed;                 /* values are often in mixed buckets of the guide, */
-    bool is_final;                 /* and there is no better one */
+    bool is_slow;                  /* the tree or guide is, for the values of the last block, */
+    bool is_final;                 /* and there is nothing better */
     cpu_index_function *index;
     const struct cpu_counter *counter;
     void *counter_state;
@@ -62,10 +63,11 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     const bool takes_ranks = !is_folded && made->counter == &cpu_counter_private;
     if (takes_ranks)
         cpu_tree_init(&made->tree, job);
-    made->may_look_up = takes_ranks && !made->tree.find;
+    made->may_look_up = takes_ranks;
+    made->has_ranks = made->tree.find;
     if (made->counter->open(table, &made->counter_state, failure) != STATUS_OK)
         return failure->status;
-    if (made->tree.find)
+    if (made->has_ranks)
         cpu_counter_private_take_ranks(made->counter_state);
     return STATUS_OK;
 }
@@ -89,29 +91,19 @@ static void cpu_histogram_count_guided(struct cpu_histogram *self, const char *b
         mixed += cpu_counter_private_count_keys(self->counter_state, guide, keys,
                                                 self->places.buckets, part);
     }
-    self->is_mixed = mixed > CPU_HISTOGRAM_MIXED_MAX;
+    self->is_slow = mixed > CPU_HISTOGRAM_MIXED_MAX;
 }
 
-/*
- * So many times 16 doubtful values of a block, and all are found exactly, which takes as long as
- * three times the quicker way.
- */
-#define CPU_HISTOGRAM_TWICE_MAX (CPU_HISTOGRAM_BLOCK / 16 / 4)
+/* So many values found twice in the tree, 2 ns each then, and a guide is looked for. */
+#define CPU_HISTOGRAM_TWICE_MAX (CPU_HISTOGRAM_BLOCK / 4)
 
 /* Finds the ranks of a block in the tree. */
 static void cpu_histogram_search(struct cpu_histogram *self, const void *block, size_t n)
 {
-    struct cpu_tree *tree = &self->tree;
     const bool swapped = self->job->element.swapped;
+    const size_t twice = self->tree.find(&self->tree, swapped, block, n, self->numbers);
 
-    if (tree->find(tree, swapped, block, n, self->numbers) > CPU_HISTOGRAM_TWICE_MAX)
-        tree->find = tree->exact;
-}
-
-/* Whether bins are looked up, so that the private counters tell what is outside. */
-static bool cpu_histogram_looks_up(const struct cpu_histogram *self)
-{
-    return self->map || self->guide || self->tree.find;
+    self->is_slow = twice > CPU_HISTOGRAM_TWICE_MAX;
 }
 
 /* Counts a block of elements. Returns how many are outside, unless bins are looked up. */
@@ -136,7 +128,28 @@ static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block,
     return outside;
 }
 
-/* Makes the map or guide, if there is to be one, once enough is counted before these elements. */
+/* Takes the first guide among those choices that will do, if there is one. */
+static enum status cpu_histogram_look_up(struct cpu_histogram *self, unsigned first, unsigned last,
+                                         struct failure *failure)
+{
+    struct cpu_guide *guide;
+
+    if (cpu_guide_create(self->job, first, last, &guide, failure) != STATUS_OK)
+        return failure->status;
+    if (!guide)
+        return STATUS_OK;
+    cpu_guide_destroy(self->guide);
+    self->guide = guide;
+    if (!self->has_ranks)
+        cpu_counter_private_take_ranks(self->counter_state);
+    self->has_ranks = true;
+    return STATUS_OK;
+}
+
+/*
+ * Makes the guide or map, if there is to be one, once enough is counted before these elements. Only
+ * the quickest guides are quicker than trees.
+ */
 static enum status cpu_histogram_prepare(struct cpu_histogram *self, size_t elements,
                                          struct failure *failure)
 {
@@ -145,28 +158,31 @@ static enum status cpu_histogram_prepare(struct cpu_histogram *self, size_t elem
         return STATUS_OK;
     }
     self->may_look_up = false;
+    if (self->tree.find)
+        return cpu_histogram_look_up(self, CPU_GUIDE_FIRST_CHOICE, CPU_GUIDE_FIRST_CHOICE, failure);
     if (cpu_map_create(self->job, &self->map, failure) != STATUS_OK)
         return failure->status;
     if (self->map)
         return STATUS_OK;
-    enum status status = cpu_guide_create(self->job, 0, &self->guide, failure);
-    if (self->guide)
-        cpu_counter_private_take_ranks(self->counter_state);
-    return status;
+    return cpu_histogram_look_up(self, CPU_GUIDE_FIRST_CHOICE, CPU_GUIDE_LAST_CHOICE, failure);
 }
 
-/* Takes the next guide that will do, if there is one. */
-static enum status cpu_histogram_change_guide(struct cpu_histogram *self, struct failure *failure)
+/* Takes another guide, or the tree again, if values are not what the present one is good for. */
+static enum status cpu_histogram_change(struct cpu_histogram *self, struct failure *failure)
 {
-    struct cpu_guide *other;
+    const struct cpu_guide *before = self->guide;
+    unsigned first = before ? before->choice + 1 : CPU_GUIDE_FIRST_CHOICE;
 
-    if (cpu_guide_create(self->job, self->guide->choice + 1, &other, failure) != STATUS_OK)
-        return failure->status;
-    self->is_final = !other;
-    if (!other)
+    self->is_slow = false;
+    if (before && self->tree.find) {
+        cpu_guide_destroy(self->guide);
+        self->guide = NULL;
+        self->is_final = true;
         return STATUS_OK;
-    cpu_guide_destroy(self->guide);
-    self->guide = other;
+    }
+    if (cpu_histogram_look_up(self, first, CPU_GUIDE_LAST_CHOICE, failure) != STATUS_OK)
+        return failure->status;
+    self->is_final = self->guide == before;
     return STATUS_OK;
 }
 
@@ -182,15 +198,14 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
         n = elements - i < CPU_HISTOGRAM_BLOCK ? elements - i : CPU_HISTOGRAM_BLOCK;
         if (self->may_look_up && cpu_histogram_prepare(self, n, failure) != STATUS_OK)
             return failure->status;
-        if (self->is_mixed && !self->is_final &&
-            cpu_histogram_change_guide(self, failure) != STATUS_OK)
+        if (self->is_slow && !self->is_final && cpu_histogram_change(self, failure) != STATUS_OK)
             return failure->status;
         outside += cpu_histogram_count(self, (const char *)chunk->data + i * bytes, n);
     }
     if (self->job->outside != OUTSIDE_ABORT)
         return STATUS_OK;
     if (outside > 0 ||
-        (cpu_histogram_looks_up(self) && cpu_counter_private_has_outside(self->counter_state)))
+        ((self->has_ranks || self->map) && cpu_counter_private_has_outside(self->counter_state)))
         return job_check_outside(self->job, chunk, failure);
     return STATUS_OK;
 }

@@ -111,7 +111,7 @@ static bool cpu_tree_fill_rounded(struct cpu_tree *tree, const struct job *job, 
     bool was_exact = true;
 
     for (uint32_t i = 0; i < CPU_TREE_NODES; i++)
-        tree->doubts[i] = rounded[i] = INT32_MAX;
+        tree->doubts[i] = INT32_MAX;
     for (uint32_t i = 0; i < after - tree->first; i++) {
         bool is_exact;
         rounded[i] = cpu_tree_round(tree, binning_edge(&job->binning, tree->first + i), &is_exact);
@@ -123,8 +123,10 @@ static bool cpu_tree_fill_rounded(struct cpu_tree *tree, const struct job *job, 
         was_exact = is_exact;
     }
     for (unsigned level = 0; level < tree->levels; level++) {
-        for (uint32_t path = 0; path < 1u << level; path++)
-            tree->nodes32[level][path] = rounded[cpu_tree_end(tree, level, path)];
+        for (uint32_t path = 0; path < 1u << level; path++) {
+            uint32_t end = cpu_tree_end(tree, level, path);
+            tree->nodes32[level][path] = end < after - tree->first ? rounded[end] - 1 : INT32_MAX;
+        }
     }
     return true;
 }
@@ -134,6 +136,7 @@ static bool cpu_tree_choose_rounded(struct cpu_tree *tree, const struct job *job
 {
     const __int128 lowest = binning_edge(&job->binning, tree->first);
 
+    tree->low = tree->bias; /* 0 */
     if (tree->kind == CPU_TREE_MIRRORED)
         return cpu_tree_fill_rounded(tree, job, after);
     tree->kind = job->element.is_signed ? CPU_TREE_SIGNED : CPU_TREE_DISTANCES;
@@ -150,11 +153,9 @@ static void cpu_tree_fill(struct cpu_tree *tree, const struct job *job, uint32_t
     for (unsigned level = 0; level < tree->levels; level++) {
         for (uint32_t path = 0; path < 1u << level; path++) {
             uint32_t end = tree->first + cpu_tree_end(tree, level, path);
-            uint64_t node = UINT64_MAX;
-            if (end < after)
-                node = (uint64_t)(binning_edge(&job->binning, end) - 1) ^ tree->bias;
-            tree->nodes64[level][path] = node;
-            tree->nodes32[level][path] = (uint32_t)node;
+            uint64_t node = (uint64_t)(binning_edge(&job->binning, end < after ? end : 0) - 1);
+            tree->nodes64[level][path] = end < after ? (int64_t)(node ^ tree->bias) : INT64_MAX;
+            tree->nodes32[level][path] = end < after ? (uint32_t)(node ^ tree->bias) : INT32_MAX;
         }
     }
     for (uint32_t path = 0; path < 1u << (tree->levels - 1); path++)
@@ -172,19 +173,15 @@ void cpu_tree_init(struct cpu_tree *tree, const struct job *job)
     if (!cpu_tree_is_wanted(job))
         return;
     cpu_tree_choose_ends(job, &tree->first, &after);
-    if (after - tree->first >= CPU_TREE_NODES)
+    if (after == tree->first || after - tree->first >= CPU_TREE_NODES)
         return;
     tree->levels = is_wide ? CPU_TREE_LEVELS_MIN_WIDE : CPU_TREE_LEVELS_MIN;
     while (after - tree->first >= 1u << tree->levels)
         tree->levels++;
     tree->kind = is_mirrored ? CPU_TREE_MIRRORED : CPU_TREE_WORDS;
-    if (element->is_signed && !is_mirrored)
+    if (!element->is_signed)
         tree->bias = (uint64_t)1 << (8 * element->bytes - 1);
     cpu_tree_fill(tree, job, after);
-    if (is_wide)
-        tree->exact = cpu_tree_find_choose_exact();
-    if (is_wide && !cpu_tree_choose_rounded(tree, job, after))
-        tree->find = tree->exact;
-    else
+    if (!is_wide || cpu_tree_choose_rounded(tree, job, after))
         tree->find = cpu_tree_find_choose(element->bytes, tree->levels, tree->kind);
 }

@@ -5,8 +5,8 @@
  * lane its node, and nothing is loaded but the elements.
  *
  * Elements of 8 bytes are rounded to floats, towards 0, so that a register has 16 of them, too.
- * Order is kept, but an element may be rounded to the same as a node: *doubtful* ones are found
- * once more, as they are.
+ * Order is kept, but an element may be rounded to the same as what a bin begins at: *doubtful* ones
+ * are found once more, as they are.
  *
  * A tree is made from binning_edge alone, so that the binning remains what defines bins. It is
  * const once made; all functions are thread-safe.
@@ -26,42 +26,42 @@
 #define CPU_TREE_LEVELS 6
 #define CPU_TREE_NODES  (1 << CPU_TREE_LEVELS)
 
-/* What is compared. */
+/* What is compared, as signed words: `bias` is xored to elements of unsigned types. */
 enum cpu_tree_kind {
-    CPU_TREE_WORDS,     /* elements of 4 bytes, as unsigned ones after `bias` is xored to them */
+    CPU_TREE_WORDS,     /* elements of 4 bytes */
     CPU_TREE_MIRRORED,  /* magnitudes: bins lie on both sides of 0 alike */
     CPU_TREE_SIGNED,    /* elements of 8 bytes */
-    CPU_TREE_DISTANCES, /* how much they are above `low`, or 0, after `bias` is xored to both */
+    CPU_TREE_DISTANCES, /* how much they are above `low`, an element with its bias, or 0 */
 };
 
 struct cpu_tree;
 
 /*
  * Writes the ranks (binning.h) of elements[0..count), which need not be aligned. Returns how many
- * times doubtful ones made it find 16 elements once more.
+ * it has found twice, since they or their neighbours are doubtful.
  */
 typedef size_t cpu_tree_find_function(const struct cpu_tree *tree, bool swapped,
                                       const void *elements, size_t count, uint32_t *restrict ranks);
 
-/* Unused nodes are such that no word is greater, or of rounded ones not less. */
+/* Unused nodes are the greatest words, so that none is greater. */
 struct cpu_tree {
-    cpu_tree_find_function *find;  /* NULL: there is no tree */
-    cpu_tree_find_function *exact; /* quicker if many are doubtful; NULL: none ever is */
+    cpu_tree_find_function *find; /* NULL: there is no tree */
     enum cpu_tree_kind kind;
     uint64_t bias;
     uint64_t low;
     uint32_t first; /* how many bins begin at or before the type's lowest value, or magnitude */
     unsigned levels;
-    /* By level and path, what bins begin at: one less, or rounded, and of 8 bytes one less, too. */
+    /* By level and path, one less than the words that bins begin at, and of 8 bytes, in nodes32,
+       than what these are rounded to. */
     uint32_t nodes32[CPU_TREE_LEVELS][CPU_TREE_NODES / 2];
-    uint64_t nodes64[CPU_TREE_LEVELS][CPU_TREE_NODES / 2];
+    int64_t nodes64[CPU_TREE_LEVELS][CPU_TREE_NODES / 2];
     uint32_t ranks[CPU_TREE_NODES / 2]; /* by path to the last level, if not to the right of that */
     uint32_t doubts[CPU_TREE_NODES];    /* by rank, modulo 2^levels: what doubtful ones round to */
 };
 
 /*
  * Makes the tree of a job, a histogram's; without `find` if its bins are too many, or quicker to
- * compute, or this machine lacks the instructions.
+ * compute, or too many are rounded to the same, or this machine lacks the instructions.
  */
 void cpu_tree_init(struct cpu_tree *tree, const struct job *job);
 

@@ -1,6 +1,6 @@
 /*
- * The loops of search trees (cpu_tree.h), for processors with AVX-512. All functions are
- * thread-safe.
+ * The loops of search trees (cpu_tree.h), for each instruction set that they pay in. All functions
+ * are thread-safe.
  */
 #ifndef GPUHIST_CPU_TREE_FIND_H
 #define GPUHIST_CPU_TREE_FIND_H
@@ -14,7 +14,43 @@
 cpu_tree_find_function *cpu_tree_find_choose(unsigned bytes, unsigned levels,
                                              enum cpu_tree_kind kind);
 
-/* The one of elements of 8 bytes for which none is doubtful: by nodes64, of 6 levels. */
-cpu_tree_find_function *cpu_tree_find_choose_exact(void);
+/* Finds elements of 8 bytes one by one, by nodes64, so that none is doubtful. */
+cpu_tree_find_function cpu_tree_find_exactly;
+
+/*
+ * X(elements' bytes, levels, kind, by what): the functions that there are in an instruction set, of
+ * mirrored bins for 10 powers of 10 of 32 bits, or 19.
+ */
+#define CPU_TREE_FUNCTIONS(X)  \
+    X(4, 4, WORDS, words)      \
+    X(4, 5, WORDS, words)      \
+    X(4, 6, WORDS, words)      \
+    X(4, 4, MIRRORED, words)   \
+    X(8, 5, SIGNED, floats)    \
+    X(8, 6, SIGNED, floats)    \
+    X(8, 5, DISTANCES, floats) \
+    X(8, 6, DISTANCES, floats) \
+    X(8, 5, MIRRORED, floats)
+
+/* What these are called. */
+#define CPU_TREE_DECLARE(isa, bytes, levels, kind) \
+    cpu_tree_find_function cpu_tree_##isa##_##bytes##_##levels##_##kind;
+#define CPU_TREE_DECLARE_BOTH(bytes, levels, kind, by) \
+    CPU_TREE_DECLARE(avx512, bytes, levels, kind)      \
+    CPU_TREE_DECLARE(avx2, bytes, levels, kind)
+CPU_TREE_FUNCTIONS(CPU_TREE_DECLARE_BOTH)
+
+/* Defines one, from cpu_tree_find_words or cpu_tree_find_floats, which are to be inlined. */
+#define CPU_TREE_DEFINE(isa, target, bytes, levels, kind, by)                                      \
+    target size_t cpu_tree_##isa##_##bytes##_##levels##_##kind(const struct cpu_tree *tree,        \
+                                                               bool swapped, const void *elements, \
+                                                               size_t count,                       \
+                                                               uint32_t *restrict ranks)           \
+    {                                                                                              \
+        if (swapped)                                                                               \
+            return cpu_tree_find_##by(tree, levels, CPU_TREE_##kind, true, elements, count,        \
+                                      ranks);                                                      \
+        return cpu_tree_find_##by(tree, levels, CPU_TREE_##kind, false, elements, count, ranks);   \
+    }
 
 #endif

@@ -213,7 +213,8 @@ static void crew_worker_open(struct crew_worker *self)
         source_leave(crew->work->source);
         return;
     }
-    atomic_fetch_add_explicit(&crew->work->feeders, crew->is_called_in, memory_order_relaxed);
+    if (crew->is_called_in)
+        crew->work->join(crew->work->context);
     self->status = crew_worker_loop(self);
 }
 
@@ -243,7 +244,8 @@ static void *crew_worker_run(void *argument)
         return NULL;
     }
     crew_worker_enter(self);
-    crew_worker_work(self);
+    if (!crew_worker_is_dismissed(self) || crew_worker_stand_by(self))
+        crew_worker_work(self);
     void *worker = self->worker;
     self->worker = NULL;
     crew_worker_leave(self);

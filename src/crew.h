@@ -23,6 +23,8 @@ struct crew_work {
     double start;                  /* on crew_clock */
     atomic_bool makes_way;         /* for a device that gets ready; relaxed */
     atomic_uint feeders;           /* workers that pull, of crews that were called in */
+    /* Called by a worker of a crew that was called in before it pulls: it is a feeder then. */
+    void (*join)(void *context);
     /*
      * Called by a worker that pulls no more: waits, if it makes way, for what comes of it. True: no
      * device gets ready any more, so that it had better go on.

@@ -23,7 +23,8 @@ struct pipeline {
     pthread_mutex_t lock; /* guards what follows, and adding a crew */
     pthread_cond_t changed;
     size_t at_work;     /* workers that have not ended, and recruits that are starting some */
-    size_t standing_by; /* of these workers */
+    size_t standing_by; /* of these workers, */
+    bool all_stood_by;  /* and there was a moment when it was all of them: nothing is left */
     bool ended;         /* nobody is at work, nor will be */
 };
 
@@ -77,6 +78,26 @@ static void pipeline_leave(void *context)
     pthread_mutex_unlock(&pipeline->lock);
 }
 
+/* A feeder more pulls: who stands by need not wait any longer. */
+static void pipeline_join(void *context)
+{
+    struct pipeline *pipeline = context;
+
+    pthread_mutex_lock(&pipeline->lock);
+    atomic_fetch_add_explicit(&pipeline->work.feeders, 1, memory_order_relaxed);
+    pthread_cond_broadcast(&pipeline->changed);
+    pthread_mutex_unlock(&pipeline->lock);
+}
+
+/* Whether a device gets ready that workers stand by for. The lock is held. */
+static bool pipeline_makes_way(const struct pipeline *pipeline)
+{
+    const struct crew_work *work = &pipeline->work;
+    return atomic_load_explicit(&work->makes_way, memory_order_relaxed) &&
+           atomic_load_explicit(&work->feeders, memory_order_relaxed) == 0 &&
+           !pipeline->all_stood_by;
+}
+
 /*
  * Waits while a device gets ready that this worker has made way for, unless all others do the same
  * or have ended: they have left nothing then.
@@ -88,10 +109,12 @@ static bool pipeline_stand_by(void *context)
 
     pthread_mutex_lock(&pipeline->lock);
     pipeline->standing_by++;
-    while (atomic_load_explicit(&work->makes_way, memory_order_relaxed) &&
-           atomic_load_explicit(&work->feeders, memory_order_relaxed) == 0 &&
-           pipeline->standing_by < pipeline->at_work)
+    while (pipeline_makes_way(pipeline) && pipeline->standing_by < pipeline->at_work)
         pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    if (pipeline_makes_way(pipeline)) {
+        pipeline->all_stood_by = true;
+        pthread_cond_broadcast(&pipeline->changed);
+    }
     pipeline->standing_by--;
     bool comes_back = !atomic_load_explicit(&work->makes_way, memory_order_relaxed) &&
                       atomic_load_explicit(&work->feeders, memory_order_relaxed) == 0;
@@ -531,6 +554,7 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
                 .partial = task->partial,
                 .checkpoint = task->watcher->checkpoints ? &pipeline.checkpoint : NULL,
                 .start = crew_clock(),
+                .join = pipeline_join,
                 .stand_by = pipeline_stand_by,
                 .leave = pipeline_leave,
                 .context = &pipeline,

@@ -182,6 +182,20 @@ static bool check_width(__int128 low, __int128 high, uint64_t width)
     return check("width");
 }
 
+/* So many bins of one width, or nearly, over a range. */
+static bool check_equal(__int128 low, __int128 high, uint32_t bins)
+{
+    struct failure failure;
+    struct binning *binning = &subject.job.binning;
+
+    if (binning_init(binning, &subject.job.element, low, high, bins, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    for (subject.count = 0; subject.count <= bins; subject.count++)
+        subject.edges[subject.count] =
+            (__int128)(((unsigned __int128)(high - low) * subject.count + bins - 1) / bins) + low;
+    return check("equal");
+}
+
 static bool check_tens(void)
 {
     __int128 powers[21];
@@ -299,6 +313,10 @@ static void test_type(const char *name)
     tap_ok(check_width(low < -5 ? -5 : 0, 250, 7) & check_width(3, 1025, 2) &
                check_width(3, 1026, 2) & check_width(low, high, 1 + (uint64_t)((high - low) / 999)),
            "%s: bins of a width", name);
+    tap_ok(check_equal(min, limit, 200) & check_equal(min + 3, limit - 4, 133) &
+               (element->bytes == 1 ||
+                (check_equal(min, limit, 999) & check_equal(min / 2 + 7, limit / 3 + 1, 9001))),
+           "%s: so many bins of a range", name);
     tap_ok(check_tens(), "%s: powers of 10", name);
     set_geometric(low, high);
     bool right = check_edges("geometric");
@@ -419,7 +437,9 @@ static bool check_guide(const char *what, unsigned choice, bool is_even, bool is
 
     if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
                            &failure) != STATUS_OK ||
-        cpu_guide_create(&subject.job, choice, &guide, &failure) != STATUS_OK || !guide)
+        cpu_guide_create(&subject.job, choice, CPU_GUIDE_LAST_CHOICE, &guide, &failure) !=
+            STATUS_OK ||
+        !guide)
         bail_out("no guide of edges");
     bool right = guide->is_even == is_even && guide->is_direct == is_direct &&
                  guide->has_mixed == has_mixed && guide->choice >= choice;
@@ -542,7 +562,9 @@ static void test_limit(void)
                            &failure) != STATUS_OK ||
         histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
         cpu_counter_private_open_limited(histogram, 13, &counter, &failure) != STATUS_OK ||
-        cpu_guide_create(&subject.job, 0, &guide, &failure) != STATUS_OK || !guide)
+        cpu_guide_create(&subject.job, CPU_GUIDE_FIRST_CHOICE, CPU_GUIDE_LAST_CHOICE, &guide,
+                         &failure) != STATUS_OK ||
+        !guide)
         bail_out("no guide of edges");
     cpu_counter_private_take_ranks(counter);
     right = right && !cpu_counter_private_has_outside(counter);
