@@ -6,7 +6,6 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#include <string.h>
 
 #define CPU_TREE_TARGET CPU_ISA_TARGET_AVX2 static inline __attribute__((always_inline))
 
@@ -141,24 +140,6 @@ CPU_TREE_TARGET void cpu_tree_find_group(const struct cpu_tree *tree, unsigned l
     }
 }
 
-/* A cpu_tree_find_function of elements of 4 bytes. */
-CPU_TREE_TARGET size_t cpu_tree_find_words(const struct cpu_tree *tree, unsigned levels,
-                                           enum cpu_tree_kind kind, bool swapped,
-                                           const char *elements, size_t count,
-                                           uint32_t *restrict ranks)
-{
-    uint32_t rest[CPU_TREE_GROUP] = {0};
-    uint32_t found[CPU_TREE_GROUP];
-    size_t i = 0;
-
-    for (; i + CPU_TREE_GROUP <= count; i += CPU_TREE_GROUP)
-        cpu_tree_find_group(tree, levels, kind, swapped, elements + i * 4, ranks + i);
-    memcpy(rest, elements + i * 4, (count - i) * 4);
-    cpu_tree_find_group(tree, levels, kind, swapped, (const char *)rest, found);
-    memcpy(ranks + i, found, (count - i) * sizeof *ranks);
-    return 0;
-}
-
 /*
  * The floats that 4 words of 8 bytes are rounded to, as the processor is told to round: the halves
  * become doubles by the bits of 2^52 and 2^84, between which and twice that these count.
@@ -244,30 +225,21 @@ CPU_TREE_TARGET bool cpu_tree_find_rounded(const struct cpu_tree *tree, unsigned
     return _mm256_movemask_epi8(doubtful) != 0;
 }
 
-/* A cpu_tree_find_function of elements of 8 bytes. */
-CPU_TREE_TARGET size_t cpu_tree_find_floats(const struct cpu_tree *tree, unsigned levels,
-                                            enum cpu_tree_kind kind, bool swapped,
-                                            const char *elements, size_t count,
-                                            uint32_t *restrict ranks)
+/* Makes this thread round so, and as before. */
+static unsigned cpu_tree_round_to_zero(void)
 {
     const unsigned mode = _MM_GET_ROUNDING_MODE();
-    size_t twice = 0;
-    size_t i = 0;
-
     _MM_SET_ROUNDING_MODE(_MM_ROUND_TOWARD_ZERO);
-    for (; i + CPU_TREE_GROUP <= count; i += CPU_TREE_GROUP) {
-        const char *from = elements + i * 8;
-        if (__builtin_expect(cpu_tree_find_rounded(tree, levels, kind, swapped, from, ranks + i),
-                             0)) {
-            cpu_tree_find_exactly(tree, swapped, from, CPU_TREE_GROUP, ranks + i);
-            twice += CPU_TREE_GROUP;
-        }
-    }
+    return mode;
+}
+
+static void cpu_tree_round_again(unsigned mode)
+{
     __asm__ volatile("" ::: "memory"); /* all is rounded and stored */
     _MM_SET_ROUNDING_MODE(mode);
-    cpu_tree_find_exactly(tree, swapped, elements + i * 8, count - i, ranks + i);
-    return twice;
 }
+
+#include "cpu_tree_loops.h"
 
 #define CPU_TREE_DEFINE_AVX2(bytes, levels, kind, by) \
     CPU_TREE_DEFINE(avx2, CPU_ISA_TARGET_AVX2, bytes, levels, kind, by)

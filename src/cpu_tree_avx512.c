@@ -6,7 +6,6 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#include <string.h>
 
 #define CPU_TREE_TARGET CPU_ISA_TARGET_AVX512 static inline __attribute__((always_inline))
 
@@ -96,24 +95,6 @@ CPU_TREE_TARGET void cpu_tree_find_group(const struct cpu_tree *tree, unsigned l
     }
 }
 
-/* A cpu_tree_find_function of elements of 4 bytes. */
-CPU_TREE_TARGET size_t cpu_tree_find_words(const struct cpu_tree *tree, unsigned levels,
-                                           enum cpu_tree_kind kind, bool swapped,
-                                           const char *elements, size_t count,
-                                           uint32_t *restrict ranks)
-{
-    uint32_t rest[CPU_TREE_GROUP] = {0};
-    uint32_t found[CPU_TREE_GROUP];
-    size_t i = 0;
-
-    for (; i + CPU_TREE_GROUP <= count; i += CPU_TREE_GROUP)
-        cpu_tree_find_group(tree, levels, kind, swapped, elements + i * 4, ranks + i);
-    memcpy(rest, elements + i * 4, (count - i) * 4);
-    cpu_tree_find_group(tree, levels, kind, swapped, (const char *)rest, found);
-    memcpy(ranks + i, found, (count - i) * sizeof *ranks);
-    return 0;
-}
-
 /* The floats that 8 elements of 8 bytes, or their distances, are rounded to. */
 CPU_TREE_TARGET __m256i cpu_tree_round(const struct cpu_tree *tree, enum cpu_tree_kind kind,
                                        bool swapped, const char *elements)
@@ -168,26 +149,18 @@ CPU_TREE_TARGET bool cpu_tree_find_rounded(const struct cpu_tree *tree, unsigned
     return doubtful != 0;
 }
 
-/* A cpu_tree_find_function of elements of 8 bytes. */
-CPU_TREE_TARGET size_t cpu_tree_find_floats(const struct cpu_tree *tree, unsigned levels,
-                                            enum cpu_tree_kind kind, bool swapped,
-                                            const char *elements, size_t count,
-                                            uint32_t *restrict ranks)
+/* Instructions say themselves how they round. */
+static unsigned cpu_tree_round_to_zero(void)
 {
-    size_t twice = 0;
-    size_t i = 0;
-
-    for (; i + CPU_TREE_GROUP <= count; i += CPU_TREE_GROUP) {
-        const char *from = elements + i * 8;
-        if (__builtin_expect(cpu_tree_find_rounded(tree, levels, kind, swapped, from, ranks + i),
-                             0)) {
-            cpu_tree_find_exactly(tree, swapped, from, CPU_TREE_GROUP, ranks + i);
-            twice += CPU_TREE_GROUP;
-        }
-    }
-    cpu_tree_find_exactly(tree, swapped, elements + i * 8, count - i, ranks + i);
-    return twice;
+    return 0;
 }
+
+static void cpu_tree_round_again(unsigned mode)
+{
+    (void)mode;
+}
+
+#include "cpu_tree_loops.h"
 
 #define CPU_TREE_DEFINE_AVX512(bytes, levels, kind, by) \
     CPU_TREE_DEFINE(avx512, CPU_ISA_TARGET_AVX512, bytes, levels, kind, by)
