@@ -4,9 +4,9 @@
  * Searching", 2017), whose levels stay in vector registers: one permutation a level brings each
  * lane its node, and nothing is loaded but the elements.
  *
- * Elements of 8 bytes are rounded to floats, towards 0, so that a register has 16 of them, too.
- * Order is kept, but an element may be rounded to the same as what a bin begins at: *doubtful* ones
- * are found once more, as they are.
+ * Elements of 8 bytes are rounded to floats, towards 0, so that a register has twice as many of
+ * them. Order is kept, but an element may be rounded to the same as what a bin begins at:
+ * *doubtful* ones are found once more, as they are.
  *
  * A tree is made from binning_edge alone, so that the binning remains what defines bins. It is
  * const once made; all functions are thread-safe.

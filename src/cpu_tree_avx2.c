@@ -30,7 +30,8 @@ CPU_TREE_TARGET __m256i cpu_tree_choose(__m256i plus, __m256i minus, __m256i sig
                                                 _mm256_castsi256_ps(signs)));
 }
 
-/* Entry i of a table of 4, 8, 16, 32. Other bits of i are not looked at; 3 and 4 are signs, too. */
+/* Entry i of a table of 4, 8, 16 or 32. Other bits of i are not looked at; those that a permutation
+   has no use for are given as signs, too. */
 CPU_TREE_TARGET __m256i cpu_tree_look_up4(const uint32_t *table, __m256i i)
 {
     __m256 twice = _mm256_broadcast_ps((const __m128 *)table);
@@ -54,8 +55,7 @@ CPU_TREE_TARGET __m256i cpu_tree_look_up32(const uint32_t *table, __m256i i, __m
                            cpu_tree_look_up16(table + 16, i, bit3), bit4);
 }
 
-/* The nodes of a level that paths lead to, given the last steps of these, before which were more.
- */
+/* The nodes of a level that paths lead to, whose bits `steps` has as signs, too. */
 CPU_TREE_TARGET __m256i cpu_tree_nodes(const struct cpu_tree *tree, unsigned level, __m256i paths,
                                        const __m256i *steps)
 {
