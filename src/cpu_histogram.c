@@ -34,8 +34,10 @@ struct cpu_histogram {
     bool has_ranks;                /* the private counters count ranks, by tree or guide */
     bool may_look_up;              /* a guide or map may be made, once `counted` is large */
     size_t counted;                /* until then */
-    bool is_slow;                  /* the tree or guide is, for the values of the last block, */
-    bool is_final;                 /* and there is nothing better */
+    bool is_slow;       /* the guide, or else the tree, is for the last block's values, */
+    bool is_final;      /* and there is nothing better */
+    bool was_tree_slow; /* for some block */
+    unsigned choice;    /* of guides: the first that was not tried */
     cpu_index_function *index;
     const struct cpu_counter *counter;
     void *counter_state;
@@ -94,8 +96,9 @@ static void cpu_histogram_count_guided(struct cpu_histogram *self, const char *b
     self->is_slow = mixed > CPU_HISTOGRAM_MIXED_MAX;
 }
 
-/* So many values found twice in the tree, 2 ns each then, and a guide is looked for. */
-#define CPU_HISTOGRAM_TWICE_MAX (CPU_HISTOGRAM_BLOCK / 4)
+/* So many values found twice in the tree, 6 ns more each with 6 levels, and a guide is looked for.
+ */
+#define CPU_HISTOGRAM_TWICE_MAX (CPU_HISTOGRAM_BLOCK / 16)
 
 /* Finds the ranks of a block in the tree. */
 static void cpu_histogram_search(struct cpu_histogram *self, const void *block, size_t n)
@@ -128,18 +131,20 @@ static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block,
     return outside;
 }
 
-/* Takes the first guide among those choices that will do, if there is one. */
-static enum status cpu_histogram_look_up(struct cpu_histogram *self, unsigned first, unsigned last,
+/* Takes the first guide that will do among the choices up to that one, if there is one. */
+static enum status cpu_histogram_look_up(struct cpu_histogram *self, unsigned last,
                                          struct failure *failure)
 {
     struct cpu_guide *guide;
 
-    if (cpu_guide_create(self->job, first, last, &guide, failure) != STATUS_OK)
+    if (cpu_guide_create(self->job, self->choice, last, &guide, failure) != STATUS_OK)
         return failure->status;
+    self->choice = guide ? guide->choice + 1 : last + 1;
     if (!guide)
         return STATUS_OK;
     cpu_guide_destroy(self->guide);
     self->guide = guide;
+    self->is_slow = false;
     if (!self->has_ranks)
         cpu_counter_private_take_ranks(self->counter_state);
     self->has_ranks = true;
@@ -159,30 +164,32 @@ static enum status cpu_histogram_prepare(struct cpu_histogram *self, size_t elem
     }
     self->may_look_up = false;
     if (self->tree.find)
-        return cpu_histogram_look_up(self, CPU_GUIDE_FIRST_CHOICE, CPU_GUIDE_FIRST_CHOICE, failure);
+        return cpu_histogram_look_up(self, CPU_GUIDE_FIRST_CHOICE, failure);
     if (cpu_map_create(self->job, &self->map, failure) != STATUS_OK)
         return failure->status;
     if (self->map)
         return STATUS_OK;
-    return cpu_histogram_look_up(self, CPU_GUIDE_FIRST_CHOICE, CPU_GUIDE_LAST_CHOICE, failure);
+    return cpu_histogram_look_up(self, CPU_GUIDE_LAST_CHOICE, failure);
 }
 
-/* Takes another guide, or the tree again, if values are not what the present one is good for. */
+/*
+ * Values are not what the present way is good for: takes the tree instead of a guide, unless that
+ * was slow before, or another guide. No guide is taken twice, so that this comes to an end.
+ */
 static enum status cpu_histogram_change(struct cpu_histogram *self, struct failure *failure)
 {
-    const struct cpu_guide *before = self->guide;
-    unsigned first = before ? before->choice + 1 : CPU_GUIDE_FIRST_CHOICE;
+    const bool has_guide = self->guide;
 
-    self->is_slow = false;
-    if (before && self->tree.find) {
+    self->was_tree_slow = self->was_tree_slow || !has_guide;
+    if (has_guide && self->tree.find && !self->was_tree_slow) {
         cpu_guide_destroy(self->guide);
         self->guide = NULL;
-        self->is_final = true;
+        self->is_slow = false;
         return STATUS_OK;
     }
-    if (cpu_histogram_look_up(self, first, CPU_GUIDE_LAST_CHOICE, failure) != STATUS_OK)
+    if (cpu_histogram_look_up(self, CPU_GUIDE_LAST_CHOICE, failure) != STATUS_OK)
         return failure->status;
-    self->is_final = self->guide == before;
+    self->is_final = self->is_slow; /* none was found */
     return STATUS_OK;
 }
 
@@ -198,7 +205,8 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
         n = elements - i < CPU_HISTOGRAM_BLOCK ? elements - i : CPU_HISTOGRAM_BLOCK;
         if (self->may_look_up && cpu_histogram_prepare(self, n, failure) != STATUS_OK)
             return failure->status;
-        if (self->is_slow && !self->is_final && cpu_histogram_change(self, failure) != STATUS_OK)
+        if (self->is_slow && !self->may_look_up && !self->is_final &&
+            cpu_histogram_change(self, failure) != STATUS_OK)
             return failure->status;
         outside += cpu_histogram_count(self, (const char *)chunk->data + i * bytes, n);
     }

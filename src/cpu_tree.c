@@ -80,10 +80,10 @@ static uint32_t cpu_tree_end(const struct cpu_tree *tree, unsigned level, uint32
 }
 
 /*
- * What an element of 8 bytes is rounded to, as vector code does it. Sets *exact if all that are
- * rounded to the same are not below it.
+ * What an end of bins of 8 bytes is rounded to, as vector code rounds elements. Sets *exact if no
+ * element below it is rounded to the same; below 0 that may be false needlessly.
  */
-static uint32_t cpu_tree_round(const struct cpu_tree *tree, __int128 value, bool *exact)
+static uint32_t cpu_tree_round_end(const struct cpu_tree *tree, __int128 value, bool *exact)
 {
     const bool is_negative = tree->kind == CPU_TREE_SIGNED && value < 0;
     const uint64_t magnitude = is_negative ? -(uint64_t)value
@@ -114,7 +114,8 @@ static bool cpu_tree_fill_rounded(struct cpu_tree *tree, const struct job *job, 
         tree->doubts[i] = INT32_MAX;
     for (uint32_t i = 0; i < after - tree->first; i++) {
         bool is_exact;
-        rounded[i] = cpu_tree_round(tree, binning_edge(&job->binning, tree->first + i), &is_exact);
+        rounded[i] =
+            cpu_tree_round_end(tree, binning_edge(&job->binning, tree->first + i), &is_exact);
         if (!is_exact)
             tree->doubts[(tree->first + i + 1) % (1u << tree->levels)] = rounded[i];
         if (i > 0 && !(is_exact && was_exact) &&
@@ -153,9 +154,13 @@ static void cpu_tree_fill(struct cpu_tree *tree, const struct job *job, uint32_t
     for (unsigned level = 0; level < tree->levels; level++) {
         for (uint32_t path = 0; path < 1u << level; path++) {
             uint32_t end = tree->first + cpu_tree_end(tree, level, path);
-            uint64_t node = (uint64_t)(binning_edge(&job->binning, end < after ? end : 0) - 1);
-            tree->nodes64[level][path] = end < after ? (int64_t)(node ^ tree->bias) : INT64_MAX;
-            tree->nodes32[level][path] = end < after ? (uint32_t)(node ^ tree->bias) : INT32_MAX;
+            tree->nodes64[level][path] = INT64_MAX;
+            tree->nodes32[level][path] = INT32_MAX;
+            if (end >= after)
+                continue;
+            uint64_t node = (uint64_t)(binning_edge(&job->binning, end) - 1) ^ tree->bias;
+            tree->nodes64[level][path] = (int64_t)node;
+            tree->nodes32[level][path] = (uint32_t)node; /* of 8 bytes to be rounded yet */
         }
     }
     for (uint32_t path = 0; path < 1u << (tree->levels - 1); path++)

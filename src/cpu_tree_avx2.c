@@ -23,7 +23,7 @@ CPU_TREE_TARGET __m256i cpu_tree_load(const void *from)
 }
 
 /* One or the other, by the sign of each lane. */
-CPU_TREE_TARGET __m256i cpu_tree_choose(__m256i plus, __m256i minus, __m256i signs)
+CPU_TREE_TARGET __m256i cpu_tree_blend(__m256i plus, __m256i minus, __m256i signs)
 {
     return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(plus),
                                                 _mm256_castsi256_ps(minus),
@@ -34,8 +34,8 @@ CPU_TREE_TARGET __m256i cpu_tree_choose(__m256i plus, __m256i minus, __m256i sig
    has no use for are given as signs, too. */
 CPU_TREE_TARGET __m256i cpu_tree_look_up4(const uint32_t *table, __m256i i)
 {
-    __m256 twice = _mm256_broadcast_ps((const __m128 *)table);
-    return _mm256_castps_si256(_mm256_permutevar_ps(twice, i));
+    __m256i twice = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i_u *)table));
+    return _mm256_castps_si256(_mm256_permutevar_ps(_mm256_castsi256_ps(twice), i));
 }
 
 CPU_TREE_TARGET __m256i cpu_tree_look_up8(const uint32_t *table, __m256i i)
@@ -45,14 +45,14 @@ CPU_TREE_TARGET __m256i cpu_tree_look_up8(const uint32_t *table, __m256i i)
 
 CPU_TREE_TARGET __m256i cpu_tree_look_up16(const uint32_t *table, __m256i i, __m256i bit3)
 {
-    return cpu_tree_choose(cpu_tree_look_up8(table, i), cpu_tree_look_up8(table + 8, i), bit3);
+    return cpu_tree_blend(cpu_tree_look_up8(table, i), cpu_tree_look_up8(table + 8, i), bit3);
 }
 
 CPU_TREE_TARGET __m256i cpu_tree_look_up32(const uint32_t *table, __m256i i, __m256i bit3,
                                            __m256i bit4)
 {
-    return cpu_tree_choose(cpu_tree_look_up16(table, i, bit3),
-                           cpu_tree_look_up16(table + 16, i, bit3), bit4);
+    return cpu_tree_blend(cpu_tree_look_up16(table, i, bit3),
+                          cpu_tree_look_up16(table + 16, i, bit3), bit4);
 }
 
 /* The nodes of a level that paths lead to, whose bits `steps` has as signs, too. */
@@ -110,7 +110,7 @@ CPU_TREE_TARGET void cpu_tree_rank(const struct cpu_tree *tree, unsigned levels,
 CPU_TREE_TARGET __m256i cpu_tree_mirror(const struct cpu_tree *tree, __m256i ranks, __m256i signs)
 {
     __m256i twice = _mm256_set1_epi32(2 * (int32_t)tree->first);
-    return cpu_tree_choose(ranks, _mm256_sub_epi32(twice, ranks), signs);
+    return cpu_tree_blend(ranks, _mm256_sub_epi32(twice, ranks), signs);
 }
 
 /* Stores the ranks of a group of elements of 4 bytes. */
@@ -136,7 +136,7 @@ CPU_TREE_TARGET void cpu_tree_find_group(const struct cpu_tree *tree, unsigned l
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         if (kind == CPU_TREE_MIRRORED)
             found[k] = cpu_tree_mirror(tree, found[k], words[k]);
-        _mm256_storeu_si256((__m256i *)(ranks + k * 8), found[k]);
+        _mm256_storeu_si256((__m256i_u *)(ranks + k * 8), found[k]);
     }
 }
 
@@ -192,7 +192,7 @@ CPU_TREE_TARGET __m256i cpu_tree_doubts(const struct cpu_tree *tree, unsigned le
 
     if (levels == 5)
         return low;
-    return cpu_tree_choose(low, cpu_tree_look_up32(tree->doubts + 32, ranks, bit3, bit4), bit5);
+    return cpu_tree_blend(low, cpu_tree_look_up32(tree->doubts + 32, ranks, bit3, bit4), bit5);
 }
 
 /* Stores the ranks of a group of elements of 8 bytes. Returns whether some are doubtful. */
@@ -220,7 +220,7 @@ CPU_TREE_TARGET bool cpu_tree_find_rounded(const struct cpu_tree *tree, unsigned
         doubtful = _mm256_or_si256(doubtful, _mm256_cmpeq_epi32(words[k], doubts));
         if (kind == CPU_TREE_MIRRORED)
             found[k] = cpu_tree_mirror(tree, found[k], floats[k]);
-        _mm256_storeu_si256((__m256i *)(ranks + k * 8), found[k]);
+        _mm256_storeu_si256((__m256i_u *)(ranks + k * 8), found[k]);
     }
     return _mm256_movemask_epi8(doubtful) != 0;
 }
@@ -233,9 +233,9 @@ static unsigned cpu_tree_round_to_zero(void)
     return mode;
 }
 
-static void cpu_tree_round_again(unsigned mode)
+static void cpu_tree_round_again(unsigned mode, const uint32_t *ranks)
 {
-    __asm__ volatile("" ::: "memory"); /* all is rounded and stored */
+    __asm__ volatile("" : : "r"(ranks) : "memory"); /* all is rounded and stored there */
     _MM_SET_ROUNDING_MODE(mode);
 }
 

@@ -21,17 +21,22 @@
 #define CPU_TREE_TO_ZERO (_MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
 #define CPU_TREE_XOR_AND 0x78
 
-/* Entry i of a table, whose size is a power of 2 from 16 on. Other bits of i are not looked at. */
+/* Entry i of a table of 32. Other bits of i are not looked at. */
+CPU_TREE_TARGET __m512i cpu_tree_look_up32(const uint32_t *table, __m512i i)
+{
+    return _mm512_permutex2var_epi32(_mm512_loadu_si512(table), i, _mm512_loadu_si512(table + 16));
+}
+
+/* The same of a table of 16, 32 or 64. */
 CPU_TREE_TARGET __m512i cpu_tree_look_up(const uint32_t *table, unsigned entries, __m512i i)
 {
     if (entries == 16)
         return _mm512_permutexvar_epi32(i, _mm512_loadu_si512(table));
-    __m512i low =
-        _mm512_permutex2var_epi32(_mm512_loadu_si512(table), i, _mm512_loadu_si512(table + 16));
     if (entries == 32)
-        return low;
+        return cpu_tree_look_up32(table, i);
     __mmask16 is_high = _mm512_test_epi32_mask(i, _mm512_set1_epi32(32));
-    return _mm512_mask_mov_epi32(low, is_high, cpu_tree_look_up(table + 32, 32, i));
+    return _mm512_mask_mov_epi32(cpu_tree_look_up32(table, i), is_high,
+                                 cpu_tree_look_up32(table + 32, i));
 }
 
 /* The ranks of words by nodes32, if the tree is not mirrored. */
@@ -155,9 +160,10 @@ static unsigned cpu_tree_round_to_zero(void)
     return 0;
 }
 
-static void cpu_tree_round_again(unsigned mode)
+static void cpu_tree_round_again(unsigned mode, const uint32_t *ranks)
 {
     (void)mode;
+    (void)ranks;
 }
 
 #include "cpu_tree_loops.h"

@@ -23,6 +23,8 @@ CPU_TREE_TARGET size_t cpu_tree_find_words(const struct cpu_tree *tree, unsigned
 
     for (; i + CPU_TREE_GROUP <= count; i += CPU_TREE_GROUP)
         cpu_tree_find_group(tree, levels, kind, swapped, elements + i * 4, ranks + i);
+    if (i == count)
+        return 0;
     memcpy(rest, elements + i * 4, (count - i) * 4);
     cpu_tree_find_group(tree, levels, kind, swapped, (const char *)rest, found);
     memcpy(ranks + i, found, (count - i) * sizeof *ranks);
@@ -47,7 +49,7 @@ CPU_TREE_TARGET size_t cpu_tree_find_floats(const struct cpu_tree *tree, unsigne
             twice += CPU_TREE_GROUP;
         }
     }
-    cpu_tree_round_again(mode);
+    cpu_tree_round_again(mode, ranks);
     cpu_tree_find_exactly(tree, swapped, elements + i * 8, count - i, ranks + i);
     return twice;
 }

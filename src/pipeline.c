@@ -24,7 +24,7 @@ struct pipeline {
     pthread_cond_t changed;
     size_t at_work;     /* workers that have not ended, and recruits that are starting some */
     size_t standing_by; /* of these workers, */
-    bool all_stood_by;  /* and there was a moment when it was all of them: nothing is left */
+    bool all_stood_by;  /* and it was all of them once: they leave, side by side */
     bool ended;         /* nobody is at work, nor will be */
 };
 
@@ -78,7 +78,7 @@ static void pipeline_leave(void *context)
     pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* A feeder more pulls: who stands by need not wait any longer. */
+/* A feeder more pulls: who stands by need not wait any longer, and merges what it has. */
 static void pipeline_join(void *context)
 {
     struct pipeline *pipeline = context;

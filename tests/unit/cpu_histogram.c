@@ -545,6 +545,95 @@ static void test_rounded(const char *name)
     tap_ok(right, "%s: edges that are rounded", name);
 }
 
+/* Values that are rounded to the same as an edge, enough of them for any way to be found slow. */
+static struct {
+    int64_t values[100000];
+    uint64_t wanted[EDGES_MAX + 1];
+} doubtful;
+
+static void make_doubtful(void)
+{
+    memset(doubtful.wanted, 0, sizeof doubtful.wanted);
+    for (size_t i = 0; i < sizeof doubtful.values / sizeof *doubtful.values; i++) {
+        doubtful.values[i] = (int64_t)subject.edges[0] - 1000000 + (int64_t)(i % 2000001);
+        doubtful.wanted[defined_entry(doubtful.values[i])]++;
+    }
+}
+
+/* Whether floats are rounded to the nearest. */
+static bool rounds_as_usual(void)
+{
+    volatile float one = 1;
+    volatile float more = 0x1.8p-24F;
+    return one + more > one;
+}
+
+/* Counts chunks of doubtful values, zeros and any values, as the letters tell, in one go. */
+static bool check_order(const char *order, const char *isa)
+{
+    static unsigned char zeros[ZEROS * 8];
+    struct failure failure;
+    struct histogram *histogram;
+    void *thread = NULL;
+    uint64_t times[128] = {0};
+    bool right = true;
+
+    setenv("GPUHIST_ISA", isa, 1);
+    if (histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
+        cpu_histogram.open(&subject.job, histogram, &thread, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    for (const char *letter = order; *letter; letter++) {
+        struct chunk chunk = {.data = zeros, .bytes = sizeof zeros};
+        if (*letter == 'd')
+            chunk = (struct chunk){.data = doubtful.values, .bytes = sizeof doubtful.values};
+        if (*letter == 'a')
+            chunk = (struct chunk){.data = subject.bytes, .bytes = subject.values * 8};
+        times[(unsigned char)*letter]++;
+        if (cpu_histogram.absorb(thread, &chunk, &failure) != STATUS_OK ||
+            (letter - order == 2 && cpu_histogram.finish(thread, &failure) != STATUS_OK))
+            bail_out(failure.message);
+        right = right && rounds_as_usual();
+    }
+    if (cpu_histogram.finish(thread, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    cpu_histogram.close(thread);
+    for (size_t i = 0; i < histogram->entries && right; i++) {
+        uint64_t wanted = times['d'] * doubtful.wanted[i] + times['a'] * subject.wanted[i] +
+                          times['z'] * (i == defined_entry(0) ? ZEROS : 0);
+        if (histogram_count(histogram, i) != wanted)
+            right = tap_note("%s, %s: entry %zu", order, isa, i);
+    }
+    histogram_destroy(histogram);
+    unsetenv("GPUHIST_ISA");
+    return right;
+}
+
+/* Values for which what they are found by is changed, at once or later: tree, guide, another one.
+ */
+static void test_changes(size_t count)
+{
+    static const char *const orders[] = {"d", "ddd", "zd", "zdad", "adzzd", "dzdz", "aaaddd"};
+    struct failure failure;
+    bool right = true;
+
+    if (!element_parse("i64", &subject.job.element))
+        bail_out("no i64");
+    set_steps((__int128)1000000000000001, 200000000000, 3);
+    for (; subject.count < count; subject.count++)
+        subject.edges[subject.count] = (__int128)20000000000000000 * ((__int128)subject.count - 2);
+    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
+                           &failure) != STATUS_OK)
+        bail_out(failure.message);
+    make_values();
+    make_doubtful();
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        for (int isa = 0; isa < CPU_ISA_COUNT; isa++)
+            right = right && check_order(orders[i], cpu_isa_names[isa]);
+    }
+    binning_destroy(&subject.job.binning);
+    tap_ok(right, "%zu edges, values that another way is taken for", count);
+}
+
 /* Tables that are full after a few values. */
 static void test_limit(void)
 {
@@ -605,6 +694,9 @@ int main(void)
     test_rounded("i64be");
     test_rounded("u64");
     test_rounded("u64be");
+    test_changes(52);
+    test_changes(25);
+    test_changes(300);
     test_dense("i32");
     test_dense("u32");
     test_dense("i64");
