@@ -31,7 +31,6 @@ struct cpu_histogram {
     struct cpu_tree tree;          /* without `find`: none; used if there is no guide (yet) */
     struct cpu_guide *guide;       /* NULL: none (yet) */
     uint16_t *map;                 /* NULL: none (yet) */
-    bool has_ranks;                /* the private counters count ranks, by tree or guide */
     bool may_look_up;              /* a guide or map may be made, once `counted` is large */
     size_t counted;                /* until then */
     bool is_slow;       /* the guide, or else the tree, is for the last block's values, */
@@ -66,10 +65,9 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     if (takes_ranks)
         cpu_tree_init(&made->tree, job);
     made->may_look_up = takes_ranks;
-    made->has_ranks = made->tree.find;
     if (made->counter->open(table, &made->counter_state, failure) != STATUS_OK)
         return failure->status;
-    if (made->has_ranks)
+    if (made->tree.find)
         cpu_counter_private_take_ranks(made->counter_state);
     return STATUS_OK;
 }
@@ -109,6 +107,12 @@ static void cpu_histogram_search(struct cpu_histogram *self, const void *block, 
     self->is_slow = twice > CPU_HISTOGRAM_TWICE_MAX;
 }
 
+/* Whether the private counters have ranks. A guide gives way to another one or to a tree alone. */
+static bool cpu_histogram_has_ranks(const struct cpu_histogram *self)
+{
+    return self->guide || self->tree.find;
+}
+
 /* Counts a block of elements. Returns how many are outside, unless bins are looked up. */
 static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block, size_t n)
 {
@@ -142,12 +146,11 @@ static enum status cpu_histogram_look_up(struct cpu_histogram *self, unsigned la
     self->choice = guide ? guide->choice + 1 : last + 1;
     if (!guide)
         return STATUS_OK;
+    if (!cpu_histogram_has_ranks(self))
+        cpu_counter_private_take_ranks(self->counter_state);
     cpu_guide_destroy(self->guide);
     self->guide = guide;
     self->is_slow = false;
-    if (!self->has_ranks)
-        cpu_counter_private_take_ranks(self->counter_state);
-    self->has_ranks = true;
     return STATUS_OK;
 }
 
@@ -212,8 +215,8 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
     }
     if (self->job->outside != OUTSIDE_ABORT)
         return STATUS_OK;
-    if (outside > 0 ||
-        ((self->has_ranks || self->map) && cpu_counter_private_has_outside(self->counter_state)))
+    if (outside > 0 || ((cpu_histogram_has_ranks(self) || self->map) &&
+                        cpu_counter_private_has_outside(self->counter_state)))
         return job_check_outside(self->job, chunk, failure);
     return STATUS_OK;
 }

@@ -29,6 +29,7 @@ struct subject {
 };
 
 static struct subject subject;
+static unsigned char zeros[ZEROS * 8];
 static uint64_t state = 1;
 
 static void bail_out(const char *what)
@@ -102,7 +103,6 @@ static void make_values(void)
 /* Counts the values, zeros, and the values again, with a finish in between. */
 static void count(struct histogram *histogram)
 {
-    static unsigned char zeros[ZEROS * 8];
     struct failure failure;
     void *thread = NULL;
     const size_t bytes = subject.job.element.bytes;
@@ -366,7 +366,6 @@ static void test_type(const char *name)
  */
 static bool check_abort(const char *isa, __int128 outside, int chunks, size_t place)
 {
-    static unsigned char zeros[ZEROS * 8];
     struct failure failure = {.position = 0};
     struct histogram *histogram;
     void *thread = NULL;
@@ -571,7 +570,6 @@ static bool rounds_as_usual(void)
 /* Counts chunks of doubtful values, zeros and any values, as the letters tell, in one go. */
 static bool check_order(const char *order, const char *isa)
 {
-    static unsigned char zeros[ZEROS * 8];
     struct failure failure;
     struct histogram *histogram;
     void *thread = NULL;
