@@ -79,6 +79,7 @@ CPU_TREE_TARGET __m256i cpu_tree_columns(unsigned levels, __m256i paths, const _
         _mm_setr_epi8(0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15));
     __m256i columns = _mm256_shuffle_epi8(reverse, paths);
 
+    CPU_TREE_UNROLL
     for (unsigned level = 4; level < levels; level++)
         columns = _mm256_sub_epi32(_mm256_add_epi32(columns, columns), steps[level]);
     return columns;
@@ -92,9 +93,12 @@ CPU_TREE_TARGET void cpu_tree_rank(const struct cpu_tree *tree, unsigned levels,
     __m256i paths[CPU_TREE_SIDE];
     __m256i steps[CPU_TREE_SIDE][CPU_TREE_LEVELS]; /* to the right are all ones */
 
+    CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++)
         paths[k] = _mm256_setzero_si256();
+    CPU_TREE_UNROLL
     for (unsigned level = 0; level < levels; level++) {
+        CPU_TREE_UNROLL
         for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
             __m256i nodes = cpu_tree_nodes(tree, level, paths[k], steps[k]);
             steps[k][level] = _mm256_cmpgt_epi32(words[k], nodes);
@@ -102,6 +106,7 @@ CPU_TREE_TARGET void cpu_tree_rank(const struct cpu_tree *tree, unsigned levels,
             paths[k] = _mm256_or_si256(paths[k], bit);
         }
     }
+    CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++)
         ranks[k] = _mm256_add_epi32(cpu_tree_columns(levels, paths[k], steps[k]), first);
 }
@@ -126,6 +131,7 @@ CPU_TREE_TARGET void cpu_tree_find_group(const struct cpu_tree *tree, unsigned l
     __m256i keys[CPU_TREE_SIDE];
     __m256i found[CPU_TREE_SIDE];
 
+    CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         words[k] = cpu_tree_load(elements + k * sizeof *words);
         words[k] = swapped ? _mm256_shuffle_epi8(words[k], order) : words[k];
@@ -133,6 +139,7 @@ CPU_TREE_TARGET void cpu_tree_find_group(const struct cpu_tree *tree, unsigned l
                                             : _mm256_xor_si256(words[k], bias);
     }
     cpu_tree_rank(tree, levels, keys, found);
+    CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         if (kind == CPU_TREE_MIRRORED)
             found[k] = cpu_tree_mirror(tree, found[k], words[k]);
@@ -206,6 +213,7 @@ CPU_TREE_TARGET bool cpu_tree_find_rounded(const struct cpu_tree *tree, unsigned
     __m256i words[CPU_TREE_SIDE];
     __m256i found[CPU_TREE_SIDE];
 
+    CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         const char *from = elements + k * 64;
         floats[k] = _mm256_set_m128i(cpu_tree_round_elements(tree, kind, swapped, from + 32),
@@ -215,6 +223,7 @@ CPU_TREE_TARGET bool cpu_tree_find_rounded(const struct cpu_tree *tree, unsigned
                                              : floats[k];
     }
     cpu_tree_rank(tree, levels, words, found);
+    CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         __m256i doubts = cpu_tree_doubts(tree, levels, found[k]);
         doubtful = _mm256_or_si256(doubtful, _mm256_cmpeq_epi32(words[k], doubts));

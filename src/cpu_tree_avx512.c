@@ -47,11 +47,14 @@ CPU_TREE_TARGET void cpu_tree_rank(const struct cpu_tree *tree, unsigned levels,
     __m512i paths[CPU_TREE_SIDE];
     __m512i nodes[CPU_TREE_SIDE];
 
+    CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         paths[k] = _mm512_setzero_si512();
         nodes[k] = _mm512_set1_epi32((int32_t)tree->nodes32[0][0]);
     }
+    CPU_TREE_UNROLL
     for (unsigned level = 0; level < last; level++) {
+        CPU_TREE_UNROLL
         for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
             __mmask16 is_right = _mm512_cmpgt_epi32_mask(words[k], nodes[k]);
             paths[k] =
@@ -60,6 +63,7 @@ CPU_TREE_TARGET void cpu_tree_rank(const struct cpu_tree *tree, unsigned levels,
                 cpu_tree_look_up(tree->nodes32[level + 1], level + 1 == 5 ? 32 : 16, paths[k]);
         }
     }
+    CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         __mmask16 is_right = _mm512_cmpgt_epi32_mask(words[k], nodes[k]);
         ranks[k] = cpu_tree_look_up(tree->ranks, last == 5 ? 32 : 16, paths[k]);
@@ -86,6 +90,7 @@ CPU_TREE_TARGET void cpu_tree_find_group(const struct cpu_tree *tree, unsigned l
     __m512i keys[CPU_TREE_SIDE];
     __m512i found[CPU_TREE_SIDE];
 
+    CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         words[k] = _mm512_loadu_si512(elements + k * sizeof *words);
         words[k] = swapped ? _mm512_shuffle_epi8(words[k], order) : words[k];
@@ -93,6 +98,7 @@ CPU_TREE_TARGET void cpu_tree_find_group(const struct cpu_tree *tree, unsigned l
                                             : _mm512_xor_si512(words[k], bias);
     }
     cpu_tree_rank(tree, levels, keys, found);
+    CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         if (kind == CPU_TREE_MIRRORED)
             found[k] = cpu_tree_mirror(tree, found[k], words[k]);
@@ -134,6 +140,7 @@ CPU_TREE_TARGET bool cpu_tree_find_rounded(const struct cpu_tree *tree, unsigned
     __m512i words[CPU_TREE_SIDE];
     __m512i found[CPU_TREE_SIDE];
 
+    CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         const char *from = elements + k * 128;
         floats[k] =
@@ -144,6 +151,7 @@ CPU_TREE_TARGET bool cpu_tree_find_rounded(const struct cpu_tree *tree, unsigned
                                              : floats[k];
     }
     cpu_tree_rank(tree, levels, words, found);
+    CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         __m512i doubts = cpu_tree_look_up(tree->doubts, 1u << levels, found[k]);
         doubtful |= _mm512_cmpeq_epi32_mask(words[k], doubts);

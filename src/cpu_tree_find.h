@@ -40,6 +40,13 @@ cpu_tree_find_function cpu_tree_find_exactly;
     CPU_TREE_DECLARE(avx2, bytes, levels, kind)
 CPU_TREE_FUNCTIONS(CPU_TREE_DECLARE_BOTH)
 
+/*
+ * Before loops over levels and registers, whose rounds are to be unrolled all, or what should be in
+ * registers goes through memory: left to gcc 12, six levels of AVX2 took 1.7 ns a value, not 0.9.
+ */
+#define CPU_TREE_UNROLL _Pragma("GCC unroll 8")
+_Static_assert(CPU_TREE_LEVELS <= 8, "all rounds are unrolled");
+
 /* Defines one, from cpu_tree_find_words or cpu_tree_find_floats, which are to be inlined. */
 #define CPU_TREE_DEFINE(isa, target, bytes, levels, kind, by)                                      \
     target size_t cpu_tree_##isa##_##bytes##_##levels##_##kind(const struct cpu_tree *tree,        \
