@@ -6,6 +6,7 @@
 #define GPUHIST_CPU_COUNTER_H
 
 #include "cpu_guide.h"
+#include "cpu_tree.h"
 #include "histogram.h"
 
 struct cpu_counter {
@@ -55,6 +56,13 @@ bool cpu_counter_private_has_outside(const void *state);
  */
 size_t cpu_counter_private_count_keys(void *state, const struct cpu_guide *guide, const void *keys,
                                       const uint32_t *buckets, size_t n);
+
+/*
+ * Counts elements[0..n), of so many bytes each, by a tree of the histogram's binning. The state is
+ * of cpu_counter_private, and takes ranks. Returns how many were found twice.
+ */
+size_t cpu_counter_private_count_tree(void *state, const struct cpu_tree *tree, bool swapped,
+                                      const void *elements, size_t bytes, size_t n);
 
 /*
  * Counts elements[0..n), words of 16 bits that need not be aligned, in the entries that map[] has

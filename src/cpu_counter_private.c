@@ -1,38 +1,22 @@
 /*
- * Private tables. A counter that is incremented twice in a row waits for its own store, so that
- * equal neighbours would cost five cycles each; with several copies of the table, used in turn,
- * they do not meet. Copies are kept while together they fit the L1, and one always.
+ * Private tables. Copies of them (cpu_tables.h) are kept while together they fit the L1, and one
+ * always.
  */
 #include "config.h"
 
 #include "cpu_counter.h"
 #include "cpu_isa.h"
+#include "cpu_tables.h"
 #include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * The most entries with so many copies. 8 of them take an L1 of 32 KiB with 1024 entries, which the
- * other things wanted there suffer from: ns a value of uniform ones in 1000 bins with 8 and with 4
- * copies 0.40 and 0.37 (Zen 4), 0.56 and 0.47 (Sapphire Rapids), two values in turn 0.33 and 0.42;
- * with 2 copies the latter take 0.66.
+ * Copies beside a guide, instead of four: its words are wanted in the L1, too. 999 random edges
+ * 0.66 ns instead of 0.71, of int64 0.74 instead of 0.80 (Zen 4).
  */
-#define CPU_COUNTER_COPIES_MAX 8
-#define CPU_COUNTER_EIGHT_MAX  258
-#define CPU_COUNTER_FOUR_MAX   1024
-
-/*
- * Copies for ranks, instead of four: the words of a guide are wanted in the L1, too. 999 random
- * edges 0.66 ns instead of 0.71, of int64 0.74 instead of 0.80 (Zen 4).
- */
-#define CPU_COUNTER_RANK_COPIES 2
-
-/*
- * Entries from one copy to the next: a constant, so that it costs no registers, and not of 4 KiB,
- * by which loads seem to wait for stores.
- */
-#define CPU_COUNTER_STRIDE ((size_t)CPU_COUNTER_FOUR_MAX + 16)
+#define CPU_COUNTER_GUIDE_COPIES 2
 
 /* Ranks that are found at once: as many as there are registers for. */
 #define CPU_COUNTER_GROUP 4
@@ -43,7 +27,7 @@
 struct cpu_counter_private;
 
 /*
- * Counts keys[0..n), a multiple of CPU_COUNTER_COPIES_MAX, and returns how many are left, in mixed
+ * Counts keys[0..n), a multiple of CPU_TABLES_COPIES_MAX, and returns how many are left, in mixed
  * buckets: mixed[] has their places.
  */
 typedef size_t cpu_counter_private_add_function(struct cpu_counter_private *self,
@@ -53,7 +37,7 @@ typedef size_t cpu_counter_private_add_function(struct cpu_counter_private *self
 struct cpu_counter_private {
     struct histogram *histogram;
     cpu_counter_private_add_function *add; /* in this machine's best instruction set */
-    uint32_t *tables;                      /* one, or several, CPU_COUNTER_STRIDE apart */
+    uint32_t *tables;                      /* one, or several, CPU_TABLES_STRIDE apart */
     size_t entries;                        /* behind which is one more, of what is counted later */
     size_t bytes;                          /* of the tables */
     size_t copies;                         /* in use: 1, 2, 4 or 8 */
@@ -83,14 +67,14 @@ enum status cpu_counter_private_open_limited(struct histogram *histogram, uint32
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
     size_t entries = histogram->entries;
-    size_t copies = entries <= CPU_COUNTER_EIGHT_MAX  ? CPU_COUNTER_COPIES_MAX
-                    : entries <= CPU_COUNTER_FOUR_MAX ? CPU_COUNTER_COPIES_MAX / 2
-                                                      : 1;
+    size_t copies = entries <= CPU_TABLES_EIGHT_MAX  ? CPU_TABLES_COPIES_MAX
+                    : entries <= CPU_TABLES_FOUR_MAX ? CPU_TABLES_COPIES_MAX / 2
+                                                     : 1;
     *made = (struct cpu_counter_private){
         .histogram = histogram,
         .add = cpu_counter_private_choose(),
         .entries = entries,
-        .bytes = (copies == 1 ? entries + 1 : copies * CPU_COUNTER_STRIDE) * sizeof *made->tables,
+        .bytes = (copies == 1 ? entries + 1 : copies * CPU_TABLES_STRIDE) * sizeof *made->tables,
         .copies = copies,
         .limit = limit,
     };
@@ -119,7 +103,7 @@ bool cpu_counter_private_has_outside(const void *state)
     uint32_t outside = 0;
 
     for (size_t copy = 0; copy < self->copies; copy++) {
-        const uint32_t *table = self->tables + copy * CPU_COUNTER_STRIDE;
+        const uint32_t *table = self->tables + copy * CPU_TABLES_STRIDE;
         outside |= table[self->has_ranks ? 0 : bins] | table[bins + 1];
     }
     return self->had_outside || outside > 0;
@@ -145,7 +129,7 @@ static void cpu_counter_private_flush(void *state)
 
     self->had_outside = cpu_counter_private_has_outside(self);
     for (size_t copy = 0; copy < self->copies; copy++) {
-        uint32_t *table = self->tables + copy * CPU_COUNTER_STRIDE;
+        uint32_t *table = self->tables + copy * CPU_TABLES_STRIDE;
         cpu_counter_private_merge(self, table);
         for (size_t i = 0; i < self->entries; i++)
             table[i] = 0;
@@ -159,8 +143,6 @@ void cpu_counter_private_take_ranks(void *state)
 
     cpu_counter_private_flush(self);
     self->has_ranks = true;
-    if (self->copies == CPU_COUNTER_COPIES_MAX / 2)
-        self->copies = CPU_COUNTER_RANK_COPIES;
 }
 
 /* Counts indexes[0..n) in turn in `copies` tables; inlined with a constant for each. */
@@ -174,7 +156,7 @@ static inline __attribute__((always_inline)) void cpu_counter_private_add(uint32
 
     for (; i + group <= n; i += group) {
         for (size_t k = 0; k < group; k++)
-            tables[k % copies * CPU_COUNTER_STRIDE + indexes[i + k]]++;
+            tables[k % copies * CPU_TABLES_STRIDE + indexes[i + k]]++;
     }
     for (; i < n; i++)
         tables[indexes[i]]++;
@@ -201,8 +183,6 @@ static void cpu_counter_private_count(void *state, const uint32_t *indexes, size
             cpu_counter_private_add(self->tables, 8, indexes, part);
         else if (self->copies == 4)
             cpu_counter_private_add(self->tables, 4, indexes, part);
-        else if (self->copies == CPU_COUNTER_RANK_COPIES)
-            cpu_counter_private_add(self->tables, CPU_COUNTER_RANK_COPIES, indexes, part);
         else
             cpu_counter_private_add(self->tables, 1, indexes, part);
         indexes += part;
@@ -292,8 +272,8 @@ static inline __attribute__((always_inline)) size_t cpu_counter_private_add_keys
     const uint32_t entry = (uint32_t)self->entries;
     size_t count = 0;
 
-    for (size_t i = 0; i < n; i += CPU_COUNTER_COPIES_MAX) {
-        for (size_t k = 0; k < CPU_COUNTER_COPIES_MAX; k += CPU_COUNTER_GROUP) {
+    for (size_t i = 0; i < n; i += CPU_TABLES_COPIES_MAX) {
+        for (size_t k = 0; k < CPU_TABLES_COPIES_MAX; k += CPU_COUNTER_GROUP) {
             struct cpu_counter_group group;
             cpu_counter_private_find(&local, keys, from, buckets, i + k, group.ranks);
             cpu_counter_private_find(&local, keys, from, buckets, i + k + 2, group.ranks + 2);
@@ -304,13 +284,13 @@ static inline __attribute__((always_inline)) size_t cpu_counter_private_add_keys
                 group = known;
             }
             for (size_t m = 0; m < CPU_COUNTER_GROUP; m++)
-                tables[(k + m) % copies * CPU_COUNTER_STRIDE + group.ranks[m]]++;
+                tables[(k + m) % copies * CPU_TABLES_STRIDE + group.ranks[m]]++;
         }
     }
     return count;
 }
 
-/* The same, inlined with a constant for each kind of guide and number of copies for ranks. */
+/* The same, inlined with a constant for each kind of guide and number of copies. */
 static inline __attribute__((always_inline)) size_t cpu_counter_private_add_kind(
     struct cpu_counter_private *self, const struct cpu_guide *guide, enum cpu_guide_keys keys,
     bool has_mixed, const char *from, const uint32_t *buckets, size_t n)
@@ -318,11 +298,11 @@ static inline __attribute__((always_inline)) size_t cpu_counter_private_add_kind
     switch (self->copies) {
     case 8:
         return cpu_counter_private_add_keys(self, 8, guide, keys, has_mixed, from, buckets, n);
-    case CPU_COUNTER_RANK_COPIES:
-        return cpu_counter_private_add_keys(self, CPU_COUNTER_RANK_COPIES, guide, keys, has_mixed,
-                                            from, buckets, n);
-    default:
+    case 1:
         return cpu_counter_private_add_keys(self, 1, guide, keys, has_mixed, from, buckets, n);
+    default:
+        return cpu_counter_private_add_keys(self, CPU_COUNTER_GUIDE_COPIES, guide, keys, has_mixed,
+                                            from, buckets, n);
     }
 }
 
@@ -381,7 +361,7 @@ static size_t cpu_counter_private_add_part(struct cpu_counter_private *self,
                                            const struct cpu_guide *guide, const char *from,
                                            const uint32_t *buckets, size_t n)
 {
-    const size_t whole = n - n % CPU_COUNTER_COPIES_MAX;
+    const size_t whole = n - n % CPU_TABLES_COPIES_MAX;
     const size_t mixed = self->add(self, guide, from, buckets, whole);
 
     for (size_t i = 0; i < mixed; i++)
@@ -408,6 +388,23 @@ size_t cpu_counter_private_count_keys(void *state, const struct cpu_guide *guide
         n -= part;
     }
     return mixed;
+}
+
+size_t cpu_counter_private_count_tree(void *state, const struct cpu_tree *tree, bool swapped,
+                                      const void *elements, size_t bytes, size_t n)
+{
+    struct cpu_counter_private *self = state;
+    const struct cpu_tables tables = {self->tables, (uint32_t)self->entries};
+    const char *from = elements;
+    size_t twice = 0;
+
+    while (n > 0) {
+        size_t part = cpu_counter_private_reserve(self, n);
+        twice += tree->count(tree, swapped, from, part, tables);
+        from += part * bytes;
+        n -= part;
+    }
+    return twice;
 }
 
 /*
@@ -447,7 +444,7 @@ void cpu_counter_private_count_mapped(void *state, const uint16_t *map, const vo
         if (self->copies == 1)
             cpu_counter_private_add_mapped(self->tables, 0, map, words, part);
         else
-            cpu_counter_private_add_mapped(self->tables, CPU_COUNTER_STRIDE, map, words, part);
+            cpu_counter_private_add_mapped(self->tables, CPU_TABLES_STRIDE, map, words, part);
         words += part * 2;
         n -= part;
     }

@@ -28,7 +28,7 @@ struct cpu_histogram {
     struct histogram *histogram;
     struct cpu_fold fold;
     const struct binning *binning; /* counted in: the job's, or that of the fold */
-    struct cpu_tree tree;          /* without `find`: none; used if there is no guide (yet) */
+    struct cpu_tree tree;          /* without `count`: none; used if there is no guide (yet) */
     struct cpu_guide *guide;       /* NULL: none (yet) */
     uint16_t *map;                 /* NULL: none (yet) */
     bool may_look_up;              /* a guide or map may be made, once `counted` is large */
@@ -67,7 +67,7 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     made->may_look_up = takes_ranks;
     if (made->counter->open(table, &made->counter_state, failure) != STATUS_OK)
         return failure->status;
-    if (made->tree.find)
+    if (made->tree.count)
         cpu_counter_private_take_ranks(made->counter_state);
     return STATUS_OK;
 }
@@ -98,11 +98,12 @@ static void cpu_histogram_count_guided(struct cpu_histogram *self, const char *b
  */
 #define CPU_HISTOGRAM_TWICE_MAX (CPU_HISTOGRAM_BLOCK / 16)
 
-/* Finds the ranks of a block in the tree. */
-static void cpu_histogram_search(struct cpu_histogram *self, const void *block, size_t n)
+/* Counts a block by the tree. */
+static void cpu_histogram_count_searched(struct cpu_histogram *self, const void *block, size_t n)
 {
-    const bool swapped = self->job->element.swapped;
-    const size_t twice = self->tree.find(&self->tree, swapped, block, n, self->numbers);
+    const struct element *element = &self->job->element;
+    const size_t twice = cpu_counter_private_count_tree(self->counter_state, &self->tree,
+                                                        element->swapped, block, element->bytes, n);
 
     self->is_slow = twice > CPU_HISTOGRAM_TWICE_MAX;
 }
@@ -110,14 +111,13 @@ static void cpu_histogram_search(struct cpu_histogram *self, const void *block, 
 /* Whether the private counters have ranks. A guide gives way to another one or to a tree alone. */
 static bool cpu_histogram_has_ranks(const struct cpu_histogram *self)
 {
-    return self->guide || self->tree.find;
+    return self->guide || self->tree.count;
 }
 
 /* Counts a block of elements. Returns how many are outside, unless bins are looked up. */
 static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block, size_t n)
 {
     const bool swapped = self->job->element.swapped;
-    size_t outside = 0;
 
     if (self->map) {
         cpu_counter_private_count_mapped(self->counter_state, self->map, block, n);
@@ -127,10 +127,11 @@ static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block,
         cpu_histogram_count_guided(self, block, n);
         return 0;
     }
-    if (self->tree.find)
-        cpu_histogram_search(self, block, n);
-    else
-        outside = self->index(self->binning, swapped, block, n, self->numbers);
+    if (self->tree.count) {
+        cpu_histogram_count_searched(self, block, n);
+        return 0;
+    }
+    size_t outside = self->index(self->binning, swapped, block, n, self->numbers);
     self->counter->count(self->counter_state, self->numbers, n);
     return outside;
 }
@@ -156,7 +157,7 @@ static enum status cpu_histogram_look_up(struct cpu_histogram *self, unsigned la
 
 /*
  * Makes the guide or map, if there is to be one, once enough is counted before these elements. Only
- * the quickest guides are quicker than trees.
+ * the quickest guides are quicker than a tree, if any is.
  */
 static enum status cpu_histogram_prepare(struct cpu_histogram *self, size_t elements,
                                          struct failure *failure)
@@ -166,7 +167,9 @@ static enum status cpu_histogram_prepare(struct cpu_histogram *self, size_t elem
         return STATUS_OK;
     }
     self->may_look_up = false;
-    if (self->tree.find)
+    if (self->tree.count && self->tree.is_quickest)
+        return STATUS_OK;
+    if (self->tree.count)
         return cpu_histogram_look_up(self, CPU_GUIDE_FIRST_CHOICE, failure);
     if (cpu_map_create(self->job, &self->map, failure) != STATUS_OK)
         return failure->status;
@@ -184,7 +187,7 @@ static enum status cpu_histogram_change(struct cpu_histogram *self, struct failu
     const bool has_guide = self->guide;
 
     self->was_tree_slow = self->was_tree_slow || !has_guide;
-    if (has_guide && self->tree.find && !self->was_tree_slow) {
+    if (has_guide && self->tree.count && !self->was_tree_slow) {
         cpu_guide_destroy(self->guide);
         self->guide = NULL;
         self->is_slow = false;

@@ -4,6 +4,10 @@
  * Searching", 2017), whose levels stay in vector registers: one permutation a level brings each
  * lane its node, and nothing is loaded but the elements.
  *
+ * What a group of elements is waits for itself most of the time, and counting is limited by stores:
+ * so a loop finds one group and counts an older one meanwhile, some after each level, so that the
+ * processor has room for both in its buffers.
+ *
  * Elements of 8 bytes are rounded to floats, towards 0, so that a register has twice as many of
  * them. Order is kept, but an element may be rounded to the same as what a bin begins at:
  * *doubtful* ones are found once more, as they are.
@@ -14,6 +18,7 @@
 #ifndef GPUHIST_CPU_TREE_H
 #define GPUHIST_CPU_TREE_H
 
+#include "cpu_tables.h"
 #include "job.h"
 
 #include <stddef.h>
@@ -26,9 +31,13 @@
 #define CPU_TREE_LEVELS 6
 #define CPU_TREE_NODES  (1 << CPU_TREE_LEVELS)
 
+/* The same for elements of 2 bytes. */
+#define CPU_TREE_LEVELS16 9
+#define CPU_TREE_NODES16  (1 << CPU_TREE_LEVELS16)
+
 /* What is compared, as signed words: `bias` is xored to elements of unsigned types. */
 enum cpu_tree_kind {
-    CPU_TREE_WORDS,     /* elements of 4 bytes */
+    CPU_TREE_WORDS,     /* elements of 2 or 4 bytes */
     CPU_TREE_MIRRORED,  /* magnitudes: bins lie on both sides of 0 alike */
     CPU_TREE_SIGNED,    /* elements of 8 bytes */
     CPU_TREE_DISTANCES, /* how much they are above `low`, an element with its bias, or 0 */
@@ -37,15 +46,21 @@ enum cpu_tree_kind {
 struct cpu_tree;
 
 /*
- * Writes the ranks (binning.h) of elements[0..count), which need not be aligned. Returns how many
- * it has found twice, since they or their neighbours are doubtful.
+ * Counts the ranks (binning.h) of elements[0..count), which need not be aligned, in tables of
+ * CPU_TREE_COPIES. Returns how many it has found twice, since they or their neighbours are
+ * doubtful.
  */
-typedef size_t cpu_tree_find_function(const struct cpu_tree *tree, bool swapped,
-                                      const void *elements, size_t count, uint32_t *restrict ranks);
+typedef size_t cpu_tree_count_function(const struct cpu_tree *tree, bool swapped,
+                                       const void *elements, size_t count,
+                                       struct cpu_tables tables);
+
+/* By the elements' bytes. */
+#define CPU_TREE_COPIES(bytes) ((bytes) == 2 ? 4 : 8)
 
 /* Unused nodes are the greatest words, so that none is greater. */
 struct cpu_tree {
-    cpu_tree_find_function *find; /* NULL: there is no tree */
+    cpu_tree_count_function *count; /* NULL: there is no tree */
+    bool is_quickest;               /* no guide is quicker */
     enum cpu_tree_kind kind;
     uint64_t bias;
     uint64_t low;
@@ -57,10 +72,12 @@ struct cpu_tree {
     int64_t nodes64[CPU_TREE_LEVELS][CPU_TREE_NODES / 2];
     uint32_t ranks[CPU_TREE_NODES / 2]; /* by path to the last level, if not to the right of that */
     uint32_t doubts[CPU_TREE_NODES];    /* by rank, modulo 2^levels: what doubtful ones round to */
+    /* Of 2 bytes: level l is nodes16[2^l .. 2^(l+1)), from the left to the right. */
+    uint16_t nodes16[CPU_TREE_NODES16];
 };
 
 /*
- * Makes the tree of a job, a histogram's; without `find` if its bins are too many, or quicker to
+ * Makes the tree of a job, a histogram's; without `count` if its bins are too many, or quicker to
  * compute, or too many are rounded to the same, or this machine lacks the instructions.
  */
 void cpu_tree_init(struct cpu_tree *tree, const struct job *job);

@@ -11,13 +11,18 @@
 
 /*
  * Registers that are searched for side by side, level by level, since one waits for itself most of
- * the time, and elements in them. ns a value of int32 and int64 in 58 bins (Zen 4), 1 and 2 of
- * them: 1.09 and 0.92, 1.97 and 1.72.
+ * the time, and elements in them. ns a value of int32 in 58 bins (Zen 4), 1 to 4 and 6 of them:
+ * 0.68 0.63 0.58 0.53 0.68, of int64 1.38 1.19 1.06 0.92 1.18.
  */
-#define CPU_TREE_SIDE  2
+#define CPU_TREE_SIDE  4
 #define CPU_TREE_GROUP ((size_t)CPU_TREE_SIDE * 8)
+#define CPU_TREE_LAG   4
 
-CPU_TREE_TARGET __m256i cpu_tree_load(const void *from)
+typedef uint32_t cpu_tree_rank;
+
+#include "cpu_tree_older.h"
+
+CPU_TREE_TARGET __m256i cpu_tree_load_words(const void *from)
 {
     return _mm256_loadu_si256(from);
 }
@@ -30,39 +35,65 @@ CPU_TREE_TARGET __m256i cpu_tree_blend(__m256i plus, __m256i minus, __m256i sign
                                                 _mm256_castsi256_ps(signs)));
 }
 
+struct cpu_tree_registers {
+    __m256i nodes[CPU_TREE_LEVELS][CPU_TREE_NODES / 16];
+    __m256i doubts[CPU_TREE_NODES / 8];
+};
+
+/* Loads a table of so many words of 32 bits; of 4, twice, and of 2 what is behind them, too. */
+CPU_TREE_TARGET void cpu_tree_load_table(const uint32_t *table, unsigned entries,
+                                         __m256i *registers)
+{
+    if (entries <= 4)
+        registers[0] = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i_u *)table));
+    CPU_TREE_UNROLL
+    for (unsigned i = 0; i + 8 <= entries; i += 8)
+        registers[i / 8] = cpu_tree_load_words(table + i);
+}
+
+CPU_TREE_TARGET void cpu_tree_load(const struct cpu_tree *tree, struct cpu_tree_shape shape,
+                                   struct cpu_tree_registers *registers)
+{
+    CPU_TREE_UNROLL
+    for (unsigned level = 1; level < shape.levels; level++)
+        cpu_tree_load_table(tree->nodes32[level], 1u << level, registers->nodes[level]);
+    if (shape.bytes == 8)
+        cpu_tree_load_table(tree->doubts, 1u << shape.levels, registers->doubts);
+}
+
 /* Entry i of a table of 4, 8, 16 or 32. Other bits of i are not looked at; those that a permutation
    has no use for are given as signs, too. */
-CPU_TREE_TARGET __m256i cpu_tree_look_up4(const uint32_t *table, __m256i i)
+CPU_TREE_TARGET __m256i cpu_tree_look_up4(const __m256i *table, __m256i i)
 {
-    __m256i twice = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i_u *)table));
-    return _mm256_castps_si256(_mm256_permutevar_ps(_mm256_castsi256_ps(twice), i));
+    return _mm256_castps_si256(_mm256_permutevar_ps(_mm256_castsi256_ps(table[0]), i));
 }
 
-CPU_TREE_TARGET __m256i cpu_tree_look_up8(const uint32_t *table, __m256i i)
+CPU_TREE_TARGET __m256i cpu_tree_look_up8(const __m256i *table, __m256i i)
 {
-    return _mm256_permutevar8x32_epi32(cpu_tree_load(table), i);
+    return _mm256_permutevar8x32_epi32(table[0], i);
 }
 
-CPU_TREE_TARGET __m256i cpu_tree_look_up16(const uint32_t *table, __m256i i, __m256i bit3)
+CPU_TREE_TARGET __m256i cpu_tree_look_up16(const __m256i *table, __m256i i, __m256i bit3)
 {
-    return cpu_tree_blend(cpu_tree_look_up8(table, i), cpu_tree_look_up8(table + 8, i), bit3);
+    return cpu_tree_blend(cpu_tree_look_up8(table, i), cpu_tree_look_up8(table + 1, i), bit3);
 }
 
-CPU_TREE_TARGET __m256i cpu_tree_look_up32(const uint32_t *table, __m256i i, __m256i bit3,
+CPU_TREE_TARGET __m256i cpu_tree_look_up32(const __m256i *table, __m256i i, __m256i bit3,
                                            __m256i bit4)
 {
     return cpu_tree_blend(cpu_tree_look_up16(table, i, bit3),
-                          cpu_tree_look_up16(table + 16, i, bit3), bit4);
+                          cpu_tree_look_up16(table + 2, i, bit3), bit4);
 }
 
 /* The nodes of a level that paths lead to, whose bits `steps` has as signs, too. */
-CPU_TREE_TARGET __m256i cpu_tree_nodes(const struct cpu_tree *tree, unsigned level, __m256i paths,
-                                       const __m256i *steps)
+CPU_TREE_TARGET __m256i cpu_tree_nodes(const struct cpu_tree *tree,
+                                       const struct cpu_tree_registers *registers, unsigned level,
+                                       __m256i paths, const __m256i *steps)
 {
-    const uint32_t *nodes = tree->nodes32[level];
+    const __m256i *nodes = registers->nodes[level];
 
     if (level == 0)
-        return _mm256_set1_epi32((int32_t)nodes[0]);
+        return _mm256_set1_epi32((int32_t)tree->nodes32[0][0]);
     return level <= 2   ? cpu_tree_look_up4(nodes, paths)
            : level == 3 ? cpu_tree_look_up8(nodes, paths)
            : level == 4 ? cpu_tree_look_up16(nodes, paths, steps[3])
@@ -85,26 +116,37 @@ CPU_TREE_TARGET __m256i cpu_tree_columns(unsigned levels, __m256i paths, const _
     return columns;
 }
 
-/* The ranks of words by nodes32, if the tree is not mirrored. */
-CPU_TREE_TARGET void cpu_tree_rank(const struct cpu_tree *tree, unsigned levels,
-                                   const __m256i words[CPU_TREE_SIDE], __m256i ranks[CPU_TREE_SIDE])
+/*
+ * The ranks of words by nodes32, if the tree is not mirrored, and the greatest nodes to the left of
+ * these; without any, the greatest word.
+ */
+CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
+                                     const struct cpu_tree_registers *registers,
+                                     struct cpu_tree_shape shape, struct cpu_tree_older older,
+                                     const __m256i words[CPU_TREE_SIDE],
+                                     __m256i ranks[CPU_TREE_SIDE], __m256i passed[CPU_TREE_SIDE])
 {
+    const unsigned levels = shape.levels;
     const __m256i first = _mm256_set1_epi32((int32_t)tree->first);
     __m256i paths[CPU_TREE_SIDE];
     __m256i steps[CPU_TREE_SIDE][CPU_TREE_LEVELS]; /* to the right are all ones */
 
     CPU_TREE_UNROLL
-    for (unsigned k = 0; k < CPU_TREE_SIDE; k++)
+    for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         paths[k] = _mm256_setzero_si256();
+        passed[k] = _mm256_set1_epi32(INT32_MAX);
+    }
     CPU_TREE_UNROLL
     for (unsigned level = 0; level < levels; level++) {
         CPU_TREE_UNROLL
         for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
-            __m256i nodes = cpu_tree_nodes(tree, level, paths[k], steps[k]);
+            __m256i nodes = cpu_tree_nodes(tree, registers, level, paths[k], steps[k]);
             steps[k][level] = _mm256_cmpgt_epi32(words[k], nodes);
             __m256i bit = _mm256_and_si256(steps[k][level], _mm256_set1_epi32(1 << level));
             paths[k] = _mm256_or_si256(paths[k], bit);
+            passed[k] = cpu_tree_blend(passed[k], nodes, steps[k][level]);
         }
+        cpu_tree_count_share(shape, older, level, levels);
     }
     CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++)
@@ -118,10 +160,11 @@ CPU_TREE_TARGET __m256i cpu_tree_mirror(const struct cpu_tree *tree, __m256i ran
     return cpu_tree_blend(ranks, _mm256_sub_epi32(twice, ranks), signs);
 }
 
-/* Stores the ranks of a group of elements of 4 bytes. */
-CPU_TREE_TARGET void cpu_tree_find_group(const struct cpu_tree *tree, unsigned levels,
-                                         enum cpu_tree_kind kind, bool swapped,
-                                         const char *elements, uint32_t *restrict ranks)
+/* Finds a group of elements of 4 bytes. */
+CPU_TREE_TARGET void cpu_tree_find32(const struct cpu_tree *tree,
+                                     const struct cpu_tree_registers *registers,
+                                     struct cpu_tree_shape shape, const char *elements,
+                                     struct cpu_tree_older older, cpu_tree_rank *ranks)
 {
     const __m256i order = _mm256_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203,
                                             0x0c0d0e0f08090a0b, 0x0405060700010203);
@@ -130,18 +173,20 @@ CPU_TREE_TARGET void cpu_tree_find_group(const struct cpu_tree *tree, unsigned l
     __m256i words[CPU_TREE_SIDE];
     __m256i keys[CPU_TREE_SIDE];
     __m256i found[CPU_TREE_SIDE];
+    __m256i passed[CPU_TREE_SIDE]; /* not looked at */
 
     CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
-        words[k] = cpu_tree_load(elements + k * sizeof *words);
-        words[k] = swapped ? _mm256_shuffle_epi8(words[k], order) : words[k];
-        keys[k] = kind == CPU_TREE_MIRRORED ? _mm256_min_epu32(_mm256_abs_epi32(words[k]), most)
-                                            : _mm256_xor_si256(words[k], bias);
+        words[k] = cpu_tree_load_words(elements + k * sizeof *words);
+        words[k] = shape.swapped ? _mm256_shuffle_epi8(words[k], order) : words[k];
+        keys[k] = shape.kind == CPU_TREE_MIRRORED
+                      ? _mm256_min_epu32(_mm256_abs_epi32(words[k]), most)
+                      : _mm256_xor_si256(words[k], bias);
     }
-    cpu_tree_rank(tree, levels, keys, found);
+    cpu_tree_search(tree, registers, shape, older, keys, found, passed);
     CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
-        if (kind == CPU_TREE_MIRRORED)
+        if (shape.kind == CPU_TREE_MIRRORED)
             found[k] = cpu_tree_mirror(tree, found[k], words[k]);
         _mm256_storeu_si256((__m256i_u *)(ranks + k * 8), found[k]);
     }
@@ -171,7 +216,7 @@ CPU_TREE_TARGET __m128i cpu_tree_round_elements(const struct cpu_tree *tree,
     const __m256i order = _mm256_set_epi64x(0x08090a0b0c0d0e0f, 0x0001020304050607,
                                             0x08090a0b0c0d0e0f, 0x0001020304050607);
     const __m256i low = _mm256_set1_epi64x((int64_t)tree->low);
-    __m256i words = cpu_tree_load(elements);
+    __m256i words = cpu_tree_load_words(elements);
 
     __asm__ volatile("" : "+x"(words)); /* behind the statement that sets the mode */
     words = swapped ? _mm256_shuffle_epi8(words, order) : words;
@@ -190,28 +235,45 @@ CPU_TREE_TARGET __m256i cpu_tree_order(__m256i floats)
 }
 
 /* What words of these ranks would be doubtful as. */
-CPU_TREE_TARGET __m256i cpu_tree_doubts(const struct cpu_tree *tree, unsigned levels, __m256i ranks)
+CPU_TREE_TARGET __m256i cpu_tree_doubts(const __m256i *doubts, unsigned levels, __m256i ranks)
 {
     __m256i bit3 = _mm256_slli_epi32(ranks, 28);
     __m256i bit4 = _mm256_slli_epi32(ranks, 27);
     __m256i bit5 = _mm256_slli_epi32(ranks, 26);
-    __m256i low = cpu_tree_look_up32(tree->doubts, ranks, bit3, bit4);
+    __m256i low = cpu_tree_look_up32(doubts, ranks, bit3, bit4);
 
     if (levels == 5)
         return low;
-    return cpu_tree_blend(low, cpu_tree_look_up32(tree->doubts + 32, ranks, bit3, bit4), bit5);
+    return cpu_tree_blend(low, cpu_tree_look_up32(doubts + 4, ranks, bit3, bit4), bit5);
 }
 
-/* Stores the ranks of a group of elements of 8 bytes. Returns whether some are doubtful. */
-CPU_TREE_TARGET bool cpu_tree_find_rounded(const struct cpu_tree *tree, unsigned levels,
-                                           enum cpu_tree_kind kind, bool swapped,
-                                           const char *elements, uint32_t *restrict ranks)
+/* Whether words of these ranks are doubtful: one more than a node, of an end that is rounded. */
+CPU_TREE_TARGET bool cpu_tree_are_doubtful(const struct cpu_tree_registers *registers,
+                                           unsigned levels, __m256i words, __m256i ranks,
+                                           __m256i passed)
 {
+    __m256i ends = _mm256_cmpeq_epi32(_mm256_sub_epi32(words, passed), _mm256_set1_epi32(1));
+
+    if (__builtin_expect(_mm256_movemask_epi8(ends) == 0, 1))
+        return false;
+    __m256i doubts = cpu_tree_doubts(registers->doubts, levels, ranks);
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(words, doubts)) != 0;
+}
+
+/* Finds a group of elements of 8 bytes. Returns how many are found twice. */
+CPU_TREE_TARGET size_t cpu_tree_find64(const struct cpu_tree *tree,
+                                       const struct cpu_tree_registers *registers,
+                                       struct cpu_tree_shape shape, const char *elements,
+                                       struct cpu_tree_older older, cpu_tree_rank *ranks)
+{
+    const enum cpu_tree_kind kind = shape.kind;
+    const bool swapped = shape.swapped;
     const __m256i most = _mm256_set1_epi32(INT32_MAX);
-    __m256i doubtful = _mm256_setzero_si256();
+    bool is_doubtful = false;
     __m256i floats[CPU_TREE_SIDE];
     __m256i words[CPU_TREE_SIDE];
     __m256i found[CPU_TREE_SIDE];
+    __m256i passed[CPU_TREE_SIDE];
 
     CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
@@ -222,36 +284,53 @@ CPU_TREE_TARGET bool cpu_tree_find_rounded(const struct cpu_tree *tree, unsigned
                    : kind == CPU_TREE_SIGNED ? cpu_tree_order(floats[k])
                                              : floats[k];
     }
-    cpu_tree_rank(tree, levels, words, found);
+    cpu_tree_search(tree, registers, shape, older, words, found, passed);
     CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
-        __m256i doubts = cpu_tree_doubts(tree, levels, found[k]);
-        doubtful = _mm256_or_si256(doubtful, _mm256_cmpeq_epi32(words[k], doubts));
+        is_doubtful |=
+            cpu_tree_are_doubtful(registers, shape.levels, words[k], found[k], passed[k]);
         if (kind == CPU_TREE_MIRRORED)
             found[k] = cpu_tree_mirror(tree, found[k], floats[k]);
         _mm256_storeu_si256((__m256i_u *)(ranks + k * 8), found[k]);
     }
-    return _mm256_movemask_epi8(doubtful) != 0;
+    if (__builtin_expect(!is_doubtful, 1))
+        return 0;
+    cpu_tree_find_exactly(tree, shape.swapped, elements, CPU_TREE_GROUP, ranks);
+    return CPU_TREE_GROUP;
 }
 
-/* Makes this thread round so, and as before. */
-static unsigned cpu_tree_round_to_zero(void)
+/* Finds a group. Returns how many are found twice. */
+CPU_TREE_TARGET size_t cpu_tree_find(const struct cpu_tree *tree,
+                                     const struct cpu_tree_registers *registers,
+                                     struct cpu_tree_shape shape, const char *elements,
+                                     struct cpu_tree_older older, cpu_tree_rank *ranks)
 {
-    const unsigned mode = _MM_GET_ROUNDING_MODE();
-    _MM_SET_ROUNDING_MODE(_MM_ROUND_TOWARD_ZERO);
-    return mode;
-}
-
-static void cpu_tree_round_again(unsigned mode, const uint32_t *ranks)
-{
-    __asm__ volatile("" : : "r"(ranks) : "memory"); /* all is rounded and stored there */
-    _MM_SET_ROUNDING_MODE(mode);
+    if (shape.bytes == 8)
+        return cpu_tree_find64(tree, registers, shape, elements, older, ranks);
+    cpu_tree_find32(tree, registers, shape, elements, older, ranks);
+    return 0;
 }
 
 #include "cpu_tree_loops.h"
 
-#define CPU_TREE_DEFINE_AVX2(bytes, levels, kind, by) \
-    CPU_TREE_DEFINE(avx2, CPU_ISA_TARGET_AVX2, bytes, levels, kind, by)
+/* Makes this thread round elements of 8 bytes towards 0, and then as before. */
+CPU_TREE_TARGET size_t cpu_tree_count_rounded(const struct cpu_tree *tree,
+                                              struct cpu_tree_shape shape, const char *elements,
+                                              size_t count, struct cpu_tables tables)
+{
+    const unsigned mode = _MM_GET_ROUNDING_MODE();
+
+    if (shape.bytes != 8)
+        return cpu_tree_count(tree, shape, elements, count, tables);
+    _MM_SET_ROUNDING_MODE(_MM_ROUND_TOWARD_ZERO);
+    size_t twice = cpu_tree_count(tree, shape, elements, count, tables);
+    __asm__ volatile("" : "+r"(twice) : : "memory"); /* all is rounded and counted */
+    _MM_SET_ROUNDING_MODE(mode);
+    return twice;
+}
+
+#define CPU_TREE_DEFINE_AVX2(bytes, levels, kind) \
+    CPU_TREE_DEFINE(avx2, CPU_ISA_TARGET_AVX2, bytes, levels, kind, cpu_tree_count_rounded)
 CPU_TREE_FUNCTIONS(CPU_TREE_DEFINE_AVX2)
 
 #endif

@@ -11,39 +11,67 @@
 
 /*
  * Registers that are searched for side by side, level by level, since one waits for itself most of
- * the time, and elements in them. ns a value of int64 in 58 and in 12 bins (Zen 4), 1 to 3 of them:
- * 0.84 0.77 0.77, 0.69 0.64 0.64.
+ * the time, and elements in them. ns a value of int32 in 58 bins (Zen 4), 1 to 4 of them: 0.55 0.40
+ * 0.38 0.36, of int64 0.69 0.53 0.51 0.47.
  */
-#define CPU_TREE_SIDE  2
+#define CPU_TREE_SIDE  4
 #define CPU_TREE_GROUP ((size_t)CPU_TREE_SIDE * 16)
+#define CPU_TREE_LAG   2
+
+typedef uint32_t cpu_tree_rank;
+
+#include "cpu_tree_older.h"
 
 /* How to round; and a ^ (b & c). */
 #define CPU_TREE_TO_ZERO (_MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
 #define CPU_TREE_XOR_AND 0x78
 
-/* Entry i of a table of 32. Other bits of i are not looked at. */
-CPU_TREE_TARGET __m512i cpu_tree_look_up32(const uint32_t *table, __m512i i)
+struct cpu_tree_registers {
+    __m512i nodes[CPU_TREE_LEVELS][CPU_TREE_NODES / 32];
+    __m512i ranks[CPU_TREE_NODES / 32];
+    __m512i doubts[CPU_TREE_NODES / 16];
+};
+
+/* Loads a table of so many words of 32 bits, or more. */
+CPU_TREE_TARGET void cpu_tree_load_table(const uint32_t *table, unsigned entries,
+                                         __m512i *registers)
 {
-    return _mm512_permutex2var_epi32(_mm512_loadu_si512(table), i, _mm512_loadu_si512(table + 16));
+    CPU_TREE_UNROLL
+    for (unsigned i = 0; i < entries; i += 16)
+        registers[i / 16] = _mm512_loadu_si512(table + i);
 }
 
-/* The same of a table of 16, 32 or 64. */
-CPU_TREE_TARGET __m512i cpu_tree_look_up(const uint32_t *table, unsigned entries, __m512i i)
+CPU_TREE_TARGET void cpu_tree_load(const struct cpu_tree *tree, struct cpu_tree_shape shape,
+                                   struct cpu_tree_registers *registers)
 {
-    if (entries == 16)
-        return _mm512_permutexvar_epi32(i, _mm512_loadu_si512(table));
+    CPU_TREE_UNROLL
+    for (unsigned level = 1; level < shape.levels; level++)
+        cpu_tree_load_table(tree->nodes32[level], 1u << level, registers->nodes[level]);
+    cpu_tree_load_table(tree->ranks, 1u << (shape.levels - 1), registers->ranks);
+    if (shape.bytes == 8)
+        cpu_tree_load_table(tree->doubts, 1u << shape.levels, registers->doubts);
+}
+
+/* Entry i of a table of 16, 32 or 64, or of less. Other bits of i are not looked at. */
+CPU_TREE_TARGET __m512i cpu_tree_look_up(const __m512i *table, unsigned entries, __m512i i)
+{
+    if (entries <= 16)
+        return _mm512_permutexvar_epi32(i, table[0]);
+    __m512i low = _mm512_permutex2var_epi32(table[0], i, table[1]);
     if (entries == 32)
-        return cpu_tree_look_up32(table, i);
+        return low;
     __mmask16 is_high = _mm512_test_epi32_mask(i, _mm512_set1_epi32(32));
-    return _mm512_mask_mov_epi32(cpu_tree_look_up32(table, i), is_high,
-                                 cpu_tree_look_up32(table + 32, i));
+    return _mm512_mask_mov_epi32(low, is_high, _mm512_permutex2var_epi32(table[2], i, table[3]));
 }
 
 /* The ranks of words by nodes32, if the tree is not mirrored. */
-CPU_TREE_TARGET void cpu_tree_rank(const struct cpu_tree *tree, unsigned levels,
-                                   const __m512i words[CPU_TREE_SIDE], __m512i ranks[CPU_TREE_SIDE])
+CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
+                                     const struct cpu_tree_registers *registers,
+                                     struct cpu_tree_shape shape, struct cpu_tree_older older,
+                                     const __m512i words[CPU_TREE_SIDE],
+                                     __m512i ranks[CPU_TREE_SIDE])
 {
-    const unsigned last = levels - 1;
+    const unsigned last = shape.levels - 1;
     __m512i paths[CPU_TREE_SIDE];
     __m512i nodes[CPU_TREE_SIDE];
 
@@ -59,16 +87,17 @@ CPU_TREE_TARGET void cpu_tree_rank(const struct cpu_tree *tree, unsigned levels,
             __mmask16 is_right = _mm512_cmpgt_epi32_mask(words[k], nodes[k]);
             paths[k] =
                 _mm512_mask_or_epi32(paths[k], is_right, paths[k], _mm512_set1_epi32(1 << level));
-            nodes[k] =
-                cpu_tree_look_up(tree->nodes32[level + 1], level + 1 == 5 ? 32 : 16, paths[k]);
+            nodes[k] = cpu_tree_look_up(registers->nodes[level + 1], 2u << level, paths[k]);
         }
+        cpu_tree_count_share(shape, older, level, shape.levels);
     }
     CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         __mmask16 is_right = _mm512_cmpgt_epi32_mask(words[k], nodes[k]);
-        ranks[k] = cpu_tree_look_up(tree->ranks, last == 5 ? 32 : 16, paths[k]);
+        ranks[k] = cpu_tree_look_up(registers->ranks, 1u << last, paths[k]);
         ranks[k] = _mm512_mask_add_epi32(ranks[k], is_right, ranks[k], _mm512_set1_epi32(1));
     }
+    cpu_tree_count_share(shape, older, last, shape.levels);
 }
 
 /* What is negative of mirrored bins has as many nodes on the other side of the first. */
@@ -78,10 +107,11 @@ CPU_TREE_TARGET __m512i cpu_tree_mirror(const struct cpu_tree *tree, __m512i ran
     return _mm512_mask_sub_epi32(ranks, _mm512_movepi32_mask(signs), twice, ranks);
 }
 
-/* Stores the ranks of a group of elements of 4 bytes. */
-CPU_TREE_TARGET void cpu_tree_find_group(const struct cpu_tree *tree, unsigned levels,
-                                         enum cpu_tree_kind kind, bool swapped,
-                                         const char *elements, uint32_t *restrict ranks)
+/* Finds a group of elements of 4 bytes. */
+CPU_TREE_TARGET void cpu_tree_find32(const struct cpu_tree *tree,
+                                     const struct cpu_tree_registers *registers,
+                                     struct cpu_tree_shape shape, const char *elements,
+                                     struct cpu_tree_older older, cpu_tree_rank *ranks)
 {
     const __m512i order = _mm512_set4_epi32(0x0c0d0e0f, 0x08090a0b, 0x04050607, 0x00010203);
     const __m512i bias = _mm512_set1_epi32((int32_t)tree->bias);
@@ -93,14 +123,15 @@ CPU_TREE_TARGET void cpu_tree_find_group(const struct cpu_tree *tree, unsigned l
     CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         words[k] = _mm512_loadu_si512(elements + k * sizeof *words);
-        words[k] = swapped ? _mm512_shuffle_epi8(words[k], order) : words[k];
-        keys[k] = kind == CPU_TREE_MIRRORED ? _mm512_min_epu32(_mm512_abs_epi32(words[k]), most)
-                                            : _mm512_xor_si512(words[k], bias);
+        words[k] = shape.swapped ? _mm512_shuffle_epi8(words[k], order) : words[k];
+        keys[k] = shape.kind == CPU_TREE_MIRRORED
+                      ? _mm512_min_epu32(_mm512_abs_epi32(words[k]), most)
+                      : _mm512_xor_si512(words[k], bias);
     }
-    cpu_tree_rank(tree, levels, keys, found);
+    cpu_tree_search(tree, registers, shape, older, keys, found);
     CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
-        if (kind == CPU_TREE_MIRRORED)
+        if (shape.kind == CPU_TREE_MIRRORED)
             found[k] = cpu_tree_mirror(tree, found[k], words[k]);
         _mm512_storeu_si512(ranks + k * 16, found[k]);
     }
@@ -129,11 +160,13 @@ CPU_TREE_TARGET __m512i cpu_tree_order(__m512i floats)
                                      _mm512_set1_epi32(INT32_MAX), CPU_TREE_XOR_AND);
 }
 
-/* Stores the ranks of a group of elements of 8 bytes. Returns whether some are doubtful. */
-CPU_TREE_TARGET bool cpu_tree_find_rounded(const struct cpu_tree *tree, unsigned levels,
-                                           enum cpu_tree_kind kind, bool swapped,
-                                           const char *elements, uint32_t *restrict ranks)
+/* Finds a group of elements of 8 bytes. Returns how many are found twice. */
+CPU_TREE_TARGET size_t cpu_tree_find64(const struct cpu_tree *tree,
+                                       const struct cpu_tree_registers *registers,
+                                       struct cpu_tree_shape shape, const char *elements,
+                                       struct cpu_tree_older older, cpu_tree_rank *ranks)
 {
+    const enum cpu_tree_kind kind = shape.kind;
     const __m512i most = _mm512_set1_epi32(INT32_MAX);
     __mmask16 doubtful = 0;
     __m512i floats[CPU_TREE_SIDE];
@@ -143,41 +176,44 @@ CPU_TREE_TARGET bool cpu_tree_find_rounded(const struct cpu_tree *tree, unsigned
     CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         const char *from = elements + k * 128;
-        floats[k] =
-            _mm512_inserti64x4(_mm512_castsi256_si512(cpu_tree_round(tree, kind, swapped, from)),
-                               cpu_tree_round(tree, kind, swapped, from + 64), 1);
+        __m256i low = cpu_tree_round(tree, kind, shape.swapped, from);
+        __m256i high = cpu_tree_round(tree, kind, shape.swapped, from + 64);
+        floats[k] = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
         words[k] = kind == CPU_TREE_MIRRORED ? _mm512_and_si512(floats[k], most)
                    : kind == CPU_TREE_SIGNED ? cpu_tree_order(floats[k])
                                              : floats[k];
     }
-    cpu_tree_rank(tree, levels, words, found);
+    cpu_tree_search(tree, registers, shape, older, words, found);
     CPU_TREE_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
-        __m512i doubts = cpu_tree_look_up(tree->doubts, 1u << levels, found[k]);
+        __m512i doubts = cpu_tree_look_up(registers->doubts, 1u << shape.levels, found[k]);
         doubtful |= _mm512_cmpeq_epi32_mask(words[k], doubts);
         if (kind == CPU_TREE_MIRRORED)
             found[k] = cpu_tree_mirror(tree, found[k], floats[k]);
         _mm512_storeu_si512(ranks + k * 16, found[k]);
     }
-    return doubtful != 0;
+    if (__builtin_expect(doubtful == 0, 1))
+        return 0;
+    cpu_tree_find_exactly(tree, shape.swapped, elements, CPU_TREE_GROUP, ranks);
+    return CPU_TREE_GROUP;
 }
 
-/* Instructions say themselves how they round. */
-static unsigned cpu_tree_round_to_zero(void)
+/* Finds a group. Returns how many are found twice. */
+CPU_TREE_TARGET size_t cpu_tree_find(const struct cpu_tree *tree,
+                                     const struct cpu_tree_registers *registers,
+                                     struct cpu_tree_shape shape, const char *elements,
+                                     struct cpu_tree_older older, cpu_tree_rank *ranks)
 {
+    if (shape.bytes == 8)
+        return cpu_tree_find64(tree, registers, shape, elements, older, ranks);
+    cpu_tree_find32(tree, registers, shape, elements, older, ranks);
     return 0;
-}
-
-static void cpu_tree_round_again(unsigned mode, const uint32_t *ranks)
-{
-    (void)mode;
-    (void)ranks;
 }
 
 #include "cpu_tree_loops.h"
 
-#define CPU_TREE_DEFINE_AVX512(bytes, levels, kind, by) \
-    CPU_TREE_DEFINE(avx512, CPU_ISA_TARGET_AVX512, bytes, levels, kind, by)
+#define CPU_TREE_DEFINE_AVX512(bytes, levels, kind) \
+    CPU_TREE_DEFINE(avx512, CPU_ISA_TARGET_AVX512, bytes, levels, kind, cpu_tree_count)
 CPU_TREE_FUNCTIONS(CPU_TREE_DEFINE_AVX512)
 
 #endif

@@ -6,18 +6,25 @@
 
 #include <string.h>
 
-cpu_tree_find_function *cpu_tree_find_choose(unsigned bytes, unsigned levels,
-                                             enum cpu_tree_kind kind)
+cpu_tree_count_function *cpu_tree_find_choose(unsigned bytes, unsigned levels,
+                                              enum cpu_tree_kind kind)
 {
 #if defined(__x86_64__)
-#define CPU_TREE_CHOOSE(of_bytes, of_levels, of_kind, by)                                   \
-    if (bytes == (of_bytes) && levels == (of_levels) && kind == CPU_TREE_##of_kind)         \
+#define CPU_TREE_IS(of_bytes, of_levels, of_kind) \
+    (bytes == (of_bytes) && levels == (of_levels) && kind == CPU_TREE_##of_kind)
+#define CPU_TREE_CHOOSE(of_bytes, of_levels, of_kind)                                       \
+    if (CPU_TREE_IS(of_bytes, of_levels, of_kind))                                          \
         return isa <= CPU_ISA_AVX512 ? cpu_tree_avx512_##of_bytes##_##of_levels##_##of_kind \
                : isa == CPU_ISA_AVX2 ? cpu_tree_avx2_##of_bytes##_##of_levels##_##of_kind   \
                                      : NULL;
+#define CPU_TREE_CHOOSE16(of_bytes, of_levels, of_kind)                        \
+    if (CPU_TREE_IS(of_bytes, of_levels, of_kind))                             \
+        return isa <= CPU_ISA_AVX512VBMI2                                      \
+                   ? cpu_tree_avx512vbmi2_##of_bytes##_##of_levels##_##of_kind \
+                   : NULL;
     const enum cpu_isa isa = cpu_isa_best();
     CPU_TREE_FUNCTIONS(CPU_TREE_CHOOSE)
-#undef CPU_TREE_CHOOSE
+    CPU_TREE_FUNCTIONS16(CPU_TREE_CHOOSE16)
 #endif
     (void)bytes;
     (void)levels;
@@ -40,8 +47,8 @@ static uint32_t cpu_tree_find_one(const struct cpu_tree *tree, int64_t element)
     return is_mirrored ? 2 * tree->first - rank : rank;
 }
 
-size_t cpu_tree_find_exactly(const struct cpu_tree *tree, bool swapped, const void *elements,
-                             size_t count, uint32_t *restrict ranks)
+void cpu_tree_find_exactly(const struct cpu_tree *tree, bool swapped, const void *elements,
+                           size_t count, uint32_t *ranks)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t element;
@@ -49,5 +56,4 @@ size_t cpu_tree_find_exactly(const struct cpu_tree *tree, bool swapped, const vo
         element = swapped ? element_swap(element, sizeof element) : element;
         ranks[i] = cpu_tree_find_one(tree, (int64_t)element);
     }
-    return 0;
 }

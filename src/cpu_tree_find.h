@@ -8,56 +8,43 @@
 #include "cpu_tree.h"
 
 /*
- * The function for a tree of that kind and so many levels, 4 to 6, or of elements of 8 bytes 5 or
- * 6. NULL if this machine lacks the instructions.
+ * The function for a tree of that kind and so many levels, 4 to 6, of elements of 8 bytes 5 or 6,
+ * and of 2 bytes 6 or 9. NULL if this machine lacks the instructions.
  */
-cpu_tree_find_function *cpu_tree_find_choose(unsigned bytes, unsigned levels,
-                                             enum cpu_tree_kind kind);
+cpu_tree_count_function *cpu_tree_find_choose(unsigned bytes, unsigned levels,
+                                              enum cpu_tree_kind kind);
 
-/* Finds elements of 8 bytes one by one, by nodes64, so that none is doubtful. */
-cpu_tree_find_function cpu_tree_find_exactly;
+/* Writes the ranks of elements of 8 bytes, found one by one, by nodes64, so that none is doubtful.
+ */
+void cpu_tree_find_exactly(const struct cpu_tree *tree, bool swapped, const void *elements,
+                           size_t count, uint32_t *ranks);
 
 /*
- * X(elements' bytes, levels, kind, by what): the functions that there are in an instruction set, of
- * mirrored bins for 10 powers of 10 of 32 bits, or 19.
+ * X(elements' bytes, levels, kind): the functions that there are in an instruction set, of mirrored
+ * bins for 10 powers of 10 of 32 bits, or 19; and those that there are with AVX-512 VBMI2 alone.
  */
-#define CPU_TREE_FUNCTIONS(X)  \
-    X(4, 4, WORDS, words)      \
-    X(4, 5, WORDS, words)      \
-    X(4, 6, WORDS, words)      \
-    X(4, 4, MIRRORED, words)   \
-    X(8, 5, SIGNED, floats)    \
-    X(8, 6, SIGNED, floats)    \
-    X(8, 5, DISTANCES, floats) \
-    X(8, 6, DISTANCES, floats) \
-    X(8, 5, MIRRORED, floats)
+#define CPU_TREE_FUNCTIONS(X) \
+    X(4, 4, WORDS)            \
+    X(4, 5, WORDS)            \
+    X(4, 6, WORDS)            \
+    X(4, 4, MIRRORED)         \
+    X(8, 5, SIGNED)           \
+    X(8, 6, SIGNED)           \
+    X(8, 5, DISTANCES)        \
+    X(8, 6, DISTANCES)        \
+    X(8, 5, MIRRORED)
+#define CPU_TREE_FUNCTIONS16(X) \
+    X(2, 6, WORDS)              \
+    X(2, 9, WORDS)
 
 /* What these are called. */
 #define CPU_TREE_DECLARE(isa, bytes, levels, kind) \
-    cpu_tree_find_function cpu_tree_##isa##_##bytes##_##levels##_##kind;
-#define CPU_TREE_DECLARE_BOTH(bytes, levels, kind, by) \
-    CPU_TREE_DECLARE(avx512, bytes, levels, kind)      \
+    cpu_tree_count_function cpu_tree_##isa##_##bytes##_##levels##_##kind;
+#define CPU_TREE_DECLARE_BOTH(bytes, levels, kind) \
+    CPU_TREE_DECLARE(avx512, bytes, levels, kind)  \
     CPU_TREE_DECLARE(avx2, bytes, levels, kind)
+#define CPU_TREE_DECLARE16(bytes, levels, kind) CPU_TREE_DECLARE(avx512vbmi2, bytes, levels, kind)
 CPU_TREE_FUNCTIONS(CPU_TREE_DECLARE_BOTH)
-
-/*
- * Before loops over levels and registers, whose rounds are to be unrolled all, or what should be in
- * registers goes through memory: left to gcc 12, six levels of AVX2 took 1.7 ns a value, not 0.9.
- */
-#define CPU_TREE_UNROLL _Pragma("GCC unroll 8")
-_Static_assert(CPU_TREE_LEVELS <= 8, "all rounds are unrolled");
-
-/* Defines one, from cpu_tree_find_words or cpu_tree_find_floats, which are to be inlined. */
-#define CPU_TREE_DEFINE(isa, target, bytes, levels, kind, by)                                      \
-    target size_t cpu_tree_##isa##_##bytes##_##levels##_##kind(const struct cpu_tree *tree,        \
-                                                               bool swapped, const void *elements, \
-                                                               size_t count,                       \
-                                                               uint32_t *restrict ranks)           \
-    {                                                                                              \
-        if (swapped)                                                                               \
-            return cpu_tree_find_##by(tree, levels, CPU_TREE_##kind, true, elements, count,        \
-                                      ranks);                                                      \
-        return cpu_tree_find_##by(tree, levels, CPU_TREE_##kind, false, elements, count, ranks);   \
-    }
+CPU_TREE_FUNCTIONS16(CPU_TREE_DECLARE16)
 
 #endif

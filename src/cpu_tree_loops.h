@@ -1,8 +1,11 @@
 /*
- * The loops of search trees over groups of elements, for the file of an instruction set that has
- * defined before: CPU_TREE_TARGET, the attributes of its functions; CPU_TREE_GROUP, how many
- * elements a group is; cpu_tree_find_group and cpu_tree_find_rounded, for one group of elements of
- * 4 or 8 bytes; cpu_tree_round_to_zero and cpu_tree_round_again, around the latter.
+ * The loop of search trees over groups of elements, for the file of an instruction set that has
+ * defined CPU_TREE_TARGET, CPU_TREE_GROUP (cpu_tree_older.h), and:
+ *
+ *   CPU_TREE_LAG   after how many groups one is counted: what was stored last is loaded late
+ *   struct cpu_tree_registers   the tables of a tree, as vectors, which cpu_tree_load sets
+ *   cpu_tree_find  stores the ranks of a group of elements and counts an older one, given what
+ *                  cpu_tree_load was and has set; returns how many it has found twice
  */
 #ifndef GPUHIST_CPU_TREE_LOOPS_H
 #define GPUHIST_CPU_TREE_LOOPS_H
@@ -11,47 +14,50 @@
 
 #include <string.h>
 
-/* A cpu_tree_find_function of elements of 4 bytes. */
-CPU_TREE_TARGET size_t cpu_tree_find_words(const struct cpu_tree *tree, unsigned levels,
-                                           enum cpu_tree_kind kind, bool swapped,
-                                           const char *elements, size_t count,
-                                           uint32_t *restrict ranks)
-{
-    uint32_t rest[CPU_TREE_GROUP] = {0};
-    uint32_t found[CPU_TREE_GROUP];
-    size_t i = 0;
+/* Groups of which the ranks are kept, in a ring. */
+#define CPU_TREE_RING (2 * CPU_TREE_LAG)
 
-    for (; i + CPU_TREE_GROUP <= count; i += CPU_TREE_GROUP)
-        cpu_tree_find_group(tree, levels, kind, swapped, elements + i * 4, ranks + i);
-    if (i == count)
-        return 0;
-    memcpy(rest, elements + i * 4, (count - i) * 4);
-    cpu_tree_find_group(tree, levels, kind, swapped, (const char *)rest, found);
-    memcpy(ranks + i, found, (count - i) * sizeof *ranks);
-    return 0;
-}
-
-/* A cpu_tree_find_function of elements of 8 bytes. */
-CPU_TREE_TARGET size_t cpu_tree_find_floats(const struct cpu_tree *tree, unsigned levels,
-                                            enum cpu_tree_kind kind, bool swapped,
-                                            const char *elements, size_t count,
-                                            uint32_t *restrict ranks)
+/* A cpu_tree_count_function. The last group is filled up with zeros. */
+CPU_TREE_TARGET size_t cpu_tree_count(const struct cpu_tree *tree, struct cpu_tree_shape shape,
+                                      const char *elements, size_t count, struct cpu_tables tables)
 {
-    const unsigned mode = cpu_tree_round_to_zero();
+    const size_t group = CPU_TREE_GROUP;
+    const size_t room = CPU_TREE_RING * group;
+    const size_t lag = CPU_TREE_LAG * group;
+    const size_t whole = count - count % group;
+    uint64_t rest[CPU_TREE_GROUP] = {0};
+    cpu_tree_rank ring[CPU_TREE_RING * CPU_TREE_GROUP];
+    struct cpu_tree_registers registers;
     size_t twice = 0;
     size_t i = 0;
 
-    for (; i + CPU_TREE_GROUP <= count; i += CPU_TREE_GROUP) {
-        const char *from = elements + i * 8;
-        if (__builtin_expect(cpu_tree_find_rounded(tree, levels, kind, swapped, from, ranks + i),
-                             0)) {
-            cpu_tree_find_exactly(tree, swapped, from, CPU_TREE_GROUP, ranks + i);
-            twice += CPU_TREE_GROUP;
-        }
+    cpu_tree_load(tree, shape, &registers);
+    for (size_t k = 0; k < lag; k++)
+        ring[room - lag + k] = (cpu_tree_rank)tables.spare;
+    memcpy(rest, elements + whole * shape.bytes, (count - whole) * shape.bytes);
+    for (; i < count; i += group) {
+        const char *from = i < whole ? elements + i * shape.bytes : (const char *)rest;
+        const struct cpu_tree_older older = {tables.first, ring + (i + room - lag) % room};
+        twice += cpu_tree_find(tree, &registers, shape, from, older, ring + i % room);
     }
-    cpu_tree_round_again(mode, ranks);
-    cpu_tree_find_exactly(tree, swapped, elements + i * 8, count - i, ranks + i);
+    for (size_t k = count; k < i; k++)
+        ring[k % room] = (cpu_tree_rank)tables.spare;
+    for (size_t k = i + room - lag; k < i + room; k += group)
+        cpu_tree_count_share(shape, (struct cpu_tree_older){tables.first, ring + k % room}, 0, 1);
     return twice;
 }
+
+/* Defines one of the functions, given the one to be inlined. */
+#define CPU_TREE_DEFINE(isa, target, bytes, levels, kind, by)                                      \
+    target size_t cpu_tree_##isa##_##bytes##_##levels##_##kind(const struct cpu_tree *tree,        \
+                                                               bool swapped, const void *elements, \
+                                                               size_t count,                       \
+                                                               struct cpu_tables tables)           \
+    {                                                                                              \
+        const struct cpu_tree_shape other = {bytes, levels, CPU_TREE_##kind, true};                \
+        const struct cpu_tree_shape same = {bytes, levels, CPU_TREE_##kind, false};                \
+        return swapped ? by(tree, other, elements, count, tables)                                  \
+                       : by(tree, same, elements, count, tables);                                  \
+    }
 
 #endif

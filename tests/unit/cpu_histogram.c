@@ -501,9 +501,12 @@ static void test_levels(const char *name)
 
     if (!element_parse(name, &subject.job.element))
         bail_out("no such type");
-    for (int levels = 3; levels <= 7; levels++) {
+    const bool is_short = subject.job.element.bytes == 2;
+    for (int levels = 3; levels <= (is_short ? 10 : 7); levels++) {
         for (size_t count = (1u << levels) - 2; count <= (1u << levels) + 1; count++) {
-            set_steps(subject.job.element.is_signed ? -1000000 : 17, 77777 << levels, count);
+            __int128 low = subject.job.element.is_signed ? -1000000 : 17;
+            set_steps(is_short ? low / 32 : low, is_short ? 62000 >> levels : 77777 << levels,
+                      count);
             subject.edges[count / 2]++; /* bins of one width would not be searched for */
             right = right & check_edges("as many as nodes");
         }
@@ -684,6 +687,9 @@ int main(void)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         test_abort(types[i]);
     test_shapes();
+    test_levels("i16");
+    test_levels("i16be");
+    test_levels("u16be");
     test_levels("i32");
     test_levels("u32be");
     test_levels("i64");
