@@ -14,8 +14,11 @@
 
 #include <stdlib.h>
 
-/* Bin numbers of a block: 16 KiB, half of a common L1. */
-#define CPU_HISTOGRAM_BLOCK 4096
+/* Values that are counted one way, after which another one may be taken. */
+#define CPU_HISTOGRAM_BLOCK 16384
+
+/* Bin numbers that are kept: 16 KiB, half of a common L1. */
+#define CPU_HISTOGRAM_NUMBERS 4096
 
 /*
  * The values that a thread counts before it makes its guide or map, that little input need not wait
@@ -40,7 +43,7 @@ struct cpu_histogram {
     cpu_index_function *index;
     const struct cpu_counter *counter;
     void *counter_state;
-    uint32_t numbers[CPU_HISTOGRAM_BLOCK]; /* of bins, or ranks */
+    uint32_t numbers[CPU_HISTOGRAM_NUMBERS]; /* of bins */
     struct cpu_guide_places places;
 };
 
@@ -114,25 +117,34 @@ static bool cpu_histogram_has_ranks(const struct cpu_histogram *self)
     return self->guide || self->tree.count;
 }
 
+/* Counts a block by computing bin numbers. Returns how many are outside. */
+static size_t cpu_histogram_count_computed(struct cpu_histogram *self, const char *block, size_t n)
+{
+    const struct element *element = &self->job->element;
+    size_t outside = 0;
+
+    for (size_t i = 0, part; i < n; i += part) {
+        part = n - i < CPU_HISTOGRAM_NUMBERS ? n - i : CPU_HISTOGRAM_NUMBERS;
+        outside += self->index(self->binning, element->swapped, block + i * element->bytes, part,
+                               self->numbers);
+        self->counter->count(self->counter_state, self->numbers, part);
+    }
+    return outside;
+}
+
 /* Counts a block of elements. Returns how many are outside, unless bins are looked up. */
 static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block, size_t n)
 {
-    const bool swapped = self->job->element.swapped;
+    size_t outside = 0;
 
-    if (self->map) {
+    if (self->map)
         cpu_counter_private_count_mapped(self->counter_state, self->map, block, n);
-        return 0;
-    }
-    if (self->guide) {
+    else if (self->guide)
         cpu_histogram_count_guided(self, block, n);
-        return 0;
-    }
-    if (self->tree.count) {
+    else if (self->tree.count)
         cpu_histogram_count_searched(self, block, n);
-        return 0;
-    }
-    size_t outside = self->index(self->binning, swapped, block, n, self->numbers);
-    self->counter->count(self->counter_state, self->numbers, n);
+    else
+        outside = cpu_histogram_count_computed(self, block, n);
     return outside;
 }
 
