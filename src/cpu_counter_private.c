@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "cpu_counter.h"
+#include "cpu_guide_gather.h"
 #include "cpu_isa.h"
 #include "cpu_tables.h"
 #include "memory.h"
@@ -22,7 +23,7 @@
 #define CPU_COUNTER_GROUP 4
 
 /* Keys that are counted before those in mixed buckets are looked for. */
-#define CPU_COUNTER_KEYS 4096
+#define CPU_COUNTER_KEYS 16384
 
 struct cpu_counter_private;
 
@@ -45,7 +46,8 @@ struct cpu_counter_private {
     bool had_outside;                      /* when they were moved to the histogram */
     uint32_t limit;                        /* increments that no counter can wrap in */
     uint32_t counted; /* since the tables were last moved to the histogram, <= limit */
-    uint32_t mixed[CPU_COUNTER_KEYS]; /* places of keys in mixed buckets */
+    bool can_gather;
+    uint32_t mixed[CPU_COUNTER_KEYS + 16]; /* places of keys in mixed buckets */
 };
 
 static cpu_counter_private_add_function *cpu_counter_private_choose(void);
@@ -73,6 +75,7 @@ enum status cpu_counter_private_open_limited(struct histogram *histogram, uint32
     *made = (struct cpu_counter_private){
         .histogram = histogram,
         .add = cpu_counter_private_choose(),
+        .can_gather = cpu_guide_can_gather(),
         .entries = entries,
         .bytes = (copies == 1 ? entries + 1 : copies * CPU_TABLES_STRIDE) * sizeof *made->tables,
         .copies = copies,
@@ -356,14 +359,31 @@ static void cpu_counter_private_add_one(struct cpu_counter_private *self,
     self->tables[cpu_guide_settle(guide, rank, key)]++;
 }
 
+/* How many of n keys of a guide are to be counted by gathered loads. */
+static size_t cpu_counter_private_gathered(const struct cpu_counter_private *self,
+                                           const struct cpu_guide *guide, size_t n)
+{
+    const bool is_for_it = self->can_gather && guide->keys == CPU_GUIDE_NARROW && self->copies > 1;
+    return is_for_it ? n - n % CPU_GUIDE_GATHER_GROUP : 0;
+}
+
 /* Counts keys[0..n), CPU_COUNTER_KEYS at the most; returns how many are in mixed buckets. */
 static size_t cpu_counter_private_add_part(struct cpu_counter_private *self,
                                            const struct cpu_guide *guide, const char *from,
                                            const uint32_t *buckets, size_t n)
 {
-    const size_t whole = n - n % CPU_TABLES_COPIES_MAX;
-    const size_t mixed = self->add(self, guide, from, buckets, whole);
+    const struct cpu_tables tables = {self->tables, (uint32_t)self->entries};
+    const size_t copies =
+        self->copies == CPU_TABLES_COPIES_MAX ? self->copies : CPU_COUNTER_GUIDE_COPIES;
+    size_t whole = cpu_counter_private_gathered(self, guide, n);
+    size_t mixed = 0;
 
+    if (whole > 0) {
+        mixed = cpu_guide_count_gathered(guide, from, whole, tables, copies, self->mixed);
+    } else {
+        whole = n - n % CPU_TABLES_COPIES_MAX;
+        mixed = self->add(self, guide, from, buckets, whole);
+    }
     for (size_t i = 0; i < mixed; i++)
         cpu_counter_private_add_one(self, guide, from, buckets, self->mixed[i]);
     for (size_t i = whole; i < n; i++)

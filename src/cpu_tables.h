@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * The most entries that there are 8 and 4 copies for. 8 of them take an L1 of 32 KiB with 1024
@@ -30,5 +31,35 @@ struct cpu_tables {
     uint32_t *first; /* the first copy, the counter's */
     uint32_t spare;  /* an entry that nothing is asked of */
 };
+
+/*
+ * Before loops over the registers and ranks of a group, whose rounds are to be unrolled all, or
+ * what should be in registers goes through memory: left to gcc 12, trees of six levels took 1.7 ns
+ * a value with AVX2, not 0.9.
+ */
+#define CPU_TABLES_UNROLL _Pragma("GCC unroll 64")
+
+/*
+ * Counts ranks[from..to), words of so many bytes, 2 or 4, in that many copies in turn. All but
+ * pointers are constants.
+ */
+static inline __attribute__((always_inline)) void cpu_tables_count(struct cpu_tables tables,
+                                                                   size_t copies, const void *ranks,
+                                                                   size_t bytes, size_t from,
+                                                                   size_t to)
+{
+    CPU_TABLES_UNROLL
+    for (size_t i = from; i < to; i++) {
+        uint16_t half;
+        uint32_t rank;
+        if (bytes == sizeof half) {
+            memcpy(&half, (const char *)ranks + i * sizeof half, sizeof half);
+            rank = half;
+        } else {
+            memcpy(&rank, (const char *)ranks + i * sizeof rank, sizeof rank);
+        }
+        tables.first[i % copies * CPU_TABLES_STRIDE + rank]++;
+    }
+}
 
 #endif

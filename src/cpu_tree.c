@@ -11,8 +11,8 @@
  * The fewest levels by the bytes of elements, and the step from one function's to the next one's.
  * ns a value in one loop (Zen 4, AVX-512; plain bins 0.38, of int64 0.46): 12 bins, 4 levels, 0.33,
  * of int64, 5 levels, 0.40; 25 bins 0.34 and 0.40; 58 bins, 6 levels, 0.36 and 0.47; 299 bins of
- * int16, 9 levels, 0.40. With AVX2 (plain bins 0.38 and 0.62): 25 bins 0.36 and 0.68, 58 bins 0.53
- * and 0.92.
+ * int16, 9 levels, 0.40. With AVX2 (plain bins 0.38 and 0.62): 25 bins 0.36 and 0.62, 58 bins 0.53
+ * and 0.86.
  */
 #define CPU_TREE_LEVELS_MIN(bytes)  ((bytes) == 2 ? 6 : (bytes) == 8 ? 5 : 4)
 #define CPU_TREE_LEVELS_STEP(bytes) ((bytes) == 2 ? 3 : 1)
@@ -148,7 +148,9 @@ static bool cpu_tree_choose_rounded(struct cpu_tree *tree, const struct job *job
     tree->low = tree->bias; /* 0 */
     if (tree->kind == CPU_TREE_MIRRORED)
         return cpu_tree_fill_rounded(tree, job, after);
-    tree->kind = job->element.is_signed ? CPU_TREE_SIGNED : CPU_TREE_DISTANCES;
+    tree->kind = !job->element.is_signed ? CPU_TREE_DISTANCES
+                 : lowest < 0            ? CPU_TREE_SIGNED
+                                         : CPU_TREE_POSITIVE;
     if (cpu_tree_fill_rounded(tree, job, after))
         return true;
     tree->kind = CPU_TREE_DISTANCES;

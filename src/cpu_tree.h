@@ -39,7 +39,8 @@
 enum cpu_tree_kind {
     CPU_TREE_WORDS,     /* elements of 2 or 4 bytes */
     CPU_TREE_MIRRORED,  /* magnitudes: bins lie on both sides of 0 alike */
-    CPU_TREE_SIGNED,    /* elements of 8 bytes */
+    CPU_TREE_SIGNED,    /* elements of 8 bytes, */
+    CPU_TREE_POSITIVE,  /* and no bin begins below 0 */
     CPU_TREE_DISTANCES, /* how much they are above `low`, an element with its bias, or 0 */
 };
 

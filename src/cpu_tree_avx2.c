@@ -20,8 +20,6 @@
 
 typedef uint32_t cpu_tree_rank;
 
-#include "cpu_tree_older.h"
-
 CPU_TREE_TARGET __m256i cpu_tree_load_words(const void *from)
 {
     return _mm256_loadu_si256(from);
@@ -46,7 +44,7 @@ CPU_TREE_TARGET void cpu_tree_load_table(const uint32_t *table, unsigned entries
 {
     if (entries <= 4)
         registers[0] = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i_u *)table));
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned i = 0; i + 8 <= entries; i += 8)
         registers[i / 8] = cpu_tree_load_words(table + i);
 }
@@ -54,7 +52,7 @@ CPU_TREE_TARGET void cpu_tree_load_table(const uint32_t *table, unsigned entries
 CPU_TREE_TARGET void cpu_tree_load(const struct cpu_tree *tree, struct cpu_tree_shape shape,
                                    struct cpu_tree_registers *registers)
 {
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned level = 1; level < shape.levels; level++)
         cpu_tree_load_table(tree->nodes32[level], 1u << level, registers->nodes[level]);
     if (shape.bytes == 8)
@@ -110,7 +108,7 @@ CPU_TREE_TARGET __m256i cpu_tree_columns(unsigned levels, __m256i paths, const _
         _mm_setr_epi8(0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15));
     __m256i columns = _mm256_shuffle_epi8(reverse, paths);
 
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned level = 4; level < levels; level++)
         columns = _mm256_sub_epi32(_mm256_add_epi32(columns, columns), steps[level]);
     return columns;
@@ -131,14 +129,14 @@ CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
     __m256i paths[CPU_TREE_SIDE];
     __m256i steps[CPU_TREE_SIDE][CPU_TREE_LEVELS]; /* to the right are all ones */
 
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         paths[k] = _mm256_setzero_si256();
         passed[k] = _mm256_set1_epi32(INT32_MAX);
     }
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned level = 0; level < levels; level++) {
-        CPU_TREE_UNROLL
+        CPU_TABLES_UNROLL
         for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
             __m256i nodes = cpu_tree_nodes(tree, registers, level, paths[k], steps[k]);
             steps[k][level] = _mm256_cmpgt_epi32(words[k], nodes);
@@ -148,7 +146,7 @@ CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
         }
         cpu_tree_count_share(shape, older, level, levels);
     }
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++)
         ranks[k] = _mm256_add_epi32(cpu_tree_columns(levels, paths[k], steps[k]), first);
 }
@@ -175,7 +173,7 @@ CPU_TREE_TARGET void cpu_tree_find32(const struct cpu_tree *tree,
     __m256i found[CPU_TREE_SIDE];
     __m256i passed[CPU_TREE_SIDE]; /* not looked at */
 
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         words[k] = cpu_tree_load_words(elements + k * sizeof *words);
         words[k] = shape.swapped ? _mm256_shuffle_epi8(words[k], order) : words[k];
@@ -184,7 +182,7 @@ CPU_TREE_TARGET void cpu_tree_find32(const struct cpu_tree *tree,
                       : _mm256_xor_si256(words[k], bias);
     }
     cpu_tree_search(tree, registers, shape, older, keys, found, passed);
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         if (shape.kind == CPU_TREE_MIRRORED)
             found[k] = cpu_tree_mirror(tree, found[k], words[k]);
@@ -247,7 +245,10 @@ CPU_TREE_TARGET __m256i cpu_tree_doubts(const __m256i *doubts, unsigned levels, 
     return cpu_tree_blend(low, cpu_tree_look_up32(doubts + 4, ranks, bit3, bit4), bit5);
 }
 
-/* Whether words of these ranks are doubtful: one more than a node, of an end that is rounded. */
+/*
+ * Whether words of these ranks are doubtful: of those that are one more than the node they passed
+ * last, which are few, the doubts are looked up.
+ */
 CPU_TREE_TARGET bool cpu_tree_are_doubtful(const struct cpu_tree_registers *registers,
                                            unsigned levels, __m256i words, __m256i ranks,
                                            __m256i passed)
@@ -269,13 +270,13 @@ CPU_TREE_TARGET size_t cpu_tree_find64(const struct cpu_tree *tree,
     const enum cpu_tree_kind kind = shape.kind;
     const bool swapped = shape.swapped;
     const __m256i most = _mm256_set1_epi32(INT32_MAX);
-    bool is_doubtful = false;
+    bool are_doubtful = false;
     __m256i floats[CPU_TREE_SIDE];
     __m256i words[CPU_TREE_SIDE];
     __m256i found[CPU_TREE_SIDE];
     __m256i passed[CPU_TREE_SIDE];
 
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         const char *from = elements + k * 64;
         floats[k] = _mm256_set_m128i(cpu_tree_round_elements(tree, kind, swapped, from + 32),
@@ -285,15 +286,15 @@ CPU_TREE_TARGET size_t cpu_tree_find64(const struct cpu_tree *tree,
                                              : floats[k];
     }
     cpu_tree_search(tree, registers, shape, older, words, found, passed);
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
-        is_doubtful |=
+        are_doubtful |=
             cpu_tree_are_doubtful(registers, shape.levels, words[k], found[k], passed[k]);
         if (kind == CPU_TREE_MIRRORED)
             found[k] = cpu_tree_mirror(tree, found[k], floats[k]);
         _mm256_storeu_si256((__m256i_u *)(ranks + k * 8), found[k]);
     }
-    if (__builtin_expect(!is_doubtful, 1))
+    if (__builtin_expect(!are_doubtful, 1))
         return 0;
     cpu_tree_find_exactly(tree, shape.swapped, elements, CPU_TREE_GROUP, ranks);
     return CPU_TREE_GROUP;

@@ -20,8 +20,6 @@
 
 typedef uint32_t cpu_tree_rank;
 
-#include "cpu_tree_older.h"
-
 /* How to round; and a ^ (b & c). */
 #define CPU_TREE_TO_ZERO (_MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
 #define CPU_TREE_XOR_AND 0x78
@@ -36,7 +34,7 @@ struct cpu_tree_registers {
 CPU_TREE_TARGET void cpu_tree_load_table(const uint32_t *table, unsigned entries,
                                          __m512i *registers)
 {
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned i = 0; i < entries; i += 16)
         registers[i / 16] = _mm512_loadu_si512(table + i);
 }
@@ -44,7 +42,7 @@ CPU_TREE_TARGET void cpu_tree_load_table(const uint32_t *table, unsigned entries
 CPU_TREE_TARGET void cpu_tree_load(const struct cpu_tree *tree, struct cpu_tree_shape shape,
                                    struct cpu_tree_registers *registers)
 {
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned level = 1; level < shape.levels; level++)
         cpu_tree_load_table(tree->nodes32[level], 1u << level, registers->nodes[level]);
     cpu_tree_load_table(tree->ranks, 1u << (shape.levels - 1), registers->ranks);
@@ -75,14 +73,14 @@ CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
     __m512i paths[CPU_TREE_SIDE];
     __m512i nodes[CPU_TREE_SIDE];
 
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         paths[k] = _mm512_setzero_si512();
         nodes[k] = _mm512_set1_epi32((int32_t)tree->nodes32[0][0]);
     }
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned level = 0; level < last; level++) {
-        CPU_TREE_UNROLL
+        CPU_TABLES_UNROLL
         for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
             __mmask16 is_right = _mm512_cmpgt_epi32_mask(words[k], nodes[k]);
             paths[k] =
@@ -91,7 +89,7 @@ CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
         }
         cpu_tree_count_share(shape, older, level, shape.levels);
     }
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         __mmask16 is_right = _mm512_cmpgt_epi32_mask(words[k], nodes[k]);
         ranks[k] = cpu_tree_look_up(registers->ranks, 1u << last, paths[k]);
@@ -120,7 +118,7 @@ CPU_TREE_TARGET void cpu_tree_find32(const struct cpu_tree *tree,
     __m512i keys[CPU_TREE_SIDE];
     __m512i found[CPU_TREE_SIDE];
 
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         words[k] = _mm512_loadu_si512(elements + k * sizeof *words);
         words[k] = shape.swapped ? _mm512_shuffle_epi8(words[k], order) : words[k];
@@ -129,7 +127,7 @@ CPU_TREE_TARGET void cpu_tree_find32(const struct cpu_tree *tree,
                       : _mm512_xor_si512(words[k], bias);
     }
     cpu_tree_search(tree, registers, shape, older, keys, found);
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         if (shape.kind == CPU_TREE_MIRRORED)
             found[k] = cpu_tree_mirror(tree, found[k], words[k]);
@@ -173,7 +171,7 @@ CPU_TREE_TARGET size_t cpu_tree_find64(const struct cpu_tree *tree,
     __m512i words[CPU_TREE_SIDE];
     __m512i found[CPU_TREE_SIDE];
 
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         const char *from = elements + k * 128;
         __m256i low = cpu_tree_round(tree, kind, shape.swapped, from);
@@ -184,7 +182,7 @@ CPU_TREE_TARGET size_t cpu_tree_find64(const struct cpu_tree *tree,
                                              : floats[k];
     }
     cpu_tree_search(tree, registers, shape, older, words, found);
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         __m512i doubts = cpu_tree_look_up(registers->doubts, 1u << shape.levels, found[k]);
         doubtful |= _mm512_cmpeq_epi32_mask(words[k], doubts);

@@ -19,8 +19,6 @@
 
 typedef uint16_t cpu_tree_rank;
 
-#include "cpu_tree_older.h"
-
 struct cpu_tree_registers {
     __m512i nodes[CPU_TREE_NODES16 / 32];
 };
@@ -28,7 +26,7 @@ struct cpu_tree_registers {
 CPU_TREE_TARGET void cpu_tree_load(const struct cpu_tree *tree, struct cpu_tree_shape shape,
                                    struct cpu_tree_registers *registers)
 {
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned i = 0; i < 1u << shape.levels; i += 32)
         registers->nodes[i / 32] = _mm512_loadu_si512(tree->nodes16 + i);
 }
@@ -78,16 +76,16 @@ CPU_TREE_TARGET size_t cpu_tree_find(const struct cpu_tree *tree,
     __m512i paths[CPU_TREE_SIDE];
     __mmask32 steps[2][CPU_TREE_SIDE] = {{0}};
 
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         words[k] = _mm512_loadu_si512(elements + k * sizeof *words);
         words[k] = shape.swapped ? _mm512_shuffle_epi8(words[k], order) : words[k];
         words[k] = _mm512_xor_si512(words[k], bias);
         paths[k] = _mm512_set1_epi16(1);
     }
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned level = 0; level < shape.levels; level++) {
-        CPU_TREE_UNROLL
+        CPU_TABLES_UNROLL
         for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
             __m512i nodes = cpu_tree_nodes(registers, level, paths[k], steps[0][k], steps[1][k]);
             __m512i signs = _mm512_subs_epi16(nodes, words[k]);
@@ -97,7 +95,7 @@ CPU_TREE_TARGET size_t cpu_tree_find(const struct cpu_tree *tree,
         }
         cpu_tree_count_share(shape, older, level, shape.levels);
     }
-    CPU_TREE_UNROLL
+    CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++)
         _mm512_storeu_si512(ranks + k * 32, _mm512_add_epi16(paths[k], excess));
     return 0;

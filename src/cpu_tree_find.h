@@ -19,6 +19,31 @@ cpu_tree_count_function *cpu_tree_find_choose(unsigned bytes, unsigned levels,
 void cpu_tree_find_exactly(const struct cpu_tree *tree, bool swapped, const void *elements,
                            size_t count, uint32_t *ranks);
 
+/* What a loop is made for: constants. */
+struct cpu_tree_shape {
+    unsigned bytes; /* of an element */
+    unsigned levels;
+    enum cpu_tree_kind kind;
+    bool swapped;
+};
+
+/* The ranks of an older group of elements, 2 bytes each if these have, else 4. */
+struct cpu_tree_older {
+    struct cpu_tables tables; /* where they are to be counted */
+    const void *ranks;
+    size_t group; /* how many */
+};
+
+/* Counts a share of them: number `share` of `shares`. */
+static inline __attribute__((always_inline)) void cpu_tree_count_share(struct cpu_tree_shape shape,
+                                                                       struct cpu_tree_older older,
+                                                                       size_t share, size_t shares)
+{
+    cpu_tables_count(older.tables, CPU_TREE_COPIES(shape.bytes), older.ranks,
+                     shape.bytes == 2 ? 2 : 4, older.group * share / shares,
+                     older.group * (share + 1) / shares);
+}
+
 /*
  * X(elements' bytes, levels, kind): the functions that there are in an instruction set, of mirrored
  * bins for 10 powers of 10 of 32 bits, or 19; and those that there are with AVX-512 VBMI2 alone.
@@ -30,6 +55,8 @@ void cpu_tree_find_exactly(const struct cpu_tree *tree, bool swapped, const void
     X(4, 4, MIRRORED)         \
     X(8, 5, SIGNED)           \
     X(8, 6, SIGNED)           \
+    X(8, 5, POSITIVE)         \
+    X(8, 6, POSITIVE)         \
     X(8, 5, DISTANCES)        \
     X(8, 6, DISTANCES)        \
     X(8, 5, MIRRORED)

@@ -1,11 +1,14 @@
 /*
  * The loop of search trees over groups of elements, for the file of an instruction set that has
- * defined CPU_TREE_TARGET, CPU_TREE_GROUP (cpu_tree_older.h), and:
+ * defined before:
  *
- *   CPU_TREE_LAG   after how many groups one is counted: what was stored last is loaded late
+ *   CPU_TREE_TARGET  the attributes of its functions
+ *   CPU_TREE_GROUP   how many elements a group is
+ *   CPU_TREE_LAG     after how many groups one is counted: what was stored last is loaded late
+ *   cpu_tree_rank    the type of a rank
  *   struct cpu_tree_registers   the tables of a tree, as vectors, which cpu_tree_load sets
- *   cpu_tree_find  stores the ranks of a group of elements and counts an older one, given what
- *                  cpu_tree_load was and has set; returns how many it has found twice
+ *   cpu_tree_find    stores the ranks of a group of elements and counts an older one, given what
+ *                    cpu_tree_load was and has set; returns how many it has found twice
  */
 #ifndef GPUHIST_CPU_TREE_LOOPS_H
 #define GPUHIST_CPU_TREE_LOOPS_H
@@ -37,13 +40,13 @@ CPU_TREE_TARGET size_t cpu_tree_count(const struct cpu_tree *tree, struct cpu_tr
     memcpy(rest, elements + whole * shape.bytes, (count - whole) * shape.bytes);
     for (; i < count; i += group) {
         const char *from = i < whole ? elements + i * shape.bytes : (const char *)rest;
-        const struct cpu_tree_older older = {tables.first, ring + (i + room - lag) % room};
+        const struct cpu_tree_older older = {tables, ring + (i + room - lag) % room, group};
         twice += cpu_tree_find(tree, &registers, shape, from, older, ring + i % room);
     }
     for (size_t k = count; k < i; k++)
         ring[k % room] = (cpu_tree_rank)tables.spare;
     for (size_t k = i + room - lag; k < i + room; k += group)
-        cpu_tree_count_share(shape, (struct cpu_tree_older){tables.first, ring + k % room}, 0, 1);
+        cpu_tree_count_share(shape, (struct cpu_tree_older){tables, ring + k % room, group}, 0, 1);
     return twice;
 }
 

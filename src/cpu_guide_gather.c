@@ -1,0 +1,110 @@
+#include "config.h"
+
+#include "cpu_guide_gather.h"
+
+#include "cpu_isa.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define CPU_GUIDE_TARGET CPU_ISA_TARGET_AVX512 static inline __attribute__((always_inline))
+
+/* Registers of a group, and after how many groups one is counted. */
+#define CPU_GUIDE_SIDE (CPU_GUIDE_GATHER_GROUP / 16)
+#define CPU_GUIDE_LAG  2
+#define CPU_GUIDE_RING ((size_t)4 * CPU_GUIDE_GATHER_GROUP)
+
+bool cpu_guide_can_gather(void)
+{
+    return cpu_isa_best() <= CPU_ISA_AVX512 && __builtin_cpu_supports("avx512fp16");
+}
+
+/* What is put for keys in mixed buckets, whose places are noted. */
+struct cpu_guide_mixed {
+    uint32_t *places;
+    size_t count;
+    uint32_t spare;
+};
+
+/* The ranks of 16 keys, the first at place i. */
+CPU_GUIDE_TARGET __m512i cpu_guide_gather(const struct cpu_guide *guide, const char *keys, size_t i,
+                                          bool has_mixed, struct cpu_guide_mixed *mixed)
+{
+    const __m128i shift = _mm_cvtsi32_si128((int)guide->shift);
+    __m512i words = _mm512_loadu_si512(keys + i * sizeof(uint32_t));
+    __m512i found = _mm512_i32gather_epi32(_mm512_srl_epi32(words, shift), guide->narrow, 4);
+    __m512i ranks = _mm512_srl_epi32(_mm512_add_epi32(found, words), shift);
+
+    if (!has_mixed)
+        return ranks;
+    const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    __mmask16 is_mixed = _mm512_cmpge_epu32_mask(ranks, _mm512_set1_epi32((int32_t)guide->mixed));
+    __m512i places = _mm512_add_epi32(lanes, _mm512_set1_epi32((int32_t)i));
+    _mm512_storeu_si512(mixed->places + mixed->count,
+                        _mm512_maskz_compress_epi32(is_mixed, places));
+    mixed->count += (size_t)_mm_popcnt_u32(is_mixed);
+    return _mm512_mask_mov_epi32(ranks, is_mixed, _mm512_set1_epi32((int32_t)mixed->spare));
+}
+
+CPU_GUIDE_TARGET size_t cpu_guide_count_groups(const struct cpu_guide *guide, const char *keys,
+                                               size_t n, struct cpu_tables tables, size_t copies,
+                                               bool has_mixed, uint32_t *places)
+{
+    const struct cpu_guide local = *guide; /* no store to the tables can change it */
+    const size_t group = CPU_GUIDE_GATHER_GROUP;
+    const size_t lag = CPU_GUIDE_LAG * group;
+    struct cpu_guide_mixed mixed = {.places = places, .spare = tables.spare};
+    uint32_t ring[CPU_GUIDE_RING];
+    size_t i = 0;
+
+    for (size_t k = 0; k < lag; k++)
+        ring[CPU_GUIDE_RING - lag + k] = tables.spare;
+    for (; i < n; i += group) {
+        const uint32_t *older = ring + (i + CPU_GUIDE_RING - lag) % CPU_GUIDE_RING;
+        uint32_t *ranks = ring + i % CPU_GUIDE_RING;
+        CPU_TABLES_UNROLL
+        for (size_t k = 0; k < CPU_GUIDE_SIDE; k++) {
+            __m512i found = cpu_guide_gather(&local, keys, i + k * 16, has_mixed, &mixed);
+            _mm512_storeu_si512(ranks + k * 16, found);
+            cpu_tables_count(tables, copies, older, sizeof *older, k * 16, k * 16 + 16);
+        }
+    }
+    for (size_t k = i + CPU_GUIDE_RING - lag; k < i + CPU_GUIDE_RING; k += group)
+        cpu_tables_count(tables, copies, ring + k % CPU_GUIDE_RING, sizeof *ring, 0, group);
+    return mixed.count;
+}
+
+CPU_ISA_TARGET_AVX512 size_t cpu_guide_count_gathered(const struct cpu_guide *guide,
+                                                      const void *keys, size_t n,
+                                                      struct cpu_tables tables, size_t copies,
+                                                      uint32_t *mixed)
+{
+    if (copies == CPU_TABLES_COPIES_MAX && guide->has_mixed)
+        return cpu_guide_count_groups(guide, keys, n, tables, CPU_TABLES_COPIES_MAX, true, mixed);
+    if (copies == CPU_TABLES_COPIES_MAX)
+        return cpu_guide_count_groups(guide, keys, n, tables, CPU_TABLES_COPIES_MAX, false, mixed);
+    if (guide->has_mixed)
+        return cpu_guide_count_groups(guide, keys, n, tables, 2, true, mixed);
+    return cpu_guide_count_groups(guide, keys, n, tables, 2, false, mixed);
+}
+
+#else
+
+bool cpu_guide_can_gather(void)
+{
+    return false;
+}
+
+size_t cpu_guide_count_gathered(const struct cpu_guide *guide, const void *keys, size_t n,
+                                struct cpu_tables tables, size_t copies, uint32_t *mixed)
+{
+    (void)guide;
+    (void)keys;
+    (void)n;
+    (void)tables;
+    (void)copies;
+    (void)mixed;
+    __builtin_unreachable();
+}
+
+#endif
