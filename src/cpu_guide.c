@@ -9,16 +9,20 @@
 
 #define CPU_GUIDE_INLINE static inline __attribute__((always_inline))
 
-/* Buckets on one side: so that a guide, of 12 bytes a bucket at the most, stays in a core's L2. */
-#define CPU_GUIDE_SIDE_MAX    (24u << 10)
-#define CPU_GUIDE_ENTRIES_MAX (2 * CPU_GUIDE_SIDE_MAX + BINNING_OUTSIDE)
+/*
+ * Buckets on one side: so that a guide, of 12 bytes a bucket at the most, stays in a core's L2; of
+ * many bins more.
+ */
+#define CPU_GUIDE_SIDE_MAX     (24u << 10)
+#define CPU_GUIDE_SIDE_PER_BIN 16
 
 /*
- * The largest k. ns a value of int32 in 999 bins of random edges, k from 11 to 14: 0.77 0.70 0.71
- * 0.73, of normal ones 1.29 0.83 0.71 (Zen 4); with what reading leaves of the caches, and on
- * Sapphire Rapids, 13 takes 3 to 8% less than 12.
+ * The largest k, but of many bins. ns a value of int32 in 999 bins of random edges, k from 11 to
+ * 14: 0.77 0.70 0.71 0.73, of normal ones 1.29 0.83 0.71 (Zen 4); with what reading leaves of the
+ * caches, and on Sapphire Rapids, 13 takes 3 to 8% less than 12.
  */
-#define CPU_GUIDE_LOG2_MAX 13
+#define CPU_GUIDE_LOG2_MAX  13
+#define CPU_GUIDE_LOG2_MANY 20
 
 /*
  * The bucket of a distance from the lowest value, in words of 32 and of 64 bits. Below the centre
@@ -337,7 +341,8 @@ static void cpu_guide_fill(struct cpu_guide *guide)
     cpu_guide_fill_side(guide, false);
 }
 
-/* The most buckets, as a power of 2, that are made for all words of the elements. */
+/* The most buckets, as a power of 2, that are made for all words of the elements, unless there are
+   hardly more than the bins need. */
 #define CPU_GUIDE_WHOLE_LOG2 15
 
 /*
@@ -349,7 +354,10 @@ static void cpu_guide_set_even(struct cpu_guide *guide, const struct element *el
 {
     const uint64_t keys = UINT64_MAX >> (64 - bits);
 
-    guide->is_whole = 8 * element->bytes == bits && bits - guide->unit <= CPU_GUIDE_WHOLE_LOG2;
+    const uint32_t buckets = bits - guide->unit;
+    const bool are_few = buckets <= CPU_GUIDE_WHOLE_LOG2 || buckets <= guide->log2 + 1;
+
+    guide->is_whole = 8 * element->bytes == bits && are_few;
     guide->is_short = bits == 32;
     guide->keys = guide->is_short ? CPU_GUIDE_NARROW : CPU_GUIDE_WIDE;
     guide->shift = guide->unit;
@@ -438,7 +446,8 @@ static bool cpu_guide_set_shape(struct cpu_guide *guide, const struct cpu_guide_
     guide->centre = shape->centre;
     guide->side = 0;
     guide->side = cpu_guide_bucket64(guide, true, reach == right ? guide->last : 0) + 1;
-    return guide->side <= CPU_GUIDE_SIDE_MAX;
+    return guide->side <= CPU_GUIDE_SIDE_MAX ||
+           guide->side / CPU_GUIDE_SIDE_PER_BIN <= guide->binning->bins;
 }
 
 /* Buckets of one width, or around the lowest value, or around 0. */
@@ -482,6 +491,7 @@ static const struct cpu_guide_choice cpu_guide_choices[] = {
     {CPU_GUIDE_EVEN, CPU_GUIDE_EVEN, 0, CPU_GUIDE_LOG2_MAX - 1, 16},
     {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, 0, CPU_GUIDE_LOG2_MAX, 0},
     {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 6},
+    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, 0, CPU_GUIDE_LOG2_MANY, 6},
     {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 2},
 };
 _Static_assert(sizeof cpu_guide_choices / sizeof *cpu_guide_choices == CPU_GUIDE_LAST_CHOICE + 1,
@@ -514,13 +524,24 @@ static struct cpu_guide *cpu_guide_make(const struct job *job, __int128 low, __i
         .low = (uint64_t)low,
         .last = (uint64_t)(high - low - 1),
         .limit = (uint64_t)(element_limit(&job->element) - low - 1),
-        .narrow = malloc(CPU_GUIDE_ENTRIES_MAX * sizeof *made->narrow),
-        .wide = malloc(CPU_GUIDE_ENTRIES_MAX * sizeof *made->wide),
     };
-    if (made->narrow && made->wide)
-        return made;
-    cpu_guide_destroy(made);
-    return NULL;
+    return made;
+}
+
+/* Makes the words of the shape that was chosen, to be filled. False if there is no memory. */
+static bool cpu_guide_allocate(struct cpu_guide *guide)
+{
+    const uint32_t bits = guide->is_short ? 32 : 64;
+    const size_t words = guide->is_whole  ? (size_t)1 << (bits - guide->unit)
+                         : guide->is_even ? guide->side + BINNING_OUTSIDE
+                                          : 2 * (size_t)guide->side + BINNING_OUTSIDE;
+
+    if (guide->keys != CPU_GUIDE_WIDE)
+        guide->narrow = malloc(words * sizeof *guide->narrow);
+    if (guide->keys != CPU_GUIDE_NARROW)
+        guide->wide = malloc(words * sizeof *guide->wide);
+    return (guide->narrow || guide->keys == CPU_GUIDE_WIDE) &&
+           (guide->wide || guide->keys == CPU_GUIDE_NARROW);
 }
 
 enum status cpu_guide_create(const struct job *job, unsigned first, unsigned last,
@@ -542,6 +563,10 @@ enum status cpu_guide_create(const struct job *job, unsigned first, unsigned las
     if (choice > last) { /* slow bins, but searching them alone is not slower */
         cpu_guide_destroy(made);
         return STATUS_OK;
+    }
+    if (!cpu_guide_allocate(made)) {
+        cpu_guide_destroy(made);
+        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
     }
     made->choice = choice;
     made->place = cpu_guide_choose_place(made->is_short ? job->element.type : ELEMENT_TYPE_COUNT,
