@@ -11,7 +11,7 @@
 
 struct cpu_counter {
     enum status (*open)(struct histogram *histogram, void **state, struct failure *failure);
-    /* Counts indexes[0..n), bin numbers or ranks, each below histogram->entries. */
+    /* Counts indexes[0..n), bin numbers, each below histogram->entries. */
     void (*count)(void *state, const uint32_t *indexes, size_t n);
     /* Adds to the histogram whatever is not there yet. */
     void (*flush)(void *state);
@@ -58,8 +58,9 @@ size_t cpu_counter_private_count_keys(void *state, const struct cpu_guide *guide
                                       const uint32_t *buckets, size_t n);
 
 /*
- * Counts elements[0..n), of so many bytes each, by a tree of the histogram's binning. The state is
- * of cpu_counter_private, and takes ranks. Returns how many were found twice.
+ * Counts elements[0..n), of so many bytes each, which need not be aligned, by a tree of the
+ * histogram's binning. The state is of cpu_counter_private, and takes ranks. Returns how many were
+ * found twice, as the tree's `count` does.
  */
 size_t cpu_counter_private_count_tree(void *state, const struct cpu_tree *tree, bool swapped,
                                       const void *elements, size_t bytes, size_t n);

@@ -41,13 +41,13 @@ struct cpu_counter_private {
     uint32_t *tables;                      /* one, or several, CPU_TABLES_STRIDE apart */
     size_t entries;                        /* behind which is one more, of what is counted later */
     size_t bytes;                          /* of the tables */
-    size_t copies;                         /* in use: 1, 2, 4 or 8 */
+    size_t copies;                         /* 1, 4 or 8 */
     bool has_ranks;                        /* in the tables, instead of bin numbers */
     bool had_outside;                      /* when they were moved to the histogram */
     uint32_t limit;                        /* increments that no counter can wrap in */
     uint32_t counted; /* since the tables were last moved to the histogram, <= limit */
-    bool can_gather;
-    uint32_t mixed[CPU_COUNTER_KEYS + 16]; /* places of keys in mixed buckets */
+    bool can_gather;  /* cpu_guide_can_gather() */
+    uint32_t mixed[CPU_COUNTER_KEYS]; /* places of keys in mixed buckets */
 };
 
 static cpu_counter_private_add_function *cpu_counter_private_choose(void);

@@ -187,7 +187,7 @@ static bool cpu_guide_is_wanted(const struct job *job)
     case BINNING_SCALED128:
     case BINNING_MULTIPLES32:
     case BINNING_MULTIPLES64:
-        return cpu_isa_best() > CPU_ISA_AVX512 && job->binning.bins < 1u << CPU_GUIDE_LOG2_MAX;
+        return !cpu_isa_has_avx512() && job->binning.bins < 1u << CPU_GUIDE_LOG2_MAX;
     default:
         return false;
     }
@@ -490,8 +490,8 @@ struct cpu_guide_choice {
 static const struct cpu_guide_choice cpu_guide_choices[] = {
     {CPU_GUIDE_EVEN, CPU_GUIDE_EVEN, 0, CPU_GUIDE_LOG2_MAX - 1, 16},
     {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, 0, CPU_GUIDE_LOG2_MAX, 0},
-    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 6},
-    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, 0, CPU_GUIDE_LOG2_MANY, 6},
+    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 4},
+    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, 0, CPU_GUIDE_LOG2_MANY, 12},
     {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 2},
 };
 _Static_assert(sizeof cpu_guide_choices / sizeof *cpu_guide_choices == CPU_GUIDE_LAST_CHOICE + 1,

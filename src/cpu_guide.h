@@ -10,7 +10,7 @@
  * its upper bits, less the key which that begins at; the sum of key and word carries into the rank.
  *
  * Making keys is vector code; of equal buckets they may be the elements themselves. Words are
- * loaded one by one: gathered loads take as long or longer.
+ * loaded one by one, or gathered where that is quick (cpu_guide_gather.h).
  *
  * A guide is made from binning_index and binning_edge alone, so that they remain what defines bins.
  * It is const once made; all functions are thread-safe.

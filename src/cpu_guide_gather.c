@@ -5,6 +5,7 @@
 #include "cpu_isa.h"
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 
 #define CPU_GUIDE_TARGET CPU_ISA_TARGET_AVX512 static inline __attribute__((always_inline))
@@ -14,9 +15,18 @@
 #define CPU_GUIDE_LAG  2
 #define CPU_GUIDE_RING ((size_t)4 * CPU_GUIDE_GATHER_GROUP)
 
+/* The bit of EDX of leaf 7 that tells of AVX-512 FP16, which not all compilers have a name for. */
+#define CPU_GUIDE_FP16 (1u << 23)
+
 bool cpu_guide_can_gather(void)
 {
-    return cpu_isa_best() <= CPU_ISA_AVX512 && __builtin_cpu_supports("avx512fp16");
+    unsigned eax = 0;
+    unsigned ebx = 0;
+    unsigned ecx = 0;
+    unsigned edx = 0;
+
+    return cpu_isa_has_avx512() && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) &&
+           (edx & CPU_GUIDE_FP16);
 }
 
 /* What is put for keys in mixed buckets, whose places are noted. */
@@ -32,7 +42,8 @@ CPU_GUIDE_TARGET __m512i cpu_guide_gather(const struct cpu_guide *guide, const c
 {
     const __m128i shift = _mm_cvtsi32_si128((int)guide->shift);
     __m512i words = _mm512_loadu_si512(keys + i * sizeof(uint32_t));
-    __m512i found = _mm512_i32gather_epi32(_mm512_srl_epi32(words, shift), guide->narrow, 4);
+    __m512i buckets = _mm512_srl_epi32(words, shift);
+    __m512i found = _mm512_i32gather_epi32(buckets, guide->narrow, 4);
     __m512i ranks = _mm512_srl_epi32(_mm512_add_epi32(found, words), shift);
 
     if (!has_mixed)

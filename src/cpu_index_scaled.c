@@ -93,7 +93,7 @@ cpu_index_function *cpu_index_scaled_choose(const struct element *element,
     const bool is_scaled = binning->form == BINNING_SCALED32 || binning->form == BINNING_SCALED64;
 
     if (!is_scaled || binning->divisor == 0 || binning->divisor > (uint64_t)1 << 32 ||
-        !cpu_index_scaled_is_narrow(element, binning) || cpu_isa_best() > CPU_ISA_AVX512)
+        !cpu_index_scaled_is_narrow(element, binning) || !cpu_isa_has_avx512())
         return NULL;
     return element->type == ELEMENT_U32 ? cpu_index_scaled_u32 : cpu_index_scaled_i32;
 }

@@ -2,7 +2,6 @@
 
 #include "cpu_isa.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,4 +39,13 @@ enum cpu_isa cpu_isa_best(void)
     while (!cpu_isa_supported((enum cpu_isa)isa))
         isa++;
     return (enum cpu_isa)isa;
+}
+
+bool cpu_isa_has_avx512(void)
+{
+#if defined(__x86_64__)
+    return cpu_isa_best() <= CPU_ISA_AVX512;
+#else
+    return false;
+#endif
 }

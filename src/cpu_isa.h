@@ -9,6 +9,8 @@
 #ifndef GPUHIST_CPU_ISA_H
 #define GPUHIST_CPU_ISA_H
 
+#include <stdbool.h>
+
 /*
  * CPU_ISAS: X(ID, name), the best first; `plain` is whatever the build is for. CPU_ISA_VARIANTS:
  * X(name, attribute of its functions, ...), in the same order, with further arguments passed on, so
@@ -48,5 +50,8 @@ extern const char *const cpu_isa_names[CPU_ISA_COUNT];
 
 /* The best instruction set that this processor has and GPUHIST_ISA allows. Thread-safe. */
 enum cpu_isa cpu_isa_best(void);
+
+/* Whether that is one with AVX-512. Thread-safe. */
+bool cpu_isa_has_avx512(void);
 
 #endif

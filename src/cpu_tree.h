@@ -2,7 +2,7 @@
  * Search trees: few bins of any kind by comparison alone. The values that bins begin at are the
  * nodes of a perfect binary tree (as in Khuong and Morin, "Array Layouts for Comparison-Based
  * Searching", 2017), whose levels stay in vector registers: one permutation a level brings each
- * lane its node, and nothing is loaded but the elements.
+ * lane its node.
  *
  * What a group of elements is waits for itself most of the time, and counting is limited by stores:
  * so a loop finds one group and counts an older one meanwhile, some after each level, so that the
@@ -28,10 +28,10 @@
  * The most levels, and the most nodes and one more. A node is known by its level and its *path*, in
  * which bit i is set if level i was left to the right.
  */
-#define CPU_TREE_LEVELS 6
+#define CPU_TREE_LEVELS 8
 #define CPU_TREE_NODES  (1 << CPU_TREE_LEVELS)
 
-/* The same for elements of 2 bytes. */
+/* The same for elements of 2 bytes, whose nodes are known by their numbers. */
 #define CPU_TREE_LEVELS16 9
 #define CPU_TREE_NODES16  (1 << CPU_TREE_LEVELS16)
 

@@ -50,16 +50,44 @@ CPU_TREE_TARGET void cpu_tree_load(const struct cpu_tree *tree, struct cpu_tree_
         cpu_tree_load_table(tree->doubts, 1u << shape.levels, registers->doubts);
 }
 
-/* Entry i of a table of 16, 32 or 64, or of less. Other bits of i are not looked at. */
+/* Either, by a bit of i. */
+CPU_TREE_TARGET __m512i cpu_tree_choose(__m512i i, int32_t bit, __m512i without, __m512i with)
+{
+    return _mm512_mask_mov_epi32(without, _mm512_test_epi32_mask(i, _mm512_set1_epi32(bit)), with);
+}
+
+/* Entry i of a table of 32, 64 or 128. Other bits of i are not looked at. */
+CPU_TREE_TARGET __m512i cpu_tree_look_up32(const __m512i *table, __m512i i)
+{
+    return _mm512_permutex2var_epi32(table[0], i, table[1]);
+}
+
+CPU_TREE_TARGET __m512i cpu_tree_look_up64(const __m512i *table, __m512i i)
+{
+    return cpu_tree_choose(i, 32, cpu_tree_look_up32(table, i), cpu_tree_look_up32(table + 2, i));
+}
+
+CPU_TREE_TARGET __m512i cpu_tree_look_up128(const __m512i *table, __m512i i)
+{
+    return cpu_tree_choose(i, 64, cpu_tree_look_up64(table, i), cpu_tree_look_up64(table + 4, i));
+}
+
+/* The same of a table of 16 or less, 32, 64, 128 or 256. */
 CPU_TREE_TARGET __m512i cpu_tree_look_up(const __m512i *table, unsigned entries, __m512i i)
 {
-    if (entries <= 16)
+    switch (entries) {
+    default:
         return _mm512_permutexvar_epi32(i, table[0]);
-    __m512i low = _mm512_permutex2var_epi32(table[0], i, table[1]);
-    if (entries == 32)
-        return low;
-    __mmask16 is_high = _mm512_test_epi32_mask(i, _mm512_set1_epi32(32));
-    return _mm512_mask_mov_epi32(low, is_high, _mm512_permutex2var_epi32(table[2], i, table[3]));
+    case 32:
+        return cpu_tree_look_up32(table, i);
+    case 64:
+        return cpu_tree_look_up64(table, i);
+    case 128:
+        return cpu_tree_look_up128(table, i);
+    case 256:
+        return cpu_tree_choose(i, 128, cpu_tree_look_up128(table, i),
+                               cpu_tree_look_up128(table + 8, i));
+    }
 }
 
 /* The ranks of words by nodes32, if the tree is not mirrored. */
@@ -213,5 +241,6 @@ CPU_TREE_TARGET size_t cpu_tree_find(const struct cpu_tree *tree,
 #define CPU_TREE_DEFINE_AVX512(bytes, levels, kind) \
     CPU_TREE_DEFINE(avx512, CPU_ISA_TARGET_AVX512, bytes, levels, kind, cpu_tree_count)
 CPU_TREE_FUNCTIONS(CPU_TREE_DEFINE_AVX512)
+CPU_TREE_FUNCTIONS_MANY(CPU_TREE_DEFINE_AVX512)
 
 #endif

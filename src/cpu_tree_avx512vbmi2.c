@@ -26,9 +26,8 @@ struct cpu_tree_registers {
 CPU_TREE_TARGET void cpu_tree_load(const struct cpu_tree *tree, struct cpu_tree_shape shape,
                                    struct cpu_tree_registers *registers)
 {
-    CPU_TABLES_UNROLL
-    for (unsigned i = 0; i < 1u << shape.levels; i += 32)
-        registers->nodes[i / 32] = _mm512_loadu_si512(tree->nodes16 + i);
+    for (unsigned i = 0; i < (1u << shape.levels) / 32; i++)
+        registers->nodes[i] = _mm512_loadu_si512(tree->nodes16 + 32 * i);
 }
 
 /* Entry i of a table of 64 words of 16 bits. */

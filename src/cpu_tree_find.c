@@ -12,18 +12,19 @@ cpu_tree_count_function *cpu_tree_find_choose(unsigned bytes, unsigned levels,
 #if defined(__x86_64__)
 #define CPU_TREE_IS(of_bytes, of_levels, of_kind) \
     (bytes == (of_bytes) && levels == (of_levels) && kind == CPU_TREE_##of_kind)
-#define CPU_TREE_CHOOSE(of_bytes, of_levels, of_kind)                                       \
-    if (CPU_TREE_IS(of_bytes, of_levels, of_kind))                                          \
-        return isa <= CPU_ISA_AVX512 ? cpu_tree_avx512_##of_bytes##_##of_levels##_##of_kind \
-               : isa == CPU_ISA_AVX2 ? cpu_tree_avx2_##of_bytes##_##of_levels##_##of_kind   \
-                                     : NULL;
-#define CPU_TREE_CHOOSE16(of_bytes, of_levels, of_kind)                        \
-    if (CPU_TREE_IS(of_bytes, of_levels, of_kind))                             \
-        return isa <= CPU_ISA_AVX512VBMI2                                      \
-                   ? cpu_tree_avx512vbmi2_##of_bytes##_##of_levels##_##of_kind \
-                   : NULL;
+#define CPU_TREE_CHOOSE(of_bytes, of_levels, of_kind)                     \
+    if (isa == CPU_ISA_AVX2 && CPU_TREE_IS(of_bytes, of_levels, of_kind)) \
+        return cpu_tree_avx2_##of_bytes##_##of_levels##_##of_kind;
+#define CPU_TREE_CHOOSE_MANY(of_bytes, of_levels, of_kind)                  \
+    if (isa <= CPU_ISA_AVX512 && CPU_TREE_IS(of_bytes, of_levels, of_kind)) \
+        return cpu_tree_avx512_##of_bytes##_##of_levels##_##of_kind;
+#define CPU_TREE_CHOOSE16(of_bytes, of_levels, of_kind)                          \
+    if (isa <= CPU_ISA_AVX512VBMI2 && CPU_TREE_IS(of_bytes, of_levels, of_kind)) \
+        return cpu_tree_avx512vbmi2_##of_bytes##_##of_levels##_##of_kind;
     const enum cpu_isa isa = cpu_isa_best();
     CPU_TREE_FUNCTIONS(CPU_TREE_CHOOSE)
+    CPU_TREE_FUNCTIONS(CPU_TREE_CHOOSE_MANY)
+    CPU_TREE_FUNCTIONS_MANY(CPU_TREE_CHOOSE_MANY)
     CPU_TREE_FUNCTIONS16(CPU_TREE_CHOOSE16)
 #endif
     (void)bytes;

@@ -8,7 +8,7 @@
 #include "cpu_tree.h"
 
 /*
- * The function for a tree of that kind and so many levels, 4 to 6, of elements of 8 bytes 5 or 6,
+ * The function for a tree of that kind and so many levels, 4 to 8, of elements of 8 bytes 5 to 8,
  * and of 2 bytes 6 or 9. NULL if this machine lacks the instructions.
  */
 cpu_tree_count_function *cpu_tree_find_choose(unsigned bytes, unsigned levels,
@@ -46,7 +46,8 @@ static inline __attribute__((always_inline)) void cpu_tree_count_share(struct cp
 
 /*
  * X(elements' bytes, levels, kind): the functions that there are in an instruction set, of mirrored
- * bins for 10 powers of 10 of 32 bits, or 19; and those that there are with AVX-512 VBMI2 alone.
+ * bins for 10 powers of 10 of 32 bits, or 19; those that there are with AVX-512 alone; and with
+ * VBMI2 alone.
  */
 #define CPU_TREE_FUNCTIONS(X) \
     X(4, 4, WORDS)            \
@@ -60,6 +61,15 @@ static inline __attribute__((always_inline)) void cpu_tree_count_share(struct cp
     X(8, 5, DISTANCES)        \
     X(8, 6, DISTANCES)        \
     X(8, 5, MIRRORED)
+#define CPU_TREE_FUNCTIONS_MANY(X) \
+    X(4, 7, WORDS)                 \
+    X(4, 8, WORDS)                 \
+    X(8, 7, SIGNED)                \
+    X(8, 8, SIGNED)                \
+    X(8, 7, POSITIVE)              \
+    X(8, 8, POSITIVE)              \
+    X(8, 7, DISTANCES)             \
+    X(8, 8, DISTANCES)
 #define CPU_TREE_FUNCTIONS16(X) \
     X(2, 6, WORDS)              \
     X(2, 9, WORDS)
@@ -70,8 +80,10 @@ static inline __attribute__((always_inline)) void cpu_tree_count_share(struct cp
 #define CPU_TREE_DECLARE_BOTH(bytes, levels, kind) \
     CPU_TREE_DECLARE(avx512, bytes, levels, kind)  \
     CPU_TREE_DECLARE(avx2, bytes, levels, kind)
-#define CPU_TREE_DECLARE16(bytes, levels, kind) CPU_TREE_DECLARE(avx512vbmi2, bytes, levels, kind)
+#define CPU_TREE_DECLARE_MANY(bytes, levels, kind) CPU_TREE_DECLARE(avx512, bytes, levels, kind)
+#define CPU_TREE_DECLARE16(bytes, levels, kind)    CPU_TREE_DECLARE(avx512vbmi2, bytes, levels, kind)
 CPU_TREE_FUNCTIONS(CPU_TREE_DECLARE_BOTH)
+CPU_TREE_FUNCTIONS_MANY(CPU_TREE_DECLARE_MANY)
 CPU_TREE_FUNCTIONS16(CPU_TREE_DECLARE16)
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "cpu_counter.h"
 #include "cpu_engine.h"
+#include "cpu_guide_gather.h"
 #include "cpu_isa.h"
 #include "edges_reference.h"
 #include "tap.h"
@@ -502,7 +503,7 @@ static void test_levels(const char *name)
     if (!element_parse(name, &subject.job.element))
         bail_out("no such type");
     const bool is_short = subject.job.element.bytes == 2;
-    for (int levels = 3; levels <= (is_short ? 10 : 7); levels++) {
+    for (int levels = 3; levels <= (is_short ? 10 : 8); levels++) {
         for (size_t count = (1u << levels) - 2; count <= (1u << levels) + 1; count++) {
             __int128 low = subject.job.element.is_signed ? -1000000 : 17;
             set_steps(is_short ? low / 32 : low, is_short ? 62000 >> levels : 77777 << levels,
@@ -676,8 +677,147 @@ static void test_limit(void)
     binning_destroy(&subject.job.binning);
 }
 
+/* Trees of bins that are mostly outside the type, so that tables are the largest they have. */
+static void test_beyond(const char *name)
+{
+    static const size_t bins[] = {255, 256, 257, 1021, 1022, 1023, 3000};
+    bool right = true;
+
+    if (!element_parse(name, &subject.job.element))
+        bail_out("no such type");
+    const struct element *element = &subject.job.element;
+    for (size_t i = 0; i < sizeof bins / sizeof *bins; i++) {
+        for (int within = 20; within <= 500; within += 240) {
+            set_steps(element_limit(element) - within * 61, 61, bins[i] + 1);
+            subject.edges[1]++;
+            right = right & check_edges("above");
+            if (!element->is_signed)
+                continue;
+            set_steps(element_min(element) - 61 * ((__int128)bins[i] - within), 61, bins[i] + 1);
+            subject.edges[1]++;
+            right = right & check_edges("below");
+        }
+    }
+    tap_ok(right, "%s: bins beyond the type", name);
+}
+
+/* Counts elements that are not aligned by the tree, in tables that are full after a few values. */
+static bool check_tree(uint32_t limit)
+{
+    static unsigned char moved[sizeof subject.bytes + 1];
+    static struct cpu_tree tree;
+    const struct element *element = &subject.job.element;
+    struct failure failure;
+    struct histogram *histogram;
+    void *counter = NULL;
+    bool right = true;
+
+    cpu_tree_init(&tree, &subject.job);
+    if (!tree.count)
+        return true;
+    if (histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
+        cpu_counter_private_open_limited(histogram, limit, &counter, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    memcpy(moved + 1, subject.bytes, subject.values * element->bytes);
+    cpu_counter_private_take_ranks(counter);
+    cpu_counter_private_count_tree(counter, &tree, element->swapped, moved + 1, element->bytes,
+                                   subject.values);
+    cpu_counter_private.flush(counter);
+    for (size_t i = 0; i < histogram->entries; i++)
+        right = right && histogram_count(histogram, i) == subject.wanted[i];
+    cpu_counter_private.close(counter);
+    histogram_destroy(histogram);
+    return right;
+}
+
+/* Trees of edges from about 0 on. */
+static void test_trees(const char *name)
+{
+    static const uint32_t limits[] = {1, 13, 127, 4096};
+    struct failure failure;
+    bool right = true;
+
+    if (!element_parse(name, &subject.job.element))
+        bail_out("no such type");
+    for (int low = subject.job.element.is_signed ? -2 : 0; low <= 2; low++) {
+        set_steps(low, 1000, 30);
+        subject.edges[3]++;
+        if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges,
+                               subject.count, &failure) != STATUS_OK)
+            bail_out(failure.message);
+        make_values();
+        for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
+            setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+            for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+                right = right & check_tree(limits[i]);
+        }
+        unsetenv("GPUHIST_ISA");
+        binning_destroy(&subject.job.binning);
+    }
+    tap_ok(right, "%s: trees and full tables, elements not aligned", name);
+}
+
+/* The ranks of all keys of the subject by gathered loads, against those by the guide. */
+static bool check_gathered(const struct cpu_guide *guide, size_t copies)
+{
+    static uint32_t tables[CPU_TABLES_COPIES_MAX * CPU_TABLES_STRIDE];
+    static uint32_t wanted[CPU_TABLES_STRIDE];
+    static uint32_t mixed[VALUES_MAX];
+    const uint32_t *keys = (const void *)subject.bytes;
+    const size_t n = subject.values - subject.values % CPU_GUIDE_GATHER_GROUP;
+    const uint32_t spare = subject.job.binning.bins + BINNING_OUTSIDE;
+
+    memset(tables, 0, sizeof tables);
+    memset(wanted, 0, sizeof wanted);
+    size_t count =
+        cpu_guide_count_gathered(guide, keys, n, (struct cpu_tables){tables, spare}, copies, mixed);
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t rank = cpu_guide_find(guide, CPU_GUIDE_NARROW, keys[i], 0);
+        if (rank < guide->mixed)
+            wanted[rank]++;
+        else if (found == count || mixed[found++] != i)
+            return tap_note("key %zu is not among those in mixed buckets", i);
+    }
+    for (size_t copy = 1; copy < copies; copy++) {
+        for (size_t i = 0; i < spare; i++)
+            tables[i] += tables[copy * CPU_TABLES_STRIDE + i];
+    }
+    return found == count && memcmp(tables, wanted, spare * sizeof *tables) == 0;
+}
+
+/* So many edges over all int32, some close together so that buckets are mixed, or not. */
+static void test_gathered(size_t edges, bool are_close)
+{
+    struct failure failure;
+    struct cpu_guide *guide = NULL;
+
+    if (!cpu_isa_has_avx512()) {
+        tap_ok(true, "gathered loads # SKIP no AVX-512");
+        return;
+    }
+    if (!element_parse("i32", &subject.job.element))
+        bail_out("no i32");
+    set_steps(-POWER2(31), (uint64_t)(POWER2(32) / (__int128)edges), edges);
+    subject.edges[1]++;
+    for (size_t i = 1; i < edges && are_close; i += 50)
+        subject.edges[i] = subject.edges[i - 1] + 2;
+    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
+                           &failure) != STATUS_OK ||
+        cpu_guide_create(&subject.job, CPU_GUIDE_FIRST_CHOICE, CPU_GUIDE_LAST_CHOICE, &guide,
+                         &failure) != STATUS_OK ||
+        !guide || !guide->is_direct || guide->has_mixed != are_close)
+        bail_out("no guide that elements are keys of");
+    make_values();
+    tap_ok(check_gathered(guide, 2) & check_gathered(guide, CPU_TABLES_COPIES_MAX),
+           "gathered loads, %zu edges%s", edges, are_close ? ", some close together" : "");
+    cpu_guide_destroy(guide);
+    binning_destroy(&subject.job.binning);
+}
+
 int main(void)
 {
+    static const char *const trees[] = {"i16", "u16be", "i32", "u32be", "i64", "u64be"};
     static const char *const types[] = {"i8",    "u8",    "i16",   "u16",   "i32",
                                         "u32",   "i64",   "u64",   "i16be", "u16be",
                                         "i32be", "u32be", "i64be", "u64be"};
@@ -706,5 +846,13 @@ int main(void)
     test_dense("i64");
     test_dense("u64be");
     test_limit();
+    test_beyond("i16");
+    test_beyond("u16be");
+    test_beyond("i32");
+    test_beyond("u32");
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
+        test_trees(trees[i]);
+    test_gathered(100, false);
+    test_gathered(900, true);
     return tap_done();
 }
