@@ -359,6 +359,12 @@ static void cpu_counter_private_add_one(struct cpu_counter_private *self,
     self->tables[cpu_guide_settle(guide, rank, key)]++;
 }
 
+/* The copies that are in use beside a guide. */
+static size_t cpu_counter_private_guide_copies(const struct cpu_counter_private *self)
+{
+    return self->copies == CPU_TABLES_COPIES_MAX / 2 ? CPU_COUNTER_GUIDE_COPIES : self->copies;
+}
+
 /* How many of n keys of a guide are to be counted by gathered loads. */
 static size_t cpu_counter_private_gathered(const struct cpu_counter_private *self,
                                            const struct cpu_guide *guide, size_t n)
@@ -373,8 +379,7 @@ static size_t cpu_counter_private_add_part(struct cpu_counter_private *self,
                                            const uint32_t *buckets, size_t n)
 {
     const struct cpu_tables tables = {self->tables, (uint32_t)self->entries};
-    const size_t copies =
-        self->copies == CPU_TABLES_COPIES_MAX ? self->copies : CPU_COUNTER_GUIDE_COPIES;
+    const size_t copies = cpu_counter_private_guide_copies(self);
     size_t whole = cpu_counter_private_gathered(self, guide, n);
     size_t mixed = 0;
 

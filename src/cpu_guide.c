@@ -10,18 +10,21 @@
 #define CPU_GUIDE_INLINE static inline __attribute__((always_inline))
 
 /*
- * Buckets on one side: so that a guide, of 12 bytes a bucket at the most, stays in a core's L2; of
- * many bins more.
+ * Buckets on one side: so that a guide, of 12 bytes a bucket at the most, stays in a core's L2. Of
+ * many bins there may be so many of each, equal and unequal ones.
  */
-#define CPU_GUIDE_SIDE_MAX     (24u << 10)
-#define CPU_GUIDE_SIDE_PER_BIN 16
+#define CPU_GUIDE_SIDE_MAX       (24u << 10)
+#define CPU_GUIDE_EVEN_PER_BIN   32
+#define CPU_GUIDE_UNEVEN_PER_BIN 8
 
 /*
- * The largest k, but of many bins. ns a value of int32 in 999 bins of random edges, k from 11 to
- * 14: 0.77 0.70 0.71 0.73, of normal ones 1.29 0.83 0.71 (Zen 4); with what reading leaves of the
- * caches, and on Sapphire Rapids, 13 takes 3 to 8% less than 12.
+ * The largest k; that of many bins, whose words stay in the L2; and of very many, which are quicker
+ * looked up in the L3 than searched for. ns a value of int32 in 999 bins of random edges, k from 11
+ * to 14: 0.77 0.70 0.71 0.73, of normal ones 1.29 0.83 0.71 (Zen 4); with what reading leaves of
+ * the caches, and on Sapphire Rapids, 13 takes 3 to 8% less than 12.
  */
 #define CPU_GUIDE_LOG2_MAX  13
+#define CPU_GUIDE_LOG2_L2   17
 #define CPU_GUIDE_LOG2_MANY 20
 
 /*
@@ -431,8 +434,19 @@ static uint32_t cpu_guide_count_mixed(const struct cpu_guide *guide, uint32_t li
 struct cpu_guide_shape {
     uint32_t log2;
     bool is_even; /* they are of one width, the unit; else the unit is 1 */
+    bool is_large;
     uint64_t centre;
 };
+
+/* The most buckets that a shape may have on one side. */
+static uint64_t cpu_guide_side_max(const struct cpu_guide *guide,
+                                   const struct cpu_guide_shape *shape)
+{
+    const uint64_t per_bin = shape->is_even ? CPU_GUIDE_EVEN_PER_BIN : CPU_GUIDE_UNEVEN_PER_BIN;
+    const uint64_t many = shape->is_large ? per_bin * guide->binning->bins : 0;
+
+    return many > CPU_GUIDE_SIDE_MAX ? many : CPU_GUIDE_SIDE_MAX;
+}
 
 /* Sets what the guide has of a shape but the entries. False if they would be too many. */
 static bool cpu_guide_set_shape(struct cpu_guide *guide, const struct cpu_guide_shape *shape)
@@ -446,8 +460,7 @@ static bool cpu_guide_set_shape(struct cpu_guide *guide, const struct cpu_guide_
     guide->centre = shape->centre;
     guide->side = 0;
     guide->side = cpu_guide_bucket64(guide, true, reach == right ? guide->last : 0) + 1;
-    return guide->side <= CPU_GUIDE_SIDE_MAX ||
-           guide->side / CPU_GUIDE_SIDE_PER_BIN <= guide->binning->bins;
+    return guide->side <= cpu_guide_side_max(guide, shape);
 }
 
 /* Buckets of one width, or around the lowest value, or around 0. */
@@ -455,13 +468,14 @@ enum cpu_guide_kind { CPU_GUIDE_EVEN, CPU_GUIDE_UNEVEN, CPU_GUIDE_CENTRED };
 
 /* Takes a shape of that kind. False if more than `limit` bins begin in mixed buckets. */
 static bool cpu_guide_try(struct cpu_guide *guide, const struct element *element, uint32_t log2,
-                          enum cpu_guide_kind kind, uint32_t limit)
+                          enum cpu_guide_kind kind, bool is_large, uint32_t limit)
 {
     const bool has_zero = element->is_signed && (int64_t)guide->low < 0;
     const uint64_t zero = has_zero && 0 - guide->low <= guide->last ? 0 - guide->low : 0;
     const struct cpu_guide_shape shape = {
         .log2 = log2,
         .is_even = kind == CPU_GUIDE_EVEN,
+        .is_large = is_large,
         .centre = kind == CPU_GUIDE_CENTRED ? zero : 0,
     };
 
@@ -485,14 +499,16 @@ struct cpu_guide_choice {
     uint32_t log2_min;
     uint32_t log2_max;
     uint32_t share; /* 1 / share of them; 0: none */
+    bool are_many;  /* bins, which large guides pay for */
 };
 
 static const struct cpu_guide_choice cpu_guide_choices[] = {
-    {CPU_GUIDE_EVEN, CPU_GUIDE_EVEN, 0, CPU_GUIDE_LOG2_MAX - 1, 16},
-    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, 0, CPU_GUIDE_LOG2_MAX, 0},
-    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 4},
-    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, 0, CPU_GUIDE_LOG2_MANY, 12},
-    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 2},
+    {CPU_GUIDE_EVEN, CPU_GUIDE_EVEN, 0, CPU_GUIDE_LOG2_MAX - 1, 16, false},
+    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, 0, CPU_GUIDE_LOG2_MAX, 0, false},
+    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 4, false},
+    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, 0, CPU_GUIDE_LOG2_L2, 12, true},
+    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, 0, CPU_GUIDE_LOG2_MANY, 6, true},
+    {CPU_GUIDE_EVEN, CPU_GUIDE_CENTRED, CPU_GUIDE_LOG2_MAX, CPU_GUIDE_LOG2_MAX, 2, false},
 };
 _Static_assert(sizeof cpu_guide_choices / sizeof *cpu_guide_choices == CPU_GUIDE_LAST_CHOICE + 1,
                "there is no other");
@@ -505,7 +521,7 @@ static bool cpu_guide_choose(struct cpu_guide *guide, const struct element *elem
 
     for (uint32_t log2 = choice->log2_min; log2 <= choice->log2_max; log2++) {
         for (enum cpu_guide_kind kind = choice->first; kind <= choice->last; kind++) {
-            if (cpu_guide_try(guide, element, log2, kind, limit))
+            if (cpu_guide_try(guide, element, log2, kind, choice->are_many, limit))
                 return true;
         }
     }

@@ -87,7 +87,7 @@ struct cpu_guide {
 
 /* The choice of equal buckets, which are the quickest, and the last one. */
 #define CPU_GUIDE_FIRST_CHOICE 0
-#define CPU_GUIDE_LAST_CHOICE  4
+#define CPU_GUIDE_LAST_CHOICE  5
 
 /*
  * Makes the guide of a job, a histogram's of bins that private counters are used for, of the first

@@ -90,13 +90,18 @@ CPU_ISA_TARGET_AVX512 size_t cpu_guide_count_gathered(const struct cpu_guide *gu
                                                       struct cpu_tables tables, size_t copies,
                                                       uint32_t *mixed)
 {
-    if (copies == CPU_TABLES_COPIES_MAX && guide->has_mixed)
-        return cpu_guide_count_groups(guide, keys, n, tables, CPU_TABLES_COPIES_MAX, true, mixed);
-    if (copies == CPU_TABLES_COPIES_MAX)
-        return cpu_guide_count_groups(guide, keys, n, tables, CPU_TABLES_COPIES_MAX, false, mixed);
-    if (guide->has_mixed)
-        return cpu_guide_count_groups(guide, keys, n, tables, 2, true, mixed);
-    return cpu_guide_count_groups(guide, keys, n, tables, 2, false, mixed);
+#define CPU_GUIDE_GATHERED(of_copies)                                                       \
+    case of_copies:                                                                         \
+        return guide->has_mixed                                                             \
+                   ? cpu_guide_count_groups(guide, keys, n, tables, of_copies, true, mixed) \
+                   : cpu_guide_count_groups(guide, keys, n, tables, of_copies, false, mixed);
+    switch (copies) {
+        CPU_GUIDE_GATHERED(1)
+        CPU_GUIDE_GATHERED(2)
+        CPU_GUIDE_GATHERED(8)
+    }
+#undef CPU_GUIDE_GATHERED
+    __builtin_unreachable();
 }
 
 #else

@@ -19,7 +19,7 @@ bool cpu_guide_can_gather(void);
 
 /*
  * Counts the ranks of narrow keys[0..n), a multiple of CPU_GUIDE_GATHER_GROUP, in that many copies
- * of the tables, CPU_TABLES_COPIES_MAX or 2. Returns how many are left, in mixed buckets: mixed[],
+ * of the tables, 1, 2 or 8. Returns how many are left, in mixed buckets: mixed[],
  * of n, has their places. To be called with AVX-512 alone (cpu_isa_has_avx512).
  */
 size_t cpu_guide_count_gathered(const struct cpu_guide *guide, const void *keys, size_t n,

@@ -26,7 +26,7 @@
  * value.
  */
 #define CPU_HISTOGRAM_FEW_VALUES     ((size_t)1 << 15)
-#define CPU_HISTOGRAM_VALUES_PER_BIN 4
+#define CPU_HISTOGRAM_VALUES_PER_BIN 8
 
 struct cpu_histogram {
     const struct job *job;

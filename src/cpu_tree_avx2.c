@@ -7,7 +7,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define CPU_TREE_TARGET CPU_ISA_TARGET_AVX2 static inline __attribute__((always_inline))
+#define CPU_TREE_TARGET CPU_ISA_TARGET_AVX2 CPU_TREE_INLINE
 
 /*
  * Registers that are searched for side by side, level by level, since one waits for itself most of

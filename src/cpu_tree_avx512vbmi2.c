@@ -7,7 +7,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define CPU_TREE_TARGET CPU_ISA_TARGET_AVX512VBMI2 static inline __attribute__((always_inline))
+#define CPU_TREE_TARGET CPU_ISA_TARGET_AVX512VBMI2 CPU_TREE_INLINE
 
 /*
  * Registers that are searched for side by side, and elements in them. ns a value of int16 in 299

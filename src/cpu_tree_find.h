@@ -19,6 +19,9 @@ cpu_tree_count_function *cpu_tree_find_choose(unsigned bytes, unsigned levels,
 void cpu_tree_find_exactly(const struct cpu_tree *tree, bool swapped, const void *elements,
                            size_t count, uint32_t *ranks);
 
+/* Functions of a loop, behind their target. UBSan of clang 14 would take minutes for them. */
+#define CPU_TREE_INLINE static inline __attribute__((always_inline, no_sanitize("undefined")))
+
 /* What a loop is made for: constants. */
 struct cpu_tree_shape {
     unsigned bytes; /* of an element */
