@@ -369,7 +369,7 @@ static size_t cpu_counter_private_guide_copies(const struct cpu_counter_private 
 static size_t cpu_counter_private_gathered(const struct cpu_counter_private *self,
                                            const struct cpu_guide *guide, size_t n)
 {
-    const bool is_for_it = self->can_gather && guide->keys == CPU_GUIDE_NARROW && self->copies > 1;
+    const bool is_for_it = self->can_gather && guide->keys == CPU_GUIDE_NARROW;
     return is_for_it ? n - n % CPU_GUIDE_GATHER_GROUP : 0;
 }
 

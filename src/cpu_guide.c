@@ -491,7 +491,8 @@ static bool cpu_guide_try(struct cpu_guide *guide, const struct element *element
  * Shapes to be tried, the smallest first, and which share of the ranks may begin in mixed buckets.
  * Equal buckets come first: their keys take a subtraction at the most. 100 random edges of int32,
  * ns a value, k from 8 to 13: 0.62 0.54 0.53 0.55 0.56 0.60, and with unequal ones, none of which
- * is mixed, 0.84. But few ranks may be those of most values: then the next ones are tried.
+ * is mixed, 0.84. But few ranks may be those of most values: then the next ones are tried. Large
+ * guides come late, since others stay in the cache.
  */
 struct cpu_guide_choice {
     enum cpu_guide_kind first;
