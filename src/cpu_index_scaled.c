@@ -1,7 +1,14 @@
 /*
- * 16 values at once, with AVX-512: for x = value - LO in words of 32 bits and m = ceil(2^64 * n/d),
- * the bin is x * m / 2^64. That is exact: m is less than 1 too large, and x * d < 2^64 (Granlund
- * and Montgomery, "Division by Invariant Integers using Multiplication", 1994).
+ * 16 or 8 values at once, with AVX-512. For x = value - LO in words of 32 bits and m = ceil(2^64 *
+ * n/d), the bin is x * m / 2^64. That is exact: m is less than 1 too large, and x * d < 2^64
+ * (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994).
+ *
+ * For x in words of 64 bits products are of 52 bits each way, of which there is the upper half
+ * (AVX512-IFMA). x' is x cut to its upper 52 bits, and m = floor(2^p * n/d) of 51 bits. With m + 1
+ * the bins are exact, likewise, if x is not cut and x * d <= 2^p. Else the upper half of x' * m is
+ * below what it would be without cutting by less than 3: 1 each for x, for m and for the lower
+ * half. With these 3 added, the quotient is the bin, or one more where its fraction is less than 3;
+ * there x * n - quotient * d is so small that its lower 64 bits tell its sign, and that which.
  *
  * binning_index needs remainders, or 64 bits, and compilers make more of either. Uniform int32,
  * --width 4000000 and --bins 999 of the whole range, as a multiple of what plain bins take, by
@@ -16,7 +23,10 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define CPU_INDEX_SCALED_LANES 16
+#define CPU_INDEX_SCALED_LANES   16
+#define CPU_INDEX_SCALED_LANES64 8
+
+#define CPU_INDEX_TARGET CPU_ISA_TARGET_AVX512VBMI2 static inline
 
 /* x * m / 2^64 of 16 lanes; m in its upper and its lower half. */
 CPU_ISA_TARGET_AVX512 static inline __m512i cpu_index_scale(__m512i x, __m512i upper, __m512i lower)
@@ -79,6 +89,103 @@ CPU_ISA_TARGET_AVX512 static inline size_t cpu_index_scaled_loop(const struct bi
 CPU_INDEX_SCALED_DEFINE(i32, INT32_MAX)
 CPU_INDEX_SCALED_DEFINE(u32, UINT32_MAX)
 
+/* How x * n / d is computed of words of 64 bits. */
+struct cpu_index_reciprocal {
+    uint64_t multiplier; /* m, or if that is exact m + 1 */
+    unsigned cut;        /* bits that are cut off x */
+    unsigned fraction;   /* bits of the fraction in the upper half of a product, or more than 64 */
+    bool is_exact;
+};
+
+/* Bits of factors, and of half a product; those of m; and what is added where it is not exact. */
+#define CPU_INDEX_FACTOR_BITS     52
+#define CPU_INDEX_MULTIPLIER_BITS 51
+#define CPU_INDEX_MISSING         3
+
+/* Bits of a fraction with which few values are so near to the next bin that there is doubt. */
+#define CPU_INDEX_FRACTION_MIN 10
+
+static unsigned cpu_index_digits(unsigned __int128 number)
+{
+    const uint64_t upper = (uint64_t)(number >> 64);
+    return upper > 0 ? 64 + binning_digits2(upper) : binning_digits2((uint64_t)number);
+}
+
+static struct cpu_index_reciprocal cpu_index_invert(const struct binning *binning)
+{
+    const unsigned __int128 divisor = (unsigned __int128)(binning->divisor - 1) + 1;
+    const unsigned digits = binning_digits2(binning->last);
+    const unsigned cut = digits > CPU_INDEX_FACTOR_BITS ? digits - CPU_INDEX_FACTOR_BITS : 0;
+    unsigned power = 127 - binning_digits2(binning->numerator);
+    const unsigned __int128 quotient = ((unsigned __int128)binning->numerator << power) / divisor;
+    const unsigned excess = cpu_index_digits(quotient) - CPU_INDEX_MULTIPLIER_BITS;
+
+    power -= excess;
+    const bool is_exact = cut == 0 && binning->last * divisor < (unsigned __int128)1 << power;
+    return (struct cpu_index_reciprocal){
+        .multiplier = (uint64_t)(quotient >> excess) + is_exact,
+        .cut = cut,
+        .fraction = power - cut - CPU_INDEX_FACTOR_BITS,
+        .is_exact = is_exact,
+    };
+}
+
+/* The bins of 8 lanes, and what they are of lanes where there is doubt. */
+CPU_INDEX_TARGET __m512i cpu_index_scale64(const struct binning *binning,
+                                           const struct cpu_index_reciprocal *by, bool is_exact,
+                                           __m512i x)
+{
+    const __m512i multiplier = _mm512_set1_epi64((int64_t)by->multiplier);
+    const __m512i missing = _mm512_set1_epi64(is_exact ? 0 : CPU_INDEX_MISSING);
+    const __m512i doubt =
+        _mm512_set1_epi64((int64_t)(((uint64_t)1 << by->fraction) - 1 - CPU_INDEX_MISSING));
+    __m512i cut = is_exact ? x : _mm512_srl_epi64(x, _mm_cvtsi32_si128((int32_t)by->cut));
+    __m512i product = _mm512_madd52hi_epu64(missing, cut, multiplier);
+    __m512i bins = _mm512_srl_epi64(product, _mm_cvtsi32_si128((int32_t)by->fraction));
+
+    if (is_exact)
+        return bins;
+    __mmask8 is_doubtful = _mm512_testn_epi64_mask(product, doubt);
+    if (__builtin_expect(is_doubtful == 0, 1))
+        return bins;
+    __m512i scaled = _mm512_mullo_epi64(x, _mm512_set1_epi64(binning->numerator));
+    __m512i begin = _mm512_mullo_epi64(bins, _mm512_set1_epi64((int64_t)binning->divisor));
+    __mmask8 is_before = _mm512_movepi64_mask(_mm512_sub_epi64(scaled, begin));
+    return _mm512_mask_sub_epi64(bins, is_before & is_doubtful, bins, _mm512_set1_epi64(1));
+}
+
+/* The same as cpu_index_scaled_loop of elements of 8 bytes. */
+CPU_INDEX_TARGET size_t cpu_index_scaled_loop64(const struct binning *binning,
+                                                const struct cpu_index_reciprocal *by,
+                                                bool is_exact, uint64_t limit, bool swapped,
+                                                const char *elements, size_t count,
+                                                uint32_t *indexes)
+{
+    const __m512i order = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
+    const struct cpu_index_reciprocal local = *by; /* no store to indexes can change it */
+    const __m512i low = _mm512_set1_epi64((int64_t)binning->low);
+    const __m512i last = _mm512_set1_epi64((int64_t)binning->last);
+    const __m512i below = _mm512_set1_epi64(binning->bins);
+    const __m512i above = _mm512_set1_epi64(binning->bins + 1);
+    size_t outside = 0;
+
+    for (size_t i = 0; i < count; i += CPU_INDEX_SCALED_LANES64) {
+        const size_t rest = count - i;
+        const __mmask8 lanes = (__mmask8)(rest < CPU_INDEX_SCALED_LANES64 ? (1u << rest) - 1 : ~0u);
+        __m512i x = _mm512_maskz_loadu_epi64(lanes, elements + i * 8);
+        x = _mm512_sub_epi64(swapped ? _mm512_shuffle_epi8(x, order) : x, low);
+        __mmask8 is_beyond = _mm512_mask_cmpgt_epu64_mask(lanes, x, last);
+        __mmask8 is_above =
+            _mm512_mask_cmple_epu64_mask(is_beyond, x, _mm512_set1_epi64((int64_t)limit));
+        __m512i bins = cpu_index_scale64(binning, &local, is_exact, x);
+        bins = _mm512_mask_mov_epi64(bins, is_beyond, below);
+        bins = _mm512_mask_mov_epi64(bins, is_above, above);
+        _mm512_mask_cvtepi64_storeu_epi32(indexes + i, lanes, bins);
+        outside += (size_t)__builtin_popcount(is_beyond);
+    }
+    return outside;
+}
+
 /* Whether a type of 4 bytes has all values of the range, so that 32 bits tell their distances. */
 static bool cpu_index_scaled_is_narrow(const struct element *element, const struct binning *binning)
 {
@@ -87,8 +194,41 @@ static bool cpu_index_scaled_is_narrow(const struct element *element, const stru
            low + binning->last < element_limit(element);
 }
 
-cpu_index_function *cpu_index_scaled_choose(const struct element *element,
-                                            const struct binning *binning)
+#define CPU_INDEX_SCALED_DEFINE64(name, most)                                                    \
+    CPU_ISA_TARGET_AVX512VBMI2 static size_t cpu_index_scaled_##name(                            \
+        const struct binning *binning, bool swapped, const void *elements, size_t count,         \
+        uint32_t *indexes)                                                                       \
+    {                                                                                            \
+        const uint64_t limit = (uint64_t)(most)-binning->low;                                    \
+        const struct cpu_index_reciprocal by = cpu_index_invert(binning);                        \
+        if (by.is_exact)                                                                         \
+            return swapped ? cpu_index_scaled_loop64(binning, &by, true, limit, true, elements,  \
+                                                     count, indexes)                             \
+                           : cpu_index_scaled_loop64(binning, &by, true, limit, false, elements, \
+                                                     count, indexes);                            \
+        return swapped ? cpu_index_scaled_loop64(binning, &by, false, limit, true, elements,     \
+                                                 count, indexes)                                 \
+                       : cpu_index_scaled_loop64(binning, &by, false, limit, false, elements,    \
+                                                 count, indexes);                                \
+    }
+CPU_INDEX_SCALED_DEFINE64(i64, INT64_MAX)
+CPU_INDEX_SCALED_DEFINE64(u64, UINT64_MAX)
+
+static cpu_index_function *cpu_index_scaled_choose64(const struct element *element,
+                                                     const struct binning *binning)
+{
+    if (element->bytes != 8 || binning->form != BINNING_SCALED64 ||
+        cpu_isa_best() > CPU_ISA_AVX512VBMI2)
+        return NULL;
+    const struct cpu_index_reciprocal by = cpu_index_invert(binning);
+    if (by.fraction >= CPU_INDEX_FACTOR_BITS ||
+        (!by.is_exact && by.fraction < CPU_INDEX_FRACTION_MIN))
+        return NULL;
+    return element->type == ELEMENT_U64 ? cpu_index_scaled_u64 : cpu_index_scaled_i64;
+}
+
+static cpu_index_function *cpu_index_scaled_choose32(const struct element *element,
+                                                     const struct binning *binning)
 {
     const bool is_scaled = binning->form == BINNING_SCALED32 || binning->form == BINNING_SCALED64;
 
@@ -96,6 +236,13 @@ cpu_index_function *cpu_index_scaled_choose(const struct element *element,
         !cpu_index_scaled_is_narrow(element, binning) || !cpu_isa_has_avx512())
         return NULL;
     return element->type == ELEMENT_U32 ? cpu_index_scaled_u32 : cpu_index_scaled_i32;
+}
+
+cpu_index_function *cpu_index_scaled_choose(const struct element *element,
+                                            const struct binning *binning)
+{
+    return element->bytes == 8 ? cpu_index_scaled_choose64(element, binning)
+                               : cpu_index_scaled_choose32(element, binning);
 }
 
 #else

@@ -1,4 +1,4 @@
-/* Elements of 4 bytes to equal bins of whatever width: see cpu_index.h. */
+/* Elements of 4 and 8 bytes to equal bins of whatever width: see cpu_index.h. */
 #ifndef GPUHIST_CPU_INDEX_SCALED_H
 #define GPUHIST_CPU_INDEX_SCALED_H
 

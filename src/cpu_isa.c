@@ -15,8 +15,8 @@ static bool cpu_isa_supported(enum cpu_isa isa)
 {
 #if defined(__x86_64__)
     if (isa == CPU_ISA_AVX512VBMI2)
-        return cpu_isa_supported(CPU_ISA_AVX512) && __builtin_cpu_supports("avx512vbmi") &&
-               __builtin_cpu_supports("avx512vbmi2");
+        return cpu_isa_supported(CPU_ISA_AVX512) && __builtin_cpu_supports("avx512ifma") &&
+               __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
     if (isa == CPU_ISA_AVX512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&

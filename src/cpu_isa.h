@@ -29,8 +29,8 @@
     X(plain, , __VA_ARGS__)
 /* Whatever has VBMI2 has BMI and LZCNT. */
 #define CPU_ISA_TARGET_AVX512VBMI2                                                  \
-    __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi," \
-                          "avx512vbmi2,bmi,bmi2,lzcnt")))
+    __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512ifma," \
+                          "avx512vbmi,avx512vbmi2,bmi,bmi2,lzcnt")))
 #define CPU_ISA_TARGET_AVX512 \
     __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi2")))
 #define CPU_ISA_TARGET_AVX2 __attribute__((target("avx2,bmi2")))

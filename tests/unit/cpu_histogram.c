@@ -299,6 +299,21 @@ static bool check_all_ends(__int128 min, __int128 limit)
            check_ends("both, with next to nothing outside", min + 5, limit - 7);
 }
 
+/* Ranges on either side of where factors of 52 bits are exact, or have all bits of a distance. */
+static bool check_reciprocals(void)
+{
+    static const unsigned digits[] = {13, 14, 41, 42, 43, 51, 52, 53, 62};
+    static const uint32_t bins[] = {7, 512, 999, 1000, 8191};
+    bool right = true;
+
+    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
+        for (size_t k = 0; k < sizeof bins / sizeof *bins; k++)
+            right = right & check_equal(5, 5 + POWER2(digits[i]) - 1, bins[k]) &
+                    check_equal(0, POWER2(digits[i]), bins[k]);
+    }
+    return right;
+}
+
 static void test_type(const char *name)
 {
     struct element *element = &subject.job.element;
@@ -318,6 +333,8 @@ static void test_type(const char *name)
                (element->bytes == 1 ||
                 (check_equal(min, limit, 999) & check_equal(min / 2 + 7, limit / 3 + 1, 9001))),
            "%s: so many bins of a range", name);
+    if (element->bytes == 8)
+        tap_ok(check_reciprocals(), "%s: so many bins of ranges of 13 to 62 bits", name);
     tap_ok(check_tens(), "%s: powers of 10", name);
     set_geometric(low, high);
     bool right = check_edges("geometric");
