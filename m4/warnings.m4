@@ -1,9 +1,10 @@
 # GPUHIST_WARNINGS
-# Sets GPUHIST_CFLAGS to the language standard and the warnings; --enable-werror makes them errors.
+# Sets GPUHIST_CFLAGS to the language standard, that floating-point operations never trap, so that
+# loops with conditions become vector code, and the warnings; --enable-werror makes them errors.
 AC_DEFUN([GPUHIST_WARNINGS], [
     AC_ARG_ENABLE([werror],
         [AS_HELP_STRING([--enable-werror], [treat compiler warnings as errors])])
-    GPUHIST_CFLAGS="-std=gnu17 -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes dnl
+    GPUHIST_CFLAGS="-std=gnu17 -fno-trapping-math -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes dnl
 -Wmissing-prototypes -Wvla -Wformat=2"
     AS_VAR_IF([enable_werror], [yes], [GPUHIST_CFLAGS="$GPUHIST_CFLAGS -Werror"])
     AC_SUBST([GPUHIST_CFLAGS])

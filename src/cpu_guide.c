@@ -2,6 +2,7 @@
 
 #include "cpu_guide.h"
 
+#include "cpu_exponent.h"
 #include "cpu_isa.h"
 
 #include <stdlib.h>
@@ -31,21 +32,22 @@
  * The bucket of a distance from the lowest value, in words of 32 and of 64 bits. Below the centre
  * it is one of the second side, as is the centre's own. `is_centred`: the centre may be above 0.
  */
-#define CPU_GUIDE_DEFINE_BUCKET(bits, leading_zeros)                                           \
+#define CPU_GUIDE_DEFINE_BUCKET(bits)                                                          \
     CPU_GUIDE_INLINE uint32_t cpu_guide_bucket##bits(const struct cpu_guide *guide,            \
-                                                     bool is_centred, uint##bits##_t distance) \
+                                                     bool counts_zeros, bool is_centred,       \
+                                                     uint##bits##_t distance)                  \
     {                                                                                          \
         const uint##bits##_t centre = is_centred ? (uint##bits##_t)guide->centre : 0;          \
         const uint32_t log2 = guide->log2;                                                     \
         uint##bits##_t larger = distance > centre ? distance : centre;                         \
         uint##bits##_t from = larger - (distance < centre ? distance : centre);                \
         uint##bits##_t least = (uint##bits##_t)1 << (log2 + guide->unit);                      \
-        uint32_t shift = bits - 1 - log2 - (uint32_t)leading_zeros(from | least);              \
+        uint32_t shift = cpu_exponent##bits(counts_zeros, from | least) - log2;                \
         uint32_t bucket = (shift << log2) + (uint32_t)(from >> shift) - (guide->unit << log2); \
         return is_centred && larger == centre ? bucket + guide->side : bucket;                 \
     }
-CPU_GUIDE_DEFINE_BUCKET(32, __builtin_clz)
-CPU_GUIDE_DEFINE_BUCKET(64, __builtin_clzll)
+CPU_GUIDE_DEFINE_BUCKET(32)
+CPU_GUIDE_DEFINE_BUCKET(64)
 
 /*
  * X(name, type, bits of distances as elements have them, bits of those within the bins, room of
@@ -77,20 +79,21 @@ CPU_GUIDE_DEFINE_BUCKET(64, __builtin_clzll)
 CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_DISTANCE)
 
 /* Makes the keys of elements of a type: of equal buckets, or of others. */
-#define CPU_GUIDE_DEFINE_EVEN(name, ctype, word_bits, bits, room)                            \
-    CPU_GUIDE_INLINE void cpu_guide_even_##name(const struct cpu_guide *guide, bool swapped, \
-                                                const void *elements, size_t count,          \
-                                                struct cpu_guide_places *places)             \
-    {                                                                                        \
-        const struct cpu_guide local = *guide; /* no store to places can change it */        \
-        for (size_t i = 0; i < count; i++) {                                                 \
-            uint##word_bits##_t distance =                                                   \
-                cpu_guide_distance_##name(&local, swapped, elements, i);                     \
-            bool is_above = distance <= (uint##word_bits##_t)local.limit;                    \
-            uint##bits##_t other = (uint##bits##_t)(is_above ? local.above : local.below);   \
-            uint##bits##_t key = (uint##bits##_t)(distance + local.offset);                  \
-            places->room[i] = distance <= (uint##word_bits##_t)local.clamp ? key : other;    \
-        }                                                                                    \
+#define CPU_GUIDE_DEFINE_EVEN(name, ctype, word_bits, bits, room)                                 \
+    CPU_GUIDE_INLINE void cpu_guide_even_##name(const struct cpu_guide *guide, bool counts_zeros, \
+                                                bool swapped, const void *elements, size_t count, \
+                                                struct cpu_guide_places *places)                  \
+    {                                                                                             \
+        (void)counts_zeros;                    /* as of other keys */                             \
+        const struct cpu_guide local = *guide; /* no store to places can change it */             \
+        for (size_t i = 0; i < count; i++) {                                                      \
+            uint##word_bits##_t distance =                                                        \
+                cpu_guide_distance_##name(&local, swapped, elements, i);                          \
+            bool is_above = distance <= (uint##word_bits##_t)local.limit;                         \
+            uint##bits##_t other = (uint##bits##_t)(is_above ? local.above : local.below);        \
+            uint##bits##_t key = (uint##bits##_t)(distance + local.offset);                       \
+            places->room[i] = distance <= (uint##word_bits##_t)local.clamp ? key : other;         \
+        }                                                                                         \
     }
 CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_EVEN)
 
@@ -111,16 +114,17 @@ CPU_GUIDE_INLINE void cpu_guide_put64(struct cpu_guide_places *places, size_t i,
 }
 
 #define CPU_GUIDE_DEFINE_UNEVEN(name, ctype, word_bits, bits, room)                               \
-    CPU_GUIDE_INLINE void cpu_guide_loop_##name(const struct cpu_guide *guide, bool is_centred,   \
-                                                bool swapped, const void *elements, size_t count, \
+    CPU_GUIDE_INLINE void cpu_guide_loop_##name(const struct cpu_guide *guide, bool counts_zeros, \
+                                                bool is_centred, bool swapped,                    \
+                                                const void *elements, size_t count,               \
                                                 struct cpu_guide_places *places)                  \
     {                                                                                             \
         const struct cpu_guide local = *guide; /* no store to places can change it */             \
         for (size_t i = 0; i < count; i++) {                                                      \
             uint##word_bits##_t distance =                                                        \
                 cpu_guide_distance_##name(&local, swapped, elements, i);                          \
-            uint32_t bucket =                                                                     \
-                cpu_guide_bucket##bits(&local, is_centred, (uint##bits##_t)distance);             \
+            uint32_t bucket = cpu_guide_bucket##bits(&local, counts_zeros, is_centred,            \
+                                                     (uint##bits##_t)distance);                   \
             if (distance > (uint##word_bits##_t)local.last)                                       \
                 bucket = 2 * local.side + 1;                                                      \
             if (distance > (uint##word_bits##_t)local.limit)                                      \
@@ -128,28 +132,29 @@ CPU_GUIDE_INLINE void cpu_guide_put64(struct cpu_guide_places *places, size_t i,
             cpu_guide_put##bits(places, i, bucket, (uint##bits##_t)distance);                     \
         }                                                                                         \
     }                                                                                             \
-    CPU_GUIDE_INLINE void cpu_guide_uneven_##name(const struct cpu_guide *guide, bool swapped,    \
+    CPU_GUIDE_INLINE void cpu_guide_uneven_##name(const struct cpu_guide *guide,                  \
+                                                  bool counts_zeros, bool swapped,                \
                                                   const void *elements, size_t count,             \
                                                   struct cpu_guide_places *places)                \
     {                                                                                             \
         if (guide->centre > 0 && swapped)                                                         \
-            cpu_guide_loop_##name(guide, true, true, elements, count, places);                    \
+            cpu_guide_loop_##name(guide, counts_zeros, true, true, elements, count, places);      \
         else if (guide->centre > 0)                                                               \
-            cpu_guide_loop_##name(guide, true, false, elements, count, places);                   \
+            cpu_guide_loop_##name(guide, counts_zeros, true, false, elements, count, places);     \
         else if (swapped)                                                                         \
-            cpu_guide_loop_##name(guide, false, true, elements, count, places);                   \
+            cpu_guide_loop_##name(guide, counts_zeros, false, true, elements, count, places);     \
         else                                                                                      \
-            cpu_guide_loop_##name(guide, false, false, elements, count, places);                  \
+            cpu_guide_loop_##name(guide, counts_zeros, false, false, elements, count, places);    \
     }
 CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_UNEVEN)
 
 /* Wrapped for each instruction set, and the tables of them. */
-#define CPU_GUIDE_WRAP(isa, target, name)                                                    \
-    target static void cpu_guide_##name##_##isa(const struct cpu_guide *guide, bool swapped, \
-                                                const void *elements, size_t count,          \
-                                                struct cpu_guide_places *places)             \
-    {                                                                                        \
-        cpu_guide_##name(guide, swapped, elements, count, places);                           \
+#define CPU_GUIDE_WRAP(isa, target, name)                                                     \
+    target static void cpu_guide_##name##_##isa(const struct cpu_guide *guide, bool swapped,  \
+                                                const void *elements, size_t count,           \
+                                                struct cpu_guide_places *places)              \
+    {                                                                                         \
+        cpu_guide_##name(guide, CPU_ISA_COUNTS_ZEROS(isa), swapped, elements, count, places); \
     }
 #define CPU_GUIDE_DEFINE(id, name, ctype)         \
     CPU_ISA_VARIANTS(CPU_GUIDE_WRAP, even_##name) \
@@ -401,7 +406,7 @@ static uint64_t cpu_guide_bucket(const struct cpu_guide *guide, bool is_centred,
     uint64_t key = distance + guide->offset;
 
     if (!guide->is_even)
-        return cpu_guide_bucket64(guide, is_centred, distance);
+        return cpu_guide_bucket64(guide, true, is_centred, distance);
     return (guide->keys == CPU_GUIDE_NARROW ? (uint32_t)key : key) >> guide->shift;
 }
 
@@ -459,7 +464,7 @@ static bool cpu_guide_set_shape(struct cpu_guide *guide, const struct cpu_guide_
     guide->unit = shape->is_even && digits > shape->log2 + 1 ? digits - shape->log2 - 1 : 0;
     guide->centre = shape->centre;
     guide->side = 0;
-    guide->side = cpu_guide_bucket64(guide, true, reach == right ? guide->last : 0) + 1;
+    guide->side = cpu_guide_bucket64(guide, true, true, reach == right ? guide->last : 0) + 1;
     return guide->side <= cpu_guide_side_max(guide, shape);
 }
 

@@ -39,6 +39,17 @@
 #define CPU_ISA_VARIANTS(X, ...) X(plain, , __VA_ARGS__)
 #endif
 
+/* Whether vectors' leading zeros are counted there, or it is for scalar code: (name) -> bool. */
+#define CPU_ISA_COUNTS_ZEROS(name)       CPU_ISA_COUNTS_ZEROS_##name
+#define CPU_ISA_COUNTS_ZEROS_avx512vbmi2 true
+#define CPU_ISA_COUNTS_ZEROS_avx512      true
+#define CPU_ISA_COUNTS_ZEROS_avx2        false
+#if defined(__x86_64__)
+#define CPU_ISA_COUNTS_ZEROS_plain false
+#else
+#define CPU_ISA_COUNTS_ZEROS_plain true
+#endif
+
 enum cpu_isa {
 #define CPU_ISA_ENUM(id, name) CPU_ISA_##id,
     CPU_ISAS(CPU_ISA_ENUM)
