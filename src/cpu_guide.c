@@ -31,20 +31,36 @@
 /*
  * The bucket of a distance from the lowest value, in words of 32 and of 64 bits. Below the centre
  * it is one of the second side, as is the centre's own. `is_centred`: the centre may be above 0.
+ * It is computed by floats if these are for words of so many bits; the unit is 1 then, as it is of
+ * unequal buckets.
  */
-#define CPU_GUIDE_DEFINE_BUCKET(bits)                                                          \
-    CPU_GUIDE_INLINE uint32_t cpu_guide_bucket##bits(const struct cpu_guide *guide,            \
-                                                     bool counts_zeros, bool is_centred,       \
-                                                     uint##bits##_t distance)                  \
-    {                                                                                          \
-        const uint##bits##_t centre = is_centred ? (uint##bits##_t)guide->centre : 0;          \
-        const uint32_t log2 = guide->log2;                                                     \
-        uint##bits##_t larger = distance > centre ? distance : centre;                         \
-        uint##bits##_t from = larger - (distance < centre ? distance : centre);                \
-        uint##bits##_t least = (uint##bits##_t)1 << (log2 + guide->unit);                      \
-        uint32_t shift = cpu_exponent##bits(counts_zeros, from | least) - log2;                \
-        uint32_t bucket = (shift << log2) + (uint32_t)(from >> shift) - (guide->unit << log2); \
-        return is_centred && larger == centre ? bucket + guide->side : bucket;                 \
+#define CPU_GUIDE_DEFINE_BUCKET(bits)                                                      \
+    CPU_GUIDE_INLINE uint32_t cpu_guide_count##bits(const struct cpu_guide *guide,         \
+                                                    uint##bits##_t from)                   \
+    {                                                                                      \
+        uint##bits##_t least = (uint##bits##_t)1 << (guide->log2 + guide->unit);           \
+        uint32_t shift = cpu_exponent##bits(true, from | least) - guide->log2;             \
+        return ((shift - guide->unit) << guide->log2) + (uint32_t)(from >> shift);         \
+    }                                                                                      \
+    CPU_GUIDE_INLINE uint32_t cpu_guide_round##bits(const struct cpu_guide *guide,         \
+                                                    uint##bits##_t from)                   \
+    {                                                                                      \
+        const uint32_t log2 = guide->log2;                                                 \
+        const uint32_t first = (CPU_EXPONENT_BIAS##bits + log2 - 1) << log2;               \
+        uint##bits##_t digits =                                                            \
+            cpu_exponent_float##bits(from) >> (CPU_EXPONENT_DIGITS##bits - log2);          \
+        return from >> (log2 + 1) == 0 ? (uint32_t)from : (uint32_t)digits - first;        \
+    }                                                                                      \
+    CPU_GUIDE_INLINE uint32_t cpu_guide_bucket##bits(const struct cpu_guide *guide,        \
+                                                     unsigned float_bits, bool is_centred, \
+                                                     uint##bits##_t distance)              \
+    {                                                                                      \
+        const uint##bits##_t centre = is_centred ? (uint##bits##_t)guide->centre : 0;      \
+        uint##bits##_t larger = distance > centre ? distance : centre;                     \
+        uint##bits##_t from = larger - (distance < centre ? distance : centre);            \
+        uint32_t bucket = bits > float_bits ? cpu_guide_count##bits(guide, from)           \
+                                            : cpu_guide_round##bits(guide, from);          \
+        return is_centred && larger == centre ? bucket + guide->side : bucket;             \
     }
 CPU_GUIDE_DEFINE_BUCKET(32)
 CPU_GUIDE_DEFINE_BUCKET(64)
@@ -79,21 +95,22 @@ CPU_GUIDE_DEFINE_BUCKET(64)
 CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_DISTANCE)
 
 /* Makes the keys of elements of a type: of equal buckets, or of others. */
-#define CPU_GUIDE_DEFINE_EVEN(name, ctype, word_bits, bits, room)                                 \
-    CPU_GUIDE_INLINE void cpu_guide_even_##name(const struct cpu_guide *guide, bool counts_zeros, \
-                                                bool swapped, const void *elements, size_t count, \
-                                                struct cpu_guide_places *places)                  \
-    {                                                                                             \
-        (void)counts_zeros;                    /* as of other keys */                             \
-        const struct cpu_guide local = *guide; /* no store to places can change it */             \
-        for (size_t i = 0; i < count; i++) {                                                      \
-            uint##word_bits##_t distance =                                                        \
-                cpu_guide_distance_##name(&local, swapped, elements, i);                          \
-            bool is_above = distance <= (uint##word_bits##_t)local.limit;                         \
-            uint##bits##_t other = (uint##bits##_t)(is_above ? local.above : local.below);        \
-            uint##bits##_t key = (uint##bits##_t)(distance + local.offset);                       \
-            places->room[i] = distance <= (uint##word_bits##_t)local.clamp ? key : other;         \
-        }                                                                                         \
+#define CPU_GUIDE_DEFINE_EVEN(name, ctype, word_bits, bits, room)                          \
+    CPU_GUIDE_INLINE void cpu_guide_even_##name(const struct cpu_guide *guide,             \
+                                                unsigned float_bits, bool swapped,         \
+                                                const void *elements, size_t count,        \
+                                                struct cpu_guide_places *places)           \
+    {                                                                                      \
+        (void)float_bits;                      /* as of other keys */                      \
+        const struct cpu_guide local = *guide; /* no store to places can change it */      \
+        for (size_t i = 0; i < count; i++) {                                               \
+            uint##word_bits##_t distance =                                                 \
+                cpu_guide_distance_##name(&local, swapped, elements, i);                   \
+            bool is_above = distance <= (uint##word_bits##_t)local.limit;                  \
+            uint##bits##_t other = (uint##bits##_t)(is_above ? local.above : local.below); \
+            uint##bits##_t key = (uint##bits##_t)(distance + local.offset);                \
+            places->room[i] = distance <= (uint##word_bits##_t)local.clamp ? key : other;  \
+        }                                                                                  \
     }
 CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_EVEN)
 
@@ -114,17 +131,17 @@ CPU_GUIDE_INLINE void cpu_guide_put64(struct cpu_guide_places *places, size_t i,
 }
 
 #define CPU_GUIDE_DEFINE_UNEVEN(name, ctype, word_bits, bits, room)                               \
-    CPU_GUIDE_INLINE void cpu_guide_loop_##name(const struct cpu_guide *guide, bool counts_zeros, \
-                                                bool is_centred, bool swapped,                    \
-                                                const void *elements, size_t count,               \
+    CPU_GUIDE_INLINE void cpu_guide_loop_##name(const struct cpu_guide *guide,                    \
+                                                unsigned float_bits, bool is_centred,             \
+                                                bool swapped, const void *elements, size_t count, \
                                                 struct cpu_guide_places *places)                  \
     {                                                                                             \
         const struct cpu_guide local = *guide; /* no store to places can change it */             \
         for (size_t i = 0; i < count; i++) {                                                      \
             uint##word_bits##_t distance =                                                        \
                 cpu_guide_distance_##name(&local, swapped, elements, i);                          \
-            uint32_t bucket = cpu_guide_bucket##bits(&local, counts_zeros, is_centred,            \
-                                                     (uint##bits##_t)distance);                   \
+            uint32_t bucket =                                                                     \
+                cpu_guide_bucket##bits(&local, float_bits, is_centred, (uint##bits##_t)distance); \
             if (distance > (uint##word_bits##_t)local.last)                                       \
                 bucket = 2 * local.side + 1;                                                      \
             if (distance > (uint##word_bits##_t)local.limit)                                      \
@@ -133,28 +150,28 @@ CPU_GUIDE_INLINE void cpu_guide_put64(struct cpu_guide_places *places, size_t i,
         }                                                                                         \
     }                                                                                             \
     CPU_GUIDE_INLINE void cpu_guide_uneven_##name(const struct cpu_guide *guide,                  \
-                                                  bool counts_zeros, bool swapped,                \
+                                                  unsigned float_bits, bool swapped,              \
                                                   const void *elements, size_t count,             \
                                                   struct cpu_guide_places *places)                \
     {                                                                                             \
         if (guide->centre > 0 && swapped)                                                         \
-            cpu_guide_loop_##name(guide, counts_zeros, true, true, elements, count, places);      \
+            cpu_guide_loop_##name(guide, float_bits, true, true, elements, count, places);        \
         else if (guide->centre > 0)                                                               \
-            cpu_guide_loop_##name(guide, counts_zeros, true, false, elements, count, places);     \
+            cpu_guide_loop_##name(guide, float_bits, true, false, elements, count, places);       \
         else if (swapped)                                                                         \
-            cpu_guide_loop_##name(guide, counts_zeros, false, true, elements, count, places);     \
+            cpu_guide_loop_##name(guide, float_bits, false, true, elements, count, places);       \
         else                                                                                      \
-            cpu_guide_loop_##name(guide, counts_zeros, false, false, elements, count, places);    \
+            cpu_guide_loop_##name(guide, float_bits, false, false, elements, count, places);      \
     }
 CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_UNEVEN)
 
 /* Wrapped for each instruction set, and the tables of them. */
-#define CPU_GUIDE_WRAP(isa, target, name)                                                     \
-    target static void cpu_guide_##name##_##isa(const struct cpu_guide *guide, bool swapped,  \
-                                                const void *elements, size_t count,           \
-                                                struct cpu_guide_places *places)              \
-    {                                                                                         \
-        cpu_guide_##name(guide, CPU_ISA_COUNTS_ZEROS(isa), swapped, elements, count, places); \
+#define CPU_GUIDE_WRAP(isa, target, name)                                                    \
+    target static void cpu_guide_##name##_##isa(const struct cpu_guide *guide, bool swapped, \
+                                                const void *elements, size_t count,          \
+                                                struct cpu_guide_places *places)             \
+    {                                                                                        \
+        cpu_guide_##name(guide, CPU_ISA_FLOAT_BITS(isa), swapped, elements, count, places);  \
     }
 #define CPU_GUIDE_DEFINE(id, name, ctype)         \
     CPU_ISA_VARIANTS(CPU_GUIDE_WRAP, even_##name) \
@@ -180,8 +197,8 @@ static cpu_guide_place_function *cpu_guide_choose_place(unsigned type, bool is_e
 
 /*
  * Whether it is quicker than computing the bin, which takes ns a value (Zen 4), counting included:
- * edges 2.4 to 3.9, looked up 0.5 to 0.8; log10 of 64 bits 1.8, 1.1, but 0.85 of 32 bits; bins of
- * one width are computed in 0.6, but without AVX-512 in 1.1 and more.
+ * edges 2.4 to 3.9, looked up 0.5 to 0.8; log10 of 64 bits 1.8, 1.1, but 0.85 of 32 bits with AVX2,
+ * and without 4.0; bins of one width are computed in 0.6, but without AVX-512 in 1.1 and more.
  */
 static bool cpu_guide_is_wanted(const struct job *job)
 {
@@ -190,6 +207,8 @@ static bool cpu_guide_is_wanted(const struct job *job)
     case BINNING_EDGES:
     case BINNING_LOG10_64:
         return true;
+    case BINNING_LOG10_32:
+        return cpu_isa_best() == CPU_ISA_PLAIN;
     case BINNING_SCALED32:
     case BINNING_SCALED64:
     case BINNING_SCALED128:
@@ -406,7 +425,7 @@ static uint64_t cpu_guide_bucket(const struct cpu_guide *guide, bool is_centred,
     uint64_t key = distance + guide->offset;
 
     if (!guide->is_even)
-        return cpu_guide_bucket64(guide, true, is_centred, distance);
+        return cpu_guide_bucket64(guide, 0, is_centred, distance);
     return (guide->keys == CPU_GUIDE_NARROW ? (uint32_t)key : key) >> guide->shift;
 }
 
@@ -464,7 +483,7 @@ static bool cpu_guide_set_shape(struct cpu_guide *guide, const struct cpu_guide_
     guide->unit = shape->is_even && digits > shape->log2 + 1 ? digits - shape->log2 - 1 : 0;
     guide->centre = shape->centre;
     guide->side = 0;
-    guide->side = cpu_guide_bucket64(guide, true, true, reach == right ? guide->last : 0) + 1;
+    guide->side = cpu_guide_bucket64(guide, 0, true, reach == right ? guide->last : 0) + 1;
     return guide->side <= cpu_guide_side_max(guide, shape);
 }
 

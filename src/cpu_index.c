@@ -10,93 +10,207 @@
 
 #define CPU_INDEX_INLINE static inline __attribute__((always_inline))
 
+/* How quotients of 64 bits, of multiples, are computed. */
+enum cpu_index_quotients {
+    CPU_INDEX_DEFINED, /* as binning.h does */
+    CPU_INDEX_EXACT,   /* of doubles, */
+    CPU_INDEX_NEARLY,  /* which are rounded */
+};
+
+/* What a loop is made for: constants. */
+struct cpu_index_shape {
+    enum binning_form form;
+    enum cpu_index_quotients quotients;
+    unsigned float_bits; /* CPU_ISA_FLOAT_BITS */
+    unsigned bytes;      /* of elements, */
+    bool is_signed;      /* which compare as that, */
+    bool swapped;        /* and are in the other byte order */
+};
+
+/* What bins are computed with. */
+struct cpu_index_terms {
+    struct binning binning; /* a copy: no store to indexes can change it */
+    double reciprocal;      /* multiples: 1 / W and very little more */
+    double most;            /* what greater quotients are taken for, which have no bin */
+    uint64_t signs;         /* all ones if it is magnitudes that are divided, or else 0; */
+    uint64_t base;          /* what is to be subtracted from them, */
+    uint64_t first;         /* and from quotients */
+};
+
+/*
+ * All bins together are less wide than this if quotients are exact. Else the widest bins that
+ * doubles do for, and the narrowest if magnitudes are divided: those have quotients below 2^30.
+ */
+#define CPU_INDEX_EXACT_END ((__int128)1 << 50)
+#define CPU_INDEX_WIDTH_MAX ((uint64_t)1 << 61)
+#define CPU_INDEX_WIDTH_MIN ((uint64_t)1 << 33)
+
+/* Adds the terms of multiples for elements of values min <= v < limit. Returns how to divide. */
+static enum cpu_index_quotients cpu_index_add_multiples(struct cpu_index_terms *terms, __int128 min,
+                                                        __int128 limit)
+{
+    const uint64_t width = terms->binning.divisor;
+    const uint32_t bins = terms->binning.bins;
+    const __int128 first = (int64_t)terms->binning.low;
+    const bool is_within = first * width >= min && (first + bins) * width <= limit;
+    const bool is_exact = is_within && (__int128)bins * width < CPU_INDEX_EXACT_END;
+
+    terms->reciprocal = 1 / (double)width * (1 + 0x1p-52);
+    terms->most = is_exact ? bins : INT32_MAX;
+    terms->signs = min < 0 && !is_within ? UINT64_MAX : 0;
+    terms->base = is_within ? (uint64_t)(first * width) : 0;
+    terms->first = is_within ? 0 : (uint64_t)first;
+    if (is_exact)
+        return CPU_INDEX_EXACT;
+    return width <= CPU_INDEX_WIDTH_MAX && (is_within || width >= CPU_INDEX_WIDTH_MIN)
+               ? CPU_INDEX_NEARLY
+               : CPU_INDEX_DEFINED;
+}
+
+/*
+ * The bin of a value among multiples of a width of at least 2. The quotient is exact: that of
+ * numbers below 2^32, to which 1 / W and rounding add less than 2^-50 of it, is less than 1 / W
+ * below the next number, or a number. `is_signed`: the value as a word of 32 bits is.
+ */
+CPU_INDEX_INLINE uint32_t cpu_index_multiple32(const struct cpu_index_terms *terms, bool is_signed,
+                                               uint32_t value)
+{
+    const uint32_t bins = terms->binning.bins;
+    const uint32_t sign = is_signed ? 0 - (value >> 31) : 0;
+    const uint32_t magnitude = value ^ sign;
+    const double number = is_signed ? (double)(int32_t)magnitude
+                                    : (double)(int32_t)(magnitude ^ (uint32_t)1 << 31) + 0x1p31;
+    const uint32_t quotient = (uint32_t)(int32_t)(number * terms->reciprocal);
+    const uint32_t bin = (quotient ^ sign) - (uint32_t)terms->binning.low;
+    return bin < bins ? bin : bins;
+}
+
+/*
+ * The same of a value of 64 bits. Exact quotients are so of numbers below 2^50, as above. Of others
+ * doubles have not all digits: quotients are rounded, and the remainder tells whether that was up.
+ */
+CPU_INDEX_INLINE uint32_t cpu_index_multiple64(const struct cpu_index_terms *terms,
+                                               struct cpu_index_shape shape, uint64_t value)
+{
+    const bool is_exact = shape.quotients == CPU_INDEX_EXACT;
+    const uint32_t bins = terms->binning.bins;
+    const uint64_t sign = shape.is_signed && !is_exact ? (0 - (value >> 63)) & terms->signs : 0;
+    const uint64_t x = (value ^ sign) - terms->base;
+    const double number = shape.float_bits == 0 ? (double)x : cpu_exponent_double(x).number;
+    const double scaled = number * terms->reciprocal;
+    const double estimate = scaled < terms->most ? scaled : terms->most;
+
+    if (is_exact)
+        return (uint32_t)(int32_t)estimate;
+    const union cpu_exponent_double rounded = {.number = estimate + 0x1p52};
+    const uint64_t guess = rounded.bits & UINT32_MAX;
+    const int64_t rest = (int64_t)(x - guess * terms->binning.divisor);
+    const uint64_t quotient = guess - (uint64_t)(rest < 0);
+    const uint32_t bin = (uint32_t)((quotient ^ sign) - terms->first);
+    return bin < bins ? bin : bins;
+}
+
 /* The bin of a value in powers of 2, in words that have it. */
-#define CPU_INDEX_DEFINE_LOG2(bits)                                                            \
-    CPU_INDEX_INLINE uint32_t cpu_index_log2_##bits(uint32_t zero, bool counts_zeros,          \
-                                                    bool is_signed, uint##bits##_t value)      \
-    {                                                                                          \
-        const uint##bits##_t sign = is_signed ? 0 - (value >> (bits - 1)) : 0;                 \
-        const uint##bits##_t magnitude = (value ^ sign) - sign;                                \
-        const uint32_t digits = cpu_exponent##bits(counts_zeros, magnitude) + (magnitude > 0); \
-        return zero + ((digits ^ (uint32_t)sign) - (uint32_t)sign);                            \
+#define CPU_INDEX_DEFINE_LOG2(bits)                                                               \
+    CPU_INDEX_INLINE uint32_t cpu_index_log2_##bits(const struct cpu_index_terms *terms,          \
+                                                    unsigned float_bits, bool is_signed,          \
+                                                    uint##bits##_t value)                         \
+    {                                                                                             \
+        const uint##bits##_t sign = is_signed ? 0 - (value >> (bits - 1)) : 0;                    \
+        const uint##bits##_t magnitude = (value ^ sign) - sign;                                   \
+        const uint32_t digits = cpu_exponent##bits(float_bits == 0, magnitude) + (magnitude > 0); \
+        return terms->binning.zero + ((digits ^ (uint32_t)sign) - (uint32_t)sign);                \
     }
 CPU_INDEX_DEFINE_LOG2(32)
 CPU_INDEX_DEFINE_LOG2(64)
 
 /*
- * For each element type: the loop, with form and byte order as constants so that it becomes
- * straight vector code, and the choice among its variants.
+ * The bin of an element as a key (element.h): as binning_index has it, but computed otherwise where
+ * compilers make no vector code of that, or slow one.
  */
-#define CPU_INDEX_DEFINE_LOOP(id, name, ctype)                                                     \
-    CPU_INDEX_INLINE size_t cpu_index_loop_##name(const struct binning *binning,                   \
-                                                  enum binning_form form, bool swapped,            \
-                                                  const void *elements, size_t count,              \
-                                                  uint32_t *indexes)                               \
-    {                                                                                              \
-        const struct binning local = *binning; /* no store to indexes can change it */             \
-        const char *bytes = elements;                                                              \
-        uint32_t outside = 0;                                                                      \
-        for (size_t i = 0; i < count; i++) {                                                       \
-            ctype value;                                                                           \
-            memcpy(&value, bytes + i * sizeof value, sizeof value);                                \
-            if (swapped)                                                                           \
-                value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);               \
-            uint32_t index = binning_index(&local, form, (uint64_t)(int64_t)value);                \
-            indexes[i] = index;                                                                    \
-            outside += index >= local.bins;                                                        \
-        }                                                                                          \
-        return outside;                                                                            \
-    }                                                                                              \
-    CPU_INDEX_INLINE size_t cpu_index_log2_##name(const struct binning *binning,                   \
-                                                  bool counts_zeros, bool swapped,                 \
-                                                  const void *elements, size_t count,              \
-                                                  uint32_t *indexes)                               \
-    {                                                                                              \
-        const uint32_t zero = binning->zero;                                                       \
-        const char *bytes = elements;                                                              \
-        for (size_t i = 0; i < count; i++) {                                                       \
-            ctype value;                                                                           \
-            memcpy(&value, bytes + i * sizeof value, sizeof value);                                \
-            if (swapped)                                                                           \
-                value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);               \
-            indexes[i] =                                                                           \
-                sizeof value > 4                                                                   \
-                    ? cpu_index_log2_64(zero, counts_zeros, (ctype)-1 < (ctype)1, (uint64_t)value) \
-                    : cpu_index_log2_32(zero, counts_zeros, (ctype)-1 < (ctype)1,                  \
-                                        (uint32_t)value);                                          \
-        }                                                                                          \
-        return 0;                                                                                  \
-    }                                                                                              \
-    CPU_INDEX_INLINE size_t cpu_index_##name(const struct binning *binning, bool counts_zeros,     \
-                                             bool swapped, const void *elements, size_t count,     \
-                                             uint32_t *indexes)                                    \
-    {                                                                                              \
-        bool swap = swapped && sizeof(ctype) > 1;                                                  \
-        switch (binning->form) {                                                                   \
-            CPU_INDEX_CASE(name, BINNING_UNIT32)                                                   \
-            CPU_INDEX_CASE(name, BINNING_UNIT64)                                                   \
-            CPU_INDEX_CASE(name, BINNING_SCALED32)                                                 \
-            CPU_INDEX_CASE(name, BINNING_SCALED64)                                                 \
-            CPU_INDEX_CASE(name, BINNING_SCALED128)                                                \
-            CPU_INDEX_CASE(name, BINNING_MULTIPLES32)                                              \
-            CPU_INDEX_CASE(name, BINNING_MULTIPLES64)                                              \
-        case BINNING_LOG2:                                                                         \
-            return swap ? cpu_index_log2_##name(binning, counts_zeros, true, elements, count,      \
-                                                indexes)                                           \
-                        : cpu_index_log2_##name(binning, counts_zeros, false, elements, count,     \
-                                                indexes);                                          \
-            CPU_INDEX_CASE(name, BINNING_LOG10_32)                                                 \
-            CPU_INDEX_CASE(name, BINNING_LOG10_64)                                                 \
-            CPU_INDEX_CASE(name, BINNING_EDGES_FEW)                                                \
-            CPU_INDEX_CASE(name, BINNING_EDGES)                                                    \
-        }                                                                                          \
-        __builtin_unreachable();                                                                   \
+CPU_INDEX_INLINE uint32_t cpu_index_bin(const struct cpu_index_terms *terms,
+                                        struct cpu_index_shape shape, uint64_t key)
+{
+    if (shape.form == BINNING_MULTIPLES32)
+        return cpu_index_multiple32(terms, shape.is_signed || shape.bytes < 4, (uint32_t)key);
+    if (shape.form == BINNING_MULTIPLES64 && shape.quotients != CPU_INDEX_DEFINED)
+        return cpu_index_multiple64(terms, shape, key);
+    if (shape.form == BINNING_LOG2 && shape.bytes <= 4)
+        return cpu_index_log2_32(terms, shape.float_bits, shape.is_signed, (uint32_t)key);
+    if (shape.form == BINNING_LOG2)
+        return cpu_index_log2_64(terms, shape.float_bits, shape.is_signed, key);
+    return binning_index(&terms->binning, shape.form, key);
+}
+
+/*
+ * For each element type: the loop, to be inlined with a constant for each form and byte order so
+ * that it becomes straight vector code, and the choice among these.
+ */
+#define CPU_INDEX_DEFINE_LOOP(id, name, ctype)                                                   \
+    CPU_INDEX_INLINE size_t cpu_index_loop_##name(const struct cpu_index_terms *terms,           \
+                                                  struct cpu_index_shape shape,                  \
+                                                  const void *elements, size_t count,            \
+                                                  uint32_t *indexes)                             \
+    {                                                                                            \
+        const struct cpu_index_terms local = *terms;                                             \
+        const char *bytes = elements;                                                            \
+        uint32_t outside = 0;                                                                    \
+        for (size_t i = 0; i < count; i++) {                                                     \
+            ctype value;                                                                         \
+            memcpy(&value, bytes + i * sizeof value, sizeof value);                              \
+            if (shape.swapped)                                                                   \
+                value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);             \
+            uint32_t index = cpu_index_bin(&local, shape, (uint64_t)(int64_t)value);             \
+            indexes[i] = index;                                                                  \
+            outside += index >= local.binning.bins;                                              \
+        }                                                                                        \
+        return outside;                                                                          \
+    }                                                                                            \
+    CPU_INDEX_INLINE size_t cpu_index_##name(const struct binning *binning, unsigned float_bits, \
+                                             bool swapped, const void *elements, size_t count,   \
+                                             uint32_t *indexes)                                  \
+    {                                                                                            \
+        const __int128 values = (__int128)1 << 8 * sizeof(ctype);                                \
+        const bool is_signed = (ctype)-1 < (ctype)1;                                             \
+        const __int128 min = is_signed ? -values / 2 : 0;                                        \
+        const bool swap = swapped && sizeof(ctype) > 1;                                          \
+        struct cpu_index_terms terms = {.binning = *binning};                                    \
+        enum cpu_index_quotients quotients = CPU_INDEX_DEFINED;                                  \
+        if (binning->form == BINNING_MULTIPLES32 || binning->form == BINNING_MULTIPLES64)        \
+            quotients = cpu_index_add_multiples(&terms, min, min + values);                      \
+        switch (binning->form) {                                                                 \
+            CPU_INDEX_CASE(name, ctype, BINNING_UNIT32)                                          \
+            CPU_INDEX_CASE(name, ctype, BINNING_UNIT64)                                          \
+            CPU_INDEX_CASE(name, ctype, BINNING_SCALED32)                                        \
+            CPU_INDEX_CASE(name, ctype, BINNING_SCALED64)                                        \
+            CPU_INDEX_CASE(name, ctype, BINNING_SCALED128)                                       \
+            CPU_INDEX_CASE(name, ctype, BINNING_MULTIPLES32)                                     \
+        case BINNING_MULTIPLES64:                                                                \
+            if (quotients == CPU_INDEX_EXACT && float_bits != 32)                                \
+                return CPU_INDEX_RUN(name, ctype, BINNING_MULTIPLES64, CPU_INDEX_EXACT);         \
+            if (quotients == CPU_INDEX_NEARLY && float_bits != 32)                               \
+                return CPU_INDEX_RUN(name, ctype, BINNING_MULTIPLES64, CPU_INDEX_NEARLY);        \
+            return CPU_INDEX_RUN(name, ctype, BINNING_MULTIPLES64, CPU_INDEX_DEFINED);           \
+            CPU_INDEX_CASE(name, ctype, BINNING_LOG2)                                            \
+            CPU_INDEX_CASE(name, ctype, BINNING_LOG10_32)                                        \
+            CPU_INDEX_CASE(name, ctype, BINNING_LOG10_64)                                        \
+            CPU_INDEX_CASE(name, ctype, BINNING_EDGES_FEW)                                       \
+            CPU_INDEX_CASE(name, ctype, BINNING_EDGES)                                           \
+        }                                                                                        \
+        __builtin_unreachable();                                                                 \
     }
 
-#define CPU_INDEX_CASE(name, form)                                                         \
-    case form:                                                                             \
-        return swap ? cpu_index_loop_##name(binning, form, true, elements, count, indexes) \
-                    : cpu_index_loop_##name(binning, form, false, elements, count, indexes);
+#define CPU_INDEX_CASE(name, ctype, form) \
+    case form:                            \
+        return CPU_INDEX_RUN(name, ctype, form, CPU_INDEX_DEFINED);
+
+#define CPU_INDEX_SHAPE(ctype, form, quotients, swapped) \
+    ((struct cpu_index_shape){form, quotients, float_bits, sizeof(ctype), is_signed, swapped})
+#define CPU_INDEX_RUN(name, ctype, form, quotients)                                                \
+    (swap ? cpu_index_loop_##name(&terms, CPU_INDEX_SHAPE(ctype, form, quotients, true), elements, \
+                                  count, indexes)                                                  \
+          : cpu_index_loop_##name(&terms, CPU_INDEX_SHAPE(ctype, form, quotients, false),          \
+                                  elements, count, indexes))
 
 ELEMENT_TYPES(CPU_INDEX_DEFINE_LOOP)
 
@@ -106,7 +220,7 @@ ELEMENT_TYPES(CPU_INDEX_DEFINE_LOOP)
                                                   const void *elements, size_t count,          \
                                                   uint32_t *indexes)                           \
     {                                                                                          \
-        return cpu_index_##name(binning, CPU_ISA_COUNTS_ZEROS(isa), swapped, elements, count,  \
+        return cpu_index_##name(binning, CPU_ISA_FLOAT_BITS(isa), swapped, elements, count,    \
                                 indexes);                                                      \
     }
 #define CPU_INDEX_DEFINE(id, name, ctype) CPU_ISA_VARIANTS(CPU_INDEX_WRAP, name)

@@ -39,15 +39,18 @@
 #define CPU_ISA_VARIANTS(X, ...) X(plain, , __VA_ARGS__)
 #endif
 
-/* Whether vectors' leading zeros are counted there, or it is for scalar code: (name) -> bool. */
-#define CPU_ISA_COUNTS_ZEROS(name)       CPU_ISA_COUNTS_ZEROS_##name
-#define CPU_ISA_COUNTS_ZEROS_avx512vbmi2 true
-#define CPU_ISA_COUNTS_ZEROS_avx512      true
-#define CPU_ISA_COUNTS_ZEROS_avx2        false
+/*
+ * Where vectors' leading zeros cannot be counted (cpu_exponent.h): the widest words that compilers
+ * make vector code of, if there are comparisons, too; else 0.
+ */
+#define CPU_ISA_FLOAT_BITS(name)       CPU_ISA_FLOAT_BITS_##name
+#define CPU_ISA_FLOAT_BITS_avx512vbmi2 0
+#define CPU_ISA_FLOAT_BITS_avx512      0
+#define CPU_ISA_FLOAT_BITS_avx2        64
 #if defined(__x86_64__)
-#define CPU_ISA_COUNTS_ZEROS_plain false
+#define CPU_ISA_FLOAT_BITS_plain 32
 #else
-#define CPU_ISA_COUNTS_ZEROS_plain true
+#define CPU_ISA_FLOAT_BITS_plain 0
 #endif
 
 enum cpu_isa {

@@ -84,7 +84,14 @@ static bool check_index(const __int128 *values, size_t count)
     return true;
 }
 
-static bool check_loops(const __int128 *values, size_t count)
+/* Whether a bin is the wanted one. Of windows it does not matter which side is outside. */
+static bool is_bin(uint32_t found, uint32_t wanted, bool has_sides)
+{
+    const uint32_t bins = subject.binning.bins;
+    return found == wanted || (!has_sides && found >= bins && wanted >= bins);
+}
+
+static bool check_loops(const __int128 *values, size_t count, bool has_sides)
 {
     static unsigned char bytes[VALUES_MAX * 8];
     static uint32_t found[VALUES_MAX];
@@ -102,7 +109,7 @@ static bool check_loops(const __int128 *values, size_t count)
         for (size_t i = 0; i < count; i++) {
             uint32_t wanted = defined_bin(values[i]);
             outside += wanted >= subject.binning.bins;
-            if (found[i] != wanted)
+            if (!is_bin(found[i], wanted, has_sides))
                 return note(cpu_isa_names[isa], values[i], found[i], wanted);
         }
         if (told != outside)
@@ -130,7 +137,7 @@ static bool check(const char *name, bool has_edge)
     bool right = subject.binning.bins == subject.count - 1 ||
                  note("bins", 0, subject.binning.bins, (uint32_t)subject.count - 1);
     size_t count = make_values(values);
-    right = right && check_index(values, count) && check_loops(values, count) &&
+    right = right && check_index(values, count) && check_loops(values, count, true) &&
             (!has_edge || check_edges());
     binning_destroy(&subject.binning);
     return right;
@@ -201,7 +208,6 @@ static void set_window(__int128 first, uint32_t bins, uint64_t width)
     binning_init_window(&subject.binning, &subject.element, first * (__int128)width, bins, width);
 }
 
-/* Which side is outside does not matter. */
 static bool check_window(__int128 first, uint32_t bins, uint64_t width)
 {
     static __int128 values[VALUES_MAX];
@@ -212,10 +218,30 @@ static bool check_window(__int128 first, uint32_t bins, uint64_t width)
     for (size_t i = 0; i < count; i++) {
         uint32_t wanted = defined_bin(values[i]);
         uint32_t found = binning_index(&subject.binning, subject.binning.form, (uint64_t)values[i]);
-        if (wanted < bins ? found != wanted : found < bins)
+        if (!is_bin(found, wanted, false))
             return note("value", values[i], found, wanted);
     }
-    return check_edges();
+    return check_edges() && check_loops(values, count, false);
+}
+
+/* Windows of any width, over the type's ends, over 0, or anywhere. */
+static bool check_random_windows(void)
+{
+    const __int128 min = element_min(&subject.element);
+    const __int128 limit = element_limit(&subject.element);
+    bool right = true;
+
+    for (size_t i = 0; i < 200 && right; i++) {
+        const uint64_t width = 1 + (tap_random(&state) >> tap_random(&state) % 64) / 2;
+        const uint32_t bins = 1 + (uint32_t)(tap_random(&state) % (i % 8 == 0 ? 4900 : 100));
+        const __int128 any = min + (__int128)(tap_random(&state) % (uint64_t)(limit - min - 1));
+        const __int128 place = i % 4 == 0 ? min : i % 4 == 1 ? limit : i % 4 == 2 ? 0 : any;
+        __int128 first = binning_floor(place, (__int128)width) - tap_random(&state) % bins;
+        if (width == 1 && first < min) /* of one wide none begins below the type */
+            first = min;
+        right = check_window(first, bins, width);
+    }
+    return right;
 }
 
 static void test_windows(void)
@@ -234,7 +260,8 @@ static void test_windows(void)
                      check_window(-923, 4096, 10000000000000000) &&
                      check_window(-1, 2, (uint64_t)1 << 31) && check_window(-1, 4, UINT32_MAX) &&
                      check_window(-1, 4, (uint64_t)UINT32_MAX + 1);
-        tap_ok(right, "%s: windows, also such that reach beyond 64 bits", subject.element.name);
+        tap_ok(right & check_random_windows(), "%s: windows, also such that reach beyond 64 bits",
+               subject.element.name);
     }
 }
 
