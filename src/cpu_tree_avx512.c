@@ -90,6 +90,22 @@ CPU_TREE_TARGET __m512i cpu_tree_look_up(const __m512i *table, unsigned entries,
     }
 }
 
+/*
+ * Twice how many nodes of a tree of 8 levels are to the left of paths before the last one: their 7
+ * bits in reverse, of the lower four and the upper three by tables of bytes, of which the upper
+ * ones of a lane remain 0.
+ */
+CPU_TREE_TARGET __m512i cpu_tree_columns7(__m512i paths)
+{
+    const __m512i lower = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(0, (char)128, 64, (char)192, 32, (char)160, 96, (char)224, 16, (char)144, 80,
+                      (char)208, 48, (char)176, 112, (char)240));
+    const __m512i upper =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 8, 4, 12, 2, 10, 6, 14, 0, 0, 0, 0, 0, 0, 0, 0));
+    return _mm512_or_si512(_mm512_shuffle_epi8(lower, paths),
+                           _mm512_shuffle_epi8(upper, _mm512_srli_epi32(paths, 4)));
+}
+
 /* The ranks of words by nodes32, if the tree is not mirrored. */
 CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
                                      const struct cpu_tree_registers *registers,
@@ -98,6 +114,7 @@ CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
                                      __m512i ranks[CPU_TREE_SIDE])
 {
     const unsigned last = shape.levels - 1;
+    const __m512i first = _mm512_set1_epi32((int32_t)tree->first);
     __m512i paths[CPU_TREE_SIDE];
     __m512i nodes[CPU_TREE_SIDE];
 
@@ -120,7 +137,8 @@ CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
     CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         __mmask16 is_right = _mm512_cmpgt_epi32_mask(words[k], nodes[k]);
-        ranks[k] = cpu_tree_look_up(registers->ranks, 1u << last, paths[k]);
+        ranks[k] = last == 7 ? _mm512_add_epi32(cpu_tree_columns7(paths[k]), first)
+                             : cpu_tree_look_up(registers->ranks, 1u << last, paths[k]);
         ranks[k] = _mm512_mask_add_epi32(ranks[k], is_right, ranks[k], _mm512_set1_epi32(1));
     }
     cpu_tree_count_share(shape, older, last, shape.levels);
