@@ -15,6 +15,9 @@ struct cpu_counter {
     void (*count)(void *state, const uint32_t *indexes, size_t n);
     /* Adds to the histogram whatever is not there yet. */
     void (*flush)(void *state);
+    /* Counts in another one from now on, after a flush, with the same memory. Fails as open does;
+       the state is to be closed then. NULL: it is to be closed and opened. */
+    enum status (*move)(void *state, struct histogram *histogram, struct failure *failure);
     /* NULL is allowed. */
     void (*close)(void *state);
 };

@@ -45,16 +45,12 @@ struct cpu_counter_partitioned {
     struct histogram *histogram;
     struct cpu_counter_stage *stages; /* [regions] */
     uint16_t *residuals;              /* [regions][stage_length] */
+    size_t bytes;                     /* that they have room for */
     size_t regions;
     size_t stage_length;
     struct cpu_counter_hot hot[CPU_COUNTER_HOT_REGIONS];
     unsigned coldest; /* the hot region to be given up next */
 };
-
-static size_t cpu_counter_partitioned_bytes(const struct cpu_counter_partitioned *self)
-{
-    return self->regions * self->stage_length * sizeof *self->residuals;
-}
 
 /*
  * The bytes of a stage: whole cache lines, and an odd number of them, for stages at a power of two
@@ -73,34 +69,54 @@ static void cpu_counter_partitioned_close(void *state)
     struct cpu_counter_partitioned *self = state;
     if (!self)
         return;
-    memory_unmap(self->residuals, cpu_counter_partitioned_bytes(self));
+    memory_unmap(self->residuals, self->bytes);
     free(self->stages);
     for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++)
         free(self->hot[i].counts);
     free(self);
 }
 
+/* Maps residuals of so many bytes, unless there is room for them. False if there is no memory. */
+static bool cpu_counter_partitioned_map(struct cpu_counter_partitioned *self, size_t bytes)
+{
+    if (bytes <= self->bytes)
+        return true;
+    memory_unmap(self->residuals, self->bytes);
+    self->bytes = bytes > CPU_COUNTER_STAGES_BYTES ? bytes : CPU_COUNTER_STAGES_BYTES;
+    self->residuals = memory_map(self->bytes);
+    if (!self->residuals)
+        self->bytes = 0;
+    return self->residuals;
+}
+
+static enum status cpu_counter_partitioned_move(void *state, struct histogram *histogram,
+                                                struct failure *failure)
+{
+    struct cpu_counter_partitioned *self = state;
+
+    self->histogram = histogram;
+    self->regions = (histogram->entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
+    self->stage_length = cpu_counter_stage_bytes(self->regions) / sizeof *self->residuals;
+    free(self->stages);
+    self->stages = malloc(self->regions * sizeof *self->stages);
+    if (!self->stages || !cpu_counter_partitioned_map(self, self->regions * self->stage_length *
+                                                                sizeof *self->residuals))
+        return status_fail(failure, STATUS_DATA, "no memory for the stages of a CPU thread");
+    for (size_t region = 0; region < self->regions; region++) {
+        uint16_t *first = self->residuals + region * self->stage_length;
+        self->stages[region] =
+            (struct cpu_counter_stage){.next = first, .end = first + self->stage_length};
+    }
+    return STATUS_OK;
+}
+
 static enum status cpu_counter_partitioned_open(struct histogram *histogram, void **state,
                                                 struct failure *failure)
 {
-    struct cpu_counter_partitioned *made = calloc(1, sizeof *made);
-    if (!made)
+    *state = calloc(1, sizeof(struct cpu_counter_partitioned));
+    if (!*state)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
-
-    *state = made;
-    made->histogram = histogram;
-    made->regions = (histogram->entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
-    made->stage_length = cpu_counter_stage_bytes(made->regions) / sizeof *made->residuals;
-    made->stages = malloc(made->regions * sizeof *made->stages);
-    made->residuals = memory_map(cpu_counter_partitioned_bytes(made));
-    if (!made->stages || !made->residuals)
-        return status_fail(failure, STATUS_DATA, "no memory for the stages of a CPU thread");
-    for (size_t region = 0; region < made->regions; region++) {
-        uint16_t *first = made->residuals + region * made->stage_length;
-        made->stages[region] =
-            (struct cpu_counter_stage){.next = first, .end = first + made->stage_length};
-    }
-    return STATUS_OK;
+    return cpu_counter_partitioned_move(*state, histogram, failure);
 }
 
 /* Adds a hot region to the histogram and empties it. */
@@ -198,5 +214,6 @@ const struct cpu_counter cpu_counter_partitioned = {
     .open = cpu_counter_partitioned_open,
     .count = cpu_counter_partitioned_count,
     .flush = cpu_counter_partitioned_flush,
+    .move = cpu_counter_partitioned_move,
     .close = cpu_counter_partitioned_close,
 };

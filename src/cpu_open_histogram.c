@@ -83,14 +83,19 @@ static enum status cpu_open_histogram_turn(struct cpu_open_histogram *self,
                                            const struct open_window *window,
                                            struct failure *failure)
 {
-    if (self->window) {
+    const struct cpu_counter *counter = cpu_counter_choose(window->histogram);
+    const bool is_moved = self->window && counter == self->counter && counter->move;
+
+    if (self->window)
         self->counter->flush(self->counter_state);
-        self->counter->close(self->counter_state);
-    }
-    self->counter_state = NULL;
     self->window = window;
-    self->counter = cpu_counter_choose(window->histogram);
-    return self->counter->open(window->histogram, &self->counter_state, failure);
+    if (is_moved)
+        return counter->move(self->counter_state, window->histogram, failure);
+    if (self->counter)
+        self->counter->close(self->counter_state);
+    self->counter_state = NULL;
+    self->counter = counter;
+    return counter->open(window->histogram, &self->counter_state, failure);
 }
 
 /* The bin numbers of a block's values that are in the window, and the keys of those outside. */

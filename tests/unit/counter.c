@@ -182,6 +182,41 @@ static void test_counter(const struct cpu_counter *counter, const char *name)
     free(indexes);
 }
 
+/* A state that was moved counts in the next table, of more or fewer bins, and no more in the last.
+ */
+static void test_move(void)
+{
+    static const uint32_t bins[] = {20000, 5000000, 700, 300000, 40000000};
+    const struct cpu_counter *counter = &cpu_counter_partitioned;
+    uint32_t *indexes = must(malloc(VALUES * sizeof *indexes));
+    struct table tables[ARRAY_LENGTH(bins)];
+    void *state = NULL;
+    uint64_t random = 1;
+    bool right = true;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(bins); i++) {
+        struct failure failure;
+        table_open(&tables[i], bins[i]);
+        for (size_t k = 0; k < VALUES; k++)
+            indexes[k] = distributed(i % 2 == 0 ? UNIFORM : TWO_VALUES, k,
+                                     tables[i].histogram->entries, &random);
+        if (i == 0)
+            state = counter_open(counter, &tables[i]);
+        else if (counter->move(state, tables[i].histogram, &failure) != STATUS_OK)
+            right = tap_note("%s", failure.message);
+        count_in_pieces(counter, state, indexes, VALUES);
+        table_want(&tables[i], indexes, VALUES);
+        counter->flush(state);
+    }
+    counter->close(state);
+    for (size_t i = 0; i < ARRAY_LENGTH(bins); i++) {
+        right = right && table_matches(&tables[i]);
+        table_close(&tables[i]);
+    }
+    tap_ok(right, "partitioned, moved from table to table");
+    free(indexes);
+}
+
 static uint64_t histogram_total(const struct histogram *histogram)
 {
     uint64_t total = 0;
@@ -647,6 +682,7 @@ int main(void)
 {
     test_counter(&cpu_counter_private, "private");
     test_counter(&cpu_counter_partitioned, "partitioned");
+    test_move();
     test_limited();
     test_add_ranges();
     test_add_residuals();
