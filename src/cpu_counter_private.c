@@ -365,11 +365,14 @@ static size_t cpu_counter_private_guide_copies(const struct cpu_counter_private 
     return self->copies == CPU_TABLES_COPIES_MAX / 2 ? CPU_COUNTER_GUIDE_COPIES : self->copies;
 }
 
-/* How many of n keys of a guide are to be counted by gathered loads. */
+/*
+ * How many of n keys of a guide are to be counted by gathered loads: of equal buckets. Those of
+ * others take 3% longer by these, on Sapphire Rapids, where 999 edges of int64 take 5 to 15% less.
+ */
 static size_t cpu_counter_private_gathered(const struct cpu_counter_private *self,
                                            const struct cpu_guide *guide, size_t n)
 {
-    const bool is_for_it = self->can_gather && guide->keys == CPU_GUIDE_NARROW;
+    const bool is_for_it = self->can_gather && guide->is_even;
     return is_for_it ? n - n % CPU_GUIDE_GATHER_GROUP : 0;
 }
 

@@ -36,15 +36,37 @@ struct cpu_guide_mixed {
     uint32_t spare;
 };
 
-/* The ranks of 16 keys, the first at place i. */
-CPU_GUIDE_TARGET __m512i cpu_guide_gather(const struct cpu_guide *guide, const char *keys, size_t i,
-                                          bool has_mixed, struct cpu_guide_mixed *mixed)
+/* The ranks of 8 wide keys. */
+CPU_GUIDE_TARGET __m256i cpu_guide_gather_wide(const struct cpu_guide *guide, const char *keys)
 {
     const __m128i shift = _mm_cvtsi32_si128((int)guide->shift);
-    __m512i words = _mm512_loadu_si512(keys + i * sizeof(uint32_t));
-    __m512i buckets = _mm512_srl_epi32(words, shift);
-    __m512i found = _mm512_i32gather_epi32(buckets, guide->narrow, 4);
-    __m512i ranks = _mm512_srl_epi32(_mm512_add_epi32(found, words), shift);
+    __m512i words = _mm512_loadu_si512(keys);
+    __m512i found = _mm512_i64gather_epi64(_mm512_srl_epi64(words, shift), guide->wide, 8);
+
+    return _mm512_cvtepi64_epi32(_mm512_srl_epi64(_mm512_add_epi64(found, words), shift));
+}
+
+/* The ranks of 16 narrow or wide keys. */
+CPU_GUIDE_TARGET __m512i cpu_guide_gather_any(const struct cpu_guide *guide, bool is_wide,
+                                              const char *keys)
+{
+    const __m128i shift = _mm_cvtsi32_si128((int)guide->shift);
+
+    if (is_wide)
+        return _mm512_inserti64x4(_mm512_castsi256_si512(cpu_guide_gather_wide(guide, keys)),
+                                  cpu_guide_gather_wide(guide, keys + 64), 1);
+    __m512i words = _mm512_loadu_si512(keys);
+    __m512i found = _mm512_i32gather_epi32(_mm512_srl_epi32(words, shift), guide->narrow, 4);
+    return _mm512_srl_epi32(_mm512_add_epi32(found, words), shift);
+}
+
+/* The same, the first at place i, but for those in mixed buckets, whose places are noted. */
+CPU_GUIDE_TARGET __m512i cpu_guide_gather(const struct cpu_guide *guide, bool is_wide,
+                                          const char *keys, size_t i, bool has_mixed,
+                                          struct cpu_guide_mixed *mixed)
+{
+    const size_t bytes = is_wide ? sizeof(uint64_t) : sizeof(uint32_t);
+    __m512i ranks = cpu_guide_gather_any(guide, is_wide, keys + i * bytes);
 
     if (!has_mixed)
         return ranks;
@@ -57,9 +79,9 @@ CPU_GUIDE_TARGET __m512i cpu_guide_gather(const struct cpu_guide *guide, const c
     return _mm512_mask_mov_epi32(ranks, is_mixed, _mm512_set1_epi32((int32_t)mixed->spare));
 }
 
-CPU_GUIDE_TARGET size_t cpu_guide_count_groups(const struct cpu_guide *guide, const char *keys,
-                                               size_t n, struct cpu_tables tables, size_t copies,
-                                               bool has_mixed, uint32_t *places)
+CPU_GUIDE_TARGET size_t cpu_guide_count_groups(const struct cpu_guide *guide, bool is_wide,
+                                               const char *keys, size_t n, struct cpu_tables tables,
+                                               size_t copies, bool has_mixed, uint32_t *places)
 {
     const struct cpu_guide local = *guide; /* no store to the tables can change it */
     const size_t group = CPU_GUIDE_GATHER_GROUP;
@@ -75,7 +97,7 @@ CPU_GUIDE_TARGET size_t cpu_guide_count_groups(const struct cpu_guide *guide, co
         uint32_t *ranks = ring + i % CPU_GUIDE_RING;
         CPU_TABLES_UNROLL
         for (size_t k = 0; k < CPU_GUIDE_SIDE; k++) {
-            __m512i found = cpu_guide_gather(&local, keys, i + k * 16, has_mixed, &mixed);
+            __m512i found = cpu_guide_gather(&local, is_wide, keys, i + k * 16, has_mixed, &mixed);
             _mm512_storeu_si512(ranks + k * 16, found);
             cpu_tables_count(tables, copies, older, sizeof *older, k * 16, k * 16 + 16);
         }
@@ -85,22 +107,37 @@ CPU_GUIDE_TARGET size_t cpu_guide_count_groups(const struct cpu_guide *guide, co
     return mixed.count;
 }
 
+/* The same, inlined with constants for whether keys are wide and some buckets mixed. */
+CPU_GUIDE_TARGET size_t cpu_guide_count_copies(const struct cpu_guide *guide, const char *keys,
+                                               size_t n, struct cpu_tables tables, size_t copies,
+                                               uint32_t *mixed)
+{
+#define CPU_GUIDE_KIND(is_wide, has_mixed) \
+    case 2 * (is_wide) + (has_mixed):      \
+        return cpu_guide_count_groups(guide, is_wide, keys, n, tables, copies, has_mixed, mixed);
+    switch (2 * (guide->keys == CPU_GUIDE_WIDE) + guide->has_mixed) {
+        CPU_GUIDE_KIND(false, false)
+        CPU_GUIDE_KIND(false, true)
+        CPU_GUIDE_KIND(true, false)
+        CPU_GUIDE_KIND(true, true)
+    }
+#undef CPU_GUIDE_KIND
+    __builtin_unreachable();
+}
+
 CPU_ISA_TARGET_AVX512 size_t cpu_guide_count_gathered(const struct cpu_guide *guide,
                                                       const void *keys, size_t n,
                                                       struct cpu_tables tables, size_t copies,
                                                       uint32_t *mixed)
 {
-#define CPU_GUIDE_GATHERED(of_copies)                                                       \
-    case of_copies:                                                                         \
-        return guide->has_mixed                                                             \
-                   ? cpu_guide_count_groups(guide, keys, n, tables, of_copies, true, mixed) \
-                   : cpu_guide_count_groups(guide, keys, n, tables, of_copies, false, mixed);
     switch (copies) {
-        CPU_GUIDE_GATHERED(1)
-        CPU_GUIDE_GATHERED(2)
-        CPU_GUIDE_GATHERED(8)
+    case 1:
+        return cpu_guide_count_copies(guide, keys, n, tables, 1, mixed);
+    case 2:
+        return cpu_guide_count_copies(guide, keys, n, tables, 2, mixed);
+    case 8:
+        return cpu_guide_count_copies(guide, keys, n, tables, 8, mixed);
     }
-#undef CPU_GUIDE_GATHERED
     __builtin_unreachable();
 }
 

@@ -780,17 +780,18 @@ static bool check_gathered(const struct cpu_guide *guide, size_t copies)
     static uint32_t tables[CPU_TABLES_COPIES_MAX * CPU_TABLES_STRIDE];
     static uint32_t wanted[CPU_TABLES_STRIDE];
     static uint32_t mixed[VALUES_MAX];
-    const uint32_t *keys = (const void *)subject.bytes;
     const size_t n = subject.values - subject.values % CPU_GUIDE_GATHER_GROUP;
     const uint32_t spare = subject.job.binning.bins + BINNING_OUTSIDE;
 
     memset(tables, 0, sizeof tables);
     memset(wanted, 0, sizeof wanted);
-    size_t count =
-        cpu_guide_count_gathered(guide, keys, n, (struct cpu_tables){tables, spare}, copies, mixed);
+    size_t count = cpu_guide_count_gathered(guide, subject.bytes, n,
+                                            (struct cpu_tables){tables, spare}, copies, mixed);
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t rank = cpu_guide_find(guide, CPU_GUIDE_NARROW, keys[i], 0);
+        uint64_t key = 0;
+        memcpy(&key, subject.bytes + i * subject.job.element.bytes, subject.job.element.bytes);
+        uint64_t rank = cpu_guide_find(guide, guide->keys, key, 0);
         if (rank < guide->mixed)
             wanted[rank]++;
         else if (found == count || mixed[found++] != i)
@@ -803,8 +804,8 @@ static bool check_gathered(const struct cpu_guide *guide, size_t copies)
     return found == count && memcmp(tables, wanted, spare * sizeof *tables) == 0;
 }
 
-/* So many edges over all int32, some close together so that buckets are mixed, or not. */
-static void test_gathered(size_t edges, bool are_close)
+/* So many edges over a whole type, some close together so that buckets are mixed, or not. */
+static void test_gathered(const char *name, size_t edges, bool are_close)
 {
     struct failure failure;
     struct cpu_guide *guide = NULL;
@@ -813,9 +814,10 @@ static void test_gathered(size_t edges, bool are_close)
         tap_ok(true, "gathered loads # SKIP no AVX-512");
         return;
     }
-    if (!element_parse("i32", &subject.job.element))
-        bail_out("no i32");
-    set_steps(-POWER2(31), (uint64_t)(POWER2(32) / (__int128)edges), edges);
+    if (!element_parse(name, &subject.job.element))
+        bail_out("no such type");
+    const unsigned bits = 8 * subject.job.element.bytes;
+    set_steps(-POWER2(bits - 1), POWER2(bits) / (__int128)edges, edges);
     subject.edges[1]++;
     for (size_t i = 1; i < edges && are_close; i += 50)
         subject.edges[i] = subject.edges[i - 1] + 2;
@@ -827,7 +829,8 @@ static void test_gathered(size_t edges, bool are_close)
         bail_out("no guide that elements are keys of");
     make_values();
     tap_ok(check_gathered(guide, 1) & check_gathered(guide, 2) & check_gathered(guide, 8),
-           "gathered loads, %zu edges%s", edges, are_close ? ", some close together" : "");
+           "%s: gathered loads, %zu edges%s", name, edges,
+           are_close ? ", some close together" : "");
     cpu_guide_destroy(guide);
     binning_destroy(&subject.job.binning);
 }
@@ -869,7 +872,9 @@ int main(void)
     test_beyond("u32");
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
         test_trees(trees[i]);
-    test_gathered(100, false);
-    test_gathered(900, true);
+    test_gathered("i32", 100, false);
+    test_gathered("i32", 900, true);
+    test_gathered("i64", 100, false);
+    test_gathered("i64", 900, true);
     return tap_done();
 }
