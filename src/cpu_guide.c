@@ -29,27 +29,23 @@
 #define CPU_GUIDE_LOG2_MANY 20
 
 /*
- * The bucket of a distance from the lowest value, in words of 32 and of 64 bits. Below the centre
- * it is one of the second side, as is the centre's own. `is_centred`: the centre may be above 0.
- * It is computed by floats if these are for words of so many bits; the unit is 1 then, as it is of
- * unequal buckets.
+ * The bucket of a distance from the lowest value, in words of 32 and of 64 bits, which are counted
+ * in units. Below the centre it is one of the second side, as is the centre's own. `is_centred`:
+ * the centre may be above 0. It is computed by floats if these are for words of so many bits.
  */
 #define CPU_GUIDE_DEFINE_BUCKET(bits)                                                      \
-    CPU_GUIDE_INLINE uint32_t cpu_guide_count##bits(const struct cpu_guide *guide,         \
-                                                    uint##bits##_t from)                   \
+    CPU_GUIDE_INLINE uint32_t cpu_guide_count##bits(uint32_t log2, uint##bits##_t units)   \
     {                                                                                      \
-        uint##bits##_t least = (uint##bits##_t)1 << (guide->log2 + guide->unit);           \
-        uint32_t shift = cpu_exponent##bits(true, from | least) - guide->log2;             \
-        return ((shift - guide->unit) << guide->log2) + (uint32_t)(from >> shift);         \
+        uint##bits##_t least = (uint##bits##_t)1 << log2;                                  \
+        uint32_t shift = cpu_exponent##bits(true, units | least) - log2;                   \
+        return (shift << log2) + (uint32_t)(units >> shift);                               \
     }                                                                                      \
-    CPU_GUIDE_INLINE uint32_t cpu_guide_round##bits(const struct cpu_guide *guide,         \
-                                                    uint##bits##_t from)                   \
+    CPU_GUIDE_INLINE uint32_t cpu_guide_round##bits(uint32_t log2, uint##bits##_t units)   \
     {                                                                                      \
-        const uint32_t log2 = guide->log2;                                                 \
         const uint32_t first = (CPU_EXPONENT_BIAS##bits + log2 - 1) << log2;               \
         uint##bits##_t digits =                                                            \
-            cpu_exponent_float##bits(from) >> (CPU_EXPONENT_DIGITS##bits - log2);          \
-        return from >> (log2 + 1) == 0 ? (uint32_t)from : (uint32_t)digits - first;        \
+            cpu_exponent_float##bits(units) >> (CPU_EXPONENT_DIGITS##bits - log2);         \
+        return units >> (log2 + 1) == 0 ? (uint32_t)units : (uint32_t)digits - first;      \
     }                                                                                      \
     CPU_GUIDE_INLINE uint32_t cpu_guide_bucket##bits(const struct cpu_guide *guide,        \
                                                      unsigned float_bits, bool is_centred, \
@@ -58,8 +54,9 @@
         const uint##bits##_t centre = is_centred ? (uint##bits##_t)guide->centre : 0;      \
         uint##bits##_t larger = distance > centre ? distance : centre;                     \
         uint##bits##_t from = larger - (distance < centre ? distance : centre);            \
-        uint32_t bucket = bits > float_bits ? cpu_guide_count##bits(guide, from)           \
-                                            : cpu_guide_round##bits(guide, from);          \
+        uint##bits##_t units = from >> guide->unit;                                        \
+        uint32_t bucket = bits > float_bits ? cpu_guide_count##bits(guide->log2, units)    \
+                                            : cpu_guide_round##bits(guide->log2, units);   \
         return is_centred && larger == centre ? bucket + guide->side : bucket;             \
     }
 CPU_GUIDE_DEFINE_BUCKET(32)

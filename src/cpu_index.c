@@ -39,7 +39,8 @@ struct cpu_index_terms {
 
 /*
  * All bins together are less wide than this if quotients are exact. Else the widest bins that
- * doubles do for, and the narrowest if magnitudes are divided: those have quotients below 2^30.
+ * doubles do for, whose remainders have signs, and the narrowest if magnitudes are divided: those
+ * have quotients below 2^30. There are always fewer bins than INT32_MAX.
  */
 #define CPU_INDEX_EXACT_END ((__int128)1 << 50)
 #define CPU_INDEX_WIDTH_MAX ((uint64_t)1 << 61)
@@ -60,6 +61,8 @@ static enum cpu_index_quotients cpu_index_add_multiples(struct cpu_index_terms *
     terms->signs = min < 0 && !is_within ? UINT64_MAX : 0;
     terms->base = is_within ? (uint64_t)(first * width) : 0;
     terms->first = is_within ? 0 : (uint64_t)first;
+    if (bins >= INT32_MAX)
+        return CPU_INDEX_DEFINED;
     if (is_exact)
         return CPU_INDEX_EXACT;
     return width <= CPU_INDEX_WIDTH_MAX && (is_within || width >= CPU_INDEX_WIDTH_MIN)
@@ -68,9 +71,10 @@ static enum cpu_index_quotients cpu_index_add_multiples(struct cpu_index_terms *
 }
 
 /*
- * The bin of a value among multiples of a width of at least 2. The quotient is exact: that of
- * numbers below 2^32, to which 1 / W and rounding add less than 2^-50 of it, is less than 1 / W
- * below the next number, or a number. `is_signed`: the value as a word of 32 bits is.
+ * The bin of a value among multiples of a width of at least 2. A quotient is a whole number or
+ * at least 1 / W below the next one. The reciprocal is not below 1 / W, and it and rounding add
+ * less than 2^-50 of the quotient, which is less than 1 / W for numbers below 2^32: so it is exact.
+ * `is_signed`: the value as a word of 32 bits is.
  */
 CPU_INDEX_INLINE uint32_t cpu_index_multiple32(const struct cpu_index_terms *terms, bool is_signed,
                                                uint32_t value)
@@ -87,7 +91,8 @@ CPU_INDEX_INLINE uint32_t cpu_index_multiple32(const struct cpu_index_terms *ter
 
 /*
  * The same of a value of 64 bits. Exact quotients are so of numbers below 2^50, as above. Of others
- * doubles have not all digits: quotients are rounded, and the remainder tells whether that was up.
+ * doubles have not all digits: quotients are rounded, to the nearest as threads do by themselves,
+ * and the remainder tells whether that was up.
  */
 CPU_INDEX_INLINE uint32_t cpu_index_multiple64(const struct cpu_index_terms *terms,
                                                struct cpu_index_shape shape, uint64_t value)

@@ -5,7 +5,7 @@
  *
  * For x in words of 64 bits products are of 52 bits each way, of which there is the upper half
  * (AVX512-IFMA). x' is x cut to its upper 52 bits, and m = floor(2^p * n/d) of 51 bits. With m + 1
- * the bins are exact, likewise, if x is not cut and x * d <= 2^p. Else the upper half of x' * m is
+ * the bins are exact, likewise, if x is not cut and x * d < 2^p. Else the upper half of x' * m is
  * below what it would be without cutting by less than 3: 1 each for x, for m and for the lower
  * half. With these 3 added, the quotient is the bin, or one more where its fraction is less than 3;
  * there x * n - quotient * d is so small that its lower 64 bits tell its sign, and that which.
@@ -93,7 +93,8 @@ CPU_INDEX_SCALED_DEFINE(u32, UINT32_MAX)
 struct cpu_index_reciprocal {
     uint64_t multiplier; /* m, or if that is exact m + 1 */
     unsigned cut;        /* bits that are cut off x */
-    unsigned fraction;   /* bits of the fraction in the upper half of a product, or more than 64 */
+    unsigned fraction;   /* bits of the fraction in the upper half of a product; if these were to
+                            be less than 0, more than there are in it */
     bool is_exact;
 };
 
@@ -102,7 +103,8 @@ struct cpu_index_reciprocal {
 #define CPU_INDEX_MULTIPLIER_BITS 51
 #define CPU_INDEX_MISSING         3
 
-/* Bits of a fraction with which few values are so near to the next bin that there is doubt. */
+/* Bits of a fraction with which few values are so near to the next bin that there is doubt, and the
+   remainders of these have less than 63 bits. */
 #define CPU_INDEX_FRACTION_MIN 10
 
 static unsigned cpu_index_digits(unsigned __int128 number)

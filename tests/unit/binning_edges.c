@@ -50,7 +50,8 @@ static size_t make_values(__int128 values[VALUES_MAX])
     size_t count = 0;
 
     for (size_t i = 0; i < VALUES_MAX; i++) {
-        uint64_t word = tap_random(&state) >> tap_random(&state) % 64;
+        unsigned shift = (unsigned)(tap_random(&state) % 64);
+        uint64_t word = tap_random(&state) >> shift;
         __int128 value = i % 2 == 0 ? min + word : limit - 1 - word;
         if (i < 3 * subject.count)
             value = subject.edges[i / 3] + (__int128)(i % 3) - 1;
@@ -232,10 +233,11 @@ static bool check_random_windows(void)
     bool right = true;
 
     for (size_t i = 0; i < 200 && right; i++) {
-        const uint64_t width = 1 + (tap_random(&state) >> tap_random(&state) % 64) / 2;
+        const unsigned shift = (unsigned)(tap_random(&state) % 64);
+        const uint64_t width = 1 + (tap_random(&state) >> shift) / 2;
         const uint32_t bins = 1 + (uint32_t)(tap_random(&state) % (i % 8 == 0 ? 4900 : 100));
         const __int128 any = min + (__int128)(tap_random(&state) % (uint64_t)(limit - min - 1));
-        const __int128 place = i % 4 == 0 ? min : i % 4 == 1 ? limit : i % 4 == 2 ? 0 : any;
+        const __int128 place = i % 4 == 0 ? min : i % 4 == 1 ? limit - 1 : i % 4 == 2 ? 0 : any;
         __int128 first = binning_floor(place, (__int128)width) - tap_random(&state) % bins;
         if (width == 1 && first < min) /* of one wide none begins below the type */
             first = min;
