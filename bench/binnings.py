@@ -58,13 +58,13 @@ def dtype(kind):
 
 def random_edges(kind, bins, whole=True):
     low, high = limits(kind)
-    inner = [random.randrange(low, high) for _ in range(bins - 1 if whole else bins + 1)]
-    return inner + [low, high] if whole else inner
+    inner = {random.randrange(low, high) for _ in range(bins - 1 if whole else bins + 1)}
+    return inner | {low, high} if whole else inner
 
 
 def equal_edges(kind, bins):
     low, high = limits(kind)
-    return [low + i * (high - low) // bins for i in range(bins + 1)]
+    return {low + i * (high - low) // bins for i in range(bins + 1)}
 
 
 def growing_edges(bins, limit, both_sides=False):
@@ -74,11 +74,11 @@ def growing_edges(bins, limit, both_sides=False):
 
 
 def normal_edges(kind, bins):
-    return [int(random.gauss(0, 2.0 ** (bits(kind) - 4))) for _ in range(bins + 1)]
+    return {int(random.gauss(0, 2.0 ** (bits(kind) - 4))) for _ in range(bins + 1)}
 
 
 def rows():
-    """(name, type, arguments or edges, values, plain bins)"""
+    """(name, type, a list of arguments or a set of edges, values, plain bins)"""
     for kind in ("i32", "i64"):
         top = 2 ** (bits(kind) - 2)
         for bins in (100, 300, 999, 2000, 5000, 20000):
@@ -147,9 +147,9 @@ def main():
             ours, theirs, edges = (os.path.join(directory, file) for file in ("a", "b", "edges"))
             make(rng, n).tofile(ours)
             uniform(kind, 0, bins)(rng, n).tofile(theirs)
-            if not isinstance(how, list) or how and not isinstance(how[0], str):
+            if isinstance(how, set):
                 with open(edges, "w", encoding="ascii") as file:
-                    file.writelines(f"{edge}\n" for edge in sorted(set(how)))
+                    file.writelines(f"{edge}\n" for edge in sorted(how))
                 how = ["--edges", "@" + edges]
             common = ["--binary", "-t", kind, "--engine", "cpu", "--threads", threads,
                       "--format", "raw"]

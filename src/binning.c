@@ -78,7 +78,7 @@ static void binning_set_range(struct binning *binning, const struct element *ele
 /* Sets how a product of 32 bits each way estimates bins. */
 static void binning_set_estimate(struct binning *binning)
 {
-    unsigned __int128 divisor = (unsigned __int128)(binning->divisor - 1) + 1;
+    unsigned __int128 divisor = binning_divisor(binning);
     unsigned __int128 multiplier = 0;
     uint32_t digits = binning_digits2(binning->last);
     uint32_t power = 0; /* s + f */
@@ -335,7 +335,7 @@ static __int128 binning_power_edge(const struct binning *binning, uint64_t bin)
 
 static __int128 binning_scaled_edge(const struct binning *binning, uint64_t bin)
 {
-    unsigned __int128 divisor = (unsigned __int128)(binning->divisor - 1) + 1;
+    unsigned __int128 divisor = binning_divisor(binning);
     unsigned __int128 scaled = divisor * bin + binning->numerator - 1;
 
     if (scaled <= UINT64_MAX) /* a 128-bit division takes several times as long */

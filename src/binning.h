@@ -206,9 +206,15 @@ BINNING_INLINE uint32_t binning_scale64(const struct binning *binning, uint64_t 
     return (uint32_t)(beyond >= 0 ? (halves + 1) >> 1 : next - 1);
 }
 
+/* Of scaled bins: d, up to 2^64. */
+BINNING_INLINE unsigned __int128 binning_divisor(const struct binning *binning)
+{
+    return (unsigned __int128)(binning->divisor - 1) + 1;
+}
+
 BINNING_INLINE uint32_t binning_scale128(const struct binning *binning, uint64_t x)
 {
-    unsigned __int128 divisor = (unsigned __int128)(binning->divisor - 1) + 1;
+    unsigned __int128 divisor = binning_divisor(binning);
     uint64_t quotient = (uint64_t)(((unsigned __int128)x * binning->multiplier) >> 64);
     unsigned __int128 remainder = (unsigned __int128)x * binning->numerator - quotient * divisor;
     return (uint32_t)(quotient + (remainder >= divisor));

@@ -98,7 +98,7 @@ CPU_GUIDE_ROWS(CPU_GUIDE_DEFINE_DISTANCE)
                                                 const void *elements, size_t count,        \
                                                 struct cpu_guide_places *places)           \
     {                                                                                      \
-        (void)float_bits;                      /* as of other keys */                      \
+        (void)float_bits;                      /* buckets are bits of keys */              \
         const struct cpu_guide local = *guide; /* no store to places can change it */      \
         for (size_t i = 0; i < count; i++) {                                               \
             uint##word_bits##_t distance =                                                 \

@@ -183,6 +183,8 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin(const struct cpu_index_terms *terms,
         enum cpu_index_quotients quotients = CPU_INDEX_DEFINED;                                  \
         if (binning->form == BINNING_MULTIPLES32 || binning->form == BINNING_MULTIPLES64)        \
             quotients = cpu_index_add_multiples(&terms, min, min + values);                      \
+        if (float_bits == 32) /* doubles of words of 64 bits are slower than these */            \
+            quotients = CPU_INDEX_DEFINED;                                                       \
         switch (binning->form) {                                                                 \
             CPU_INDEX_CASE(name, ctype, BINNING_UNIT32)                                          \
             CPU_INDEX_CASE(name, ctype, BINNING_UNIT64)                                          \
@@ -191,9 +193,9 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin(const struct cpu_index_terms *terms,
             CPU_INDEX_CASE(name, ctype, BINNING_SCALED128)                                       \
             CPU_INDEX_CASE(name, ctype, BINNING_MULTIPLES32)                                     \
         case BINNING_MULTIPLES64:                                                                \
-            if (quotients == CPU_INDEX_EXACT && float_bits != 32)                                \
+            if (quotients == CPU_INDEX_EXACT)                                                    \
                 return CPU_INDEX_RUN(name, ctype, BINNING_MULTIPLES64, CPU_INDEX_EXACT);         \
-            if (quotients == CPU_INDEX_NEARLY && float_bits != 32)                               \
+            if (quotients == CPU_INDEX_NEARLY)                                                   \
                 return CPU_INDEX_RUN(name, ctype, BINNING_MULTIPLES64, CPU_INDEX_NEARLY);        \
             return CPU_INDEX_RUN(name, ctype, BINNING_MULTIPLES64, CPU_INDEX_DEFINED);           \
             CPU_INDEX_CASE(name, ctype, BINNING_LOG2)                                            \

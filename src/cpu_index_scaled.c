@@ -115,7 +115,7 @@ static unsigned cpu_index_digits(unsigned __int128 number)
 
 static struct cpu_index_reciprocal cpu_index_invert(const struct binning *binning)
 {
-    const unsigned __int128 divisor = (unsigned __int128)(binning->divisor - 1) + 1;
+    const unsigned __int128 divisor = binning_divisor(binning);
     const unsigned digits = binning_digits2(binning->last);
     const unsigned cut = digits > CPU_INDEX_FACTOR_BITS ? digits - CPU_INDEX_FACTOR_BITS : 0;
     unsigned power = 127 - binning_digits2(binning->numerator);

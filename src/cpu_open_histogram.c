@@ -84,12 +84,11 @@ static enum status cpu_open_histogram_turn(struct cpu_open_histogram *self,
                                            struct failure *failure)
 {
     const struct cpu_counter *counter = cpu_counter_choose(window->histogram);
-    const bool is_moved = self->window && counter == self->counter && counter->move;
 
-    if (self->window)
+    if (self->counter)
         self->counter->flush(self->counter_state);
     self->window = window;
-    if (is_moved)
+    if (counter == self->counter && counter->move)
         return counter->move(self->counter_state, window->histogram, failure);
     if (self->counter)
         self->counter->close(self->counter_state);

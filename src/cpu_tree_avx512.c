@@ -26,7 +26,7 @@ typedef uint32_t cpu_tree_rank;
 
 struct cpu_tree_registers {
     __m512i nodes[CPU_TREE_LEVELS][CPU_TREE_NODES / 32];
-    __m512i ranks[CPU_TREE_NODES / 32];
+    __m512i ranks[CPU_TREE_NODES / 64]; /* of fewer levels than CPU_TREE_LEVELS */
     __m512i doubts[CPU_TREE_NODES / 16];
 };
 
@@ -45,7 +45,8 @@ CPU_TREE_TARGET void cpu_tree_load(const struct cpu_tree *tree, struct cpu_tree_
     CPU_TABLES_UNROLL
     for (unsigned level = 1; level < shape.levels; level++)
         cpu_tree_load_table(tree->nodes32[level], 1u << level, registers->nodes[level]);
-    cpu_tree_load_table(tree->ranks, 1u << (shape.levels - 1), registers->ranks);
+    if (shape.levels < CPU_TREE_LEVELS)
+        cpu_tree_load_table(tree->ranks, 1u << (shape.levels - 1), registers->ranks);
     if (shape.bytes == 8)
         cpu_tree_load_table(tree->doubts, 1u << shape.levels, registers->doubts);
 }
@@ -91,9 +92,9 @@ CPU_TREE_TARGET __m512i cpu_tree_look_up(const __m512i *table, unsigned entries,
 }
 
 /*
- * Twice how many nodes of a tree of 8 levels are to the left of paths before the last one: their 7
- * bits in reverse, of the lower four and the upper three by tables of bytes, of which the upper
- * ones of a lane remain 0.
+ * Twice how many nodes of a tree of 8 levels, CPU_TREE_LEVELS, are to the left of paths before the
+ * last one: their 7 bits in reverse, of the lower four and the upper three by tables of bytes, of
+ * which the upper ones of a lane remain 0.
  */
 CPU_TREE_TARGET __m512i cpu_tree_columns7(__m512i paths)
 {
@@ -137,8 +138,9 @@ CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
     CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         __mmask16 is_right = _mm512_cmpgt_epi32_mask(words[k], nodes[k]);
-        ranks[k] = last == 7 ? _mm512_add_epi32(cpu_tree_columns7(paths[k]), first)
-                             : cpu_tree_look_up(registers->ranks, 1u << last, paths[k]);
+        ranks[k] = shape.levels == CPU_TREE_LEVELS
+                       ? _mm512_add_epi32(cpu_tree_columns7(paths[k]), first)
+                       : cpu_tree_look_up(registers->ranks, 1u << last, paths[k]);
         ranks[k] = _mm512_mask_add_epi32(ranks[k], is_right, ranks[k], _mm512_set1_epi32(1));
     }
     cpu_tree_count_share(shape, older, last, shape.levels);
