@@ -12,6 +12,7 @@ AC_DEFUN([GPUHIST_WARNINGS], [
 
 # GPUHIST_SANITIZERS
 # --enable-asan, --enable-ubsan, --enable-tsan: adds the flags to GPUHIST_CFLAGS and GPUHIST_LDFLAGS.
+# SANITIZED is defined then.
 AC_DEFUN([GPUHIST_SANITIZERS], [
     AC_ARG_ENABLE([asan],
         [AS_HELP_STRING([--enable-asan], [build with AddressSanitizer])])
@@ -30,7 +31,7 @@ AC_DEFUN([GPUHIST_SANITIZERS], [
         gpuhist_sanitizers="$gpuhist_sanitizers -fsanitize=thread"
     ])
     AS_VAR_IF([gpuhist_sanitizers], [], [],
-        [gpuhist_sanitizers="$gpuhist_sanitizers -fno-omit-frame-pointer"])
+        [gpuhist_sanitizers="$gpuhist_sanitizers -fno-omit-frame-pointer -DSANITIZED"])
     GPUHIST_CFLAGS="$GPUHIST_CFLAGS$gpuhist_sanitizers"
     AC_SUBST([GPUHIST_LDFLAGS], [$gpuhist_sanitizers])
 ])

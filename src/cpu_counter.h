@@ -6,6 +6,7 @@
 #define GPUHIST_CPU_COUNTER_H
 
 #include "cpu_guide.h"
+#include "cpu_index.h"
 #include "cpu_tree.h"
 #include "histogram.h"
 
@@ -51,6 +52,22 @@ void cpu_counter_private_take_ranks(void *state);
 
 /* Whether what was counted so far has anything outside the bins. The state as above. */
 bool cpu_counter_private_has_outside(const void *state);
+
+/*
+ * Counts elements[0..n), of so many bytes each, which need not be aligned, in the bins that the
+ * function computes, those of the histogram's binning; their numbers are left in indexes[0..n).
+ * The state is of cpu_counter_private, and takes bin numbers.
+ */
+void cpu_counter_private_count_elements(void *state, cpu_index_function *index,
+                                        const struct binning *binning,
+                                        const struct element *element, const void *elements,
+                                        size_t n, uint32_t *indexes);
+
+/* The same, but what is outside the bins is not counted. Returns how many of them that are. */
+size_t cpu_counter_private_count_inside(void *state, cpu_index_function *index,
+                                        const struct binning *binning,
+                                        const struct element *element, const void *elements,
+                                        size_t n, uint32_t *indexes);
 
 /*
  * Counts keys[0..n) of a guide of the histogram's binning, of pairs distances in buckets[0..n),

@@ -42,6 +42,7 @@ struct cpu_histogram {
     bool is_final;      /* and there is nothing better */
     bool was_tree_slow; /* for some block */
     unsigned choice;    /* of guides: the first that was not tried */
+    bool had_outside;   /* if that is an error, and counters are not private */
     cpu_index_function *index;
     const struct cpu_counter *counter;
     void *counter_state;
@@ -119,26 +120,29 @@ static bool cpu_histogram_has_ranks(const struct cpu_histogram *self)
     return self->guide || self->tree.count;
 }
 
-/* Counts a block by computing bin numbers. Returns how many are outside. */
-static size_t cpu_histogram_count_computed(struct cpu_histogram *self, const char *block, size_t n)
+/* Counts a block by computing bin numbers. */
+static void cpu_histogram_count_computed(struct cpu_histogram *self, const char *block, size_t n)
 {
     const struct element *element = &self->job->element;
-    size_t outside = 0;
 
     for (size_t i = 0, part; i < n; i += part) {
+        const char *elements = block + i * element->bytes;
         part = n - i < CPU_HISTOGRAM_NUMBERS ? n - i : CPU_HISTOGRAM_NUMBERS;
-        outside += self->index(self->binning, element->swapped, block + i * element->bytes, part,
-                               self->numbers);
+        if (self->counter == &cpu_counter_private) {
+            cpu_counter_private_count_elements(self->counter_state, self->index, self->binning,
+                                               element, elements, part, self->numbers);
+            continue;
+        }
+        self->index(self->binning, element->swapped, elements, part, self->numbers, NULL);
+        if (self->job->outside == OUTSIDE_ABORT && !self->had_outside)
+            self->had_outside = cpu_index_outside(self->numbers, part, self->binning->bins) > 0;
         self->counter->count(self->counter_state, self->numbers, part);
     }
-    return outside;
 }
 
-/* Counts a block of elements. Returns how many are outside, unless bins are looked up. */
-static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block, size_t n)
+/* Counts a block of elements. */
+static void cpu_histogram_count(struct cpu_histogram *self, const void *block, size_t n)
 {
-    size_t outside = 0;
-
     if (self->map)
         cpu_counter_private_count_mapped(self->counter_state, self->map, block, n);
     else if (self->guide)
@@ -146,8 +150,15 @@ static size_t cpu_histogram_count(struct cpu_histogram *self, const void *block,
     else if (self->tree.count)
         cpu_histogram_count_searched(self, block, n);
     else
-        outside = cpu_histogram_count_computed(self, block, n);
-    return outside;
+        cpu_histogram_count_computed(self, block, n);
+}
+
+/* Whether anything that was counted is outside the bins; to be asked if that is an error. */
+static bool cpu_histogram_has_outside(const struct cpu_histogram *self)
+{
+    return self->counter == &cpu_counter_private
+               ? cpu_counter_private_has_outside(self->counter_state)
+               : self->had_outside;
 }
 
 /* Takes the first guide that will do among the choices up to that one, if there is one. */
@@ -222,7 +233,6 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
     struct cpu_histogram *self = state;
     const size_t bytes = self->job->element.bytes;
     size_t elements = chunk->bytes / bytes;
-    size_t outside = 0;
 
     for (size_t i = 0, n; i < elements; i += n) {
         n = elements - i < CPU_HISTOGRAM_BLOCK ? elements - i : CPU_HISTOGRAM_BLOCK;
@@ -231,12 +241,9 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
         if (self->is_slow && !self->may_look_up && !self->is_final &&
             cpu_histogram_change(self, failure) != STATUS_OK)
             return failure->status;
-        outside += cpu_histogram_count(self, (const char *)chunk->data + i * bytes, n);
+        cpu_histogram_count(self, (const char *)chunk->data + i * bytes, n);
     }
-    if (self->job->outside != OUTSIDE_ABORT)
-        return STATUS_OK;
-    if (outside > 0 || ((cpu_histogram_has_ranks(self) || self->map) &&
-                        cpu_counter_private_has_outside(self->counter_state)))
+    if (self->job->outside == OUTSIDE_ABORT && cpu_histogram_has_outside(self))
         return job_check_outside(self->job, chunk, failure);
     return STATUS_OK;
 }

@@ -147,33 +147,71 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin(const struct cpu_index_terms *terms,
     return binning_index(&terms->binning, shape.form, key);
 }
 
+/* X(form, ...): those that functions can count in, but BINNING_MULTIPLES64; and the others. */
+#define CPU_INDEX_FORMS_THAT_COUNT(X, ...) \
+    X(BINNING_SCALED32, __VA_ARGS__)       \
+    X(BINNING_SCALED64, __VA_ARGS__)       \
+    X(BINNING_MULTIPLES32, __VA_ARGS__)    \
+    X(BINNING_LOG2, __VA_ARGS__)           \
+    X(BINNING_LOG10_32, __VA_ARGS__)
+#define CPU_INDEX_OTHER_FORMS(X, ...) \
+    X(BINNING_UNIT32, __VA_ARGS__)    \
+    X(BINNING_UNIT64, __VA_ARGS__)    \
+    X(BINNING_SCALED128, __VA_ARGS__) \
+    X(BINNING_LOG10_64, __VA_ARGS__)  \
+    X(BINNING_EDGES_FEW, __VA_ARGS__) \
+    X(BINNING_EDGES, __VA_ARGS__)
+
+/* Elements that are computed together, and then as many counted. */
+#define CPU_INDEX_GROUP ((size_t)32)
+
 /*
  * For each element type: the loop, to be inlined with a constant for each form and byte order so
- * that it becomes straight vector code, and the choice among these.
+ * that groups become straight vector code, and the choice among these. What is less than a group
+ * is made one by zeros, elsewhere.
  */
 #define CPU_INDEX_DEFINE_LOOP(id, name, ctype)                                                   \
-    CPU_INDEX_INLINE size_t cpu_index_loop_##name(const struct cpu_index_terms *terms,           \
-                                                  struct cpu_index_shape shape,                  \
-                                                  const void *elements, size_t count,            \
-                                                  uint32_t *indexes)                             \
+    CPU_INDEX_INLINE void cpu_index_group_##name(const struct cpu_index_terms *terms,            \
+                                                 struct cpu_index_shape shape,                   \
+                                                 const char *restrict bytes,                     \
+                                                 uint32_t *restrict indexes)                     \
     {                                                                                            \
-        const struct cpu_index_terms local = *terms;                                             \
-        const char *bytes = elements;                                                            \
-        uint32_t outside = 0;                                                                    \
-        for (size_t i = 0; i < count; i++) {                                                     \
+        for (size_t i = 0; i < CPU_INDEX_GROUP; i++) {                                           \
             ctype value;                                                                         \
             memcpy(&value, bytes + i * sizeof value, sizeof value);                              \
             if (shape.swapped)                                                                   \
                 value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);             \
-            uint32_t index = cpu_index_bin(&local, shape, (uint64_t)(int64_t)value);             \
-            indexes[i] = index;                                                                  \
-            outside += index >= local.binning.bins;                                              \
+            indexes[i] = cpu_index_bin(terms, shape, (uint64_t)(int64_t)value);                  \
         }                                                                                        \
-        return outside;                                                                          \
     }                                                                                            \
-    CPU_INDEX_INLINE size_t cpu_index_##name(const struct binning *binning, unsigned float_bits, \
-                                             bool swapped, const void *elements, size_t count,   \
-                                             uint32_t *indexes)                                  \
+    CPU_INDEX_INLINE void cpu_index_loop_##name(const struct cpu_index_terms *terms,             \
+                                                struct cpu_index_shape shape, const char *bytes, \
+                                                size_t count, uint32_t *indexes,                 \
+                                                const struct cpu_tables_turns *turns)            \
+    {                                                                                            \
+        const struct cpu_index_terms local = *terms; /* no store can change it */                \
+        const struct cpu_tables_turns tables = turns ? *turns : (struct cpu_tables_turns){{0}};  \
+        ctype rest[CPU_INDEX_GROUP] = {0};                                                       \
+        uint32_t rest_indexes[CPU_INDEX_GROUP];                                                  \
+        for (size_t i = 0; i < count; i += CPU_INDEX_GROUP) {                                    \
+            const bool is_whole = count - i >= CPU_INDEX_GROUP;                                  \
+            const char *from = bytes + i * sizeof(ctype);                                        \
+            if (!is_whole)                                                                       \
+                memcpy(rest, from, (count - i) * sizeof(ctype));                                 \
+            cpu_index_group_##name(&local, shape, is_whole ? from : (const char *)rest,          \
+                                   is_whole ? indexes + i : rest_indexes);                       \
+            if (!is_whole)                                                                       \
+                memcpy(indexes + i, rest_indexes, (count - i) * sizeof *indexes);                \
+            if (turns && i >= CPU_TABLES_LAG)                                                    \
+                cpu_tables_count_group(&tables, indexes + i - CPU_TABLES_LAG, CPU_INDEX_GROUP);  \
+        }                                                                                        \
+        if (turns)                                                                               \
+            cpu_tables_count_rest(&tables, indexes, count, CPU_INDEX_GROUP);                     \
+    }                                                                                            \
+    CPU_INDEX_INLINE void cpu_index_##name(const struct binning *binning, unsigned float_bits,   \
+                                           bool swapped, const void *elements, size_t count,     \
+                                           uint32_t *indexes,                                    \
+                                           const struct cpu_tables_turns *turns)                 \
     {                                                                                            \
         const __int128 values = (__int128)1 << 8 * sizeof(ctype);                                \
         const bool is_signed = (ctype)-1 < (ctype)1;                                             \
@@ -186,49 +224,42 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin(const struct cpu_index_terms *terms,
         if (float_bits == 32) /* doubles of words of 64 bits are slower than these */            \
             quotients = CPU_INDEX_DEFINED;                                                       \
         switch (binning->form) {                                                                 \
-            CPU_INDEX_CASE(name, ctype, BINNING_UNIT32)                                          \
-            CPU_INDEX_CASE(name, ctype, BINNING_UNIT64)                                          \
-            CPU_INDEX_CASE(name, ctype, BINNING_SCALED32)                                        \
-            CPU_INDEX_CASE(name, ctype, BINNING_SCALED64)                                        \
-            CPU_INDEX_CASE(name, ctype, BINNING_SCALED128)                                       \
-            CPU_INDEX_CASE(name, ctype, BINNING_MULTIPLES32)                                     \
+            CPU_INDEX_FORMS_THAT_COUNT(CPU_INDEX_CASE, name, ctype, turns)                       \
+            CPU_INDEX_OTHER_FORMS(CPU_INDEX_CASE, name, ctype, NULL)                             \
         case BINNING_MULTIPLES64:                                                                \
             if (quotients == CPU_INDEX_EXACT)                                                    \
-                return CPU_INDEX_RUN(name, ctype, BINNING_MULTIPLES64, CPU_INDEX_EXACT);         \
-            if (quotients == CPU_INDEX_NEARLY)                                                   \
-                return CPU_INDEX_RUN(name, ctype, BINNING_MULTIPLES64, CPU_INDEX_NEARLY);        \
-            return CPU_INDEX_RUN(name, ctype, BINNING_MULTIPLES64, CPU_INDEX_DEFINED);           \
-            CPU_INDEX_CASE(name, ctype, BINNING_LOG2)                                            \
-            CPU_INDEX_CASE(name, ctype, BINNING_LOG10_32)                                        \
-            CPU_INDEX_CASE(name, ctype, BINNING_LOG10_64)                                        \
-            CPU_INDEX_CASE(name, ctype, BINNING_EDGES_FEW)                                       \
-            CPU_INDEX_CASE(name, ctype, BINNING_EDGES)                                           \
+                CPU_INDEX_RUN(name, ctype, BINNING_MULTIPLES64, CPU_INDEX_EXACT, turns);         \
+            else if (quotients == CPU_INDEX_NEARLY)                                              \
+                CPU_INDEX_RUN(name, ctype, BINNING_MULTIPLES64, CPU_INDEX_NEARLY, turns);        \
+            else                                                                                 \
+                CPU_INDEX_RUN(name, ctype, BINNING_MULTIPLES64, CPU_INDEX_DEFINED, turns);       \
         }                                                                                        \
-        __builtin_unreachable();                                                                 \
     }
 
-#define CPU_INDEX_CASE(name, ctype, form) \
-    case form:                            \
-        return CPU_INDEX_RUN(name, ctype, form, CPU_INDEX_DEFINED);
+#define CPU_INDEX_CASE(form, name, ctype, turns)                    \
+    case form:                                                      \
+        CPU_INDEX_RUN(name, ctype, form, CPU_INDEX_DEFINED, turns); \
+        break;
 
 #define CPU_INDEX_SHAPE(ctype, form, quotients, swapped) \
     ((struct cpu_index_shape){form, quotients, float_bits, sizeof(ctype), is_signed, swapped})
-#define CPU_INDEX_RUN(name, ctype, form, quotients)                                                \
+#define CPU_INDEX_RUN(name, ctype, form, quotients, turns)                                         \
     (swap ? cpu_index_loop_##name(&terms, CPU_INDEX_SHAPE(ctype, form, quotients, true), elements, \
-                                  count, indexes)                                                  \
+                                  count, indexes, turns)                                           \
           : cpu_index_loop_##name(&terms, CPU_INDEX_SHAPE(ctype, form, quotients, false),          \
-                                  elements, count, indexes))
+                                  elements, count, indexes, turns))
 
 ELEMENT_TYPES(CPU_INDEX_DEFINE_LOOP)
 
 /* Wrapped for each instruction set, and the table of them. */
-#define CPU_INDEX_WRAP(isa, target, name)                                                      \
-    target static size_t cpu_index_##name##_##isa(const struct binning *binning, bool swapped, \
-                                                  const void *elements, size_t count,          \
-                                                  uint32_t *indexes)                           \
-    {                                                                                          \
-        return cpu_index_##name(binning, CPU_ISA_FLOAT_BITS(isa), swapped, elements, count,    \
-                                indexes);                                                      \
+#define CPU_INDEX_WRAP(isa, target, name)                                                     \
+    target static void cpu_index_##name##_##isa(const struct binning *binning, bool swapped,  \
+                                                const void *elements, size_t count,           \
+                                                uint32_t *indexes,                            \
+                                                const struct cpu_tables_turns *turns)         \
+    {                                                                                         \
+        cpu_index_##name(binning, CPU_ISA_FLOAT_BITS(isa), swapped, elements, count, indexes, \
+                         turns);                                                              \
     }
 #define CPU_INDEX_DEFINE(id, name, ctype) CPU_ISA_VARIANTS(CPU_INDEX_WRAP, name)
 ELEMENT_TYPES(CPU_INDEX_DEFINE)
@@ -243,4 +274,35 @@ cpu_index_function *cpu_index_choose(const struct element *element, const struct
     cpu_index_function *scaled = binning ? cpu_index_scaled_choose(element, binning) : NULL;
 
     return scaled ? scaled : functions[element->type][cpu_isa_best()];
+}
+
+bool cpu_index_can_count(enum binning_form form)
+{
+#define CPU_INDEX_COUNT_CASE(form, ...) case form:
+    switch (form) {
+        CPU_INDEX_FORMS_THAT_COUNT(CPU_INDEX_COUNT_CASE, )
+    case BINNING_MULTIPLES64:
+        return true;
+    default:
+        return false;
+    }
+}
+
+#define CPU_INDEX_WRAP_OUTSIDE(isa, target, ...)                                        \
+    target static size_t cpu_index_outside_##isa(const uint32_t *indexes, size_t count, \
+                                                 uint32_t bins)                         \
+    {                                                                                   \
+        uint32_t outside = 0;                                                           \
+        for (size_t i = 0; i < count; i++)                                              \
+            outside += indexes[i] >= bins;                                              \
+        return outside;                                                                 \
+    }
+CPU_ISA_VARIANTS(CPU_INDEX_WRAP_OUTSIDE, )
+
+size_t cpu_index_outside(const uint32_t *indexes, size_t count, uint32_t bins)
+{
+#define CPU_INDEX_ENTRY_OUTSIDE(isa, target, ...) cpu_index_outside_##isa,
+    static size_t (*const functions[CPU_ISA_COUNT])(const uint32_t *, size_t, uint32_t) = {
+        CPU_ISA_VARIANTS(CPU_INDEX_ENTRY_OUTSIDE, )};
+    return functions[cpu_isa_best()](indexes, count, bins);
 }

@@ -46,11 +46,13 @@ CPU_ISA_TARGET_AVX512 static inline __m512i cpu_index_scaled_swap(__m512i words)
 }
 
 /* A cpu_index_function but for `limit`, the distance of the type's greatest value from LO. */
-CPU_ISA_TARGET_AVX512 static inline size_t cpu_index_scaled_loop(const struct binning *binning,
-                                                                 uint32_t limit, bool swapped,
-                                                                 const char *elements, size_t count,
-                                                                 uint32_t *indexes)
+CPU_ISA_TARGET_AVX512 static inline void cpu_index_scaled_loop(const struct binning *binning,
+                                                               uint32_t limit, bool swapped,
+                                                               const char *elements, size_t count,
+                                                               uint32_t *indexes,
+                                                               const struct cpu_tables_turns *turns)
 {
+    const struct cpu_tables_turns tables = turns ? *turns : (struct cpu_tables_turns){{0}};
     const unsigned __int128 scaled = (unsigned __int128)binning->numerator << 64;
     const uint64_t m = (uint64_t)((scaled + binning->divisor - 1) / binning->divisor);
     const __m512i upper = _mm512_set1_epi64((int64_t)(m >> 32));
@@ -59,7 +61,6 @@ CPU_ISA_TARGET_AVX512 static inline size_t cpu_index_scaled_loop(const struct bi
     const __m512i last = _mm512_set1_epi32((int32_t)binning->last);
     const __m512i below = _mm512_set1_epi32((int32_t)binning->bins);
     const __m512i above = _mm512_set1_epi32((int32_t)(binning->bins + 1));
-    size_t outside = 0;
 
     for (size_t i = 0; i < count; i += CPU_INDEX_SCALED_LANES) {
         const size_t rest = count - i;
@@ -71,20 +72,23 @@ CPU_ISA_TARGET_AVX512 static inline size_t cpu_index_scaled_loop(const struct bi
             _mm512_mask_cmple_epu32_mask(is_beyond, x, _mm512_set1_epi32((int32_t)limit));
         __m512i bins = _mm512_mask_mov_epi32(cpu_index_scale(x, upper, lower), is_beyond, below);
         _mm512_mask_storeu_epi32(indexes + i, lanes, _mm512_mask_mov_epi32(bins, is_above, above));
-        outside += (size_t)__builtin_popcount(is_beyond);
+        if (turns && i >= CPU_TABLES_LAG)
+            cpu_tables_count_group(&tables, indexes + i - CPU_TABLES_LAG, CPU_INDEX_SCALED_LANES);
     }
-    return outside;
+    if (turns)
+        cpu_tables_count_rest(&tables, indexes, count, CPU_INDEX_SCALED_LANES);
 }
 
-#define CPU_INDEX_SCALED_DEFINE(name, most)                                                      \
-    CPU_ISA_TARGET_AVX512 static size_t cpu_index_scaled_##name(const struct binning *binning,   \
-                                                                bool swapped,                    \
-                                                                const void *elements,            \
-                                                                size_t count, uint32_t *indexes) \
-    {                                                                                            \
-        const uint32_t limit = (uint32_t)(most) - (uint32_t)binning->low;                        \
-        return swapped ? cpu_index_scaled_loop(binning, limit, true, elements, count, indexes)   \
-                       : cpu_index_scaled_loop(binning, limit, false, elements, count, indexes); \
+#define CPU_INDEX_SCALED_DEFINE(name, most)                                                \
+    CPU_ISA_TARGET_AVX512 static void cpu_index_scaled_##name(                             \
+        const struct binning *binning, bool swapped, const void *elements, size_t count,   \
+        uint32_t *indexes, const struct cpu_tables_turns *turns)                           \
+    {                                                                                      \
+        const uint32_t limit = (uint32_t)(most) - (uint32_t)binning->low;                  \
+        if (swapped)                                                                       \
+            cpu_index_scaled_loop(binning, limit, true, elements, count, indexes, turns);  \
+        else                                                                               \
+            cpu_index_scaled_loop(binning, limit, false, elements, count, indexes, turns); \
     }
 CPU_INDEX_SCALED_DEFINE(i32, INT32_MAX)
 CPU_INDEX_SCALED_DEFINE(u32, UINT32_MAX)
@@ -157,19 +161,19 @@ CPU_INDEX_TARGET __m512i cpu_index_scale64(const struct binning *binning,
 }
 
 /* The same as cpu_index_scaled_loop of elements of 8 bytes. */
-CPU_INDEX_TARGET size_t cpu_index_scaled_loop64(const struct binning *binning,
-                                                const struct cpu_index_reciprocal *by,
-                                                bool is_exact, uint64_t limit, bool swapped,
-                                                const char *elements, size_t count,
-                                                uint32_t *indexes)
+CPU_INDEX_TARGET void cpu_index_scaled_loop64(const struct binning *binning,
+                                              const struct cpu_index_reciprocal *by, bool is_exact,
+                                              uint64_t limit, bool swapped, const char *elements,
+                                              size_t count, uint32_t *indexes,
+                                              const struct cpu_tables_turns *turns)
 {
+    const struct cpu_tables_turns tables = turns ? *turns : (struct cpu_tables_turns){{0}};
     const __m512i order = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
     const struct cpu_index_reciprocal local = *by; /* no store to indexes can change it */
     const __m512i low = _mm512_set1_epi64((int64_t)binning->low);
     const __m512i last = _mm512_set1_epi64((int64_t)binning->last);
     const __m512i below = _mm512_set1_epi64(binning->bins);
     const __m512i above = _mm512_set1_epi64(binning->bins + 1);
-    size_t outside = 0;
 
     for (size_t i = 0; i < count; i += CPU_INDEX_SCALED_LANES64) {
         const size_t rest = count - i;
@@ -183,9 +187,11 @@ CPU_INDEX_TARGET size_t cpu_index_scaled_loop64(const struct binning *binning,
         bins = _mm512_mask_mov_epi64(bins, is_beyond, below);
         bins = _mm512_mask_mov_epi64(bins, is_above, above);
         _mm512_mask_cvtepi64_storeu_epi32(indexes + i, lanes, bins);
-        outside += (size_t)__builtin_popcount(is_beyond);
+        if (turns && i >= CPU_TABLES_LAG)
+            cpu_tables_count_group(&tables, indexes + i - CPU_TABLES_LAG, CPU_INDEX_SCALED_LANES64);
     }
-    return outside;
+    if (turns)
+        cpu_tables_count_rest(&tables, indexes, count, CPU_INDEX_SCALED_LANES64);
 }
 
 /* Whether a type of 4 bytes has all values of the range, so that 32 bits tell their distances. */
@@ -196,22 +202,19 @@ static bool cpu_index_scaled_is_narrow(const struct element *element, const stru
            low + binning->last < element_limit(element);
 }
 
-#define CPU_INDEX_SCALED_DEFINE64(name, most)                                                    \
-    CPU_ISA_TARGET_AVX512VBMI2 static size_t cpu_index_scaled_##name(                            \
-        const struct binning *binning, bool swapped, const void *elements, size_t count,         \
-        uint32_t *indexes)                                                                       \
-    {                                                                                            \
-        const uint64_t limit = (uint64_t)(most)-binning->low;                                    \
-        const struct cpu_index_reciprocal by = cpu_index_invert(binning);                        \
-        if (by.is_exact)                                                                         \
-            return swapped ? cpu_index_scaled_loop64(binning, &by, true, limit, true, elements,  \
-                                                     count, indexes)                             \
-                           : cpu_index_scaled_loop64(binning, &by, true, limit, false, elements, \
-                                                     count, indexes);                            \
-        return swapped ? cpu_index_scaled_loop64(binning, &by, false, limit, true, elements,     \
-                                                 count, indexes)                                 \
-                       : cpu_index_scaled_loop64(binning, &by, false, limit, false, elements,    \
-                                                 count, indexes);                                \
+#define CPU_INDEX_SCALED_RUN64(is_exact, swapped) \
+    cpu_index_scaled_loop64(binning, &by, is_exact, limit, swapped, elements, count, indexes, turns)
+#define CPU_INDEX_SCALED_DEFINE64(name, most)                                                     \
+    CPU_ISA_TARGET_AVX512VBMI2 static void cpu_index_scaled_##name(                               \
+        const struct binning *binning, bool swapped, const void *elements, size_t count,          \
+        uint32_t *indexes, const struct cpu_tables_turns *turns)                                  \
+    {                                                                                             \
+        const uint64_t limit = (uint64_t)(most)-binning->low;                                     \
+        const struct cpu_index_reciprocal by = cpu_index_invert(binning);                         \
+        if (by.is_exact)                                                                          \
+            swapped ? CPU_INDEX_SCALED_RUN64(true, true) : CPU_INDEX_SCALED_RUN64(true, false);   \
+        else                                                                                      \
+            swapped ? CPU_INDEX_SCALED_RUN64(false, true) : CPU_INDEX_SCALED_RUN64(false, false); \
     }
 CPU_INDEX_SCALED_DEFINE64(i64, INT64_MAX)
 CPU_INDEX_SCALED_DEFINE64(u64, UINT64_MAX)

@@ -97,25 +97,53 @@ static enum status cpu_open_histogram_turn(struct cpu_open_histogram *self,
     return counter->open(window->histogram, &self->counter_state, failure);
 }
 
-/* The bin numbers of a block's values that are in the window, and the keys of those outside. */
-static size_t cpu_open_histogram_index(struct cpu_open_histogram *self, const void *block, size_t n)
+/* Counts those of a block's values that the window has. Returns how many are outside, as keys. */
+static size_t cpu_open_histogram_count(struct cpu_open_histogram *self, const void *block, size_t n)
 {
-    const struct open_window *window = self->window;
-    bool swapped = self->job->element.swapped;
+    const struct element *element = &self->job->element;
+    const struct binning *binning = self->window ? &self->window->binning : NULL;
+    const bool is_private = self->counter == &cpu_counter_private;
+    size_t outside;
 
-    if (!window)
-        return self->pick(block, swapped, n, 0, self->indexes, self->keys);
-    if (self->index(&window->binning, swapped, block, n, self->indexes) == 0)
-        return 0;
-    return self->pick(block, swapped, n, window->binning.bins, self->indexes, self->keys);
+    if (!binning)
+        return self->pick(block, element->swapped, n, 0, self->indexes, self->keys);
+    if (is_private) {
+        outside = cpu_counter_private_count_inside(self->counter_state, self->index, binning,
+                                                   element, block, n, self->indexes);
+    } else {
+        self->index(binning, element->swapped, block, n, self->indexes, NULL);
+        outside = cpu_index_outside(self->indexes, n, binning->bins);
+    }
+    if (outside > 0)
+        self->pick(block, element->swapped, n, binning->bins, self->indexes, self->keys);
+    if (!is_private)
+        self->counter->count(self->counter_state, self->indexes, n - outside);
+    return outside;
+}
+
+/* The same of keys[0..n). */
+static size_t cpu_open_histogram_count_keys(struct cpu_open_histogram *self, size_t n)
+{
+    const struct binning *binning = &self->window->binning;
+    size_t outside = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t key = self->keys[i];
+        const uint32_t index = binning_index(binning, binning->form, key);
+        self->keys[outside] = key;
+        self->indexes[i - outside] = index;
+        outside += index >= binning->bins;
+    }
+    self->counter->count(self->counter_state, self->indexes, n - outside);
+    return outside;
 }
 
 /*
- * Asks for windows until one has the block or none is worth it. Stores how many of its values are
- * still outside.
+ * Asks for windows until one has all that is outside, or none is worth it, and counts it there.
+ * Stores how many of a block of n values are still outside.
  */
-static enum status cpu_open_histogram_widen(struct cpu_open_histogram *self, const void *block,
-                                            size_t n, size_t *outside, struct failure *failure)
+static enum status cpu_open_histogram_widen(struct cpu_open_histogram *self, size_t n,
+                                            size_t *outside, struct failure *failure)
 {
     while (*outside > 0) {
         const struct open_window *window;
@@ -132,7 +160,7 @@ static enum status cpu_open_histogram_widen(struct cpu_open_histogram *self, con
         self->next_pause = 0;
         if (cpu_open_histogram_turn(self, window, failure) != STATUS_OK)
             return failure->status;
-        *outside = cpu_open_histogram_index(self, block, n);
+        *outside = cpu_open_histogram_count_keys(self, *outside);
     }
     return STATUS_OK;
 }
@@ -157,13 +185,11 @@ static enum status cpu_open_histogram_block(struct cpu_open_histogram *self, con
 
     if (newest != self->window && cpu_open_histogram_turn(self, newest, failure) != STATUS_OK)
         return failure->status;
-    size_t outside = cpu_open_histogram_index(self, block, n);
+    size_t outside = cpu_open_histogram_count(self, block, n);
     if (outside > 0 && self->pause > 0)
         self->pause--;
-    else if (cpu_open_histogram_widen(self, block, n, &outside, failure) != STATUS_OK)
+    else if (cpu_open_histogram_widen(self, n, &outside, failure) != STATUS_OK)
         return failure->status;
-    if (outside < n)
-        self->counter->count(self->counter_state, self->indexes, n - outside);
     return outside > 0 ? cpu_open_histogram_spill(self, outside, failure) : STATUS_OK;
 }
 

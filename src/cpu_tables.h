@@ -32,12 +32,21 @@ struct cpu_tables {
     uint32_t spare;  /* an entry that nothing is asked of */
 };
 
+/* The copies of the tables in the order in which they are used: if there are fewer, again. */
+struct cpu_tables_turns {
+    uint32_t *of[CPU_TABLES_COPIES_MAX];
+};
+
 /*
  * Before loops over the registers and ranks of a group, whose rounds are to be unrolled all, or
  * what should be in registers goes through memory: left to gcc 12, trees of six levels took 1.7 ns
- * a value with AVX2, not 0.9.
+ * a value with AVX2, not 0.9. Sanitizers watch each access: compilers would take minutes for them.
  */
+#ifdef SANITIZED
+#define CPU_TABLES_UNROLL
+#else
 #define CPU_TABLES_UNROLL _Pragma("GCC unroll 64")
+#endif
 
 /*
  * Counts ranks[from..to), words of so many bytes, 2 or 4, in that many copies in turn. All but
@@ -59,6 +68,32 @@ static inline __attribute__((always_inline, no_sanitize("undefined"))) void cpu_
         }
         tables.first[i % copies * CPU_TABLES_STRIDE + rank]++;
     }
+}
+
+/*
+ * Loops that compute bin numbers write them to an array, and with each group that they write count
+ * one that they wrote so many numbers before: that one is no longer waited for.
+ */
+#define CPU_TABLES_LAG ((size_t)64)
+
+/* Counts indexes[0..n), n a constant and a multiple of CPU_TABLES_COPIES_MAX. */
+static inline __attribute__((always_inline, no_sanitize("undefined"))) void cpu_tables_count_group(
+    const struct cpu_tables_turns *turns, const uint32_t *indexes, size_t n)
+{
+    CPU_TABLES_UNROLL
+    for (size_t i = 0; i < n; i++)
+        turns->of[i % CPU_TABLES_COPIES_MAX][indexes[i]]++;
+}
+
+/* Counts those of indexes[0..n) that a loop over groups of so many has not. */
+static inline void cpu_tables_count_rest(const struct cpu_tables_turns *turns,
+                                         const uint32_t *indexes, size_t n, size_t group)
+{
+    const size_t groups = (n + group - 1) / group;
+    const size_t behind = CPU_TABLES_LAG / group;
+
+    for (size_t i = groups > behind ? (groups - behind) * group : 0; i < n; i++)
+        turns->of[i % CPU_TABLES_COPIES_MAX][indexes[i]]++;
 }
 
 #endif

@@ -414,6 +414,8 @@ static void test_refusals(void)
 
 #define INDEX_ELEMENTS 1021
 #define INDEX_GUARD    0x5a5a5a5a
+#define INDEX_TABLE    2048 /* entries of a table, if there are no more bins */
+#define INDEX_FEW      64   /* bins of which all entries are looked at */
 
 struct index_case {
     struct element element; /* in either byte order */
@@ -421,6 +423,7 @@ struct index_case {
     cpu_index_function *index;
     unsigned char bytes[8 + INDEX_ELEMENTS * 8];
     uint32_t found[INDEX_ELEMENTS + 1];
+    uint32_t tables[CPU_TABLES_COPIES_MAX][INDEX_TABLE];
 };
 
 /* Elements from `offset` on: values in random order, so that every lane meets every kind. */
@@ -441,15 +444,19 @@ static void write_elements(struct index_case *test, size_t offset, const __int12
     }
 }
 
-/* Whether the loop finds what binning_index does for `count` elements, and writes no more. */
-static bool check_loop(struct index_case *test, const unsigned char *elements, size_t count)
+/*
+ * Whether the loop finds what binning_index does for `count` elements, writes no more, and counts
+ * them if there are tables.
+ */
+static bool check_loop(struct index_case *test, const unsigned char *elements, size_t count,
+                       const struct cpu_tables_turns *turns)
 {
     const struct binning *binning = &test->binning;
     size_t outside = 0;
 
     for (size_t i = 0; i <= count; i++)
         test->found[i] = INDEX_GUARD;
-    size_t returned = test->index(binning, test->element.swapped, elements, count, test->found);
+    test->index(binning, test->element.swapped, elements, count, test->found, turns);
     for (size_t i = 0; i < count; i++) {
         uint64_t key = element_key(&test->element, elements + i * test->element.bytes);
         uint32_t wanted = binning_index(binning, binning->form, key);
@@ -461,13 +468,46 @@ static bool check_loop(struct index_case *test, const unsigned char *elements, s
     }
     if (test->found[count] != INDEX_GUARD)
         return tap_note("%s: wrote more than %zu", test->element.name, count);
-    return returned == outside ||
-           tap_note("%s: %zu outside, not %zu", test->element.name, returned, outside);
+    size_t told = cpu_index_outside(test->found, count, binning->bins);
+    if (told != outside)
+        return tap_note("%s: %zu outside, not %zu", test->element.name, told, outside);
+    for (size_t i = 0; turns && i < count; i++)
+        turns->of[i % CPU_TABLES_COPIES_MAX][test->found[i]]--;
+    for (size_t i = 0; turns && i < count; i++) {
+        if (turns->of[i % CPU_TABLES_COPIES_MAX][test->found[i]] != 0)
+            return tap_note("%s: element %zu of %zu was not counted once", test->element.name, i,
+                            count);
+    }
+    for (size_t i = 0; turns && binning->bins <= INDEX_FEW && i < CPU_TABLES_COPIES_MAX; i++) {
+        for (size_t bin = 0; bin < binning->bins + BINNING_OUTSIDE; bin++) {
+            if (test->tables[i][bin] != 0)
+                return tap_note("%s: bin %zu was counted for none of %zu elements",
+                                test->element.name, bin, count);
+        }
+    }
+    return true;
+}
+
+/* The same, and then with several copies of tables, as many as there are bins for. */
+static bool check_loop_twice(struct index_case *test, const unsigned char *elements, size_t count,
+                             size_t copies)
+{
+    struct cpu_tables_turns turns;
+
+    if (!check_loop(test, elements, count, NULL))
+        return false;
+    if (test->binning.bins > INDEX_TABLE - BINNING_OUTSIDE ||
+        !cpu_index_can_count(test->binning.form))
+        return true;
+    for (size_t i = 0; i < CPU_TABLES_COPIES_MAX; i++)
+        turns.of[i] = test->tables[i % copies];
+    return check_loop(test, elements, count, &turns);
 }
 
 static bool check_loops(struct index_case *test, const struct shape *shape, uint64_t *state)
 {
-    static const size_t counts[] = {0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 129};
+    static const size_t counts[] = {0,  1,  2,  3,  5,  7,  8,  9,  15,  16,  17, 31,
+                                    32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129};
     static const size_t offsets[] = {0, 1, 3, 6};
     __int128 values[VALUES_MAX];
     bool right = true;
@@ -479,9 +519,9 @@ static bool check_loops(struct index_case *test, const struct shape *shape, uint
         const unsigned char *elements = test->bytes + offsets[i];
         write_elements(test, offsets[i], values, value_count, state);
         test->index = cpu_index_choose(&test->element, i % 2 == 0 ? NULL : &test->binning);
-        right = check_loop(test, elements, INDEX_ELEMENTS);
+        right = check_loop_twice(test, elements, INDEX_ELEMENTS, (size_t)1 << i);
         for (size_t j = 0; j < ARRAY_LENGTH(counts) && right; j++)
-            right = check_loop(test, elements, counts[j]);
+            right = check_loop_twice(test, elements, counts[j], (size_t)1 << i);
     }
     return right;
 }

@@ -106,7 +106,8 @@ static bool check_loops(const __int128 *values, size_t count, bool has_sides)
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
         size_t outside = 0;
         cpu_index_function *index = cpu_index_choose(&subject.element, &subject.binning);
-        size_t told = index(&subject.binning, subject.element.swapped, bytes, count, found);
+        index(&subject.binning, subject.element.swapped, bytes, count, found, NULL);
+        size_t told = cpu_index_outside(found, count, subject.binning.bins);
         for (size_t i = 0; i < count; i++) {
             uint32_t wanted = defined_bin(values[i]);
             outside += wanted >= subject.binning.bins;

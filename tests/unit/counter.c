@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "cpu_counter.h"
+#include "cpu_isa.h"
 #include "tap.h"
 
 #include <pthread.h>
@@ -57,18 +58,24 @@ struct table {
     uint64_t total;   /* of wanted */
 };
 
-static void table_open(struct table *table, uint32_t bins)
+/* Of so many values from 0 on. */
+static void table_open_range(struct table *table, uint32_t values, uint32_t bins)
 {
     struct failure failure;
 
     *table = (struct table){.job = {.outside = OUTSIDE_REPORT}};
     if (!element_parse("i32", &table->job.element) ||
-        binning_init(&table->job.binning, &table->job.element, 0, bins, bins, &failure) ||
+        binning_init(&table->job.binning, &table->job.element, 0, values, bins, &failure) ||
         histogram_create(&table->job, &table->histogram, &failure)) {
         printf("Bail out! no histogram of %u bins\n", bins);
         exit(1);
     }
     table->wanted = must(calloc(table->histogram->entries, sizeof *table->wanted));
+}
+
+static void table_open(struct table *table, uint32_t bins)
+{
+    table_open_range(table, bins, bins);
 }
 
 static void table_close(struct table *table)
@@ -261,9 +268,78 @@ static bool check_limited(uint32_t bins, uint32_t limit)
     return right;
 }
 
+/* The same of elements, some of them outside, which are counted or told. */
+static bool check_limited_elements(uint32_t values, uint32_t bins, uint32_t limit, bool is_inside)
+{
+    enum { PIECES = 60 };
+    struct table table;
+    struct failure failure;
+    void *counter = NULL;
+    uint64_t state = limit;
+    int32_t elements[301];
+    uint32_t indexes[ARRAY_LENGTH(elements)];
+    bool right = true;
+
+    table_open_range(&table, values, bins);
+    const struct binning *binning = &table.job.binning;
+    const struct element *element = &table.job.element;
+    cpu_index_function *index = cpu_index_choose(element, binning);
+    if (cpu_counter_private_open_limited(table.histogram, limit, &counter, &failure)) {
+        table_close(&table);
+        return tap_note("%s", failure.message);
+    }
+    for (size_t i = 0; i < PIECES; i++) {
+        size_t n = tap_random(&state) % (ARRAY_LENGTH(elements) + 1);
+        size_t outside = 0;
+        for (size_t j = 0; j < n; j++) {
+            elements[j] = (int32_t)(tap_random(&state) % (values + values / 4 + 2)) - 1;
+            uint32_t bin = binning_index(binning, binning->form, (uint64_t)(int64_t)elements[j]);
+            outside += bin >= bins;
+            if (!is_inside || bin < bins)
+                table_want(&table, &bin, 1);
+        }
+        size_t told = outside;
+        if (is_inside)
+            told = cpu_counter_private_count_inside(counter, index, binning, element, elements, n,
+                                                    indexes);
+        else
+            cpu_counter_private_count_elements(counter, index, binning, element, elements, n,
+                                               indexes);
+        if (told != outside)
+            right = tap_note("%zu outside, not %zu", told, outside);
+        for (size_t j = 0; j < n && right; j++) {
+            if (indexes[j] != binning_index(binning, binning->form, (uint64_t)(int64_t)elements[j]))
+                right = tap_note("number %zu of %zu is %u", j, n, indexes[j]);
+        }
+        if (table.total - histogram_total(table.histogram) > limit)
+            right = tap_note("more than %u were held back", limit);
+    }
+    cpu_counter_private.flush(counter);
+    right = right && table_matches(&table);
+    cpu_counter_private.close(counter);
+    table_close(&table);
+    return right;
+}
+
 static void test_limited(void)
 {
     static const uint32_t limits[] = {1, 2, 7, 8, 9, 1000};
+    static const uint32_t bins[] = {1, 256, 1022, 1023};
+
+    for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
+        setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        bool right = true;
+        for (size_t i = 0; i < ARRAY_LENGTH(limits); i++) {
+            for (size_t j = 0; j < 4 * ARRAY_LENGTH(bins); j++) {
+                uint32_t n = bins[j / 4];
+                right = right &&
+                        check_limited_elements(j % 2 ? n : 10 * n + 3, n, limits[i], j / 2 % 2);
+            }
+        }
+        tap_ok(right, "private, %s: elements are counted, those outside if asked to, any limit",
+               cpu_isa_names[isa]);
+    }
+    unsetenv("GPUHIST_ISA");
 
     for (size_t i = 0; i < ARRAY_LENGTH(limits); i++)
         tap_ok(check_limited(1, limits[i]) && check_limited(256, limits[i]) &&
