@@ -14,6 +14,7 @@
 #include "job.h"
 #include "status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -97,17 +98,27 @@ static inline uint64_t histogram_count(const struct histogram *histogram, size_t
  */
 uint64_t histogram_elements(const struct histogram *histogram);
 
+/* How many values were counted in the bins, and not outside; likewise. */
+uint64_t histogram_sum_bins(const struct histogram *histogram);
+
+/* Adds the counters of entries first .. first + n to sums[0..n); likewise. */
+void histogram_accumulate(const struct histogram *histogram, size_t first, size_t n,
+                          uint64_t *sums);
+
 /* The first entry behind the region that an entry is in. */
 static inline size_t histogram_region_end(size_t entry)
 {
     return (entry | (HISTOGRAM_REGION_BINS - 1)) + 1;
 }
 
-/*
- * The entry, or if its region is not in use, so that all there is empty, the first one of the next
- * region that is; but no more than `end`.
- */
-size_t histogram_skip_unused(const struct histogram *histogram, size_t entry, size_t end);
+/* Whether the region that an entry is in is in use; else all there is empty. */
+bool histogram_is_used(const struct histogram *histogram, size_t entry);
+
+/* The first entry from `first` on that is not empty, or `end`. */
+size_t histogram_skip_empty(const struct histogram *histogram, size_t first, size_t end);
+
+/* The entry behind the last one of first .. end that is not empty, or `first`. */
+size_t histogram_trim_empty(const struct histogram *histogram, size_t first, size_t end);
 
 /* Counts so many values in an entry. */
 void histogram_put(struct histogram *histogram, size_t entry, uint64_t count);

@@ -10,10 +10,8 @@ static void histogram_trim_rows(struct rows *rows)
 {
     const struct histogram *histogram = rows->partial;
 
-    while (rows->next[1] > 0 && histogram_count(histogram, rows->next[1] - 1) == 0)
-        rows->next[1]--;
-    while (rows->next[0] < rows->next[1] && histogram_count(histogram, rows->next[0]) == 0)
-        rows->next[0]++;
+    rows->next[1] = histogram_trim_empty(histogram, 0, rows->next[1]);
+    rows->next[0] = histogram_skip_empty(histogram, 0, rows->next[1]);
 }
 
 /* next[0] is the next bin, next[1] the one behind the last plus 1, so that 0 is "not begun". */
@@ -25,25 +23,6 @@ static void histogram_start_rows(struct rows *rows)
     if (rows->zeros && binning->base > 0)
         histogram_trim_rows(rows);
     rows->next[1]++;
-}
-
-/*
- * The first bin from `bin` on that is not empty, or `end`. Not inlined: where few bins are empty
- * the loop around it is the quicker (5M rows: 8.7 ms, 12.4 inlined).
- */
-static __attribute__((noinline)) uint64_t histogram_skip_empty(const struct histogram *histogram,
-                                                               uint64_t bin, uint64_t end)
-{
-    const uint64_t *counts = histogram->counts;
-    const uint32_t *staged = histogram->staged;
-
-    while (bin < end && (counts[bin] | staged[bin]) == 0) {
-        bin = histogram_skip_unused(histogram, bin, end);
-        uint64_t stop = histogram_region_end(bin) < end ? histogram_region_end(bin) : end;
-        while (bin < stop && (counts[bin] | staged[bin]) == 0)
-            bin++;
-    }
-    return bin;
 }
 
 static size_t histogram_read_rows(struct rows *rows, struct rows_row *out, size_t room)
@@ -87,6 +66,11 @@ static size_t histogram_read_counts(struct rows *rows, uint64_t *counts, size_t 
     return n;
 }
 
+static uint64_t histogram_most_rows(const struct rows *rows)
+{
+    return rows->job->binning.bins;
+}
+
 static void histogram_narrow_rows(struct rows *rows, uint64_t part, uint64_t parts)
 {
     histogram_start_rows(rows);
@@ -111,6 +95,6 @@ void histogram_rows_begin(struct rows *rows, const struct job *job,
         .read = histogram_read_rows,
         .read_counts = histogram_read_counts,
         .narrow = histogram_narrow_rows,
-        .most = job->binning.bins,
+        .most = histogram_most_rows,
     };
 }

@@ -16,7 +16,7 @@
 
 /*
  * Bins that a window may have for each value of the block at hand, and for each of those that have
- * asked for one or were counted apart. A bin of a window takes some 3 ns to be looked at in the
+ * asked for one or were counted apart. A bin of a window takes some 2 ns to be looked at in the
  * end, a value that is counted apart 100 and more.
  */
 #define OPEN_HISTOGRAM_SPREAD_AT_HAND 2048
@@ -344,21 +344,12 @@ static void open_histogram_extend(struct open_histogram *self, __int128 first, _
 static uint64_t open_histogram_sum_window(struct open_histogram *self,
                                           const struct open_window *window)
 {
-    uint64_t first = window->bins;
-    uint64_t last = 0;
-    uint64_t sum = 0;
+    __int128 first;
+    __int128 last;
 
-    for (uint64_t i = 0; i < window->bins; i++) {
-        uint64_t count = open_window_count(window, i);
-        if (count == 0)
-            continue;
-        first = first < i ? first : i;
-        last = i;
-        sum += count;
-    }
-    if (sum > 0 && self->job->bin_width > 0)
-        open_histogram_extend(self, window->first + first, window->first + last);
-    return sum;
+    if (self->job->bin_width > 0 && open_window_find_ends(window, &first, &last))
+        open_histogram_extend(self, first, last);
+    return histogram_sum_bins(window->histogram);
 }
 
 /* The sum of all, sorted and ready to be read. */

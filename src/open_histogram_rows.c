@@ -4,8 +4,13 @@
 #include "open_histogram.h"
 #include "rows.h"
 
+#include <string.h>
+
 /* next[1] when all was read. */
 #define OPEN_HISTOGRAM_READ UINT64_MAX
+
+/* Bins that are added up at a time; rows are mostly read as many at a time, too. */
+#define OPEN_HISTOGRAM_ROWS_BLOCK 256
 
 /* The bins of `width` that are not empty, of bins of the windows' widths that divide it. */
 static bool open_histogram_find_ends(const struct open_histogram *histogram, uint64_t width,
@@ -15,14 +20,15 @@ static bool open_histogram_find_ends(const struct open_histogram *histogram, uin
 
     for (size_t w = 0; w < histogram->count; w++) {
         const struct open_window *window = &histogram->windows[w];
-        for (uint64_t i = 0; i < window->bins; i++) {
-            if (open_window_count(window, i) == 0)
-                continue;
-            __int128 bin = binning_floor((window->first + i) * window->width, width);
-            *first = is_empty || bin < *first ? bin : *first;
-            *last = is_empty || bin > *last ? bin : *last;
-            is_empty = false;
-        }
+        __int128 low;
+        __int128 high;
+        if (!open_window_find_ends(window, &low, &high))
+            continue;
+        low = binning_floor(low * window->width, width);
+        high = binning_floor(high * window->width, width);
+        *first = is_empty || low < *first ? low : *first;
+        *last = is_empty || high > *last ? high : *last;
+        is_empty = false;
     }
     return !is_empty;
 }
@@ -86,6 +92,44 @@ static size_t open_histogram_read_result(struct rows *rows, struct rows_row *out
     return n;
 }
 
+/*
+ * Rows of a given width. next[0] is the next bin less the first one of the histogram. next[1] is a
+ * place in the map, at the next bin or before it, and all that lies before was read. next[2] is how
+ * many bins at the end are left to other parts.
+ */
+
+/* The number of the bin at a place in the map; not below `none` if there is no such place. */
+static __int128 open_histogram_spilled(const struct rows *rows, uint64_t place, __int128 none)
+{
+    const struct open_histogram *histogram = rows->partial;
+    bool is_there = place < histogram->entry_count;
+    return is_there ? element_value(&rows->job->element, histogram->entries[place].key) : none;
+}
+
+/* The first place in the map whose bin is not below that one. */
+static uint64_t open_histogram_find_place(const struct rows *rows, __int128 bin)
+{
+    const struct open_histogram *histogram = rows->partial;
+    uint64_t low = 0;
+    uint64_t high = histogram->entry_count;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (open_histogram_spilled(rows, middle, bin) < bin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Moves the place in the map to the first one whose bin is not below that one. */
+static void open_histogram_catch_up(struct rows *rows, __int128 bin)
+{
+    while (open_histogram_spilled(rows, rows->next[1], bin) < bin)
+        rows->next[1]++;
+}
+
 /* A run of bins that the same windows have. */
 struct open_histogram_stretch {
     const struct open_window *windows[OPEN_HISTOGRAM_WINDOWS_MAX];
@@ -93,70 +137,239 @@ struct open_histogram_stretch {
     __int128 end; /* the first bin behind it */
 };
 
+/* The stretch from a bin on, up to `end`. */
 static void open_histogram_find_stretch(const struct open_histogram *histogram, __int128 bin,
-                                        struct open_histogram_stretch *stretch)
+                                        __int128 end, struct open_histogram_stretch *stretch)
 {
     stretch->count = 0;
-    stretch->end = histogram->last + 1;
+    stretch->end = end;
     for (size_t i = 0; i < histogram->count; i++) {
         const struct open_window *window = &histogram->windows[i];
-        __int128 end = window->first + window->bins;
+        __int128 behind = window->first + window->bins;
         if (bin < window->first) {
             stretch->end = window->first < stretch->end ? window->first : stretch->end;
-        } else if (bin < end) {
+        } else if (bin < behind) {
             stretch->windows[stretch->count++] = window;
-            stretch->end = end < stretch->end ? end : stretch->end;
+            stretch->end = behind < stretch->end ? behind : stretch->end;
         }
     }
 }
 
-/* Reads rows of a stretch from `*bin` on, and moves it and the place in the map behind them. */
+/* Leaves of a stretch from `bin` on one region of each window, and the windows that use theirs. */
+static void open_histogram_drop_unused(struct open_histogram_stretch *stretch, __int128 bin)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < stretch->count; i++) {
+        const struct open_window *window = stretch->windows[i];
+        size_t entry = (size_t)(bin - window->first);
+        __int128 behind = window->first + histogram_region_end(entry);
+        stretch->end = behind < stretch->end ? behind : stretch->end;
+        if (histogram_is_used(window->histogram, entry))
+            stretch->windows[kept++] = window;
+    }
+    stretch->count = kept;
+}
+
+/* The counts of bins bin .. bin + n of a stretch: of all windows, and of the map. */
+static void open_histogram_read_block(struct rows *rows,
+                                      const struct open_histogram_stretch *stretch, __int128 bin,
+                                      size_t n, uint64_t *counts)
+{
+    const struct open_histogram *histogram = rows->partial;
+    const __int128 end = bin + n;
+    __int128 spilled;
+
+    memset(counts, 0, n * sizeof *counts);
+    for (size_t i = 0; i < stretch->count; i++) {
+        const struct open_window *window = stretch->windows[i];
+        histogram_accumulate(window->histogram, (size_t)(bin - window->first), n, counts);
+    }
+    open_histogram_catch_up(rows, bin);
+    for (uint64_t i = rows->next[1]; (spilled = open_histogram_spilled(rows, i, end)) < end; i++)
+        counts[spilled - bin] += histogram->entries[i].count;
+}
+
+/* Makes rows of counts[0..*bins), those of bins from `bin` on; stores how many of them it took. */
+static size_t open_histogram_make_rows(const struct rows *rows, __int128 bin,
+                                       const uint64_t *counts, size_t *bins, struct rows_row *out,
+                                       size_t room)
+{
+    const uint64_t width = rows->job->bin_width;
+    const bool zeros = rows->zeros;
+    const size_t end = *bins;
+    size_t i = 0;
+    size_t n = 0;
+
+    for (; n < room; i++) {
+        while (i < end && counts[i] == 0 && !zeros)
+            i++;
+        if (i == end)
+            break;
+        __int128 low = (bin + i) * width;
+        out[n++] = (struct rows_row){.low = low, .high = low + width, .count = counts[i]};
+    }
+    *bins = i;
+    return n;
+}
+
+/* Reads rows of a stretch from `*bin` on, and moves it behind them. */
 static size_t open_histogram_read_stretch(struct rows *rows,
                                           const struct open_histogram_stretch *stretch,
                                           __int128 *bin, struct rows_row *out, size_t room)
 {
-    const struct open_histogram *histogram = rows->partial;
-    const struct element *element = &rows->job->element;
-    const struct bin_map_entry *entries = histogram->entries;
-    const uint64_t width = rows->job->bin_width;
+    uint64_t counts[OPEN_HISTOGRAM_ROWS_BLOCK];
     size_t n = 0;
 
     while (n < room && *bin < stretch->end) {
-        uint64_t count = 0;
-        for (size_t i = 0; i < stretch->count; i++) {
-            const struct open_window *window = stretch->windows[i];
-            count += open_window_count(window, (uint64_t)(*bin - window->first));
-        }
-        uint64_t *place = &rows->next[1];
-        bool is_left = *place < histogram->entry_count;
-        __int128 spilled = is_left ? element_value(element, entries[*place].key) : stretch->end;
-        if (spilled == *bin && is_left)
-            count += entries[(*place)++].count;
-        if (count > 0 || rows->zeros)
-            out[n++] = open_histogram_row(*bin, width, count);
-        bool jumps = stretch->count == 0 && !rows->zeros && spilled > *bin;
-        *bin = !jumps ? *bin + 1 : spilled < stretch->end ? spilled : stretch->end;
+        __int128 left = stretch->end - *bin;
+        size_t bins = left < OPEN_HISTOGRAM_ROWS_BLOCK ? (size_t)left : OPEN_HISTOGRAM_ROWS_BLOCK;
+        open_histogram_read_block(rows, stretch, *bin, bins, counts);
+        n += open_histogram_make_rows(rows, *bin, counts, &bins, out + n, room - n);
+        *bin += bins;
     }
     return n;
 }
 
-static size_t open_histogram_read(struct rows *rows, struct rows_row *out, size_t room)
+/* Likewise, of one that no window has, those that are not empty. */
+static size_t open_histogram_read_spilled(struct rows *rows, __int128 *bin, __int128 end,
+                                          struct rows_row *out, size_t room)
 {
     const struct open_histogram *histogram = rows->partial;
-    __int128 bin = histogram->first + rows->next[0];
+    size_t n = 0;
+    __int128 spilled;
+
+    open_histogram_catch_up(rows, *bin);
+    while (n < room && (spilled = open_histogram_spilled(rows, rows->next[1], end)) < end) {
+        uint64_t count = histogram->entries[rows->next[1]++].count;
+        out[n++] = open_histogram_row(spilled, rows->job->bin_width, count);
+        *bin = spilled + 1;
+    }
+    if (n < room)
+        *bin = end;
+    return n;
+}
+
+/* Stores the next bin to be read and the one behind the last; false if none is left. */
+static bool open_histogram_resume(const struct rows *rows, __int128 *bin, __int128 *end)
+{
+    const struct open_histogram *histogram = rows->partial;
+
+    *bin = histogram->first + rows->next[0];
+    *end = histogram->last + 1 - rows->next[2];
+    return rows->next[1] != OPEN_HISTOGRAM_READ && *bin < *end;
+}
+
+/* Keeps in mind where reading is to go on. */
+static void open_histogram_pause(struct rows *rows, __int128 bin, __int128 end)
+{
+    const struct open_histogram *histogram = rows->partial;
+
+    rows->next[0] = (uint64_t)(bin - histogram->first);
+    if (bin == end)
+        rows->next[1] = OPEN_HISTOGRAM_READ;
+}
+
+static size_t open_histogram_read(struct rows *rows, struct rows_row *out, size_t room)
+{
+    struct open_histogram_stretch stretch;
+    __int128 bin;
+    __int128 end;
     size_t n = 0;
 
-    if (rows->next[1] == OPEN_HISTOGRAM_READ)
+    if (!open_histogram_resume(rows, &bin, &end))
         return 0;
-    while (n < room && bin <= histogram->last) {
-        struct open_histogram_stretch stretch;
-        open_histogram_find_stretch(histogram, bin, &stretch);
-        n += open_histogram_read_stretch(rows, &stretch, &bin, out + n, room - n);
+    while (n < room && bin < end) {
+        open_histogram_find_stretch(rows->partial, bin, end, &stretch);
+        open_histogram_drop_unused(&stretch, bin);
+        if (stretch.count > 0 || rows->zeros)
+            n += open_histogram_read_stretch(rows, &stretch, &bin, out + n, room - n);
+        else
+            n += open_histogram_read_spilled(rows, &bin, stretch.end, out + n, room - n);
     }
-    rows->next[0] = (uint64_t)(bin - histogram->first);
-    if (bin > histogram->last)
-        rows->next[1] = OPEN_HISTOGRAM_READ;
+    open_histogram_pause(rows, bin, end);
     return n;
+}
+
+static size_t open_histogram_read_counts(struct rows *rows, uint64_t *counts, size_t room)
+{
+    struct open_histogram_stretch stretch;
+    __int128 bin;
+    __int128 end;
+    size_t n = 0;
+
+    if (!open_histogram_resume(rows, &bin, &end))
+        return 0;
+    while (n < room && bin < end) {
+        open_histogram_find_stretch(rows->partial, bin, end, &stretch);
+        open_histogram_drop_unused(&stretch, bin);
+        __int128 left = stretch.end - bin;
+        size_t block = left < (__int128)(room - n) ? (size_t)left : room - n;
+        open_histogram_read_block(rows, &stretch, bin, block, counts + n);
+        bin += block;
+        n += block;
+    }
+    open_histogram_pause(rows, bin, end);
+    return n;
+}
+
+/*
+ * How many rows a stretch from `bin` on can have: as many as bins, or if no window has them, and
+ * empty ones are no rows, as many as the map has there.
+ */
+static uint64_t open_histogram_stretch_rows(const struct rows *rows,
+                                            const struct open_histogram_stretch *stretch,
+                                            __int128 bin)
+{
+    if (stretch->count > 0 || rows->zeros)
+        return (uint64_t)(stretch->end - bin);
+    return open_histogram_find_place(rows, stretch->end) - open_histogram_find_place(rows, bin);
+}
+
+/* With empty ones they are to be less than 2^64. */
+static uint64_t open_histogram_most_rows(const struct rows *rows)
+{
+    const struct open_histogram *histogram = rows->partial;
+    const __int128 end = histogram->last + 1;
+    struct open_histogram_stretch stretch;
+    uint64_t most = 0;
+
+    for (__int128 bin = histogram->first; bin < end; bin = stretch.end) {
+        open_histogram_find_stretch(histogram, bin, end, &stretch);
+        most += open_histogram_stretch_rows(rows, &stretch, bin);
+    }
+    return most;
+}
+
+/* The bin behind the first `before` of the rows that there can be. */
+static __int128 open_histogram_cut(const struct rows *rows, uint64_t before)
+{
+    const struct open_histogram *histogram = rows->partial;
+    const __int128 end = histogram->last + 1;
+    struct open_histogram_stretch stretch;
+
+    for (__int128 bin = histogram->first; bin < end; bin = stretch.end) {
+        open_histogram_find_stretch(histogram, bin, end, &stretch);
+        uint64_t here = open_histogram_stretch_rows(rows, &stretch, bin);
+        if (before < here && (stretch.count > 0 || rows->zeros))
+            return bin + before;
+        if (before < here)
+            return open_histogram_spilled(rows, open_histogram_find_place(rows, bin) + before, end);
+        before -= here;
+    }
+    return end;
+}
+
+static void open_histogram_narrow(struct rows *rows, uint64_t part, uint64_t parts)
+{
+    const struct open_histogram *histogram = rows->partial;
+    uint64_t most = open_histogram_most_rows(rows);
+    __int128 bin = open_histogram_cut(rows, most * part / parts);
+    __int128 end = open_histogram_cut(rows, most * (part + 1) / parts);
+
+    rows->next[0] = (uint64_t)(bin - histogram->first);
+    rows->next[1] = bin < end ? open_histogram_find_place(rows, bin) : OPEN_HISTOGRAM_READ;
+    rows->next[2] = (uint64_t)(histogram->last + 1 - end);
 }
 
 void open_histogram_rows_begin(struct rows *rows, const struct job *job,
@@ -170,8 +383,14 @@ void open_histogram_rows_begin(struct rows *rows, const struct job *job,
         .zeros = zeros,
         .is_unit = (is_automatic ? histogram->result.width : job->bin_width) == 1,
         .inside = histogram->elements,
-        .read = is_automatic ? open_histogram_read_result : open_histogram_read,
+        .read = open_histogram_read_result,
     };
+    if (is_automatic)
+        return;
+    rows->read = open_histogram_read;
+    rows->read_counts = open_histogram_read_counts;
+    rows->narrow = open_histogram_narrow;
+    rows->most = open_histogram_most_rows;
 }
 
 /* What all windows have in bin number `bin` of `width`, a multiple of theirs. */

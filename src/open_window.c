@@ -31,3 +31,13 @@ void open_window_destroy(struct open_window *window)
 {
     histogram_destroy(window->histogram);
 }
+
+bool open_window_find_ends(const struct open_window *window, __int128 *first, __int128 *last)
+{
+    size_t start = histogram_skip_empty(window->histogram, 0, window->bins);
+    size_t end = histogram_trim_empty(window->histogram, start, window->bins);
+
+    *first = window->first + start;
+    *last = window->first + end - 1;
+    return start < end;
+}

@@ -11,6 +11,8 @@
 
 #include "histogram.h"
 
+#include <stdbool.h>
+
 struct open_window {
     struct binning binning;
     struct histogram *histogram;
@@ -29,6 +31,12 @@ enum status open_window_init(struct open_window *window, const struct element *e
                              struct failure *failure);
 
 void open_window_destroy(struct open_window *window);
+
+/*
+ * Stores the numbers of the first and the last of its bins that is not empty; false if all are.
+ * Nobody adds meanwhile.
+ */
+bool open_window_find_ends(const struct open_window *window, __int128 *first, __int128 *last);
 
 /* What was counted in its bin first + i, i < bins; nobody adds meanwhile. */
 static inline uint64_t open_window_count(const struct open_window *window, uint64_t i)

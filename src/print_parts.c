@@ -29,10 +29,10 @@ static void print_parts_write(const void *context, size_t part, struct writer *w
 }
 
 /* The threads that print: 1 also where a row depends on those before it. */
-static unsigned print_parts_threads(const struct print_table *table)
+static unsigned print_parts_threads(const struct print_table *table, uint64_t most)
 {
     const struct print_options *options = table->options;
-    uint64_t useful = table->rows.narrow ? table->rows.most / PRINT_PARTS_THREAD_BINS : 0;
+    uint64_t useful = most / PRINT_PARTS_THREAD_BINS;
 
     if (useful <= 1 || options->cumulative)
         return 1;
@@ -43,10 +43,11 @@ static unsigned print_parts_threads(const struct print_table *table)
 void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
                          void (*write)(struct writer *writer, const struct print_table *part))
 {
-    unsigned threads = print_parts_threads(table);
+    uint64_t most = table->rows.narrow ? table->rows.most(&table->rows) : 0;
+    unsigned threads = print_parts_threads(table, most);
     struct print_parts parts = {
         .table = table,
-        .count = (table->rows.most + PRINT_PARTS_BINS - 1) / PRINT_PARTS_BINS,
+        .count = (most + PRINT_PARTS_BINS - 1) / PRINT_PARTS_BINS,
         .write = write,
     };
     struct writer_parts writes = {

@@ -31,7 +31,7 @@ struct rows {
     uint64_t inside; /* values in all bins, */
     uint64_t below;  /* and in none */
     uint64_t above;
-    uint64_t next[2]; /* where the next row is found; `read`'s own, zeros at first */
+    uint64_t next[3]; /* which rows are left; `read`'s own, zeros at first */
     /* Reads up to `room` rows, at least one if there are any; returns how many. */
     size_t (*read)(struct rows *rows, struct rows_row *out, size_t room);
     /* Reads the counts alone, with zeros, in less time; NULL: there is no such way. */
@@ -41,7 +41,9 @@ struct rows {
      * copies are read by several threads at once. NULL: there is no such way.
      */
     void (*narrow)(struct rows *rows, uint64_t part, uint64_t parts);
-    uint64_t most; /* rows that there can be; where there is `narrow` */
+    /* Where there is `narrow`: how many rows there can be. A part has its share of them or fewer.
+     */
+    uint64_t (*most)(const struct rows *rows);
 };
 
 struct histogram;

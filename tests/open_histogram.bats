@@ -110,6 +110,35 @@ for name, text in {"any": lines, "up": lines, "down": lines, "below": least + li
     done
 }
 
+# bins_of_width WIDTH <VALUES: "low TAB [high TAB] count" in numeric order, by sort, uniq and awk.
+bins_of_width() {
+    awk -v w="$1" '{ low = int($1 / w) * w; print (low > $1 ? low - w : low) }' | sort -n | uniq -c |
+        awk -v w="$1" '{ print $2 "\t" (w > 1 ? $2 + w "\t" : "") $1 }'
+}
+
+@test "hundreds of thousands of rows are the same whatever the number of threads" {
+    local width threads file
+    cd "$BATS_TEST_TMPDIR"
+    awk 'BEGIN { srand(4); for (i = 0; i < 500000; i++) print int(rand() * 700000) - 200000 }' >near
+    { echo 2000000000; cat near; printf '%s\n' -1999999999 1500000000 -2000000000; } >far
+    for width in 1 3; do
+        bins_of_width $width <near >near.tsv
+        bins_of_width $width <far >far.tsv
+        [ "$(wc -l <far.tsv)" -gt 150000 ]
+        awk -v w=$width 'NR > 1 { for (; low < $1; low += w) print 0 }
+            { low = $1 + w; print $NF }' near.tsv >near.counts
+        for threads in 1 2 3 16; do
+            for file in near far; do
+                gpuhist --text -w $width --threads $threads $file | cmp $file.tsv -
+            done
+            gpuhist --text -w $width --threads $threads --format raw near |
+                od -An -v -w8 -tu8 | tr -d ' ' | cmp near.counts -
+            gpuhist --text -w $width --threads $threads --zeros near |
+                awk '{ print $NF }' | cmp near.counts -
+        done
+    done
+}
+
 @test "random 64-bit ids, each of them a few times" {
     local in=$BATS_TEST_TMPDIR/in engine
     numpy 'r = np.random.default_rng(2); a = r.integers(0, 2**64, 200000, "<u8")

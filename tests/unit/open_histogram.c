@@ -177,6 +177,20 @@ static void test_below(void)
     open_window_destroy(&window);
 }
 
+/* What a window's histogram has outside of its bins is no part of the result. */
+static void test_outside(void)
+{
+    struct test test;
+
+    test_open(&test, "i32", 1);
+    test_add(&test, 0, 1, 1000);
+    struct histogram *histogram = test.histogram->windows[0].histogram;
+    histogram_put(histogram, histogram->entries - 2, 5);
+    histogram_put(histogram, histogram->entries - 1, 7);
+    tap_ok(test_rows(&test, 1000), "what lies outside of a window is not counted");
+    test_close(&test);
+}
+
 int main(void)
 {
     test_growth();
@@ -184,5 +198,6 @@ int main(void)
     test_scattered();
     test_automatic();
     test_below();
+    test_outside();
     return tap_done();
 }

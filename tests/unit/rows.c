@@ -5,13 +5,17 @@
 #include "config.h"
 
 #include "histogram.h"
+#include "open_histogram.h"
+#include "operation.h"
 #include "plot.h"
 #include "rows_list.h"
 #include "tap.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define BATCH 7 /* rows read at a time, so that batches end anywhere */
+#define BATCH     7    /* rows read at a time, so that batches end anywhere; */
+#define BATCH_MAX 1000 /* of more of them */
 
 static uint64_t random_state = 1;
 
@@ -85,14 +89,14 @@ static bool is_row(const struct rows_row *a, const struct rows_row *b)
     return a->low == b->low && a->high == b->high && a->count == b->count;
 }
 
-/* Whether the rows that are read are those. */
-static bool reads(struct rows rows, const struct rows_row *expected, size_t n)
+/* Whether the rows that are read, up to `room` at a time, are those. */
+static bool reads_by(size_t room, struct rows rows, const struct rows_row *expected, size_t n)
 {
-    struct rows_row batch[BATCH];
+    struct rows_row batch[BATCH_MAX];
     size_t i = 0;
     size_t got;
 
-    while ((got = rows.read(&rows, batch, BATCH)) > 0) {
+    while ((got = rows.read(&rows, batch, room)) > 0) {
         for (size_t j = 0; j < got; j++, i++) {
             if (i == n || !is_row(&batch[j], &expected[i]))
                 return tap_note("row %zu of %zu", i, n);
@@ -101,14 +105,20 @@ static bool reads(struct rows rows, const struct rows_row *expected, size_t n)
     return i == n || tap_note("%zu rows, not %zu", i, n);
 }
 
-/* Whether the counts that are read alone, if they can be, are those of the rows. */
-static bool reads_counts(struct rows rows, const struct rows_row *expected, size_t n)
+static bool reads(struct rows rows, const struct rows_row *expected, size_t n)
 {
-    uint64_t batch[BATCH];
+    return reads_by(BATCH, rows, expected, n);
+}
+
+/* Whether the counts that are read alone, if they can be, are those of the rows. */
+static bool reads_counts_by(size_t room, struct rows rows, const struct rows_row *expected,
+                            size_t n)
+{
+    uint64_t batch[BATCH_MAX];
     size_t i = 0;
     size_t got;
 
-    while (rows.read_counts && (got = rows.read_counts(&rows, batch, BATCH)) > 0) {
+    while (rows.read_counts && (got = rows.read_counts(&rows, batch, room)) > 0) {
         for (size_t j = 0; j < got; j++, i++) {
             if (i == n || batch[j] != expected[i].count)
                 return tap_note("count %zu of %zu", i, n);
@@ -117,11 +127,16 @@ static bool reads_counts(struct rows rows, const struct rows_row *expected, size
     return !rows.read_counts || i == n || tap_note("%zu counts, not %zu", i, n);
 }
 
+static bool reads_counts(struct rows rows, const struct rows_row *expected, size_t n)
+{
+    return reads_counts_by(BATCH, rows, expected, n);
+}
+
 /* Whether the parts of the rows, one behind the other, are those. */
 static bool reads_parts(const struct rows *rows, const struct rows_row *expected, size_t n,
                         size_t parts)
 {
-    size_t most = ((size_t)rows->most + parts - 1) / parts;
+    size_t most = ((size_t)rows->most(rows) + parts - 1) / parts;
     size_t i = 0;
 
     for (size_t part = 0; part < parts; part++) {
@@ -138,6 +153,27 @@ static bool reads_parts(const struct rows *rows, const struct rows_row *expected
         }
     }
     return i == n || tap_note("%zu rows in %zu parts, not %zu", i, parts, n);
+}
+
+/* Likewise their counts alone. */
+static bool reads_counts_parts(const struct rows *rows, const struct rows_row *expected, size_t n,
+                               size_t parts)
+{
+    size_t i = 0;
+
+    for (size_t part = 0; part < parts; part++) {
+        uint64_t batch[BATCH];
+        struct rows own = *rows;
+        size_t got;
+        rows->narrow(&own, part, parts);
+        while ((got = own.read_counts(&own, batch, BATCH)) > 0) {
+            for (size_t j = 0; j < got; j++, i++) {
+                if (i == n || batch[j] != expected[i].count)
+                    return tap_note("count %zu of %zu, in part %zu of %zu", i, n, part, parts);
+            }
+        }
+    }
+    return i == n || tap_note("%zu counts in %zu parts, not %zu", i, parts, n);
 }
 
 static void sort_by_count(struct rows_row *rows, size_t n)
@@ -265,6 +301,81 @@ static void test_regions(void)
     job_destroy(&job);
 }
 
+enum { RANGES_REGION = HISTOGRAM_REGION_BINS, RANGES_BINS = 9 * RANGES_REGION - 1000 };
+
+/* Counts at the borders of regions and elsewhere, but in regions 0 and 5; returns how many. */
+static uint64_t fill_ranges(struct histogram *histogram)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < 60; i++) {
+        uint64_t region = 1 + tap_random(&random_state) % 4 + 5 * (i % 2);
+        size_t bin = (size_t)(region * RANGES_REGION - 1 + i % 3);
+        uint32_t count = (uint32_t)i + 1;
+        if (bin / RANGES_REGION % 5 == 0 || bin >= RANGES_BINS)
+            bin = RANGES_REGION + (size_t)i * 70;
+        if (bin / RANGES_REGION % 2)
+            histogram_add_counts32(histogram, bin, &count, 1);
+        else
+            histogram_add_counts64(histogram, bin, &(uint64_t){count}, 1);
+        sum += count;
+    }
+    return sum;
+}
+
+/* Whether what is empty at either end of first .. end, and the counts, are as looked at singly. */
+static bool is_range(const struct histogram *histogram, size_t first, size_t end)
+{
+    static uint64_t sums[RANGES_BINS];
+    size_t filled = first;
+    size_t trimmed = end;
+
+    while (filled < end && histogram_count(histogram, filled) == 0)
+        filled++;
+    while (trimmed > first && histogram_count(histogram, trimmed - 1) == 0)
+        trimmed--;
+    if (histogram_skip_empty(histogram, first, end) != filled ||
+        histogram_trim_empty(histogram, first, end) != trimmed)
+        return tap_note("bins %zu .. %zu are not from %zu to %zu", first, end, filled, trimmed);
+    for (size_t i = 0; i < RANGES_BINS; i++)
+        sums[i] = i;
+    histogram_accumulate(histogram, first, end - first, sums);
+    for (size_t i = 0; i < RANGES_BINS; i++) {
+        if (sums[i] != i + (i < end - first ? histogram_count(histogram, first + i) : 0))
+            return tap_note("bins %zu .. %zu: bin %zu is not added", first, end, i);
+    }
+    return true;
+}
+
+/* What is done by whole regions, of any part of a table. */
+static void test_ranges(void)
+{
+    struct histogram *histogram = NULL;
+    struct failure failure;
+    struct job job = {.operation = OPERATION_HISTOGRAM};
+
+    element_parse("i32", &job.element);
+    binning_init(&job.binning, &job.element, 0, RANGES_BINS, RANGES_BINS, &failure);
+    histogram_create(&job, &histogram, &failure);
+    uint64_t inside = fill_ranges(histogram);
+    histogram_put(histogram, RANGES_BINS, 1000);
+    histogram_put(histogram, RANGES_BINS + 1, 500);
+    tap_ok(histogram_sum_bins(histogram) == inside &&
+               histogram_elements(histogram) == inside + 1500,
+           "the sum of the bins, and of all");
+    bool passed = is_range(histogram, 0, RANGES_BINS);
+    for (unsigned i = 0; i < 300 && passed; i++) {
+        size_t first = tap_random(&random_state) % RANGES_BINS;
+        size_t end = first + tap_random(&random_state) % (RANGES_BINS + 1 - first);
+        if (i % 3 == 0) /* at the border of a region */
+            first -= first % RANGES_REGION;
+        passed = is_range(histogram, first, end);
+    }
+    tap_ok(passed, "what is empty at either end, and the counts");
+    histogram_destroy(histogram);
+    job_destroy(&job);
+}
+
 /* Rows of width 10 that reach below what 64 bits hold, far apart; empty ones in between as well. */
 static size_t read_sparse(struct rows *rows, struct rows_row *out, size_t room)
 {
@@ -297,6 +408,275 @@ static void test_sparse(uint64_t apart)
     job_destroy(&job);
 }
 
+/* An open histogram, and as rows, what was counted in it. */
+struct open {
+    struct job job;
+    struct open_histogram *histogram;
+    struct bin_map_batch batch;
+    struct rows_row *rows; /* [OPEN_ROWS_MAX] */
+    size_t n;
+    uint64_t elements;
+};
+
+#define OPEN_ROWS_MAX ((size_t)1 << 20)
+
+/* What open histograms had of everything that is to be tested. */
+static struct {
+    bool has_overlaps; /* bins that several windows have, */
+    bool has_gaps;     /* and between windows; bins counted apart */
+    bool has_between;  /* that no window has, */
+    bool has_within;   /* and that one has */
+    bool has_unused;   /* regions not in use before others of a window */
+    bool has_staged;   /* counts in the 32-bit part, too */
+} open_shape;
+
+static bool open_shape_is_full(void)
+{
+    return open_shape.has_overlaps && open_shape.has_gaps && open_shape.has_between &&
+           open_shape.has_within && open_shape.has_unused && open_shape.has_staged;
+}
+
+static void must(bool is_so, const char *what)
+{
+    if (is_so)
+        return;
+    printf("Bail out! %s\n", what);
+    exit(1);
+}
+
+static void open_begin(struct open *open, const char *type, uint64_t width)
+{
+    struct failure failure;
+
+    *open = (struct open){.job = {.bin_width = width}};
+    open->rows = malloc(OPEN_ROWS_MAX * sizeof *open->rows);
+    must(open->rows && element_parse(type, &open->job.element) &&
+             open_histogram_create(&open->job, &open->histogram, &failure) == STATUS_OK,
+         "no histogram");
+}
+
+static void open_record(struct open *open, __int128 bin, uint64_t count)
+{
+    const uint64_t width = open->job.bin_width;
+
+    must(open->n < OPEN_ROWS_MAX, "too many rows");
+    open->rows[open->n++] =
+        (struct rows_row){.low = bin * width, .high = (bin + 1) * width, .count = count};
+    open->elements += count;
+}
+
+/* Counts first, first + step, ...: n values, a block. */
+static void open_put(struct open *open, uint64_t first, uint64_t step, size_t n)
+{
+    const struct element *element = &open->job.element;
+    uint64_t keys[OPEN_HISTOGRAM_BLOCK];
+    struct failure failure;
+
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = first + i * step;
+        open_record(open, binning_floor(element_value(element, keys[i]), open->job.bin_width), 1);
+    }
+    must(open_histogram_add(open->histogram, &open->batch, keys, n, n, &failure) == STATUS_OK &&
+             bin_map_add(open->histogram->map, &open->batch, &failure) == STATUS_OK,
+         "values are not counted");
+}
+
+/* Counts in bins start, start + step, ... of the newest window, n of them, in the 32-bit part. */
+static void open_stage(struct open *open, uint64_t start, uint64_t step, size_t n)
+{
+    const struct open_window *window = open_histogram_window(open->histogram);
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bin = start + i * step;
+        uint32_t count = 1 + (uint32_t)(i % 3);
+        must(bin < window->bins, "no such bin");
+        histogram_add_counts32(window->histogram, bin, &count, 1);
+        open_record(open, window->first + bin, count);
+    }
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    __int128 x = ((const struct rows_row *)a)->low;
+    __int128 y = ((const struct rows_row *)b)->low;
+    return (x > y) - (x < y);
+}
+
+/* Puts what was counted in order, each bin once, and finishes the histogram. */
+static bool open_finish(struct open *open)
+{
+    struct failure failure;
+    size_t n = 0;
+
+    qsort(open->rows, open->n, sizeof *open->rows, compare_rows);
+    for (size_t i = 0; i < open->n; i++) {
+        if (n > 0 && open->rows[n - 1].low == open->rows[i].low)
+            open->rows[n - 1].count += open->rows[i].count;
+        else
+            open->rows[n++] = open->rows[i];
+    }
+    open->n = n;
+    return operation_open_histogram.finish(open->histogram, &open->job, open->elements, &failure) ==
+               STATUS_OK ||
+           tap_note("%s", failure.message);
+}
+
+/* The rows with empty ones; NULL if they are too many, or none. The caller frees them. */
+static struct rows_row *open_fill(const struct open *open, size_t *n)
+{
+    const uint64_t width = open->job.bin_width;
+
+    *n = 0;
+    if (open->n == 0)
+        return NULL;
+    __int128 low = open->rows->low;
+    if ((open->rows[open->n - 1].high - low) / width > (__int128)OPEN_ROWS_MAX)
+        return NULL;
+    struct rows_row *filled = malloc(OPEN_ROWS_MAX * sizeof *filled);
+    must(filled != NULL, "no memory");
+    for (size_t i = 0; i < open->n; low += width) {
+        bool is_empty = low < open->rows[i].low;
+        filled[(*n)++] = (struct rows_row){.low = low,
+                                           .high = low + width,
+                                           .count = is_empty ? 0 : open->rows[i].count};
+        i += !is_empty;
+    }
+    return filled;
+}
+
+static void open_note_window(const struct open *open, const struct open_window *window)
+{
+    const struct open_histogram *histogram = open->histogram;
+    const struct open_window *newest = &histogram->windows[histogram->count - 1];
+    const struct element *element = &open->job.element;
+
+    for (size_t i = HISTOGRAM_REGION_BINS; i < window->bins; i += HISTOGRAM_REGION_BINS)
+        open_shape.has_unused |=
+            !histogram_is_used(window->histogram, i - 1) && histogram_is_used(window->histogram, i);
+    if (window != newest && window->first < newest->first + newest->bins &&
+        newest->first < window->first + window->bins)
+        open_shape.has_overlaps = true;
+    else
+        open_shape.has_gaps |= window != newest;
+    for (size_t i = 0; i < window->bins; i++)
+        open_shape.has_staged |= window->histogram->staged[i] > 0;
+    for (size_t i = 0; i < histogram->entry_count; i++) {
+        __int128 bin = element_value(element, histogram->entries[i].key);
+        open_shape.has_within |= bin >= window->first && bin < window->first + window->bins;
+        open_shape.has_between |= bin >= window->first + window->bins;
+    }
+}
+
+/* Finishes it and reads it in every way. */
+static void open_check(struct open *open, const char *name)
+{
+    static const size_t rooms[] = {1, BATCH, 256, BATCH_MAX};
+    struct rows rows;
+    size_t n;
+    bool passed = open_finish(open);
+    struct rows_row *filled = open_fill(open, &n);
+
+    for (size_t i = 0; i < open->histogram->count; i++)
+        open_note_window(open, &open->histogram->windows[i]);
+    open_histogram_rows_begin(&rows, &open->job, open->histogram, false);
+    tap_ok(passed && rows.inside == open->elements && rows.below == 0 && rows.above == 0,
+           "%s: the sum", name);
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms && passed; i++)
+        passed = reads_by(rooms[i], rows, open->rows, open->n);
+    for (size_t parts = 1; parts <= 3000 && passed; parts = 3 * parts - 1)
+        passed = reads_parts(&rows, open->rows, open->n, parts);
+    tap_ok(passed, "%s: rows", name);
+    rows.zeros = true;
+    for (size_t i = 0; filled && i < sizeof rooms / sizeof *rooms && passed; i++)
+        passed = reads_by(rooms[i], rows, filled, n) && reads_counts_by(rooms[i], rows, filled, n);
+    for (size_t parts = 1; filled && parts <= 3000 && passed; parts = 3 * parts - 1)
+        passed =
+            reads_parts(&rows, filled, n, parts) && reads_counts_parts(&rows, filled, n, parts);
+    if (filled)
+        tap_ok(passed, "%s: rows with empty ones, and counts alone", name);
+    free(filled);
+    free(open->rows);
+    open_histogram_destroy(open->histogram);
+}
+
+/* Windows that grow over bins counted apart, and leave others alone. */
+static void test_open_windows(void)
+{
+    static struct open open;
+
+    open_begin(&open, "i32", 1);
+    open_put(&open, 0, 1, 1000);
+    open_put(&open, 60000, 1, 3);
+    open_put(&open, (uint64_t)-70000, 0, 2);
+    open_put(&open, 0, 25, 4000);
+    open_stage(&open, 5, 7, 300);
+    open_stage(&open, 40000, 1, 20000);
+    open_put(&open, (uint64_t)-300000, 37, 5);
+    open_put(&open, 400000, 0, 1);
+    open_put(&open, 65000, 1, 1);
+    open_check(&open, "open bins, negative ones, too");
+    open_begin(&open, "i32", 1);
+    for (uint64_t i = 0; i < 10; i++)
+        open_put(&open, i * 50000 + 100 * (i % 2), 1, 1000);
+    open_check(&open, "windows with unused regions");
+}
+
+/* Bins of a width; a window elsewhere; the least and the largest value. */
+static void test_open_wide(void)
+{
+    static struct open open;
+
+    open_begin(&open, "i64", 3);
+    for (uint64_t i = 0; i < 20; i++)
+        open_put(&open, i * 3000 - 31000, 1, 3000);
+    open_put(&open, (uint64_t)1 << 40, 2, 4000);
+    open_put(&open, ((uint64_t)1 << 39) + 1, 0, 7);
+    open_put(&open, (uint64_t)INT64_MIN, 1, 7);
+    open_put(&open, INT64_MAX - 6, 1, 7);
+    open_check(&open, "bins of 3 over all of i64");
+}
+
+/* As many bins as 64 bits can count. */
+static void test_open_far(void)
+{
+    static struct open open;
+
+    open_begin(&open, "u64", 1);
+    open_put(&open, 0, 1, 100);
+    open_put(&open, UINT64_MAX - 2, 1, 3);
+    open_put(&open, (uint64_t)1 << 63, 1, 3);
+    open_check(&open, "0 and 2^64 - 1");
+}
+
+/* Few bins in windows: most are counted apart. */
+static void test_open_spilled(void)
+{
+    static struct open open;
+
+    open_begin(&open, "i64", 1000);
+    for (unsigned i = 0; i < 20; i++)
+        open_put(&open, tap_random(&random_state), (uint64_t)1 << 51, 1000);
+    open_check(&open, "bins far apart");
+}
+
+/* None, one, and few of many; windows that end where the type does. */
+static void test_open_few(void)
+{
+    static struct open open;
+
+    open_begin(&open, "u8", 1);
+    open_check(&open, "no values");
+    open_begin(&open, "i8", 1);
+    open_put(&open, 0x80, 1, 256);
+    open_check(&open, "all values of i8");
+    open_begin(&open, "i64", UINT64_MAX);
+    open_put(&open, (uint64_t)-1, 1, 2);
+    open_check(&open, "two bins");
+    open_begin(&open, "i32", 7);
+    open_put(&open, 0, 1723, 4000);
+    open_check(&open, "few bins of many");
+}
+
 int main(void)
 {
     test_form(BINNING_UNIT32, "bins one wide", false);
@@ -306,8 +686,15 @@ int main(void)
     test_form(BINNING_LOG2, "powers of 2", true);
     test_form(BINNING_LOG10_64, "powers of 10", true);
     test_regions();
+    test_ranges();
     test_sparse(1);
     test_sparse(3);
     test_sparse(10000000000000000);
+    test_open_windows();
+    test_open_wide();
+    test_open_far();
+    test_open_spilled();
+    test_open_few();
+    tap_ok(open_shape_is_full(), "they have windows and bins counted apart of all kinds");
     return tap_done();
 }
