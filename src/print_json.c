@@ -11,109 +11,123 @@
 
 #include <string.h>
 
-static void print_json_text(struct writer *writer, const char *text)
+/* Four integers, two percentages and what stands between them; quantiles have less. */
+#define PRINT_JSON_LINE_MAX (4 * DECIMAL_SIZE + 2 * PERCENT_SIZE + 80)
+
+/* Lines that are written at once. */
+#define PRINT_JSON_BATCH (PRINT_ROWS_BATCH / 2)
+_Static_assert(64 << 10 > PRINT_JSON_BATCH * PRINT_JSON_LINE_MAX, "what a writer reserves");
+
+/* These put something at `c` and return the end. */
+static char *print_json_integer(char *c, const char *before, __int128 value)
 {
-    writer_write(writer, text, strlen(text));
+    c = stpcpy(c, before);
+    return c + decimal_write_signed(c, value);
 }
 
-static void print_json_integer(struct writer *writer, const char *before, __int128 value)
+static char *print_json_percent(char *c, const char *before, uint64_t part, uint64_t whole)
 {
-    print_json_text(writer, before);
-    char *c = writer_reserve(writer, DECIMAL_SIZE);
-    writer_commit(writer, decimal_write_signed(c, value));
+    c = stpcpy(c, before);
+    return c + percent_write(c, part, whole);
 }
 
-static void print_json_percent(struct writer *writer, const char *before, uint64_t part,
-                               uint64_t whole)
-{
-    print_json_text(writer, before);
-    char *c = writer_reserve(writer, PERCENT_SIZE);
-    writer_commit(writer, percent_write(c, part, whole));
-}
-
-static void print_json_row(struct writer *writer, const struct print_table *table,
-                           const struct rows_row *row, uint64_t cumulative)
+static char *print_json_row(char *c, const struct print_table *table, const struct rows_row *row,
+                            uint64_t cumulative)
 {
     const struct print_options *options = table->options;
 
     if (table->rows.is_unit) {
-        print_json_integer(writer, "{\"value\":", row->low);
+        c = print_json_integer(c, "{\"value\":", row->low);
     } else {
-        print_json_integer(writer, "{\"low\":", row->low);
-        print_json_integer(writer, ",\"high\":", row->high);
+        c = print_json_integer(c, "{\"low\":", row->low);
+        c = print_json_integer(c, ",\"high\":", row->high);
     }
-    print_json_integer(writer, ",\"count\":", row->count);
+    c = print_json_integer(c, ",\"count\":", row->count);
     if (options->percent)
-        print_json_percent(writer, ",\"percent\":", row->count, table->total);
+        c = print_json_percent(c, ",\"percent\":", row->count, table->total);
     if (options->cumulative)
-        print_json_integer(writer, ",\"cumulative\":", cumulative);
+        c = print_json_integer(c, ",\"cumulative\":", cumulative);
     if (options->percent && options->cumulative)
-        print_json_percent(writer, ",\"cumulative_percent\":", cumulative, table->total);
-    print_json_text(writer, "}");
+        c = print_json_percent(c, ",\"cumulative_percent\":", cumulative, table->total);
+    return stpcpy(c, "}");
 }
 
+/* All rows but the first one of the table, which may be in another part, follow a comma. */
 static void print_json_bins(struct writer *writer, const struct print_table *table)
 {
-    struct rows_row batch[PRINT_ROWS_BATCH];
+    struct rows_row batch[PRINT_JSON_BATCH];
     struct rows rows = table->rows;
-    const char *separator = "\n";
     uint64_t cumulative = 0;
     size_t n;
 
-    print_json_text(writer, ",\"bins\":[");
-    while ((n = rows.read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
+    while ((n = rows.read(&rows, batch, PRINT_JSON_BATCH)) > 0) {
+        char *lines = writer_reserve(writer, n * PRINT_JSON_LINE_MAX);
+        char *c = lines;
         for (size_t i = 0; i < n; i++) {
-            print_json_text(writer, separator);
             cumulative += batch[i].count;
-            print_json_row(writer, table, &batch[i], cumulative);
-            separator = ",\n";
+            c = stpcpy(c, batch[i].low == table->first_low ? "\n" : ",\n");
+            c = print_json_row(c, table, &batch[i], cumulative);
         }
+        writer_commit(writer, (size_t)(c - lines));
     }
-    print_json_text(writer, "]");
 }
 
 /* The side that is open is null; of no values everything is. */
-static void print_json_quantile(struct writer *writer, const struct print_table *table, size_t i)
+static char *print_json_quantile(char *c, const struct print_table *table, size_t i)
 {
     const struct quantiles_value *value = table->quantiles ? &table->quantiles[i] : NULL;
 
-    print_json_text(writer, "{\"percent\":");
-    char *c = writer_reserve(writer, QUANTILES_SIZE);
-    writer_commit(writer, quantiles_write_percent(c, &table->options->quantiles.percents[i]));
-    if (!value) {
-        print_json_text(writer, ",\"value\":null}");
-        return;
-    }
+    c = stpcpy(c, "{\"percent\":");
+    c += quantiles_write_percent(c, &table->options->quantiles.percents[i]);
+    if (!value)
+        return stpcpy(c, ",\"value\":null}");
     if (table->rows.is_unit && value->side == QUANTILES_INSIDE) {
-        print_json_integer(writer, ",\"value\":", value->low);
+        c = print_json_integer(c, ",\"value\":", value->low);
     } else if (value->side == QUANTILES_BELOW) {
-        print_json_integer(writer, ",\"low\":null,\"high\":", value->high);
+        c = print_json_integer(c, ",\"low\":null,\"high\":", value->high);
     } else {
-        print_json_integer(writer, ",\"low\":", value->low);
+        c = print_json_integer(c, ",\"low\":", value->low);
         if (value->side == QUANTILES_ABOVE)
-            print_json_text(writer, ",\"high\":null");
+            c = stpcpy(c, ",\"high\":null");
         else
-            print_json_integer(writer, ",\"high\":", value->high);
+            c = print_json_integer(c, ",\"high\":", value->high);
     }
-    print_json_text(writer, "}");
+    return stpcpy(c, "}");
+}
+
+static char *print_json_totals(char *c, const struct print_table *table)
+{
+    c = print_json_integer(c, "{\"operation\":\"histogram\",\"total\":", table->total);
+    c = print_json_integer(c, ",\"inside\":", table->rows.inside);
+    c = print_json_integer(c, ",\"below\":", table->rows.below);
+    return print_json_integer(c, ",\"above\":", table->rows.above);
 }
 
 static enum status print_json_rows(struct writer *writer, const struct print_table *table,
                                    struct failure *failure)
 {
-    size_t quantiles = table->options->quantiles.count;
+    const size_t quantiles = table->options->quantiles.count;
+    struct rows rows = table->rows;
+    struct rows_row first;
+    struct print_table all = *table;
 
     (void)failure;
-    print_json_integer(writer, "{\"operation\":\"histogram\",\"total\":", table->total);
-    print_json_integer(writer, ",\"inside\":", table->rows.inside);
-    print_json_integer(writer, ",\"below\":", table->rows.below);
-    print_json_integer(writer, ",\"above\":", table->rows.above);
-    print_json_bins(writer, table);
+    char *line = writer_reserve(writer, PRINT_JSON_LINE_MAX);
+    char *end = stpcpy(print_json_totals(line, table), ",\"bins\":[");
+    writer_commit(writer, (size_t)(end - line));
+    if (rows.read(&rows, &first, 1) > 0)
+        all.first_low = first.low;
+    print_rows_in_parts(writer, &all, PRINT_JSON_LINE_MAX, print_json_bins);
+    writer_write(writer, "]", 1);
     for (size_t i = 0; i < quantiles; i++) {
-        print_json_text(writer, i == 0 ? ",\"quantiles\":[\n" : ",\n");
-        print_json_quantile(writer, table, i);
+        line = writer_reserve(writer, PRINT_JSON_LINE_MAX);
+        end = stpcpy(line, i == 0 ? ",\"quantiles\":[\n" : ",\n");
+        end = print_json_quantile(end, table, i);
+        writer_commit(writer, (size_t)(end - line));
     }
-    print_json_text(writer, quantiles > 0 ? "]}\n" : "}\n");
+    if (quantiles > 0)
+        writer_write(writer, "]", 1);
+    writer_write(writer, "}\n", 2);
     return STATUS_OK;
 }
 

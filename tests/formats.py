@@ -234,10 +234,21 @@ def table_of(edges, values, extra):
     return ",".join(names), "".join(lines), counts
 
 
+def json_of(names, tsv, total):
+    """All of them are inside."""
+    names = names.split(",")
+    rows = ["{" + ",".join(f'"{name}":{cell}' for name, cell in zip(names, line.split("\t"))) + "}"
+            for line in tsv.splitlines()]
+    totals = {"operation": "histogram", "total": total, "inside": total, "below": 0, "above": 0}
+    bins = "\n" + ",\n".join(rows) if rows else ""
+    return json.dumps(totals, separators=(",", ":"))[:-1] + f',"bins":[{bins}]}}\n'
+
+
 def check_parts(arguments, edges, values, extra=()):
-    """Whatever the number of threads: all rows of tsv, csv and raw, in their order."""
+    """Whatever the number of threads: all rows of tsv, csv, json and raw, in their order."""
     names, tsv, counts = table_of(edges, values, extra)
-    wanted = {"tsv": tsv.encode(), "csv": f"{names}\n{tsv}".replace("\t", ",").encode()}
+    wanted = {"tsv": tsv.encode(), "csv": f"{names}\n{tsv}".replace("\t", ",").encode(),
+              "json": json_of(names, tsv, len(values)).encode()}
     if not extra:
         wanted["raw"] = struct.pack(f"<{len(counts)}Q", *counts)
     with open("in", "wb") as file:
