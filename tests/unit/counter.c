@@ -15,11 +15,23 @@
 #define VALUES 200003
 
 /* How the values lie over the entries 0 .. N + 1 of a table. */
-enum distribution { UNIFORM, EQUAL, SORTED, TWO_VALUES, LAST_ENTRIES, DISTRIBUTION_COUNT };
+enum distribution {
+    UNIFORM,
+    EQUAL,
+    SORTED,
+    TWO_VALUES,
+    ALTERNATING,
+    LAST_ENTRIES,
+    DISTRIBUTION_COUNT
+};
 
 static const char *const distribution_names[DISTRIBUTION_COUNT] = {
-    [UNIFORM] = "uniform",       [EQUAL] = "all equal",           [SORTED] = "sorted",
-    [TWO_VALUES] = "two values", [LAST_ENTRIES] = "last entries",
+    [UNIFORM] = "uniform",
+    [EQUAL] = "all equal",
+    [SORTED] = "sorted",
+    [TWO_VALUES] = "two values",
+    [ALTERNATING] = "two in turn, but some",
+    [LAST_ENTRIES] = "last entries",
 };
 
 static uint32_t distributed(enum distribution distribution, size_t i, size_t entries,
@@ -34,6 +46,10 @@ static uint32_t distributed(enum distribution distribution, size_t i, size_t ent
         return (uint32_t)(i * entries / VALUES);
     case TWO_VALUES:
         return (uint32_t)(tap_random(state) % 2 ? entries - 1 : entries / 3);
+    case ALTERNATING:
+        return (uint32_t)(tap_random(state) % 29 == 0 ? entries / 5
+                          : i % 2                     ? entries - 1
+                                                      : entries / 3);
     case LAST_ENTRIES:
         return (uint32_t)(entries - 1 - tap_random(state) % 3);
     case DISTRIBUTION_COUNT:
