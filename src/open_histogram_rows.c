@@ -155,11 +155,14 @@ static void open_histogram_find_stretch(const struct open_histogram *histogram, 
     }
 }
 
-/* Leaves of a stretch from `bin` on one region of each window, and the windows that use theirs. */
-static void open_histogram_drop_unused(struct open_histogram_stretch *stretch, __int128 bin)
+/* The same, but no more than one region of each window, and of the windows those that use theirs.
+ */
+static void open_histogram_find_used(const struct open_histogram *histogram, __int128 bin,
+                                     __int128 end, struct open_histogram_stretch *stretch)
 {
     size_t kept = 0;
 
+    open_histogram_find_stretch(histogram, bin, end, stretch);
     for (size_t i = 0; i < stretch->count; i++) {
         const struct open_window *window = stretch->windows[i];
         size_t entry = (size_t)(bin - window->first);
@@ -280,8 +283,7 @@ static size_t open_histogram_read(struct rows *rows, struct rows_row *out, size_
     if (!open_histogram_resume(rows, &bin, &end))
         return 0;
     while (n < room && bin < end) {
-        open_histogram_find_stretch(rows->partial, bin, end, &stretch);
-        open_histogram_drop_unused(&stretch, bin);
+        open_histogram_find_used(rows->partial, bin, end, &stretch);
         if (stretch.count > 0 || rows->zeros)
             n += open_histogram_read_stretch(rows, &stretch, &bin, out + n, room - n);
         else
@@ -301,8 +303,7 @@ static size_t open_histogram_read_counts(struct rows *rows, uint64_t *counts, si
     if (!open_histogram_resume(rows, &bin, &end))
         return 0;
     while (n < room && bin < end) {
-        open_histogram_find_stretch(rows->partial, bin, end, &stretch);
-        open_histogram_drop_unused(&stretch, bin);
+        open_histogram_find_used(rows->partial, bin, end, &stretch);
         __int128 left = stretch.end - bin;
         size_t block = left < (__int128)(room - n) ? (size_t)left : room - n;
         open_histogram_read_block(rows, &stretch, bin, block, counts + n);

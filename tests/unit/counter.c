@@ -249,6 +249,18 @@ static uint64_t histogram_total(const struct histogram *histogram)
     return total;
 }
 
+static void *counter_open_limited(struct table *table, uint32_t limit)
+{
+    struct failure failure;
+    void *state = NULL;
+
+    if (cpu_counter_private_open_limited(table->histogram, limit, &state, &failure) != STATUS_OK) {
+        printf("Bail out! %s\n", failure.message);
+        exit(1);
+    }
+    return state;
+}
+
 /*
  * A private counter with a limit must never hold back more increments than that: with the real
  * limit, 2^32 - 1, a 32-bit counter would have wrapped.
@@ -257,17 +269,12 @@ static bool check_limited(uint32_t bins, uint32_t limit)
 {
     enum { PIECES = 60 };
     struct table table;
-    struct failure failure;
-    void *counter = NULL;
     uint64_t state = limit;
     uint32_t indexes[101];
     bool right = true;
 
     table_open(&table, bins);
-    if (cpu_counter_private_open_limited(table.histogram, limit, &counter, &failure)) {
-        table_close(&table);
-        return tap_note("%s", failure.message);
-    }
+    void *counter = counter_open_limited(&table, limit);
     for (size_t i = 0; i < PIECES; i++) {
         size_t n = tap_random(&state) % (ARRAY_LENGTH(indexes) + 1);
         for (size_t j = 0; j < n; j++)
@@ -289,8 +296,6 @@ static bool check_limited_elements(uint32_t values, uint32_t bins, uint32_t limi
 {
     enum { PIECES = 60 };
     struct table table;
-    struct failure failure;
-    void *counter = NULL;
     uint64_t state = limit;
     int32_t elements[301];
     uint32_t indexes[ARRAY_LENGTH(elements)];
@@ -300,10 +305,7 @@ static bool check_limited_elements(uint32_t values, uint32_t bins, uint32_t limi
     const struct binning *binning = &table.job.binning;
     const struct element *element = &table.job.element;
     cpu_index_function *index = cpu_index_choose(element, binning);
-    if (cpu_counter_private_open_limited(table.histogram, limit, &counter, &failure)) {
-        table_close(&table);
-        return tap_note("%s", failure.message);
-    }
+    void *counter = counter_open_limited(&table, limit);
     for (size_t i = 0; i < PIECES; i++) {
         size_t n = tap_random(&state) % (ARRAY_LENGTH(elements) + 1);
         size_t outside = 0;
