@@ -54,20 +54,15 @@ void cpu_counter_private_take_ranks(void *state);
 bool cpu_counter_private_has_outside(const void *state);
 
 /*
- * Counts elements[0..n), of so many bytes each, which need not be aligned, in the bins that the
- * function computes, those of the histogram's binning; their numbers are left in indexes[0..n).
- * The state is of cpu_counter_private, and takes bin numbers.
+ * Counts elements[0..n), which need not be aligned, in the bins that the function computes, those
+ * of the histogram's binning; their numbers are left in indexes[0..n). Without `has_outside` those
+ * outside the bins are not counted; returns how many these are. The state is of
+ * cpu_counter_private, and takes bin numbers.
  */
-void cpu_counter_private_count_elements(void *state, cpu_index_function *index,
-                                        const struct binning *binning,
-                                        const struct element *element, const void *elements,
-                                        size_t n, uint32_t *indexes);
-
-/* The same, but what is outside the bins is not counted. Returns how many of them that are. */
-size_t cpu_counter_private_count_inside(void *state, cpu_index_function *index,
-                                        const struct binning *binning,
-                                        const struct element *element, const void *elements,
-                                        size_t n, uint32_t *indexes);
+size_t cpu_counter_private_count_elements(void *state, cpu_index_function *index,
+                                          const struct binning *binning,
+                                          const struct element *element, const void *elements,
+                                          size_t n, uint32_t *indexes, bool has_outside);
 
 /*
  * Counts keys[0..n) of a guide of the histogram's binning, of pairs distances in buckets[0..n),

@@ -257,14 +257,14 @@ static bool cpu_counter_private_counts_meanwhile(const struct cpu_counter_privat
     return self->copies > 1 && cpu_index_can_count(binning->form);
 }
 
-/* Counts elements, but those outside the bins only if asked to; returns how many these are. */
-static size_t cpu_counter_private_add_elements(struct cpu_counter_private *self,
-                                               cpu_index_function *index,
-                                               const struct binning *binning,
-                                               const struct element *element, const char *from,
-                                               size_t n, uint32_t *indexes, bool has_outside)
+size_t cpu_counter_private_count_elements(void *state, cpu_index_function *index,
+                                          const struct binning *binning,
+                                          const struct element *element, const void *elements,
+                                          size_t n, uint32_t *indexes, bool has_outside)
 {
+    struct cpu_counter_private *self = state;
     const bool is_one_loop = cpu_counter_private_counts_meanwhile(self, binning);
+    const char *from = elements;
     size_t outside = 0;
 
     while (n > 0) {
@@ -279,23 +279,6 @@ static size_t cpu_counter_private_add_elements(struct cpu_counter_private *self,
         n -= part;
     }
     return outside;
-}
-
-void cpu_counter_private_count_elements(void *state, cpu_index_function *index,
-                                        const struct binning *binning,
-                                        const struct element *element, const void *elements,
-                                        size_t n, uint32_t *indexes)
-{
-    cpu_counter_private_add_elements(state, index, binning, element, elements, n, indexes, true);
-}
-
-size_t cpu_counter_private_count_inside(void *state, cpu_index_function *index,
-                                        const struct binning *binning,
-                                        const struct element *element, const void *elements,
-                                        size_t n, uint32_t *indexes)
-{
-    return cpu_counter_private_add_elements(state, index, binning, element, elements, n, indexes,
-                                            false);
 }
 
 /* Key number i, or distance. */

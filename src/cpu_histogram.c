@@ -130,7 +130,7 @@ static void cpu_histogram_count_computed(struct cpu_histogram *self, const char 
         part = n - i < CPU_HISTOGRAM_NUMBERS ? n - i : CPU_HISTOGRAM_NUMBERS;
         if (self->counter == &cpu_counter_private) {
             cpu_counter_private_count_elements(self->counter_state, self->index, self->binning,
-                                               element, elements, part, self->numbers);
+                                               element, elements, part, self->numbers, true);
             continue;
         }
         self->index(self->binning, element->swapped, elements, part, self->numbers, NULL);

@@ -108,8 +108,8 @@ static size_t cpu_open_histogram_count(struct cpu_open_histogram *self, const vo
     if (!binning)
         return self->pick(block, element->swapped, n, 0, self->indexes, self->keys);
     if (is_private) {
-        outside = cpu_counter_private_count_inside(self->counter_state, self->index, binning,
-                                                   element, block, n, self->indexes);
+        outside = cpu_counter_private_count_elements(self->counter_state, self->index, binning,
+                                                     element, block, n, self->indexes, false);
     } else {
         self->index(binning, element->swapped, block, n, self->indexes, NULL);
         outside = cpu_index_outside(self->indexes, n, binning->bins);

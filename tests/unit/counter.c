@@ -316,13 +316,9 @@ static bool check_limited_elements(uint32_t values, uint32_t bins, uint32_t limi
             if (!is_inside || bin < bins)
                 table_want(&table, &bin, 1);
         }
-        size_t told = outside;
-        if (is_inside)
-            told = cpu_counter_private_count_inside(counter, index, binning, element, elements, n,
-                                                    indexes);
-        else
-            cpu_counter_private_count_elements(counter, index, binning, element, elements, n,
-                                               indexes);
+        size_t told = cpu_counter_private_count_elements(counter, index, binning, element, elements,
+                                                         n, indexes, !is_inside);
+        outside = is_inside ? outside : 0;
         if (told != outside)
             right = tap_note("%zu outside, not %zu", told, outside);
         for (size_t j = 0; j < n && right; j++) {
