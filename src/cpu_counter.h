@@ -56,8 +56,8 @@ bool cpu_counter_private_has_outside(const void *state);
 /*
  * Counts elements[0..n), which need not be aligned, in the bins that the function computes, those
  * of the histogram's binning; their numbers are left in indexes[0..n). Without `has_outside` those
- * outside the bins are not counted; returns how many these are. The state is of
- * cpu_counter_private, and takes bin numbers.
+ * outside the bins are not counted, and are never to be in this state; returns how many these are.
+ * The state is of cpu_counter_private, and takes bin numbers.
  */
 size_t cpu_counter_private_count_elements(void *state, cpu_index_function *index,
                                           const struct binning *binning,

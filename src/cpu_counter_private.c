@@ -251,8 +251,8 @@ static size_t cpu_counter_private_take_outside(struct cpu_counter_private *self)
  * would wait for each other: in a loop of nothing but increments Zen 4 forwards a counter to the
  * next one at once, ns a value 0.42, not 1.7.
  */
-static bool cpu_counter_private_counts_meanwhile(const struct cpu_counter_private *self,
-                                                 const struct binning *binning)
+static bool cpu_counter_private_has_one_loop(const struct cpu_counter_private *self,
+                                             const struct binning *binning)
 {
     return self->copies > 1 && cpu_index_can_count(binning->form);
 }
@@ -263,14 +263,14 @@ size_t cpu_counter_private_count_elements(void *state, cpu_index_function *index
                                           size_t n, uint32_t *indexes, bool has_outside)
 {
     struct cpu_counter_private *self = state;
-    const bool is_one_loop = cpu_counter_private_counts_meanwhile(self, binning);
+    const bool has_one_loop = cpu_counter_private_has_one_loop(self, binning);
     const char *from = elements;
     size_t outside = 0;
 
     while (n > 0) {
         size_t part = cpu_counter_private_reserve(self, n);
-        index(binning, element->swapped, from, part, indexes, is_one_loop ? &self->turns : NULL);
-        if (!is_one_loop)
+        index(binning, element->swapped, from, part, indexes, has_one_loop ? &self->turns : NULL);
+        if (!has_one_loop)
             cpu_counter_private_add_reserved(self, indexes, part);
         if (!has_outside)
             outside += cpu_counter_private_take_outside(self);

@@ -164,6 +164,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin(const struct cpu_index_terms *terms,
 
 /* Elements that are computed together, and then as many counted. */
 #define CPU_INDEX_GROUP ((size_t)32)
+_Static_assert(CPU_TABLES_LAG % CPU_INDEX_GROUP == 0, "groups are counted as they are computed");
 
 /*
  * For each element type: the loop, to be inlined with a constant for each form and byte order so

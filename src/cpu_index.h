@@ -1,8 +1,8 @@
 /*
  * Elements to bin numbers, a block at a time: the vector half of counting on the CPU. The other
- * half, incrementing counters, then sees 32-bit numbers alone, whatever the elements are. Both are
- * done in one loop where the counters are tables: one group of elements is computed while an older
- * one is counted, since the one half waits for arithmetic, and the other for stores.
+ * half, incrementing counters, then sees 32-bit numbers alone, whatever the elements are. Both can
+ * be done in one loop, where it pays: one group of elements is computed while an older one is
+ * counted, since the one half waits for arithmetic, and the other for stores.
  */
 #ifndef GPUHIST_CPU_INDEX_H
 #define GPUHIST_CPU_INDEX_H

@@ -72,11 +72,12 @@ static inline __attribute__((always_inline, no_sanitize("undefined"))) void cpu_
 
 /*
  * Loops that compute bin numbers write them to an array, and with each group that they write count
- * one that they wrote so many numbers before: that one is no longer waited for.
+ * one that they wrote so many numbers before: that one is no longer waited for. It is a multiple of
+ * each group, and each group one of CPU_TABLES_COPIES_MAX.
  */
 #define CPU_TABLES_LAG ((size_t)64)
 
-/* Counts indexes[0..n), n a constant and a multiple of CPU_TABLES_COPIES_MAX. */
+/* Counts a group, indexes[0..n), n a constant. */
 static inline __attribute__((always_inline, no_sanitize("undefined"))) void cpu_tables_count_group(
     const struct cpu_tables_turns *turns, const uint32_t *indexes, size_t n)
 {

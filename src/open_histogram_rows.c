@@ -327,7 +327,7 @@ static uint64_t open_histogram_stretch_rows(const struct rows *rows,
     return open_histogram_find_place(rows, stretch->end) - open_histogram_find_place(rows, bin);
 }
 
-/* With empty ones they are to be less than 2^64. */
+/* Those with empty ones are at most BINNING_BINS_MAX, or are not printed: products have room. */
 static uint64_t open_histogram_most_rows(const struct rows *rows)
 {
     const struct open_histogram *histogram = rows->partial;

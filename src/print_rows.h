@@ -23,7 +23,7 @@ struct print_table {
     uint64_t total;                          /* values counted, in bins or not */
     bool is_complete;                        /* the rows are all of them, by bin */
     uint64_t rows_left;                      /* rows that were left out for rows_max */
-    __int128 first_low;                      /* of the first row; if the format needs it */
+    __int128 first_low;                      /* of the first row: json's own, for all parts */
     const struct quantiles_value *quantiles; /* those asked for; NULL: none, or no values */
 };
 

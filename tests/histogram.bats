@@ -160,6 +160,9 @@ assert np.array_equal(np.bincount(a, minlength=5000000), b)' "$in" "$BATS_TEST_T
             run --separate-stderr gpuhist --bins 5 --outside abort --engine "$engine" \
                 --chunk-size "$chunk" --threads 4 "$in"
             assert_failed 1 "value -7 at byte 493824 of the input is outside the bins"
+            run --separate-stderr gpuhist --bins 600K --outside abort --engine "$engine" \
+                --chunk-size "$chunk" --threads 4 "$in"
+            assert_failed 1 "value -7 at byte 493824 of the input is outside the bins"
         done
     done
 }

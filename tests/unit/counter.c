@@ -335,6 +335,41 @@ static bool check_limited_elements(uint32_t values, uint32_t bins, uint32_t limi
     return right;
 }
 
+/* Whether the counter knows of one element outside, wherever it stands, and of none. */
+static bool check_has_outside(uint32_t bins, int32_t outside)
+{
+    int32_t elements[40];
+    uint32_t indexes[ARRAY_LENGTH(elements)];
+    bool right = true;
+
+    for (size_t place = 0; place <= ARRAY_LENGTH(elements); place++) {
+        struct table table;
+        table_open_range(&table, 10 * bins, bins);
+        cpu_index_function *index = cpu_index_choose(&table.job.element, &table.job.binning);
+        void *counter = counter_open(&cpu_counter_private, &table);
+        for (size_t i = 0; i < ARRAY_LENGTH(elements); i++)
+            elements[i] = i == place ? outside : (int32_t)(i % 10);
+        cpu_counter_private_count_elements(counter, index, &table.job.binning, &table.job.element,
+                                           elements, ARRAY_LENGTH(elements), indexes, true);
+        if (cpu_counter_private_has_outside(counter) != (place < ARRAY_LENGTH(elements)))
+            right = tap_note("%u bins, %d at place %zu", bins, outside, place);
+        cpu_counter_private.close(counter);
+        table_close(&table);
+    }
+    return right;
+}
+
+static void test_has_outside(void)
+{
+    static const uint32_t bins[] = {1, 256, 1022, 1023};
+    bool right = true;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(bins); i++)
+        right = right && check_has_outside(bins[i], -1) &&
+                check_has_outside(bins[i], 10 * (int32_t)bins[i]);
+    tap_ok(right, "private: one element outside is known of, wherever it stands");
+}
+
 static void test_limited(void)
 {
     static const uint32_t limits[] = {1, 2, 7, 8, 9, 1000};
@@ -774,6 +809,7 @@ int main(void)
     test_counter(&cpu_counter_partitioned, "partitioned");
     test_move();
     test_limited();
+    test_has_outside();
     test_add_ranges();
     test_add_residuals();
     test_threads();
