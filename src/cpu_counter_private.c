@@ -182,7 +182,7 @@ static inline __attribute__((always_inline)) void cpu_counter_private_add(uint32
                                                                           const uint32_t *indexes,
                                                                           size_t n)
 {
-    const size_t group = 8;
+    const size_t group = CPU_TABLES_COPIES_MAX;
     size_t i = 0;
 
     for (; i + group <= n; i += group) {

@@ -4,6 +4,8 @@
 #include "histogram.h"
 #include "rows.h"
 
+#include <string.h>
+
 /* Bins that the values made, and not the user: those before the first and behind the last that is
  * not empty are no rows. */
 static void histogram_trim_rows(struct rows *rows)
@@ -60,8 +62,8 @@ static size_t histogram_read_counts(struct rows *rows, uint64_t *counts, size_t 
         histogram_start_rows(rows);
     size_t left = (size_t)(rows->next[1] - 1 - rows->next[0]);
     size_t n = left < room ? left : room;
-    for (size_t i = 0; i < n; i++)
-        counts[i] = histogram_count(histogram, (size_t)rows->next[0] + i);
+    memset(counts, 0, n * sizeof *counts);
+    histogram_accumulate(histogram, (size_t)rows->next[0], n, counts);
     rows->next[0] += n;
     return n;
 }
