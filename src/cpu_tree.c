@@ -8,22 +8,41 @@
 #include <string.h>
 
 /*
- * The fewest levels by the bytes of elements, and the step from one function's to the next one's.
+ * The fewest levels by the bytes of elements, and of 2 bytes the step from one function's to the
+ * next one's.
  * ns a value in one loop (Zen 4, AVX-512; plain bins 0.38, of int64 0.46): 12 bins, 4 levels, 0.33,
  * of int64, 5 levels, 0.40; 25 bins 0.34 and 0.40; 58 bins, 6 levels, 0.36 and 0.47; 299 bins of
  * int16, 9 levels, 0.40. With AVX2 (plain bins 0.38 and 0.62): 25 bins 0.36 and 0.62, 58 bins 0.53
  * and 0.86.
  */
-#define CPU_TREE_LEVELS_MIN(bytes)  ((bytes) == 2 ? 6 : (bytes) == 8 ? 5 : 4)
-#define CPU_TREE_LEVELS_STEP(bytes) ((bytes) == 2 ? 3 : 1)
+#define CPU_TREE_LEVELS_MIN(bytes) ((bytes) == 8 ? 5 : 4)
+#define CPU_TREE_SHORT_LEVELS_MIN  6
+#define CPU_TREE_SHORT_LEVELS_STEP 3
 
 /*
  * The most levels that take no longer than a guide with equal buckets, which takes 0.46 to 0.6 ns;
  * unequal ones take 0.8. With AVX-512 127 bins, 7 levels, take 0.42 and 0.65, 255 bins, 8 levels,
  * 0.62 and 0.77.
  */
-#define CPU_TREE_QUICK_AVX512(bytes) ((bytes) == 8 ? 6 : 9)
+#define CPU_TREE_QUICK_AVX512(bytes) ((bytes) == 8 ? 6 : 8)
 #define CPU_TREE_QUICK_AVX2(bytes)   ((bytes) == 8 ? 0 : 5)
+
+/*
+ * The fewest ends that words are cut for, their levels, and the most that take no longer than a
+ * guide with equal buckets. ns a value in one loop, by the tree and by that guide, Zen 4 and
+ * Sapphire Rapids: 200 random bins of int32, 8 levels, 0.41 and 0.60, 0.46 and 0.54; 500, 9 levels,
+ * 0.50 and 0.59, 0.57 and 0.54, and both take as long in whole processes. The same bins of int64:
+ * 0.47 and 0.69, 0.38 and 0.51; 0.52 and 0.69, 0.53 and 0.63.
+ */
+#define CPU_TREE_CUT_MIN(bytes)   ((bytes) == 8 ? 64 : 128)
+#define CPU_TREE_CUT_LEVELS_MIN   8
+#define CPU_TREE_CUT_QUICK(bytes) ((bytes) == 8 ? 9 : 8)
+
+/*
+ * What words that are cut are to be one apart for: one of so many is doubtful at the most, were
+ * there as many between each two neighbouring ends, and anywhere between these.
+ */
+#define CPU_TREE_CUT_APART 8
 
 /* Bits of a float's significand. */
 #define CPU_TREE_ROUNDED_DIGITS 24
@@ -41,10 +60,7 @@ static bool cpu_tree_is_wanted(const struct job *job)
     case BINNING_LOG10_64:
     case BINNING_EDGES_FEW:
     case BINNING_EDGES:
-        return job->element.bytes > 1 &&
-               job->binning.bins + BINNING_OUTSIDE <= (CPU_TREE_COPIES(job->element.bytes) == 4
-                                                           ? CPU_TABLES_FOUR_MAX
-                                                           : CPU_TABLES_EIGHT_MAX);
+        return job->element.bytes > 1 && job->binning.bins + BINNING_OUTSIDE <= CPU_TABLES_FOUR_MAX;
     default:
         return false;
     }
@@ -92,16 +108,27 @@ static uint32_t cpu_tree_end(const struct cpu_tree *tree, unsigned level, uint32
     return ((2 * cpu_tree_column(level, path) + 1) << (tree->levels - 1 - level)) - 1;
 }
 
-/*
- * What an end of bins of 8 bytes is rounded to, as vector code rounds elements. Sets *exact if no
- * element below it is rounded to the same; below 0 that may be false needlessly.
- */
-static uint32_t cpu_tree_round_end(const struct cpu_tree *tree, __int128 value, bool *exact)
+/* An end of bins, a value that the type has, as an element of so many bytes with its bias. */
+static int64_t cpu_tree_word(const struct cpu_tree *tree, unsigned bytes, __int128 value)
 {
-    const bool is_negative = tree->kind == CPU_TREE_SIGNED && value < 0;
+    const uint64_t word = (uint64_t)value ^ tree->bias;
+
+    return bytes == 2 ? (int16_t)word : bytes == 4 ? (int32_t)word : (int64_t)word;
+}
+
+/*
+ * What an end of bins is rounded to, as vector code rounds elements. Sets *exact if no element
+ * below it is rounded to the same; below 0 that may be false needlessly.
+ */
+static uint32_t cpu_tree_round_end(const struct cpu_tree *tree, unsigned bytes, __int128 value,
+                                   bool *exact)
+{
+    const bool is_distance =
+        tree->kind == CPU_TREE_DISTANCES || tree->kind == CPU_TREE_CUT_DISTANCES;
+    const bool is_negative = !is_distance && value < 0;
     const uint64_t magnitude = is_negative ? -(uint64_t)value
-                               : tree->kind == CPU_TREE_DISTANCES
-                                   ? ((uint64_t)value ^ tree->bias) - tree->low
+                               : is_distance
+                                   ? (uint64_t)cpu_tree_word(tree, bytes, value) - tree->low
                                    : (uint64_t)value;
     const uint32_t digits = binning_digits2(magnitude);
     const uint32_t lost = digits > CPU_TREE_ROUNDED_DIGITS ? digits - CPU_TREE_ROUNDED_DIGITS : 0;
@@ -127,8 +154,8 @@ static bool cpu_tree_fill_rounded(struct cpu_tree *tree, const struct job *job, 
         tree->doubts[i] = INT32_MAX;
     for (uint32_t i = 0; i < after - tree->first; i++) {
         bool is_exact;
-        rounded[i] =
-            cpu_tree_round_end(tree, binning_edge(&job->binning, tree->first + i), &is_exact);
+        rounded[i] = cpu_tree_round_end(tree, job->element.bytes,
+                                        binning_edge(&job->binning, tree->first + i), &is_exact);
         if (!is_exact)
             tree->doubts[(tree->first + i + 1) % (1u << tree->levels)] = rounded[i];
         if (i > 0 && !(is_exact && was_exact) &&
@@ -189,44 +216,157 @@ static bool cpu_tree_is_quickest(unsigned bytes, unsigned levels)
            (cpu_isa_has_avx512() ? CPU_TREE_QUICK_AVX512(bytes) : CPU_TREE_QUICK_AVX2(bytes));
 }
 
-/* Sets the nodes of elements of 2 bytes. */
-static void cpu_tree_fill16(struct cpu_tree *tree, const struct job *job, uint32_t after)
+/* Sets nodes16, given the `count` nodes from the left to the right. */
+static void cpu_tree_fill16(struct cpu_tree *tree, const int16_t *nodes, uint32_t count)
 {
     for (unsigned level = 0; level < tree->levels; level++) {
         for (uint32_t column = 0; column < 1u << level; column++) {
-            uint32_t end = tree->first + ((2 * column + 1) << (tree->levels - 1 - level)) - 1;
-            tree->nodes16[(1u << level) + column] =
-                end < after
-                    ? (uint16_t)((uint64_t)(binning_edge(&job->binning, end) - 1) ^ tree->bias)
-                    : INT16_MAX;
+            uint32_t end = ((2 * column + 1) << (tree->levels - 1 - level)) - 1;
+            tree->nodes16[(1u << level) + column] = end < count ? (uint16_t)nodes[end] : INT16_MAX;
         }
     }
 }
 
+/* What the tree's kind cuts. */
+static int64_t cpu_tree_uncut(const struct cpu_tree *tree, unsigned bytes, __int128 value)
+{
+    bool is_exact;
+
+    return tree->kind == CPU_TREE_CUT ? cpu_tree_word(tree, bytes, value)
+                                      : (int32_t)cpu_tree_round_end(tree, bytes, value, &is_exact);
+}
+
+/*
+ * Chooses shift and base for the `count` ends from `first` on, so that there are two words before
+ * the first and one behind the last, and sets nodes[]: one less than what an end is cut to, or two
+ * if the element before it is cut to less than that, so that what is one more than a node is
+ * doubtful. Returns the sum of what share of all words between neighbours are those, in units of
+ * 1/65536.
+ */
+static uint64_t cpu_tree_cut_ends(struct cpu_tree *tree, const struct job *job, uint32_t count,
+                                  int16_t *nodes)
+{
+    const unsigned bytes = job->element.bytes;
+    const __int128 lowest = binning_edge(&job->binning, tree->first);
+    const __int128 highest = binning_edge(&job->binning, tree->first + count - 1);
+    const int64_t low = cpu_tree_uncut(tree, bytes, lowest);
+    const int64_t high = cpu_tree_uncut(tree, bytes, highest);
+    int64_t previous = INT16_MIN;
+    uint64_t shares = 0;
+
+    tree->shift = 2; /* so that differences from the base have no more bits than words had */
+    while ((high >> tree->shift) - (low >> tree->shift) > UINT16_MAX - 3)
+        tree->shift++;
+    tree->base = (low >> tree->shift) - (INT16_MIN + 2);
+    for (uint32_t i = 0; i < count; i++) {
+        const __int128 end = binning_edge(&job->binning, tree->first + i);
+        const int64_t word = (cpu_tree_uncut(tree, bytes, end) >> tree->shift) - tree->base;
+        const int64_t before = (cpu_tree_uncut(tree, bytes, end - 1) >> tree->shift) - tree->base;
+        const bool is_exact = word - before > 1;
+        nodes[i] = (int16_t)(word - 1 - is_exact);
+        if (!is_exact)
+            shares += (1u << 16) / (uint64_t)(word > previous ? word - previous : 1);
+        previous = word;
+    }
+    return shares;
+}
+
+/*
+ * Chooses what words of 16 bits are cut from, so that the fewest are doubtful, and makes the tree
+ * of these, without `count` if too many were.
+ */
+static void cpu_tree_init_cut(struct cpu_tree *tree, const struct job *job, uint32_t count)
+{
+    const unsigned bytes = job->element.bytes;
+    const __int128 lowest = binning_edge(&job->binning, tree->first);
+    const uint64_t lows[] = {0, (uint64_t)cpu_tree_word(tree, bytes, 0),
+                             (uint64_t)cpu_tree_word(tree, bytes, lowest - 1)};
+    const enum cpu_tree_kind kinds[] = {CPU_TREE_CUT,
+                                        job->element.is_signed ? CPU_TREE_CUT_SIGNED
+                                                               : CPU_TREE_CUT_DISTANCES,
+                                        CPU_TREE_CUT_DISTANCES};
+    uint64_t least = ((uint64_t)count << 16) / CPU_TREE_CUT_APART;
+    struct cpu_tree tried = *tree;
+    int16_t nodes[CPU_TREE_NODES16];
+
+    if (!cpu_tree_find_choose(bytes, CPU_TREE_CUT_LEVELS_MIN, CPU_TREE_CUT))
+        return; /* this machine has none */
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        tried.kind = kinds[i];
+        tried.low = lows[i];
+        const uint64_t shares = cpu_tree_cut_ends(&tried, job, count, nodes);
+        if (shares >= least)
+            continue;
+        least = shares;
+        tried.levels = CPU_TREE_CUT_LEVELS_MIN;
+        while (count >= 1u << tried.levels)
+            tried.levels++;
+        cpu_tree_fill16(&tried, nodes, count);
+        tried.count = cpu_tree_find_choose(bytes, tried.levels, tried.kind);
+        *tree = tried;
+    }
+    if (!tree->count)
+        return;
+    tree->ends[0] = INT64_MIN;
+    for (uint32_t i = 0; i < count; i++)
+        tree->ends[i + 1] =
+            cpu_tree_word(tree, bytes, binning_edge(&job->binning, tree->first + i));
+    tree->is_quickest = tree->levels <= CPU_TREE_CUT_QUICK(bytes);
+}
+
+/* Makes the tree of `count` ends of elements of 2 bytes. */
+static void cpu_tree_init_short(struct cpu_tree *tree, const struct job *job, uint32_t count)
+{
+    int16_t nodes[CPU_TREE_NODES16];
+
+    tree->kind = CPU_TREE_WORDS;
+    tree->levels = CPU_TREE_SHORT_LEVELS_MIN;
+    while (count >= 1u << tree->levels)
+        tree->levels += CPU_TREE_SHORT_LEVELS_STEP;
+    for (uint32_t i = 0; i < count; i++)
+        nodes[i] =
+            (int16_t)cpu_tree_word(tree, 2, binning_edge(&job->binning, tree->first + i) - 1);
+    cpu_tree_fill16(tree, nodes, count);
+    tree->count = cpu_tree_find_choose(2, tree->levels, tree->kind);
+    tree->is_quickest = true;
+}
+
+/* Makes the tree of words of 32 bits, likewise. */
+static void cpu_tree_init_words(struct cpu_tree *tree, const struct job *job, uint32_t count)
+{
+    const unsigned bytes = job->element.bytes;
+    const uint32_t after = tree->first + count;
+
+    if (count >= CPU_TREE_NODES || job->binning.bins + BINNING_OUTSIDE > CPU_TABLES_EIGHT_MAX)
+        return;
+    tree->kind = cpu_tree_is_mirrored(job) ? CPU_TREE_MIRRORED : CPU_TREE_WORDS;
+    tree->levels = CPU_TREE_LEVELS_MIN(bytes);
+    while (count >= 1u << tree->levels)
+        tree->levels++;
+    cpu_tree_fill(tree, job, after);
+    if (bytes != 8 || cpu_tree_choose_rounded(tree, job, after))
+        tree->count = cpu_tree_find_choose(bytes, tree->levels, tree->kind);
+    tree->is_quickest = cpu_tree_is_quickest(bytes, tree->levels);
+}
+
 void cpu_tree_init(struct cpu_tree *tree, const struct job *job)
 {
-    const struct element *element = &job->element;
-    const unsigned bytes = element->bytes;
-    const unsigned most = bytes == 2 ? CPU_TREE_LEVELS16 : CPU_TREE_LEVELS;
+    const unsigned bytes = job->element.bytes;
     uint32_t after;
 
     *tree = (struct cpu_tree){.count = NULL};
     if (!cpu_tree_is_wanted(job))
         return;
-    cpu_tree_choose_ends(job, &tree->first, &after);
-    if (after == tree->first || after - tree->first >= 1u << most)
-        return;
-    tree->levels = CPU_TREE_LEVELS_MIN(bytes);
-    while (after - tree->first >= 1u << tree->levels)
-        tree->levels += CPU_TREE_LEVELS_STEP(bytes);
-    tree->kind = cpu_tree_is_mirrored(job) ? CPU_TREE_MIRRORED : CPU_TREE_WORDS;
-    if (!element->is_signed)
+    if (!job->element.is_signed)
         tree->bias = (uint64_t)1 << (8 * bytes - 1);
+    cpu_tree_choose_ends(job, &tree->first, &after);
+    const uint32_t count = after - tree->first;
+    if (count == 0 || count >= CPU_TREE_NODES16)
+        return;
     if (bytes == 2)
-        cpu_tree_fill16(tree, job, after);
-    else
-        cpu_tree_fill(tree, job, after);
-    if (bytes != 8 || cpu_tree_choose_rounded(tree, job, after))
-        tree->count = cpu_tree_find_choose(bytes, tree->levels, tree->kind);
-    tree->is_quickest = cpu_tree_is_quickest(bytes, tree->levels);
+        cpu_tree_init_short(tree, job, count);
+    else if (count >= CPU_TREE_CUT_MIN(bytes))
+        cpu_tree_init_cut(tree, job, count);
+    if (bytes > 2 && !tree->count)
+        cpu_tree_init_words(tree, job, count);
 }

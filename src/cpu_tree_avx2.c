@@ -14,9 +14,10 @@
  * the time, and elements in them. ns a value of int32 in 58 bins (Zen 4), 1 to 4 and 6 of them:
  * 0.68 0.63 0.58 0.53 0.68, of int64 1.38 1.19 1.06 0.92 1.18.
  */
-#define CPU_TREE_SIDE  4
-#define CPU_TREE_GROUP ((size_t)CPU_TREE_SIDE * 8)
-#define CPU_TREE_LAG   4
+#define CPU_TREE_SIDE         4
+#define CPU_TREE_GROUP_MAX    ((size_t)CPU_TREE_SIDE * 8)
+#define CPU_TREE_GROUP(shape) CPU_TREE_GROUP_MAX
+#define CPU_TREE_LAG          4
 
 typedef uint32_t cpu_tree_rank;
 
@@ -144,7 +145,7 @@ CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
             paths[k] = _mm256_or_si256(paths[k], bit);
             passed[k] = cpu_tree_blend(passed[k], nodes, steps[k][level]);
         }
-        cpu_tree_count_share(shape, older, level, levels);
+        cpu_tree_count_share(older, level, levels);
     }
     CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++)
@@ -296,8 +297,8 @@ CPU_TREE_TARGET size_t cpu_tree_find64(const struct cpu_tree *tree,
     }
     if (__builtin_expect(!are_doubtful, 1))
         return 0;
-    cpu_tree_find_exactly(tree, shape.swapped, elements, CPU_TREE_GROUP, ranks);
-    return CPU_TREE_GROUP;
+    cpu_tree_find_exactly(tree, shape.swapped, elements, CPU_TREE_GROUP_MAX, ranks);
+    return CPU_TREE_GROUP_MAX;
 }
 
 /* Finds a group. Returns how many are found twice. */

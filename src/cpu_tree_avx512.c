@@ -14,9 +14,10 @@
  * the time, and elements in them. ns a value of int32 in 58 bins (Zen 4), 1 to 4 of them: 0.55 0.40
  * 0.38 0.36, of int64 0.69 0.53 0.51 0.47.
  */
-#define CPU_TREE_SIDE  4
-#define CPU_TREE_GROUP ((size_t)CPU_TREE_SIDE * 16)
-#define CPU_TREE_LAG   2
+#define CPU_TREE_SIDE         4
+#define CPU_TREE_GROUP_MAX    ((size_t)CPU_TREE_SIDE * 16)
+#define CPU_TREE_GROUP(shape) CPU_TREE_GROUP_MAX
+#define CPU_TREE_LAG          2
 
 typedef uint32_t cpu_tree_rank;
 
@@ -133,7 +134,7 @@ CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
                 _mm512_mask_or_epi32(paths[k], is_right, paths[k], _mm512_set1_epi32(1 << level));
             nodes[k] = cpu_tree_look_up(registers->nodes[level + 1], 2u << level, paths[k]);
         }
-        cpu_tree_count_share(shape, older, level, shape.levels);
+        cpu_tree_count_share(older, level, shape.levels);
     }
     CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
@@ -143,7 +144,7 @@ CPU_TREE_TARGET void cpu_tree_search(const struct cpu_tree *tree,
                        : cpu_tree_look_up(registers->ranks, 1u << last, paths[k]);
         ranks[k] = _mm512_mask_add_epi32(ranks[k], is_right, ranks[k], _mm512_set1_epi32(1));
     }
-    cpu_tree_count_share(shape, older, last, shape.levels);
+    cpu_tree_count_share(older, last, shape.levels);
 }
 
 /* What is negative of mirrored bins has as many nodes on the other side of the first. */
@@ -240,8 +241,8 @@ CPU_TREE_TARGET size_t cpu_tree_find64(const struct cpu_tree *tree,
     }
     if (__builtin_expect(doubtful == 0, 1))
         return 0;
-    cpu_tree_find_exactly(tree, shape.swapped, elements, CPU_TREE_GROUP, ranks);
-    return CPU_TREE_GROUP;
+    cpu_tree_find_exactly(tree, shape.swapped, elements, CPU_TREE_GROUP_MAX, ranks);
+    return CPU_TREE_GROUP_MAX;
 }
 
 /* Finds a group. Returns how many are found twice. */

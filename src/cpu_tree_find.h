@@ -9,7 +9,8 @@
 
 /*
  * The function for a tree of that kind and so many levels, 4 to 8, of elements of 8 bytes 5 to 8,
- * and of 2 bytes 6 or 9. NULL if this machine lacks the instructions.
+ * of 2 bytes 6 or 9, and of words that are cut 8 or 9. NULL if this machine lacks the
+ * instructions.
  */
 cpu_tree_count_function *cpu_tree_find_choose(unsigned bytes, unsigned levels,
                                               enum cpu_tree_kind kind);
@@ -30,21 +31,20 @@ struct cpu_tree_shape {
     bool swapped;
 };
 
-/* The ranks of an older group of elements, 2 bytes each if these have, else 4. */
+/* The ranks of an older group of elements. */
 struct cpu_tree_older {
     struct cpu_tables tables; /* where they are to be counted */
     const void *ranks;
+    size_t bytes; /* of a rank, 2 or 4 */
     size_t group; /* how many */
 };
 
 /* Counts a share of them: number `share` of `shares`. */
-static inline __attribute__((always_inline)) void cpu_tree_count_share(struct cpu_tree_shape shape,
-                                                                       struct cpu_tree_older older,
+static inline __attribute__((always_inline)) void cpu_tree_count_share(struct cpu_tree_older older,
                                                                        size_t share, size_t shares)
 {
-    cpu_tables_count(older.tables, CPU_TREE_COPIES(shape.bytes), older.ranks,
-                     shape.bytes == 2 ? 2 : 4, older.group * share / shares,
-                     older.group * (share + 1) / shares);
+    cpu_tables_count(older.tables, older.bytes == 2 ? 4 : 8, older.ranks, older.bytes,
+                     older.group * share / shares, older.group * (share + 1) / shares);
 }
 
 /*
@@ -75,7 +75,16 @@ static inline __attribute__((always_inline)) void cpu_tree_count_share(struct cp
     X(8, 8, DISTANCES)
 #define CPU_TREE_FUNCTIONS16(X) \
     X(2, 6, WORDS)              \
-    X(2, 9, WORDS)
+    X(2, 9, WORDS)              \
+    CPU_TREE_CUT_LEVELS(X, 8)   \
+    CPU_TREE_CUT_LEVELS(X, 9)
+#define CPU_TREE_CUT_LEVELS(X, levels) \
+    X(4, levels, CUT)                  \
+    X(4, levels, CUT_SIGNED)           \
+    X(4, levels, CUT_DISTANCES)        \
+    X(8, levels, CUT)                  \
+    X(8, levels, CUT_SIGNED)           \
+    X(8, levels, CUT_DISTANCES)
 
 /* What these are called. */
 #define CPU_TREE_DECLARE(isa, bytes, levels, kind) \

@@ -3,7 +3,8 @@
  * defined before:
  *
  *   CPU_TREE_TARGET  the attributes of its functions
- *   CPU_TREE_GROUP   how many elements a group is
+ *   CPU_TREE_GROUP(shape)   how many elements a group is, a constant
+ *   CPU_TREE_GROUP_MAX      at the most
  *   CPU_TREE_LAG     after how many groups one is counted: what was stored last is loaded late
  *   cpu_tree_rank    the type of a rank
  *   struct cpu_tree_registers   the tables of a tree, as vectors, which cpu_tree_load sets
@@ -24,12 +25,13 @@
 CPU_TREE_TARGET size_t cpu_tree_count(const struct cpu_tree *tree, struct cpu_tree_shape shape,
                                       const char *elements, size_t count, struct cpu_tables tables)
 {
-    const size_t group = CPU_TREE_GROUP;
+    const size_t group = CPU_TREE_GROUP(shape);
     const size_t room = CPU_TREE_RING * group;
     const size_t lag = CPU_TREE_LAG * group;
     const size_t whole = count - count % group;
-    uint64_t rest[CPU_TREE_GROUP] = {0};
-    cpu_tree_rank ring[CPU_TREE_RING * CPU_TREE_GROUP];
+    uint64_t rest[CPU_TREE_GROUP_MAX] = {0};
+    char memory[CPU_TREE_RING * CPU_TREE_GROUP_MAX * sizeof(cpu_tree_rank) + CPU_TABLES_PAGE];
+    cpu_tree_rank *ring = cpu_tables_beside(tables, memory, room * sizeof *ring);
     struct cpu_tree_registers registers;
     size_t twice = 0;
     size_t i = 0;
@@ -40,13 +42,15 @@ CPU_TREE_TARGET size_t cpu_tree_count(const struct cpu_tree *tree, struct cpu_tr
     memcpy(rest, elements + whole * shape.bytes, (count - whole) * shape.bytes);
     for (; i < count; i += group) {
         const char *from = i < whole ? elements + i * shape.bytes : (const char *)rest;
-        const struct cpu_tree_older older = {tables, ring + (i + room - lag) % room, group};
+        const struct cpu_tree_older older = {tables, ring + (i + room - lag) % room, sizeof *ring,
+                                             group};
         twice += cpu_tree_find(tree, &registers, shape, from, older, ring + i % room);
     }
     for (size_t k = count; k < i; k++)
         ring[k % room] = (cpu_tree_rank)tables.spare;
     for (size_t k = i + room - lag; k < i + room; k += group)
-        cpu_tree_count_share(shape, (struct cpu_tree_older){tables, ring + k % room, group}, 0, 1);
+        cpu_tree_count_share((struct cpu_tree_older){tables, ring + k % room, sizeof *ring, group},
+                             0, 1);
     return twice;
 }
 

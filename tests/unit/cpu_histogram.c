@@ -62,11 +62,13 @@ static void put(__int128 value)
     subject.values++;
 }
 
-/* Values at distances of any magnitude from each edge, if there are few. */
+/* Values at distances of any magnitude from each edge, fewer if these are many. */
 static void put_far(void)
 {
-    for (size_t i = 0; i < subject.count && subject.count < 70; i++) {
-        for (int digits = 1; digits < 62; digits++) {
+    const int step = subject.count < 70 ? 1 : 4;
+
+    for (size_t i = 0; i < subject.count && subject.count < 512; i++) {
+        for (int digits = 1 + (int)i % step; digits < 62; digits += step) {
             uint64_t distance = tap_random(&state) >> (64 - digits);
             put(subject.edges[i] - distance);
             put(subject.edges[i] + distance);
@@ -261,6 +263,13 @@ static void set_geometric(__int128 low, __int128 high)
         if (distances[i] < high)
             subject.edges[subject.count++] = distances[i];
     }
+}
+
+static int compare_edges(const void *left, const void *right)
+{
+    const __int128 a = *(const __int128 *)left;
+    const __int128 b = *(const __int128 *)right;
+    return (a > b) - (a < b);
 }
 
 /* Edges first, first + step, ... */
@@ -524,7 +533,7 @@ static void test_levels(const char *name)
     if (!element_parse(name, &subject.job.element))
         bail_out("no such type");
     const bool is_short = subject.job.element.bytes == 2;
-    for (int levels = 3; levels <= (is_short ? 10 : 8); levels++) {
+    for (int levels = 3; levels <= 10; levels++) {
         for (size_t count = (1u << levels) - 2; count <= (1u << levels) + 1; count++) {
             __int128 low = subject.job.element.is_signed ? -1000000 : 17;
             set_steps(is_short ? low / 32 : low, is_short ? 62000 >> levels : 77777 << levels,
@@ -778,6 +787,79 @@ static void test_trees(const char *name)
     tap_ok(right, "%s: trees and full tables, elements not aligned", name);
 }
 
+/* Checks the subject's edges, by the tree alone, too, which is to be of that kind if words are cut.
+ */
+static bool check_cut(const char *what, enum cpu_tree_kind kind)
+{
+    static struct cpu_tree tree;
+    struct failure failure;
+
+    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
+                           &failure) != STATUS_OK)
+        bail_out(failure.message);
+    cpu_tree_init(&tree, &subject.job);
+    if (cpu_isa_best() == CPU_ISA_AVX512VBMI2 && (!tree.count || tree.kind != kind))
+        return tap_note("%s: not cut", what);
+    make_values();
+    if (!check_tree(UINT32_MAX))
+        return tap_note("%s: wrong by the tree", what);
+    binning_destroy(&subject.job.binning);
+    return check_edges(what);
+}
+
+/* `count` edges from `first` on, the next ones as much greater, from `gap` on, by 1/ratio each. */
+static void set_growing(__int128 first, __int128 gap, int ratio, size_t count)
+{
+    set_steps(first, 0, 1);
+    for (; subject.count < count; subject.count++, gap += gap / ratio + 1)
+        subject.edges[subject.count] = subject.edges[subject.count - 1] + gap;
+}
+
+/* Lists of edges that trees cut to 16 bits. */
+static void test_cut(const char *name)
+{
+    struct element *element = &subject.job.element;
+
+    if (!element_parse(name, element))
+        bail_out("no such type");
+    const __int128 min = element_min(element);
+    const __int128 limit = element_limit(element);
+    const __int128 range = limit - min;
+    const bool is_wide = element->bytes == 8;
+    const enum cpu_tree_kind rounded =
+        element->is_signed ? CPU_TREE_CUT_SIGNED : CPU_TREE_CUT_DISTANCES;
+
+    set_steps(min + 1, (range - 2) / 399, 400);
+    subject.edges[399] = limit - 1;
+    bool right = check_cut("over the whole type", CPU_TREE_CUT);
+    for (size_t i = 30; i < 399; i += 30) {
+        subject.edges[i - 1] = subject.edges[i - 2] + 1;
+        subject.edges[i] = subject.edges[i - 1] + 1;
+    }
+    right = right & check_cut("some close together", CPU_TREE_CUT);
+    set_random(min, limit, 510, (uint64_t)(range / 260));
+    right = right & check_cut("random", CPU_TREE_CUT);
+    for (__int128 span = 65531; span <= 65534; span++) { /* as many words, and one more */
+        set_steps(limit / 2, span * 4 / 149, 150);
+        subject.edges[149] = subject.edges[0] + span * 4;
+        right = right & check_cut("as many words as there are", CPU_TREE_CUT);
+    }
+    tap_ok(right, "%s: edges that are cut", name);
+    set_growing(1, 1, is_wide ? 12 : 20, is_wide ? 480 : 340);
+    right = check_cut("growing", rounded);
+    if (element->is_signed) {
+        size_t count = subject.count;
+        for (size_t i = 0; i < count; i++)
+            subject.edges[subject.count++] = -subject.edges[i] - (__int128)(i % 2);
+        qsort(subject.edges, subject.count, sizeof *subject.edges, compare_edges);
+        subject.count = subject.count > 511 ? 511 : subject.count;
+        right = right & check_cut("growing on both sides", CPU_TREE_CUT_SIGNED);
+    }
+    set_growing(limit / 2 + 12345, 3, 16, is_wide ? 400 : 260);
+    right = right & check_cut("growing from far", CPU_TREE_CUT_DISTANCES);
+    tap_ok(right, "%s: edges that are rounded and cut", name);
+}
+
 /* The ranks of all keys of the subject by gathered loads, against those by the guide. */
 static bool check_gathered(const struct cpu_guide *guide, size_t copies)
 {
@@ -876,6 +958,10 @@ int main(void)
     test_beyond("u32");
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
         test_trees(trees[i]);
+    for (size_t i = 2; i < sizeof trees / sizeof *trees; i++)
+        test_cut(trees[i]);
+    test_cut("i32be");
+    test_cut("i64be");
     test_gathered("i32", 100, false);
     test_gathered("i32", 900, true);
     test_gathered("i64", 100, false);
