@@ -198,18 +198,18 @@ CPU_ISA_TARGET_AVX512VBMI2 static __attribute__((noinline)) size_t cpu_tree_sett
     const uint32_t *doubtful, size_t side, cpu_tree_rank *ranks)
 {
     const int64_t bias = bytes == 4 ? (int32_t)tree->bias : (int64_t)tree->bias;
-    const int64_t *ends = tree->ends - tree->first;
+    const int64_t *ends = tree->ends;
     size_t settled = 0;
 
     for (size_t k = 0; k < side; k++) {
         for (uint32_t rest = doubtful[k]; rest != 0; rest &= rest - 1) {
             const size_t i = 32 * k + (size_t)__builtin_ctz(rest);
             const int64_t word = cpu_tree_element(bytes, swapped, elements + i * bytes) ^ bias;
-            unsigned rank = ranks[i];
-            rank -= word < ends[rank]; /* few are before two ends */
-            while (__builtin_expect(word < ends[rank], 0))
-                rank--;
-            ranks[i] = (cpu_tree_rank)rank;
+            uint32_t passed = ranks[i] - tree->first; /* ends */
+            passed -= word < ends[passed];            /* few are before two of them */
+            while (__builtin_expect(word < ends[passed], 0))
+                passed--;
+            ranks[i] = (cpu_tree_rank)(tree->first + passed);
             settled++;
         }
     }
