@@ -82,10 +82,9 @@ struct cpu_tree {
     uint32_t doubts[CPU_TREE_NODES];    /* by rank, modulo 2^levels: what doubtful ones round to */
     /* Of 16 bits: level l is nodes16[2^l .. 2^(l+1)), from the left to the right. */
     uint16_t nodes16[CPU_TREE_NODES16];
-    unsigned shift; /* if they are cut */
+    unsigned shift; /* if they are cut, */
     int64_t base;
-    int64_t
-        ends[CPU_TREE_NODES16]; /* the elements that ranks begin at, from `first` on, as words */
+    int64_t ends[CPU_TREE_NODES16]; /* and what from, behind the least word: the ends as elements */
 };
 
 /*
