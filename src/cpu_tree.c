@@ -53,14 +53,22 @@
  */
 #define CPU_TREE_ROUNDED_APART 1024
 
+/*
+ * Whether these bins are found rather than computed. Of elements of 2 bytes equal ones are, too: 77
+ * of them 0.41 ns instead of 0.45 (Zen 4).
+ */
 static bool cpu_tree_is_wanted(const struct job *job)
 {
+    const bool has_room = job->binning.bins + BINNING_OUTSIDE <= CPU_TABLES_FOUR_MAX;
+
     switch (job->binning.form) {
     case BINNING_LOG10_32:
     case BINNING_LOG10_64:
     case BINNING_EDGES_FEW:
     case BINNING_EDGES:
-        return job->element.bytes > 1 && job->binning.bins + BINNING_OUTSIDE <= CPU_TABLES_FOUR_MAX;
+        return has_room && job->element.bytes > 1;
+    case BINNING_SCALED32:
+        return has_room && job->element.bytes == 2;
     default:
         return false;
     }
