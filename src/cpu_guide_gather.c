@@ -87,7 +87,7 @@ CPU_GUIDE_TARGET size_t cpu_guide_count_groups(const struct cpu_guide *guide, bo
     const size_t group = CPU_GUIDE_GATHER_GROUP;
     const size_t lag = CPU_GUIDE_LAG * group;
     struct cpu_guide_mixed mixed = {.places = places, .spare = tables.spare};
-    char memory[CPU_GUIDE_RING * sizeof(uint32_t) + CPU_TABLES_PAGE];
+    uint32_t memory[CPU_GUIDE_RING + CPU_TABLES_PAGE / sizeof(uint32_t)];
     uint32_t *ring = cpu_tables_beside(tables, memory, CPU_GUIDE_RING * sizeof *ring);
     size_t i = 0;
 

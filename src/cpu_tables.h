@@ -33,17 +33,21 @@ struct cpu_tables {
 };
 
 /*
- * A load waits for older stores if the lower 12 bits of their addresses are the same. So what loops
- * load beside the tables lies where they have no entries, if these are few: in room[0..), of so
- * many bytes and CPU_TABLES_PAGE, the bytes before a place that is in a page where the tables are
- * in theirs. ns a value of int32 in 300 random bins, by where the stack was (Zen 4): 0.50 to 0.58.
+ * A load waits for an older store if the lower 12 bits of their addresses are the same ("4K
+ * aliasing" in Intel's Optimization Reference Manual). So what loops load beside the tables had
+ * better be where these have no entries, which are few as a rule: ns a value of int32 in 300 random
+ * bins, by where the stack was (Zen 4), 0.50 to 0.58.
  */
 #define CPU_TABLES_PAGE 4096
 
-static inline void *cpu_tables_beside(struct cpu_tables tables, char *room, size_t bytes)
+/*
+ * Where so many bytes are to be within `room`, which has those and CPU_TABLES_PAGE more: so that
+ * they end where the tables begin, but for whole pages. Aligned as the tables and the room are.
+ */
+static inline void *cpu_tables_beside(struct cpu_tables tables, void *room, size_t bytes)
 {
     const uintptr_t before = (uintptr_t)tables.first - bytes;
-    return room + (before - (uintptr_t)room) % CPU_TABLES_PAGE;
+    return (char *)room + (before - (uintptr_t)room) % CPU_TABLES_PAGE;
 }
 
 /* The copies of the tables in the order in which they are used: if there are fewer, again. */

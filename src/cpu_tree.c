@@ -8,12 +8,11 @@
 #include <string.h>
 
 /*
- * The fewest levels by the bytes of elements, and of 2 bytes the step from one function's to the
- * next one's.
- * ns a value in one loop (Zen 4, AVX-512; plain bins 0.38, of int64 0.46): 12 bins, 4 levels, 0.33,
- * of int64, 5 levels, 0.40; 25 bins 0.34 and 0.40; 58 bins, 6 levels, 0.36 and 0.47; 299 bins of
- * int16, 9 levels, 0.40. With AVX2 (plain bins 0.38 and 0.62): 25 bins 0.36 and 0.62, 58 bins 0.53
- * and 0.86.
+ * The fewest levels by the bytes of elements, and for 2 bytes the step from one function's to the
+ * next one's. ns a value in one loop (Zen 4, AVX-512; plain bins 0.38, of int64 0.46): 12 bins, 4
+ * levels, 0.33, of int64, 5 levels, 0.40; 25 bins 0.34 and 0.40; 58 bins, 6 levels, 0.36 and 0.47;
+ * 299 bins of int16, 9 levels, 0.40. With AVX2 (plain bins 0.38 and 0.62): 25 bins 0.36 and 0.62,
+ * 58 bins 0.53 and 0.86.
  */
 #define CPU_TREE_LEVELS_MIN(bytes) ((bytes) == 8 ? 5 : 4)
 #define CPU_TREE_SHORT_LEVELS_MIN  6
@@ -39,8 +38,8 @@
 #define CPU_TREE_CUT_QUICK(bytes) ((bytes) == 8 ? 9 : 8)
 
 /*
- * What words that are cut are to be one apart for: one of so many is doubtful at the most, were
- * there as many between each two neighbouring ends, and anywhere between these.
+ * One word of so many may be doubtful, were there as many values between any two neighbouring ends,
+ * and anywhere between these; words are not cut if more are.
  */
 #define CPU_TREE_CUT_APART 8
 

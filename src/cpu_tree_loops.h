@@ -3,8 +3,8 @@
  * defined before:
  *
  *   CPU_TREE_TARGET  the attributes of its functions
- *   CPU_TREE_GROUP(shape)   how many elements a group is, a constant
- *   CPU_TREE_GROUP_MAX      at the most
+ *   CPU_TREE_GROUP(shape)  how many elements a group is
+ *   CPU_TREE_GROUP_MAX  at the most
  *   CPU_TREE_LAG     after how many groups one is counted: what was stored last is loaded late
  *   cpu_tree_rank    the type of a rank
  *   struct cpu_tree_registers   the tables of a tree, as vectors, which cpu_tree_load sets
@@ -30,7 +30,8 @@ CPU_TREE_TARGET size_t cpu_tree_count(const struct cpu_tree *tree, struct cpu_tr
     const size_t lag = CPU_TREE_LAG * group;
     const size_t whole = count - count % group;
     uint64_t rest[CPU_TREE_GROUP_MAX] = {0};
-    char memory[CPU_TREE_RING * CPU_TREE_GROUP_MAX * sizeof(cpu_tree_rank) + CPU_TABLES_PAGE];
+    cpu_tree_rank
+        memory[CPU_TREE_RING * CPU_TREE_GROUP_MAX + CPU_TABLES_PAGE / sizeof(cpu_tree_rank)];
     cpu_tree_rank *ring = cpu_tables_beside(tables, memory, room * sizeof *ring);
     struct cpu_tree_registers registers;
     size_t twice = 0;
