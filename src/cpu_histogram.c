@@ -100,7 +100,9 @@ static void cpu_histogram_count_guided(struct cpu_histogram *self, const char *b
     self->is_slow = mixed > CPU_HISTOGRAM_MIXED_MAX;
 }
 
-/* So many values found twice in the tree, 6 ns more each with 6 levels, and a guide is looked for.
+/*
+ * So many values of a block found twice in the tree, and a guide is looked for: 6 ns more each with
+ * 6 levels, of words that are cut 3 to 7 ns.
  */
 #define CPU_HISTOGRAM_TWICE_MAX (CPU_HISTOGRAM_BLOCK / 16)
 

@@ -41,7 +41,7 @@
  * One word of so many may be doubtful, were there as many values between any two neighbouring ends,
  * and anywhere between these; words are not cut if more are.
  */
-#define CPU_TREE_CUT_APART 8
+#define CPU_TREE_CUT_APART 16
 
 /* Bits of a float's significand. */
 #define CPU_TREE_ROUNDED_DIGITS 24
@@ -115,7 +115,7 @@ static uint32_t cpu_tree_end(const struct cpu_tree *tree, unsigned level, uint32
     return ((2 * cpu_tree_column(level, path) + 1) << (tree->levels - 1 - level)) - 1;
 }
 
-/* An end of bins, a value that the type has, as an element of so many bytes with its bias. */
+/* A value that the type has, as an element of so many bytes with its bias. */
 static int64_t cpu_tree_word(const struct cpu_tree *tree, unsigned bytes, __int128 value)
 {
     const uint64_t word = (uint64_t)value ^ tree->bias;
@@ -124,8 +124,8 @@ static int64_t cpu_tree_word(const struct cpu_tree *tree, unsigned bytes, __int1
 }
 
 /*
- * What an end of bins is rounded to, as vector code rounds elements. Sets *exact if no element
- * below it is rounded to the same; below 0 that may be false needlessly.
+ * What a value is rounded to, as vector code rounds elements. Sets *exact if no element below it is
+ * rounded to the same; below 0 that may be false needlessly.
  */
 static uint32_t cpu_tree_round_end(const struct cpu_tree *tree, unsigned bytes, __int128 value,
                                    bool *exact)
@@ -234,7 +234,7 @@ static void cpu_tree_fill16(struct cpu_tree *tree, const int16_t *nodes, uint32_
     }
 }
 
-/* What the tree's kind cuts. */
+/* What trees of that kind cut a value of: the element, or the bits of a float. */
 static int64_t cpu_tree_uncut(const struct cpu_tree *tree, unsigned bytes, __int128 value)
 {
     bool is_exact;
@@ -244,11 +244,11 @@ static int64_t cpu_tree_uncut(const struct cpu_tree *tree, unsigned bytes, __int
 }
 
 /*
- * Chooses shift and base for the `count` ends from `first` on, so that there are two words before
- * the first and one behind the last, and sets nodes[]: one less than what an end is cut to, or two
- * if the element before it is cut to less than that, so that what is one more than a node is
- * doubtful. Returns the sum of what share of all words between neighbours are those, in units of
- * 1/65536.
+ * Chooses shift and base for the `count` ends from `first` on and sets nodes[]. A word that is one
+ * more than a node is doubtful: so a node is one less than what its end is cut to, and two if no
+ * element is cut to one less. There are two words before the first end, for that, and one behind
+ * the last, for what is saturated. Returns the sum, over all ends, of the share of doubtful words
+ * between one and the next, in units of 1/65536.
  */
 static uint64_t cpu_tree_cut_ends(struct cpu_tree *tree, const struct job *job, uint32_t count,
                                   int16_t *nodes)

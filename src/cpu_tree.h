@@ -48,7 +48,7 @@ enum cpu_tree_kind {
     CPU_TREE_CUT_DISTANCES, /* or distances are rounded to */
 };
 
-/* Whether words are cut to 16 bits; to what is next to these if they would need more. */
+/* Whether words are cut to 16 bits, saturated. */
 static inline bool cpu_tree_is_cut(enum cpu_tree_kind kind)
 {
     return kind >= CPU_TREE_CUT;
@@ -84,12 +84,12 @@ struct cpu_tree {
     uint16_t nodes16[CPU_TREE_NODES16];
     unsigned shift; /* if they are cut, */
     int64_t base;
-    int64_t ends[CPU_TREE_NODES16]; /* and what from, behind the least word: the ends as elements */
+    int64_t ends[CPU_TREE_NODES16]; /* and a sentinel and then the ends as elements, not cut */
 };
 
 /*
  * Makes the tree of a job, a histogram's; without `count` if its bins are too many, or quicker to
- * compute, or too many are rounded to the same, or this machine lacks the instructions.
+ * compute, or too many are rounded or cut to the same, or this machine lacks the instructions.
  */
 void cpu_tree_init(struct cpu_tree *tree, const struct job *job);
 

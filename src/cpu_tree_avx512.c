@@ -9,6 +9,8 @@
 
 #define CPU_TREE_TARGET CPU_ISA_TARGET_AVX512 CPU_TREE_INLINE
 
+#include "cpu_tree_round.h"
+
 /*
  * Registers that are searched for side by side, level by level, since one waits for itself most of
  * the time, and elements in them. ns a value of int32 in 58 bins (Zen 4), 1 to 4 of them: 0.55 0.40
@@ -20,10 +22,6 @@
 #define CPU_TREE_LAG          2
 
 typedef uint32_t cpu_tree_rank;
-
-/* How to round; and a ^ (b & c). */
-#define CPU_TREE_TO_ZERO (_MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
-#define CPU_TREE_XOR_AND 0x78
 
 struct cpu_tree_registers {
     __m512i nodes[CPU_TREE_LEVELS][CPU_TREE_NODES / 32];
@@ -189,22 +187,13 @@ CPU_TREE_TARGET __m256i cpu_tree_round(const struct cpu_tree *tree, enum cpu_tre
                                        bool swapped, const char *elements)
 {
     const __m512i order = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
-    const __m512i low = _mm512_set1_epi64((int64_t)tree->low);
+    const bool is_distance = kind == CPU_TREE_DISTANCES;
     __m512i words = _mm512_loadu_si512(elements);
 
     words = swapped ? _mm512_shuffle_epi8(words, order) : words;
-    if (kind != CPU_TREE_DISTANCES)
-        return _mm256_castps_si256(_mm512_cvt_roundepi64_ps(words, CPU_TREE_TO_ZERO));
-    words = _mm512_xor_si512(words, _mm512_set1_epi64((int64_t)tree->bias));
-    words = _mm512_sub_epi64(_mm512_max_epi64(words, low), low);
-    return _mm256_castps_si256(_mm512_cvt_roundepu64_ps(words, CPU_TREE_TO_ZERO));
-}
-
-/* Words in the order of floats. */
-CPU_TREE_TARGET __m512i cpu_tree_order(__m512i floats)
-{
-    return _mm512_ternarylogic_epi32(floats, _mm512_srai_epi32(floats, 31),
-                                     _mm512_set1_epi32(INT32_MAX), CPU_TREE_XOR_AND);
+    if (is_distance)
+        words = _mm512_xor_si512(words, _mm512_set1_epi64((int64_t)tree->bias));
+    return cpu_tree_round64(tree, is_distance, words);
 }
 
 /* Finds a group of elements of 8 bytes. Returns how many are found twice. */

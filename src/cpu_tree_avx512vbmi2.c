@@ -10,6 +10,8 @@
 
 #define CPU_TREE_TARGET CPU_ISA_TARGET_AVX512VBMI2 CPU_TREE_INLINE
 
+#include "cpu_tree_round.h"
+
 /*
  * Registers that are searched for side by side, and elements in them. ns a value of int16 in 299
  * bins (Zen 4), 1 to 4 of them: 0.46 0.40 0.45 0.46; of int32, 200 and 300 random ones, 1 to 3:
@@ -20,10 +22,6 @@
 #define CPU_TREE_GROUP(shape) ((size_t)CPU_TREE_SIDE(shape) * 32)
 #define CPU_TREE_GROUP_MAX    ((size_t)CPU_TREE_SIDE_MAX * 32)
 #define CPU_TREE_LAG          2
-
-/* How to round; and a ^ (b & c). */
-#define CPU_TREE_TO_ZERO (_MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
-#define CPU_TREE_XOR_AND 0x78
 
 /* The first steps, told as masks, too: each chooses one half of large tables. */
 #define CPU_TREE_HALVES 2
@@ -98,34 +96,16 @@ CPU_TREE_TARGET __m512i cpu_tree_elements(const struct cpu_tree *tree,
     return _mm512_xor_si512(words, bias);
 }
 
-/* Words in the order of floats. */
-CPU_TREE_TARGET __m512i cpu_tree_order(__m512i floats)
-{
-    return _mm512_ternarylogic_epi32(floats, _mm512_srai_epi32(floats, 31),
-                                     _mm512_set1_epi32(INT32_MAX), CPU_TREE_XOR_AND);
-}
-
-/* What 16 elements of 4 bytes, or 8 of 8 bytes, are rounded to, or their distances. */
-CPU_TREE_TARGET __m512i cpu_tree_round32(const struct cpu_tree *tree, enum cpu_tree_kind kind,
+/* The floats that 16 elements of 4 bytes are rounded to, or their distances. */
+CPU_TREE_TARGET __m512i cpu_tree_round32(const struct cpu_tree *tree, bool is_distance,
                                          __m512i words)
 {
     const __m512i low = _mm512_set1_epi32((int32_t)tree->low);
 
-    if (kind == CPU_TREE_CUT_SIGNED)
+    if (!is_distance)
         return _mm512_castps_si512(_mm512_cvt_roundepi32_ps(words, CPU_TREE_TO_ZERO));
     words = _mm512_sub_epi32(_mm512_max_epi32(words, low), low);
     return _mm512_castps_si512(_mm512_cvt_roundepu32_ps(words, CPU_TREE_TO_ZERO));
-}
-
-CPU_TREE_TARGET __m256i cpu_tree_round64(const struct cpu_tree *tree, enum cpu_tree_kind kind,
-                                         __m512i words)
-{
-    const __m512i low = _mm512_set1_epi64((int64_t)tree->low);
-
-    if (kind == CPU_TREE_CUT_SIGNED)
-        return _mm256_castps_si256(_mm512_cvt_roundepi64_ps(words, CPU_TREE_TO_ZERO));
-    words = _mm512_sub_epi64(_mm512_max_epi64(words, low), low);
-    return _mm256_castps_si256(_mm512_cvt_roundepu64_ps(words, CPU_TREE_TO_ZERO));
 }
 
 /* 16 elements, or what they are rounded to, cut to words of 32 bits that are to be cut to 16. */
@@ -134,6 +114,7 @@ CPU_TREE_TARGET __m512i cpu_tree_cut(const struct cpu_tree *tree,
                                      struct cpu_tree_shape shape, const char *elements)
 {
     const enum cpu_tree_kind kind = shape.kind;
+    const bool is_distance = kind == CPU_TREE_CUT_DISTANCES;
     const __m128i shift = _mm_cvtsi32_si128((int32_t)tree->shift);
     __m512i first = cpu_tree_elements(tree, registers, shape, elements);
     __m256i low;
@@ -149,11 +130,11 @@ CPU_TREE_TARGET __m512i cpu_tree_cut(const struct cpu_tree *tree,
             high = _mm512_cvtsepi64_epi32(second);
             return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
         }
-        low = cpu_tree_round64(tree, kind, first);
-        high = cpu_tree_round64(tree, kind, second);
+        low = cpu_tree_round64(tree, is_distance, first);
+        high = cpu_tree_round64(tree, is_distance, second);
         first = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
     } else if (kind != CPU_TREE_CUT) {
-        first = cpu_tree_round32(tree, kind, first);
+        first = cpu_tree_round32(tree, is_distance, first);
     }
     if (kind == CPU_TREE_CUT_SIGNED)
         first = cpu_tree_order(first);

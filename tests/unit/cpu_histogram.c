@@ -538,7 +538,7 @@ static void test_levels(const char *name)
             __int128 low = subject.job.element.is_signed ? -1000000 : 17;
             set_steps(is_short ? low / 32 : low, is_short ? 62000 >> levels : 77777 << levels,
                       count);
-            subject.edges[count / 2]++; /* bins of one width would not be searched for */
+            subject.edges[count / 2]++; /* bins of one width are computed but of 2 bytes */
             right = right & check_edges("as many as nodes");
         }
     }
@@ -731,8 +731,11 @@ static void test_beyond(const char *name)
     tap_ok(right, "%s: bins beyond the type", name);
 }
 
-/* Counts elements that are not aligned by the tree, in tables that are full after a few values. */
-static bool check_tree(uint32_t limit)
+/*
+ * Counts elements that are not aligned by the tree, in tables that are full after a few values.
+ * Stores how many were found twice.
+ */
+static bool check_tree(uint32_t limit, size_t *twice)
 {
     static unsigned char moved[sizeof subject.bytes + 1];
     static struct cpu_tree tree;
@@ -742,6 +745,7 @@ static bool check_tree(uint32_t limit)
     void *counter = NULL;
     bool right = true;
 
+    *twice = 0;
     cpu_tree_init(&tree, &subject.job);
     if (!tree.count)
         return true;
@@ -750,8 +754,8 @@ static bool check_tree(uint32_t limit)
         bail_out(failure.message);
     memcpy(moved + 1, subject.bytes, subject.values * element->bytes);
     cpu_counter_private_take_ranks(counter);
-    cpu_counter_private_count_tree(counter, &tree, element->swapped, moved + 1, element->bytes,
-                                   subject.values);
+    *twice = cpu_counter_private_count_tree(counter, &tree, element->swapped, moved + 1,
+                                            element->bytes, subject.values);
     cpu_counter_private.flush(counter);
     for (size_t i = 0; i < histogram->entries; i++)
         right = right && histogram_count(histogram, i) == subject.wanted[i];
@@ -764,6 +768,7 @@ static bool check_tree(uint32_t limit)
 static void test_trees(const char *name)
 {
     static const uint32_t limits[] = {1, 13, 127, 4096};
+    size_t twice;
     struct failure failure;
     bool right = true;
 
@@ -779,7 +784,7 @@ static void test_trees(const char *name)
         for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
             setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
             for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-                right = right & check_tree(limits[i]);
+                right = right & check_tree(limits[i], &twice);
         }
         unsetenv("GPUHIST_ISA");
         binning_destroy(&subject.job.binning);
@@ -787,24 +792,54 @@ static void test_trees(const char *name)
     tap_ok(right, "%s: trees and full tables, elements not aligned", name);
 }
 
-/* Checks the subject's edges, by the tree alone, too, which is to be of that kind if words are cut.
- */
-static bool check_cut(const char *what, enum cpu_tree_kind kind)
+/* Sets *tree to that of the subject's edges, with their binning, which the caller destroys. */
+static void make_tree(struct cpu_tree *tree)
 {
-    static struct cpu_tree tree;
     struct failure failure;
 
     if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
                            &failure) != STATUS_OK)
         bail_out(failure.message);
-    cpu_tree_init(&tree, &subject.job);
-    if (cpu_isa_best() == CPU_ISA_AVX512VBMI2 && (!tree.count || tree.kind != kind))
-        return tap_note("%s: not cut", what);
+    cpu_tree_init(tree, &subject.job);
+}
+
+static bool has_cut_trees(void)
+{
+    return cpu_isa_best() == CPU_ISA_AVX512VBMI2;
+}
+
+/* Checks the subject's edges, by the tree alone, too, which is to be of that kind if words are cut.
+ */
+static bool check_cut(const char *what, enum cpu_tree_kind kind)
+{
+    static struct cpu_tree tree;
+    size_t twice;
+    bool right = true;
+
+    make_tree(&tree);
+    if (has_cut_trees() && (!tree.count || tree.kind != kind))
+        right = tap_note("%s: not cut", what);
     make_values();
-    if (!check_tree(UINT32_MAX))
-        return tap_note("%s: wrong by the tree", what);
+    if (!check_tree(UINT32_MAX, &twice))
+        right = tap_note("%s: wrong by the tree", what);
     binning_destroy(&subject.job.binning);
-    return check_edges(what);
+    return right && check_edges(what);
+}
+
+/* Of 1000 times such a value, how many the tree of the subject finds twice; SIZE_MAX: wrongly. */
+static size_t count_twice(__int128 value)
+{
+    static struct cpu_tree tree;
+    size_t twice;
+
+    make_tree(&tree);
+    subject.values = 0;
+    memset(subject.wanted, 0, sizeof subject.wanted);
+    for (int i = 0; i < 1000; i++)
+        put(value);
+    const bool right = check_tree(UINT32_MAX, &twice);
+    binning_destroy(&subject.job.binning);
+    return right ? twice : SIZE_MAX;
 }
 
 /* `count` edges from `first` on, the next ones as much greater, from `gap` on, by 1/ratio each. */
@@ -813,6 +848,94 @@ static void set_growing(__int128 first, __int128 gap, int ratio, size_t count)
     set_steps(first, 0, 1);
     for (; subject.count < count; subject.count++, gap += gap / ratio + 1)
         subject.edges[subject.count] = subject.edges[subject.count - 1] + gap;
+}
+
+/* 150 edges from the middle of the type's upper half on, the last of which is so many words of
+   4 elements away. */
+static void set_span(__int128 span)
+{
+    set_steps(element_limit(&subject.job.element) / 2, span * 4 / 149, 150);
+    subject.edges[149] = subject.edges[0] + span * 4 - 1;
+}
+
+/* Which words are doubtful, and that others are not, which counts alone do not tell. */
+static void test_doubtful(const char *name)
+{
+    static struct cpu_tree tree;
+    struct element *element = &subject.job.element;
+
+    if (!has_cut_trees()) {
+        tap_ok(true, "%s: doubtful words # SKIP no VBMI2", name);
+        return;
+    }
+    if (!element_parse(name, element))
+        bail_out("no such type");
+    const __int128 min = element_min(element);
+    const __int128 limit = element_limit(element);
+    bool right = true;
+
+    for (__int128 span = 65530; span <= 65536; span++) {
+        set_span(span);
+        make_tree(&tree);
+        right = right & (tree.shift == (span <= 65533 ? 2 : 3));
+        binning_destroy(&subject.job.binning);
+        right = right & (count_twice(subject.edges[70]) >= 1000) &
+                (count_twice(subject.edges[70] + 100) == 0) &
+                (count_twice(subject.edges[0] - 100) == 0) & (count_twice(min) == 0) &
+                (count_twice(subject.edges[149] + 100) == 0) & (count_twice(limit - 1) == 0);
+    }
+    set_growing(1, 1, 20, 300); /* floats of small numbers are no others', cut or not */
+    right = right & (count_twice(1) == 0) & (count_twice(subject.edges[9]) == 0) &
+            (count_twice(subject.edges[9] - 1) == 0) & (count_twice(subject.edges[290]) >= 1000);
+    set_growing(limit / 2 + 12345, 3, 16, 250); /* all before these is at a distance of 0 */
+    right = right & (count_twice(min) == 0) & (count_twice(subject.edges[0] - 1) == 0);
+    set_steps(min + 10, (limit - min) / 201, 200); /* pairs, whose words are the same */
+    for (size_t i = 1; i < 200; i += 2)
+        subject.edges[i] = subject.edges[i - 1] + 1;
+    make_tree(&tree);
+    right = right & (!tree.count || !cpu_tree_is_cut(tree.kind));
+    binning_destroy(&subject.job.binning);
+    tap_ok(right, "%s: doubtful words", name);
+}
+
+/* Equal bins of 2 bytes have trees, if there are such trees, up to a number of them. */
+static void test_equal_short(const char *name)
+{
+    static const uint32_t bins[] = {2, 62, 63, 64, 65, 509, 510, 511, 512, 513};
+    static struct cpu_tree tree;
+    const struct element *element = &subject.job.element;
+    struct failure failure;
+    bool right = true;
+
+    if (!element_parse(name, &subject.job.element))
+        bail_out("no such type");
+    const __int128 low = element_min(element) + 2000;
+    const __int128 high = element_limit(element) - 2001;
+    for (size_t i = 0; i < sizeof bins / sizeof *bins; i++) {
+        if (binning_init(&subject.job.binning, element, low, high, bins[i], &failure) != STATUS_OK)
+            bail_out(failure.message);
+        cpu_tree_init(&tree, &subject.job);
+        right = right & (!!tree.count == (has_cut_trees() && bins[i] <= 510));
+        binning_destroy(&subject.job.binning);
+        right = right & check_equal(low, high, bins[i]);
+    }
+    tap_ok(right, "%s: equal bins by trees", name);
+}
+
+/* What is beside tables is where they begin in their page, but before that. */
+static void test_beside(void)
+{
+    static uint32_t table[16];
+    static unsigned char room[CPU_TABLES_PAGE + 200];
+    const struct cpu_tables tables = {table, 0};
+    bool right = true;
+
+    for (size_t bytes = 0; bytes <= 200; bytes += 100) {
+        const unsigned char *place = cpu_tables_beside(tables, room, bytes);
+        right = right & (place >= room && place + bytes <= room + CPU_TABLES_PAGE + bytes) &
+                (((uintptr_t)place + bytes - (uintptr_t)table) % CPU_TABLES_PAGE == 0);
+    }
+    tap_ok(right, "what is beside tables is in another place of a page");
 }
 
 /* Lists of edges that trees cut to 16 bits. */
@@ -832,7 +955,7 @@ static void test_cut(const char *name)
     set_steps(min + 1, (range - 2) / 399, 400);
     subject.edges[399] = limit - 1;
     bool right = check_cut("over the whole type", CPU_TREE_CUT);
-    for (size_t i = 30; i < 399; i += 30) {
+    for (size_t i = 60; i < 399; i += 60) {
         subject.edges[i - 1] = subject.edges[i - 2] + 1;
         subject.edges[i] = subject.edges[i - 1] + 1;
     }
@@ -840,14 +963,14 @@ static void test_cut(const char *name)
     set_random(min, limit, 510, (uint64_t)(range / 260));
     right = right & check_cut("random", CPU_TREE_CUT);
     for (__int128 span = 65531; span <= 65534; span++) { /* as many words, and one more */
-        set_steps(limit / 2, span * 4 / 149, 150);
-        subject.edges[149] = subject.edges[0] + span * 4;
+        set_span(span);
         right = right & check_cut("as many words as there are", CPU_TREE_CUT);
     }
     tap_ok(right, "%s: edges that are cut", name);
     set_growing(1, 1, is_wide ? 12 : 20, is_wide ? 480 : 340);
     right = check_cut("growing", rounded);
     if (element->is_signed) {
+        set_growing(1, 1, 6, is_wide ? 240 : 110);
         size_t count = subject.count;
         for (size_t i = 0; i < count; i++)
             subject.edges[subject.count++] = -subject.edges[i] - (__int128)(i % 2);
@@ -962,6 +1085,13 @@ int main(void)
         test_cut(trees[i]);
     test_cut("i32be");
     test_cut("i64be");
+    test_doubtful("i32");
+    test_doubtful("u32");
+    test_doubtful("i64");
+    test_doubtful("u64be");
+    test_equal_short("i16");
+    test_equal_short("u16be");
+    test_beside();
     test_gathered("i32", 100, false);
     test_gathered("i32", 900, true);
     test_gathered("i64", 100, false);
