@@ -199,13 +199,14 @@ static bool check_equal(__int128 low, __int128 high, uint32_t bins)
     return check("equal");
 }
 
-static bool check_tens(void)
+/* Powers of 2 or 10. */
+static bool check_powers(uint32_t base)
 {
-    __int128 powers[21];
+    __int128 powers[66];
     size_t length = 0;
     __int128 min = element_min(&subject.job.element);
 
-    for (__int128 power = 1; length < 21; power *= 10)
+    for (__int128 power = 1; power < POWER2(64) * base; power *= base)
         powers[length++] = power;
     subject.count = 0;
     for (size_t i = length; i-- > 0 && min < 0;) {
@@ -218,8 +219,8 @@ static bool check_tens(void)
         if (i == 0 || powers[i - 1] < element_limit(&subject.job.element))
             subject.edges[subject.count++] = powers[i];
     }
-    binning_init_powers(&subject.job.binning, &subject.job.element, 10);
-    return check("log10");
+    binning_init_powers(&subject.job.binning, &subject.job.element, base);
+    return check(base == 2 ? "log2" : "log10");
 }
 
 /* Ascending edges from `low` on, below `high`, with gaps below `gap`. */
@@ -344,7 +345,7 @@ static void test_type(const char *name)
            "%s: so many bins of a range", name);
     if (element->bytes == 8)
         tap_ok(check_reciprocals(), "%s: so many bins of ranges of 13 to 62 bits", name);
-    tap_ok(check_tens(), "%s: powers of 10", name);
+    tap_ok(check_powers(2) & check_powers(10), "%s: powers of 2 and of 10", name);
     set_geometric(low, high);
     bool right = check_edges("geometric");
     set_random(low, high, EDGES_MAX, 2 * gap + 1);
@@ -898,7 +899,7 @@ static void test_doubtful(const char *name)
     tap_ok(right, "%s: doubtful words", name);
 }
 
-/* Equal bins of 2 bytes have trees, if there are such trees, up to a number of them. */
+/* Equal bins and powers of 2 of 2 bytes have trees, if there are such trees, up to a number. */
 static void test_equal_short(const char *name)
 {
     static const uint32_t bins[] = {2, 62, 63, 64, 65, 509, 510, 511, 512, 513};
@@ -919,7 +920,10 @@ static void test_equal_short(const char *name)
         binning_destroy(&subject.job.binning);
         right = right & check_equal(low, high, bins[i]);
     }
-    tap_ok(right, "%s: equal bins by trees", name);
+    binning_init_powers(&subject.job.binning, element, 2);
+    cpu_tree_init(&tree, &subject.job);
+    right = right & (!!tree.count == has_cut_trees());
+    tap_ok(right, "%s: equal bins and powers by trees", name);
 }
 
 /* What is beside tables is where they begin in their page, but before that. */
