@@ -21,7 +21,7 @@
 #include "cpu_isa.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "cpu_swap.h"
 
 #define CPU_INDEX_SCALED_LANES   16
 #define CPU_INDEX_SCALED_LANES64 8
@@ -37,12 +37,6 @@ CPU_ISA_TARGET_AVX512 static inline __m512i cpu_index_scale(__m512i x, __m512i u
     __m512i even_bins = _mm512_add_epi64(_mm512_mul_epu32(x, upper), even_carry);
     __m512i odd_bins = _mm512_add_epi64(_mm512_mul_epu32(odd, upper), odd_carry);
     return _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even_bins, 32), odd_bins);
-}
-
-CPU_ISA_TARGET_AVX512 static inline __m512i cpu_index_scaled_swap(__m512i words)
-{
-    return _mm512_shuffle_epi8(words,
-                               _mm512_set4_epi32(0x0c0d0e0f, 0x08090a0b, 0x04050607, 0x00010203));
 }
 
 /* A cpu_index_function but for `limit`, the distance of the type's greatest value from LO. */
@@ -66,7 +60,7 @@ CPU_ISA_TARGET_AVX512 static inline void cpu_index_scaled_loop(const struct binn
         const size_t rest = count - i;
         const __mmask16 lanes = (__mmask16)(rest < CPU_INDEX_SCALED_LANES ? (1u << rest) - 1 : ~0u);
         __m512i x = _mm512_maskz_loadu_epi32(lanes, elements + i * 4);
-        x = _mm512_sub_epi32(swapped ? cpu_index_scaled_swap(x) : x, low);
+        x = _mm512_sub_epi32(swapped ? _mm512_shuffle_epi8(x, cpu_swap_order(4)) : x, low);
         __mmask16 is_beyond = _mm512_mask_cmpgt_epu32_mask(lanes, x, last);
         __mmask16 is_above =
             _mm512_mask_cmple_epu32_mask(is_beyond, x, _mm512_set1_epi32((int32_t)limit));
@@ -168,7 +162,6 @@ CPU_INDEX_TARGET void cpu_index_scaled_loop64(const struct binning *binning,
                                               const struct cpu_tables_turns *turns)
 {
     const struct cpu_tables_turns tables = turns ? *turns : (struct cpu_tables_turns){{0}};
-    const __m512i order = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
     const struct cpu_index_reciprocal local = *by; /* no store to indexes can change it */
     const __m512i low = _mm512_set1_epi64((int64_t)binning->low);
     const __m512i last = _mm512_set1_epi64((int64_t)binning->last);
@@ -179,7 +172,7 @@ CPU_INDEX_TARGET void cpu_index_scaled_loop64(const struct binning *binning,
         const size_t rest = count - i;
         const __mmask8 lanes = (__mmask8)(rest < CPU_INDEX_SCALED_LANES64 ? (1u << rest) - 1 : ~0u);
         __m512i x = _mm512_maskz_loadu_epi64(lanes, elements + i * 8);
-        x = _mm512_sub_epi64(swapped ? _mm512_shuffle_epi8(x, order) : x, low);
+        x = _mm512_sub_epi64(swapped ? _mm512_shuffle_epi8(x, cpu_swap_order(8)) : x, low);
         __mmask8 is_beyond = _mm512_mask_cmpgt_epu64_mask(lanes, x, last);
         __mmask8 is_above =
             _mm512_mask_cmple_epu64_mask(is_beyond, x, _mm512_set1_epi64((int64_t)limit));

@@ -299,6 +299,9 @@ static void cpu_tree_init_cut(struct cpu_tree *tree, const struct job *job, uint
 
     if (!cpu_tree_find_choose(bytes, CPU_TREE_CUT_LEVELS_MIN, CPU_TREE_CUT))
         return; /* this machine has none */
+    tried.levels = CPU_TREE_CUT_LEVELS_MIN;
+    while (count >= 1u << tried.levels)
+        tried.levels++;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         tried.kind = kinds[i];
         tried.low = lows[i];
@@ -306,9 +309,6 @@ static void cpu_tree_init_cut(struct cpu_tree *tree, const struct job *job, uint
         if (shares >= least)
             continue;
         least = shares;
-        tried.levels = CPU_TREE_CUT_LEVELS_MIN;
-        while (count >= 1u << tried.levels)
-            tried.levels++;
         cpu_tree_fill16(&tried, nodes, count);
         tried.count = cpu_tree_find_choose(bytes, tried.levels, tried.kind);
         *tree = tried;
@@ -339,7 +339,7 @@ static void cpu_tree_init_short(struct cpu_tree *tree, const struct job *job, ui
     tree->is_quickest = true;
 }
 
-/* Makes the tree of words of 32 bits, likewise. */
+/* Makes the tree of words of 32 bits, without `count` if ends are too many, or rounded so. */
 static void cpu_tree_init_words(struct cpu_tree *tree, const struct job *job, uint32_t count)
 {
     const unsigned bytes = job->element.bytes;

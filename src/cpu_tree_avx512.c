@@ -5,7 +5,7 @@
 #include "cpu_isa.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "cpu_swap.h"
 
 #define CPU_TREE_TARGET CPU_ISA_TARGET_AVX512 CPU_TREE_INLINE
 
@@ -158,7 +158,6 @@ CPU_TREE_TARGET void cpu_tree_find32(const struct cpu_tree *tree,
                                      struct cpu_tree_shape shape, const char *elements,
                                      struct cpu_tree_older older, cpu_tree_rank *ranks)
 {
-    const __m512i order = _mm512_set4_epi32(0x0c0d0e0f, 0x08090a0b, 0x04050607, 0x00010203);
     const __m512i bias = _mm512_set1_epi32((int32_t)tree->bias);
     const __m512i most = _mm512_set1_epi32(INT32_MAX);
     __m512i words[CPU_TREE_SIDE];
@@ -168,7 +167,7 @@ CPU_TREE_TARGET void cpu_tree_find32(const struct cpu_tree *tree,
     CPU_TABLES_UNROLL
     for (unsigned k = 0; k < CPU_TREE_SIDE; k++) {
         words[k] = _mm512_loadu_si512(elements + k * sizeof *words);
-        words[k] = shape.swapped ? _mm512_shuffle_epi8(words[k], order) : words[k];
+        words[k] = shape.swapped ? _mm512_shuffle_epi8(words[k], cpu_swap_order(4)) : words[k];
         keys[k] = shape.kind == CPU_TREE_MIRRORED
                       ? _mm512_min_epu32(_mm512_abs_epi32(words[k]), most)
                       : _mm512_xor_si512(words[k], bias);
@@ -186,11 +185,10 @@ CPU_TREE_TARGET void cpu_tree_find32(const struct cpu_tree *tree,
 CPU_TREE_TARGET __m256i cpu_tree_round(const struct cpu_tree *tree, enum cpu_tree_kind kind,
                                        bool swapped, const char *elements)
 {
-    const __m512i order = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
     const bool is_distance = kind == CPU_TREE_DISTANCES;
     __m512i words = _mm512_loadu_si512(elements);
 
-    words = swapped ? _mm512_shuffle_epi8(words, order) : words;
+    words = swapped ? _mm512_shuffle_epi8(words, cpu_swap_order(8)) : words;
     if (is_distance)
         words = _mm512_xor_si512(words, _mm512_set1_epi64((int64_t)tree->bias));
     return cpu_tree_round64(tree, is_distance, words);

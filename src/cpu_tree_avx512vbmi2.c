@@ -5,8 +5,7 @@
 #include "cpu_isa.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-#include <string.h>
+#include "cpu_swap.h"
 
 #define CPU_TREE_TARGET CPU_ISA_TARGET_AVX512VBMI2 CPU_TREE_INLINE
 
@@ -37,14 +36,10 @@ CPU_TREE_TARGET void cpu_tree_load(const struct cpu_tree *tree, struct cpu_tree_
                                    struct cpu_tree_registers *registers)
 {
     const __m512i same = _mm512_set4_epi32(0x0f0e0d0c, 0x0b0a0908, 0x07060504, 0x03020100);
-    const __m512i order =
-        shape.bytes == 2   ? _mm512_set4_epi32(0x0e0f0c0d, 0x0a0b0809, 0x06070405, 0x02030001)
-        : shape.bytes == 4 ? _mm512_set4_epi32(0x0c0d0e0f, 0x08090a0b, 0x04050607, 0x00010203)
-                           : _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
 
     for (unsigned i = 0; i < (1u << shape.levels) / 32; i++)
         registers->nodes[i] = _mm512_loadu_si512(tree->nodes16 + 32 * i);
-    registers->order = shape.swapped ? order : same;
+    registers->order = shape.swapped ? cpu_swap_order(shape.bytes) : same;
 }
 
 /* Entry i of a table of 64 words of 16 bits. */
@@ -153,20 +148,6 @@ CPU_TREE_TARGET __m512i cpu_tree_words(const struct cpu_tree *tree,
     __m512i low = cpu_tree_cut(tree, registers, shape, elements);
     __m512i high = cpu_tree_cut(tree, registers, shape, elements + 16 * shape.bytes);
     return _mm512_permutexvar_epi64(order, _mm512_packs_epi32(low, high));
-}
-
-/* An element of 4 or 8 bytes as it was written, in a word. */
-static inline int64_t cpu_tree_element(unsigned bytes, bool swapped, const char *element)
-{
-    uint64_t wide;
-    uint32_t narrow;
-
-    if (bytes == sizeof wide) {
-        memcpy(&wide, element, sizeof wide);
-        return (int64_t)(swapped ? element_swap(wide, sizeof wide) : wide);
-    }
-    memcpy(&narrow, element, sizeof narrow);
-    return (int32_t)(swapped ? element_swap(narrow, sizeof narrow) : narrow);
 }
 
 /*

@@ -4,8 +4,6 @@
 
 #include "cpu_isa.h"
 
-#include <string.h>
-
 cpu_tree_count_function *cpu_tree_find_choose(unsigned bytes, unsigned levels,
                                               enum cpu_tree_kind kind)
 {
@@ -51,10 +49,7 @@ static uint32_t cpu_tree_find_one(const struct cpu_tree *tree, int64_t element)
 void cpu_tree_find_exactly(const struct cpu_tree *tree, bool swapped, const void *elements,
                            size_t count, uint32_t *ranks)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint64_t element;
-        memcpy(&element, (const char *)elements + i * sizeof element, sizeof element);
-        element = swapped ? element_swap(element, sizeof element) : element;
-        ranks[i] = cpu_tree_find_one(tree, (int64_t)element);
-    }
+    for (size_t i = 0; i < count; i++)
+        ranks[i] =
+            cpu_tree_find_one(tree, cpu_tree_element(8, swapped, (const char *)elements + 8 * i));
 }

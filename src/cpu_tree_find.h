@@ -7,6 +7,8 @@
 
 #include "cpu_tree.h"
 
+#include <string.h>
+
 /*
  * The function for a tree of that kind and so many levels, 4 to 8, of elements of 8 bytes 5 to 8,
  * of 2 bytes 6 or 9, and of words that are cut 8 or 9. NULL if this machine lacks the
@@ -19,6 +21,20 @@ cpu_tree_count_function *cpu_tree_find_choose(unsigned bytes, unsigned levels,
  */
 void cpu_tree_find_exactly(const struct cpu_tree *tree, bool swapped, const void *elements,
                            size_t count, uint32_t *ranks);
+
+/* An element of 4 or 8 bytes as it was written, as a word of its sign. */
+static inline int64_t cpu_tree_element(unsigned bytes, bool swapped, const char *element)
+{
+    uint64_t wide;
+    uint32_t narrow;
+
+    if (bytes == sizeof wide) {
+        memcpy(&wide, element, sizeof wide);
+        return (int64_t)(swapped ? element_swap(wide, sizeof wide) : wide);
+    }
+    memcpy(&narrow, element, sizeof narrow);
+    return (int32_t)(swapped ? element_swap(narrow, sizeof narrow) : narrow);
+}
 
 /* Functions of a loop, behind their target. UBSan of clang 14 would take minutes for them. */
 #define CPU_TREE_INLINE static inline __attribute__((always_inline, no_sanitize("undefined")))

@@ -261,6 +261,16 @@ static void *counter_open_limited(struct table *table, uint32_t limit)
     return state;
 }
 
+/* Flushes the counter and closes both; returns whether what it counted is what was wanted. */
+static bool counter_finish_limited(struct table *table, void *counter)
+{
+    cpu_counter_private.flush(counter);
+    const bool right = table_matches(table);
+    cpu_counter_private.close(counter);
+    table_close(table);
+    return right;
+}
+
 /*
  * A private counter with a limit must never hold back more increments than that: with the real
  * limit, 2^32 - 1, a 32-bit counter would have wrapped.
@@ -284,11 +294,7 @@ static bool check_limited(uint32_t bins, uint32_t limit)
         if (table.total - histogram_total(table.histogram) > limit)
             right = tap_note("more than %u were held back", limit);
     }
-    cpu_counter_private.flush(counter);
-    right = right && table_matches(&table);
-    cpu_counter_private.close(counter);
-    table_close(&table);
-    return right;
+    return counter_finish_limited(&table, counter) && right;
 }
 
 /* The same of elements, some of them outside, which are counted or told. */
@@ -328,11 +334,7 @@ static bool check_limited_elements(uint32_t values, uint32_t bins, uint32_t limi
         if (table.total - histogram_total(table.histogram) > limit)
             right = tap_note("more than %u were held back", limit);
     }
-    cpu_counter_private.flush(counter);
-    right = right && table_matches(&table);
-    cpu_counter_private.close(counter);
-    table_close(&table);
-    return right;
+    return counter_finish_limited(&table, counter) && right;
 }
 
 /* Whether the counter knows of one element outside, wherever it stands, and of none. */

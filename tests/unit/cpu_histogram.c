@@ -161,13 +161,19 @@ static bool check(const char *name)
     return right;
 }
 
-static bool check_edges(const char *name)
+/* Makes the binning of the subject's edges, which the caller destroys. */
+static void make_binning(void)
 {
     struct failure failure;
 
     if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
                            &failure) != STATUS_OK)
         bail_out(failure.message);
+}
+
+static bool check_edges(const char *name)
+{
+    make_binning();
     return check(name);
 }
 
@@ -427,7 +433,6 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
  */
 static void test_abort(const char *name)
 {
-    struct failure failure;
     struct element *element = &subject.job.element;
     bool right = true;
 
@@ -444,9 +449,7 @@ static void test_abort(const char *name)
             set_geometric(low, high);
         if (low == 0)
             subject.edges[0] = 0;
-        if (binning_init_edges(&subject.job.binning, element, subject.edges, subject.count,
-                               &failure) != STATUS_OK)
-            bail_out(failure.message);
+        make_binning();
         for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
             const __int128 above = element_limit(element) - 1;
             right = right && check_abort(cpu_isa_names[isa], above, 2, ZEROS - 3) &&
@@ -466,9 +469,8 @@ static bool check_guide(const char *what, unsigned choice, bool is_even, bool is
     struct failure failure;
     struct cpu_guide *guide = NULL;
 
-    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
-                           &failure) != STATUS_OK ||
-        cpu_guide_create(&subject.job, choice, CPU_GUIDE_LAST_CHOICE, &guide, &failure) !=
+    make_binning();
+    if (cpu_guide_create(&subject.job, choice, CPU_GUIDE_LAST_CHOICE, &guide, &failure) !=
             STATUS_OK ||
         !guide)
         bail_out("no guide of edges");
@@ -646,7 +648,6 @@ static bool check_order(const char *order, const char *isa)
 static void test_changes(size_t count)
 {
     static const char *const orders[] = {"d", "ddd", "zd", "zdad", "adzzd", "dzdz", "aaaddd"};
-    struct failure failure;
     bool right = true;
 
     if (!element_parse("i64", &subject.job.element))
@@ -654,9 +655,7 @@ static void test_changes(size_t count)
     set_steps((__int128)1000000000000001, 200000000000, 3);
     for (; subject.count < count; subject.count++)
         subject.edges[subject.count] = (__int128)20000000000000000 * ((__int128)subject.count - 2);
-    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
-                           &failure) != STATUS_OK)
-        bail_out(failure.message);
+    make_binning();
     make_values();
     make_doubtful();
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
@@ -680,9 +679,8 @@ static void test_limit(void)
     if (!element_parse("i32", &subject.job.element))
         bail_out("no i32");
     set_geometric(-POWER2(30), POWER2(30));
-    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
-                           &failure) != STATUS_OK ||
-        histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
+    make_binning();
+    if (histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
         cpu_counter_private_open_limited(histogram, 13, &counter, &failure) != STATUS_OK ||
         cpu_guide_create(&subject.job, CPU_GUIDE_FIRST_CHOICE, CPU_GUIDE_LAST_CHOICE, &guide,
                          &failure) != STATUS_OK ||
@@ -770,7 +768,6 @@ static void test_trees(const char *name)
 {
     static const uint32_t limits[] = {1, 13, 127, 4096};
     size_t twice;
-    struct failure failure;
     bool right = true;
 
     if (!element_parse(name, &subject.job.element))
@@ -778,9 +775,7 @@ static void test_trees(const char *name)
     for (int low = subject.job.element.is_signed ? -2 : 0; low <= 2; low++) {
         set_steps(low, 1000, 30);
         subject.edges[3]++;
-        if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges,
-                               subject.count, &failure) != STATUS_OK)
-            bail_out(failure.message);
+        make_binning();
         make_values();
         for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
             setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
@@ -796,11 +791,7 @@ static void test_trees(const char *name)
 /* Sets *tree to that of the subject's edges, with their binning, which the caller destroys. */
 static void make_tree(struct cpu_tree *tree)
 {
-    struct failure failure;
-
-    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
-                           &failure) != STATUS_OK)
-        bail_out(failure.message);
+    make_binning();
     cpu_tree_init(tree, &subject.job);
 }
 
@@ -1034,9 +1025,8 @@ static void test_gathered(const char *name, size_t edges, bool are_close)
     subject.edges[1]++;
     for (size_t i = 1; i < edges && are_close; i += 50)
         subject.edges[i] = subject.edges[i - 1] + 2;
-    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
-                           &failure) != STATUS_OK ||
-        cpu_guide_create(&subject.job, CPU_GUIDE_FIRST_CHOICE, CPU_GUIDE_LAST_CHOICE, &guide,
+    make_binning();
+    if (cpu_guide_create(&subject.job, CPU_GUIDE_FIRST_CHOICE, CPU_GUIDE_LAST_CHOICE, &guide,
                          &failure) != STATUS_OK ||
         !guide || !guide->is_direct || guide->has_mixed != are_close)
         bail_out("no guide that elements are keys of");
