@@ -8,8 +8,8 @@
  *
  * Counters of a launch have 32 bits: it has fewer than 2^32 elements. Global ones have 64.
  */
-#include "elements.cuh"
-#include "kernels.h"
+#include "cuda/elements.cuh"
+#include "cuda/kernels.h"
 
 namespace
 {

@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
-#include "count.h"
-#include "cuda_operation.h"
+#include "cuda/cuda_operation.h"
+#include "operations/count.h"
 
 /* Bytes that predicate i has behind the hits and behind the sets of those before it. */
 static size_t cuda_count_set_bytes(const struct job *job, size_t i)

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "cuda_counters.h"
+#include "cuda/cuda_counters.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 #include "config.h"
 
-#include "cuda_engine.h"
+#include "cuda/cuda_engine.h"
 
-#include "cuda_operation.h"
-#include "cuda_text.h"
-#include "memory.h"
-#include "text_span.h"
+#include "base/memory.h"
+#include "cuda/cuda_operation.h"
+#include "cuda/cuda_text.h"
+#include "cuda/text_span.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef GPUHIST_CUDA_ENGINE_H
 #define GPUHIST_CUDA_ENGINE_H
 
-#include "engine.h"
+#include "engine/engine.h"
 
 extern const struct engine cuda_engine;
 

@@ -5,9 +5,9 @@
  */
 #include "config.h"
 
-#include "cuda_counters.h"
-#include "cuda_operation.h"
-#include "histogram.h"
+#include "cuda/cuda_counters.h"
+#include "cuda/cuda_operation.h"
+#include "operations/histogram.h"
 
 #define CUDA_HISTOGRAM_OUTSIDE_BYTES (BINNING_OUTSIDE * sizeof(uint64_t))
 

@@ -5,8 +5,8 @@
 #ifndef GPUHIST_CUDA_OPERATION_H
 #define GPUHIST_CUDA_OPERATION_H
 
-#include "kernels.h"
-#include "status.h"
+#include "base/status.h"
+#include "cuda/kernels.h"
 
 /* What areas of memory begin at multiples of, on the device and beside chunks on the host. */
 #define CUDA_ALIGNMENT ((size_t)256)

@@ -1,8 +1,8 @@
 /* Operation reduce on a GPU, the host's part: one partial a GPU, which all its feeders share. */
 #include "config.h"
 
-#include "cuda_operation.h"
-#include "reduce.h"
+#include "cuda/cuda_operation.h"
+#include "operations/reduce.h"
 
 /* What makes keys compare as unsigned words, as the kernels do. */
 static uint64_t cuda_reduce_bias(const struct element *element)

@@ -1,9 +1,9 @@
 #include "config.h"
 
-#include "cuda_text.h"
+#include "cuda/cuda_text.h"
 
-#include "tally.h"
-#include "text_span.h"
+#include "cuda/text_span.h"
+#include "input/parse_errors.h"
 
 cudaError_t cuda_text_parse(const struct cuda_shared *shared, const struct cuda_text *text,
                             struct cuda_chunk *chunk)
@@ -29,10 +29,10 @@ enum status cuda_text_settle(const struct cuda_shared *shared, const struct cuda
     const struct job *job = shared->job;
 
     chunk->count = text->parsed->values;
-    tally_add_values(job->tally, chunk->count);
+    parse_errors_add_values(job->errors, chunk->count);
     if (text->parsed->invalid == 0)
         return STATUS_OK;
-    return tally_scan_chunk(job->tally, job, &chunk->chunk, failure);
+    return parse_errors_scan_chunk(job->errors, job, &chunk->chunk, failure);
 }
 
 void cuda_text_cut(const struct job *job, struct chunk *chunk, uint64_t position)

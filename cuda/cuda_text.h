@@ -7,7 +7,7 @@
 #ifndef GPUHIST_CUDA_TEXT_H
 #define GPUHIST_CUDA_TEXT_H
 
-#include "cuda_operation.h"
+#include "cuda/cuda_operation.h"
 
 /* A chunk's text and what it is parsed to; no memory is owned. */
 struct cuda_text {
@@ -25,8 +25,8 @@ cudaError_t cuda_text_parse(const struct cuda_shared *shared, const struct cuda_
                             struct cuda_chunk *chunk);
 
 /*
- * When the work on a chunk is done: stores how many elements it has, and tells the job's tally of
- * them and of invalid tokens. Fails as tally_scan_chunk does.
+ * When the work on a chunk is done: stores how many elements it has, and tells the job's errors of
+ * them and of invalid tokens. Fails as parse_errors_scan_chunk does.
  */
 enum status cuda_text_settle(const struct cuda_shared *shared, const struct cuda_text *text,
                              struct cuda_chunk *chunk, struct failure *failure);

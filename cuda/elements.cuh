@@ -5,7 +5,7 @@
 #ifndef GPUHIST_ELEMENTS_CUH
 #define GPUHIST_ELEMENTS_CUH
 
-#include "kernels.h"
+#include "cuda/kernels.h"
 
 /* How many elements, as kernels are told: `most`, or at most so many and how many by *d_count. */
 struct element_count {

@@ -2,8 +2,8 @@
  * The histogram's launcher: which of its kernels counts. Figures are of an H200 and 256Mi int32,
  * uniform and the worst of six distributions; bench/RESULTS.md has them all.
  */
-#include "elements.cuh"
-#include "histogram_kernels.h"
+#include "cuda/elements.cuh"
+#include "cuda/histogram_kernels.h"
 
 namespace
 {

@@ -13,7 +13,7 @@
  * Hagerup, Katajainen, Penttonen, "A Reliable Randomized Algorithm for the Closest-Pair Problem",
  * 1997).
  */
-#include "histogram_slots.cuh"
+#include "cuda/histogram_slots.cuh"
 
 namespace
 {

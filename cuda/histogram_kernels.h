@@ -8,7 +8,7 @@
 #ifndef GPUHIST_HISTOGRAM_KERNELS_H
 #define GPUHIST_HISTOGRAM_KERNELS_H
 
-#include "kernels.h"
+#include "cuda/kernels.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -14,7 +14,7 @@
  *
  * 4 bytes of an element are read once, 2 written and read again. Shared counters have 32 bits.
  */
-#include "histogram_tiles.cuh"
+#include "cuda/histogram_tiles.cuh"
 
 namespace
 {

@@ -11,7 +11,7 @@
  *
  * Shared counters have 32 bits: a launch has fewer than 2^32 elements.
  */
-#include "histogram_slots.cuh"
+#include "cuda/histogram_slots.cuh"
 
 namespace
 {

@@ -5,8 +5,8 @@
 #ifndef GPUHIST_HISTOGRAM_SLOTS_CUH
 #define GPUHIST_HISTOGRAM_SLOTS_CUH
 
-#include "elements.cuh"
-#include "histogram_kernels.h"
+#include "cuda/elements.cuh"
+#include "cuda/histogram_kernels.h"
 
 /* struct cuda_histogram_table, as atomics take it. */
 struct histogram_counters {

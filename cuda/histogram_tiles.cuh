@@ -10,7 +10,7 @@
 #ifndef GPUHIST_HISTOGRAM_TILES_CUH
 #define GPUHIST_HISTOGRAM_TILES_CUH
 
-#include "histogram_slots.cuh"
+#include "cuda/histogram_slots.cuh"
 
 #include <cub/block/block_scan.cuh>
 

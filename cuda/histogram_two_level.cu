@@ -14,7 +14,7 @@
  * 4 bytes of an element are read twice, 4 written and read, 2 written and read; and each bin's
  * counter is updated once for each segment that has it, mostly one.
  */
-#include "histogram_tiles.cuh"
+#include "cuda/histogram_tiles.cuh"
 
 namespace
 {

@@ -12,7 +12,7 @@
  *
  * 16-bit elements of many bins are counted by value, and binned at the end.
  */
-#include "histogram_slots.cuh"
+#include "cuda/histogram_slots.cuh"
 
 namespace
 {

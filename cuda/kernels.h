@@ -5,7 +5,7 @@
 #ifndef GPUHIST_KERNELS_H
 #define GPUHIST_KERNELS_H
 
-#include "job.h"
+#include "job/job.h"
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  * Registers are wide enough for one launch: at most 2^29 elements, or 2^30 bytes of them. The sums
  * of packed elements have 32 bits, and no thread is given more than PACKED_WORDS_MAX words.
  */
-#include "elements.cuh"
-#include "kernels.h"
+#include "cuda/elements.cuh"
+#include "cuda/kernels.h"
 
 #include <type_traits>
 

@@ -18,9 +18,9 @@
  * So each byte is read once, those of leading tiles are written once, and those of listed ones read
  * once more before their survivors are written.
  */
-#include "elements.cuh"
-#include "kernels.h"
-#include "look_back.cuh"
+#include "cuda/elements.cuh"
+#include "cuda/kernels.h"
+#include "cuda/look_back.cuh"
 
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>

@@ -9,9 +9,9 @@
  * The text moves once, and the values once. How many there are stays on the device, where the
  * kernels that follow read it.
  */
-#include "kernels.h"
-#include "look_back.cuh"
-#include "text_span.h"
+#include "cuda/kernels.h"
+#include "cuda/look_back.cuh"
+#include "cuda/text_span.h"
 
 #include <cub/block/block_scan.cuh>
 

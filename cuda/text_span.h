@@ -16,8 +16,8 @@
 #ifndef GPUHIST_TEXT_SPAN_H
 #define GPUHIST_TEXT_SPAN_H
 
-#include "element.h"
-#include "text.h"
+#include "job/element.h"
+#include "text/text.h"
 
 #ifdef __CUDACC__
 #define TEXT_SPAN_INLINE static __host__ __device__ __forceinline__

@@ -48,12 +48,12 @@ AC_DEFUN([GPUHIST_COVERAGE], [
 ])
 
 # GPUHIST_FAULTS
-# --enable-faults: sets the conditional FAULTS, to build src/faults.c in. The linker has to see each
+# --enable-faults: sets the conditional FAULTS, to build tests/faults/faults.c in. The linker has to see each
 # call by its own name, and not by that of a variant which checks the size of a buffer.
 AC_DEFUN([GPUHIST_FAULTS], [
     AC_ARG_ENABLE([faults],
         [AS_HELP_STRING([--enable-faults],
-            [let calls of the C library and of CUDA fail on demand, for tests (see src/faults.c)])])
+            [let calls of the C library and of CUDA fail on demand, for tests (see tests/faults/faults.c)])])
     AM_CONDITIONAL([FAULTS], [test "x$enable_faults" = xyes])
     AS_VAR_IF([enable_faults], [yes], [GPUHIST_CFLAGS="$GPUHIST_CFLAGS -U_FORTIFY_SOURCE"])
 ])

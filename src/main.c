@@ -1,9 +1,9 @@
 /* gpuhist: count the integers of a stream, on every core and the GPU. */
 #include "config.h"
 
-#include "options.h"
-#include "run.h"
-#include "status.h"
+#include "app/options.h"
+#include "app/run.h"
+#include "base/status.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -6,10 +6,10 @@
 #define GPUHIST_LADDER_CUH
 
 extern "C" {
-#include "binning.h"
-#include "element.h"
+#include "job/binning.h"
+#include "job/element.h"
 }
-#include "histogram_kernels.h"
+#include "cuda/histogram_kernels.h"
 
 #include <algorithm>
 #include <functional>

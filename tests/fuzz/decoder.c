@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "decoder.h"
+#include "input/decoder.h"
 
 #define ZLIB_CONST
 #include <stdio.h>

@@ -5,9 +5,9 @@
  */
 #include "config.h"
 
+#include "app/options.h"
+#include "app/run.h"
 #include "expected.h"
-#include "options.h"
-#include "run.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,9 +5,9 @@
  */
 #include "config.h"
 
-#include "number_list.h"
-#include "operation.h"
-#include "options.h"
+#include "app/options.h"
+#include "input/number_list.h"
+#include "operations/operation.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -132,8 +132,8 @@ static void check_job(const struct options *options, const struct job *job)
                 "other predicates");
     if (job->operation == OPERATION_REDUCE)
         require(job->reductions.count > 0, "no reduction");
-    if (job->operation == OPERATION_OPEN_HISTOGRAM)
-        require(bins == 0, "bins of an open histogram");
+    if (job->operation == OPERATION_GROWING_HISTOGRAM)
+        require(bins == 0, "bins of an growing histogram");
     if (job->operation != OPERATION_HISTOGRAM)
         return;
     require(bins > 0 && bins <= BINNING_BINS_MAX, "no bins, or too many");

@@ -6,10 +6,10 @@
  */
 #include "config.h"
 
-#include "operation.h"
-#include "reduce.h"
-#include "state_job.h"
-#include "writer.h"
+#include "base/writer.h"
+#include "operations/operation.h"
+#include "operations/reduce.h"
+#include "operations/state_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "cpu_isa.h"
+#include "base/cpu_isa.h"
 #include "text_reference.h"
 
 #define FUZZ_HEAD 4

@@ -2,7 +2,7 @@
 
 #include "trial.h"
 
-#include "decimal.h"
+#include "base/decimal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef GPUHIST_FUZZ_TRIAL_H
 #define GPUHIST_FUZZ_TRIAL_H
 
-#include "job.h"
+#include "job/job.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ struct trial_predicate {
 
 struct trial {
     /* what */
-    enum operation_id operation; /* of an open histogram, too, OPERATION_HISTOGRAM */
+    enum operation_id operation; /* of an growing histogram, too, OPERATION_HISTOGRAM */
     struct element element;
     enum trial_bins bins;
     uint64_t bin_count;

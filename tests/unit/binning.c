@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "binning.h"
-#include "cpu_index.h"
-#include "cpu_isa.h"
-#include "decimal.h"
+#include "base/cpu_isa.h"
+#include "base/decimal.h"
+#include "cpu/cpu_index.h"
+#include "job/binning.h"
 #include "tap.h"
 
 #include <stdlib.h>

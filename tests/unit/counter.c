@@ -1,8 +1,8 @@
 /* The counters of the CPU and the shared histogram, against a plain count. */
 #include "config.h"
 
-#include "cpu_counter.h"
-#include "cpu_isa.h"
+#include "base/cpu_isa.h"
+#include "cpu/cpu_counter.h"
 #include "tap.h"
 
 #include <pthread.h>

@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "cpu_counter.h"
-#include "cpu_engine.h"
-#include "cpu_guide_gather.h"
-#include "cpu_isa.h"
+#include "base/cpu_isa.h"
+#include "cpu/cpu_counter.h"
+#include "cpu/cpu_engine.h"
+#include "cpu/cpu_guide_gather.h"
 #include "edges_reference.h"
 #include "tap.h"
 

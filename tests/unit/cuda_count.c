@@ -1,8 +1,8 @@
 /* Operation count on a GPU: counters of the device beyond 2^32 and 2^40, and every kernel. */
 #include "config.h"
 
-#include "count.h"
-#include "cuda_operation.h"
+#include "cuda/cuda_operation.h"
+#include "operations/count.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "histogram_kernels.h"
+#include "cuda/histogram_kernels.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -5,9 +5,9 @@
  */
 #include "config.h"
 
-#include "cuda_operation.h"
-#include "operation.h"
-#include "reduce.h"
+#include "cuda/cuda_operation.h"
+#include "operations/operation.h"
+#include "operations/reduce.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "kernels.h"
+#include "cuda/kernels.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -6,9 +6,9 @@
  */
 #include "config.h"
 
-#include "cuda_operation.h"
+#include "cuda/cuda_operation.h"
+#include "cuda/text_span.h"
 #include "tap.h"
-#include "text_span.h"
 
 #include <stdlib.h>
 #include <string.h>

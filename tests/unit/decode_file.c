@@ -11,7 +11,7 @@
  */
 #include "config.h"
 
-#include "decoder.h"
+#include "input/decoder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

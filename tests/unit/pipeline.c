@@ -7,11 +7,11 @@
  */
 #include "config.h"
 
-#include "hybrid.h"
-#include "pipeline.h"
-#include "reduce.h"
-#include "stalin_sort.h"
-#include "writer.h"
+#include "base/writer.h"
+#include "operations/reduce.h"
+#include "operations/stalin_sort.h"
+#include "pipeline/offload_policy.h"
+#include "pipeline/pipeline.h"
 
 #include "tap.h"
 
@@ -572,17 +572,17 @@ static bool scene_is_right(const struct scene *scene, const char *message)
     return right;
 }
 
-/* Whether a crew worked, or did not, for that reason. */
+/* Whether a pool worked, or did not, for that reason. */
 static bool scene_crew_is(const struct scene *scene, size_t i, const char *engine, unsigned device,
                           const char *reason)
 {
-    const struct crew_report *crew = &scene->report.crews[i];
-    bool right = i < scene->report.crew_count && strcmp(crew->engine, engine) == 0 &&
-                 crew->device == device && (crew->workers > 0) == (reason == NULL) &&
-                 strcmp(crew->reason, reason ? reason : "") == 0;
+    const struct worker_pool_report *pool = &scene->report.pools[i];
+    bool right = i < scene->report.worker_pool_count && strcmp(pool->engine, engine) == 0 &&
+                 pool->device == device && (pool->workers > 0) == (reason == NULL) &&
+                 strcmp(pool->reason, reason ? reason : "") == 0;
 
-    return right || tap_note("crew %zu: %s %u, %u workers, '%s'", i, crew->engine, crew->device,
-                             crew->workers, crew->reason);
+    return right || tap_note("pool %zu: %s %u, %u workers, '%s'", i, pool->engine, pool->device,
+                             pool->workers, pool->reason);
 }
 
 static void test_joins(void)
@@ -593,8 +593,8 @@ static void test_joins(void)
     tap_ok(scene_is_right(&scene, NULL) && scene_crew_is(&scene, 0, "slow", 0, NULL) &&
                scene_crew_is(&scene, 1, "quick", 0, NULL) && !scene.report.is_thread_left,
            "a device that is ready before the end joins");
-    tap_ok(scene.report.crews[0].bytes + scene.report.crews[1].bytes == scene.report.bytes &&
-               scene.report.crews[0].bytes > 0 && scene.report.crews[1].bytes > 0,
+    tap_ok(scene.report.pools[0].bytes + scene.report.pools[1].bytes == scene.report.bytes &&
+               scene.report.pools[0].bytes > 0 && scene.report.pools[1].bytes > 0,
            "and the bytes of the two are those of all");
 }
 
@@ -608,9 +608,9 @@ static void test_several(void)
     scene.devices[1] = 7;
     scene.devices[2] = 0;
     scene_run(&scene);
-    tap_ok(scene_is_right(&scene, NULL) && scene.report.crews[1].workers == 0 &&
+    tap_ok(scene_is_right(&scene, NULL) && scene.report.pools[1].workers == 0 &&
                scene_crew_is(&scene, 3, "quick", 0, NULL) &&
-               scene.report.crews[0].bytes + scene.report.crews[2].bytes > 0,
+               scene.report.pools[0].bytes + scene.report.pools[2].bytes > 0,
            "several devices, one of which is not there");
     play.devices = 1;
 }
@@ -626,14 +626,14 @@ static void test_named(void)
     play.cpu_waits = false;
     scene_run(&scene);
     tap_ok(scene_is_right(&scene, NULL) && atomic_load(&play.cpu_chunks) == 0 &&
-               scene.report.crew_count == 2,
+               scene.report.worker_pool_count == 2,
            "two devices that are asked for by name do all");
     scene = scene_begin();
     scene.engine = "quick";
     play.cpu_waits = false;
     scene_run(&scene);
     tap_ok(scene_is_right(&scene, NULL) && atomic_load(&play.device_chunks) == 0 &&
-               scene.report.crew_count == 1,
+               scene.report.worker_pool_count == 1,
            "an engine without devices takes no notice of their list");
     scene = scene_begin();
     scene.engine = "slow";
@@ -683,9 +683,9 @@ static void test_unusable(void)
         scene_run(&scene);
         right = scene_is_right(&scene, NULL) && scene_crew_is(&scene, 1, "quick", 0, NULL);
         /* where nobody waits for it the input may end before */
-        if (scene.report.crews[0].workers > 0 ||
-            (play.cpu_waits && strcmp(scene.report.crews[0].reason, rows[i].reason) != 0))
-            right = tap_note("%s", scene.report.crews[0].reason);
+        if (scene.report.pools[0].workers > 0 ||
+            (play.cpu_waits && strcmp(scene.report.pools[0].reason, rows[i].reason) != 0))
+            right = tap_note("%s", scene.report.pools[0].reason);
         tap_ok(right, "a device that cannot be used is none: %s", rows[i].reason);
     }
 }
@@ -739,7 +739,7 @@ static void test_again(void)
         play.fault = faults[i / 2];
         play.sound_chunks = 7;
         scene_run(&scene);
-        tap_ok(scene_is_right(&scene, NULL) && scene.report.crew_count == 1 &&
+        tap_ok(scene_is_right(&scene, NULL) && scene.report.worker_pool_count == 1 &&
                    (i % 2 == 0 || scene_output_is_right(&scene)),
                "and then all is done again: %s, fault %d", operations[ids[i % 2]]->name,
                (int)play.fault);
@@ -765,7 +765,7 @@ static void test_ordered(void)
         play.holds = holds;
         scene_run(&scene);
         tap_ok(scene_is_right(&scene, NULL) && scene_output_is_right(&scene),
-               "an ordered operation puts the chunks of all crews in order%s",
+               "an ordered operation puts the chunks of all pools in order%s",
                holds ? ", and one that is late stops nobody" : "");
         unlink(scene.output);
     }
@@ -812,75 +812,85 @@ static void test_checkpoints(void)
 /* Whether a device is begun while it cannot be told how quick the CPU workers are. */
 static void test_young(void)
 {
-    struct hybrid_view young = {.input_bytes = UINT64_C(1) << 40, .workers = 16, .seconds = 0.001};
-    tap_ok(!hybrid_pays(&young), "it is not known at first how quick so many are");
+    struct offload_policy_view young = {.input_bytes = UINT64_C(1) << 40,
+                                        .workers = 16,
+                                        .seconds = 0.001};
+    tap_ok(!offload_policy_pays(&young), "it is not known at first how quick so many are");
     young.workers = 2;
-    tap_ok(hybrid_pays(&young), "but few are not that quick");
+    tap_ok(offload_policy_pays(&young), "but few are not that quick");
     young.workers = 16;
     young.seconds = 0.04;
     young.bytes = 1800000000;
-    tap_ok(!hybrid_pays(&young), "soon after the start, those of 45 GB/s may become quick");
+    tap_ok(!offload_policy_pays(&young), "soon after the start, those of 45 GB/s may become quick");
     young.bytes = 800000000;
-    tap_ok(hybrid_pays(&young), "but not those of 20 GB/s");
+    tap_ok(offload_policy_pays(&young), "but not those of 20 GB/s");
     young.seconds = 0.009;
     young.bytes = 20000000;
-    tap_ok(hybrid_pays(&young), "nor those that have hardly begun");
+    tap_ok(offload_policy_pays(&young), "nor those that have hardly begun");
 }
 
 static void test_policy(void)
 {
-    struct hybrid_view pipe = {.input_bytes = ENGINE_INPUT_UNKNOWN, .workers = 4, .pulling = 3};
-    struct hybrid_view file = {.input_bytes = UINT64_C(1) << 40, .workers = 4, .seconds = 1};
+    struct offload_policy_view pipe = {.input_bytes = ENGINE_INPUT_UNKNOWN,
+                                       .workers = 4,
+                                       .pulling = 3};
+    struct offload_policy_view file = {.input_bytes = UINT64_C(1) << 40,
+                                       .workers = 4,
+                                       .seconds = 1};
     bool staying = true;
 
     pipe.bytes = UINT64_C(1) << 36;
-    tap_ok(!hybrid_pays(&pipe), "as long as not all CPU workers are wanted, no device is");
+    tap_ok(!offload_policy_pays(&pipe), "as long as not all CPU workers are wanted, no device is");
     pipe.pulling = 4;
-    tap_ok(hybrid_pays(&pipe), "but then");
+    tap_ok(offload_policy_pays(&pipe), "but then");
     file.bytes = UINT64_C(1) << 32;
-    tap_ok(hybrid_pays(&file), "a device pays where the rest takes long");
+    tap_ok(offload_policy_pays(&file), "a device pays where the rest takes long");
     file.bytes = file.input_bytes / 10 * 9;
-    tap_ok(!hybrid_pays(&file) && hybrid_joins(&file),
+    tap_ok(!offload_policy_pays(&file) && offload_policy_joins(&file),
            "where it does not, one that is ready still helps");
     file.bytes = file.input_bytes;
-    tap_ok(!hybrid_pays(&file) && !hybrid_joins(&file), "but not at the end");
+    tap_ok(!offload_policy_pays(&file) && !offload_policy_joins(&file), "but not at the end");
     file.bytes = 0;
-    tap_ok(hybrid_pays(&file) && hybrid_joins(&file), "nothing has come yet: it pays");
-    struct hybrid_view quick = {.input_bytes = UINT64_C(1) << 40,
-                                .workers = 16,
-                                .seconds = 1,
-                                .bytes = 77000000000};
-    tap_ok(!hybrid_pays(&quick) && !hybrid_gains(&quick),
+    tap_ok(offload_policy_pays(&file) && offload_policy_joins(&file),
+           "nothing has come yet: it pays");
+    struct offload_policy_view quick = {.input_bytes = UINT64_C(1) << 40,
+                                        .workers = 16,
+                                        .seconds = 1,
+                                        .bytes = 77000000000};
+    tap_ok(!offload_policy_pays(&quick) && !offload_policy_gains(&quick),
            "a device that takes the cores of quick CPU workers does not pay");
     quick.feeders = 8;
-    tap_ok(hybrid_pays(&quick), "unless one has joined");
+    tap_ok(offload_policy_pays(&quick), "unless one has joined");
     quick.feeders = 0;
     quick.bytes = 45000000000;
-    tap_ok(hybrid_pays(&quick), "or they are slower");
+    tap_ok(offload_policy_pays(&quick), "or they are slower");
     quick.bytes = 150000000000;
     quick.workers = 64;
-    tap_ok(hybrid_pays(&quick), "or many");
-    tap_ok(hybrid_is_small(0, 1) && !hybrid_is_small(ENGINE_INPUT_UNKNOWN, 1) &&
-               !hybrid_is_small(UINT64_C(1) << 40, 64),
+    tap_ok(offload_policy_pays(&quick), "or many");
+    tap_ok(offload_policy_is_small(0, 1) && !offload_policy_is_small(ENGINE_INPUT_UNKNOWN, 1) &&
+               !offload_policy_is_small(UINT64_C(1) << 40, 64),
            "small input is known to be small");
-    tap_ok(hybrid_devices(4, 1000) == 1 && hybrid_devices(4, UINT64_C(1) << 40) == 4 &&
-               hybrid_devices(1, UINT64_C(1) << 40) == 1,
+    tap_ok(offload_policy_devices(4, 1000) == 1 &&
+               offload_policy_devices(4, UINT64_C(1) << 40) == 4 &&
+               offload_policy_devices(1, UINT64_C(1) << 40) == 1,
            "further devices are for large input");
     for (unsigned workers = 1; workers < 40; workers++) {
         for (unsigned feeders = 0; feeders < 40; feeders++) {
             uint64_t bytes = feeders % 3 == 0 ? 0 : feeders % 3 == 1 ? 4000000000 : 100000000;
-            unsigned stay = hybrid_cpu_workers(workers, feeders, bytes, 1);
+            unsigned stay = offload_policy_cpu_workers(workers, feeders, bytes, 1);
             staying = staying && stay >= 1 && stay <= workers;
         }
     }
     tap_ok(staying, "some CPU workers always stay");
-    tap_ok(hybrid_cpu_workers_meanwhile(1) == 1 && hybrid_cpu_workers_meanwhile(7) == 7 &&
-               hybrid_cpu_workers_meanwhile(16) == 14,
+    tap_ok(offload_policy_cpu_workers_meanwhile(1) == 1 &&
+               offload_policy_cpu_workers_meanwhile(7) == 7 &&
+               offload_policy_cpu_workers_meanwhile(16) == 14,
            "a few make way for a device that gets ready");
-    tap_ok(hybrid_cpu_workers(16, 8, 0, 1) == 8 && hybrid_cpu_workers(16, 8, 100, 1e-6) == 8 &&
-               hybrid_cpu_workers(16, 8, 4000000000, 1) == 8 &&
-               hybrid_cpu_workers(16, 8, 600000000, 1) == 1 &&
-               hybrid_cpu_workers(16, 0, 600000000, 1) == 16,
+    tap_ok(offload_policy_cpu_workers(16, 8, 0, 1) == 8 &&
+               offload_policy_cpu_workers(16, 8, 100, 1e-6) == 8 &&
+               offload_policy_cpu_workers(16, 8, 4000000000, 1) == 8 &&
+               offload_policy_cpu_workers(16, 8, 600000000, 1) == 1 &&
+               offload_policy_cpu_workers(16, 0, 600000000, 1) == 16,
            "as many leave as there are feeders, or all but one if they are slow");
 }
 

@@ -4,9 +4,9 @@
  */
 #include "config.h"
 
-#include "cpu_engine.h"
-#include "operation.h"
-#include "reduce.h"
+#include "cpu/cpu_engine.h"
+#include "operations/operation.h"
+#include "operations/reduce.h"
 #include "tap.h"
 
 #include <stdlib.h>

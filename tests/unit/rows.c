@@ -4,11 +4,11 @@
  */
 #include "config.h"
 
-#include "histogram.h"
-#include "open_histogram.h"
-#include "operation.h"
-#include "plot.h"
-#include "rows_list.h"
+#include "operations/growing_histogram.h"
+#include "operations/histogram.h"
+#include "operations/operation.h"
+#include "print/plot.h"
+#include "print/rows_list.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -408,10 +408,10 @@ static void test_sparse(uint64_t apart)
     job_destroy(&job);
 }
 
-/* An open histogram, and as rows, what was counted in it. */
+/* An growing histogram, and as rows, what was counted in it. */
 struct open {
     struct job job;
-    struct open_histogram *histogram;
+    struct growing_histogram *histogram;
     struct bin_map_batch batch;
     struct rows_row *rows; /* [OPEN_ROWS_MAX] */
     size_t n;
@@ -420,7 +420,7 @@ struct open {
 
 #define OPEN_ROWS_MAX ((size_t)1 << 20)
 
-/* What open histograms had of everything that is to be tested. */
+/* What growing histograms had of everything that is to be tested. */
 static struct {
     bool has_overlaps; /* bins that several windows have, */
     bool has_gaps;     /* and between windows; bins counted apart */
@@ -451,7 +451,7 @@ static void open_begin(struct open *open, const char *type, uint64_t width)
     *open = (struct open){.job = {.bin_width = width}};
     open->rows = malloc(OPEN_ROWS_MAX * sizeof *open->rows);
     must(open->rows && element_parse(type, &open->job.element) &&
-             open_histogram_create(&open->job, &open->histogram, &failure) == STATUS_OK,
+             growing_histogram_create(&open->job, &open->histogram, &failure) == STATUS_OK,
          "no histogram");
 }
 
@@ -469,14 +469,14 @@ static void open_record(struct open *open, __int128 bin, uint64_t count)
 static void open_put(struct open *open, uint64_t first, uint64_t step, size_t n)
 {
     const struct element *element = &open->job.element;
-    uint64_t keys[OPEN_HISTOGRAM_BLOCK];
+    uint64_t keys[GROWING_HISTOGRAM_BLOCK];
     struct failure failure;
 
     for (size_t i = 0; i < n; i++) {
         keys[i] = first + i * step;
         open_record(open, binning_floor(element_value(element, keys[i]), open->job.bin_width), 1);
     }
-    must(open_histogram_add(open->histogram, &open->batch, keys, n, n, &failure) == STATUS_OK &&
+    must(growing_histogram_add(open->histogram, &open->batch, keys, n, n, &failure) == STATUS_OK &&
              bin_map_add(open->histogram->map, &open->batch, &failure) == STATUS_OK,
          "values are not counted");
 }
@@ -484,7 +484,7 @@ static void open_put(struct open *open, uint64_t first, uint64_t step, size_t n)
 /* Counts in bins start, start + step, ... of the newest window, n of them, in the 32-bit part. */
 static void open_stage(struct open *open, uint64_t start, uint64_t step, size_t n)
 {
-    const struct open_window *window = open_histogram_window(open->histogram);
+    const struct growing_window *window = growing_histogram_window(open->histogram);
 
     for (size_t i = 0; i < n; i++) {
         uint64_t bin = start + i * step;
@@ -516,8 +516,8 @@ static bool open_finish(struct open *open)
             open->rows[n++] = open->rows[i];
     }
     open->n = n;
-    return operation_open_histogram.finish(open->histogram, &open->job, open->elements, &failure) ==
-               STATUS_OK ||
+    return operation_growing_histogram.finish(open->histogram, &open->job, open->elements,
+                                              &failure) == STATUS_OK ||
            tap_note("%s", failure.message);
 }
 
@@ -544,10 +544,10 @@ static struct rows_row *open_fill(const struct open *open, size_t *n)
     return filled;
 }
 
-static void open_note_window(const struct open *open, const struct open_window *window)
+static void open_note_window(const struct open *open, const struct growing_window *window)
 {
-    const struct open_histogram *histogram = open->histogram;
-    const struct open_window *newest = &histogram->windows[histogram->count - 1];
+    const struct growing_histogram *histogram = open->histogram;
+    const struct growing_window *newest = &histogram->windows[histogram->count - 1];
     const struct element *element = &open->job.element;
 
     for (size_t i = HISTOGRAM_REGION_BINS; i < window->bins; i += HISTOGRAM_REGION_BINS)
@@ -578,7 +578,7 @@ static void open_check(struct open *open, const char *name)
 
     for (size_t i = 0; i < open->histogram->count; i++)
         open_note_window(open, &open->histogram->windows[i]);
-    open_histogram_rows_begin(&rows, &open->job, open->histogram, false);
+    growing_histogram_rows_begin(&rows, &open->job, open->histogram, false);
     tap_ok(passed && rows.inside == open->elements && rows.below == 0 && rows.above == 0,
            "%s: the sum", name);
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms && passed; i++)
@@ -596,7 +596,7 @@ static void open_check(struct open *open, const char *name)
         tap_ok(passed, "%s: rows with empty ones, and counts alone", name);
     free(filled);
     free(open->rows);
-    open_histogram_destroy(open->histogram);
+    growing_histogram_destroy(open->histogram);
 }
 
 /* Windows that grow over bins counted apart, and leave others alone. */

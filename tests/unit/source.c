@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "source.h"
+#include "input/source.h"
 #include "tap.h"
 
 #include <errno.h>

@@ -4,11 +4,11 @@
  */
 #include "config.h"
 
-#include "stalin_sort.h"
+#include "operations/stalin_sort.h"
 
-#include "operation.h"
+#include "base/writer.h"
+#include "operations/operation.h"
 #include "tap.h"
-#include "writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

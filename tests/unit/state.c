@@ -4,13 +4,13 @@
  */
 #include "config.h"
 
-#include "count.h"
-#include "histogram.h"
-#include "operation.h"
-#include "reduce.h"
-#include "state_job.h"
+#include "base/writer.h"
+#include "operations/count.h"
+#include "operations/histogram.h"
+#include "operations/operation.h"
+#include "operations/reduce.h"
+#include "operations/state_job.h"
 #include "tap.h"
-#include "writer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  */
 #include "config.h"
 
-#include "cpu_isa.h"
+#include "base/cpu_isa.h"
 #include "tap.h"
-#include "text.h"
+#include "text/text.h"
 #include "text_reference.h"
 
 #include <sys/mman.h>

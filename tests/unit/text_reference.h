@@ -5,7 +5,7 @@
 #ifndef GPUHIST_TEXT_REFERENCE_H
 #define GPUHIST_TEXT_REFERENCE_H
 
-#include "text.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

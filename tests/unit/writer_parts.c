@@ -1,8 +1,8 @@
 /* Results written in parts by several threads, against the same parts one behind the other. */
 #include "config.h"
 
+#include "base/writer_parts.h"
 #include "tap.h"
-#include "writer_parts.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>

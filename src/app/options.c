@@ -1,0 +1,686 @@
+#include "config.h"
+
+#include "app/options_internal.h"
+
+#include "base/decimal.h"
+#include "operations/operation.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --chunk-size: an element of any type at least; kernels count a chunk's elements in 32 bits. */
+#define OPTIONS_CHUNK_MIN   8
+#define OPTIONS_CHUNK_MAX   ((size_t)1 << 30)
+#define OPTIONS_THREADS_MAX 4096
+#define OPTIONS_FIELD_MAX   INT32_MAX
+
+/* --every: less than a millisecond would leave no time to count. */
+#define OPTIONS_EVERY_NS_MIN 1000000
+
+/* Keys of options that have no letter. */
+enum options_key {
+    OPTIONS_KEY_BINARY = 256,
+    OPTIONS_KEY_TEXT,
+    OPTIONS_KEY_HEADER,
+    OPTIONS_KEY_INVALID,
+    OPTIONS_KEY_DECOMPRESS,
+    OPTIONS_KEY_MEMORY,
+    OPTIONS_KEY_RANGE,
+    OPTIONS_KEY_LOG2,
+    OPTIONS_KEY_LOG10,
+    OPTIONS_KEY_EDGES,
+    OPTIONS_KEY_OUTSIDE,
+    OPTIONS_KEY_ZEROS,
+    OPTIONS_KEY_FORMAT,
+    OPTIONS_KEY_PLOT,
+    OPTIONS_KEY_TOP,
+    OPTIONS_KEY_SORT,
+    OPTIONS_KEY_PERCENT,
+    OPTIONS_KEY_CUMULATIVE,
+    OPTIONS_KEY_QUANTILES,
+    OPTIONS_KEY_SAVE,
+    OPTIONS_KEY_ENGINE,
+    OPTIONS_KEY_GPUS,
+    OPTIONS_KEY_THREADS,
+    OPTIONS_KEY_CHUNK_SIZE,
+    OPTIONS_KEY_PROGRESS,
+    OPTIONS_KEY_NO_PROGRESS,
+    OPTIONS_KEY_EVERY,
+    OPTIONS_KEY_STATS,
+    OPTIONS_KEY_STRICT,
+    OPTIONS_KEY_DESCENDING,
+    OPTIONS_KEY_PURGED,
+#define OPTIONS_PREDICATE_KEY(id, ...) OPTIONS_KEY_##id,
+    PREDICATE_RELATIONS(OPTIONS_PREDICATE_KEY)
+#undef OPTIONS_PREDICATE_KEY
+};
+
+#define OPTIONS_FOR(id) (1u << OPERATION_##id)
+
+static enum status options_fail_value(const char *name, const char *value, const char *expected,
+                                      struct failure *failure)
+{
+    return status_fail(failure, STATUS_USAGE, "invalid %s '%s': expected %s", name, value,
+                       expected);
+}
+
+/* Which of the names it is; `count` if none. */
+static size_t options_find_name(const char *const *names, size_t count, const char *value)
+{
+    size_t i = 0;
+
+    while (i < count && strcmp(value, names[i]) != 0)
+        i++;
+    return i;
+}
+
+static enum status options_set_type(struct options *options, const char *value,
+                                    struct failure *failure)
+{
+    options->has_type = true;
+    if (element_parse(value, &options->element)) {
+        options->has_order = strlen(value) > strlen(options->element.name);
+        return STATUS_OK;
+    }
+    return options_fail_value("--type", value,
+                              "i8, u8, i16, u16, i32, u32, i64 or u64, with le or be", failure);
+}
+
+static enum status options_set_field(struct options *options, const char *value,
+                                     struct failure *failure)
+{
+    __int128 field;
+
+    if (!decimal_parse(value, strlen(value), DECIMAL_UNIT_SI, &field) || field == 0 ||
+        field < -OPTIONS_FIELD_MAX || field > OPTIONS_FIELD_MAX)
+        return options_fail_value("--field", value, "1 for the first, -1 for the last, ...",
+                                  failure);
+    options->text_rules.field = (int32_t)field;
+    return STATUS_OK;
+}
+
+static enum status options_set_delimiter(struct options *options, const char *value,
+                                         struct failure *failure)
+{
+    const char *character = strcmp(value, "\\t") == 0 ? "\t" : value;
+
+    if (strlen(character) != 1 || strchr("\n\r0123456789", *character))
+        return options_fail_value("--delimiter", value, "one character, such as ',' or '\\t'",
+                                  failure);
+    options->text_rules.delimiter = (unsigned char)*character;
+    return STATUS_OK;
+}
+
+static enum status options_set_header(struct options *options, const char *value,
+                                      struct failure *failure)
+{
+    if (!value) {
+        options->header_lines = 1;
+        return STATUS_OK;
+    }
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->header_lines))
+        return options_fail_value("--header", value, "a number of lines", failure);
+    return STATUS_OK;
+}
+
+static enum status options_set_invalid(struct options *options, const char *value,
+                                       struct failure *failure)
+{
+    static const char *const names[] = {
+        [INVALID_ABORT] = "abort",
+        [INVALID_FAIL] = "fail",
+        [INVALID_WARN] = "warn",
+        [INVALID_IGNORE] = "ignore",
+    };
+
+    size_t found = options_find_name(names, sizeof names / sizeof *names, value);
+
+    options->invalid = (enum invalid_policy)found;
+    if (found < sizeof names / sizeof *names)
+        return STATUS_OK;
+    return options_fail_value("--invalid", value, "abort, fail, warn or ignore", failure);
+}
+
+static enum status options_set_decompress(struct options *options, const char *value,
+                                          struct failure *failure)
+{
+    options->no_decompression = strcmp(value, "none") == 0;
+    if (options->no_decompression || strcmp(value, "auto") == 0)
+        return STATUS_OK;
+    return options_fail_value("--decompress", value, "auto or none", failure);
+}
+
+static enum status options_set_memory(struct options *options, const char *value,
+                                      struct failure *failure)
+{
+    if (decimal_parse_unsigned(value, DECIMAL_UNIT_BYTES, &options->decoding_memory) &&
+        options->decoding_memory > 0)
+        return STATUS_OK;
+    return options_fail_value("--memory", value, "bytes, such as 512M", failure);
+}
+
+/* Reads a number that must not be 0. */
+static enum status options_read_positive(const char *name, const char *value, const char *expected,
+                                         uint64_t *number, struct failure *failure)
+{
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, number))
+        return options_fail_value(name, value, expected, failure);
+    if (*number == 0)
+        return status_fail(failure, STATUS_USAGE, "%s must be at least 1", name);
+    return STATUS_OK;
+}
+
+static enum status options_set_bins(struct options *options, const char *value,
+                                    struct failure *failure)
+{
+    return options_read_positive("--bins", value, "a number such as 256, 5M or 1Mi", &options->bins,
+                                 failure);
+}
+
+static enum status options_set_range(struct options *options, const char *value,
+                                     struct failure *failure)
+{
+    options->has_range = true;
+    if (decimal_parse_range(value, &options->range_low, &options->range_high))
+        return STATUS_OK;
+    return options_fail_value("--range", value, "LO:HI, two integers", failure);
+}
+
+static enum status options_set_width(struct options *options, const char *value,
+                                     struct failure *failure)
+{
+    return options_read_positive("--width", value, "a number such as 10, 500 or 1Mi",
+                                 &options->width, failure);
+}
+
+static enum status options_set_edges(struct options *options, const char *value,
+                                     struct failure *failure)
+{
+    (void)failure; /* the list is read when the type is known */
+    options->edges = value;
+    return STATUS_OK;
+}
+
+static enum status options_set_outside(struct options *options, const char *value,
+                                       struct failure *failure)
+{
+    static const char *const names[] = {
+        [OUTSIDE_REPORT] = "report",
+        [OUTSIDE_ABORT] = "abort",
+        [OUTSIDE_CLAMP] = "clamp",
+        [OUTSIDE_IGNORE] = "ignore",
+    };
+
+    size_t found = options_find_name(names, sizeof names / sizeof *names, value);
+
+    options->outside = (enum outside_policy)found;
+    if (found < sizeof names / sizeof *names)
+        return STATUS_OK;
+    return options_fail_value("--outside", value, "report, abort, clamp or ignore", failure);
+}
+
+static enum status options_set_format(struct options *options, const char *value,
+                                      struct failure *failure)
+{
+    if (print_format_find(value, &options->print.format))
+        return STATUS_OK;
+    return options_fail_value("--format", value, "tsv, csv, json, raw or gnuplot", failure);
+}
+
+static enum status options_set_top(struct options *options, const char *value,
+                                   struct failure *failure)
+{
+    if (decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->print.top) &&
+        options->print.top > 0)
+        return STATUS_OK;
+    return options_fail_value("--top", value, "a number of bins, such as 10", failure);
+}
+
+static enum status options_set_sort(struct options *options, const char *value,
+                                    struct failure *failure)
+{
+    bool is_bin = strcmp(value, "bin") == 0;
+
+    if (!is_bin && strcmp(value, "count") != 0)
+        return options_fail_value("--sort", value, "bin or count", failure);
+    options->print.sort = is_bin ? PRINT_SORT_BIN : PRINT_SORT_COUNT;
+    return STATUS_OK;
+}
+
+static enum status options_set_quantiles(struct options *options, const char *value,
+                                         struct failure *failure)
+{
+    return quantiles_parse(&options->print.quantiles, value, failure);
+}
+
+static enum status options_set_output(struct options *options, const char *value,
+                                      struct failure *failure)
+{
+    if (*value == '\0')
+        return options_fail_value("--output", value, "a file's name", failure);
+    options->print.output = strcmp(value, "-") == 0 ? NULL : value;
+    return STATUS_OK;
+}
+
+static enum status options_set_purged(struct options *options, const char *value,
+                                      struct failure *failure)
+{
+    if (*value == '\0')
+        return options_fail_value("--purged", value, "a file's name", failure);
+    options->print.purged = value;
+    options->stalin_sort.purged = true;
+    return STATUS_OK;
+}
+
+static enum status options_set_save(struct options *options, const char *value,
+                                    struct failure *failure)
+{
+    if (*value == '\0')
+        return options_fail_value("--save", value, "a file's name", failure);
+    options->print.save = value;
+    return STATUS_OK;
+}
+
+static enum status options_set_engine(struct options *options, const char *value,
+                                      struct failure *failure)
+{
+    (void)failure; /* which engines there are is the pipeline's to know */
+    options->engine = strcmp(value, "auto") == 0 ? NULL : value;
+    return STATUS_OK;
+}
+
+/* Appends a GPU to the list, unless it is on it; false if that is none. */
+static bool options_add_gpu(struct options *options, const char *number, size_t length)
+{
+    __int128 gpu;
+
+    if (!decimal_parse(number, length, DECIMAL_UNIT_SI, &gpu) || gpu < 0 || gpu >= OPTIONS_GPUS_MAX)
+        return false;
+    for (size_t i = 0; i < options->gpu_count; i++) {
+        if (options->gpus[i] == (unsigned)gpu)
+            return false;
+    }
+    options->gpus[options->gpu_count++] = (unsigned)gpu;
+    return true;
+}
+
+static enum status options_set_gpus(struct options *options, const char *value,
+                                    struct failure *failure)
+{
+    const char *number = value;
+    bool more = true;
+
+    options->gpu_count = 0;
+    while (more) {
+        size_t length = strcspn(number, ",");
+        if (!options_add_gpu(options, number, length))
+            return options_fail_value("--gpus", value,
+                                      "numbers from 0 to 15, each once, such as 0 or 0,1", failure);
+        more = number[length] == ',';
+        number += length + more;
+    }
+    return STATUS_OK;
+}
+
+static enum status options_set_threads(struct options *options, const char *value,
+                                       struct failure *failure)
+{
+    uint64_t threads;
+
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &threads) || threads == 0 ||
+        threads > OPTIONS_THREADS_MAX)
+        return options_fail_value("--threads", value, "a number from 1 to 4096", failure);
+    options->threads = (unsigned)threads;
+    options->print.threads = (unsigned)threads;
+    return STATUS_OK;
+}
+
+static enum status options_set_chunk_size(struct options *options, const char *value,
+                                          struct failure *failure)
+{
+    uint64_t bytes;
+
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_BYTES, &bytes) || bytes < OPTIONS_CHUNK_MIN ||
+        bytes > OPTIONS_CHUNK_MAX)
+        return options_fail_value("--chunk-size", value, "bytes from 8 to 1G, such as 512K or 8M",
+                                  failure);
+    options->chunk_bytes = (size_t)bytes;
+    return STATUS_OK;
+}
+
+static enum status options_set_progress(struct options *options, const char *value,
+                                        struct failure *failure)
+{
+    (void)value;
+    (void)failure;
+    options->progress = OPTIONS_PROGRESS_ON;
+    return STATUS_OK;
+}
+
+static enum status options_set_no_progress(struct options *options, const char *value,
+                                           struct failure *failure)
+{
+    (void)value;
+    (void)failure;
+    options->progress = OPTIONS_PROGRESS_OFF;
+    return STATUS_OK;
+}
+
+static enum status options_set_every(struct options *options, const char *value,
+                                     struct failure *failure)
+{
+    if (decimal_parse_unsigned(value, DECIMAL_UNIT_TIME, &options->every_ns) &&
+        options->every_ns >= OPTIONS_EVERY_NS_MIN)
+        return STATUS_OK;
+    return options_fail_value("--every", value, "a time from 1ms, such as 500ms, 10s, 1.5m or 2h",
+                              failure);
+}
+
+/* Appends a predicate to those that were given before. */
+static enum status options_add_predicate(struct options *options, enum predicate_relation relation,
+                                         const char *text, struct failure *failure)
+{
+    size_t count = options->predicate_count;
+
+    if ((count & (count - 1)) == 0) { /* 0 or a power of two: there is no more room */
+        size_t room = count > 0 ? 2 * count : 1;
+        struct options_predicate *grown =
+            realloc(options->predicates, room * sizeof *options->predicates);
+        if (!grown)
+            return status_fail(failure, STATUS_DATA, "no memory for %zu predicates", room);
+        options->predicates = grown;
+    }
+    options->predicates[count] = (struct options_predicate){.relation = relation, .text = text};
+    options->predicate_count++;
+    return STATUS_OK;
+}
+
+#define OPTIONS_SET_PREDICATE(id, label, ...)                                          \
+    static enum status options_set_##label(struct options *options, const char *value, \
+                                           struct failure *failure)                    \
+    {                                                                                  \
+        return options_add_predicate(options, PREDICATE_##id, value, failure);         \
+    }
+PREDICATE_RELATIONS(OPTIONS_SET_PREDICATE)
+#undef OPTIONS_SET_PREDICATE
+
+static enum status options_set_version(struct options *options, const char *value,
+                                       struct failure *failure)
+{
+    (void)value;
+    (void)failure;
+    options->action = OPTIONS_VERSION;
+    return STATUS_OK;
+}
+
+/* Which operations take what. All that give a result, and so a state, at the end; merge as well. */
+#define OPTIONS_FOR_RESULTS (OPTIONS_FOR(HISTOGRAM) | OPTIONS_FOR(REDUCE) | OPTIONS_FOR(COUNT))
+#define OPTIONS_FOR_BINS    (OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES)
+#define OPTIONS_FOR_ALL     (OPTIONS_MERGES | OPTIONS_INFORMS)
+
+const struct options_row options_rows[] = {
+    {'b', "bins", "N", "N bins: the values 0 .. N-1, or equal parts of --range", options_set_bins,
+     0, OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
+    {OPTIONS_KEY_RANGE, "range", "LO:HI", "bin the values LO <= v < HI; alone: in a round width",
+     options_set_range, 0, OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
+    {'w', "width", "W", "bins of width W, over --range or whatever comes", options_set_width, 0,
+     OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
+    {OPTIONS_KEY_LOG2, "log2", NULL, "bins by powers of 2 or 10, also of 0 and below", NULL,
+     offsetof(struct options, log2), OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
+    {OPTIONS_KEY_LOG10, "log10", NULL, NULL, NULL, offsetof(struct options, log10),
+     OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
+    {OPTIONS_KEY_EDGES, "edges", "LIST", "bins between edges 0,10,50,... or those of @FILE",
+     options_set_edges, 0, OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
+    {OPTIONS_KEY_OUTSIDE, "outside", "HOW", "in no bin: report (default), abort, clamp, ignore",
+     options_set_outside, 0, OPTIONS_FOR(HISTOGRAM), OPTIONS_GROUP_BINS},
+
+#define OPTIONS_PREDICATE_ROW(id, label, name, argument, help) \
+    {OPTIONS_KEY_##id,    name, argument,           help,      \
+     options_set_##label, 0,    OPTIONS_FOR(COUNT), OPTIONS_GROUP_PREDICATES},
+    PREDICATE_RELATIONS(OPTIONS_PREDICATE_ROW)
+#undef OPTIONS_PREDICATE_ROW
+
+        {OPTIONS_KEY_STRICT, "strict", NULL, "purge what equals the last survivor, too", NULL,
+         offsetof(struct options, stalin_sort.strict), OPTIONS_FOR(STALIN_SORT),
+         OPTIONS_GROUP_PURGE},
+    {OPTIONS_KEY_DESCENDING, "descending", NULL, "purge what is greater, not what is less", NULL,
+     offsetof(struct options, stalin_sort.descending), OPTIONS_FOR(STALIN_SORT),
+     OPTIONS_GROUP_PURGE},
+    {OPTIONS_KEY_PURGED, "purged", "FILE", "write what was purged to FILE", options_set_purged, 0,
+     OPTIONS_FOR(STALIN_SORT), OPTIONS_GROUP_PURGE},
+
+    {OPTIONS_KEY_ZEROS, "zeros", NULL, "empty bins, too", NULL,
+     offsetof(struct options, print.zeros), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_TOP, "top", "K", "the K bins with the highest counts", options_set_top, 0,
+     OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_SORT, "sort", "ORDER", "by bin (default), or count (with --top: default)",
+     options_set_sort, 0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_PERCENT, "percent", NULL, "more columns: the share in all, running totals", NULL,
+     offsetof(struct options, print.percent), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_CUMULATIVE, "cumulative", NULL, NULL, NULL,
+     offsetof(struct options, print.cumulative), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_QUANTILES, "quantiles", "LIST", "quantiles, in percent, such as 50,99,99.9",
+     options_set_quantiles, 0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), csv, json, raw (64-bit), gnuplot",
+     options_set_format, 0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_PLOT, "plot", NULL, "bars (at a terminal: default)", NULL,
+     offsetof(struct options, print.plot), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {'o', "output", "FILE", "write the result to FILE, when it is complete", options_set_output, 0,
+     OPTIONS_MERGES, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_SAVE, "save", "FILE", "save the state to FILE, for merge (-: no result)",
+     options_set_save, 0, OPTIONS_FOR_RESULTS | OPTIONS_MERGES, OPTIONS_GROUP_PRINT},
+
+    {'t', "type", "TYPE", "i8 u8 i16 u16 i32 u32 i64 u64, + le or be (i32le)", options_set_type, 0,
+     0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_BINARY, "binary", NULL, "what the input is (default: look at it)", NULL,
+     offsetof(struct options, binary), 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_TEXT, "text", NULL, NULL, NULL, offsetof(struct options, text), 0,
+     OPTIONS_GROUP_INPUT},
+    {'f', "field", "N", "text: field N of each line, -1 is the last", options_set_field, 0, 0,
+     OPTIONS_GROUP_INPUT},
+    {'d', "delimiter", "C", "text: C separates fields, not runs of blanks", options_set_delimiter,
+     0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_HEADER, "header", "[N]", "text: skip the first line (N lines) of each file",
+     options_set_header, 0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_INVALID, "invalid", "HOW", "no integer: abort (default), fail, warn, ignore",
+     options_set_invalid, 0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_DECOMPRESS, "decompress", "HOW", "zstd and gzip: auto (default), or none",
+     options_set_decompress, 0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_MEMORY, "memory", "SIZE", "memory for a zstd window (default: 128M)",
+     options_set_memory, 0, 0, OPTIONS_GROUP_INPUT},
+
+    {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default: all that pay), cpu or cuda",
+     options_set_engine, 0, 0, OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_GPUS, "gpus", "LIST", "these GPUs, such as 0,1 (default: those that pay)",
+     options_set_gpus, 0, 0, OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_THREADS, "threads", "N", "threads that work (default: the cores)",
+     options_set_threads, 0, 0, OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_CHUNK_SIZE, "chunk-size", "SIZE", "bytes that a thread reads at a time",
+     options_set_chunk_size, 0, 0, OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_PROGRESS, "progress", NULL, "show on stderr how far it is, or do not",
+     options_set_progress, 0, 0, OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_NO_PROGRESS, "no-progress", NULL, NULL, options_set_no_progress, 0, 0,
+     OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_EVERY, "every", "DURATION", "print the result so far every 500ms, 10s, 1.5m, 2h",
+     options_set_every, 0, OPTIONS_FOR_RESULTS, OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_STATS, "stats", NULL, "tell on stderr how much was done how fast", NULL,
+     offsetof(struct options, stats), OPTIONS_MERGES, OPTIONS_GROUP_RUN},
+    {'v', "verbose", NULL, "tell on stderr what is used, and why", NULL,
+     offsetof(struct options, verbose), 0, OPTIONS_GROUP_RUN},
+    {'q', "quiet", NULL, "do not report values outside the bins", NULL,
+     offsetof(struct options, quiet), OPTIONS_MERGES, OPTIONS_GROUP_RUN},
+    {'h', "help", NULL, "print this help", NULL, offsetof(struct options, help), OPTIONS_FOR_ALL,
+     OPTIONS_GROUP_RUN},
+    {'V', "version", NULL, "print the version", options_set_version, 0, OPTIONS_FOR_ALL,
+     OPTIONS_GROUP_RUN},
+};
+#define OPTIONS_ROWS (sizeof options_rows / sizeof *options_rows)
+const size_t options_row_count = OPTIONS_ROWS;
+
+/* getopt's two descriptions of the rows. */
+struct options_getopt {
+    char letters[2 * OPTIONS_ROWS + 2];
+    struct option names[OPTIONS_ROWS + 1];
+};
+
+static struct options_getopt options_describe(void)
+{
+    struct options_getopt described = {.letters = ":"};
+    size_t length = 1;
+
+    for (size_t i = 0; i < OPTIONS_ROWS; i++) {
+        const struct options_row *row = &options_rows[i];
+        described.names[i] = (struct option){
+            .name = row->name,
+            .has_arg = !row->argument          ? no_argument
+                       : *row->argument == '[' ? optional_argument
+                                               : required_argument,
+            .val = row->key,
+        };
+        if (row->key < 256) {
+            described.letters[length++] = (char)row->key;
+            if (row->argument)
+                described.letters[length++] = ':';
+        }
+    }
+    return described;
+}
+
+/* The option of that key, or NULL. */
+static const struct options_row *options_find(int key)
+{
+    for (size_t i = 0; i < OPTIONS_ROWS; i++) {
+        if (options_rows[i].key == key)
+            return &options_rows[i];
+    }
+    return NULL;
+}
+
+bool options_row_goes(const struct options *options, const struct options_row *row)
+{
+    unsigned takers = options_row_operations(row);
+
+    if (options->action == OPTIONS_MERGE)
+        return row->operations & OPTIONS_MERGES;
+    if (options->action == OPTIONS_INFO)
+        return row->operations & OPTIONS_INFORMS;
+    return !takers || takers & 1u << options->operation;
+}
+
+/* Whether the action or operation takes the option. Which states are merged is not known yet. */
+static enum status options_check_row(struct options *options, const struct options_row *row,
+                                     struct failure *failure)
+{
+    bool is_merge = options->action == OPTIONS_MERGE;
+    unsigned takers = options_row_operations(row);
+
+    for (unsigned i = 0; is_merge && takers && i < OPERATION_IDS; i++) {
+        if (!(takers & 1u << i))
+            options->unmergeable[i] = row->name;
+    }
+    if (options_row_goes(options, row))
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s", row->name,
+                       is_merge                          ? "merge"
+                       : options->action == OPTIONS_INFO ? "info"
+                                                         : operations[options->operation]->name);
+}
+
+static enum status options_set(struct options *options, int key, const char *value,
+                               struct failure *failure)
+{
+    const struct options_row *row = options_find(key);
+
+    if (options_check_row(options, row, failure) != STATUS_OK)
+        return failure->status;
+    if (row->set)
+        return row->set(options, value, failure);
+    *(bool *)((char *)options + row->flag) = true;
+    return STATUS_OK;
+}
+
+/* What getopt answers '?' or ':' to. */
+static enum status options_fail_unknown(int answer, char *const *argv, struct failure *failure)
+{
+    const struct options_row *row = options_find(optopt);
+
+    if (answer == ':' && row)
+        return status_fail(failure, STATUS_USAGE, "option --%s needs a value", row->name);
+    if (row)
+        return status_fail(failure, STATUS_USAGE, "option --%s takes no value", row->name);
+    if (optopt)
+        return status_fail(failure, STATUS_USAGE, "unknown option '-%c'", optopt);
+    return status_fail(failure, STATUS_USAGE, "unknown or ambiguous option '%s'", argv[optind - 1]);
+}
+
+/* The first word may name an operation; returns whether it does. */
+static bool options_set_operation(struct options *options, const char *word)
+{
+    if (strcmp(word, "info") == 0 || strcmp(word, "merge") == 0) {
+        options->action = *word == 'i' ? OPTIONS_INFO : OPTIONS_MERGE;
+        return true;
+    }
+    return operation_find(word, &options->operation);
+}
+
+/*
+ * The first operand of reduce, NULL if there is none, may list reductions; it is then taken as
+ * read. Otherwise all of them are meant.
+ */
+static enum status options_set_reductions(struct options *options, const char *operand,
+                                          struct failure *failure)
+{
+    enum reductions_parsed parsed = REDUCTIONS_NO_LIST;
+
+    if (operand)
+        parsed = reductions_parse(operand, &options->reductions);
+    if (parsed == REDUCTIONS_TWICE)
+        return status_fail(failure, STATUS_USAGE, "a reduction is named twice: '%s'", operand);
+    if (parsed == REDUCTIONS_LIST)
+        optind++;
+    else
+        reductions_all(&options->reductions);
+    return STATUS_OK;
+}
+
+enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure)
+{
+    static char *standard_input[] = {"-", NULL};
+    struct options_getopt described = options_describe();
+    int key;
+
+    *options = (struct options){
+        .operation = OPERATION_HISTOGRAM,
+        .text_rules = {.delimiter = TEXT_NO_DELIMITER},
+    };
+    element_parse("i32", &options->element);
+    if (argc > 1 && options_set_operation(options, argv[1])) {
+        argv++;
+        argc--;
+    }
+    opterr = 0;
+    while ((key = getopt_long(argc, argv, described.letters, described.names, NULL)) != -1) {
+        if (key == '?' || key == ':')
+            return options_fail_unknown(key, argv, failure);
+        if (options_set(options, key, optarg, failure) != STATUS_OK)
+            return failure->status;
+        if (options->help || options->action == OPTIONS_VERSION)
+            return STATUS_OK;
+    }
+    if (options->operation == OPERATION_REDUCE &&
+        options_set_reductions(options, argv[optind], failure) != STATUS_OK)
+        return failure->status;
+    options->names = argc > optind ? argv + optind : standard_input;
+    options->name_count = argc > optind ? (size_t)(argc - optind) : 1;
+    if (options->action == OPTIONS_INFO && argc > optind)
+        return status_fail(failure, STATUS_USAGE, "info takes no file: '%s'", argv[optind]);
+    return STATUS_OK;
+}
+
+void options_destroy(struct options *options)
+{
+    free(options->predicates);
+    quantiles_destroy(&options->print.quantiles);
+}

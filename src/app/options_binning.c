@@ -1,0 +1,73 @@
+/* From options to the bins of a histogram. */
+#include "config.h"
+
+#include "app/edge_list.h"
+#include "app/options_internal.h"
+#include "input/number_list.h"
+
+/* The options that say which bins there are, of which one is enough. */
+static const char *const options_binnings = "--bins, --width, --log2, --log10 and --edges";
+
+static enum status options_check_binning(const struct options *options, struct failure *failure)
+{
+    int given = (options->bins > 0) + (options->width > 0) + options->log2 + options->log10 +
+                (options->edges != NULL);
+
+    if (given > 1)
+        return status_fail(failure, STATUS_USAGE, "only one of %s can be given", options_binnings);
+    if (options->has_range && (options->log2 || options->log10 || options->edges))
+        return status_fail(failure, STATUS_USAGE, "--range goes with --bins and --width alone");
+    return STATUS_OK;
+}
+
+static enum status options_make_edges(const struct options *options, struct job *job,
+                                      struct failure *failure)
+{
+    struct edge_list list = {.edges = NULL};
+
+    enum status status = edge_list_read(&list, options->edges, "edges", failure);
+    if (status == STATUS_OK)
+        status = binning_init_edges(&job->binning, &job->element, list.edges, list.count, failure);
+    edge_list_free(&list);
+    return status;
+}
+
+/* A range and a width, or none, which is then chosen as that of automatic bins is. */
+static enum status options_make_width(const struct options *options, struct job *job,
+                                      struct failure *failure)
+{
+    uint64_t width = options->width;
+
+    if (width == 0)
+        width = binning_round_width(options->range_low, options->range_high);
+    return binning_init_width(&job->binning, &job->element, options->range_low, options->range_high,
+                              width, failure);
+}
+
+enum status options_make_histogram(const struct options *options, bool with_files, struct job *job,
+                                   struct failure *failure)
+{
+    __int128 low = options->has_range ? options->range_low : 0;
+    __int128 high = options->has_range ? options->range_high : (__int128)options->bins;
+
+    if (options_check_binning(options, failure) != STATUS_OK ||
+        print_check_format(&options->print, failure) != STATUS_OK)
+        return failure->status;
+    job->outside = options->outside;
+    job->needs_values = options->print.quantiles.count > 0;
+    if (options->bins > 0)
+        return binning_init(&job->binning, &job->element, low, high, options->bins, failure);
+    if (options->log2 || options->log10) {
+        binning_init_powers(&job->binning, &job->element, options->log2 ? 2 : 10);
+        return STATUS_OK;
+    }
+    if (options->edges)
+        return number_list_is_file(options->edges) && !with_files
+                   ? STATUS_OK
+                   : options_make_edges(options, job, failure);
+    if (options->has_range)
+        return options_make_width(options, job, failure);
+    job->operation = OPERATION_GROWING_HISTOGRAM;
+    job->bin_width = options->width;
+    return STATUS_OK;
+}

@@ -1,0 +1,125 @@
+/* The text of --help, from the tables of operations and options. */
+#include "config.h"
+
+#include "app/options_internal.h"
+#include "operations/operation.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct options_text {
+    char *text;
+    size_t size;
+    size_t length;
+};
+
+/* Appends formatted text, as far as there is room. */
+static void __attribute__((format(printf, 2, 3)))
+options_append(struct options_text *text, const char *format, ...)
+{
+    va_list arguments;
+    size_t room = text->size - text->length;
+
+    va_start(arguments, format);
+    int n = vsnprintf(text->text + text->length, room, format, arguments);
+    va_end(arguments);
+    text->length = n < 0 || (size_t)n >= room ? text->size - 1 : text->length + (size_t)n;
+}
+
+/* The line of a row, and of those behind it that share it. */
+static void options_append_row(struct options_text *text, const struct options_row *row)
+{
+    const struct options_row *end = options_rows + options_row_count;
+    bool is_optional = row->argument && *row->argument == '[';
+    size_t begin = text->length;
+
+    if (row->key < 256)
+        options_append(text, "  -%c, --%s", row->key, row->name);
+    else
+        options_append(text, "      --%s", row->name);
+    if (row->argument)
+        options_append(text, "%s%s", is_optional ? "[=" : " ", row->argument + is_optional);
+    for (const struct options_row *next = row + 1; next < end && !next->help; next++)
+        options_append(text, ", --%s", next->name);
+    int names = (int)(text->length - begin);
+    options_append(text, "%*s  %s\n", names < 24 ? 24 - names : 0, "", row->help);
+}
+
+/* The options of a group that go with what is asked for, if there are any. */
+static void options_append_group(struct options_text *text, const struct options *options,
+                                 enum options_group group, const char *heading)
+{
+    bool is_first = true;
+
+    for (size_t i = 0; i < options_row_count; i++) {
+        const struct options_row *row = &options_rows[i];
+        if (row->group != group || !row->help || !options_row_goes(options, row))
+            continue;
+        if (is_first)
+            options_append(text, "\n%s:\n", heading);
+        options_append_row(text, row);
+        is_first = false;
+    }
+}
+
+static void options_append_operations(struct options_text *text)
+{
+    static const char line[] = "  %-23s %s\n";
+
+    options_append(text, "\nOperations:\n");
+    for (size_t i = 0; i < OPERATION_IDS; i++) {
+        if (operations[i]->help)
+            options_append(text, line, operations[i]->name, operations[i]->help);
+    }
+    options_append(text, line, "merge", "what states add up to that runs with --save have left");
+    options_append(text, line, "info", "the version, and which engines can run here");
+}
+
+static const char *options_usage(const struct options *options)
+{
+    if (options->action == OPTIONS_MERGE)
+        return "gpuhist merge [OPTION]... [FILE]...\n"
+               "Add up the states that runs with --save have left in FILEs, and print what one\n"
+               "run would. What is told of bins goes with states of histograms alone.\n";
+    if (options->action == OPTIONS_INFO)
+        return "gpuhist info\n"
+               "Print the version, and which engines can run here, or why one cannot.\n";
+    return operations[options->operation]->usage;
+}
+
+static bool options_is_default(const struct options *options)
+{
+    return options->action == OPTIONS_VERSION ||
+           (options->action == OPTIONS_RUN && options->operation == OPERATION_HISTOGRAM);
+}
+
+const char *options_help_word(const struct options *options)
+{
+    if (options_is_default(options))
+        return "";
+    return options->action == OPTIONS_MERGE  ? "merge"
+           : options->action == OPTIONS_INFO ? "info"
+                                             : operations[options->operation]->name;
+}
+
+void options_help(const struct options *options, char *text, size_t size)
+{
+    struct options_text help = {.text = text, .size = size};
+    bool is_default = options_is_default(options);
+
+    options_append(&help, "Usage: %s", options_usage(options));
+    if (is_default)
+        options_append_operations(&help);
+#define OPTIONS_APPEND_GROUP(id, heading) \
+    options_append_group(&help, options, OPTIONS_GROUP_##id, heading);
+    OPTIONS_GROUPS(OPTIONS_APPEND_GROUP)
+#undef OPTIONS_APPEND_GROUP
+    if (options->action == OPTIONS_INFO)
+        return;
+    options_append(&help, "\n");
+    if (is_default)
+        options_append(&help, "The options of another operation: gpuhist OPERATION --help\n");
+    options_append(
+        &help, "Numbers take the suffixes K, M, G, ... (1000) and Ki, Mi, Gi, ... (1024).\n"
+               "Exit status: 0 done, 1 bad data or I/O error, 2 usage, 3 the engine cannot run.\n");
+}

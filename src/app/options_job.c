@@ -1,0 +1,135 @@
+/* From options to the job: what they must have together. */
+#include "config.h"
+
+#include "app/options_internal.h"
+#include "input/number_list.h"
+#include "operations/operation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool options_names_file(const struct options_predicate *predicate)
+{
+    return predicate->relation == PREDICATE_ANY_OF && number_list_is_file(predicate->text);
+}
+
+/* Standard input can be read once: as the input, or as the list of one option. */
+static enum status options_check_input(const struct options *options, struct failure *failure)
+{
+    const char *name = "edges";
+    unsigned uses = options->edges && number_list_is_stdin(options->edges);
+
+    for (size_t i = 0; i < options->predicate_count; i++) {
+        if (!options_names_file(&options->predicates[i]))
+            continue;
+        name = "any-of";
+        uses += number_list_is_stdin(options->predicates[i].text);
+    }
+    for (size_t i = 0; uses == 1 && i < options->name_count; i++)
+        uses += strcmp(options->names[i], "-") == 0;
+    if (uses <= 1)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       "--%s @-: standard input is read for something else already", name);
+}
+
+/* Makes the predicates of the job that read a file, or the others. */
+static enum status options_make_predicates(const struct options *options, struct job *job,
+                                           bool from_files, struct failure *failure)
+{
+    for (size_t i = 0; i < options->predicate_count; i++) {
+        const struct options_predicate *typed = &options->predicates[i];
+        if (options_names_file(typed) != from_files)
+            continue;
+        if (predicate_init(&job->predicates[i], typed->relation, typed->text, &job->element,
+                           failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
+static enum status options_make_count(const struct options *options, struct job *job,
+                                      bool with_files, struct failure *failure)
+{
+    if (options->predicate_count == 0)
+        return status_fail(failure, STATUS_USAGE, "count needs a predicate, such as --ge 500");
+    job->predicates = calloc(options->predicate_count, sizeof *job->predicates);
+    if (!job->predicates)
+        return status_fail(failure, STATUS_DATA, "no memory for %zu predicates",
+                           options->predicate_count);
+    job->predicate_count = options->predicate_count;
+
+    enum status status = options_make_predicates(options, job, false, failure);
+    if (status == STATUS_OK && with_files)
+        status = options_make_predicates(options, job, true, failure);
+    return status;
+}
+
+/* As options_make_job; files that options name are read only `with_files`. */
+static enum status options_make(const struct options *options, bool is_text, bool with_files,
+                                struct job *job, struct failure *failure)
+{
+    *job = (struct job){
+        .operation = options->operation,
+        .element = options->element,
+        .is_text = is_text,
+        .text = options->text_rules,
+    };
+    if (!options->has_type)
+        element_parse(is_text ? "i64" : "i32", &job->element);
+    if (is_text)
+        job->element.swapped = false; /* values are parsed to this machine's order */
+    if (options_check_input(options, failure) != STATUS_OK)
+        return failure->status;
+    switch (job->operation) {
+    case OPERATION_HISTOGRAM:
+        return options_make_histogram(options, with_files, job, failure);
+    case OPERATION_REDUCE:
+        job->reductions = options->reductions;
+        return STATUS_OK;
+    case OPERATION_COUNT:
+        return options_make_count(options, job, with_files, failure);
+    case OPERATION_STALIN_SORT:
+        job->stalin_sort = options->stalin_sort;
+        return STATUS_OK;
+    case OPERATION_GROWING_HISTOGRAM: /* made of OPERATION_HISTOGRAM alone */
+    case OPERATION_IDS:
+        break;
+    }
+    __builtin_unreachable();
+}
+
+enum status options_check(const struct options *options, enum options_input *input,
+                          struct failure *failure)
+{
+    struct job job;
+    bool is_text = options->text || options->text_rules.field != 0 ||
+                   options->text_rules.delimiter != TEXT_NO_DELIMITER || options->header_lines > 0;
+    bool is_binary = options->binary || options->has_order;
+
+    if (is_text && is_binary)
+        return status_fail(failure, STATUS_USAGE,
+                           "the input cannot be text (--text, --field, --delimiter, --header) and "
+                           "binary (--binary, a type with le or be)");
+    *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;
+    enum status status = options_make(options, is_text, false, &job, failure);
+    job_destroy(&job);
+    return status;
+}
+
+enum status options_make_job(const struct options *options, bool is_text, struct job *job,
+                             struct failure *failure)
+{
+    return options_make(options, is_text, true, job, failure);
+}
+
+enum status options_check_merged(const struct options *options, enum operation_id operation,
+                                 struct failure *failure)
+{
+    if (operation == OPERATION_GROWING_HISTOGRAM) /* to options, one like any other */
+        operation = OPERATION_HISTOGRAM;
+    if (!options->unmergeable[operation])
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",
+                       options->unmergeable[operation], operations[operation]->name);
+}

@@ -1,0 +1,235 @@
+#include "config.h"
+
+#include "app/progress.h"
+
+#include "base/status.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Seconds between two drawings, between two lines, and until one is drawn that nobody asked for. */
+#define PROGRESS_DRAWN_SECONDS 0.2
+#define PROGRESS_LINES_SECONDS 1.0
+#define PROGRESS_LATE_SECONDS  1.0
+
+/* A time left that is longer than this, 100 hours, is as good as not known. */
+#define PROGRESS_LEFT_SECONDS_MAX 360000.0
+
+/* What was done longer ago than this hardly counts for the rate. */
+#define PROGRESS_RATE_SECONDS 3.0
+
+#define PROGRESS_TEXT_MAX   160
+#define PROGRESS_CLEAR_LINE "\r\033[K"
+
+static double progress_gigabytes_per_second(uint64_t bytes, double seconds)
+{
+    return seconds > 0 ? (double)bytes / seconds / 1e9 : 0;
+}
+
+/* The share of `part` in all the workers' time, in percent. */
+static double progress_percent(const struct worker_pool_report *report, double part)
+{
+    double all = report->pull_seconds + report->busy_seconds + report->wait_seconds;
+    return all > 0 ? part / all * 100 : 0;
+}
+
+/* The stage that the workers spent most of their time in. */
+static const char *progress_limit(const struct worker_pool_report *report)
+{
+    if (report->pull_seconds >= report->busy_seconds &&
+        report->pull_seconds >= report->wait_seconds)
+        return "input";
+    return report->busy_seconds >= report->wait_seconds ? "counting" : "device";
+}
+
+static void progress_print_crew(const struct worker_pool_report *report)
+{
+    char name[ENGINE_NAME_MAX];
+
+    engine_write_name(name, report->engine, report->device);
+    status_print("%s: %u worker%s, %llu bytes, ready after %.4f s, then %.4f s: %.2f GB/s", name,
+                 report->workers, report->workers == 1 ? "" : "s",
+                 (unsigned long long)report->bytes, report->open_seconds, report->run_seconds,
+                 progress_gigabytes_per_second(report->bytes, report->run_seconds));
+    status_print("%s: input %.4f s (%.0f%%), counting %.4f s (%.0f%%), waiting for a device %.4f s "
+                 "(%.0f%%); limit: %s",
+                 name, report->pull_seconds, progress_percent(report, report->pull_seconds),
+                 report->busy_seconds, progress_percent(report, report->busy_seconds),
+                 report->wait_seconds, progress_percent(report, report->wait_seconds),
+                 progress_limit(report));
+}
+
+void progress_print_stats(const struct pipeline_report *report)
+{
+    status_print("%llu elements, %llu bytes in %.4f s: %.2f GB/s",
+                 (unsigned long long)report->elements, (unsigned long long)report->bytes,
+                 report->seconds, progress_gigabytes_per_second(report->bytes, report->seconds));
+    for (size_t i = 0; i < report->worker_pool_count; i++) {
+        if (report->pools[i].workers > 0)
+            progress_print_crew(&report->pools[i]);
+    }
+}
+
+void progress_print_so_far(const struct pipeline_live *live, size_t element_bytes)
+{
+    char elements[40] = "";
+
+    if (element_bytes > 0)
+        snprintf(elements, sizeof elements, "%llu elements, ",
+                 (unsigned long long)(live->bytes / element_bytes));
+    status_print("so far: %s%llu bytes in %.4f s: %.2f GB/s, engine %s", elements,
+                 (unsigned long long)live->bytes, live->seconds,
+                 progress_gigabytes_per_second(live->bytes, live->seconds), live->engines);
+}
+
+void progress_print_engines(const struct pipeline_report *report, bool has_result)
+{
+    for (size_t i = 0; i < report->worker_pool_count; i++) {
+        const struct worker_pool_report *pool = &report->pools[i];
+        char name[ENGINE_NAME_MAX];
+        engine_write_name(name, pool->engine, pool->device);
+        if (pool->workers == 0)
+            status_print("engine %s is not used: %s", name, pool->reason);
+        else if (has_result)
+            status_print("engine %s was used, with %u worker%s, from %.4f s on", name,
+                         pool->workers, pool->workers == 1 ? "" : "s", pool->open_seconds);
+    }
+}
+
+enum progress_style progress_choose(bool asked)
+{
+    const char *terminal = getenv("TERM");
+    pid_t foreground = tcgetpgrp(STDERR_FILENO); /* -1: it is not the terminal we belong to */
+
+    if (isatty(STDERR_FILENO) && terminal && *terminal && strcmp(terminal, "dumb") != 0 &&
+        (foreground < 0 || foreground == getpgrp()))
+        return asked ? PROGRESS_DRAWN : PROGRESS_LATE;
+    return asked ? PROGRESS_LINES : PROGRESS_NONE;
+}
+
+void progress_begin(struct progress *progress, enum progress_style style, uint64_t size)
+{
+    static const double first[] = {
+        [PROGRESS_NONE] = INFINITY,
+        [PROGRESS_LATE] = PROGRESS_LATE_SECONDS,
+        [PROGRESS_DRAWN] = PROGRESS_DRAWN_SECONDS,
+        [PROGRESS_LINES] = PROGRESS_LINES_SECONDS,
+    };
+
+    *progress = (struct progress){.style = style, .size = size, .due = first[style]};
+}
+
+/* Writes a number of bytes with three digits and a unit of 1000. */
+static void progress_format_bytes(char *text, size_t size, double bytes)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    size_t unit = 0;
+
+    while (bytes >= 999.5 && unit < sizeof units / sizeof *units - 1) {
+        bytes /= 1000;
+        unit++;
+    }
+    int decimals = unit == 0 || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2;
+    snprintf(text, size, "%.*f %s", decimals, bytes, units[unit]);
+}
+
+/* Writes whole seconds as minutes and seconds, and hours if there are. */
+static void progress_format_time(char *text, size_t size, double seconds)
+{
+    unsigned long long all = (unsigned long long)seconds;
+
+    if (all < 3600)
+        snprintf(text, size, "%llu:%02llu", all / 60, all % 60);
+    else
+        snprintf(text, size, "%llu:%02llu:%02llu", all / 3600, all / 60 % 60, all % 60);
+}
+
+void progress_format(char *text, size_t size, const struct pipeline_live *live, uint64_t input_size,
+                     double rate)
+{
+    char bytes[32];
+    char time[32];
+    char speed[32];
+    char left[32] = "?";
+
+    progress_format_bytes(bytes, sizeof bytes, (double)live->bytes);
+    progress_format_time(time, sizeof time, live->seconds);
+    progress_format_bytes(speed, sizeof speed, rate);
+    int length = snprintf(text, size, "%s in %s, %s/s", bytes, time, speed);
+    if (input_size == SOURCE_SIZE_UNKNOWN || live->bytes > input_size || (size_t)length >= size)
+        return;
+    double seconds_left = rate > 0 ? (double)(input_size - live->bytes) / rate : INFINITY;
+    if (seconds_left < PROGRESS_LEFT_SECONDS_MAX)
+        progress_format_time(left, sizeof left, seconds_left + 0.5);
+    double share = input_size > 0 ? (double)live->bytes / (double)input_size : 1;
+    snprintf(text + length, size - (size_t)length, ", %d%%, %s left", (int)(share * 100), left);
+}
+
+/* Brings the rate up to date: an average in which what is longer ago counts less. */
+static void progress_measure(struct progress *progress, const struct pipeline_live *live)
+{
+    double seconds = live->seconds - progress->last_seconds;
+    double weight = seconds / (seconds + PROGRESS_RATE_SECONDS);
+
+    if (seconds <= 0)
+        return;
+    double rate = (double)(live->bytes - progress->last_bytes) / seconds;
+    progress->rate += (progress->last_seconds > 0 ? weight : 1) * (rate - progress->rate);
+    progress->last_bytes = live->bytes;
+    progress->last_seconds = live->seconds;
+}
+
+/* How many characters a line of the terminal has room for, the last column left free. */
+static size_t progress_columns(void)
+{
+    struct winsize window;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
+        return window.ws_col - 1u;
+    return 79;
+}
+
+/* Rewrites the line of the terminal. */
+static void progress_draw(struct progress *progress, const char *text)
+{
+    char line[PROGRESS_TEXT_MAX + 32];
+
+    snprintf(line, sizeof line, "gpuhist: %s", text);
+    size_t columns = progress_columns();
+    if (columns < sizeof line)
+        line[columns] = '\0';
+    fprintf(stderr, PROGRESS_CLEAR_LINE "%s", line);
+    progress->is_drawn = true;
+}
+
+void progress_show(struct progress *progress, const struct pipeline_live *live)
+{
+    char text[PROGRESS_TEXT_MAX];
+
+    progress_measure(progress, live);
+    progress_format(text, sizeof text, live, progress->size, progress->rate);
+    if (progress->style == PROGRESS_LINES)
+        status_print("%s", text);
+    else
+        progress_draw(progress, text);
+    progress->due = live->seconds + (progress->style == PROGRESS_LINES ? PROGRESS_LINES_SECONDS
+                                                                       : PROGRESS_DRAWN_SECONDS);
+}
+
+void progress_clear(struct progress *progress)
+{
+    if (progress->is_drawn)
+        fputs(PROGRESS_CLEAR_LINE, stderr);
+    progress->is_drawn = false;
+}
+
+void progress_end(struct progress *progress, const struct pipeline_live *live)
+{
+    progress_clear(progress);
+    if (progress->style == PROGRESS_LINES)
+        progress_show(progress, live);
+}

@@ -1,0 +1,251 @@
+#include "config.h"
+
+#include "app/run.h"
+
+#include "app/merge.h"
+#include "app/monitor.h"
+#include "app/progress.h"
+#include "input/parse_errors.h"
+#include "input/source.h"
+#include "operations/operation.h"
+#include "pipeline/pipeline.h"
+#include "print/print.h"
+
+#include <unistd.h>
+
+_Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed as the other");
+_Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each");
+
+/* The bytes of a chunk; 0: what suits the engine. */
+static size_t run_chunk_bytes(const struct options *options, const struct job *job)
+{
+    bool is_small = options->chunk_bytes > 0 && options->chunk_bytes < SOURCE_TEXT_CAPACITY_MIN;
+    return job->is_text && is_small ? SOURCE_TEXT_CAPACITY_MIN : options->chunk_bytes;
+}
+
+/* A run: what there is to do, and what it is done with. Owns all but the options. */
+struct run {
+    const struct options *options;
+    const char *engine; /* the only one to be used; NULL: all that pay */
+    struct job job;
+    struct source *source;
+    void *partial;
+    struct print_output output;
+    bool is_thread_left; /* as in struct pipeline_report, of any attempt */
+};
+
+static enum status run_print_so_far(void *context, struct failure *failure)
+{
+    struct run *run = context;
+    return print_so_far(&run->output, &run->job, run->partial, &run->options->print, failure);
+}
+
+/* Progress nobody asked for is not drawn over results that come all the time. */
+static enum progress_style run_progress(const struct run *run)
+{
+    const struct options *options = run->options;
+    bool streams = operations[run->job.operation]->stop != NULL;
+
+    if (options->progress == OPTIONS_PROGRESS_ON)
+        return progress_choose(true);
+    if (options->progress == OPTIONS_PROGRESS_OFF || options->quiet ||
+        (streams && isatty(STDOUT_FILENO)))
+        return PROGRESS_NONE;
+    return progress_choose(false);
+}
+
+/* Reads the source into the partial. */
+static enum status run_pipeline(struct run *run, struct failure *failure)
+{
+    const struct options *options = run->options;
+    struct pipeline_report report;
+    struct monitor monitor = {
+        .element_bytes = run->job.is_text ? 0 : run->job.element.bytes,
+        .every_seconds = (double)options->every_ns * 1e-9,
+        .print = run_print_so_far,
+        .context = run,
+    };
+    progress_begin(&monitor.progress, run_progress(run), source_size(run->source));
+    struct pipeline_watcher watcher = monitor_watcher(&monitor);
+    struct pipeline_task task = {
+        .job = &run->job,
+        .source = run->source,
+        .partial = run->partial,
+        .table = engines,
+        .engine = run->engine,
+        .devices = options->gpus,
+        .device_count = options->gpu_count,
+        .options =
+            {
+                .threads = options->threads,
+                .chunk_bytes = run_chunk_bytes(options, &run->job),
+                .input_bytes = source_size(run->source),
+            },
+        .watcher = &watcher,
+    };
+    enum status status = pipeline_run(&task, &report, failure);
+    run->is_thread_left = run->is_thread_left || report.is_thread_left;
+    if (options->verbose)
+        progress_print_engines(&report, status == STATUS_OK);
+    if (status == STATUS_OK && options->stats)
+        progress_print_stats(&report);
+    return status;
+}
+
+/* Makes what an attempt begins with: tokens to be counted, and an empty partial. */
+static enum status run_make_partial(struct run *run, struct failure *failure)
+{
+    struct job *job = &run->job;
+
+    if (job->is_text &&
+        parse_errors_create(&job->errors, run->options->invalid, failure) != STATUS_OK)
+        return failure->status;
+    return operations[job->operation]->create(job, &run->partial, failure);
+}
+
+static void run_destroy_partial(struct run *run)
+{
+    operations[run->job.operation]->destroy(run->partial);
+    run->partial = NULL;
+    parse_errors_destroy(run->job.errors);
+    run->job.errors = NULL;
+}
+
+/*
+ * A device has failed, and chunks are lost with it. If nobody has asked for it the CPU does all
+ * from the beginning, where that can be read again: what an operation has written already as the
+ * stream went is a prefix of what it writes now.
+ */
+static enum status run_without_devices(struct run *run, struct failure *failure)
+{
+    const struct failure lost = *failure;
+    struct failure reason;
+
+    if (source_repeat(&run->source, &reason) != STATUS_OK)
+        return status_fail(failure, STATUS_DATA, "%.1024s; the CPU cannot start again: %.2048s",
+                           lost.message, reason.message);
+    status_print("%s; starting again on the CPU", lost.message);
+    run_destroy_partial(run);
+    if (run_make_partial(run, failure) != STATUS_OK)
+        return failure->status;
+    print_restart(&run->output, &run->job, run->partial);
+    run->engine = engine_last(engines)->name;
+    return run_pipeline(run, failure);
+}
+
+/* Reads the source into the partial and prints it. */
+static enum status run_source(struct run *run, struct failure *failure)
+{
+    const struct options *options = run->options;
+    const struct job *job = &run->job;
+    const struct operation *operation = operations[job->operation];
+
+    enum status status = print_begin(&run->output, job, run->partial, &options->print, failure);
+    if (status == STATUS_OK)
+        status = run_pipeline(run, failure);
+    if (status == STATUS_ENGINE && !run->engine)
+        status = run_without_devices(run, failure);
+    status = print_end(&run->output, job, run->partial, &options->print, status, failure);
+    if (status == STATUS_OK && options->stats && operation->stats)
+        operation->stats(run->partial);
+    if (status == STATUS_OK && operation->report && !options->quiet)
+        operation->report(run->partial);
+    if (status == STATUS_OK && job->is_text)
+        status = parse_errors_report(job->errors, failure);
+    if (status == STATUS_OK && operation->verdict && !print_is_dropped(&options->print))
+        status = operation->verdict(job, run->partial, failure);
+    return status;
+}
+
+static enum status run_operation(struct run *run, struct failure *failure)
+{
+    const struct job *job = &run->job;
+    const struct source_format format = {
+        .element_bytes = job->element.bytes,
+        .is_text = job->is_text,
+        .text = job->text,
+        .header_lines = run->options->header_lines,
+    };
+
+    source_set_format(run->source, &format);
+    enum status status = run_make_partial(run, failure);
+    if (status == STATUS_OK)
+        status = run_source(run, failure);
+    run_destroy_partial(run);
+    return status;
+}
+
+static enum status run_open_source(struct run *run, struct failure *failure)
+{
+    const struct options *options = run->options;
+    enum status status = source_open(&run->source, options->names, options->name_count, 1, failure);
+
+    if (status == STATUS_OK && !options->no_decompression)
+        source_decode(run->source, options->decoding_memory);
+    return status;
+}
+
+/* Makes the job and opens the source, which is looked at if nothing says what it is. */
+static enum status run_prepare(struct run *run, struct failure *failure)
+{
+    const struct options *options = run->options;
+    enum options_input input;
+    bool is_text = false;
+    enum status status = options_check(options, &input, failure);
+
+    if (status == STATUS_OK && input == OPTIONS_INPUT_ANY) {
+        status = run_open_source(run, failure);
+        if (status == STATUS_OK)
+            status = source_look(run->source, &is_text, failure);
+    }
+    if (status == STATUS_OK)
+        status =
+            options_make_job(options, is_text || input == OPTIONS_INPUT_TEXT, &run->job, failure);
+    if (status == STATUS_OK)
+        status = print_check(&options->print, failure);
+    if (status == STATUS_OK && !run->source)
+        status = run_open_source(run, failure);
+    return status;
+}
+
+static enum status run_job(const struct options *options, bool *is_thread_left,
+                           struct failure *failure)
+{
+    struct run run = {.options = options, .engine = options->engine};
+
+    enum status status = run_prepare(&run, failure);
+    if (status == STATUS_OK)
+        status = run_operation(&run, failure);
+    *is_thread_left = run.is_thread_left;
+    source_close(run.source);
+    job_destroy(&run.job);
+    return status;
+}
+
+static enum status run_help(const struct options *options, struct failure *failure)
+{
+    char text[8192];
+
+    options_help(options, text, sizeof text);
+    return print_text(text, failure);
+}
+
+enum status run_options(const struct options *options, bool *is_thread_left,
+                        struct failure *failure)
+{
+    *is_thread_left = false;
+    monitor_block_signal();
+    if (options->help)
+        return run_help(options, failure);
+    switch (options->action) {
+    case OPTIONS_RUN:
+        return run_job(options, is_thread_left, failure);
+    case OPTIONS_MERGE:
+        return merge_run(options, failure);
+    case OPTIONS_INFO:
+        return print_info(failure);
+    case OPTIONS_VERSION:
+        return print_version(failure);
+    }
+    __builtin_unreachable();
+}

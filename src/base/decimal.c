@@ -1,0 +1,190 @@
+#include "config.h"
+
+#include "base/decimal.h"
+
+#include <string.h>
+
+#define DECIMAL_LIMIT ((__int128)1 << 96)
+
+/* The nanoseconds that a unit of time has; 0 if it is none. Without one they are seconds. */
+static uint64_t decimal_time_factor(const char *suffix, size_t length)
+{
+    static const struct {
+        const char *name;
+        uint64_t nanoseconds;
+    } units[] = {
+        {"", 1000000000},   {"ms", 1000000},      {"s", 1000000000},
+        {"m", 60000000000}, {"h", 3600000000000}, {"d", 86400000000000},
+    };
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strlen(units[i].name) == length && memcmp(units[i].name, suffix, length) == 0)
+            return units[i].nanoseconds;
+    }
+    return 0;
+}
+
+/* The factor that a suffix stands for; 0 if it is none. An empty suffix is 1. */
+static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_unit unit)
+{
+    static const char letters[] = "KMGTPE";
+
+    if (length == 0)
+        return 1;
+    const char *letter = strchr(letters, *suffix == 'k' ? 'K' : *suffix);
+    if (!letter || *suffix == '\0')
+        return 0;
+    const char *rest = suffix + 1;
+    size_t rest_length = length - 1;
+    uint64_t base = unit == DECIMAL_UNIT_SI ? 1000 : 1024;
+    if (unit == DECIMAL_UNIT_SI && rest_length == 1 && *rest == 'i')
+        base = 1024;
+    else if (unit == DECIMAL_UNIT_BYTES && rest_length == 1 && *rest == 'B')
+        base = 1000;
+    else if (rest_length > 0 &&
+             !(unit == DECIMAL_UNIT_BYTES && rest_length == 2 && memcmp(rest, "iB", 2) == 0))
+        return 0;
+
+    uint64_t factor = base;
+    for (const char *power = letters; power < letter; power++)
+        factor *= base;
+    return factor;
+}
+
+/* Appends digits to *value, counting them; stops at the first other character or at the limit. */
+static const char *decimal_digits(const char *c, const char *end, __int128 *value, unsigned *count)
+{
+    for (*count = 0; c < end && *c >= '0' && *c <= '9' && *value < DECIMAL_LIMIT; c++, ++*count)
+        *value = *value * 10 + (*c - '0');
+    return c;
+}
+
+bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __int128 *value)
+{
+    const char *c = text;
+    const char *end = text + length;
+    bool negative = c < end && *c == '-';
+    unsigned whole_digits;
+    unsigned fraction_digits = 0;
+    __int128 number = 0;
+
+    if (c < end && (*c == '-' || *c == '+'))
+        c++;
+    c = decimal_digits(c, end, &number, &whole_digits);
+    if (c < end && *c == '.' && whole_digits > 0) {
+        c = decimal_digits(c + 1, end, &number, &fraction_digits);
+        if (fraction_digits == 0)
+            return false;
+    }
+    size_t left = (size_t)(end - c);
+    uint64_t factor =
+        unit == DECIMAL_UNIT_TIME ? decimal_time_factor(c, left) : decimal_factor(c, left, unit);
+    if (whole_digits == 0 || factor == 0 || number > (DECIMAL_LIMIT - 1) / (__int128)factor)
+        return false;
+    number *= (__int128)factor;
+    for (; fraction_digits > 0; fraction_digits--, number /= 10) {
+        if (number % 10 != 0)
+            return false;
+    }
+    *value = negative ? -number : number;
+    return true;
+}
+
+bool decimal_parse_range(const char *text, __int128 *low, __int128 *high)
+{
+    const char *colon = strchr(text, ':');
+
+    return colon && decimal_parse(text, (size_t)(colon - text), DECIMAL_UNIT_SI, low) &&
+           decimal_parse(colon + 1, strlen(colon + 1), DECIMAL_UNIT_SI, high);
+}
+
+bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value)
+{
+    __int128 number;
+
+    if (!decimal_parse(text, strlen(text), unit, &number) || number < 0 || number > UINT64_MAX)
+        return false;
+    *value = (uint64_t)number;
+    return true;
+}
+
+/* How many digits a value has: log10 by way of log2 (Warren, "Hacker's Delight", 11-4). */
+static size_t decimal_length(uint64_t value)
+{
+    static const uint64_t powers[20] = {
+        0,
+        10,
+        100,
+        1000,
+        10000,
+        100000,
+        1000000,
+        10000000,
+        100000000,
+        1000000000,
+        10000000000,
+        100000000000,
+        1000000000000,
+        10000000000000,
+        100000000000000,
+        1000000000000000,
+        10000000000000000,
+        100000000000000000,
+        1000000000000000000,
+        10000000000000000000u,
+    };
+    unsigned log2 = 63 - (unsigned)__builtin_clzll(value | 1);
+    unsigned guess = (log2 + 1) * 1233 >> 12;
+    return guess + (value >= powers[guess]);
+}
+
+size_t decimal_write(char *out, uint64_t value)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    size_t length = decimal_length(value);
+    char *c = out + length;
+
+    for (; value >= 100; value /= 100)
+        memcpy(c -= 2, pairs + value % 100 * 2, 2);
+    if (value >= 10)
+        memcpy(c - 2, pairs + value * 2, 2);
+    else
+        c[-1] = (char)('0' + value);
+    return length;
+}
+
+size_t decimal_write_128(char *out, unsigned __int128 value)
+{
+    const uint64_t ten19 = 10000000000000000000u;
+    char low[20];
+
+    if (value <= UINT64_MAX)
+        return decimal_write(out, (uint64_t)value);
+
+    /* 19 digits at a time: the upper part, then the lower with its leading zeros. */
+    size_t length = decimal_write_128(out, value / ten19);
+    size_t digits = decimal_write(low, (uint64_t)(value % ten19));
+    memset(out + length, '0', 19 - digits);
+    memcpy(out + length + 19 - digits, low, digits);
+    return length + 19;
+}
+
+size_t decimal_write_signed(char *out, __int128 value)
+{
+    bool is_negative = value < 0;
+
+    if ((unsigned __int128)value <= UINT64_MAX) /* as most are */
+        return decimal_write(out, (uint64_t)value);
+    *out = '-';
+    return is_negative + decimal_write_128(out + is_negative, is_negative
+                                                                  ? -(unsigned __int128)value
+                                                                  : (unsigned __int128)value);
+}
+
+void decimal_format_signed(char out[DECIMAL_SIZE], __int128 value)
+{
+    out[decimal_write_signed(out, value)] = '\0';
+}

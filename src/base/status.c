@@ -1,0 +1,71 @@
+#include "config.h"
+
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+__attribute__((format(printf, 4, 0))) static enum status status_format(struct failure *failure,
+                                                                       uint64_t position,
+                                                                       enum status status,
+                                                                       const char *format,
+                                                                       va_list arguments)
+{
+    failure->status = status;
+    failure->position = position;
+    vsnprintf(failure->message, sizeof failure->message, format, arguments);
+    return status;
+}
+
+enum status status_fail(struct failure *failure, enum status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    status_format(failure, STATUS_NOWHERE, status, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+enum status status_fail_at(struct failure *failure, uint64_t position, enum status status,
+                           const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    status_format(failure, position, status, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+bool status_is_before(const struct failure *a, const struct failure *b)
+{
+    bool is_device = a->status == STATUS_ENGINE;
+
+    if (is_device != (b->status == STATUS_ENGINE))
+        return is_device;
+    return a->position < b->position;
+}
+
+/* Control characters, those of two bytes of UTF-8 as well, are not for terminals. */
+static void status_mask(char *line)
+{
+    for (unsigned char *c = (unsigned char *)line; *c; c++) {
+        bool is_pair = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
+        if (*c >= ' ' && *c != 127 && !is_pair)
+            continue;
+        *c = '?';
+        if (is_pair)
+            *++c = '?';
+    }
+}
+
+void status_print(const char *format, ...)
+{
+    char line[PATH_MAX + 512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    status_mask(line);
+    fprintf(stderr, "gpuhist: %s\n", line);
+}

@@ -1,0 +1,181 @@
+#include "config.h"
+
+#include "base/writer.h"
+
+#include "base/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WRITER_BUFFER_BYTES  ((size_t)256 << 10)
+#define WRITER_RESERVE_BYTES ((size_t)64 << 10)
+
+struct writer {
+    const char *name;        /* NULL: standard output, or memory */
+    struct output_file file; /* fd alone is used for standard output; of memory it is -1 */
+    int error;               /* errno of the first write that failed */
+    uint64_t written;        /* bytes, by the file's end, */
+    uint64_t skipped;        /* and those to come that it has already */
+    size_t used;
+    size_t capacity;
+    char buffer[]; /* [capacity] */
+};
+
+static enum status writer_fail(const char *name, int error, struct failure *failure)
+{
+    return status_fail(failure, STATUS_DATA, "cannot write " STATUS_NAME ": %s",
+                       name ? name : "standard output", strerror(error));
+}
+
+enum status writer_check(const char *name, struct failure *failure)
+{
+    int flags = name ? 0 : fcntl(STDOUT_FILENO, F_GETFL);
+    bool closed = flags < 0 || (!name && (flags & O_ACCMODE) == O_RDONLY);
+    int error = name ? output_file_check(name) : closed ? EBADF : 0;
+
+    return error == 0 ? STATUS_OK : writer_fail(name, error, failure);
+}
+
+struct writer *writer_create_memory(size_t capacity)
+{
+    struct writer *made = malloc(sizeof *made + capacity);
+
+    if (made)
+        *made = (struct writer){.file = {.fd = -1}, .capacity = capacity};
+    return made;
+}
+
+enum status writer_open(struct writer **writer, const char *name, struct failure *failure)
+{
+    struct writer *made = writer_create_memory(WRITER_BUFFER_BYTES);
+    if (!made)
+        return status_fail(failure, STATUS_DATA, "no memory for the output");
+
+    made->name = name;
+    made->file = (struct output_file){.fd = STDOUT_FILENO, .is_stream = true};
+    made->error = name ? output_file_open(&made->file, name) : 0;
+    if (made->error != 0) {
+        writer_fail(name, made->error, failure);
+        writer_discard(made);
+        return failure->status;
+    }
+    *writer = made;
+    return STATUS_OK;
+}
+
+/* Waits until a descriptor that somebody made non-blocking takes more. */
+static void writer_wait(int fd)
+{
+    struct pollfd room = {.fd = fd, .events = POLLOUT};
+    poll(&room, 1, -1);
+}
+
+/* Writes all of data[0..bytes) but what is to be skipped, or keeps the error. */
+static void writer_put(struct writer *writer, const char *data, size_t bytes)
+{
+    size_t done = writer->skipped < bytes ? (size_t)writer->skipped : bytes;
+
+    writer->skipped -= done;
+    while (done < bytes && writer->error == 0) {
+        ssize_t n = write(writer->file.fd, data + done, bytes - done);
+        if (n >= 0) {
+            done += (size_t)n;
+            writer->written += (uint64_t)n;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK)
+            writer_wait(writer->file.fd);
+        else if (errno != EINTR)
+            writer->error = errno;
+    }
+}
+
+static void writer_empty(struct writer *writer)
+{
+    writer_put(writer, writer->buffer, writer->used);
+    writer->used = 0;
+}
+
+char *writer_reserve(struct writer *writer, size_t bytes)
+{
+    if (bytes > writer->capacity - writer->used)
+        writer_empty(writer);
+    return writer->buffer + writer->used;
+}
+
+void writer_commit(struct writer *writer, size_t bytes)
+{
+    writer->used += bytes;
+}
+
+void writer_write(struct writer *writer, const void *data, size_t bytes)
+{
+    if (bytes >= WRITER_RESERVE_BYTES) {
+        writer_empty(writer);
+        writer_put(writer, data, bytes);
+    } else if (bytes > 0) {
+        memcpy(writer_reserve(writer, bytes), data, bytes);
+        writer_commit(writer, bytes);
+    }
+}
+
+void writer_write_memory(struct writer *writer, struct writer *memory)
+{
+    if (writer->error == 0)
+        writer->error = memory->error;
+    writer_write(writer, memory->buffer, memory->used);
+    memory->used = 0;
+}
+
+bool writer_has_failed(const struct writer *writer)
+{
+    return writer->error != 0;
+}
+
+bool writer_is_stream(const struct writer *writer)
+{
+    return writer->file.is_stream;
+}
+
+enum status writer_flush(struct writer *writer, struct failure *failure)
+{
+    writer_empty(writer);
+    return writer->error == 0 ? STATUS_OK : writer_fail(writer->name, writer->error, failure);
+}
+
+void writer_restart(struct writer *writer)
+{
+    writer->used = 0;
+    writer->skipped = writer->written;
+}
+
+enum status writer_close(struct writer *writer, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+
+    writer_empty(writer);
+    if (writer->skipped > 0 && writer->error == 0) {
+        writer_discard(writer);
+        return status_fail(failure, STATUS_DATA, "the input has changed since it was read first");
+    }
+    if (writer->error == 0 && writer->name)
+        writer->error = output_file_complete(&writer->file);
+    else if (!writer->name && close(STDOUT_FILENO) != 0 && writer->error == 0)
+        writer->error = errno;
+    if (writer->error != 0)
+        status = writer_fail(writer->name, writer->error, failure);
+    writer_discard(writer);
+    return status;
+}
+
+void writer_discard(struct writer *writer)
+{
+    if (!writer)
+        return;
+    if (writer->name)
+        output_file_close(&writer->file);
+    free(writer);
+}

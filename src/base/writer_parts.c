@@ -1,0 +1,131 @@
+#include "config.h"
+
+#include "base/writer_parts.h"
+
+#include <pthread.h>
+
+/* More make no result faster that is then to be written by one after all. */
+#define WRITER_PARTS_THREADS_MAX 16
+
+/* Parts in memory for each thread: the one that it makes, and one that waits to be written out. */
+#define WRITER_PARTS_PER_THREAD 2
+#define WRITER_PARTS_SLOTS_MAX  (WRITER_PARTS_PER_THREAD * WRITER_PARTS_THREADS_MAX)
+
+/* The place of a part in memory. */
+struct writer_parts_slot {
+    struct writer *memory;
+    bool is_made; /* it waits to be written out; guarded by the lock */
+};
+
+struct writer_parts_work {
+    const struct writer_parts *parts;
+    struct writer *writer; /* of the thread that writes out */
+    struct writer_parts_slot slots[WRITER_PARTS_SLOTS_MAX];
+    size_t slot_count; /* part i is in slot i % slot_count */
+
+    pthread_mutex_t lock;   /* guards what follows */
+    pthread_cond_t changed; /* a slot is free, or there is nothing left to be made */
+    size_t taken;           /* parts that somebody has begun to make, the first ones, */
+    size_t written;         /* and those that were written out */
+    bool is_writing;        /* somebody writes out */
+    bool has_failed;
+};
+
+/*
+ * Takes the next part, as soon as there is a free slot for it; false if none is left, which whoever
+ * waits is told by the one before. The lock is held.
+ */
+static bool writer_parts_take(struct writer_parts_work *work, size_t *part)
+{
+    while (!work->has_failed && work->taken < work->parts->count &&
+           work->taken - work->written == work->slot_count)
+        pthread_cond_wait(&work->changed, &work->lock);
+    if (work->has_failed || work->taken == work->parts->count) {
+        pthread_cond_signal(&work->changed);
+        return false;
+    }
+    *part = work->taken++;
+    return true;
+}
+
+static struct writer_parts_slot *writer_parts_slot(struct writer_parts_work *work, size_t part)
+{
+    return &work->slots[part % work->slot_count];
+}
+
+/* Writes out what is made and comes next, unless another thread does. The lock is held. */
+static void writer_parts_write_out(struct writer_parts_work *work)
+{
+    if (work->is_writing)
+        return;
+    work->is_writing = true;
+    for (;;) {
+        struct writer_parts_slot *slot = writer_parts_slot(work, work->written);
+        if (!slot->is_made)
+            break;
+        pthread_mutex_unlock(&work->lock);
+        writer_write_memory(work->writer, slot->memory);
+        pthread_mutex_lock(&work->lock);
+        slot->is_made = false;
+        work->written++;
+        work->has_failed = writer_has_failed(work->writer);
+        pthread_cond_signal(&work->changed);
+    }
+    work->is_writing = false;
+}
+
+static void *writer_parts_run(void *argument)
+{
+    struct writer_parts_work *work = argument;
+    size_t part;
+
+    pthread_mutex_lock(&work->lock);
+    while (writer_parts_take(work, &part)) {
+        struct writer_parts_slot *slot = writer_parts_slot(work, part);
+        pthread_mutex_unlock(&work->lock);
+        work->parts->write(work->parts->context, part, slot->memory);
+        pthread_mutex_lock(&work->lock);
+        slot->is_made = true;
+        writer_parts_write_out(work);
+    }
+    pthread_mutex_unlock(&work->lock);
+    return NULL;
+}
+
+/* Lets the caller and threads - 1 others work, or as many as can be started. */
+static void writer_parts_run_all(struct writer_parts_work *work, unsigned threads)
+{
+    pthread_t others[WRITER_PARTS_THREADS_MAX - 1];
+    unsigned started = 0;
+
+    pthread_mutex_init(&work->lock, NULL);
+    pthread_cond_init(&work->changed, NULL);
+    while (started + 1 < threads &&
+           pthread_create(&others[started], NULL, writer_parts_run, work) == 0)
+        started++;
+    writer_parts_run(work);
+    while (started > 0)
+        pthread_join(others[--started], NULL);
+    pthread_cond_destroy(&work->changed);
+    pthread_mutex_destroy(&work->lock);
+}
+
+bool writer_parts_write(struct writer *writer, const struct writer_parts *parts, unsigned threads)
+{
+    struct writer_parts_work work = {.parts = parts, .writer = writer};
+
+    if (threads > WRITER_PARTS_THREADS_MAX)
+        threads = WRITER_PARTS_THREADS_MAX;
+    for (; work.slot_count < (size_t)WRITER_PARTS_PER_THREAD * threads; work.slot_count++) {
+        struct writer *memory = writer_create_memory(parts->part_bytes);
+        if (!memory)
+            break;
+        work.slots[work.slot_count].memory = memory;
+    }
+    if (work.slot_count == 0)
+        return false;
+    writer_parts_run_all(&work, threads);
+    while (work.slot_count > 0)
+        writer_discard(work.slots[--work.slot_count].memory);
+    return true;
+}

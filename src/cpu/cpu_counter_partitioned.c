@@ -1,0 +1,219 @@
+/*
+ * Partitioned counting, for tables that no cache holds. Incrementing counters all over such a table
+ * misses every cache with every value. Instead, each bin number goes to a stage of its region
+ * (histogram.h) as a 16-bit residual, and a full stage is counted into the shared table at once,
+ * while the region stays in the L2. The memory is the same however many bins there are, and there
+ * is one table, however many threads. This is the radix partitioning of database joins (Manegold,
+ * Boncz, Kersten, "Optimizing main-memory join on modern hardware", TKDE 2002), without its order.
+ *
+ * Where values are skewed, many threads want the same regions at once. A thread that finds a region
+ * taken by another counts it from then on in a private copy, a *hot region*, and adds that up later
+ * (5M bins, 16 threads: 2.7 GB/s become 14 for Zipf, 3.9 become 21 for equal values).
+ */
+#include "config.h"
+
+#include "base/memory.h"
+#include "cpu/cpu_counter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * All stages of a thread together, and one stage at the most. Large stages spread the cost of
+ * fetching a region over more values: with 5M bins, 8 MiB reach 240 and 16 MiB 306 million values a
+ * second and core on two cores.
+ */
+#define CPU_COUNTER_STAGES_BYTES    ((size_t)20 << 20)
+#define CPU_COUNTER_STAGE_BYTES_MAX ((size_t)128 << 10)
+#define CPU_COUNTER_LINE            64
+
+/* Private copies of regions that a thread has; each is 64 KiB, so that they stay in the L2. */
+#define CPU_COUNTER_HOT_REGIONS 4
+
+struct cpu_counter_hot {
+    uint32_t *counts; /* [HISTOGRAM_REGION_BINS], NULL: not in use yet */
+    size_t region;
+    uint32_t counted; /* increments in it */
+};
+
+struct cpu_counter_stage {
+    uint16_t *next; /* where the next residual goes */
+    uint16_t *end;
+};
+
+struct cpu_counter_partitioned {
+    struct histogram *histogram;
+    struct cpu_counter_stage *stages; /* [regions] */
+    uint16_t *residuals;              /* [regions][stage_length] */
+    size_t bytes;                     /* that they have room for */
+    size_t regions;
+    size_t stage_length;
+    struct cpu_counter_hot hot[CPU_COUNTER_HOT_REGIONS];
+    unsigned coldest; /* the hot region to be given up next */
+};
+
+/*
+ * The bytes of a stage: whole cache lines, and an odd number of them, for stages at a power of two
+ * from each other would all want the same few places of the cache.
+ */
+static size_t cpu_counter_stage_bytes(size_t regions)
+{
+    size_t bytes = CPU_COUNTER_STAGES_BYTES / regions;
+    if (bytes > CPU_COUNTER_STAGE_BYTES_MAX)
+        bytes = CPU_COUNTER_STAGE_BYTES_MAX;
+    return (bytes / CPU_COUNTER_LINE | 1) * CPU_COUNTER_LINE;
+}
+
+static void cpu_counter_partitioned_close(void *state)
+{
+    struct cpu_counter_partitioned *self = state;
+    if (!self)
+        return;
+    memory_unmap(self->residuals, self->bytes);
+    free(self->stages);
+    for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++)
+        free(self->hot[i].counts);
+    free(self);
+}
+
+/* Maps residuals of so many bytes, unless there is room for them. False if there is no memory. */
+static bool cpu_counter_partitioned_map(struct cpu_counter_partitioned *self, size_t bytes)
+{
+    if (bytes <= self->bytes)
+        return true;
+    memory_unmap(self->residuals, self->bytes);
+    self->bytes = bytes > CPU_COUNTER_STAGES_BYTES ? bytes : CPU_COUNTER_STAGES_BYTES;
+    self->residuals = memory_map(self->bytes);
+    if (!self->residuals)
+        self->bytes = 0;
+    return self->residuals;
+}
+
+static enum status cpu_counter_partitioned_move(void *state, struct histogram *histogram,
+                                                struct failure *failure)
+{
+    struct cpu_counter_partitioned *self = state;
+
+    self->histogram = histogram;
+    self->regions = (histogram->entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
+    self->stage_length = cpu_counter_stage_bytes(self->regions) / sizeof *self->residuals;
+    free(self->stages);
+    self->stages = malloc(self->regions * sizeof *self->stages);
+    if (!self->stages || !cpu_counter_partitioned_map(self, self->regions * self->stage_length *
+                                                                sizeof *self->residuals))
+        return status_fail(failure, STATUS_DATA, "no memory for the stages of a CPU thread");
+    for (size_t region = 0; region < self->regions; region++) {
+        uint16_t *first = self->residuals + region * self->stage_length;
+        self->stages[region] =
+            (struct cpu_counter_stage){.next = first, .end = first + self->stage_length};
+    }
+    return STATUS_OK;
+}
+
+static enum status cpu_counter_partitioned_open(struct histogram *histogram, void **state,
+                                                struct failure *failure)
+{
+    *state = calloc(1, sizeof(struct cpu_counter_partitioned));
+    if (!*state)
+        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
+    return cpu_counter_partitioned_move(*state, histogram, failure);
+}
+
+/* Adds a hot region to the histogram and empties it. */
+static void cpu_counter_hot_flush(struct cpu_counter_partitioned *self, struct cpu_counter_hot *hot)
+{
+    if (hot->counted == 0)
+        return;
+    histogram_add_region(self->histogram, hot->region, hot->counts, hot->counted);
+    memset(hot->counts, 0, HISTOGRAM_REGION_BINS * sizeof *hot->counts);
+    hot->counted = 0;
+}
+
+/* The private copy of a region; NULL if the thread has none. */
+static struct cpu_counter_hot *cpu_counter_hot_find(struct cpu_counter_partitioned *self,
+                                                    size_t region)
+{
+    for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++) {
+        if (self->hot[i].counts && self->hot[i].region == region)
+            return &self->hot[i];
+    }
+    return NULL;
+}
+
+/* Gives a region the place of the one that has had its for longest; NULL if there is no memory. */
+static struct cpu_counter_hot *cpu_counter_hot_take(struct cpu_counter_partitioned *self,
+                                                    size_t region)
+{
+    struct cpu_counter_hot *hot = &self->hot[self->coldest];
+
+    if (!hot->counts)
+        hot->counts = calloc(HISTOGRAM_REGION_BINS, sizeof *hot->counts);
+    if (!hot->counts)
+        return NULL;
+    self->coldest = (self->coldest + 1) % CPU_COUNTER_HOT_REGIONS;
+    cpu_counter_hot_flush(self, hot);
+    hot->region = region;
+    return hot;
+}
+
+/* Counts residuals of a region where it can be done without waiting for another thread. */
+static void cpu_counter_add(struct cpu_counter_partitioned *self, size_t region,
+                            const uint16_t *residuals, size_t n)
+{
+    struct cpu_counter_hot *hot = cpu_counter_hot_find(self, region);
+
+    if (!hot && histogram_try_add_residuals(self->histogram, region, residuals, n))
+        return;
+    if (!hot)
+        hot = cpu_counter_hot_take(self, region);
+    if (!hot) {
+        histogram_add_residuals(self->histogram, region, residuals, n);
+        return;
+    }
+    if (n > self->histogram->staged_limit - hot->counted)
+        cpu_counter_hot_flush(self, hot);
+    histogram_count_residuals(hot->counts, residuals, n);
+    hot->counted += (uint32_t)n;
+}
+
+/* Counts what a stage holds and empties it. */
+static void cpu_counter_stage_flush(struct cpu_counter_partitioned *self, size_t region)
+{
+    uint16_t *first = self->residuals + region * self->stage_length;
+    size_t n = (size_t)(self->stages[region].next - first);
+
+    if (n > 0)
+        cpu_counter_add(self, region, first, n);
+    self->stages[region].next = first;
+}
+
+static void cpu_counter_partitioned_count(void *state, const uint32_t *indexes, size_t n)
+{
+    struct cpu_counter_partitioned *self = state;
+    struct cpu_counter_stage *stages = self->stages;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t region = indexes[i] >> HISTOGRAM_REGION_LOG2;
+        *stages[region].next++ = (uint16_t)(indexes[i] % HISTOGRAM_REGION_BINS);
+        if (__builtin_expect(stages[region].next == stages[region].end, 0))
+            cpu_counter_stage_flush(self, region);
+    }
+}
+
+static void cpu_counter_partitioned_flush(void *state)
+{
+    struct cpu_counter_partitioned *self = state;
+
+    for (size_t region = 0; region < self->regions; region++)
+        cpu_counter_stage_flush(self, region);
+    for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++)
+        cpu_counter_hot_flush(self, &self->hot[i]);
+}
+
+const struct cpu_counter cpu_counter_partitioned = {
+    .open = cpu_counter_partitioned_open,
+    .count = cpu_counter_partitioned_count,
+    .flush = cpu_counter_partitioned_flush,
+    .move = cpu_counter_partitioned_move,
+    .close = cpu_counter_partitioned_close,
+};

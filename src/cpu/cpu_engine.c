@@ -1,0 +1,226 @@
+#include "config.h"
+
+#include "cpu/cpu_engine.h"
+
+#include "base/cpu_isa.h"
+#include "base/memory.h"
+#include "base/processors.h"
+#include "input/parse_errors.h"
+#include "operations/operation.h"
+#include "text/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * Half of a common L2. Measured on two cores with 1 MiB each, 256 bins from the page cache:
+ * 64 KiB 729, 128 KiB 865, 256 KiB 865, 512 KiB 932, 1 MiB 924 million values a second and core.
+ */
+#define CPU_ENGINE_CHUNK_BYTES ((size_t)512 << 10)
+
+/*
+ * Where the size of the input is not known it is a pipe, and one thread reads while the others
+ * count: smaller pieces are counted while they are still in the cache, and keep all at work.
+ * Seconds for 256 MiB through a pipe, two cores: 512 KiB 0.110, 256 KiB 0.104, 128 KiB 0.096, a
+ * bare reader 0.095.
+ */
+#define CPU_ENGINE_PIPE_CHUNK_BYTES ((size_t)128 << 10)
+
+static const struct cpu_operation *const cpu_operations[OPERATION_IDS] = {
+#define CPU_ENGINE_ROW(id, label) [OPERATION_##id] = &cpu_##label,
+    OPERATIONS(CPU_ENGINE_ROW)
+#undef CPU_ENGINE_ROW
+};
+
+/*
+ * Values that are parsed from text before they are counted: 32 KiB, so that they stay in L1 or near
+ * it.
+ */
+#define CPU_ENGINE_VALUES ((size_t)4096)
+
+struct cpu_session {
+    const struct job *job;
+    void *partial;
+    unsigned workers;
+    size_t chunk_bytes;
+};
+
+struct cpu_worker {
+    const struct job *job;
+    const struct cpu_operation *operation;
+    void *state;
+    struct engine_buffer buffer;
+    text_parse_function *parse; /* of text, as the next two */
+    void *values;
+    size_t values_room;
+};
+
+static bool cpu_engine_probe(unsigned device, char *description, size_t size)
+{
+    (void)device;
+    unsigned processors = processors_available();
+    snprintf(description, size, "%u processor%s, %s code", processors, processors == 1 ? "" : "s",
+             cpu_isa_names[cpu_isa_best()]);
+    return true;
+}
+
+static enum status cpu_engine_open(const struct job *job, const struct engine_options *options,
+                                   void *partial, void **session, struct failure *failure)
+{
+    struct cpu_session *made = malloc(sizeof *made);
+    if (!made)
+        return status_fail(failure, STATUS_DATA, "no memory for the CPU engine");
+
+    bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN;
+    size_t usual_bytes = is_pipe ? CPU_ENGINE_PIPE_CHUNK_BYTES : CPU_ENGINE_CHUNK_BYTES;
+    size_t chunk_bytes = options->chunk_bytes ? options->chunk_bytes : usual_bytes;
+    unsigned threads = options->threads ? options->threads : processors_available();
+    *made = (struct cpu_session){
+        .job = job,
+        .partial = partial,
+        .workers = engine_useful_workers(threads, chunk_bytes, options->input_bytes),
+        .chunk_bytes = chunk_bytes,
+    };
+    *session = made;
+    return STATUS_OK;
+}
+
+static unsigned cpu_engine_workers(const void *session)
+{
+    return ((const struct cpu_session *)session)->workers;
+}
+
+static void cpu_engine_close(void *session)
+{
+    free(session);
+}
+
+static void cpu_engine_worker_close(void *worker)
+{
+    struct cpu_worker *self = worker;
+    if (!self)
+        return;
+    self->operation->close(self->state);
+    memory_unmap(self->values, self->values_room * sizeof(uint64_t));
+    memory_unmap(self->buffer.data, self->buffer.capacity);
+    free(self);
+}
+
+/* Prepares for text. An ordered operation takes all values of a chunk at once. */
+static enum status cpu_engine_open_text(struct cpu_worker *worker, struct failure *failure)
+{
+    const struct job *job = worker->job;
+    bool is_ordered = operations[job->operation]->stop != NULL;
+
+    worker->parse = text_choose_parser(&job->text, job->element.type);
+    worker->values_room = is_ordered ? worker->buffer.capacity / 2 + 1 : CPU_ENGINE_VALUES;
+    worker->values = memory_map(worker->values_room * sizeof(uint64_t));
+    if (worker->values)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
+}
+
+static enum status cpu_engine_worker_open(void *session, void **worker, struct failure *failure)
+{
+    const struct cpu_session *owner = session;
+    struct cpu_worker *made = calloc(1, sizeof *made);
+    if (!made)
+        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
+
+    *worker = made;
+    made->job = owner->job;
+    made->operation = cpu_operations[owner->job->operation];
+    made->buffer.capacity = owner->chunk_bytes;
+    made->buffer.data = memory_map(owner->chunk_bytes);
+    if (!made->buffer.data)
+        return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
+                           owner->chunk_bytes);
+    if (made->job->is_text && cpu_engine_open_text(made, failure) != STATUS_OK)
+        return failure->status;
+    return made->operation->open(owner->job, owner->partial, &made->state, failure);
+}
+
+static enum status cpu_engine_worker_buffer(void *worker, struct engine_buffer *buffer,
+                                            struct failure *failure)
+{
+    (void)failure; /* a chunk is absorbed before the next is asked for: the buffer is free */
+    *buffer = ((struct cpu_worker *)worker)->buffer;
+    return STATUS_OK;
+}
+
+/* Absorbs values that were parsed from text; `is_cut` if a fault follows. */
+static enum status cpu_engine_absorb_values(struct cpu_worker *self, const struct chunk *text,
+                                            size_t count, bool is_cut, struct failure *failure)
+{
+    struct chunk values = *text;
+
+    values.data = self->values;
+    values.bytes = count * self->job->element.bytes;
+    values.is_cut = is_cut;
+    values.text = text;
+    parse_errors_add_values(self->job->errors, count);
+    return self->operation->absorb(self->state, &values, failure);
+}
+
+/* Parses a chunk of text and absorbs its values, a block at a time. */
+static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct chunk *text,
+                                          struct failure *failure)
+{
+    const struct job *job = self->job;
+    const size_t width = job->element.bytes;
+    enum text_event event;
+    size_t offset = 0;
+    size_t held = 0; /* values that are parsed but not absorbed */
+
+    do {
+        struct text_token token;
+        size_t count;
+        event = self->parse(&job->text, text->data, text->bytes, &offset,
+                            (char *)self->values + held * width, self->values_room - held, &count,
+                            &token);
+        held += count;
+        if (event == TEXT_INVALID &&
+            parse_errors_add_invalid(job->errors, text, &token, failure) != STATUS_OK) {
+            struct failure before; /* what is first in the stream is told */
+            if (cpu_engine_absorb_values(self, text, held, true, &before) != STATUS_OK &&
+                before.position < failure->position)
+                *failure = before;
+            return failure->status;
+        }
+        if (event == TEXT_INVALID && held < self->values_room)
+            continue;
+        bool is_cut = text->is_cut && event == TEXT_END;
+        if (cpu_engine_absorb_values(self, text, held, is_cut, failure) != STATUS_OK)
+            return failure->status;
+        held = 0;
+    } while (event != TEXT_END);
+    return STATUS_OK;
+}
+
+static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *chunk,
+                                            struct failure *failure)
+{
+    struct cpu_worker *self = worker;
+    if (self->job->is_text)
+        return cpu_engine_absorb_text(self, chunk, failure);
+    return self->operation->absorb(self->state, chunk, failure);
+}
+
+static enum status cpu_engine_worker_finish(void *worker, struct failure *failure)
+{
+    struct cpu_worker *self = worker;
+    return self->operation->finish(self->state, failure);
+}
+
+const struct engine cpu_engine = {
+    .name = "cpu",
+    .probe = cpu_engine_probe,
+    .open = cpu_engine_open,
+    .workers = cpu_engine_workers,
+    .close = cpu_engine_close,
+    .worker_open = cpu_engine_worker_open,
+    .worker_buffer = cpu_engine_worker_buffer,
+    .worker_absorb = cpu_engine_worker_absorb,
+    .worker_finish = cpu_engine_worker_finish,
+    .worker_close = cpu_engine_worker_close,
+};

@@ -1,0 +1,62 @@
+#include "config.h"
+
+#include "engine/engine.h"
+
+#include "cpu/cpu_engine.h"
+#ifdef HAVE_CUDA
+#include "cuda/cuda_engine.h"
+#endif
+
+#include <stdio.h>
+#include <string.h>
+
+#ifndef HAVE_CUDA
+static bool engine_probe_absent(unsigned device, char *description, size_t size)
+{
+    (void)device;
+    snprintf(description, size, "not in this build");
+    return false;
+}
+
+/* So that the engine is known by name, and `info` says why it cannot run. */
+static const struct engine cuda_engine = {.name = "cuda", .probe = engine_probe_absent};
+#endif
+
+const struct engine *const engines[] = {
+    &cuda_engine,
+    &cpu_engine,
+    NULL,
+};
+
+const struct engine *engine_find(const struct engine *const *table, const char *name)
+{
+    for (const struct engine *const *engine = table; *engine; engine++) {
+        if (strcmp((*engine)->name, name) == 0)
+            return *engine;
+    }
+    return NULL;
+}
+
+const struct engine *engine_last(const struct engine *const *table)
+{
+    while (table[1])
+        table++;
+    return *table;
+}
+
+void engine_write_name(char name[ENGINE_NAME_MAX], const char *engine, unsigned device)
+{
+    if (device == 0)
+        snprintf(name, ENGINE_NAME_MAX, "%.15s", engine);
+    else
+        snprintf(name, ENGINE_NAME_MAX, "%.15s:%u", engine, device);
+}
+
+unsigned engine_useful_workers(unsigned wanted, size_t chunk_bytes, uint64_t input_bytes)
+{
+    uint64_t chunks = input_bytes / chunk_bytes + (input_bytes % chunk_bytes != 0);
+
+    if (chunks >= wanted)
+        return wanted;
+    return chunks > 0 ? (unsigned)chunks : 1;
+}

@@ -1,0 +1,184 @@
+#include "config.h"
+
+#include "input/decoder_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct decoder_format *const decoder_formats[] = {&decoder_zstd, &decoder_gzip};
+
+#define DECODER_FORMATS (sizeof decoder_formats / sizeof *decoder_formats)
+
+const struct decoder_format *decoder_detect(const void *head, size_t bytes, bool *undecided)
+{
+    *undecided = false;
+    for (size_t i = 0; i < DECODER_FORMATS; i++) {
+        enum decoder_match match = decoder_formats[i]->match(head, bytes);
+        if (match == DECODER_YES)
+            return decoder_formats[i];
+        *undecided = *undecided || match == DECODER_MAYBE;
+    }
+    return NULL;
+}
+
+const char *decoder_format_name(const struct decoder_format *format)
+{
+    return format->name;
+}
+
+enum status decoder_fail(const struct decoder *decoder, const char *reason, struct failure *failure)
+{
+    return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s: %s", decoder->name,
+                       decoder->format->name, reason);
+}
+
+enum status decoder_open(struct decoder **decoder, const struct decoder_format *format,
+                         const char *name, uint64_t memory_limit, struct failure *failure)
+{
+    struct decoder *made = malloc(sizeof *made);
+
+    if (!made)
+        return status_fail(failure, STATUS_DATA, STATUS_NAME ": no memory to decode it", name);
+    *made = (struct decoder){.format = format, .name = name};
+    if (format->open(made, memory_limit, failure) != STATUS_OK) {
+        free(made);
+        return failure->status;
+    }
+    *decoder = made;
+    return STATUS_OK;
+}
+
+void decoder_close(struct decoder *decoder)
+{
+    if (!decoder)
+        return;
+    decoder->format->close(decoder);
+    free(decoder);
+}
+
+static enum status decoder_fail_start(const struct decoder *decoder, struct failure *failure)
+{
+    char reason[80];
+
+    snprintf(reason, sizeof reason, "junk where a %s or the end of the input is expected",
+             decoder->format->unit);
+    return decoder_fail(decoder, reason, failure);
+}
+
+/* Takes the NULs behind the last frame, if they are what comes here, where a frame may begin. */
+static enum status decoder_skip_padding(struct decoder *decoder, struct decoder_io *io,
+                                        struct failure *failure)
+{
+    if (!decoder->is_padded && (!decoder->format->allows_padding || io->in[io->in_used] != 0))
+        return STATUS_OK;
+    decoder->is_padded = true;
+    while (io->in_used < io->in_bytes && io->in[io->in_used] == 0)
+        io->in_used++;
+    return io->in_used < io->in_bytes ? decoder_fail_start(decoder, failure) : STATUS_OK;
+}
+
+/* Looks at input that belongs to the head of a frame, and leaves it where it is. */
+static enum status decoder_take_head(struct decoder *decoder, const struct decoder_io *io,
+                                     struct failure *failure)
+{
+    size_t bytes = io->in_bytes - io->in_used;
+    size_t room = sizeof decoder->head - decoder->head_bytes;
+
+    if (bytes > room)
+        bytes = room;
+    memcpy(decoder->head + decoder->head_bytes, io->in + io->in_used, bytes);
+    decoder->head_bytes += bytes;
+    switch (decoder->format->match(decoder->head, decoder->head_bytes)) {
+    case DECODER_NO:
+        return decoder_fail_start(decoder, failure);
+    case DECODER_MAYBE:
+        return STATUS_OK;
+    case DECODER_YES:
+        break;
+    }
+    if (decoder->format->check_head)
+        return decoder->format->check_head(decoder, failure);
+    decoder->head_is_done = true;
+    return STATUS_OK;
+}
+
+/* One step of the format, for which there is input or output pending. */
+static enum status decoder_step(struct decoder *decoder, struct decoder_io *io,
+                                struct failure *failure)
+{
+    bool ended = false;
+
+    if (decoder->head_bytes == 0 && decoder_skip_padding(decoder, io, failure) != STATUS_OK)
+        return failure->status;
+    if (decoder->is_padded)
+        return STATUS_OK;
+    if (!decoder->head_is_done && decoder_take_head(decoder, io, failure) != STATUS_OK)
+        return failure->status;
+    if (decoder->format->step(decoder, io, &ended, failure) != STATUS_OK)
+        return failure->status;
+    if (ended) {
+        decoder->head_bytes = 0;
+        decoder->head_is_done = false;
+    }
+    decoder->is_pending = decoder->head_bytes > 0 && io->out_used == io->out_bytes;
+    return STATUS_OK;
+}
+
+/* Whether there is something to do for another step. */
+static bool decoder_can_step(const struct decoder *decoder, const struct decoder_io *io)
+{
+    return io->out_used < io->out_bytes && (io->in_used < io->in_bytes || decoder->is_pending);
+}
+
+enum status decoder_run(struct decoder *decoder, const void *in, size_t in_bytes, size_t *in_used,
+                        void *out, size_t out_bytes, size_t *out_used, struct failure *failure)
+{
+    struct decoder_io io = {.in = in, .in_bytes = in_bytes, .out = out, .out_bytes = out_bytes};
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && decoder_can_step(decoder, &io))
+        status = decoder_step(decoder, &io, failure);
+    *in_used = io.in_used;
+    *out_used = io.out_used;
+    return status;
+}
+
+enum status decoder_run_frame(struct decoder *decoder, const void *in, size_t in_bytes,
+                              size_t *in_used, void *out, size_t out_bytes, size_t *out_used,
+                              struct failure *failure)
+{
+    struct decoder_io io = {.in = in, .in_bytes = in_bytes, .out = out, .out_bytes = out_bytes};
+    enum status status = STATUS_OK;
+
+    if (decoder_can_step(decoder, &io)) {
+        do
+            status = decoder_step(decoder, &io, failure);
+        while (status == STATUS_OK && !decoder_is_between(decoder) &&
+               decoder_can_step(decoder, &io));
+    }
+    *in_used = io.in_used;
+    *out_used = io.out_used;
+    return status;
+}
+
+bool decoder_is_between(const struct decoder *decoder)
+{
+    return decoder->head_bytes == 0;
+}
+
+enum status decoder_finish(struct decoder *decoder, struct failure *failure)
+{
+    char reason[80];
+
+    if (decoder_is_between(decoder))
+        return STATUS_OK;
+    snprintf(reason, sizeof reason, "unexpected end of the input within a %s",
+             decoder->format->unit);
+    return decoder_fail(decoder, reason, failure);
+}
+
+size_t decoder_frame_bytes(const struct decoder_format *format, const void *data, size_t bytes)
+{
+    return format->frame_bytes ? format->frame_bytes(data, bytes) : SIZE_MAX;
+}

@@ -1,0 +1,211 @@
+#include "config.h"
+
+#include "input/decoder_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+/* What the zstd tool allows by default; the library's own limit is the same. */
+#define DECODER_ZSTD_WINDOW_BYTES ((uint64_t)128 << 20)
+
+/* First bytes of the magic of frames, and of legacy ones from version 0.2 to 0.7; RFC 8878, 3.1. */
+#define DECODER_ZSTD_FRAME        0x28
+#define DECODER_ZSTD_LEGACY_FIRST 0x22
+#define DECODER_ZSTD_SKIPPABLE    0x50 /* and the 15 that follow */
+
+#define DECODER_ZSTD_MAGIC_BYTES    4
+#define DECODER_ZSTD_SINGLE_SEGMENT 0x20 /* in the byte that follows */
+
+struct decoder_zstd {
+    ZSTD_DCtx *context;
+    uint64_t window_limit;
+    uint64_t content_bytes; /* of the current frame, or ZSTD_CONTENTSIZE_UNKNOWN */
+    uint64_t made_bytes;    /* how many of them have been written */
+};
+
+static bool decoder_zstd_is_skippable(unsigned char first)
+{
+    return (first & 0xf0) == DECODER_ZSTD_SKIPPABLE;
+}
+
+static bool decoder_zstd_is_legacy(unsigned char first)
+{
+    return first >= DECODER_ZSTD_LEGACY_FIRST && first < DECODER_ZSTD_FRAME;
+}
+
+/* Legacy frames match, to be refused by name. */
+static enum decoder_match decoder_zstd_match(const unsigned char *head, size_t bytes)
+{
+    /* What follows the first byte, of frames and of skippable ones. */
+    static const unsigned char rest[2][DECODER_ZSTD_MAGIC_BYTES - 1] = {{0xb5, 0x2f, 0xfd},
+                                                                        {0x2a, 0x4d, 0x18}};
+
+    if (bytes == 0)
+        return DECODER_MAYBE;
+    bool skips = decoder_zstd_is_skippable(head[0]);
+    if (!skips && head[0] != DECODER_ZSTD_FRAME && !decoder_zstd_is_legacy(head[0]))
+        return DECODER_NO;
+    for (size_t i = 1; i < bytes && i < DECODER_ZSTD_MAGIC_BYTES; i++) {
+        if (head[i] != rest[skips][i - 1])
+            return DECODER_NO;
+    }
+    return bytes < DECODER_ZSTD_MAGIC_BYTES ? DECODER_MAYBE : DECODER_YES;
+}
+
+static enum status decoder_zstd_open(struct decoder *decoder, uint64_t memory_limit,
+                                     struct failure *failure)
+{
+    struct decoder_zstd *zstd = malloc(sizeof *zstd);
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+
+    if (!zstd || !context) {
+        ZSTD_freeDCtx(context);
+        free(zstd);
+        return decoder_fail(decoder, "no memory to decode it", failure);
+    }
+    /* The library takes a power of two alone, so that the limit is our own to check. */
+    ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax,
+                           ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
+    *zstd = (struct decoder_zstd){
+        .context = context,
+        .window_limit = memory_limit > 0 ? memory_limit : DECODER_ZSTD_WINDOW_BYTES,
+    };
+    decoder->state = zstd;
+    return STATUS_OK;
+}
+
+static void decoder_zstd_close(struct decoder *decoder)
+{
+    struct decoder_zstd *zstd = decoder->state;
+    ZSTD_freeDCtx(zstd->context);
+    free(zstd);
+}
+
+/* How long the header of a frame is (RFC 8878, 3.1.1.1), by its fifth byte. */
+static size_t decoder_zstd_header_bytes(unsigned char descriptor)
+{
+    static const size_t dictionary_bytes[] = {0, 1, 2, 4};
+    static const size_t content_bytes[] = {0, 2, 4, 8};
+    bool is_single_segment = descriptor & DECODER_ZSTD_SINGLE_SEGMENT;
+    size_t content = content_bytes[descriptor >> 6];
+
+    if (is_single_segment && content == 0)
+        content = 1;
+    return DECODER_ZSTD_MAGIC_BYTES + (is_single_segment ? 1u : 2u) +
+           dictionary_bytes[descriptor & 3] + content;
+}
+
+/* The window that a frame needs, from its header; a single segment is its own window. */
+static uint64_t decoder_zstd_window_bytes(const unsigned char *head, uint64_t content_bytes)
+{
+    if (head[4] & DECODER_ZSTD_SINGLE_SEGMENT)
+        return content_bytes;
+    uint64_t base = (uint64_t)1 << (10 + (head[5] >> 3));
+    return base + base / 8 * (head[5] & 7);
+}
+
+/* Checks the header of a frame, which is complete. */
+static enum status decoder_zstd_check_header(struct decoder *decoder, struct failure *failure)
+{
+    struct decoder_zstd *zstd = decoder->state;
+    uint64_t content = ZSTD_getFrameContentSize(decoder->head, decoder->head_bytes);
+
+    if (content == ZSTD_CONTENTSIZE_ERROR)
+        return STATUS_OK; /* the library will say what is wrong with it */
+    zstd->content_bytes = content;
+    uint64_t window = decoder_zstd_window_bytes(decoder->head, content);
+    if (window <= zstd->window_limit)
+        return STATUS_OK;
+
+    char reason[128];
+    snprintf(reason, sizeof reason,
+             "a frame needs a window of %" PRIu64 " bytes, the limit is %" PRIu64
+             ": --memory raises it",
+             window, zstd->window_limit);
+    return decoder_fail(decoder, reason, failure);
+}
+
+static enum status decoder_zstd_check_head(struct decoder *decoder, struct failure *failure)
+{
+    struct decoder_zstd *zstd = decoder->state;
+    unsigned char first = decoder->head[0];
+
+    zstd->content_bytes = ZSTD_CONTENTSIZE_UNKNOWN;
+    zstd->made_bytes = 0;
+    if (decoder_zstd_is_skippable(first)) {
+        decoder->head_is_done = true;
+        return STATUS_OK;
+    }
+    if (decoder_zstd_is_legacy(first))
+        return decoder_fail(decoder,
+                            "a frame of the format before zstd 0.8, which is not supported",
+                            failure);
+    decoder->head_is_done =
+        decoder->head_bytes > DECODER_ZSTD_MAGIC_BYTES &&
+        decoder->head_bytes >= decoder_zstd_header_bytes(decoder->head[DECODER_ZSTD_MAGIC_BYTES]);
+    return decoder->head_is_done ? decoder_zstd_check_header(decoder, failure) : STATUS_OK;
+}
+
+static enum status decoder_zstd_fail(const struct decoder *decoder, size_t result,
+                                     struct failure *failure)
+{
+    if (ZSTD_getErrorCode(result) == ZSTD_error_dictionary_wrong)
+        return decoder_fail(decoder, "a frame needs a dictionary, which is not supported", failure);
+    return decoder_fail(decoder, ZSTD_getErrorName(result), failure);
+}
+
+static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
+                                     struct failure *failure)
+{
+    struct decoder_zstd *zstd = decoder->state;
+
+    if (!decoder->head_is_done && decoder_zstd_is_legacy(decoder->head[0])) {
+        io->in_used = io->in_bytes; /* the library would refuse it before its magic is complete */
+        return STATUS_OK;
+    }
+    ZSTD_inBuffer in = {.src = io->in, .size = io->in_bytes, .pos = io->in_used};
+    ZSTD_outBuffer out = {.dst = io->out, .size = io->out_bytes, .pos = io->out_used};
+    size_t result = ZSTD_decompressStream(zstd->context, &out, &in);
+
+    zstd->made_bytes += out.pos - io->out_used;
+    io->in_used = in.pos;
+    io->out_used = out.pos;
+    if (ZSTD_isError(result))
+        return decoder_zstd_fail(decoder, result, failure);
+    *ended = result == 0;
+    /* The library's own check leaves out frames that end with an empty block (1.5.4). */
+    if (*ended && zstd->content_bytes != ZSTD_CONTENTSIZE_UNKNOWN &&
+        zstd->content_bytes != zstd->made_bytes)
+        return decoder_fail(decoder, "a frame has not as many bytes as its header says", failure);
+    return STATUS_OK;
+}
+
+static size_t decoder_zstd_frame_bytes(const unsigned char *data, size_t bytes)
+{
+    switch (decoder_zstd_match(data, bytes)) {
+    case DECODER_NO:
+        return SIZE_MAX;
+    case DECODER_MAYBE:
+        return 0;
+    case DECODER_YES:
+        break;
+    }
+    size_t result = ZSTD_findFrameCompressedSize(data, bytes);
+    if (!ZSTD_isError(result))
+        return result;
+    return ZSTD_getErrorCode(result) == ZSTD_error_srcSize_wrong ? 0 : SIZE_MAX;
+}
+
+const struct decoder_format decoder_zstd = {
+    .name = "zstd",
+    .unit = "frame",
+    .match = decoder_zstd_match,
+    .open = decoder_zstd_open,
+    .check_head = decoder_zstd_check_head,
+    .step = decoder_zstd_step,
+    .close = decoder_zstd_close,
+    .frame_bytes = decoder_zstd_frame_bytes,
+};

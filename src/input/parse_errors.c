@@ -1,0 +1,201 @@
+#include "config.h"
+
+#include "input/parse_errors.h"
+
+#include "input/source.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PARSE_ERRORS_REPORTED    10
+#define PARSE_ERRORS_TOKEN_BYTES 40 /* of a token that are shown */
+
+/* An invalid token, as it is reported. */
+struct parse_errors_invalid {
+    uint64_t position; /* in the stream */
+    const char *name;
+    uint64_t line; /* lines before it, as in struct chunk, as the next two */
+    uint64_t offset;
+    uint64_t start;
+    int bytes; /* shown */
+    bool is_long;
+    char token[PARSE_ERRORS_TOKEN_BYTES];
+};
+
+struct parse_errors {
+    enum invalid_policy policy;
+    atomic_uint_least64_t values;
+
+    pthread_mutex_t lock; /* guards what follows */
+    uint64_t invalid;
+    size_t first_count;
+    struct parse_errors_invalid first[PARSE_ERRORS_REPORTED]; /* of the stream, in its order */
+};
+
+enum status parse_errors_create(struct parse_errors **errors, enum invalid_policy policy,
+                                struct failure *failure)
+{
+    struct parse_errors *made = calloc(1, sizeof *made);
+    if (!made)
+        return status_fail(failure, STATUS_DATA, "no memory for reading text");
+
+    made->policy = policy;
+    pthread_mutex_init(&made->lock, NULL);
+    *errors = made;
+    return STATUS_OK;
+}
+
+void parse_errors_destroy(struct parse_errors *errors)
+{
+    if (!errors)
+        return;
+    pthread_mutex_destroy(&errors->lock);
+    free(errors);
+}
+
+void parse_errors_add_values(struct parse_errors *errors, uint64_t values)
+{
+    atomic_fetch_add_explicit(&errors->values, values, memory_order_relaxed);
+}
+
+uint64_t parse_errors_values(const struct parse_errors *errors)
+{
+    return atomic_load_explicit(&errors->values, memory_order_relaxed);
+}
+
+/* The newlines of a regular file between two offsets; 0 if it cannot be read again. */
+static uint64_t parse_errors_count_lines(const char *name, uint64_t start, uint64_t end)
+{
+    int fd = name == source_stdin_name ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    uint64_t lines = fd >= 0 ? source_count_lines(fd, start, end) : 0;
+
+    if (fd > STDIN_FILENO)
+        close(fd);
+    return lines;
+}
+
+static struct parse_errors_invalid parse_errors_describe(const struct chunk *chunk,
+                                                         const struct text_token *token)
+{
+    size_t shown =
+        token->bytes < PARSE_ERRORS_TOKEN_BYTES ? token->bytes : PARSE_ERRORS_TOKEN_BYTES;
+    struct parse_errors_invalid invalid = {
+        .position = chunk->position + token->offset,
+        .name = chunk->name,
+        .line = chunk->line + text_count_lines(chunk->data, token->offset),
+        .offset = chunk->offset,
+        .start = chunk->start,
+        .bytes = (int)shown,
+        .is_long = token->bytes > shown,
+    };
+
+    memcpy(invalid.token, (const char *)chunk->data + token->offset, shown);
+    for (size_t i = 0; i < shown; i++) {
+        if (invalid.token[i] == '\0')
+            invalid.token[i] = '?'; /* as other control characters are shown, and does not end it */
+    }
+    return invalid;
+}
+
+static uint64_t parse_errors_line(const struct parse_errors_invalid *invalid)
+{
+    uint64_t before = 0;
+    if (invalid->offset > invalid->start)
+        before = parse_errors_count_lines(invalid->name, invalid->start, invalid->offset);
+    return before + invalid->line + 1;
+}
+
+uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset)
+{
+    struct parse_errors_invalid place =
+        parse_errors_describe(chunk, &(struct text_token){.offset = offset});
+    return parse_errors_line(&place);
+}
+
+/*
+ * Whether an invalid token is one of the first so far: at most so many of a chunk are. To describe
+ * every one would take the square of the chunk's length, if it has nothing else. The lock is held.
+ */
+static bool parse_errors_is_first(const struct parse_errors *errors, uint64_t position)
+{
+    return errors->first_count < PARSE_ERRORS_REPORTED ||
+           position < errors->first[PARSE_ERRORS_REPORTED - 1].position;
+}
+
+/* Keeps one of the first. The lock is held. */
+static void parse_errors_keep(struct parse_errors *errors,
+                              const struct parse_errors_invalid *invalid)
+{
+    size_t place = errors->first_count;
+
+    while (place > 0 && errors->first[place - 1].position > invalid->position)
+        place--;
+    errors->first_count += errors->first_count < PARSE_ERRORS_REPORTED;
+    memmove(errors->first + place + 1, errors->first + place,
+            (errors->first_count - place - 1) * sizeof *invalid);
+    errors->first[place] = *invalid;
+}
+
+enum status parse_errors_add_invalid(struct parse_errors *errors, const struct chunk *chunk,
+                                     const struct text_token *token, struct failure *failure)
+{
+    if (errors->policy == INVALID_IGNORE)
+        return STATUS_OK;
+
+    if (errors->policy == INVALID_ABORT) {
+        struct parse_errors_invalid invalid = parse_errors_describe(chunk, token);
+        return status_fail_at(failure, invalid.position, STATUS_DATA,
+                              STATUS_NAME ":%llu: invalid integer '%.*s%s'", invalid.name,
+                              (unsigned long long)parse_errors_line(&invalid), invalid.bytes,
+                              invalid.token, invalid.is_long ? "..." : "");
+    }
+    pthread_mutex_lock(&errors->lock);
+    errors->invalid++;
+    if (parse_errors_is_first(errors, chunk->position + token->offset)) {
+        struct parse_errors_invalid invalid = parse_errors_describe(chunk, token);
+        parse_errors_keep(errors, &invalid);
+    }
+    pthread_mutex_unlock(&errors->lock);
+    return STATUS_OK;
+}
+
+enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct job *job,
+                                    const struct chunk *chunk, struct failure *failure)
+{
+    uint64_t values[256];
+    text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
+    enum text_event event;
+    size_t offset = 0;
+
+    do {
+        size_t count;
+        struct text_token token;
+        event = parse(&job->text, chunk->data, chunk->bytes, &offset, values, 256, &count, &token);
+        if (event == TEXT_INVALID &&
+            parse_errors_add_invalid(errors, chunk, &token, failure) != STATUS_OK)
+            return failure->status;
+    } while (event != TEXT_END);
+    return STATUS_OK;
+}
+
+enum status parse_errors_report(const struct parse_errors *errors, struct failure *failure)
+{
+    unsigned long long more = errors->invalid - errors->first_count;
+
+    for (size_t i = 0; i < errors->first_count; i++) {
+        const struct parse_errors_invalid *invalid = &errors->first[i];
+        status_print(STATUS_NAME ":%llu: invalid integer '%.*s%s'", invalid->name,
+                     (unsigned long long)parse_errors_line(invalid), invalid->bytes, invalid->token,
+                     invalid->is_long ? "..." : "");
+    }
+    if (more > 0)
+        status_print("%llu more invalid integers", more);
+    if (errors->invalid == 0 || errors->policy != INVALID_FAIL)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, "%llu invalid integer%s in the input",
+                       (unsigned long long)errors->invalid, errors->invalid == 1 ? "" : "s");
+}

@@ -1,0 +1,131 @@
+/*
+ * The input: any number of files, pipes and terminals as one stream of bytes, pulled in chunks by
+ * any number of threads at once.
+ *
+ * A regular file is claimed range by range under a lock, and each puller then reads its range
+ * itself, in parallel with the others. Everything else is read under the lock, straight into the
+ * puller's buffer. Either way chunks hold whole elements: the start of an element that is cut off
+ * by the end of a buffer opens the next chunk, also across files.
+ */
+#ifndef GPUHIST_SOURCE_H
+#define GPUHIST_SOURCE_H
+
+#include "base/status.h"
+#include "job/job.h"
+#include "text/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct source;
+
+/* The least capacity of buffers for text. */
+#define SOURCE_TEXT_CAPACITY_MIN ((size_t)4096)
+
+/* What source_size returns where the size cannot be known before the end. */
+#define SOURCE_SIZE_UNKNOWN UINT64_MAX
+
+/*
+ * How messages say standard input: a chunk of it has this very pointer for its name, and one of a
+ * file that is called so has another.
+ */
+extern const char source_stdin_name[];
+
+/* What chunks are made of. */
+struct source_format {
+    size_t element_bytes;   /* of binary input: 1 to 8 */
+    bool is_text;           /* chunks of text are of one file, and cut behind ends of lines, or */
+    struct text_rules text; /* behind any white space if that is allowed (text_is_of_tokens) */
+    uint64_t header_lines;  /* of each file, skipped */
+};
+
+/*
+ * Opens the stream of names[0..count), "-" being standard input, for elements of element_bytes
+ * (1 to 8). The names must live as long as the source. Every file is looked at now and opened when
+ * its turn comes: fails with STATUS_DATA if one is missing, unreadable or a directory. The caller
+ * closes it.
+ */
+enum status source_open(struct source **source, char *const *names, size_t count,
+                        size_t element_bytes, struct failure *failure);
+
+/*
+ * The next three are to be called before the first pull, if at all.
+ *
+ * Decodes files that are compressed, told by their first bytes; memory_limit as in decoder_open.
+ */
+void source_decode(struct source *source, uint64_t memory_limit);
+
+/*
+ * Looks at the first block of the first file that has any bytes, and says whether it is text
+ * (text_is_text); an empty stream is. Waits for it, but for no more than there is at once. Fails
+ * with STATUS_DATA if not a byte of a file can be read or decoded, and if it is text in another
+ * encoding (text_find_encoding).
+ */
+enum status source_look(struct source *source, bool *is_text, struct failure *failure);
+
+/* Sets what chunks are made of, if it is not binary elements as given to source_open. */
+void source_set_format(struct source *source, const struct source_format *format);
+
+/*
+ * Closes *source, no pull being under way, and opens in its place the same stream, from where it
+ * began and set up likewise. Fails with STATUS_DATA if not all of it are regular files, or one of
+ * them is another one now, or has another size or time of change; *source is then closed and NULL,
+ * or as it was.
+ */
+enum status source_repeat(struct source **source, struct failure *failure);
+
+/* No pull may be under way. NULL is allowed. */
+void source_close(struct source *source);
+
+/*
+ * Waits until one puller more is wanted, and returns whether it is: false if the input ended
+ * before. To be called once by every thread that is going to pull. The first is wanted at once, as
+ * are all where ranges of a file can be read in parallel. From a pipe, each further one is wanted
+ * when those that pull have been busy with what they had while the writer waited: as few as keep up
+ * are quickest, since each change of the reader moves the pipe to another core. Of compressed input
+ * they also are when there are frames that nobody decodes. Thread-safe.
+ */
+bool source_join(struct source *source);
+
+/* Tells that one that has joined does not pull any more, though it could: another may join in its
+ * place. Thread-safe. */
+void source_leave(struct source *source);
+
+/*
+ * Fills `buffer` with the next chunk, `capacity` bytes at the most: at least one element, or
+ * SOURCE_TEXT_CAPACITY_MIN of text; pullers may differ in it. Returns when the buffer is full, or
+ * when there is something and no more just now, or not enough for a while; waits while there is
+ * nothing. At the end, or once source_stop was called, chunk->bytes is
+ * 0. The data stays the caller's own.
+ *
+ * Fails with STATUS_DATA on an I/O error, a file that shrinks, and bytes left over at the end that
+ * make no element. The chunk then is what precedes the fault, maybe nothing, with is_cut set; the
+ * source is stopped. Thread-safe.
+ */
+enum status source_pull(struct source *source, void *buffer, size_t capacity, struct chunk *chunk,
+                        struct failure *failure);
+
+/*
+ * As source_pull, but where that would wait, for input or for another puller, does nothing and sets
+ * *pulled to false.
+ */
+enum status source_try_pull(struct source *source, void *buffer, size_t capacity,
+                            struct chunk *chunk, bool *pulled, struct failure *failure);
+
+/*
+ * The newlines of a regular file between two offsets, those that can be read; where reading goes on
+ * does not change. Thread-safe.
+ */
+uint64_t source_count_lines(int fd, uint64_t start, uint64_t end);
+
+/* Makes every pull under way or to come see the end of the input. Thread-safe. */
+void source_stop(struct source *source);
+
+/* The bytes that the whole stream has, if it consists of regular files, else unknown. */
+uint64_t source_size(const struct source *source);
+
+/* How many bytes have been pulled so far. Not thread-safe: call it when the workers have ended. */
+uint64_t source_position(const struct source *source);
+
+#endif

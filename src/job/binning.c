@@ -1,0 +1,372 @@
+#include "config.h"
+
+#include "job/binning.h"
+
+#include "base/decimal.h"
+
+#include <stdlib.h>
+
+/* The most bins that the estimate of binning.h is good for. */
+#define BINNING_ESTIMATED_MAX ((uint64_t)1 << 28)
+
+/* So that the bins of the buckets, 4 bytes each, stay in the L2 of a core. */
+#define BINNING_BUCKETS_MAX (128u << 10)
+
+/* The integers that bins for elements of the type are made of. */
+static __int128 binning_min(const struct element *element)
+{
+    return element->type == ELEMENT_U64 ? 0 : -((__int128)1 << 63);
+}
+
+static __int128 binning_limit(const struct element *element)
+{
+    return (__int128)1 << (element->type == ELEMENT_U64 ? 64 : 63);
+}
+
+/* Whether keys and range fit one window of 2^32 values, so that 32-bit differences are exact. */
+static bool binning_is_narrow(const struct element *element, __int128 low, __int128 high)
+{
+    const __int128 half = (__int128)1 << 31;
+
+    if (element->bytes > 4 || (element->type == ELEMENT_U32 && low < 0))
+        return false;
+    if (element->type == ELEMENT_U32)
+        return high <= 2 * half;
+    return low >= -half && high <= half;
+}
+
+static enum binning_form binning_choose_form(bool narrow, __int128 numerator, __int128 divisor,
+                                             uint64_t bins)
+{
+    if (numerator == divisor)
+        return narrow ? BINNING_UNIT32 : BINNING_UNIT64;
+    if (narrow && divisor <= (__int128)1 << 31)
+        return BINNING_SCALED32;
+    return bins <= BINNING_ESTIMATED_MAX ? BINNING_SCALED64 : BINNING_SCALED128;
+}
+
+static __int128 binning_common_divisor(__int128 a, __int128 b)
+{
+    while (b != 0) {
+        __int128 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What is not of the form: the range and how keys compare. */
+static void binning_set_range(struct binning *binning, const struct element *element,
+                              enum binning_form form, __int128 low, __int128 high, uint64_t bins)
+{
+    bool is_32 = form == BINNING_UNIT32 || form == BINNING_SCALED32;
+    bool is_signed = element->type != ELEMENT_U64;
+    bool is_biased = is_32 ? element->type != ELEMENT_U32 : is_signed;
+
+    *binning = (struct binning){
+        .form = form,
+        .is_signed = is_signed,
+        .bins = (uint32_t)bins,
+        .low = (uint64_t)low,
+        .last = (uint64_t)(high - low - 1),
+        .bias = !is_biased ? 0
+                : is_32    ? (uint64_t)1 << 31
+                           : (uint64_t)1 << 63,
+    };
+}
+
+/* Sets how a product of 32 bits each way estimates bins. */
+static void binning_set_estimate(struct binning *binning)
+{
+    unsigned __int128 divisor = binning_divisor(binning);
+    unsigned __int128 multiplier = 0;
+    uint32_t digits = binning_digits2(binning->last);
+    uint32_t power = 0; /* s + f */
+
+    binning->shift = digits > 32 ? digits - 32 : 0;
+    for (; multiplier >> 31 == 0; power++)
+        multiplier = ((unsigned __int128)binning->numerator << (power + 1)) / divisor;
+    binning->multiplier = (uint64_t)multiplier;
+    binning->fraction = power - binning->shift;
+}
+
+/* Makes the binning floor((v - low) * numerator / divisor). */
+static void binning_set_scaled(struct binning *binning, const struct element *element, __int128 low,
+                               __int128 high, uint64_t bins, __int128 numerator, __int128 divisor)
+{
+    __int128 common = binning_common_divisor(numerator, divisor);
+    __int128 n = numerator / common;
+    __int128 d = divisor / common;
+    enum binning_form form = binning_choose_form(binning_is_narrow(element, low, high), n, d, bins);
+    unsigned __int128 scaled = (unsigned __int128)n << (form == BINNING_SCALED32 ? 32 : 64);
+
+    binning_set_range(binning, element, form, low, high, bins);
+    binning->numerator = (uint32_t)n;
+    binning->divisor = (uint64_t)d;
+    binning->multiplier = (uint64_t)(scaled / (unsigned __int128)d);
+    if (form == BINNING_SCALED64)
+        binning_set_estimate(binning);
+}
+
+/* What they are called. */
+static const char *binning_integers(const struct element *element)
+{
+    return element->type == ELEMENT_U64 ? "type u64" : "64-bit signed integers";
+}
+
+/* Whether they have the range, so that it is worth talking about its bins. */
+static enum status binning_check_range(const struct element *element, __int128 low, __int128 high,
+                                       struct failure *failure)
+{
+    if (low >= high)
+        return status_fail(failure, STATUS_USAGE, "--range LO:HI is empty: LO must be below HI");
+    if (low < binning_min(element) || high > binning_limit(element))
+        return status_fail(failure, STATUS_USAGE, "--range exceeds the values of %s",
+                           binning_integers(element));
+    return STATUS_OK;
+}
+
+enum status binning_init(struct binning *binning, const struct element *element, __int128 low,
+                         __int128 high, uint64_t bins, struct failure *failure)
+{
+    if (bins == 0)
+        return status_fail(failure, STATUS_USAGE, "--bins must be at least 1");
+    if (bins > BINNING_BINS_MAX)
+        return status_fail(failure, STATUS_USAGE, "--bins is too large: at most %u",
+                           (unsigned)BINNING_BINS_MAX);
+    if (binning_check_range(element, low, high, failure) != STATUS_OK)
+        return failure->status;
+    if ((__int128)bins > high - low)
+        return status_fail(failure, STATUS_USAGE,
+                           "--bins %llu is more than the %llu integers of --range",
+                           (unsigned long long)bins, (unsigned long long)(high - low));
+    binning_set_scaled(binning, element, low, high, bins, (__int128)bins, high - low);
+    return STATUS_OK;
+}
+
+enum status binning_init_width(struct binning *binning, const struct element *element, __int128 low,
+                               __int128 high, uint64_t width, struct failure *failure)
+{
+    if (width == 0)
+        return status_fail(failure, STATUS_USAGE, "--width must be at least 1");
+    if (binning_check_range(element, low, high, failure) != STATUS_OK)
+        return failure->status;
+
+    if (width > high - low) /* then it is that wide */
+        width = (uint64_t)(high - low);
+    __int128 bins = (high - low + width - 1) / width;
+    if (bins > BINNING_BINS_MAX)
+        return status_fail(failure, STATUS_USAGE, "--width %llu makes too many bins: at most %u",
+                           (unsigned long long)width, (unsigned)BINNING_BINS_MAX);
+    binning_set_scaled(binning, element, low, high, (uint64_t)bins, 1, width);
+    return STATUS_OK;
+}
+
+uint64_t binning_round_width(__int128 low, __int128 high)
+{
+    static const unsigned factors[] = {1, 2, 5};
+
+    for (__int128 power = 1;; power *= 10) {
+        for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+            __int128 width = power * factors[i];
+            if (binning_floor(high - 1, width) - binning_floor(low, width) < BINNING_ROUND_BINS)
+                return (uint64_t)width;
+        }
+    }
+}
+
+void binning_init_window(struct binning *binning, const struct element *element, __int128 low,
+                         uint32_t bins, uint64_t width)
+{
+    __int128 limit = binning_limit(element);
+    __int128 high = low + bins;
+    bool is_narrow = element->bytes <= 4 && width <= UINT32_MAX;
+
+    if (width == 1) { /* the key of a value outside 64 bits may be that of one inside */
+        binning_set_scaled(binning, element, low, high < limit ? high : limit, bins, 1, 1);
+        return;
+    }
+    *binning = (struct binning){
+        .form = is_narrow ? BINNING_MULTIPLES32 : BINNING_MULTIPLES64,
+        .is_signed = element->is_signed,
+        .bins = bins,
+        .low = (uint64_t)(low / (__int128)width),
+        .divisor = width,
+        .multiplier = (uint64_t)(((__int128)1 << (is_narrow ? 32 : 64)) / (__int128)width),
+    };
+}
+
+void binning_init_powers(struct binning *binning, const struct element *element, uint32_t base)
+{
+    __int128 largest = element_limit(element) - 1;
+    __int128 smallest = element_min(element);
+    uint32_t (*digits)(uint64_t) = base == 2 ? binning_digits2 : binning_digits10;
+    enum binning_form log10 = element->bytes <= 4 ? BINNING_LOG10_32 : BINNING_LOG10_64;
+    uint32_t zero = digits((uint64_t)-smallest);
+
+    *binning = (struct binning){
+        .form = base == 2 ? BINNING_LOG2 : log10,
+        .is_signed = element->is_signed,
+        .bins = zero + 1 + digits((uint64_t)largest),
+        .low = (uint64_t)smallest,
+        .last = (uint64_t)(largest - smallest),
+        .base = base,
+        .zero = zero,
+    };
+}
+
+static enum status binning_fail_edge(const struct element *element, __int128 edge, bool is_less,
+                                     struct failure *failure)
+{
+    char shown[DECIMAL_SIZE];
+
+    decimal_format_signed(shown, edge);
+    if (is_less)
+        return status_fail(failure, STATUS_USAGE,
+                           "--edges must ascend: %s is not above the one before it", shown);
+    return status_fail(failure, STATUS_USAGE, "--edges: %s exceeds the values of %s", shown,
+                       binning_integers(element));
+}
+
+static enum status binning_check_edges(const struct element *element, const __int128 *edges,
+                                       size_t count, struct failure *failure)
+{
+    if (count < 2)
+        return status_fail(failure, STATUS_USAGE, "--edges needs two of them at least");
+    if (count - 1 > BINNING_BINS_MAX)
+        return status_fail(failure, STATUS_USAGE, "--edges are too many: at most %u bins",
+                           (unsigned)BINNING_BINS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        if (edges[i] < binning_min(element) || edges[i] > binning_limit(element))
+            return binning_fail_edge(element, edges[i], false, failure);
+        if (i > 0 && edges[i] <= edges[i - 1])
+            return binning_fail_edge(element, edges[i], true, failure);
+    }
+    return STATUS_OK;
+}
+
+/* The most bins that begin in one bucket. */
+static uint32_t binning_bucket_load(const __int128 *edges, size_t bins, uint32_t shift)
+{
+    uint32_t most = 0;
+    uint32_t load = 0;
+    uint32_t last = 0;
+
+    for (size_t i = 0; i < bins; i++) {
+        uint32_t bucket = binning_bucket(shift, (float)(edges[i] - edges[0]));
+        load = bucket == last ? load + 1 : 1;
+        last = bucket;
+        most = load > most ? load : most;
+    }
+    return most;
+}
+
+/* Takes the fewest buckets in which the search is shortest. */
+static void binning_choose_buckets(struct binning *binning, const __int128 *edges)
+{
+    uint32_t least = UINT32_MAX;
+
+    for (uint32_t shift = 20; shift > 0 && least > 1; shift--) {
+        uint32_t buckets = binning_bucket(shift, (float)binning->last) + 1;
+        if (buckets > BINNING_BUCKETS_MAX)
+            break;
+        uint32_t load = binning_bucket_load(edges, binning->bins, shift);
+        if (load >= least)
+            continue;
+        least = load;
+        binning->shift = shift;
+        binning->buckets = buckets;
+    }
+    binning->steps = binning_digits2(least);
+    if (least == 1 && binning->last < (uint64_t)1 << 63)
+        binning->form = BINNING_EDGES_FEW;
+}
+
+static void binning_fill_starts(const struct binning *binning, const __int128 *edges)
+{
+    size_t length = binning_starts(binning);
+    uint32_t *firsts = (uint32_t *)(binning->starts + length);
+    uint32_t bin = 0; /* the last that begins before the bucket; else the first */
+
+    for (size_t i = 0; i < length; i++)
+        binning->starts[i] = i < binning->bins ? (uint64_t)(edges[i] - edges[0]) : UINT64_MAX;
+    for (uint32_t bucket = 0; bucket < binning->buckets; bucket++) {
+        while (bin + 1 < binning->bins &&
+               binning_bucket(binning->shift, (float)binning->starts[bin + 1]) < bucket)
+            bin++;
+        firsts[bucket] = bin;
+    }
+}
+
+enum status binning_init_edges(struct binning *binning, const struct element *element,
+                               const __int128 *edges, size_t count, struct failure *failure)
+{
+    if (binning_check_edges(element, edges, count, failure) != STATUS_OK)
+        return failure->status;
+
+    binning_set_range(binning, element, BINNING_EDGES, edges[0], edges[count - 1], count - 1);
+    binning_choose_buckets(binning, edges);
+    binning->starts =
+        malloc(binning_starts(binning) * sizeof(uint64_t) + binning->buckets * sizeof(uint32_t));
+    if (!binning->starts)
+        return status_fail(failure, STATUS_DATA, "no memory for %zu bins", count - 1);
+    binning_fill_starts(binning, edges);
+    return STATUS_OK;
+}
+
+void binning_destroy(struct binning *binning)
+{
+    free(binning->starts);
+}
+
+/* The smallest value of a bin of powers, on either side of 0. */
+static __int128 binning_power_edge(const struct binning *binning, uint64_t bin)
+{
+    bool is_negative = bin < binning->zero; /* a bin [1 - base^k, 1 - base^(k-1)) */
+    uint64_t exponent = is_negative ? binning->zero - bin : bin - binning->zero;
+    __int128 power = 1;
+
+    if (bin == binning->zero)
+        return 0;
+    for (uint64_t i = is_negative ? 0 : 1; i < exponent; i++)
+        power *= binning->base;
+    return is_negative ? 1 - power : power;
+}
+
+static __int128 binning_scaled_edge(const struct binning *binning, uint64_t bin)
+{
+    unsigned __int128 divisor = binning_divisor(binning);
+    unsigned __int128 scaled = divisor * bin + binning->numerator - 1;
+
+    if (scaled <= UINT64_MAX) /* a 128-bit division takes several times as long */
+        return (__int128)((uint64_t)scaled / binning->numerator);
+    return (__int128)(scaled / binning->numerator);
+}
+
+__int128 binning_edge(const struct binning *binning, uint64_t bin)
+{
+    __int128 low = binning->is_signed ? (__int128)(int64_t)binning->low : (__int128)binning->low;
+
+    if (binning_is_unit(binning))
+        return low + (__int128)bin;
+    if (binning->base > 0)
+        return binning_power_edge(binning, bin);
+    if (binning->form == BINNING_MULTIPLES32 || binning->form == BINNING_MULTIPLES64)
+        return ((int64_t)binning->low + (__int128)bin) * (__int128)binning->divisor;
+    if (bin == binning->bins)
+        return low + binning->last + 1;
+    return low +
+           (binning->starts ? (__int128)binning->starts[bin] : binning_scaled_edge(binning, bin));
+}
+
+void binning_bounds(const struct binning *binning, const struct element *element, __int128 *low,
+                    __int128 *high)
+{
+    __int128 min = element_min(element);
+    __int128 limit = element_limit(element);
+
+    *low = binning_edge(binning, 0);
+    *high = binning_edge(binning, binning->bins);
+    *low = *low > min ? *low : min;
+    *high = *high < limit ? *high : limit;
+}

@@ -1,0 +1,150 @@
+#include "config.h"
+
+#include "job/predicate.h"
+
+#include "app/value_list.h"
+#include "base/decimal.h"
+#include "base/digest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const predicate_names[] = {
+#define PREDICATE_NAME(id, label, name, ...) [PREDICATE_##id] = name,
+    PREDICATE_RELATIONS(PREDICATE_NAME)
+#undef PREDICATE_NAME
+};
+
+/* For low <= value < limit, as far as the type goes. */
+static void predicate_set_interval(struct predicate *predicate, const struct element *element,
+                                   __int128 low, __int128 limit)
+{
+    __int128 type_low = element_min(element);
+    __int128 type_limit = element_limit(element);
+
+    low = low > type_low ? low : type_low;
+    limit = limit < type_limit ? limit : type_limit;
+    if (low >= limit) { /* no value: the opposite of every */
+        predicate->form = PREDICATE_EVERY;
+        predicate->negated = !predicate->negated;
+        return;
+    }
+    predicate->form = low == type_low && limit == type_limit ? PREDICATE_EVERY : PREDICATE_INTERVAL;
+    predicate->low = (uint64_t)low;
+    predicate->last = (uint64_t)(limit - low - 1);
+}
+
+static enum status predicate_fail(const struct predicate *predicate, const char *expected,
+                                  struct failure *failure)
+{
+    return status_fail(failure, STATUS_USAGE, "invalid --%s '%s': expected %s", predicate->name,
+                       predicate->text, expected);
+}
+
+/* The relations with one value. */
+static enum status predicate_set_value(struct predicate *predicate,
+                                       enum predicate_relation relation,
+                                       const struct element *element, struct failure *failure)
+{
+    __int128 value;
+
+    if (!decimal_parse(predicate->text, strlen(predicate->text), DECIMAL_UNIT_SI, &value))
+        return predicate_fail(predicate, "an integer such as 500, -3 or 5M", failure);
+    predicate->negated =
+        relation == PREDICATE_NE || relation == PREDICATE_GE || relation == PREDICATE_GT;
+    if (relation == PREDICATE_EQ || relation == PREDICATE_NE)
+        predicate_set_interval(predicate, element, value, value + 1);
+    else if (relation == PREDICATE_LT || relation == PREDICATE_GE)
+        predicate_set_interval(predicate, element, element_min(element), value);
+    else
+        predicate_set_interval(predicate, element, element_min(element), value + 1);
+    return STATUS_OK;
+}
+
+static enum status predicate_set_range(struct predicate *predicate, const struct element *element,
+                                       struct failure *failure)
+{
+    const char *text = predicate->text;
+    __int128 low;
+    __int128 limit;
+
+    if (!decimal_parse_range(text, &low, &limit))
+        return predicate_fail(predicate, "LO:HI, two integers", failure);
+    if (low >= limit)
+        return status_fail(failure, STATUS_USAGE, "--in %s is empty: LO must be below HI", text);
+    predicate_set_interval(predicate, element, low, limit);
+    return STATUS_OK;
+}
+
+/* Takes the sorted keys of a list; those that have no gap are an interval. */
+static enum status predicate_set_keys(struct predicate *predicate, const struct element *element,
+                                      const struct value_list *list, struct failure *failure)
+{
+    if (list->count == 0) {
+        predicate_set_interval(predicate, element, 0, 0);
+        return STATUS_OK;
+    }
+    if (list->keys[list->count - 1] - list->keys[0] == list->count - 1) {
+        __int128 low = element_value(element, list->keys[0]);
+        predicate_set_interval(predicate, element, low, low + (__int128)list->count);
+        return STATUS_OK;
+    }
+    predicate->form = PREDICATE_SET;
+    predicate->set_values = list->count;
+    for (size_t i = 0; i < list->count; i++)
+        predicate->set_digest = digest_add(predicate->set_digest, list->keys[i]);
+    return value_set_init(&predicate->set, list->keys, list->count, failure);
+}
+
+static enum status predicate_set_list(struct predicate *predicate, const struct element *element,
+                                      struct failure *failure)
+{
+    struct value_list list = {.keys = NULL};
+
+    enum status status = value_list_read(&list, predicate->text, predicate->name, element, failure);
+    if (status == STATUS_OK) {
+        value_list_sort(&list, element);
+        status = predicate_set_keys(predicate, element, &list, failure);
+    }
+    value_list_free(&list);
+    return status;
+}
+
+enum status predicate_init(struct predicate *predicate, enum predicate_relation relation,
+                           const char *text, const struct element *element, struct failure *failure)
+{
+    *predicate = (struct predicate){.name = predicate_names[relation], .text = text};
+    switch (relation) {
+    case PREDICATE_ALL:
+        predicate->form = PREDICATE_EVERY;
+        return STATUS_OK;
+    case PREDICATE_IN:
+        return predicate_set_range(predicate, element, failure);
+    case PREDICATE_ANY_OF:
+        return predicate_set_list(predicate, element, failure);
+    default:
+        return predicate_set_value(predicate, relation, element, failure);
+    }
+}
+
+void predicate_destroy(struct predicate *predicate)
+{
+    value_set_destroy(&predicate->set);
+    free(predicate->recalled);
+}
+
+bool predicate_find(const char *text, size_t length, enum predicate_relation *relation)
+{
+    for (size_t i = 0; i < sizeof predicate_names / sizeof *predicate_names; i++) {
+        if (strlen(predicate_names[i]) == length && memcmp(predicate_names[i], text, length) == 0) {
+            *relation = (enum predicate_relation)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *predicate_name(enum predicate_relation relation)
+{
+    return predicate_names[relation];
+}

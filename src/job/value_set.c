@@ -1,0 +1,124 @@
+#include "config.h"
+
+#include "job/value_set.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+/* Bits that a bitmap may always have: 64 KiB, which stay in L2, and all 16-bit values. */
+#define VALUE_SET_BITMAP_SMALL ((uint64_t)1 << 19)
+
+/* Bits that it may have for each value: about what the sorted form takes, 192 to 320. */
+#define VALUE_SET_BITMAP_SPREAD 256
+
+/*
+ * Buckets of the directory for each value, as a power of two: 4 to 8. Seconds for 64Mi random int32
+ * on two cores with 1, 2, 4 and 8 to 16: a set of 1000 0.25, 0.20, 0.12, 0.10; of a million 1.1,
+ * 1.0, 1.0, 0.95.
+ */
+#define VALUE_SET_BUCKETS_LOG2 2
+
+static int value_set_compare_signed(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int value_set_compare_unsigned(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+size_t value_set_sort(uint64_t *keys, size_t count, bool is_signed)
+{
+    size_t unique = 0;
+
+    if (count == 0)
+        return 0;
+    qsort(keys, count, sizeof *keys,
+          is_signed ? value_set_compare_signed : value_set_compare_unsigned);
+    for (size_t i = 1; i < count; i++) {
+        if (keys[i] != keys[unique])
+            keys[++unique] = keys[i];
+    }
+    return unique + 1;
+}
+
+/* By how many bits to shift x to get its bucket. */
+static unsigned value_set_shift(uint64_t last, size_t count)
+{
+    unsigned bits = 64 - (unsigned)__builtin_clzll(last | 1);
+    unsigned bucket_bits = 64 - (unsigned)__builtin_clzll(count) + VALUE_SET_BUCKETS_LOG2;
+    return bits > bucket_bits ? bits - bucket_bits : 0;
+}
+
+static void value_set_fill_bitmap(struct value_set *set, const uint64_t *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t x = keys[i] - set->low;
+        set->words[x >> 6] |= (uint64_t)1 << (x & 63);
+    }
+}
+
+static void value_set_fill_sorted(struct value_set *set, const uint64_t *keys, size_t count)
+{
+    size_t buckets = (size_t)(set->last >> set->shift) + 1;
+    size_t next = 0; /* the first bucket whose start is not known */
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t x = keys[i] - set->low;
+        set->words[i] = x;
+        for (; next <= x >> set->shift; next++)
+            set->starts[next] = (uint32_t)i;
+    }
+    set->starts[buckets] = (uint32_t)count; /* the last bucket has the last value */
+}
+
+enum status value_set_init(struct value_set *set, const uint64_t *keys, size_t count,
+                           struct failure *failure)
+{
+    uint64_t last = keys[count - 1] - keys[0];
+    unsigned shift = value_set_shift(last, count);
+    bool is_bitmap = last < VALUE_SET_BITMAP_SMALL || last / VALUE_SET_BITMAP_SPREAD < count;
+    size_t words = is_bitmap ? (size_t)(last >> 6) + 1 : count;
+    size_t starts = is_bitmap ? 0 : (size_t)(last >> shift) + 2;
+    size_t bytes = words * sizeof *set->words + starts * sizeof *set->starts;
+
+    *set = (struct value_set){
+        .form = is_bitmap ? VALUE_SET_BITMAP : VALUE_SET_SORTED,
+        .shift = shift,
+        .low = keys[0],
+        .last = last,
+        .bytes = bytes,
+    };
+    if (count > UINT32_MAX)
+        return status_fail(failure, STATUS_DATA, "a set of %zu values is too large", count);
+    set->words = bytes <= memory_available() ? memory_map(bytes) : NULL;
+    if (!set->words)
+        return status_fail(failure, STATUS_DATA, "no memory for a set of %zu values", count);
+    set->starts = (uint32_t *)(set->words + words);
+    if (is_bitmap)
+        value_set_fill_bitmap(set, keys, count);
+    else
+        value_set_fill_sorted(set, keys, count);
+    return STATUS_OK;
+}
+
+void value_set_destroy(struct value_set *set)
+{
+    memory_unmap(set->words, set->bytes);
+}
+
+struct value_set value_set_at(const struct value_set *set, void *memory)
+{
+    struct value_set moved = *set;
+    size_t words = (size_t)((const uint64_t *)(const void *)set->starts - set->words);
+
+    moved.words = memory;
+    moved.starts = (uint32_t *)(moved.words + words);
+    return moved;
+}

@@ -1,0 +1,172 @@
+#include "config.h"
+
+#include "operations/definition.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFINITION_ROOM_MIN ((size_t)1024)
+
+/* How much of a line is shown where it differs. */
+#define DEFINITION_SHOWN 80
+
+void definition_destroy(struct definition *definition)
+{
+    free(definition->text);
+}
+
+/* Makes room for that many bytes more and a NUL; false if there is none. */
+static bool definition_reserve(struct definition *definition, size_t bytes)
+{
+    size_t room = definition->room > 0 ? definition->room : DEFINITION_ROOM_MIN;
+
+    if (definition->is_lost)
+        return false;
+    while (room - definition->length <= bytes)
+        room *= 2;
+    if (room == definition->room)
+        return true;
+    char *grown = realloc(definition->text, room);
+    definition->is_lost = !grown;
+    if (!grown)
+        return false;
+    definition->text = grown;
+    definition->room = room;
+    return true;
+}
+
+void definition_append(struct definition *definition, const char *text, size_t bytes)
+{
+    if (!definition_reserve(definition, bytes))
+        return;
+    memcpy(definition->text + definition->length, text, bytes);
+    definition->length += bytes;
+    definition->text[definition->length] = '\0';
+}
+
+void definition_print(struct definition *definition, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length < 0 || (size_t)length >= sizeof text)
+        definition->is_lost = true;
+    else
+        definition_append(definition, text, (size_t)length);
+}
+
+void definition_append_typed(struct definition *definition, const char *typed)
+{
+    for (const char *c = typed; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 127 || *c == '\\')
+            definition_print(definition, "\\%03o", (unsigned)(unsigned char)*c);
+        else
+            definition_append(definition, c, 1);
+    }
+}
+
+char *definition_read_typed(const char *text, size_t length)
+{
+    char *typed = malloc(length + 1);
+    char *out = typed;
+
+    for (size_t i = 0; typed && i < length; i++) {
+        bool is_code = text[i] == '\\' && length - i > 3;
+        unsigned code = is_code
+                            ? (unsigned)(text[i + 1] - '0') * 64 +
+                                  (unsigned)(text[i + 2] - '0') * 8 + (unsigned)(text[i + 3] - '0')
+                            : (unsigned char)text[i];
+        *out++ = (char)code;
+        i += is_code ? 3 : 0;
+    }
+    if (typed)
+        *out = '\0';
+    return typed;
+}
+
+const char *definition_find(const struct definition *definition, const char *key, const char *from,
+                            size_t *length)
+{
+    const char *end = definition->text + definition->length;
+    const char *line = from ? from : definition->text;
+    size_t key_length = strlen(key);
+
+    if (from) { /* within a line: on with the next one */
+        line = memchr(from, '\n', (size_t)(end - from));
+        line = line ? line + 1 : end;
+    }
+    while (line && line < end) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        const char *stop = newline ? newline : end;
+        if ((size_t)(stop - line) > key_length && line[key_length] == '\t' &&
+            memcmp(line, key, key_length) == 0) {
+            *length = (size_t)(stop - line) - key_length - 1;
+            return line + key_length + 1;
+        }
+        line = newline ? newline + 1 : end;
+    }
+    return NULL;
+}
+
+bool definition_get(const struct definition *definition, const char *key, char *value, size_t size)
+{
+    size_t length;
+    const char *found = definition_find(definition, key, NULL, &length);
+
+    if (!found || length >= size)
+        return false;
+    memcpy(value, found, length);
+    value[length] = '\0';
+    return true;
+}
+
+/* A line as it is shown: KEY VALUE, cut where it is long. */
+struct definition_line {
+    size_t length; /* without the newline */
+    size_t key;    /* the length of the key and the tab */
+    char shown[DEFINITION_SHOWN + 4];
+};
+
+static struct definition_line definition_show(const char *text, const char *end)
+{
+    const char *newline = memchr(text, '\n', (size_t)(end - text));
+    struct definition_line line = {.length = (size_t)((newline ? newline : end) - text)};
+    size_t shown = line.length < DEFINITION_SHOWN ? line.length : DEFINITION_SHOWN;
+    const char *tab = memchr(text, '\t', shown);
+
+    line.key = tab ? (size_t)(tab - text) + 1 : 0;
+    memcpy(line.shown, text, shown);
+    for (size_t i = 0; i < shown; i++)
+        line.shown[i] = line.shown[i] == '\t' ? ' ' : line.shown[i];
+    memcpy(line.shown + shown, "...", line.length > shown ? 4 : 0);
+    return line;
+}
+
+bool definition_compare(const struct definition *a, const struct definition *b,
+                        char difference[DEFINITION_DIFFERENCE_SIZE])
+{
+    size_t shorter = a->length < b->length ? a->length : b->length;
+    size_t same = 0; /* whole lines that are */
+
+    if (a->length == b->length && memcmp(a->text, b->text, shorter) == 0)
+        return true;
+    for (size_t i = 0; i < shorter && a->text[i] == b->text[i]; i++)
+        same = a->text[i] == '\n' ? i + 1 : same;
+    struct definition_line line = definition_show(a->text + same, a->text + a->length);
+    struct definition_line other = definition_show(b->text + same, b->text + b->length);
+    bool is_same_key =
+        line.key == other.key && memcmp(a->text + same, b->text + same, line.key) == 0;
+    if (other.length == 0)
+        snprintf(difference, DEFINITION_DIFFERENCE_SIZE, "no %s", line.shown);
+    else if (line.length == 0)
+        snprintf(difference, DEFINITION_DIFFERENCE_SIZE, "also %s, not", other.shown);
+    else
+        snprintf(difference, DEFINITION_DIFFERENCE_SIZE, "%s, not %s", other.shown,
+                 line.shown + (is_same_key ? line.key : 0));
+    return false;
+}

@@ -1,0 +1,235 @@
+/*
+ * States of a histogram. Lines: "bins N"; "range LO:HI" and "width W" (bins of equal width, the
+ * last one maybe cut), "range LO:HI" alone (N bins as equal as they can be), "range LO:HI" and
+ * "edges DIGEST", or "powers 2" or "powers 10"; "outside HOW". Attached: of edges, the distance of
+ * each from the one before. Numbers: values ignored, below, above; the rows.
+ */
+#include "config.h"
+
+#include "base/decimal.h"
+#include "base/digest.h"
+#include "base/memory.h"
+#include "operations/histogram.h"
+#include "operations/operation.h"
+#include "operations/state_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Two 64-bit integers, as texts. */
+#define HISTOGRAM_STATE_RANGE_SIZE (2 * DECIMAL_SIZE)
+
+static const char *const histogram_state_outside[] = {
+    [OUTSIDE_REPORT] = "report",
+    [OUTSIDE_ABORT] = "abort",
+    [OUTSIDE_CLAMP] = "clamp",
+    [OUTSIDE_IGNORE] = "ignore",
+};
+#define HISTOGRAM_STATE_OUTSIDES (sizeof histogram_state_outside / sizeof *histogram_state_outside)
+
+static uint64_t histogram_state_digest(const struct binning *binning)
+{
+    uint64_t digest = 0;
+
+    for (uint64_t bin = 0; bin <= binning->bins; bin++)
+        digest = digest_add(digest, (uint64_t)binning_edge(binning, bin));
+    return digest;
+}
+
+static void histogram_state_define(struct definition *definition, const struct job *job)
+{
+    const struct binning *binning = &job->binning;
+    bool is_powers = binning->base > 0;
+    bool is_edges = binning->starts != NULL;
+    char low[DECIMAL_SIZE];
+    char high[DECIMAL_SIZE];
+
+    definition_print(definition, "bins\t%u\n", binning->bins);
+    if (is_powers) {
+        definition_print(definition, "powers\t%u\n", binning->base);
+    } else {
+        decimal_format_signed(low, binning_edge(binning, 0));
+        decimal_format_signed(high, binning_edge(binning, 0) + binning->last + 1);
+        definition_print(definition, "range\t%s:%s\n", low, high);
+    }
+    if (is_edges)
+        definition_print(definition, "edges\t%016llx\n",
+                         (unsigned long long)histogram_state_digest(binning));
+    else if (!is_powers && binning->numerator == 1 && binning->divisor != 0) /* not 2^64 */
+        definition_print(definition, "width\t%llu\n", (unsigned long long)binning->divisor);
+    definition_print(definition, "outside\t%s\n", histogram_state_outside[job->outside]);
+}
+
+static void histogram_state_attach(struct state_writer *state, const struct job *job)
+{
+    const struct binning *binning = &job->binning;
+
+    if (!binning->starts)
+        return;
+    for (uint64_t bin = 0; bin < binning->bins; bin++)
+        state_write_number(state, (unsigned __int128)(binning_edge(binning, bin + 1) -
+                                                      binning_edge(binning, bin)));
+}
+
+/* Reads the edges from `low` on, as many as there are bins and one. */
+static enum status histogram_state_read_edges(struct state_reader *state, __int128 low,
+                                              __int128 *edges, size_t bins, struct failure *failure)
+{
+    edges[0] = low;
+    for (size_t i = 0; i < bins; i++) {
+        unsigned __int128 distance;
+        if (state_read_number_128(state, &distance, failure) != STATUS_OK)
+            return failure->status;
+        if (distance > (unsigned __int128)1 << 64)
+            return state_fail_damaged(state, "its bins cannot be", failure);
+        edges[i + 1] = edges[i] + (__int128)distance; /* below 2^97 */
+    }
+    return STATUS_OK;
+}
+
+static enum status histogram_state_recall_edges(struct state_reader *state, struct job *job,
+                                                __int128 low, size_t bins, struct failure *failure)
+{
+    size_t bytes = (bins + 1) * sizeof(__int128);
+    __int128 *edges = bytes <= memory_available() / 2 ? malloc(bytes) : NULL;
+
+    if (!edges)
+        return status_fail(failure, STATUS_DATA, STATUS_NAME ": no memory for %zu bins",
+                           state_reader_name(state), bins);
+    enum status status = histogram_state_read_edges(state, low, edges, bins, failure);
+    if (status == STATUS_OK)
+        status = binning_init_edges(&job->binning, &job->element, edges, bins + 1, failure);
+    free(edges);
+    return status;
+}
+
+static enum status histogram_state_recall_binning(struct state_reader *state,
+                                                  const struct definition *definition,
+                                                  struct job *job, uint64_t bins,
+                                                  struct failure *failure)
+{
+    char text[HISTOGRAM_STATE_RANGE_SIZE];
+    __int128 low;
+    __int128 high;
+    uint64_t width;
+
+    if (definition_get(definition, "powers", text, sizeof text)) {
+        binning_init_powers(&job->binning, &job->element, strcmp(text, "2") == 0 ? 2 : 10);
+        return STATUS_OK;
+    }
+    if (!definition_get(definition, "range", text, sizeof text) ||
+        !decimal_parse_range(text, &low, &high))
+        return state_fail_damaged(state, "it has no range", failure);
+    if (definition_get(definition, "edges", text, sizeof text))
+        return histogram_state_recall_edges(state, job, low, bins, failure);
+    if (definition_get(definition, "width", text, sizeof text) &&
+        decimal_parse_unsigned(text, DECIMAL_UNIT_SI, &width))
+        return binning_init_width(&job->binning, &job->element, low, high, width, failure);
+    return binning_init(&job->binning, &job->element, low, high, bins, failure);
+}
+
+static enum status histogram_state_recall(struct state_reader *state,
+                                          const struct definition *definition, struct job *job,
+                                          struct failure *failure)
+{
+    char text[DECIMAL_SIZE];
+    uint64_t bins;
+    size_t outside = 0;
+
+    if (!definition_get(definition, "bins", text, sizeof text) ||
+        !decimal_parse_unsigned(text, DECIMAL_UNIT_SI, &bins) || bins == 0 ||
+        bins > BINNING_BINS_MAX)
+        return state_fail_damaged(state, "it has no bins", failure);
+    if (!definition_get(definition, "outside", text, sizeof text))
+        return state_fail_damaged(state, "values outside the bins", failure);
+    while (outside < HISTOGRAM_STATE_OUTSIDES - 1 &&
+           strcmp(text, histogram_state_outside[outside]) != 0)
+        outside++;
+    job->outside = (enum outside_policy)outside;
+    enum status status = histogram_state_recall_binning(state, definition, job, bins, failure);
+    if (status == STATUS_USAGE) /* the command line is not to blame */
+        return state_fail_damaged(state, "its bins cannot be", failure);
+    return status;
+}
+
+static uint64_t histogram_state_elements(const void *partial)
+{
+    return histogram_elements(partial);
+}
+
+static void histogram_state_save(struct state_writer *state, const struct job *job,
+                                 const void *partial)
+{
+    const struct histogram *histogram = partial;
+
+    state_write_number(state, histogram->ignored);
+    state_write_number(state, histogram_below(histogram));
+    state_write_number(state, histogram_above(histogram));
+    for (size_t bin = 0; bin < job->binning.bins; bin++) {
+        struct state_row row = {.bin = bin, .count = histogram_count(histogram, bin)};
+        if (row.count > 0)
+            state_write_row(state, &row);
+    }
+    state_write_row(state, &(struct state_row){.count = 0});
+}
+
+/* Reads a counter and takes it from what is left of the elements. */
+static enum status histogram_state_read_counter(struct state_reader *state, uint64_t *counter,
+                                                uint64_t *left, struct failure *failure)
+{
+    if (state_read_number(state, counter, failure) != STATUS_OK)
+        return failure->status;
+    if (*counter > *left)
+        return state_fail_damaged(state, "more was counted than there is", failure);
+    *left -= *counter;
+    return STATUS_OK;
+}
+
+static enum status histogram_state_load_rows(struct state_reader *state, uint64_t bins,
+                                             struct histogram *histogram, uint64_t left,
+                                             struct failure *failure)
+{
+    struct state_row row;
+
+    for (;;) {
+        if (state_read_row(state, bins, &row, failure) != STATUS_OK)
+            return failure->status;
+        if (row.count == 0)
+            break;
+        if (row.count > left)
+            return state_fail_damaged(state, "more was counted than there is", failure);
+        left -= row.count;
+        histogram_put(histogram, (size_t)row.bin, row.count);
+    }
+    return left == 0 ? STATUS_OK : state_fail_damaged(state, "not all was counted", failure);
+}
+
+static enum status histogram_state_load(struct state_reader *state, const struct job *job,
+                                        void *partial, uint64_t elements, struct failure *failure)
+{
+    struct histogram *histogram = partial;
+    uint64_t left = elements;
+    uint64_t ignored;
+    uint64_t outside[BINNING_OUTSIDE];
+
+    if (histogram_state_read_counter(state, &ignored, &left, failure) != STATUS_OK)
+        return failure->status;
+    for (size_t i = 0; i < BINNING_OUTSIDE; i++) {
+        if (histogram_state_read_counter(state, &outside[i], &left, failure) != STATUS_OK)
+            return failure->status;
+    }
+    histogram->ignored += ignored;
+    for (size_t i = 0; i < BINNING_OUTSIDE; i++)
+        histogram_put(histogram, job->binning.bins + i, outside[i]);
+    return histogram_state_load_rows(state, job->binning.bins, histogram, left, failure);
+}
+
+const struct state_operation histogram_state = {
+    .name = "histogram",
+    .define = histogram_state_define,
+    .attach = histogram_state_attach,
+    .recall = histogram_state_recall,
+    .elements = histogram_state_elements,
+    .save = histogram_state_save,
+    .load = histogram_state_load,
+};

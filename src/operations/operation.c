@@ -1,0 +1,24 @@
+#include "config.h"
+
+#include "operations/operation.h"
+
+#include <string.h>
+
+const struct operation *const operations[OPERATION_IDS] = {
+#define OPERATION_ROW(id, label) [OPERATION_##id] = &operation_##label,
+    OPERATIONS(OPERATION_ROW)
+#undef OPERATION_ROW
+};
+
+bool operation_find(const char *name, enum operation_id *id)
+{
+    for (size_t i = 0; i < OPERATION_IDS; i++) {
+        const struct operation *operation = operations[i];
+        if (strcmp(name, operation->name) != 0 &&
+            (!operation->alias || strcmp(name, operation->alias) != 0))
+            continue;
+        *id = (enum operation_id)i;
+        return true;
+    }
+    return false;
+}

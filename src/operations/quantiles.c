@@ -1,0 +1,154 @@
+#include "config.h"
+
+#include "operations/quantiles.h"
+
+#include "base/decimal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define QUANTILES_BATCH_ROWS 256
+
+static uint64_t quantiles_power(unsigned decimals)
+{
+    uint64_t power = 1;
+
+    while (decimals-- > 0)
+        power *= 10;
+    return power;
+}
+
+/* Reads a percentage, text[0..length): digits, which a point and more digits may follow. */
+static bool quantiles_parse_percent(struct quantiles_percent *percent, const char *text,
+                                    size_t length)
+{
+    size_t whole = strspn(text, "0123456789");
+    size_t point = whole < length && text[whole] == '.';
+    size_t decimals = point ? strspn(text + whole + 1, "0123456789") : 0;
+    uint64_t limit;
+
+    if (whole == 0 || decimals > QUANTILES_DECIMALS_MAX || (point && decimals == 0) ||
+        whole + point + decimals != length)
+        return false;
+    *percent = (struct quantiles_percent){.decimals = (unsigned)decimals};
+    limit = 100 * quantiles_power(percent->decimals);
+    for (size_t i = 0; i < length && percent->digits <= limit; i++) {
+        if (text[i] != '.')
+            percent->digits = percent->digits * 10 + (uint64_t)(text[i] - '0');
+    }
+    return percent->digits <= limit;
+}
+
+enum status quantiles_parse(struct quantiles *quantiles, const char *text, struct failure *failure)
+{
+    size_t count = 1;
+
+    for (const char *c = text; *c; c++)
+        count += *c == ',';
+    quantiles_destroy(quantiles);
+    quantiles->percents = calloc(count, sizeof *quantiles->percents);
+    quantiles->count = count;
+    if (!quantiles->percents)
+        return status_fail(failure, STATUS_DATA, "no memory for %zu quantiles", count);
+    const char *word = text;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strcspn(word, ",");
+        if (!quantiles_parse_percent(&quantiles->percents[i], word, length))
+            return status_fail(failure, STATUS_USAGE,
+                               "invalid --quantiles '%s': expected percentages from 0 to 100, with "
+                               "at most %d decimals, such as 50,99,99.9",
+                               text, QUANTILES_DECIMALS_MAX);
+        word += length + 1;
+    }
+    return STATUS_OK;
+}
+
+void quantiles_destroy(struct quantiles *quantiles)
+{
+    free(quantiles->percents);
+    *quantiles = (struct quantiles){.percents = NULL};
+}
+
+/* digits <= 10^17 < 2^57 and n < 2^64: the product fits. */
+static uint64_t quantiles_rank(const struct quantiles_percent *percent, uint64_t n)
+{
+    unsigned __int128 divisor = (unsigned __int128)100 * quantiles_power(percent->decimals);
+    unsigned __int128 rank = ((unsigned __int128)percent->digits * n + divisor - 1) / divisor;
+
+    return rank > 0 ? (uint64_t)rank : 1;
+}
+
+static int quantiles_compare_ranks(const void *a, const void *b)
+{
+    uint64_t x = ((const struct quantiles_value *)a)->rank;
+    uint64_t y = ((const struct quantiles_value *)b)->rank;
+    return (x > y) - (x < y);
+}
+
+static int quantiles_compare_indexes(const void *a, const void *b)
+{
+    size_t x = ((const struct quantiles_value *)a)->index;
+    size_t y = ((const struct quantiles_value *)b)->index;
+    return (x > y) - (x < y);
+}
+
+/* Finds those inside; values[0..count) are by rank, *seen values are below the bins. */
+static void quantiles_find_inside(struct rows rows, struct quantiles_value *values, size_t count)
+{
+    struct rows_row batch[QUANTILES_BATCH_ROWS];
+    uint64_t seen = rows.below;
+    size_t found = 0;
+    size_t n;
+
+    while (found < count && values[found].side == QUANTILES_BELOW)
+        found++;
+    rows.zeros = false;
+    while (found < count && (n = rows.read(&rows, batch, QUANTILES_BATCH_ROWS)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            seen += batch[i].count;
+            for (; found < count && values[found].rank <= seen; found++) {
+                values[found].low = batch[i].low;
+                values[found].high = batch[i].high;
+            }
+        }
+    }
+}
+
+void quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
+                    struct quantiles_value *values)
+{
+    const struct binning *binning = &rows->job->binning;
+    uint64_t total = rows->below + rows->inside + rows->above;
+
+    for (size_t i = 0; i < quantiles->count; i++) {
+        uint64_t rank = quantiles_rank(&quantiles->percents[i], total);
+        values[i] = (struct quantiles_value){.rank = rank, .index = i};
+        if (rank <= rows->below) {
+            values[i].side = QUANTILES_BELOW;
+            values[i].high = binning_edge(binning, 0);
+        } else if (rank > rows->below + rows->inside) {
+            values[i].side = QUANTILES_ABOVE;
+            values[i].low = binning_edge(binning, binning->bins);
+        }
+    }
+    qsort(values, quantiles->count, sizeof *values, quantiles_compare_ranks);
+    size_t known = quantiles->count;
+    while (known > 0 && values[known - 1].side == QUANTILES_ABOVE)
+        known--;
+    quantiles_find_inside(*rows, values, known);
+    qsort(values, quantiles->count, sizeof *values, quantiles_compare_indexes);
+}
+
+size_t quantiles_write_percent(char out[QUANTILES_SIZE], const struct quantiles_percent *percent)
+{
+    uint64_t power = quantiles_power(percent->decimals);
+    size_t length = decimal_write(out, percent->digits / power);
+    uint64_t decimals = percent->digits % power;
+
+    if (percent->decimals == 0)
+        return length;
+    out[length] = '.';
+    for (size_t i = percent->decimals; i > 0; i--, decimals /= 10)
+        out[length + i] = (char)('0' + decimals % 10);
+    return length + 1 + percent->decimals;
+}

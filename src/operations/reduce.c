@@ -1,0 +1,221 @@
+#include "config.h"
+
+#include "operations/reduce.h"
+
+#include "base/decimal.h"
+#include "operations/operation.h"
+#include "operations/state_job.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(REDUCE_SIZE >= RATIO_SIZE && REDUCE_SIZE >= DECIMAL_SIZE, "room for either");
+
+/* The extremes of no elements lie beyond those of any type. */
+#define REDUCE_BEYOND ((__int128)1 << 64)
+
+struct reduce_shared {
+    pthread_mutex_t mutex;
+    struct reduce reduce;
+};
+
+const struct reduce reduce_empty = {
+    .min = REDUCE_BEYOND,
+    .max = -REDUCE_BEYOND,
+    .and_bits = UINT64_MAX,
+};
+
+void reduce_merge(struct reduce *into, const struct reduce *from)
+{
+    into->count += from->count;
+    into->sum += from->sum;
+    wide_add(&into->squares, &from->squares);
+    if (from->min < into->min)
+        into->min = from->min;
+    if (from->max > into->max)
+        into->max = from->max;
+    into->and_bits &= from->and_bits;
+    into->or_bits |= from->or_bits;
+    into->xor_bits ^= from->xor_bits;
+}
+
+bool reduce_has(const struct reduce *reduce, enum reduction_id id)
+{
+    return reduce->count > 0 || id == REDUCTION_COUNT || id == REDUCTION_SUM;
+}
+
+static bool reduce_is_negative(const struct reduce *reduce, const struct element *element)
+{
+    return element->is_signed && (__int128)reduce->sum < 0;
+}
+
+/* The absolute value of the sum. */
+static unsigned __int128 reduce_magnitude(const struct reduce *reduce,
+                                          const struct element *element)
+{
+    return reduce_is_negative(reduce, element) ? -reduce->sum : reduce->sum;
+}
+
+static size_t reduce_write_sum(char *out, const struct reduce *reduce,
+                               const struct element *element)
+{
+    bool is_negative = reduce_is_negative(reduce, element);
+
+    *out = '-';
+    return is_negative + decimal_write_128(out + is_negative, reduce_magnitude(reduce, element));
+}
+
+static size_t reduce_write_mean(char *out, const struct reduce *reduce,
+                                const struct element *element)
+{
+    struct wide sum = wide_from(reduce_magnitude(reduce, element));
+    struct wide count = wide_from(reduce->count);
+
+    return ratio_write(out, reduce_is_negative(reduce, element), &sum, &count);
+}
+
+/*
+ * The variance of n elements as (n * squares - sum^2) / n^2. False if it were negative, which it is
+ * of no numbers.
+ */
+static bool reduce_find_variance(const struct reduce *reduce, const struct element *element,
+                                 struct wide *numerator, struct wide *denominator)
+{
+    struct wide sum = wide_from(reduce_magnitude(reduce, element));
+    struct wide count = wide_from(reduce->count);
+    struct wide squared_sum = wide_multiply(&sum, &sum);
+
+    *numerator = wide_multiply(&count, &reduce->squares);
+    *denominator = wide_multiply(&count, &count);
+    if (wide_compare(numerator, &squared_sum) < 0)
+        return false;
+    wide_subtract(numerator, &squared_sum);
+    return true;
+}
+
+static size_t reduce_write_variance(char *out, const struct reduce *reduce,
+                                    const struct element *element, bool is_root)
+{
+    struct wide numerator;
+    struct wide denominator;
+
+    reduce_find_variance(reduce, element, &numerator, &denominator); /* as checked at the end */
+    return is_root ? ratio_write_root(out, &numerator, &denominator)
+                   : ratio_write(out, false, &numerator, &denominator);
+}
+
+static size_t reduce_write_key(char *out, const struct element *element, uint64_t key)
+{
+    return decimal_write_signed(out, element_value(element, key));
+}
+
+size_t reduce_write(char out[REDUCE_SIZE], const struct reduce *reduce,
+                    const struct element *element, enum reduction_id id)
+{
+    switch (id) {
+    case REDUCTION_COUNT:
+        return decimal_write(out, reduce->count);
+    case REDUCTION_SUM:
+        return reduce_write_sum(out, reduce, element);
+    case REDUCTION_MIN:
+        return decimal_write_signed(out, reduce->min);
+    case REDUCTION_MAX:
+        return decimal_write_signed(out, reduce->max);
+    case REDUCTION_MEAN:
+        return reduce_write_mean(out, reduce, element);
+    case REDUCTION_VARIANCE:
+        return reduce_write_variance(out, reduce, element, false);
+    case REDUCTION_STDDEV:
+        return reduce_write_variance(out, reduce, element, true);
+    case REDUCTION_AND:
+        return reduce_write_key(out, element, reduce->and_bits);
+    case REDUCTION_OR:
+        return reduce_write_key(out, element, reduce->or_bits);
+    case REDUCTION_XOR:
+        return reduce_write_key(out, element, reduce->xor_bits);
+    case REDUCTION_IDS:
+        break;
+    }
+    __builtin_unreachable();
+}
+
+void reduce_share(struct reduce_shared *shared, const struct reduce *from)
+{
+    pthread_mutex_lock(&shared->mutex);
+    reduce_merge(&shared->reduce, from);
+    pthread_mutex_unlock(&shared->mutex);
+}
+
+const struct reduce *reduce_result(const struct reduce_shared *shared)
+{
+    return &shared->reduce;
+}
+
+static enum status reduce_create_partial(const struct job *job, void **partial,
+                                         struct failure *failure)
+{
+    struct reduce_shared *made = malloc(sizeof *made);
+    (void)job;
+    if (!made)
+        return status_fail(failure, STATUS_DATA, "no memory for the result");
+
+    pthread_mutex_init(&made->mutex, NULL);
+    made->reduce = reduce_empty;
+    *partial = made;
+    return STATUS_OK;
+}
+
+static enum status reduce_finish_partial(void *partial, const struct job *job, uint64_t elements,
+                                         struct failure *failure)
+{
+    const struct reduce *reduce = reduce_result(partial);
+    struct wide numerator;
+    struct wide denominator;
+
+    if (reduce->count != elements)
+        return status_fail(failure, STATUS_DATA,
+                           "internal error: %llu elements were read, but %llu counted",
+                           (unsigned long long)elements, (unsigned long long)reduce->count);
+    if (job->reductions.needs & REDUCTIONS_NEED_SQUARES &&
+        !reduce_find_variance(reduce, &job->element, &numerator, &denominator))
+        return status_fail(failure, STATUS_DATA, "internal error: a negative variance");
+    return STATUS_OK;
+}
+
+/* Fails, naming them, if values were asked for that an empty stream does not have. */
+static enum status reduce_verdict_partial(const struct job *job, const void *partial,
+                                          struct failure *failure)
+{
+    char names[128] = "";
+    size_t length = 0;
+
+    for (unsigned i = 0; i < job->reductions.count; i++) {
+        enum reduction_id id = job->reductions.ids[i];
+        if (!reduce_has(reduce_result(partial), id))
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+                                       length > 0 ? ", " : "", reductions_name(id));
+    }
+    if (length == 0)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, "the input is empty: it has no %s", names);
+}
+
+static void reduce_destroy_partial(void *partial)
+{
+    free(partial);
+}
+
+const struct operation operation_reduce = {
+    .name = "reduce",
+    .help = "number, sum, extremes, mean, ...; some: reduce sum,max",
+    .usage = "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
+             "Print what the integers reduce to: OPS are any of count, sum, min, max, mean,\n"
+             "variance, stddev, and, or, xor, between commas. Without OPS: all of them.\n",
+    .create = reduce_create_partial,
+    .finish = reduce_finish_partial,
+    .verdict = reduce_verdict_partial,
+    .state = &reduce_state,
+    .destroy = reduce_destroy_partial,
+};

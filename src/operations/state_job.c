@@ -1,0 +1,111 @@
+#include "config.h"
+
+#include "operations/state_job.h"
+
+#include "operations/operation.h"
+
+#include <string.h>
+
+/* No name of an operation or type is longer. */
+#define STATE_JOB_NAME_SIZE 32
+
+static void state_define(struct definition *definition, const struct job *job)
+{
+    definition_print(definition, "operation\t%s\n", operations[job->operation]->state->name);
+    definition_print(definition, "type\t%s\n", job->element.name);
+    operations[job->operation]->state->define(definition, job);
+}
+
+enum status state_save(struct writer *writer, const struct job *job, const void *partial,
+                       struct failure *failure)
+{
+    const struct state_operation *operation = operations[job->operation]->state;
+    struct definition definition = {.text = NULL};
+    struct state_writer *state = NULL;
+
+    state_define(&definition, job);
+    enum status status = state_writer_open(&state, writer, failure);
+    if (status == STATUS_OK && definition.is_lost)
+        status = status_fail(failure, STATUS_DATA, "no memory for saving the state");
+    if (status == STATUS_OK) {
+        state_write_definition(state, &definition);
+        if (operation->attach)
+            operation->attach(state, job);
+        state_write_number(state, operation->elements(partial));
+        operation->save(state, job, partial);
+        status = state_writer_finish(state, failure);
+    }
+    state_writer_close(state);
+    definition_destroy(&definition);
+    return status;
+}
+
+/* Finds the operation whose states have that name. */
+static bool state_find_operation(const char *name, enum operation_id *id)
+{
+    for (size_t i = 0; i < OPERATION_IDS; i++) {
+        const struct state_operation *operation = operations[i]->state;
+        if (!operation || strcmp(name, operation->name) != 0)
+            continue;
+        *id = (enum operation_id)i;
+        return true;
+    }
+    return false;
+}
+
+/* Makes the job that the definition tells of, and looks whether it tells of nothing else. */
+static enum status state_recall_job(struct state_reader *state, const struct definition *definition,
+                                    struct job *job, struct failure *failure)
+{
+    char name[STATE_JOB_NAME_SIZE];
+    char type[STATE_JOB_NAME_SIZE];
+    struct definition again = {.text = NULL};
+
+    if (!definition_get(definition, "operation", name, sizeof name) ||
+        !state_find_operation(name, &job->operation))
+        return state_fail_damaged(state, "of no operation that is known", failure);
+    if (!definition_get(definition, "type", type, sizeof type) ||
+        !element_parse(type, &job->element))
+        return state_fail_damaged(state, "of no type that is known", failure);
+    enum status status = operations[job->operation]->state->recall(state, definition, job, failure);
+    if (status == STATUS_OK)
+        state_define(&again, job);
+    if (again.is_lost)
+        status = status_fail(failure, STATUS_DATA, "no memory for the definition of a state");
+    else if (status == STATUS_OK && (again.length != definition->length ||
+                                     memcmp(again.text, definition->text, again.length) != 0))
+        status = state_fail_damaged(state, "its definition is wrong", failure);
+    definition_destroy(&again);
+    return status;
+}
+
+enum status state_recall(struct state_reader *state, struct definition *definition, struct job *job,
+                         bool *found, struct failure *failure)
+{
+    *definition = (struct definition){.text = NULL};
+    *job = (struct job){.predicates = NULL};
+    enum status status = state_read_definition(state, definition, found, failure);
+    if (status == STATUS_OK && *found)
+        status = state_recall_job(state, definition, job, failure);
+    return status;
+}
+
+enum status state_load(struct state_reader *state, const struct job *job, void *partial,
+                       uint64_t *elements, struct failure *failure)
+{
+    uint64_t more;
+
+    if (state_read_number(state, &more, failure) != STATUS_OK)
+        return failure->status;
+    if (more > UINT64_MAX - *elements)
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": more than 2^64 - 1 elements, with those before",
+                           state_reader_name(state));
+    enum status status =
+        operations[job->operation]->state->load(state, job, partial, more, failure);
+    if (status == STATUS_OK)
+        status = state_read_end(state, failure);
+    if (status == STATUS_OK)
+        *elements += more;
+    return status;
+}

@@ -1,0 +1,268 @@
+#include "config.h"
+
+#include "print/plot.h"
+
+/* What is to be known about all rows to choose a layout. */
+struct plot_survey {
+    uint64_t rows;
+    __int128 low;     /* of the first row */
+    __int128 last;    /* of the last row, where it begins */
+    __int128 high;    /* and ends */
+    __int128 narrow;  /* the least width of a row but the last, which may be cut off */
+    __int128 wide;    /* the greatest, of all */
+    bool is_adjacent; /* there are no gaps */
+    struct rows_row before;
+};
+
+static void plot_survey_row(struct plot_survey *survey, const struct rows_row *row)
+{
+    const struct rows_row *before = &survey->before;
+    __int128 width = row->high - row->low;
+
+    if (survey->rows == 0) {
+        survey->low = row->low;
+        survey->narrow = width;
+        survey->is_adjacent = true;
+    } else {
+        survey->is_adjacent = survey->is_adjacent && row->low == before->high;
+        if (before->high - before->low < survey->narrow)
+            survey->narrow = before->high - before->low;
+    }
+    if (width > survey->wide)
+        survey->wide = width;
+    survey->last = row->low;
+    survey->high = row->high;
+    survey->before = *row;
+    survey->rows++;
+}
+
+static struct plot_survey plot_look(struct rows rows)
+{
+    struct rows_row batch[PLOT_BATCH_ROWS];
+    struct plot_survey survey = {.rows = 0};
+    size_t n;
+
+    while ((n = rows.read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            plot_survey_row(&survey, &batch[i]);
+    }
+    return survey;
+}
+
+/* Whether bins differ in width by one at most, as equal parts of a range do. */
+static bool plot_is_even(const struct plot_survey *survey)
+{
+    return survey->wide - survey->narrow <= 1;
+}
+
+/* Whether there is a line for every bin, empty or not, from the first row to the last. */
+static bool plot_can_fill(struct rows rows, const struct plot_survey *survey)
+{
+    struct rows_row batch[PLOT_BATCH_ROWS];
+    uint64_t bins = 0;
+    size_t n;
+
+    if (plot_is_even(survey) && (survey->high - survey->low) / (survey->wide + 1) > PLOT_LINES_MAX)
+        return false;
+    rows.zeros = true;
+    while (bins <= PLOT_LINES_MAX && (n = rows.read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            bins += batch[i].low >= survey->low && batch[i].low < survey->high;
+        if (batch[n - 1].low >= survey->high)
+            break;
+    }
+    return bins <= PLOT_LINES_MAX;
+}
+
+static __int128 plot_floor(__int128 value, __int128 width)
+{
+    __int128 rest = value % width;
+    return value - (rest < 0 ? rest + width : rest);
+}
+
+/* Whether all rows begin at `start` and a multiple of `width`. */
+static bool plot_is_aligned(struct rows rows, __int128 start, __int128 width)
+{
+    struct rows_row batch[PLOT_BATCH_ROWS];
+    size_t n;
+
+    while ((n = rows.read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            if ((batch[i].low - start) % width != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Chooses the width of the groups: 1, 2 or 5 times a power of ten bins, as few as make a page. */
+static void plot_set_widths(struct plot *plot, const struct plot_survey *survey)
+{
+    static const unsigned steps[] = {1, 2, 5};
+    __int128 power = 1;
+    __int128 offset = survey->low - plot_floor(survey->low, survey->wide);
+
+    plot->layout = PLOT_WIDTHS;
+    for (unsigned i = 0;; i++) {
+        plot->width = survey->wide * power * steps[i % 3];
+        plot->start = plot_floor(survey->low - offset, plot->width) + offset;
+        if ((survey->last - plot->start) / plot->width < PLOT_LINES_MAX)
+            break;
+        if (i % 3 == 2)
+            power *= 10;
+    }
+    plot->is_aligned = survey->wide == 1 || plot_is_aligned(plot->rows, plot->start, survey->wide);
+}
+
+static void plot_set_neighbours(struct plot *plot, const struct plot_survey *survey)
+{
+    plot->layout = PLOT_NEIGHBOURS;
+    plot->per_group = (survey->rows + PLOT_LINES_MAX - 1) / PLOT_LINES_MAX;
+}
+
+/* The next row, which stays the next one; NULL if there is none. */
+static const struct rows_row *plot_peek(struct plot *plot)
+{
+    for (;; plot->used++) {
+        if (plot->used == plot->filled) {
+            plot->used = 0;
+            plot->filled = plot->rows.read(&plot->rows, plot->batch, PLOT_BATCH_ROWS);
+            if (plot->filled == 0)
+                return NULL;
+        }
+        const struct rows_row *row = &plot->batch[plot->used];
+        if (row->low >= plot->high)
+            return NULL;
+        if (row->low >= plot->low)
+            return row;
+    }
+}
+
+/* The layout of rows in the order of the bins. */
+static void plot_choose(struct plot *plot)
+{
+    struct plot_survey survey = plot_look(plot->rows);
+    bool is_powers = plot->rows.job->binning.base > 0;
+
+    plot->low = survey.low;
+    plot->high = survey.high;
+    if (survey.rows > PLOT_LINES_MAX && !is_powers) {
+        if (plot_is_even(&survey))
+            plot_set_widths(plot, &survey);
+        else
+            plot_set_neighbours(plot, &survey);
+    } else if (!survey.is_adjacent) {
+        bool fills = is_powers || plot_can_fill(plot->rows, &survey);
+        plot->layout = fills ? PLOT_ROWS : PLOT_GAPS;
+        plot->rows.zeros = fills || plot->rows.zeros;
+    }
+}
+
+void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin)
+{
+    *plot = (struct plot){
+        .rows = *rows,
+        .layout = PLOT_ROWS,
+        .low = -((__int128)1 << 126),
+        .high = (__int128)1 << 126,
+    };
+    if (by_bin)
+        plot_choose(plot);
+}
+
+/* A line of the next row, which there must be, alone. */
+static void plot_take_row(struct plot *plot, struct plot_line *line)
+{
+    const struct rows_row *row = plot_peek(plot);
+
+    *line = (struct plot_line){
+        .is_single = plot->rows.is_unit,
+        .low = row->low,
+        .high = row->high,
+        .count = row->count,
+    };
+    plot->used++;
+}
+
+static void plot_add_row(struct plot *plot, struct plot_line *line, const struct rows_row *row)
+{
+    line->high = row->high;
+    line->count += row->count;
+    line->is_single = false;
+    plot->used++;
+}
+
+static void plot_next_gap(struct plot *plot, struct plot_line *line)
+{
+    const struct rows_row *row = plot_peek(plot);
+
+    if (plot->has_end && row->low != plot->end) {
+        *line = (struct plot_line){.is_gap = true};
+        plot->end = row->low;
+        return;
+    }
+    plot->has_end = true;
+    plot->end = row->high;
+    plot_take_row(plot, line);
+}
+
+/* Bounds of groups that bins have, too, are shown, as far as there are bins. */
+static void plot_align(const struct plot *plot, uint64_t group, struct plot_line *line)
+{
+    __int128 low = plot->start + plot->width * (__int128)group;
+    __int128 high = low + plot->width;
+
+    line->low = low > plot->low ? low : plot->low;
+    line->high = high < plot->high ? high : plot->high;
+    line->is_single = false;
+}
+
+/* Groups without rows are lines of their own if their bounds are known, else a gap. */
+static void plot_next_width(struct plot *plot, struct plot_line *line)
+{
+    const struct rows_row *row = plot_peek(plot);
+    uint64_t group = (uint64_t)((row->low - plot->start) / plot->width);
+    __int128 end = plot->start + plot->width * ((__int128)group + 1);
+
+    if (group == plot->group) {
+        plot_take_row(plot, line);
+        while ((row = plot_peek(plot)) != NULL && row->low < end)
+            plot_add_row(plot, line, row);
+        plot->group = group + 1;
+    } else {
+        *line = (struct plot_line){.is_gap = !plot->is_aligned};
+        plot->group = plot->is_aligned ? plot->group + 1 : group;
+    }
+    if (plot->is_aligned)
+        plot_align(plot, plot->group - 1, line);
+}
+
+static void plot_next_neighbours(struct plot *plot, struct plot_line *line)
+{
+    const struct rows_row *row;
+
+    plot_take_row(plot, line);
+    for (uint64_t i = 1; i < plot->per_group && (row = plot_peek(plot)) != NULL; i++)
+        plot_add_row(plot, line, row);
+}
+
+bool plot_next(struct plot *plot, struct plot_line *line)
+{
+    if (!plot_peek(plot))
+        return false;
+    switch (plot->layout) {
+    case PLOT_ROWS:
+        plot_take_row(plot, line);
+        break;
+    case PLOT_GAPS:
+        plot_next_gap(plot, line);
+        break;
+    case PLOT_WIDTHS:
+        plot_next_width(plot, line);
+        break;
+    case PLOT_NEIGHBOURS:
+        plot_next_neighbours(plot, line);
+        break;
+    }
+    return true;
+}

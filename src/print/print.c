@@ -1,0 +1,216 @@
+#include "config.h"
+
+#include "print/print.h"
+
+#include "base/output_file.h"
+#include "base/writer.h"
+#include "engine/engine.h"
+#include "operations/state_job.h"
+#include "print/print_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct print_operation *const print_operations[OPERATION_IDS] = {
+#define PRINT_ROW(id, label) [OPERATION_##id] = &print_##label,
+    OPERATIONS(PRINT_ROW)
+#undef PRINT_ROW
+};
+
+/* The name of the file for purged elements, as writers take it. */
+static const char *print_purged_name(const struct print_options *options)
+{
+    return strcmp(options->purged, "-") == 0 ? NULL : options->purged;
+}
+
+/* Whether the purged elements can go where they shall: elsewhere than the survivors. */
+static enum status print_check_purged(const struct print_options *options, struct failure *failure)
+{
+    const char *purged = print_purged_name(options);
+    const char *output = options->output;
+
+    if (purged && output ? output_file_is_same(purged, output) : purged == output)
+        return status_fail(failure, STATUS_USAGE,
+                           "--purged and the survivors cannot both go to '%s'", options->purged);
+    return writer_check(purged, failure);
+}
+
+bool print_is_dropped(const struct print_options *options)
+{
+    return options->save && strcmp(options->save, "-") == 0 && !options->output;
+}
+
+/* The name of the file for the state, as writers take it. */
+static const char *print_save_name(const struct print_options *options)
+{
+    return strcmp(options->save, "-") == 0 ? NULL : options->save;
+}
+
+/* Whether the state can go where it shall: elsewhere than the result. */
+static enum status print_check_save(const struct print_options *options, struct failure *failure)
+{
+    const char *save = print_save_name(options);
+    bool is_same = !print_is_dropped(options) && output_file_is_shared(save, options->output);
+
+    if (is_same || (save && options->output && output_file_is_same(save, options->output)))
+        return status_fail(failure, STATUS_USAGE, "--save and the result cannot both go to '%s'",
+                           options->save);
+    return writer_check(save, failure);
+}
+
+enum status print_check(const struct print_options *options, struct failure *failure)
+{
+    if (writer_check(options->output, failure) != STATUS_OK)
+        return failure->status;
+    if (options->save && print_check_save(options, failure) != STATUS_OK)
+        return failure->status;
+    return options->purged ? print_check_purged(options, failure) : STATUS_OK;
+}
+
+enum status print_begin(struct print_output *output, const struct job *job, void *partial,
+                        const struct print_options *options, struct failure *failure)
+{
+    const struct print_operation *operation = print_operations[job->operation];
+
+    *output = (struct print_output){.result = NULL};
+    if (!operation->connect)
+        return STATUS_OK;
+    if (writer_open(&output->result, options->output, failure) != STATUS_OK)
+        return failure->status;
+    if (options->purged &&
+        writer_open(&output->purged, print_purged_name(options), failure) != STATUS_OK)
+        return failure->status;
+    operation->connect(partial, output);
+    return STATUS_OK;
+}
+
+void print_restart(struct print_output *output, const struct job *job, void *partial)
+{
+    const struct print_operation *operation = print_operations[job->operation];
+
+    if (!operation->connect)
+        return;
+    writer_restart(output->result);
+    if (output->purged)
+        writer_restart(output->purged);
+    operation->connect(partial, output);
+}
+
+/* Writes the result to the output, which is opened if it is not. */
+static enum status print_result(struct print_output *output, const struct job *job,
+                                const void *partial, const struct print_options *options,
+                                struct failure *failure)
+{
+    const struct print_operation *operation = print_operations[job->operation];
+
+    if (print_is_dropped(options))
+        return STATUS_OK;
+    if (!output->result && writer_open(&output->result, options->output, failure) != STATUS_OK)
+        return failure->status;
+    if (!operation->result)
+        return STATUS_OK;
+    return operation->result(output->result, job, partial, options, failure);
+}
+
+/* Saves the state; so far, only if it replaces the one before. */
+static enum status print_state(struct print_output *output, const struct job *job,
+                               const void *partial, const struct print_options *options,
+                               bool is_so_far, struct failure *failure)
+{
+    if (!output->state &&
+        writer_open(&output->state, print_save_name(options), failure) != STATUS_OK)
+        return failure->status;
+    if (is_so_far && writer_is_stream(output->state))
+        return STATUS_OK;
+    if (state_save(output->state, job, partial, failure) != STATUS_OK)
+        return failure->status;
+    enum status status = writer_close(output->state, failure);
+    output->state = NULL;
+    return status;
+}
+
+enum status print_so_far(struct print_output *output, const struct job *job, const void *partial,
+                         const struct print_options *options, struct failure *failure)
+{
+    if (options->save && print_state(output, job, partial, options, true, failure) != STATUS_OK)
+        return failure->status;
+    if (print_result(output, job, partial, options, failure) != STATUS_OK)
+        return failure->status;
+    if (!output->result)
+        return STATUS_OK;
+    if (writer_is_stream(output->result)) {
+        if (print_rows_format(options)->has_lines)
+            writer_write(output->result, "\n", 1);
+        return writer_flush(output->result, failure);
+    }
+    enum status status = writer_close(output->result, failure);
+    output->result = NULL;
+    return status;
+}
+
+/* Saves the state, writes the result, if the operation has not done so, and completes the output.
+ */
+static enum status print_complete(struct print_output *output, const struct job *job,
+                                  const void *partial, const struct print_options *options,
+                                  struct failure *failure)
+{
+    if (options->save && print_state(output, job, partial, options, false, failure) != STATUS_OK)
+        return failure->status;
+    if (print_result(output, job, partial, options, failure) != STATUS_OK)
+        return failure->status;
+    if (!output->result)
+        return STATUS_OK;
+    enum status status = writer_close(output->result, failure);
+    output->result = NULL;
+    if (status == STATUS_OK && output->purged) {
+        status = writer_close(output->purged, failure);
+        output->purged = NULL;
+    }
+    return status;
+}
+
+enum status print_end(struct print_output *output, const struct job *job, const void *partial,
+                      const struct print_options *options, enum status status,
+                      struct failure *failure)
+{
+    if (status == STATUS_OK)
+        status = print_complete(output, job, partial, options, failure);
+    writer_discard(output->result);
+    writer_discard(output->purged);
+    writer_discard(output->state);
+    return status;
+}
+
+enum status print_text(const char *text, struct failure *failure)
+{
+    struct writer *writer;
+
+    if (writer_open(&writer, NULL, failure) != STATUS_OK)
+        return failure->status;
+    writer_write(writer, text, strlen(text));
+    return writer_close(writer, failure);
+}
+
+enum status print_version(struct failure *failure)
+{
+    return print_text(PACKAGE_STRING "\n", failure);
+}
+
+enum status print_info(struct failure *failure)
+{
+    char text[(ENGINE_DEVICES_MAX + 2) * 600];
+    int length = snprintf(text, sizeof text, "%s\n", PACKAGE_STRING);
+
+    for (const struct engine *const *engine = engines; *engine; engine++) {
+        unsigned devices = (*engine)->devices ? (*engine)->devices() : 1;
+        for (unsigned i = 0; i == 0 || (i < devices && i < ENGINE_DEVICES_MAX); i++) {
+            char name[ENGINE_NAME_MAX];
+            char description[512];
+            bool usable = (*engine)->probe(i, description, sizeof description);
+            engine_write_name(name, (*engine)->name, i);
+            length += snprintf(text + length, sizeof text - (size_t)length, "%s: %s: %s\n", name,
+                               usable ? "yes" : "no", description);
+        }
+    }
+    return print_text(text, failure);
+}

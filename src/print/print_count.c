@@ -1,0 +1,50 @@
+/* How counts are printed: "predicate TAB count", or of a single predicate the count alone. */
+#include "config.h"
+
+#include "base/decimal.h"
+#include "base/writer.h"
+#include "operations/count.h"
+#include "print/print.h"
+
+#include <string.h>
+
+/* Writes part of a predicate, whatever was typed, so that it cannot break the line. */
+static void print_count_text(struct writer *writer, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        bool is_control = (unsigned char)*c < ' ' || *c == 127;
+        *writer_reserve(writer, 1) = is_control ? '?' : *c;
+        writer_commit(writer, 1);
+    }
+}
+
+static void print_count_predicate(struct writer *writer, const struct predicate *predicate)
+{
+    print_count_text(writer, predicate->name);
+    if (predicate->text) {
+        writer_write(writer, " ", 1);
+        print_count_text(writer, predicate->text);
+    }
+    writer_write(writer, "\t", 1);
+}
+
+static enum status print_count_result(struct writer *writer, const struct job *job,
+                                      const void *partial, const struct print_options *options,
+                                      struct failure *failure)
+{
+    const struct count *count = partial;
+    (void)options; /* there is one format */
+    (void)failure;
+
+    for (size_t i = 0; i < job->predicate_count; i++) {
+        if (job->predicate_count > 1)
+            print_count_predicate(writer, &job->predicates[i]);
+        char *c = writer_reserve(writer, DECIMAL_SIZE);
+        size_t length = decimal_write(c, count_result(count, job, i));
+        c[length] = '\n';
+        writer_commit(writer, length + 1);
+    }
+    return STATUS_OK;
+}
+
+const struct print_operation print_count = {.result = print_count_result};

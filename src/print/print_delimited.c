@@ -1,0 +1,163 @@
+/*
+ * Formats tsv and csv: a line a bin, "value, count" for bins one wide, else "low, high, count", up
+ * to high; then the columns asked for: percent, cumulative, cumulative percent. csv (RFC 4180, but
+ * with plain newlines) begins with a header. Quantiles are printed instead of the bins.
+ */
+#include "config.h"
+
+#include "base/decimal.h"
+#include "base/writer.h"
+#include "print/percent.h"
+#include "print/print_rows.h"
+
+#include <string.h>
+
+/* Two edges, two counts, two percentages, five separators and a newline. */
+#define PRINT_DELIMITED_LINE_MAX (4 * DECIMAL_SIZE + 2 * PERCENT_SIZE + 6)
+_Static_assert(64 << 10 >= PRINT_ROWS_BATCH * PRINT_DELIMITED_LINE_MAX, "what a writer reserves");
+
+/* Of a quantile: a percentage, two edges or infinities, two tabs and a newline. */
+#define PRINT_DELIMITED_QUANTILE_MAX (QUANTILES_SIZE + 2 * DECIMAL_SIZE + 3)
+
+/* What stands behind the count; returns the end. */
+static char *print_delimited_extra(char *c, const struct print_table *table, char separator,
+                                   uint64_t count, uint64_t cumulative)
+{
+    if (table->options->percent) {
+        *c++ = separator;
+        c += percent_write(c, count, table->total);
+    }
+    if (table->options->cumulative) {
+        *c++ = separator;
+        c += decimal_write(c, cumulative);
+        if (table->options->percent) {
+            *c++ = separator;
+            c += percent_write(c, cumulative, table->total);
+        }
+    }
+    return c;
+}
+
+static void print_delimited_bins(struct writer *writer, const struct print_table *table,
+                                 char separator)
+{
+    struct rows_row batch[PRINT_ROWS_BATCH];
+    struct rows rows = table->rows;
+    bool has_extra = table->options->percent || table->options->cumulative;
+    uint64_t cumulative = 0;
+    size_t n;
+
+    while ((n = rows.read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
+        char *lines = writer_reserve(writer, n * PRINT_DELIMITED_LINE_MAX);
+        char *c = lines;
+        for (size_t i = 0; i < n; i++) {
+            c += decimal_write_signed(c, batch[i].low);
+            *c++ = separator;
+            if (!rows.is_unit) {
+                c += decimal_write_signed(c, batch[i].high);
+                *c++ = separator;
+            }
+            c += decimal_write(c, batch[i].count);
+            cumulative += batch[i].count;
+            if (has_extra)
+                c = print_delimited_extra(c, table, separator, batch[i].count, cumulative);
+            *c++ = '\n';
+        }
+        writer_commit(writer, (size_t)(c - lines));
+    }
+}
+
+/* "value", "low, high", or with an infinity in place of what is not known; returns the end. */
+static char *print_delimited_value(char *c, const struct quantiles_value *value, bool is_unit,
+                                   char separator)
+{
+    if (value->side == QUANTILES_BELOW) {
+        memcpy(c, "-inf", 4);
+        c += 4;
+    } else if (!is_unit || value->side == QUANTILES_INSIDE) {
+        c += decimal_write_signed(c, value->low);
+    }
+    if (!is_unit)
+        *c++ = separator;
+    if (value->side == QUANTILES_ABOVE) {
+        memcpy(c, "inf", 3);
+        c += 3;
+    } else if (!is_unit) {
+        c += decimal_write_signed(c, value->high);
+    }
+    return c;
+}
+
+static void print_delimited_quantiles(struct writer *writer, const struct print_table *table,
+                                      char separator)
+{
+    const struct quantiles *quantiles = &table->options->quantiles;
+
+    for (size_t i = 0; table->quantiles && i < quantiles->count; i++) {
+        char *line = writer_reserve(writer, PRINT_DELIMITED_QUANTILE_MAX);
+        char *c = line + quantiles_write_percent(line, &quantiles->percents[i]);
+        *c++ = separator;
+        c = print_delimited_value(c, &table->quantiles[i], table->rows.is_unit, separator);
+        *c++ = '\n';
+        writer_commit(writer, (size_t)(c - line));
+    }
+}
+
+static void print_tsv_bins(struct writer *writer, const struct print_table *table)
+{
+    print_delimited_bins(writer, table, '\t');
+}
+
+static void print_csv_bins(struct writer *writer, const struct print_table *table)
+{
+    print_delimited_bins(writer, table, ',');
+}
+
+static enum status print_tsv_rows(struct writer *writer, const struct print_table *table,
+                                  struct failure *failure)
+{
+    (void)failure;
+    if (table->options->quantiles.count > 0)
+        print_delimited_quantiles(writer, table, '\t');
+    else
+        print_rows_in_parts(writer, table, PRINT_DELIMITED_LINE_MAX, print_tsv_bins);
+    return STATUS_OK;
+}
+
+static enum status print_csv_rows(struct writer *writer, const struct print_table *table,
+                                  struct failure *failure)
+{
+    const struct print_options *options = table->options;
+    const char *bin = table->rows.is_unit ? "value" : "low,high";
+    const char *extra = options->percent && options->cumulative
+                            ? ",percent,cumulative,cumulative_percent"
+                        : options->percent    ? ",percent"
+                        : options->cumulative ? ",cumulative"
+                                              : "";
+    (void)failure;
+    if (options->quantiles.count > 0) {
+        writer_write(writer, "quantile,", 9);
+        writer_write(writer, bin, strlen(bin));
+        writer_write(writer, "\n", 1);
+        print_delimited_quantiles(writer, table, ',');
+        return STATUS_OK;
+    }
+    writer_write(writer, bin, strlen(bin));
+    writer_write(writer, ",count", 6);
+    writer_write(writer, extra, strlen(extra));
+    writer_write(writer, "\n", 1);
+    print_rows_in_parts(writer, table, PRINT_DELIMITED_LINE_MAX, print_csv_bins);
+    return STATUS_OK;
+}
+
+const struct print_format print_tsv = {
+    .name = "tsv",
+    .has_lines = true,
+    .rows = print_tsv_rows,
+};
+
+const struct print_format print_csv = {
+    .name = "csv",
+    .has_lines = true,
+    .rows = print_csv_rows,
+};

@@ -1,0 +1,86 @@
+/*
+ * Format gnuplot: a script that draws itself, with the rows as inline data in the form of tsv. A
+ * box is as wide as its bin; bins of powers, whose widths differ by orders of magnitude and which
+ * may lie on either side of 0, stand side by side, labelled with where they begin. It sets no
+ * terminal and no output: that is the caller's choice.
+ */
+#include "config.h"
+
+#include "base/decimal.h"
+#include "base/writer.h"
+#include "print/print_rows.h"
+
+#include <string.h>
+
+/* Two edges, a count, two tabs and a newline. */
+#define PRINT_GNUPLOT_LINE_MAX (3 * DECIMAL_SIZE + 3)
+
+static void print_gnuplot_text(struct writer *writer, const char *text)
+{
+    writer_write(writer, text, strlen(text));
+}
+
+/* Writes the data; returns the greatest count, and whether there are any rows. */
+static uint64_t print_gnuplot_data(struct writer *writer, struct rows rows, bool *has_rows)
+{
+    struct rows_row batch[PRINT_ROWS_BATCH];
+    uint64_t most = 0;
+    size_t n;
+
+    *has_rows = false;
+    print_gnuplot_text(writer, "$data << EOD\n");
+    while ((n = rows.read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            char *line = writer_reserve(writer, PRINT_GNUPLOT_LINE_MAX);
+            char *c = line + decimal_write_signed(line, batch[i].low);
+            *c++ = '\t';
+            if (!rows.is_unit) {
+                c += decimal_write_signed(c, batch[i].high);
+                *c++ = '\t';
+            }
+            c += decimal_write(c, batch[i].count);
+            *c++ = '\n';
+            writer_commit(writer, (size_t)(c - line));
+            most = batch[i].count > most ? batch[i].count : most;
+        }
+        *has_rows = true;
+    }
+    print_gnuplot_text(writer, "EOD\n");
+    return most;
+}
+
+static enum status print_gnuplot_rows(struct writer *writer, const struct print_table *table,
+                                      struct failure *failure)
+{
+    struct rows rows = table->rows;
+    bool is_powers = rows.job->binning.base > 0;
+    bool has_rows;
+
+    (void)failure;
+    rows.zeros = rows.zeros || is_powers;
+    uint64_t most = print_gnuplot_data(writer, rows, &has_rows);
+    print_gnuplot_text(writer, most > 0 ? "set yrange [0:*]\n" : "set yrange [0:1]\n");
+    print_gnuplot_text(writer, "set xlabel \"value\"\n"
+                               "set ylabel \"count\"\n"
+                               "set style fill solid 0.7\n"
+                               "unset key\n");
+    if (!has_rows)
+        print_gnuplot_text(writer, "set xrange [0:1]\nplot -1\n");
+    else if (is_powers)
+        print_gnuplot_text(writer, "set boxwidth 0.9 relative\n"
+                                   "set offsets 0.6, 0.6, 0, 0\n"
+                                   "set xtics rotate\n"
+                                   "plot $data using 0:3:xtic(1) with boxes\n");
+    else if (rows.is_unit)
+        print_gnuplot_text(writer, "plot $data using 1:2:(1) with boxes\n");
+    else
+        print_gnuplot_text(writer, "plot $data using (($1+$2)/2.0):3:($2-$1) with boxes\n");
+    return STATUS_OK;
+}
+
+const struct print_format print_gnuplot = {
+    .name = "gnuplot",
+    .has_lines = true,
+    .refused = PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_PERCENT | PRINT_EXTRA_QUANTILES,
+    .rows = print_gnuplot_rows,
+};

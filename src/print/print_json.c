@@ -1,0 +1,138 @@
+/*
+ * Format json: one object (RFC 8259), a line a bin, so that it can also be read by line. Integers
+ * are written in full: those beyond 2^53 are exact only in readers that keep them.
+ */
+#include "config.h"
+
+#include "base/decimal.h"
+#include "base/writer.h"
+#include "print/percent.h"
+#include "print/print_rows.h"
+
+#include <string.h>
+
+/* Four integers, two percentages and what stands between them; quantiles have less. */
+#define PRINT_JSON_LINE_MAX (4 * DECIMAL_SIZE + 2 * PERCENT_SIZE + 80)
+
+/* Lines that are written at once. */
+#define PRINT_JSON_BATCH (PRINT_ROWS_BATCH / 2)
+_Static_assert(64 << 10 > PRINT_JSON_BATCH * PRINT_JSON_LINE_MAX, "what a writer reserves");
+
+/* These put something at `c` and return the end. */
+static char *print_json_integer(char *c, const char *before, __int128 value)
+{
+    c = stpcpy(c, before);
+    return c + decimal_write_signed(c, value);
+}
+
+static char *print_json_percent(char *c, const char *before, uint64_t part, uint64_t whole)
+{
+    c = stpcpy(c, before);
+    return c + percent_write(c, part, whole);
+}
+
+static char *print_json_row(char *c, const struct print_table *table, const struct rows_row *row,
+                            uint64_t cumulative)
+{
+    const struct print_options *options = table->options;
+
+    if (table->rows.is_unit) {
+        c = print_json_integer(c, "{\"value\":", row->low);
+    } else {
+        c = print_json_integer(c, "{\"low\":", row->low);
+        c = print_json_integer(c, ",\"high\":", row->high);
+    }
+    c = print_json_integer(c, ",\"count\":", row->count);
+    if (options->percent)
+        c = print_json_percent(c, ",\"percent\":", row->count, table->total);
+    if (options->cumulative)
+        c = print_json_integer(c, ",\"cumulative\":", cumulative);
+    if (options->percent && options->cumulative)
+        c = print_json_percent(c, ",\"cumulative_percent\":", cumulative, table->total);
+    return stpcpy(c, "}");
+}
+
+/* All rows but the first one of the table, which may be in another part, follow a comma. */
+static void print_json_bins(struct writer *writer, const struct print_table *table)
+{
+    struct rows_row batch[PRINT_JSON_BATCH];
+    struct rows rows = table->rows;
+    uint64_t cumulative = 0;
+    size_t n;
+
+    while ((n = rows.read(&rows, batch, PRINT_JSON_BATCH)) > 0) {
+        char *lines = writer_reserve(writer, n * PRINT_JSON_LINE_MAX);
+        char *c = lines;
+        for (size_t i = 0; i < n; i++) {
+            cumulative += batch[i].count;
+            c = stpcpy(c, batch[i].low == table->first_low ? "\n" : ",\n");
+            c = print_json_row(c, table, &batch[i], cumulative);
+        }
+        writer_commit(writer, (size_t)(c - lines));
+    }
+}
+
+/* The side that is open is null; of no values everything is. */
+static char *print_json_quantile(char *c, const struct print_table *table, size_t i)
+{
+    const struct quantiles_value *value = table->quantiles ? &table->quantiles[i] : NULL;
+
+    c = stpcpy(c, "{\"percent\":");
+    c += quantiles_write_percent(c, &table->options->quantiles.percents[i]);
+    if (!value)
+        return stpcpy(c, ",\"value\":null}");
+    if (table->rows.is_unit && value->side == QUANTILES_INSIDE) {
+        c = print_json_integer(c, ",\"value\":", value->low);
+    } else if (value->side == QUANTILES_BELOW) {
+        c = print_json_integer(c, ",\"low\":null,\"high\":", value->high);
+    } else {
+        c = print_json_integer(c, ",\"low\":", value->low);
+        if (value->side == QUANTILES_ABOVE)
+            c = stpcpy(c, ",\"high\":null");
+        else
+            c = print_json_integer(c, ",\"high\":", value->high);
+    }
+    return stpcpy(c, "}");
+}
+
+static char *print_json_totals(char *c, const struct print_table *table)
+{
+    c = print_json_integer(c, "{\"operation\":\"histogram\",\"total\":", table->total);
+    c = print_json_integer(c, ",\"inside\":", table->rows.inside);
+    c = print_json_integer(c, ",\"below\":", table->rows.below);
+    return print_json_integer(c, ",\"above\":", table->rows.above);
+}
+
+static enum status print_json_rows(struct writer *writer, const struct print_table *table,
+                                   struct failure *failure)
+{
+    const size_t quantiles = table->options->quantiles.count;
+    struct rows rows = table->rows;
+    struct rows_row first;
+    struct print_table all = *table;
+
+    (void)failure;
+    char *line = writer_reserve(writer, PRINT_JSON_LINE_MAX);
+    char *end = stpcpy(print_json_totals(line, table), ",\"bins\":[");
+    writer_commit(writer, (size_t)(end - line));
+    if (rows.read(&rows, &first, 1) > 0)
+        all.first_low = first.low;
+    print_rows_in_parts(writer, &all, PRINT_JSON_LINE_MAX, print_json_bins);
+    writer_write(writer, "]", 1);
+    for (size_t i = 0; i < quantiles; i++) {
+        line = writer_reserve(writer, PRINT_JSON_LINE_MAX);
+        end = stpcpy(line, i == 0 ? ",\"quantiles\":[\n" : ",\n");
+        end = print_json_quantile(end, table, i);
+        writer_commit(writer, (size_t)(end - line));
+    }
+    if (quantiles > 0)
+        writer_write(writer, "]", 1);
+    writer_write(writer, "}\n", 2);
+    return STATUS_OK;
+}
+
+const struct print_format print_json = {
+    .name = "json",
+    .has_lines = true,
+    .rows = print_json_rows,
+};

@@ -1,0 +1,62 @@
+/* Rows that are many are printed part by part, by several threads. */
+#include "config.h"
+
+#include "base/processors.h"
+#include "base/writer_parts.h"
+#include "print/print_rows.h"
+
+/*
+ * Bins of a part: its text is more than what a writer copies (64 KiB), and mostly stays in the L2.
+ */
+#define PRINT_PARTS_BINS ((uint64_t)8 << 10)
+
+/* Bins that a thread pays for: it is started in as much time as a few thousand are printed. */
+#define PRINT_PARTS_THREAD_BINS ((uint64_t)64 << 10)
+
+struct print_parts {
+    const struct print_table *table;
+    uint64_t count;
+    void (*write)(struct writer *writer, const struct print_table *part);
+};
+
+static void print_parts_write(const void *context, size_t part, struct writer *writer)
+{
+    const struct print_parts *parts = context;
+    struct print_table table = *parts->table;
+
+    table.rows.narrow(&table.rows, part, parts->count);
+    parts->write(writer, &table);
+}
+
+/* The threads that print: 1 also where a row depends on those before it. */
+static unsigned print_parts_threads(const struct print_table *table, uint64_t most)
+{
+    const struct print_options *options = table->options;
+    uint64_t useful = most / PRINT_PARTS_THREAD_BINS;
+
+    if (useful <= 1 || options->cumulative)
+        return 1;
+    unsigned threads = options->threads > 0 ? options->threads : processors_available();
+    return threads < useful ? threads : (unsigned)useful;
+}
+
+void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
+                         void (*write)(struct writer *writer, const struct print_table *part))
+{
+    uint64_t most = table->rows.narrow ? table->rows.most(&table->rows) : 0;
+    unsigned threads = print_parts_threads(table, most);
+    struct print_parts parts = {
+        .table = table,
+        .count = (most + PRINT_PARTS_BINS - 1) / PRINT_PARTS_BINS,
+        .write = write,
+    };
+    struct writer_parts writes = {
+        .count = parts.count,
+        .part_bytes = PRINT_PARTS_BINS * row_bytes,
+        .write = print_parts_write,
+        .context = &parts,
+    };
+
+    if (threads == 1 || !writer_parts_write(writer, &writes, threads))
+        write(writer, table);
+}

@@ -1,0 +1,222 @@
+/*
+ * --plot: bars in the terminal. A line is the bin, "value" or "low..high" (up to high), the count,
+ * the columns asked for, and a bar; its length is the count's share in the greatest one, to an
+ * eighth of a character where there are such characters. Quantiles follow, below an empty line.
+ */
+#include "config.h"
+
+#include "base/decimal.h"
+#include "base/writer.h"
+#include "print/percent.h"
+#include "print/plot.h"
+#include "print/print_rows.h"
+#include "print/terminal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A bar is not made shorter than that; in a narrower terminal lines wrap. */
+#define PRINT_PLOT_BAR_MIN 10
+
+/* The columns before the bar: label, count, percent, cumulative, cumulative percent. */
+#define PRINT_PLOT_CELLS 5
+
+/* Two edges and what joins them. */
+#define PRINT_PLOT_CELL_SIZE (2 * DECIMAL_SIZE + 2)
+
+/* The text of a line; an empty cell belongs to a column that is not wanted, or to a gap. */
+struct print_plot_cells {
+    char text[PRINT_PLOT_CELLS][PRINT_PLOT_CELL_SIZE];
+};
+
+/* How all lines are drawn. */
+struct print_plot_style {
+    struct terminal terminal;
+    size_t widths[PRINT_PLOT_CELLS];
+    unsigned bar_columns;
+    uint64_t most; /* the greatest count */
+};
+
+static void print_plot_label(char *out, const struct plot_line *line)
+{
+    char *c = out + decimal_write_signed(out, line->low);
+
+    if (!line->is_single) {
+        memcpy(c, "..", 2);
+        c += 2;
+        c += decimal_write_signed(c, line->high);
+    }
+    *c = '\0';
+}
+
+static void print_plot_cells(struct print_plot_cells *cells, const struct print_table *table,
+                             const struct plot_line *line, uint64_t cumulative)
+{
+    const struct print_options *options = table->options;
+
+    *cells = (struct print_plot_cells){.text = {""}};
+    if (line->is_gap) {
+        strcpy(cells->text[0], "...");
+        return;
+    }
+    print_plot_label(cells->text[0], line);
+    decimal_write(cells->text[1], line->count);
+    if (options->percent)
+        strcpy(cells->text[2] + percent_write(cells->text[2], line->count, table->total), "%");
+    if (options->cumulative)
+        decimal_write(cells->text[3], cumulative);
+    if (options->percent && options->cumulative)
+        strcpy(cells->text[4] + percent_write(cells->text[4], cumulative, table->total), "%");
+}
+
+/* Goes over all lines to see how wide the columns have to be and how long the bars. */
+static struct print_plot_style print_plot_measure(const struct print_table *table)
+{
+    struct print_plot_style style = {.terminal = terminal_describe(!table->options->output)};
+    struct print_plot_cells cells;
+    struct plot_line line;
+    struct plot plot;
+    uint64_t cumulative = 0;
+    size_t columns = 0;
+
+    plot_begin(&plot, &table->rows, table->is_complete);
+    while (plot_next(&plot, &line)) {
+        cumulative += line.count;
+        print_plot_cells(&cells, table, &line, cumulative);
+        for (size_t i = 0; i < PRINT_PLOT_CELLS; i++) {
+            size_t length = strlen(cells.text[i]);
+            style.widths[i] = length > style.widths[i] ? length : style.widths[i];
+        }
+        style.most = line.count > style.most ? line.count : style.most;
+    }
+    for (size_t i = 0; i < PRINT_PLOT_CELLS; i++)
+        columns += style.widths[i] > 0 ? style.widths[i] + 2 : 0;
+    style.bar_columns = style.terminal.columns > columns + PRINT_PLOT_BAR_MIN
+                            ? style.terminal.columns - (unsigned)columns
+                            : PRINT_PLOT_BAR_MIN;
+    return style;
+}
+
+/* A count's share in the greatest one, of `whole`, rounded; not 0 unless the count is. */
+static unsigned print_plot_share(const struct print_plot_style *style, uint64_t count,
+                                 unsigned whole)
+{
+    if (count == 0)
+        return 0;
+    unsigned __int128 twice = (unsigned __int128)count * whole * 2 + style->most;
+    unsigned share = (unsigned)(twice / ((unsigned __int128)style->most * 2));
+    return share > 0 ? share : 1;
+}
+
+/* Blocks of 8 eighths, and one of the rest: U+2588 is the full one, U+258F an eighth. */
+static char *print_plot_blocks(char *c, unsigned eighths)
+{
+    for (; eighths > 0; eighths -= eighths < 8 ? eighths : 8) {
+        memcpy(c, "\xe2\x96", 2);
+        c[2] = (char)(0x90 - (eighths < 8 ? eighths : 8));
+        c += 3;
+    }
+    return c;
+}
+
+static char *print_plot_bar(char *c, const struct print_plot_style *style, uint64_t count)
+{
+    if (count == 0)
+        return c;
+    c = stpcpy(c, "  ");
+    if (style->terminal.has_colour)
+        c = stpcpy(c, "\033[36m");
+    if (style->terminal.has_unicode) {
+        c = print_plot_blocks(c, print_plot_share(style, count, style->bar_columns * 8));
+    } else {
+        unsigned length = print_plot_share(style, count, style->bar_columns);
+        memset(c, '#', length);
+        c += length;
+    }
+    if (style->terminal.has_colour)
+        c = stpcpy(c, "\033[0m");
+    return c;
+}
+
+static void print_plot_line(struct writer *writer, const struct print_plot_style *style,
+                            const struct print_plot_cells *cells, uint64_t count)
+{
+    bool is_gap = !cells->text[1][0];
+    size_t size = PRINT_PLOT_CELLS * (PRINT_PLOT_CELL_SIZE + 2) + 3 * TERMINAL_COLUMNS_MAX + 32;
+    char *line = writer_reserve(writer, size);
+    char *c = line;
+
+    for (size_t i = 0; i < (is_gap ? 1 : PRINT_PLOT_CELLS); i++) {
+        if (style->widths[i] > 0)
+            c += sprintf(c, "%s%*s", i > 0 ? "  " : "", (int)style->widths[i], cells->text[i]);
+    }
+    c = print_plot_bar(c, style, count);
+    *c++ = '\n';
+    writer_commit(writer, (size_t)(c - line));
+}
+
+static void print_plot_quantile(struct writer *writer, const struct quantiles_percent *percent,
+                                const struct quantiles_value *value, bool is_unit)
+{
+    char text[QUANTILES_SIZE + PRINT_PLOT_CELL_SIZE + 8];
+    char *c = text + quantiles_write_percent(text, percent);
+
+    c = stpcpy(c, "%  ");
+    if (value->side == QUANTILES_BELOW)
+        c = stpcpy(c, "-inf");
+    else
+        c += decimal_write_signed(c, value->low);
+    if (!is_unit || value->side != QUANTILES_INSIDE) {
+        c = stpcpy(c, "..");
+        if (value->side == QUANTILES_ABOVE)
+            c = stpcpy(c, "inf");
+        else
+            c += decimal_write_signed(c, value->high);
+    }
+    *c++ = '\n';
+    writer_write(writer, text, (size_t)(c - text));
+}
+
+static void print_plot_rest(struct writer *writer, const struct print_table *table)
+{
+    const struct quantiles *quantiles = &table->options->quantiles;
+    char text[64];
+
+    if (table->rows_left > 0)
+        writer_write(writer, text,
+                     (size_t)sprintf(text, "... and %llu more\n",
+                                     (unsigned long long)table->rows_left));
+    for (size_t i = 0; table->quantiles && i < quantiles->count; i++) {
+        if (i == 0)
+            writer_write(writer, "\n", 1);
+        print_plot_quantile(writer, &quantiles->percents[i], &table->quantiles[i],
+                            table->rows.is_unit);
+    }
+}
+
+static enum status print_plot_rows(struct writer *writer, const struct print_table *table,
+                                   struct failure *failure)
+{
+    struct print_plot_style style = print_plot_measure(table);
+    struct print_plot_cells cells;
+    struct plot_line line;
+    struct plot plot;
+    uint64_t cumulative = 0;
+
+    (void)failure;
+    plot_begin(&plot, &table->rows, table->is_complete);
+    while (plot_next(&plot, &line)) {
+        cumulative += line.count;
+        print_plot_cells(&cells, table, &line, cumulative);
+        print_plot_line(writer, &style, &cells, line.count);
+    }
+    print_plot_rest(writer, table);
+    return STATUS_OK;
+}
+
+const struct print_format print_plot = {
+    .name = "plot",
+    .has_lines = true,
+    .sorted_rows_max = PLOT_LINES_MAX,
+    .rows = print_plot_rows,
+};

@@ -1,0 +1,118 @@
+#include "config.h"
+
+#include "print/print_rows.h"
+
+#include "print/rows_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct print_format *const print_formats[] = {
+    &print_tsv, &print_csv, &print_json, &print_raw, &print_gnuplot,
+};
+
+bool print_format_find(const char *name, const struct print_format **format)
+{
+    for (size_t i = 0; i < sizeof print_formats / sizeof *print_formats; i++) {
+        if (strcmp(name, print_formats[i]->name) == 0) {
+            *format = print_formats[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct print_format *print_rows_format(const struct print_options *options)
+{
+    if (options->format)
+        return options->format;
+    if (options->plot || (!options->output && isatty(STDOUT_FILENO)))
+        return &print_plot;
+    return &print_tsv;
+}
+
+static const char *print_refused_name(enum print_extra extra)
+{
+    switch (extra) {
+    case PRINT_EXTRA_TOP:
+        return "--top";
+    case PRINT_EXTRA_SORT:
+        return "--sort";
+    case PRINT_EXTRA_CUMULATIVE:
+        return "--cumulative";
+    case PRINT_EXTRA_PERCENT:
+        return "--percent";
+    case PRINT_EXTRA_QUANTILES:
+        return "--quantiles";
+    }
+    __builtin_unreachable();
+}
+
+enum status print_check_format(const struct print_options *options, struct failure *failure)
+{
+    const struct print_format *format = options->format;
+    unsigned given = (options->top > 0 ? PRINT_EXTRA_TOP : 0) |
+                     (options->sort != PRINT_SORT_DEFAULT ? PRINT_EXTRA_SORT : 0) |
+                     (options->cumulative ? PRINT_EXTRA_CUMULATIVE : 0) |
+                     (options->percent ? PRINT_EXTRA_PERCENT : 0) |
+                     (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0);
+
+    if (!format)
+        return STATUS_OK;
+    if (options->plot)
+        return status_fail(failure, STATUS_USAGE, "--plot does not go with --format");
+    unsigned refused = given & format->refused;
+    if (refused == 0)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
+                       print_refused_name((enum print_extra)(refused & -refused)), format->name);
+}
+
+/* Puts the rows in order if another one than theirs is wanted, or not all of them. */
+static enum status print_order_rows(struct print_table *table, struct rows_list *list,
+                                    const struct print_format *format, struct failure *failure)
+{
+    const struct print_options *options = table->options;
+    bool by_count = options->sort == PRINT_SORT_COUNT ||
+                    (options->sort == PRINT_SORT_DEFAULT && options->top > 0);
+    uint64_t top = options->top > 0 ? options->top : format->sorted_rows_max;
+
+    table->is_complete = !by_count && options->top == 0;
+    if (table->is_complete)
+        return STATUS_OK;
+    if (rows_list_make(list, &table->rows, top, by_count, failure) != STATUS_OK)
+        return failure->status;
+    table->rows_left = options->top > 0 ? 0 : list->left;
+    struct rows all = table->rows;
+    rows_list_begin(&table->rows, &all, list);
+    return STATUS_OK;
+}
+
+enum status print_rows(struct writer *writer, const struct rows *rows,
+                       const struct print_options *options, struct failure *failure)
+{
+    const struct print_format *format = print_rows_format(options);
+    struct print_table table = {
+        .rows = *rows,
+        .options = options,
+        .total = rows->below + rows->inside + rows->above,
+    };
+    struct rows_list list = {.items = NULL};
+    struct quantiles_value *quantiles = NULL;
+
+    if (options->quantiles.count > 0 && table.total > 0) {
+        quantiles = calloc(options->quantiles.count, sizeof *quantiles);
+        if (!quantiles)
+            return status_fail(failure, STATUS_DATA, "no memory for %zu quantiles",
+                               options->quantiles.count);
+        quantiles_find(&options->quantiles, rows, quantiles);
+        table.quantiles = quantiles;
+    }
+    enum status status = print_order_rows(&table, &list, format, failure);
+    if (status == STATUS_OK)
+        status = format->rows(writer, &table, failure);
+    rows_list_destroy(&list);
+    free(quantiles);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* How stalin-sort is printed: elements as they were read, by the partial, as the stream goes. */
+#include "config.h"
+
+#include "operations/stalin_sort.h"
+#include "print/print.h"
+
+static void print_stalin_sort_connect(void *partial, const struct print_output *output)
+{
+    stalin_sort_connect(partial, output->result, output->purged);
+}
+
+const struct print_operation print_stalin_sort = {.connect = print_stalin_sort_connect};

@@ -1,0 +1,240 @@
+#include "config.h"
+
+#include "print/rows_list.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+#define ROWS_LIST_BATCH_ROWS 256
+#define ROWS_LIST_DIGITS     8
+
+/* How many rows have each value of each digit; while they are sorted, where the next one goes. */
+struct rows_list_digits {
+    size_t counts[ROWS_LIST_DIGITS][256];
+    size_t rows;
+};
+
+/* A digit of a count; greater counts have lesser ones. */
+static unsigned rows_list_digit(uint64_t count, unsigned digit)
+{
+    return (unsigned)(~count >> 8 * digit) & 255;
+}
+
+static void rows_list_count(struct rows rows, struct rows_list_digits *digits)
+{
+    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
+    size_t n;
+
+    *digits = (struct rows_list_digits){.rows = 0};
+    while ((n = rows.read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
+        digits->rows += n;
+        for (size_t i = 0; i < n; i++) {
+            for (unsigned d = 0; d < ROWS_LIST_DIGITS && batch[i].count >> 8 * d > 0; d++)
+                digits->counts[d][rows_list_digit(batch[i].count, d)]++;
+        }
+    }
+    for (unsigned d = 0; d < ROWS_LIST_DIGITS; d++) { /* the zeros at the front of all counts */
+        size_t others = 0;
+        for (unsigned i = 0; i < 256; i++)
+            others += digits->counts[d][i];
+        digits->counts[d][rows_list_digit(0, d)] += digits->rows - others;
+    }
+}
+
+/* Maps room for so many items, and for one if there are none. */
+static enum status rows_list_allocate(struct rows_list *list, size_t items, struct failure *failure)
+{
+    size_t mebibytes = (size_t)((unsigned __int128)items * sizeof *list->items >> 20);
+    uint64_t available = memory_available() >> 20;
+
+    if (mebibytes <= available) {
+        list->bytes = (items > 0 ? items : 1) * sizeof *list->items;
+        list->items = memory_map(list->bytes);
+    }
+    if (list->items)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA,
+                       "no memory to put bins in order: %zu MiB are needed, %llu are free",
+                       mebibytes, (unsigned long long)available);
+}
+
+/* Turns the counts of a digit into where its first item goes; false if all have the same digit. */
+static bool rows_list_place(struct rows_list_digits *digits, unsigned digit)
+{
+    size_t *counts = digits->counts[digit];
+    size_t start = 0;
+    bool differ = true;
+
+    for (unsigned i = 0; i < 256; i++) {
+        size_t count = counts[i];
+        differ = differ && count < digits->rows;
+        counts[i] = start;
+        start += count;
+    }
+    return differ;
+}
+
+/* Moves items to where the digit says. */
+static void rows_list_scatter(struct rows_row *to, const struct rows_row *from, size_t n,
+                              size_t *starts, unsigned digit)
+{
+    for (size_t i = 0; i < n; i++)
+        to[starts[rows_list_digit(from[i].count, digit)]++] = from[i];
+}
+
+/* The first pass, straight from the rows. */
+static void rows_list_scatter_rows(struct rows_row *to, struct rows rows, size_t *starts,
+                                   unsigned digit)
+{
+    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
+    size_t n;
+
+    while ((n = rows.read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            struct rows_row item = batch[i];
+            rows_list_scatter(to, &item, 1, starts, digit);
+        }
+    }
+}
+
+/* All rows, by count. */
+static enum status rows_list_sort(struct rows_list *list, const struct rows *rows,
+                                  struct rows_list_digits *digits, struct failure *failure)
+{
+    unsigned passes[ROWS_LIST_DIGITS] = {0};
+    unsigned count = 0;
+
+    for (unsigned d = 0; d < ROWS_LIST_DIGITS; d++) {
+        if (rows_list_place(digits, d))
+            passes[count++] = d;
+    }
+    size_t buffers = count > 1 ? 2 : 1;
+    if (rows_list_allocate(list, buffers * digits->rows, failure) != STATUS_OK)
+        return failure->status;
+    struct rows_row *from = list->items;
+    struct rows_row *to = from + (buffers - 1) * digits->rows;
+    if (count % 2 == 1) { /* the last pass is to fill the first buffer */
+        to = from;
+        from += (buffers - 1) * digits->rows;
+    }
+    rows_list_scatter_rows(to, *rows, digits->counts[passes[0]], passes[0]);
+    for (unsigned pass = 1; pass < count; pass++) {
+        struct rows_row *done = to;
+        to = from;
+        from = done;
+        rows_list_scatter(to, from, digits->rows, digits->counts[passes[pass]], passes[pass]);
+    }
+    list->count = digits->rows;
+    return STATUS_OK;
+}
+
+/* Whether a goes before b: it is greater, or of a lower bin. */
+static bool rows_list_precedes(const struct rows_row *a, const struct rows_row *b)
+{
+    return a->count != b->count ? a->count > b->count : a->low < b->low;
+}
+
+/* Puts an item at place i of a heap of n, or further down: every item precedes the one above. */
+static void rows_list_sift(struct rows_row *heap, size_t n, size_t i, struct rows_row item)
+{
+    for (size_t child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && rows_list_precedes(&heap[child], &heap[child + 1]))
+            child++;
+        if (!rows_list_precedes(&item, &heap[child]))
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = item;
+}
+
+/* Reads all rows and keeps list->count of them, at least one, in a heap. */
+static void rows_list_choose(struct rows_list *list, struct rows rows)
+{
+    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
+    struct rows_row *heap = list->items;
+    size_t filled = 0;
+    size_t n;
+
+    while ((n = rows.read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            if (filled < list->count) {
+                heap[filled++] = batch[i];
+                for (size_t j = filled / 2; filled == list->count && j-- > 0;)
+                    rows_list_sift(heap, filled, j, heap[j]);
+            } else if (batch[i].count > heap->count) { /* equal ones are of higher bins */
+                rows_list_sift(heap, filled, 0, batch[i]);
+            }
+        }
+    }
+}
+
+static int rows_list_compare_bins(const void *a, const void *b)
+{
+    __int128 x = ((const struct rows_row *)a)->low;
+    __int128 y = ((const struct rows_row *)b)->low;
+    return (x > y) - (x < y);
+}
+
+/* The greatest `count` rows, of at least as many. */
+static enum status rows_list_top(struct rows_list *list, const struct rows *rows, size_t count,
+                                 bool by_count, struct failure *failure)
+{
+    if (rows_list_allocate(list, count, failure) != STATUS_OK)
+        return failure->status;
+    list->count = count;
+    if (count == 0)
+        return STATUS_OK;
+    rows_list_choose(list, *rows);
+    if (!by_count) {
+        qsort(list->items, count, sizeof *list->items, rows_list_compare_bins);
+        return STATUS_OK;
+    }
+    for (size_t n = count; n-- > 1;) { /* the least one of the heap goes to its end */
+        struct rows_row last = list->items[n];
+        list->items[n] = list->items[0];
+        rows_list_sift(list->items, n, 0, last);
+    }
+    return STATUS_OK;
+}
+
+enum status rows_list_make(struct rows_list *list, const struct rows *rows, uint64_t top,
+                           bool by_count, struct failure *failure)
+{
+    struct rows_list_digits digits;
+
+    *list = (struct rows_list){.items = NULL};
+    rows_list_count(*rows, &digits);
+    size_t count = top > 0 && top < digits.rows ? (size_t)top : digits.rows;
+    list->left = digits.rows - count;
+    if (by_count && count == digits.rows)
+        return rows_list_sort(list, rows, &digits, failure);
+    return rows_list_top(list, rows, count, by_count, failure);
+}
+
+static size_t rows_list_read(struct rows *rows, struct rows_row *out, size_t room)
+{
+    const struct rows_list *list = rows->partial;
+    size_t n = 0;
+
+    while (n < room && rows->next[0] < list->count)
+        out[n++] = list->items[rows->next[0]++];
+    return n;
+}
+
+void rows_list_begin(struct rows *rows, const struct rows *from, const struct rows_list *list)
+{
+    *rows = *from;
+    rows->partial = list;
+    rows->next[0] = 0;
+    rows->next[1] = 0;
+    rows->read = rows_list_read;
+    rows->read_counts = NULL;
+    rows->narrow = NULL;
+}
+
+void rows_list_destroy(struct rows_list *list)
+{
+    memory_unmap(list->items, list->bytes);
+    *list = (struct rows_list){.items = NULL};
+}

@@ -1,0 +1,49 @@
+#include "config.h"
+
+#include "text/text.h"
+
+#include "base/cpu_isa.h"
+#include "text/text_internal.h"
+
+text_parse_function *text_choose_parser(const struct text_rules *rules, enum element_type type)
+{
+    if (!text_is_of_tokens(rules))
+        return text_fields_choose(rules, type);
+    text_parse_function *lanes = text_lanes_choose(type);
+    return lanes ? lanes : text_tokens_choose(cpu_isa_best(), type);
+}
+
+/* Bytes in a row that are counted in 16 bits, so that a vector holds many counters: GB/s from
+ * memory 24, which is what memory gives, in every instruction set. */
+#define TEXT_COUNT_BYTES ((size_t)32768)
+
+static inline __attribute__((always_inline)) uint64_t text_count(const char *data, size_t bytes)
+{
+    uint64_t lines = 0;
+
+    while (bytes > 0) {
+        size_t n = bytes < TEXT_COUNT_BYTES ? bytes : TEXT_COUNT_BYTES;
+        uint16_t some = 0;
+        for (size_t i = 0; i < n; i++)
+            some = (uint16_t)(some + (data[i] == '\n'));
+        lines += some;
+        data += n;
+        bytes -= n;
+    }
+    return lines;
+}
+
+#define TEXT_COUNT_WRAP(isa, target, prefix)                              \
+    target static uint64_t prefix##_##isa(const char *data, size_t bytes) \
+    {                                                                     \
+        return text_count(data, bytes);                                   \
+    }
+CPU_ISA_VARIANTS(TEXT_COUNT_WRAP, text_count)
+#define TEXT_COUNT_ENTRY(isa, target, prefix) prefix##_##isa,
+
+uint64_t text_count_lines(const char *data, size_t bytes)
+{
+    static uint64_t (*const functions[CPU_ISA_COUNT])(const char *, size_t) = {
+        CPU_ISA_VARIANTS(TEXT_COUNT_ENTRY, text_count)};
+    return functions[cpu_isa_best()](data, bytes);
+}

@@ -1,0 +1,181 @@
+/*
+ * Text by blocks of 64 bytes: which of them are of a class, one bit for each, the first byte's the
+ * lowest. Finding all separators of a block at once, without a branch, is the first stage of
+ * simdjson (Langdale and Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 28, 2019).
+ *
+ * Functions take the instruction set as a constant: inlined into a function for that set, nothing
+ * but its instructions remains. They are pure and thread-safe.
+ */
+#ifndef GPUHIST_TEXT_BLOCK_H
+#define GPUHIST_TEXT_BLOCK_H
+
+#include "base/cpu_isa.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define TEXT_BLOCK ((size_t)64)
+
+#define TEXT_INLINE static inline __attribute__((always_inline))
+
+/* What makes of such functions one for an instruction set; TEXT_ISA_<name> is the constant. */
+#define TEXT_FLATTEN __attribute__((flatten))
+enum text_isa {
+#define TEXT_ISA_ENUM(id, name) TEXT_ISA_##name = CPU_ISA_##id,
+    CPU_ISAS(TEXT_ISA_ENUM)
+#undef TEXT_ISA_ENUM
+};
+
+/* Each byte of a word the same. */
+#define TEXT_BYTES(byte) ((uint64_t)(byte)*0x0101010101010101u)
+
+/* Eight bytes as a word whose lowest byte is the first. */
+TEXT_INLINE uint64_t text_block_word(const char *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* The highest bits of the eight bytes of a word, which has no other bits, as the lowest eight. */
+TEXT_INLINE uint64_t text_block_gather(uint64_t high_bits)
+{
+    return (high_bits >> 7) * 0x0102040810204080u >> 56;
+}
+
+/*
+ * The highest bit of each byte that is zero; exact, there is no carry from byte to byte (Warren,
+ * "Hacker's Delight", 2nd edition, section 6-1).
+ */
+TEXT_INLINE uint64_t text_block_zeros(uint64_t word)
+{
+    const uint64_t low = TEXT_BYTES(0x7f);
+    return ~(((word & low) + low) | word | low);
+}
+
+/* The highest bit of each byte from 9 to 13 or of 32. */
+TEXT_INLINE uint64_t text_block_whites(uint64_t word)
+{
+    const uint64_t low = TEXT_BYTES(0x7f);
+    uint64_t from_9 = (word & low) + TEXT_BYTES(0x80 - 9);
+    uint64_t from_14 = (word & low) + TEXT_BYTES(0x80 - 14);
+    return (from_9 & ~from_14 & ~word & ~low) | text_block_zeros(word ^ TEXT_BYTES(' '));
+}
+
+static inline uint64_t text_block_equal_plain(const char *block, char byte)
+{
+    uint64_t mask = 0;
+    for (size_t i = 0; i < TEXT_BLOCK; i += 8)
+        mask |= text_block_gather(
+                    text_block_zeros(text_block_word(block + i) ^ TEXT_BYTES((unsigned char)byte)))
+                << i;
+    return mask;
+}
+
+static inline uint64_t text_block_white_plain(const char *block)
+{
+    uint64_t mask = 0;
+    for (size_t i = 0; i < TEXT_BLOCK; i += 8)
+        mask |= text_block_gather(text_block_whites(text_block_word(block + i))) << i;
+    return mask;
+}
+
+#if defined(__x86_64__)
+CPU_ISA_TARGET_AVX2 static inline uint64_t text_block_bits_avx2(__m256i low, __m256i high)
+{
+    return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high)
+                                                     << 32;
+}
+
+CPU_ISA_TARGET_AVX2 static inline uint64_t text_block_equal_avx2(const char *block, char byte)
+{
+    const __m256i same = _mm256_set1_epi8(byte);
+    __m256i low = _mm256_loadu_si256((const __m256i *)block);
+    __m256i high = _mm256_loadu_si256((const __m256i *)block + 1);
+    return text_block_bits_avx2(_mm256_cmpeq_epi8(low, same), _mm256_cmpeq_epi8(high, same));
+}
+
+CPU_ISA_TARGET_AVX2 static inline __m256i text_block_whites_avx2(__m256i bytes)
+{
+    __m256i from_9 = _mm256_sub_epi8(bytes, _mm256_set1_epi8(9));
+    __m256i controls = _mm256_cmpeq_epi8(_mm256_min_epu8(from_9, _mm256_set1_epi8(4)), from_9);
+    return _mm256_or_si256(controls, _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(' ')));
+}
+
+CPU_ISA_TARGET_AVX2 static inline uint64_t text_block_white_avx2(const char *block)
+{
+    __m256i low = _mm256_loadu_si256((const __m256i *)block);
+    __m256i high = _mm256_loadu_si256((const __m256i *)block + 1);
+    return text_block_bits_avx2(text_block_whites_avx2(low), text_block_whites_avx2(high));
+}
+
+CPU_ISA_TARGET_AVX512 static inline uint64_t text_block_equal_avx512(const char *block, char byte)
+{
+    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(block), _mm512_set1_epi8(byte));
+}
+
+CPU_ISA_TARGET_AVX512 static inline uint64_t text_block_white_avx512(const char *block)
+{
+    __m512i bytes = _mm512_loadu_si512(block);
+    __m512i from_9 = _mm512_sub_epi8(bytes, _mm512_set1_epi8(9));
+    return _mm512_cmple_epu8_mask(from_9, _mm512_set1_epi8(4)) |
+           _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(' '));
+}
+#endif
+
+/* The bytes of a block that are `byte`. */
+TEXT_INLINE uint64_t text_block_equal(enum cpu_isa isa, const char *block, char byte)
+{
+#if defined(__x86_64__)
+    if (isa <= CPU_ISA_AVX512)
+        return text_block_equal_avx512(block, byte);
+    if (isa == CPU_ISA_AVX2)
+        return text_block_equal_avx2(block, byte);
+#endif
+    (void)isa;
+    return text_block_equal_plain(block, byte);
+}
+
+/* The bytes of a block that are white space. */
+TEXT_INLINE uint64_t text_block_white(enum cpu_isa isa, const char *block)
+{
+#if defined(__x86_64__)
+    if (isa <= CPU_ISA_AVX512)
+        return text_block_white_avx512(block);
+    if (isa == CPU_ISA_AVX2)
+        return text_block_white_avx2(block);
+#endif
+    (void)isa;
+    return text_block_white_plain(block);
+}
+
+/*
+ * The block of data[0..bytes) that begins at `at`, where newlines follow the data: where it lies,
+ * or, if it is not whole, in `room`, which has space for one. `at` may be behind the data.
+ */
+TEXT_INLINE const char *text_block_at(const char *data, size_t bytes, size_t at, char *room)
+{
+    if (__builtin_expect(at < bytes && bytes - at >= TEXT_BLOCK, true))
+        return data + at;
+    memset(room, '\n', TEXT_BLOCK);
+    if (at < bytes)
+        memcpy(room, data + at, bytes - at);
+    return room;
+}
+
+/* The number of the lowest bit that is set, of a mask that is not 0. */
+TEXT_INLINE unsigned text_block_first(uint64_t mask)
+{
+    return (unsigned)__builtin_ctzll(mask);
+}
+
+#endif

@@ -1,0 +1,394 @@
+/*
+ * Fields of lines. The masks of a block say where lines end and where their parts (between
+ * delimiters) or words (between blanks) begin and end, so that a field far behind in a line is
+ * found by counting bits; the text in front of it is not looked at byte by byte. GB/s on one core,
+ * with AVX-512, from L2: word 9 of web log lines of 165 bytes 7.9, word -3 6.6; of lines of six
+ * numbers of 3 digits part 3 2.1, part -2 2.0, every part 0.7. With plain code the first is 1.5.
+ *
+ * A call stops where a line begins, or, where every part is a value, behind a delimiter. There the
+ * newline that every line ends with may be one that only seems to follow the text: a call that has
+ * consumed it leaves *offset one behind the text.
+ */
+#include "config.h"
+
+#include "text/text_internal.h"
+#include "text/text_number.h"
+
+/* A call of the parser, with what differs by type as numbers. */
+struct text_call {
+    const struct text_rules *rules;
+    const char *data;
+    size_t bytes;
+    size_t *offset;
+    char *values;
+    size_t room;
+    size_t stored;
+    struct text_token *invalid;
+    uint64_t limit[2]; /* the largest magnitude of values from 0 up, and of negative ones */
+    size_t value_bytes;
+};
+
+TEXT_INLINE bool text_fields_is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+/* Stores the low bytes of a word as an element. */
+TEXT_INLINE void text_fields_store(struct text_call *call, uint64_t value)
+{
+    char *place = call->values + call->stored++ * call->value_bytes;
+
+    switch (call->value_bytes) {
+    case 1:
+        *place = (char)value;
+        break;
+    case 2:
+        memcpy(place, &(uint16_t){(uint16_t)value}, 2);
+        break;
+    case 4:
+        memcpy(place, &(uint32_t){(uint32_t)value}, 4);
+        break;
+    default:
+        memcpy(place, &value, 8);
+        break;
+    }
+}
+
+/*
+ * Stores the value at data[begin..end), without the blanks around it; false if it is none. There is
+ * room. *offset becomes `next`, from where parsing goes on.
+ */
+TEXT_INLINE bool text_fields_take(enum cpu_isa isa, struct text_call *call, size_t begin,
+                                  size_t end, size_t next)
+{
+    const char *data = call->data;
+    struct text_number number;
+
+    *call->offset = next;
+    while (begin < end && text_fields_is_blank(data[begin]))
+        begin++;
+    while (begin < end && text_fields_is_blank(data[end - 1]))
+        end--;
+    if (begin < end && text_number_read(isa, data, begin, end, &number) &&
+        number.magnitude <= call->limit[number.is_negative]) {
+        text_fields_store(call, number.is_negative ? -number.magnitude : number.magnitude);
+        return true;
+    }
+    *call->invalid = (struct text_token){begin, end - begin};
+    return false;
+}
+
+/* The end of a line's content: a carriage return before the newline at `newline` is no part of it.
+ */
+TEXT_INLINE size_t text_fields_content_end(const char *data, size_t begin, size_t newline)
+{
+    return newline - (newline > begin && data[newline - 1] == '\r');
+}
+
+/* Whether data[begin..end) has nothing but blanks. */
+TEXT_INLINE bool text_fields_are_blanks(const char *data, size_t begin, size_t end)
+{
+    while (begin < end && text_fields_is_blank(data[begin]))
+        begin++;
+    return begin == end;
+}
+
+/* Where lines and fields end in a block. */
+struct text_ends {
+    uint64_t newlines;
+    uint64_t returns;    /* carriage returns before newlines, which end a field, too */
+    uint64_t separators; /* delimiters, or blanks between words */
+};
+
+TEXT_INLINE struct text_ends text_fields_find(enum cpu_isa isa, const struct text_call *call,
+                                              size_t at)
+{
+    char copy[TEXT_BLOCK];
+    const char *block = text_block_at(call->data, call->bytes, at, copy);
+    size_t next = at + TEXT_BLOCK;
+    uint64_t newline_next = next >= call->bytes || call->data[next] == '\n';
+    struct text_ends ends = {.newlines = text_block_equal(isa, block, '\n')};
+
+    ends.returns = text_block_equal(isa, block, '\r') & (ends.newlines >> 1 | newline_next << 63);
+    if (call->rules->delimiter == TEXT_NO_DELIMITER)
+        ends.separators = text_block_equal(isa, block, ' ') | text_block_equal(isa, block, '\t');
+    else
+        ends.separators =
+            text_block_equal(isa, block, (char)call->rules->delimiter) & ~ends.returns;
+    return ends;
+}
+
+/* --- field n ---------------------------------------------------------------------------------- */
+
+/* The line that is being looked through for its field. */
+struct text_line {
+    size_t begin;
+    uint64_t before; /* how many fields begin up to the one wanted, it included; 0: it was found */
+    size_t field_begin;
+    size_t field_end; /* SIZE_MAX: not found */
+};
+
+/* The number of the set bit of a mask that `rank` others are below. */
+TEXT_INLINE unsigned text_fields_select(uint64_t mask, uint64_t rank)
+{
+    while (rank-- > 0)
+        mask &= mask - 1;
+    return text_block_first(mask);
+}
+
+/* Looks at what begins and ends in the line's part of the block at `at`. */
+TEXT_INLINE void text_fields_scan(struct text_line *line, size_t at, uint64_t begins, uint64_t ends)
+{
+    if (line->before > 0) {
+        uint64_t fields = (uint64_t)__builtin_popcountll(begins);
+        if (fields < line->before) {
+            line->before -= fields;
+            return;
+        }
+        unsigned first = text_fields_select(begins, line->before - 1);
+        line->before = 0;
+        line->field_begin = at + first;
+        ends &= UINT64_MAX << first;
+    }
+    if (line->field_end == SIZE_MAX && ends)
+        line->field_end = at + text_block_first(ends);
+}
+
+/* At the end of a line: takes its field. Returns TEXT_END if the next line may follow. */
+TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, struct text_call *call,
+                                               const struct text_line *line, size_t newline)
+{
+    size_t next = newline < call->bytes ? newline + 1 : call->bytes;
+    size_t end = text_fields_content_end(call->data, line->begin, newline);
+
+    if (text_fields_are_blanks(call->data, line->begin, end))
+        return TEXT_END;
+    if (call->stored == call->room) {
+        *call->offset = line->begin;
+        return TEXT_FULL;
+    }
+    bool valid = line->before == 0
+                     ? text_fields_take(isa, call, line->field_begin, line->field_end, next)
+                     : text_fields_take(isa, call, end, end, next);
+    return valid ? TEXT_END : TEXT_INVALID;
+}
+
+TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, struct text_call *call)
+{
+    const uint64_t field = (uint64_t)call->rules->field;
+    struct text_line line = {*call->offset, field, 0, SIZE_MAX};
+    uint64_t carry = 1; /* the byte before the block ends a field, or a line */
+
+    for (size_t at = *call->offset; line.begin < call->bytes; at += TEXT_BLOCK) {
+        struct text_ends found = text_fields_find(isa, call, at);
+        uint64_t breaks = found.newlines | found.separators;
+        uint64_t ends = breaks | found.returns;
+        uint64_t begins = breaks << 1 | carry;
+        if (call->rules->delimiter == TEXT_NO_DELIMITER)
+            begins &= ~ends;
+        uint64_t rest = UINT64_MAX;
+        carry = breaks >> 63;
+        while (line.begin < call->bytes) {
+            uint64_t newlines = found.newlines & rest;
+            uint64_t upto = newlines ^ (newlines - 1); /* all if there is no newline */
+            text_fields_scan(&line, at, begins & rest & upto, ends & rest & upto);
+            if (!newlines)
+                break;
+            size_t newline = at + text_block_first(newlines);
+            enum text_event event = text_fields_finish(isa, call, &line, newline);
+            if (event != TEXT_END)
+                return event;
+            rest &= ~upto;
+            line = (struct text_line){newline + 1, field, 0, SIZE_MAX};
+        }
+    }
+    *call->offset = call->bytes;
+    return TEXT_END;
+}
+
+/* --- field -n --------------------------------------------------------------------------------- */
+
+/* Finds the n-th word from the end of a line's content. Returns false if there are not so many. */
+TEXT_INLINE bool text_fields_last_word(const char *data, uint64_t n, size_t *begin, size_t *end)
+{
+    const size_t line = *begin;
+
+    *begin = *end;
+    do {
+        *end = *begin;
+        while (*end > line && text_fields_is_blank(data[*end - 1]))
+            --*end;
+        *begin = *end;
+        while (*begin > line && !text_fields_is_blank(data[*begin - 1]))
+            --*begin;
+    } while (*begin < *end && --n > 0);
+    return *begin < *end;
+}
+
+/* Finds the n-th part from the end of a line's content. Returns false if there are not so many. */
+TEXT_INLINE bool text_fields_last_part(const char *data, char delimiter, uint64_t n, size_t *begin,
+                                       size_t *end)
+{
+    const size_t line = *begin;
+
+    *begin = *end;
+    for (;;) {
+        while (*begin > line && data[*begin - 1] != delimiter)
+            --*begin;
+        if (--n == 0)
+            return true;
+        if (*begin == line)
+            return false;
+        *end = --*begin;
+    }
+}
+
+/* The line's field, counted from its end. Returns false if it is missing. */
+TEXT_INLINE bool text_fields_find_last(const struct text_call *call, size_t *begin, size_t *end)
+{
+    uint64_t n = (uint64_t) - (int64_t)call->rules->field;
+
+    if (call->rules->delimiter == TEXT_NO_DELIMITER)
+        return text_fields_last_word(call->data, n, begin, end);
+    return text_fields_last_part(call->data, (char)call->rules->delimiter, n, begin, end);
+}
+
+TEXT_INLINE enum text_event text_fields_last(enum cpu_isa isa, struct text_call *call)
+{
+    char copy[TEXT_BLOCK];
+    struct text_line line = {*call->offset, 0, 0, SIZE_MAX};
+
+    for (size_t at = *call->offset; line.begin < call->bytes; at += TEXT_BLOCK) {
+        const char *block = text_block_at(call->data, call->bytes, at, copy);
+        uint64_t newlines = text_block_equal(isa, block, '\n');
+        for (; newlines && line.begin < call->bytes; newlines &= newlines - 1) {
+            size_t newline = at + text_block_first(newlines);
+            line.field_begin = line.begin;
+            line.field_end = text_fields_content_end(call->data, line.begin, newline);
+            line.before = !text_fields_find_last(call, &line.field_begin, &line.field_end);
+            enum text_event event = text_fields_finish(isa, call, &line, newline);
+            if (event != TEXT_END)
+                return event;
+            line.begin = newline + 1;
+        }
+    }
+    *call->offset = call->bytes;
+    return TEXT_END;
+}
+
+/* --- every part ------------------------------------------------------------------------------- */
+
+/*
+ * Where the first line begins, from `begin` on where one does, that has more than blanks; one
+ * behind the text if there is none.
+ */
+TEXT_INLINE size_t text_fields_skip_blank_lines(const char *data, size_t bytes, size_t begin)
+{
+    for (size_t at = begin; at < bytes; at++) {
+        bool is_return = data[at] == '\r' && (at + 1 == bytes || data[at + 1] == '\n');
+        if (data[at] == '\n')
+            begin = at + 1;
+        else if (!is_return && !text_fields_is_blank(data[at]))
+            return begin;
+    }
+    return bytes + 1;
+}
+
+/*
+ * Takes the parts that end in the block at *at, of which the first begins at *begin. Advances both,
+ * *at to the next block or to the line behind blank ones.
+ */
+TEXT_INLINE enum text_event text_fields_take_block(enum cpu_isa isa, struct text_call *call,
+                                                   size_t *at, size_t *begin)
+{
+    struct text_ends found = text_fields_find(isa, call, *at);
+    uint64_t ends = found.newlines | found.separators;
+
+    for (; ends && *begin <= call->bytes; ends &= ends - 1) {
+        size_t end = *at + text_block_first(ends);
+        bool is_last = found.newlines & ends & -ends;
+        if (call->stored == call->room) {
+            *call->offset = *begin;
+            return TEXT_FULL;
+        }
+        size_t part_end = is_last ? text_fields_content_end(call->data, *begin, end) : end;
+        if (!text_fields_take(isa, call, *begin, part_end, end + 1))
+            return TEXT_INVALID;
+        *begin = is_last ? text_fields_skip_blank_lines(call->data, call->bytes, end + 1) : end + 1;
+        if (*begin != end + 1) {
+            *at = *begin;
+            return TEXT_END;
+        }
+    }
+    *at += TEXT_BLOCK;
+    return TEXT_END;
+}
+
+TEXT_INLINE enum text_event text_fields_every(enum cpu_isa isa, struct text_call *call)
+{
+    size_t begin = *call->offset;
+
+    if (begin == 0 || (begin <= call->bytes && call->data[begin - 1] == '\n'))
+        begin = text_fields_skip_blank_lines(call->data, call->bytes, begin);
+    for (size_t at = begin; begin <= call->bytes;) {
+        enum text_event event = text_fields_take_block(isa, call, &at, &begin);
+        if (event != TEXT_END)
+            return event;
+    }
+    *call->offset = begin;
+    return TEXT_END;
+}
+
+/* --- the tables ------------------------------------------------------------------------------- */
+
+/* X(kind, ...): the loops above, with further arguments passed on. */
+#define TEXT_FIELDS_KINDS(X, ...) X(nth, __VA_ARGS__) X(last, __VA_ARGS__) X(every, __VA_ARGS__)
+
+/* Each wrapped for each instruction set, ... */
+#define TEXT_FIELDS_WRAP(isa, target, kind)                                                       \
+    target TEXT_FLATTEN static enum text_event text_fields_##kind##_##isa(struct text_call *call) \
+    {                                                                                             \
+        return text_fields_##kind((enum cpu_isa)TEXT_ISA_##isa, call);                            \
+    }
+#define TEXT_FIELDS_WRAP_KIND(kind, ...) CPU_ISA_VARIANTS(TEXT_FIELDS_WRAP, kind)
+TEXT_FIELDS_KINDS(TEXT_FIELDS_WRAP_KIND, )
+
+/* ... and made a parser for each type. */
+#define TEXT_FIELDS_PARSER(isa, target, kind, name, ctype)                                     \
+    static enum text_event text_fields_##kind##_##name##_##isa(const struct text_rules *rules, \
+                                                               const char *data, size_t bytes, \
+                                                               size_t *offset, void *values,   \
+                                                               size_t room, size_t *count,     \
+                                                               struct text_token *invalid)     \
+    {                                                                                          \
+        struct text_call call = {rules,                                                        \
+                                 data,                                                         \
+                                 bytes,                                                        \
+                                 offset,                                                       \
+                                 values,                                                       \
+                                 room,                                                         \
+                                 0,                                                            \
+                                 invalid,                                                      \
+                                 {TEXT_NUMBER_MAX(ctype), TEXT_NUMBER_MIN(ctype)},             \
+                                 sizeof(ctype)};                                               \
+        enum text_event event = text_fields_##kind##_##isa(&call);                             \
+        *count = call.stored;                                                                  \
+        return event;                                                                          \
+    }
+#define TEXT_FIELDS_PARSERS(kind, name, ctype) \
+    CPU_ISA_VARIANTS(TEXT_FIELDS_PARSER, kind, name, ctype)
+#define TEXT_FIELDS_PARSERS_OF(id, name, ctype) TEXT_FIELDS_KINDS(TEXT_FIELDS_PARSERS, name, ctype)
+ELEMENT_TYPES(TEXT_FIELDS_PARSERS_OF)
+
+#define TEXT_FIELDS_ENTRY(isa, target, kind, name) text_fields_##kind##_##name##_##isa,
+#define TEXT_FIELDS_ROW(kind, name)                {CPU_ISA_VARIANTS(TEXT_FIELDS_ENTRY, kind, name)},
+#define TEXT_FIELDS_ROWS(id, name, ctype) \
+    [ELEMENT_##id] = {TEXT_FIELDS_KINDS(TEXT_FIELDS_ROW, name)},
+
+text_parse_function *text_fields_choose(const struct text_rules *rules, enum element_type type)
+{
+    static text_parse_function *const functions[ELEMENT_TYPE_COUNT][3][CPU_ISA_COUNT] = {
+        ELEMENT_TYPES(TEXT_FIELDS_ROWS)};
+    unsigned kind = rules->field > 0 ? 0 : rules->field < 0 ? 1 : 2;
+    return functions[type][kind][cpu_isa_best()];
+}

@@ -1,0 +1,123 @@
+/*
+ * One number: [+-]?[0-9]+ to magnitude and sign.
+ *
+ * Functions are pure and thread-safe; those that take the instruction set as text_block.h says.
+ */
+#ifndef GPUHIST_TEXT_NUMBER_H
+#define GPUHIST_TEXT_NUMBER_H
+
+#include "text/text_block.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text_number {
+    uint64_t magnitude;
+    bool is_negative;
+};
+
+/* The largest magnitude of a C type's values from 0 up, and of those below. */
+#define TEXT_NUMBER_IS_SIGNED(ctype) ((ctype)-1 < 1)
+#define TEXT_NUMBER_MAX(ctype)                                                   \
+    (TEXT_NUMBER_IS_SIGNED(ctype) ? ((uint64_t)1 << (8 * sizeof(ctype) - 1)) - 1 \
+                                  : UINT64_MAX >> (64 - 8 * sizeof(ctype)))
+#define TEXT_NUMBER_MIN(ctype) (TEXT_NUMBER_IS_SIGNED(ctype) ? TEXT_NUMBER_MAX(ctype) + 1 : 0)
+
+/* The digits a fast conversion takes, and the bytes before the number's end that it reads. */
+#define TEXT_NUMBER_DIGITS ((size_t)16)
+
+/*
+ * Reads a number of any length, plainly; an empty one is none. Returns false for what is no number,
+ * and for a magnitude of 2^64 and more.
+ */
+bool text_number_read_any(const char *token, size_t bytes, struct text_number *number);
+
+/*
+ * Eight digits, each the value of a byte, the first the lowest, to a number: neighbours are joined
+ * three times, by one multiplication each (Lemire, "Quickly parsing eight digits", 2018; Mula,
+ * "SIMD-ized parsing of series of integers").
+ */
+TEXT_INLINE uint64_t text_number_join_eight(uint64_t digits)
+{
+    const uint64_t every_fourth = 0x000000ff000000ff;
+    uint64_t pairs = digits * 10 + (digits >> 8);
+    return ((pairs & every_fourth) * (100 + ((uint64_t)1000000 << 32)) +
+            (pairs >> 16 & every_fourth) * (1 + ((uint64_t)10000 << 32))) >>
+           32;
+}
+
+/* Not 0 if a byte is not from 0 to 9. */
+TEXT_INLINE uint64_t text_number_no_digits(uint64_t digits)
+{
+    return ((digits + TEXT_BYTES(0x80 - 10)) | digits) & TEXT_BYTES(0x80);
+}
+
+/* Converts the `count` (1 to 16) bytes before `end`; false if one is no digit. */
+static inline bool text_number_join_plain(const char *end, size_t count, uint64_t *number)
+{
+    uint64_t low = text_block_word(end - 8) ^ TEXT_BYTES('0');
+    uint64_t high = text_block_word(end - 16) ^ TEXT_BYTES('0');
+
+    if (count <= 8) {
+        low &= UINT64_MAX << (64 - 8 * count);
+        *number = text_number_join_eight(low);
+        return text_number_no_digits(low) == 0;
+    }
+    high &= UINT64_MAX << (128 - 8 * count);
+    *number = text_number_join_eight(high) * 100000000 + text_number_join_eight(low);
+    return (text_number_no_digits(low) | text_number_no_digits(high)) == 0;
+}
+
+#if defined(__x86_64__)
+/* The same by joining neighbours in 16 bytes, 8 words of 16 bits, 4 of 32, 2 of 32 (Mula). */
+CPU_ISA_TARGET_AVX2 static inline bool text_number_join_avx2(const char *end, size_t count,
+                                                             uint64_t *number)
+{
+    const __m128i from_end = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(end - TEXT_NUMBER_DIGITS));
+    __m128i kept = _mm_cmpgt_epi8(_mm_set1_epi8((char)count), from_end);
+    __m128i digits = _mm_and_si128(_mm_sub_epi8(bytes, _mm_set1_epi8('0')), kept);
+    __m128i no_digits = _mm_subs_epu8(digits, _mm_set1_epi8(9));
+    __m128i pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(10 + (1 << 8)));
+    __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(100 + (1 << 16)));
+    __m128i packed = _mm_packus_epi32(fours, fours);
+    __m128i eights = _mm_madd_epi16(packed, _mm_set1_epi32(10000 + (1 << 16)));
+    uint64_t halves = (uint64_t)_mm_cvtsi128_si64(eights);
+
+    *number = (halves & UINT32_MAX) * 100000000 + (halves >> 32);
+    return _mm_testz_si128(no_digits, no_digits);
+}
+#endif
+
+TEXT_INLINE bool text_number_join(enum cpu_isa isa, const char *end, size_t count, uint64_t *number)
+{
+#if defined(__x86_64__)
+    if (isa != CPU_ISA_PLAIN)
+        return text_number_join_avx2(end, count, number);
+#endif
+    (void)isa;
+    return text_number_join_plain(end, count, number);
+}
+
+/*
+ * Reads the number at data[begin..end), which is not empty; nothing outside data[0..end) is read.
+ * Returns false for what is no number, and for a magnitude of 2^64 and more.
+ */
+TEXT_INLINE bool text_number_read(enum cpu_isa isa, const char *data, size_t begin, size_t end,
+                                  struct text_number *number)
+{
+    bool is_negative = data[begin] == '-';
+    size_t digits = end - begin - (is_negative | (data[begin] == '+'));
+
+    if (__builtin_expect(digits - 1 >= TEXT_NUMBER_DIGITS || end < TEXT_NUMBER_DIGITS, false)) {
+        struct text_number any; /* so that *number can stay in registers */
+        bool valid = text_number_read_any(data + begin, end - begin, &any);
+        *number = any;
+        return valid;
+    }
+    number->is_negative = is_negative;
+    return text_number_join(isa, data + end, digits, &number->magnitude);
+}
+
+#endif

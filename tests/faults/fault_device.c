@@ -1,0 +1,92 @@
+#include "config.h"
+
+#include "tests/faults/fault_device.h"
+
+#include "cpu/cpu_engine.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+/* How often CPU threads look, in all, whether the device has come, and how long they wait then. */
+#define FAULT_DEVICE_LOOKS   100
+#define FAULT_DEVICE_LOOK_NS 1000000
+
+/* It has come when it has had so many chunks, or all that there are. */
+#define FAULT_DEVICE_CHUNKS 10
+
+/* How many it has had, and how often was looked. Struct engine has no place for them. */
+static atomic_uint fault_device_chunks;
+static atomic_uint fault_device_looks;
+
+enum status fault_device_fail(struct failure *failure)
+{
+    return status_fail(failure, STATUS_ENGINE, "the device made for tests has failed");
+}
+
+bool fault_device_probe(unsigned device, char *description, size_t size)
+{
+    snprintf(description, size, "made for tests");
+    return device == 0;
+}
+
+enum status fault_device_prepare(unsigned device, struct failure *failure)
+{
+    (void)device;
+    (void)failure;
+    return STATUS_OK;
+}
+
+enum status fault_device_open(const struct job *job, const struct engine_options *options,
+                              void *partial, void **session, struct failure *failure)
+{
+    return cpu_engine.open(job, options, partial, session, failure);
+}
+
+enum status fault_device_finish(void *session, struct failure *failure)
+{
+    (void)session;
+    (void)failure;
+    return STATUS_OK;
+}
+
+enum status fault_device_worker_open(void *session, void **worker, struct failure *failure)
+{
+    return cpu_engine.worker_open(session, worker, failure);
+}
+
+enum status fault_device_worker_buffer(void *worker, struct engine_buffer *buffer,
+                                       struct failure *failure)
+{
+    return cpu_engine.worker_buffer(worker, buffer, failure);
+}
+
+enum status fault_device_worker_absorb(void *worker, const struct chunk *chunk,
+                                       struct failure *failure)
+{
+    atomic_fetch_add(&fault_device_chunks, 1);
+    return cpu_engine.worker_absorb(worker, chunk, failure);
+}
+
+enum status fault_device_worker_flush(void *worker, struct failure *failure)
+{
+    (void)worker;
+    (void)failure;
+    return STATUS_OK;
+}
+
+enum status fault_device_worker_finish(void *worker, struct failure *failure)
+{
+    atomic_fetch_add(&fault_device_chunks, FAULT_DEVICE_CHUNKS);
+    return cpu_engine.worker_finish(worker, failure);
+}
+
+enum status fault_device_wait(void *worker, const struct chunk *chunk, struct failure *failure)
+{
+    const struct timespec pause = {.tv_nsec = FAULT_DEVICE_LOOK_NS};
+
+    while (atomic_load(&fault_device_chunks) < FAULT_DEVICE_CHUNKS &&
+           atomic_fetch_add(&fault_device_looks, 1) < FAULT_DEVICE_LOOKS)
+        nanosleep(&pause, NULL);
+    return cpu_engine.worker_absorb(worker, chunk, failure);
+}

@@ -1,0 +1,34 @@
+/*
+ * A device made for tests, in builds configured with --enable-faults alone: with the environment
+ * variable GPUHIST_FAULT_DEVICE it takes the place of engine "cuda" (faults.c). It counts on the
+ * CPU, and fails wherever GPUHIST_FAULT lets one of these functions fail, each a slot of struct
+ * engine, where all is said of it.
+ *
+ * The engine for the CPU then waits a little until the device has had some chunks, so that small
+ * inputs are shared as well.
+ */
+#ifndef GPUHIST_FAULT_DEVICE_H
+#define GPUHIST_FAULT_DEVICE_H
+
+#include "engine/engine.h"
+
+bool fault_device_probe(unsigned device, char *description, size_t size);
+enum status fault_device_prepare(unsigned device, struct failure *failure);
+enum status fault_device_open(const struct job *job, const struct engine_options *options,
+                              void *partial, void **session, struct failure *failure);
+enum status fault_device_finish(void *session, struct failure *failure);
+enum status fault_device_worker_open(void *session, void **worker, struct failure *failure);
+enum status fault_device_worker_buffer(void *worker, struct engine_buffer *buffer,
+                                       struct failure *failure);
+enum status fault_device_worker_absorb(void *worker, const struct chunk *chunk,
+                                       struct failure *failure);
+enum status fault_device_worker_flush(void *worker, struct failure *failure);
+enum status fault_device_worker_finish(void *worker, struct failure *failure);
+
+/* Writes the failure that each of the functions from `prepare` on ends with. */
+enum status fault_device_fail(struct failure *failure);
+
+/* The CPU's worker_absorb while there is such a device. */
+enum status fault_device_wait(void *worker, const struct chunk *chunk, struct failure *failure);
+
+#endif

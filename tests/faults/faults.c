@@ -1,0 +1,473 @@
+/*
+ * Fault injection, for tests: lets calls of the C library, of the decoders and of CUDA fail. Only a
+ * build configured with --enable-faults has it. The linker leads our calls here (--wrap), so that
+ * no other file knows of it. One environment variable says which calls fail:
+ *
+ *     GPUHIST_FAULT=FUNCTION:N     the Nth call of it, counted from 1
+ *     GPUHIST_FAULT=FUNCTION:N+    that and all later ones
+ *     GPUHIST_FAULT=FUNCTION:NeM   likewise with errno M, such as 4, which is EINTR; or N+eM
+ *     GPUHIST_FAULT=FUNCTION:Ns    not a failure: it moves one byte at the most; or N+s
+ *     GPUHIST_FAULT=list           the names of all functions are printed, and nothing is done
+ *     GPUHIST_FAULT=record         nothing fails; how often each is called is left in the file
+ *                                  GPUHIST_FAULT_MARK, as unsigned longs in the order of that list
+ *
+ * With GPUHIST_FAULT_DEVICE a device made for tests (fault_device.h) is engine "cuda".
+ *
+ * GPUHIST_FAULT_MARK names a file that is made when a call is let fail, so that who counts N up
+ * knows when to end.
+ *
+ * With GPUHIST_FAULT_SERIES=DIR N is counted up here, in one process: for what takes longer to
+ * start than to run, as a GPU does. Then GPUHIST_FAULT is a list of faults with N left open,
+ * "FUNCTION:*+,FUNCTION:*": of each the runs N = 1, 2, ... are made, until nothing is let fail in
+ * one. All runs are numbered, K = 1, 2, ...; each is made in the directory DIR/K, which is to be
+ * there with its files in it, and
+ *
+ *     DIR/stdin       is what it gets through a pipe, where there is that file
+ *     DIR/K.stdout    is its standard output
+ *     DIR/K.stderr    is its standard error
+ *     DIR/K.status    gets the fault, "FUNCTION:N+", in a line before the run, and after it another
+ *                     line: 1 if the fault came, or 0, a space and the exit status
+ *
+ * A run that leaves a thread behind ends the process, so that the series is for engines that are
+ * demanded. Where the build has LeakSanitizer each run is looked at.
+ */
+#include "config.h"
+
+#include "cpu/cpu_engine.h"
+#include "tests/faults/fault_device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zstd.h>
+#include <zstd_errors.h>
+#ifdef HAVE_ZLIB
+#include <zlib.h>
+#endif
+#ifdef HAVE_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+/* Rows of all kinds are alike where their names are listed. */
+#define FAULT_TRANSFER FAULT
+#define FAULT_VARIADIC FAULT
+#define FAULT_CUDA     FAULT
+
+enum faults_function {
+#define FAULT(type, name, ...) FAULTS_##name,
+#include "tests/faults/faults.def"
+#undef FAULT
+    FAULTS_FUNCTIONS,
+};
+
+static const char *const faults_names[FAULTS_FUNCTIONS] = {
+#define FAULT(type, name, ...) #name,
+#include "tests/faults/faults.def"
+#undef FAULT
+};
+
+/* What is wanted, const while the program runs. The functions wrapped have no argument for it. */
+static struct {
+    bool is_armed; /* the program runs */
+    enum faults_function function;
+    unsigned long call; /* from 1; 0: none */
+    bool stays;
+    bool is_short;
+    int error; /* errno; 0: the usual one */
+    const char *mark;
+    atomic_ulong *record; /* [FAULTS_FUNCTIONS] calls, in a file; NULL: not wanted */
+} faults = {.function = FAULTS_FUNCTIONS};
+
+static atomic_ulong faults_calls;
+static atomic_bool faults_struck;             /* what is wanted has come */
+static _Thread_local unsigned faults_in_cuda; /* calls of CUDA that the thread is in */
+
+/* The function of that name, the first `length` bytes. */
+static enum faults_function faults_find(const char *name, size_t length)
+{
+    int i = 0;
+
+    while (i < FAULTS_FUNCTIONS &&
+           (strlen(faults_names[i]) != length || strncmp(name, faults_names[i], length) != 0))
+        i++;
+    return (enum faults_function)i;
+}
+
+/* Reads "FUNCTION:N[+][eM|s]", in a series "FUNCTION:*..."; false if that is not what it is. */
+static bool faults_parse(char *wanted, bool is_series)
+{
+    size_t length = strcspn(wanted, ":");
+    char *end = wanted + length + 1;
+
+    faults.function = faults_find(wanted, length);
+    if (faults.function == FAULTS_FUNCTIONS || wanted[length] == '\0')
+        return false;
+    faults.call = is_series ? *end == '*' : strtoul(end, &end, 10);
+    end += is_series && faults.call > 0;
+    faults.stays = *end == '+';
+    end += faults.stays;
+    faults.is_short = *end == 's';
+    end += faults.is_short;
+    faults.error = *end == 'e' ? (int)strtol(end + 1, &end, 10) : 0;
+    return faults.call > 0 && *end == '\0';
+}
+
+/* Begins to count all calls in the file `mark`; false if it cannot be made. */
+static bool faults_begin_record(const char *mark)
+{
+    size_t bytes = FAULTS_FUNCTIONS * sizeof *faults.record;
+    int fd = mark ? open(mark, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    void *record = MAP_FAILED;
+
+    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
+        record = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    faults.record = record == MAP_FAILED ? NULL : record;
+    return faults.record;
+}
+
+/* Whether this call of the function is one that is wanted. Thread-safe. */
+static bool faults_strike(enum faults_function function)
+{
+    if (faults_in_cuda > 0)
+        return false;
+    if (faults.record)
+        atomic_fetch_add(&faults.record[function], 1);
+    if (function != faults.function || !faults.is_armed)
+        return false;
+    unsigned long call = atomic_fetch_add(&faults_calls, 1) + 1;
+    if (call < faults.call || (call > faults.call && !faults.stays))
+        return false;
+    atomic_store(&faults_struck, true);
+    if (faults.mark)
+        mknod(faults.mark, S_IFREG | 0600, 0);
+    return true;
+}
+
+/* Whether this call is to fail; sets errno then, `usual` being 0 where the function does not. */
+static bool faults_fail(enum faults_function function, int usual)
+{
+    if (faults.is_short || !faults_strike(function))
+        return false;
+    if (usual != 0)
+        errno = faults.error != 0 ? faults.error : usual;
+    return true;
+}
+
+/* How many of so many bytes this call is to move. */
+static size_t faults_cut(enum faults_function function, size_t bytes)
+{
+    return faults.is_short && bytes > 1 && faults_strike(function) ? 1 : bytes;
+}
+
+#ifdef HAVE_CUDA
+/* What is told of a release that is to fail: it is done all the same. */
+static cudaError_t faults_released(cudaError_t result)
+{
+    return result == cudaSuccess ? cudaErrorUnknown : result;
+}
+#endif
+
+#undef FAULT_TRANSFER
+#undef FAULT_VARIADIC
+#undef FAULT_CUDA
+
+#define FAULT(type, name, parameters, arguments, error, result) \
+    type __real_##name parameters;                              \
+    type __wrap_##name parameters;                              \
+    type __wrap_##name parameters                               \
+    {                                                           \
+        if (faults_fail(FAULTS_##name, error))                  \
+            return result;                                      \
+        return __real_##name arguments;                         \
+    }
+#define FAULT_TRANSFER(type, name, parameters, arguments, error, result) \
+    type __real_##name parameters;                                       \
+    type __wrap_##name parameters;                                       \
+    type __wrap_##name parameters                                        \
+    {                                                                    \
+        if (faults_fail(FAULTS_##name, error))                           \
+            return result;                                               \
+        bytes = faults_cut(FAULTS_##name, bytes);                        \
+        return __real_##name arguments;                                  \
+    }
+#define FAULT_VARIADIC(type, name, parameters, before, last_type, arguments, error, result) \
+    type __real_##name parameters;                                                          \
+    type __wrap_##name parameters;                                                          \
+    type __wrap_##name parameters                                                           \
+    {                                                                                       \
+        va_list list; /* reading one argument more than there is does no harm here */       \
+        va_start(list, before);                                                             \
+        last_type last = va_arg(list, last_type);                                           \
+        va_end(list);                                                                       \
+        if (faults_fail(FAULTS_##name, error))                                              \
+            return result;                                                                  \
+        return __real_##name arguments;                                                     \
+    }
+#define FAULT_CUDA(type, name, parameters, arguments, error, result) \
+    type __real_##name parameters;                                   \
+    type __wrap_##name parameters;                                   \
+    type __wrap_##name parameters                                    \
+    {                                                                \
+        bool fails = faults_fail(FAULTS_##name, error);              \
+        faults_in_cuda++;                                            \
+        type answer = fails ? result : __real_##name arguments;      \
+        faults_in_cuda--;                                            \
+        return answer;                                               \
+    }
+#include "tests/faults/faults.def"
+
+/*
+ * The table of engines is led here, too: it is the program's own unless the device made for tests
+ * is wanted. Written before the program begins.
+ */
+static const struct engine faults_device = {
+    .name = "cuda",
+    .probe = fault_device_probe,
+    .prepare = fault_device_prepare,
+    .open = fault_device_open,
+    .finish = fault_device_finish,
+    .worker_open = fault_device_worker_open,
+    .worker_buffer = fault_device_worker_buffer,
+    .worker_absorb = fault_device_worker_absorb,
+    .worker_flush = fault_device_worker_flush,
+    .worker_finish = fault_device_worker_finish,
+};
+static struct engine faults_engines[2];
+extern const struct engine *const __real_engines[];
+const struct engine *__wrap_engines[3];
+
+static void faults_make_engines(void)
+{
+    if (!getenv("GPUHIST_FAULT_DEVICE")) {
+        memcpy(__wrap_engines, __real_engines, sizeof __wrap_engines);
+        return;
+    }
+    faults_engines[0] = faults_device;
+    faults_engines[0].workers = cpu_engine.workers;
+    faults_engines[0].close = cpu_engine.close;
+    faults_engines[0].worker_close = cpu_engine.worker_close;
+    faults_engines[1] = cpu_engine;
+    faults_engines[1].worker_absorb = fault_device_wait;
+    __wrap_engines[0] = &faults_engines[0];
+    __wrap_engines[1] = &faults_engines[1];
+}
+
+/*
+ * The start of the program is led here as well, so that nothing fails that CUDA calls before, and
+ * behind its end.
+ */
+int __real_main(int argc, char **argv);
+int __wrap_main(int argc, char **argv);
+
+static int faults_run(int argc, char **argv)
+{
+    atomic_store(&faults_calls, 0);
+    atomic_store(&faults_struck, false);
+    faults.is_armed = true;
+    int status = __real_main(argc, argv);
+    faults.is_armed = false;
+    return status;
+}
+
+/* The exit status of a process that LeakSanitizer has found leaks in. */
+#define FAULTS_LEAK_STATUS 23
+
+/* LeakSanitizer's: prints what was lost since the start of the process; NULL: not in this build. */
+int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+
+/* There are fewer arguments. */
+#define FAULTS_ARGUMENTS_MAX 100
+
+struct faults_series {
+    int directory;
+    int messages;      /* standard error as it was */
+    unsigned long run; /* from 1 */
+    int argc;
+    char **argv;
+    char **arguments; /* argv as a run has it: getopt moves them */
+};
+
+/* Writes a file through a pipe, as another process would. */
+struct faults_feeder {
+    int from; /* -1: there is no such file */
+    int to;
+    pthread_t thread;
+};
+
+/* While the program runs no function may be called here that can be let fail. */
+static void *faults_feed(void *argument)
+{
+    const struct faults_feeder *feeder = argument;
+    char block[65536];
+    sigset_t broken;
+    ssize_t bytes;
+    ssize_t done = 0;
+
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken, NULL);
+    while (done >= 0 && (bytes = __real_read(feeder->from, block, sizeof block)) > 0) {
+        for (ssize_t at = 0; at < bytes && done >= 0; at += done)
+            done = __real_write(feeder->to, block + at, (size_t)(bytes - at));
+    }
+    __real_close(feeder->from);
+    __real_close(feeder->to);
+    return NULL;
+}
+
+/* Makes a file what a descriptor stands for. */
+static bool faults_connect(int descriptor, const char *name, int flags)
+{
+    int fd = open(name, flags, 0600);
+    bool is_done = fd >= 0 && dup2(fd, descriptor) == descriptor;
+
+    if (fd >= 0 && fd != descriptor)
+        close(fd);
+    return is_done;
+}
+
+/* Makes standard input what comes from the file `name`, or empty if there is none. */
+static bool faults_start_feeder(struct faults_feeder *feeder, const char *name)
+{
+    int ends[2];
+
+    feeder->from = open(name, O_RDONLY | O_CLOEXEC);
+    if (feeder->from < 0)
+        return true;
+    if (pipe(ends) != 0 || dup2(ends[0], STDIN_FILENO) != STDIN_FILENO)
+        return false;
+    close(ends[0]);
+    feeder->to = ends[1];
+    return pthread_create(&feeder->thread, NULL, faults_feed, feeder) == 0;
+}
+
+static void faults_end_feeder(struct faults_feeder *feeder)
+{
+    faults_connect(STDIN_FILENO, "/dev/null", O_RDONLY); /* nobody reads any more */
+    if (feeder->from >= 0)
+        pthread_join(feeder->thread, NULL);
+}
+
+/* Connects all that a run of the series has of its own; returns its file of the status, or -1. */
+static int faults_begin_run(const struct faults_series *series, struct faults_feeder *feeder)
+{
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC;
+    char names[4][32];
+
+    snprintf(names[0], sizeof names[0], "%lu", series->run);
+    snprintf(names[1], sizeof names[1], "%lu.stdout", series->run);
+    snprintf(names[2], sizeof names[2], "%lu.stderr", series->run);
+    snprintf(names[3], sizeof names[3], "%lu.status", series->run);
+    bool is_ready = fchdir(series->directory) == 0 && access(names[0], F_OK) == 0 &&
+                    faults_connect(STDIN_FILENO, "/dev/null", O_RDONLY) &&
+                    faults_connect(STDOUT_FILENO, names[1], flags) &&
+                    faults_connect(STDERR_FILENO, names[2], flags) &&
+                    faults_start_feeder(feeder, "stdin");
+    int status = is_ready ? open(names[3], flags | O_CLOEXEC, 0600) : -1;
+    return status >= 0 && chdir(names[0]) == 0 ? status : -1;
+}
+
+/* Leaves nothing behind that the next run would find; returns the status that is to be told. */
+static int faults_end_run(struct faults_feeder *feeder, int status)
+{
+    faults_end_feeder(feeder);
+#ifdef HAVE_CUDA
+    __real_cudaGetLastError();
+#endif
+    bool leaks = __lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check() != 0;
+    return leaks ? FAULTS_LEAK_STATUS : status;
+}
+
+/* Makes one run with the fault that is wanted now; false if it cannot be made. */
+static bool faults_run_next(struct faults_series *series, const char *fault)
+{
+    size_t before = strcspn(fault, "*");
+    struct faults_feeder feeder;
+
+    series->run++;
+    int file = faults_begin_run(series, &feeder);
+    if (file < 0) {
+        dprintf(series->messages, "gpuhist: run %lu of the series, %s with N %lu: %s\n",
+                series->run, fault, faults.call,
+                errno == ENOENT ? "there are too few directories" : strerror(errno));
+        return false;
+    }
+    dprintf(file, "%.*s%lu%s\n", (int)before, fault, faults.call, fault + before + 1);
+    memcpy(series->arguments, series->argv, ((size_t)series->argc + 1) * sizeof *series->argv);
+    optind = 0; /* getopt begins anew */
+    int status = faults_run(series->argc, series->arguments);
+    status = faults_end_run(&feeder, status);
+    dprintf(file, "%d %d\n", atomic_load(&faults_struck), status);
+    close(file);
+    return true;
+}
+
+/* Makes all runs; returns the exit status, which is no run's. */
+static int faults_run_series(const char *directory, char *wanted, int argc, char **argv)
+{
+    char *rest = NULL;
+    char *arguments[FAULTS_ARGUMENTS_MAX];
+    struct faults_series series = {
+        .directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+        .messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1L),
+        .argc = argc,
+        .argv = argv,
+        .arguments = arguments,
+    };
+
+    if (argc >= FAULTS_ARGUMENTS_MAX || series.directory < 0) {
+        fputs("gpuhist: cannot begin the series of GPUHIST_FAULT_SERIES\n", stderr);
+        return 2;
+    }
+    for (char *fault = strtok_r(wanted, ",", &rest); fault; fault = strtok_r(NULL, ",", &rest)) {
+        if (!faults_parse(fault, true)) {
+            dprintf(series.messages, "gpuhist: cannot read %s of GPUHIST_FAULT\n", fault);
+            return 2;
+        }
+        do {
+            if (!faults_run_next(&series, fault))
+                return 2;
+            faults.call++;
+        } while (atomic_load(&faults_struck));
+    }
+    dup2(series.messages, STDERR_FILENO); /* for who has something to say at the end */
+    return 0;
+}
+
+int __wrap_main(int argc, char **argv)
+{
+    char *wanted = getenv("GPUHIST_FAULT");
+    const char *series = getenv("GPUHIST_FAULT_SERIES");
+
+    if (wanted && strcmp(wanted, "list") == 0) {
+        for (int i = 0; i < FAULTS_FUNCTIONS; i++)
+            puts(faults_names[i]);
+        return 0;
+    }
+    faults_make_engines();
+    if (wanted && series)
+        return faults_run_series(series, wanted, argc, argv);
+    faults.mark = getenv("GPUHIST_FAULT_MARK");
+    bool is_record = wanted && strcmp(wanted, "record") == 0;
+    if (is_record ? !faults_begin_record(faults.mark) : wanted && !faults_parse(wanted, false)) {
+        fprintf(stderr, "gpuhist: cannot read GPUHIST_FAULT=%s\n", wanted);
+        return 2;
+    }
+    return faults_run(argc, argv);
+}

@@ -1,0 +1,195 @@
+#!/usr/bin/env bats
+# Bins over whatever values come, of a given or an automatic width, against Python and numpy.
+
+load helpers
+
+check_type() { # TYPE
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    # shellcheck disable=SC2086
+    "$PYTHON" "$srcdir/tests/growing_histogram.py" "$GPUHIST" "$1" $ENGINES
+}
+
+@test "i8 in open bins" { check_type i8; }
+@test "u8 in open bins" { check_type u8; }
+@test "i16 in open bins" { check_type i16; }
+@test "u16be in open bins" { check_type u16be; }
+@test "i32 in open bins" { check_type i32; }
+@test "u32 in open bins" { check_type u32; }
+@test "i64 in open bins" { check_type i64; }
+@test "i64be in open bins" { check_type i64be; }
+@test "u64 in open bins" { check_type u64; }
+
+# bins_of LOW HIGH: how many automatic bins, with --zeros, two values make, and how wide they are.
+bins_of() {
+    printf '%s\n' "$1" "$2" | gpuhist --text -t i64 --zeros |
+        awk -F'\t' 'NR == 1 { width = NF == 2 ? 1 : $2 - $1 } END { print NR, width }'
+}
+
+@test "automatic: 64 bins at the most, of 1, 2 or 5 times a power of ten" {
+    [ "$(bins_of 0 62)" = "63 1" ]
+    [ "$(bins_of 0 63)" = "64 1" ]
+    [ "$(bins_of 0 64)" = "33 2" ]
+    [ "$(bins_of 1 64)" = "64 1" ]
+    [ "$(bins_of 0 127)" = "64 2" ]
+    [ "$(bins_of 1 128)" = "26 5" ]   # 2s would be 0 .. 64
+    [ "$(bins_of 0 319)" = "64 5" ]
+    [ "$(bins_of 0 320)" = "33 10" ]
+    [ "$(bins_of -1 0)" = "2 1" ]
+    [ "$(bins_of -32 31)" = "64 1" ]
+    [ "$(bins_of -32 32)" = "33 2" ]
+    [ "$(bins_of -1 63)" = "33 2" ]
+    [ "$(bins_of -640 0)" = "33 20" ] # 10s would be -64 .. 0
+    [ "$(bins_of 0 639999)" = "64 10000" ]
+    [ "$(bins_of 0 640000)" = "33 20000" ]
+    [ "$(bins_of 123456789012345678 123456789012345741)" = "64 1" ]
+}
+
+@test "no input has no bins, one value has one" {
+    local engine
+    for engine in $ENGINES; do
+        for options in "" "--width 10" "--zeros" "--width 10 --zeros"; do
+            # shellcheck disable=SC2086
+            run -0 --separate-stderr gpuhist --engine "$engine" $options </dev/null
+            [ -z "$output" ] && [ -z "$stderr" ]
+        done
+        run -0 gpuhist --engine "$engine" < <(int32 7)
+        [ "$output" = $'7\t1' ]
+        run -0 gpuhist --engine "$engine" --width 10 < <(int32 -7)
+        [ "$output" = $'-10\t0\t1' ]
+    done
+}
+
+@test "--zeros prints the empty bins between, also between far ones" {
+    run -0 gpuhist --width 10 --zeros < <(int32 5 38)
+    [ "$output" = $'0\t10\t1\n10\t20\t0\n20\t30\t0\n30\t40\t1' ]
+    printf '5\n3\n2000000000000\n' | gpuhist -w 1M --zeros | awk -F'\t' '
+        $1 != (NR - 1) * 1000000 || $2 != NR * 1000000 { exit 1 }
+        { count += $3 } END { exit NR != 2000001 || count != 3 || $3 != 1 }'
+}
+
+@test "text: fields in open bins, as awk counts them" {
+    local engine
+    numpy 'r = np.random.default_rng(5)
+for v in r.lognormal(9, 3, 60000).astype(int): print("x", v, "y")' >"$BATS_TEST_TMPDIR/in"
+    awk '{ bins[int($2 / 1000)]++ } END { for (b in bins) printf "%d\t%d\t%d\n", b * 1000,
+        (b + 1) * 1000, bins[b] }' "$BATS_TEST_TMPDIR/in" | sort -n >"$BATS_TEST_TMPDIR/expected"
+    for engine in $ENGINES; do
+        gpuhist -f 2 -w 1000 --engine "$engine" --chunk-size 16K "$BATS_TEST_TMPDIR/in" |
+            cmp "$BATS_TEST_TMPDIR/expected" -
+        # shellcheck disable=SC2002
+        cat "$BATS_TEST_TMPDIR/in" | gpuhist -f 2 -w 1K --engine "$engine" |
+            cmp "$BATS_TEST_TMPDIR/expected" -
+    done
+}
+
+@test "text without a single value has no bins" {
+    for engine in $ENGINES; do
+        run -0 --separate-stderr gpuhist --text --invalid ignore --engine "$engine" \
+            < <(printf 'a\nb\n\n')
+        [ -z "$output" ] && [ -z "$stderr" ]
+    done
+}
+
+@test "millions of ids in any order are numpy's bincount" {
+    local engine order
+    cd "$BATS_TEST_TMPDIR"
+    numpy 'a = np.random.default_rng(2).integers(1000, 5000000, 3000000).astype("<i4")
+for name, order in ("any", a), ("up", np.sort(a)), ("down", np.sort(a)[::-1]), \
+        ("below", np.append(a, -2**31)), ("above", np.insert(a, 0, 2**31 - 1)):
+    order.astype("<i4").tofile(name)
+n = np.bincount(a)
+lines = "".join(f"{v}\t{n[v]}\n" for v in np.flatnonzero(n))
+least, most = f"{-2**31}\t1\n", f"{2**31 - 1}\t1\n"
+for name, text in {"any": lines, "up": lines, "down": lines, "below": least + lines,
+                   "above": lines + most}.items():
+    open(name + ".expected", "w").write(text)'
+    for engine in $ENGINES; do
+        for order in any up down below above; do
+            gpuhist --binary -w 1 --engine "$engine" --threads 3 $order | cmp $order.expected -
+        done
+    done
+}
+
+# bins_of_width WIDTH <VALUES: "low TAB [high TAB] count" in numeric order, by sort, uniq and awk.
+bins_of_width() {
+    awk -v w="$1" '{ low = int($1 / w) * w; print (low > $1 ? low - w : low) }' | sort -n | uniq -c |
+        awk -v w="$1" '{ print $2 "\t" (w > 1 ? $2 + w "\t" : "") $1 }'
+}
+
+@test "hundreds of thousands of rows are the same whatever the number of threads" {
+    local width threads file
+    cd "$BATS_TEST_TMPDIR"
+    awk 'BEGIN { srand(4); for (i = 0; i < 500000; i++) print int(rand() * 700000) - 200000 }' >near
+    { echo 2000000000; cat near; printf '%s\n' -1999999999 1500000000 -2000000000; } >far
+    for width in 1 3; do
+        bins_of_width $width <near >near.tsv
+        bins_of_width $width <far >far.tsv
+        [ "$(wc -l <far.tsv)" -gt 150000 ]
+        awk -v w=$width 'NR > 1 { for (; low < $1; low += w) print 0 }
+            { low = $1 + w; print $NF }' near.tsv >near.counts
+        for threads in 1 2 3 16; do
+            for file in near far; do
+                gpuhist --text -w $width --threads $threads $file | cmp $file.tsv -
+            done
+            gpuhist --text -w $width --threads $threads --format raw near |
+                od -An -v -w8 -tu8 | tr -d ' ' | cmp near.counts -
+            gpuhist --text -w $width --threads $threads --zeros near |
+                awk '{ print $NF }' | cmp near.counts -
+        done
+    done
+}
+
+@test "random 64-bit ids, each of them a few times" {
+    local in=$BATS_TEST_TMPDIR/in engine
+    numpy 'r = np.random.default_rng(2); a = r.integers(0, 2**64, 200000, "<u8")
+r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
+    od -An -v -w8 -tu8 "$in" | tr -d ' ' | sort | uniq -c | awk '{ print $2 "\t" $1 }' |
+        sort >"$BATS_TEST_TMPDIR/expected"
+    for engine in $ENGINES; do
+        gpuhist -t u64le -w 1 --engine "$engine" --threads 4 "$in" >"$BATS_TEST_TMPDIR/out"
+        sort -n -c "$BATS_TEST_TMPDIR/out"
+        sort "$BATS_TEST_TMPDIR/out" | cmp "$BATS_TEST_TMPDIR/expected" -
+    done
+}
+
+@test "--every: what comes later may be anywhere" {
+    local engine
+    for engine in $ENGINES; do
+        { int32 1 1 2; sleep 1; int32 2000000000 -5; sleep 1; int32 -2000000000 1; } |
+            gpuhist --binary -w 1 --every 300ms --engine "$engine" >"$BATS_TEST_TMPDIR/out"
+        awk 'NF == 0 { text = ""; next } { text = text $0 ";" } END { print text }' \
+            "$BATS_TEST_TMPDIR/out" >"$BATS_TEST_TMPDIR/last"
+        [ "$(cat "$BATS_TEST_TMPDIR/last")" = \
+            $'-2000000000\t1;-5\t1;1\t3;2\t1;2000000000\t1;' ]
+        grep -q . "$BATS_TEST_TMPDIR/out"
+        [ "$(grep -m 2 . "$BATS_TEST_TMPDIR/out")" = $'1\t2\n2\t1' ]
+    done
+}
+
+@test "bins that need more memory than there is are an error that tells how many" {
+    skip_under_asan
+    random_file "$BATS_TEST_TMPDIR/in" '<i8' 0 9223372036854775807 3000000
+    run --separate-stderr bash -c 'ulimit -v 120000
+        "$GPUHIST" -t i64le -w 1 --engine cpu --threads 1 "$1"' - "$BATS_TEST_TMPDIR/in"
+    assert_failed 1 "no memory "
+    [[ $stderr =~ \ [1-9][0-9]*\ bins:\ a\ larger\ --width\ makes\ fewer$ ]]
+}
+
+@test "histogram is one operation to users" {
+    run -0 bash -c '"$GPUHIST" --help | grep -c "^  histogram "'
+    [ "$output" -eq 1 ]
+    run -0 gpuhist hist < <(int32 3)
+    [ "$output" = $'3\t1' ]
+    run --separate-stderr gpuhist growing_histogram </dev/null
+    [ "$status" -eq 1 ]
+}
+
+@test "empty bins without end are an error, and full ones are not" {
+    run -1 --separate-stderr timeout 60 "$GPUHIST" --text -t u64 --width 1 --zeros --top 3 \
+        < <(printf '0\n18446744073709551615\n')
+    [ -z "$output" ]
+    [ "$stderr" = "gpuhist: there are too many bins to print the empty ones: at most 4294967294" ]
+    run -1 timeout 60 "$GPUHIST" --text -w 1 --format raw < <(printf '0\n4294967294\n')
+    run -0 gpuhist --text -t u64 --width 1 --top 3 < <(printf '0\n18446744073709551615\n')
+    [ "$output" = $'0\t1\n18446744073709551615\t1' ]
+}
