@@ -6,7 +6,9 @@
 #include "config.h"
 
 #include "cuda/cuda_counters.h"
+
 #include "cuda/cuda_operation.h"
+#include "engine/outside.h"
 #include "operations/histogram.h"
 
 #define CUDA_HISTOGRAM_OUTSIDE_BYTES (BINNING_OUTSIDE * sizeof(uint64_t))
@@ -105,7 +107,7 @@ static enum status cuda_histogram_settle(const struct cuda_shared *shared,
 
     if (shared->job->outside != OUTSIDE_ABORT || outside[0] + outside[1] == 0)
         return STATUS_OK;
-    return job_check_outside(shared->job, &chunk->chunk, failure);
+    return outside_check(shared->job, &chunk->chunk, failure);
 }
 
 static cudaError_t cuda_histogram_collect(const struct cuda_shared *shared, void *staging,

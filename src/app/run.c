@@ -2,6 +2,7 @@
 
 #include "app/run.h"
 
+#include "app/engines.h"
 #include "app/merge.h"
 #include "app/monitor.h"
 #include "app/progress.h"
@@ -243,7 +244,7 @@ enum status run_options(const struct options *options, bool *is_thread_left,
     case OPTIONS_MERGE:
         return merge_run(options, failure);
     case OPTIONS_INFO:
-        return print_info(failure);
+        return print_info(engines, failure);
     case OPTIONS_VERSION:
         return print_version(failure);
     }

@@ -5,12 +5,14 @@
 #include "config.h"
 
 #include "cpu/cpu_counter.h"
+
 #include "cpu/cpu_engine.h"
 #include "cpu/cpu_fold.h"
 #include "cpu/cpu_guide.h"
 #include "cpu/cpu_index.h"
 #include "cpu/cpu_map.h"
 #include "cpu/cpu_tree.h"
+#include "engine/outside.h"
 
 #include <stdlib.h>
 
@@ -246,7 +248,7 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
         cpu_histogram_count(self, (const char *)chunk->data + i * bytes, n);
     }
     if (self->job->outside == OUTSIDE_ABORT && cpu_histogram_has_outside(self))
-        return job_check_outside(self->job, chunk, failure);
+        return outside_check(self->job, chunk, failure);
     return STATUS_OK;
 }
 

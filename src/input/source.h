@@ -11,8 +11,8 @@
 #define GPUHIST_SOURCE_H
 
 #include "base/status.h"
-#include "job/job.h"
-#include "text/text.h"
+#include "job/chunk.h"
+#include "job/text_rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -53,14 +53,23 @@ struct predicate {
 };
 
 /*
- * Makes the predicate that a relation and its argument `text` (NULL if it takes none) say, for
- * elements of that type; V, LO and HI need not be values of the type. The text must live as long.
- * Reads the file of --any-of. Fails with STATUS_USAGE if the text is wrong, with STATUS_DATA if a
- * file or memory is. The caller destroys it, also after failure; one of zeros may be, too.
+ * Makes the predicate of a relation, but PREDICATE_ANY_OF, and its argument `text` (NULL if it
+ * takes none) for elements of that type; V, LO and HI need not be values of the type. The text must
+ * outlive the predicate. Fails with STATUS_USAGE if the text is wrong. The caller destroys it, also
+ * after a failure; a predicate of zeros may be destroyed as well. Thread-safe on distinct ones.
  */
 enum status predicate_init(struct predicate *predicate, enum predicate_relation relation,
                            const char *text, const struct element *element,
                            struct failure *failure);
+
+/*
+ * Makes the predicate PREDICATE_ANY_OF of keys[0..count), ascending as values of the type and
+ * without duplicates, which are copied; `text` is the argument that listed them. Otherwise as
+ * predicate_init; fails with STATUS_DATA if there is no memory.
+ */
+enum status predicate_init_any_of(struct predicate *predicate, const char *text,
+                                  const struct element *element, const uint64_t *keys, size_t count,
+                                  struct failure *failure);
 
 void predicate_destroy(struct predicate *predicate);
 

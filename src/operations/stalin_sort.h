@@ -14,6 +14,7 @@
 #define GPUHIST_STALIN_SORT_H
 
 #include "base/status.h"
+#include "job/chunk.h"
 #include "job/job.h"
 
 #include <stdbool.h>

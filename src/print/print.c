@@ -196,12 +196,12 @@ enum status print_version(struct failure *failure)
     return print_text(PACKAGE_STRING "\n", failure);
 }
 
-enum status print_info(struct failure *failure)
+enum status print_info(const struct engine *const *table, struct failure *failure)
 {
     char text[(ENGINE_DEVICES_MAX + 2) * 600];
     int length = snprintf(text, sizeof text, "%s\n", PACKAGE_STRING);
 
-    for (const struct engine *const *engine = engines; *engine; engine++) {
+    for (const struct engine *const *engine = table; *engine; engine++) {
         unsigned devices = (*engine)->devices ? (*engine)->devices() : 1;
         for (unsigned i = 0; i == 0 || (i < devices && i < ENGINE_DEVICES_MAX); i++) {
             char name[ENGINE_NAME_MAX];

@@ -11,6 +11,8 @@
 #include "job/job.h"
 #include "operations/quantiles.h"
 
+struct engine;
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -114,8 +116,10 @@ enum status print_end(struct print_output *output, const struct job *job, const 
 /* Writes text to standard output. */
 enum status print_text(const char *text, struct failure *failure);
 
-/* The version; and the version, then a line about each engine: whether it can run, and why not. */
+/* The version. */
 enum status print_version(struct failure *failure);
-enum status print_info(struct failure *failure);
+
+/* The version, and a line for each engine of the table: whether it can run here, or why not. */
+enum status print_info(const struct engine *const *table, struct failure *failure);
 
 #endif

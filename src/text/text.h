@@ -21,23 +21,11 @@
 #define GPUHIST_TEXT_H
 
 #include "job/element.h"
+#include "job/text_rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define TEXT_NO_DELIMITER (-1)
-
-struct text_rules {
-    int32_t field; /* 0: every one */
-    int delimiter; /* a byte, or TEXT_NO_DELIMITER */
-};
-
-/* Whether chunks of text may be cut at any white space, and not at newlines alone. */
-static inline bool text_is_of_tokens(const struct text_rules *rules)
-{
-    return rules->field == 0 && rules->delimiter == TEXT_NO_DELIMITER;
-}
 
 /* What ended a call of the parser. */
 enum text_event {
