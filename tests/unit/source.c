@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "input/source.h"
+#include "text/text.h"
 #include "tap.h"
 
 #include <errno.h>
