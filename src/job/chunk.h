@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct decoder_format;
+
 /*
  * A piece of the input, in memory of the worker that pulled it: whole elements, or of text whole
  * lines or tokens (text_is_of_tokens), whose end is that of a line. Text is never of two files.
@@ -21,6 +23,8 @@ struct chunk {
     uint64_t line;     /* of text: how many lines end before it in its file, behind this offset; */
     uint64_t offset;   /* if that is above the start, the file is a regular one, in which */
     uint64_t start;    /* reading began there: lines between the two are still to be counted */
+    const struct decoder_format *decoder; /* of text: not NULL if that file is compressed, and these
+                                             are the offsets of frames */
     const struct chunk *text; /* of values parsed from text: the chunk of it; else NULL */
 };
 
