@@ -207,8 +207,11 @@ static enum pipe_event reader_hold_piece(struct reader *reader, bool wait, bool 
         reader_decode_piece(reader, held->data + held->filled, READER_HELD_BYTES - held->filled,
                             wait, waited, &bytes, failure);
     held->filled += bytes;
-    if (event == PIPE_DATA &&
-        (decoder_is_between(reader->decoder) || held->filled == READER_HELD_BYTES))
+    if (event != PIPE_DATA)
+        return event;
+    bool has_ended = decoder_is_between(reader->decoder);
+    held->is_large = !has_ended && (held->is_large || held->filled == READER_HELD_BYTES);
+    if (has_ended || held->is_large)
         held->ready = held->filled;
     return event;
 }

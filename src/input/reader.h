@@ -38,6 +38,7 @@ struct reader_held {
     size_t filled; /* decoded, */
     size_t ready;  /* so much of it may be given out, */
     size_t used;   /* and so much was */
+    bool is_large; /* the frame has more than can be held */
 };
 
 /* A larger frame is given out as it is decoded, from there on. */
