@@ -181,7 +181,7 @@ static cudaError_t cuda_growing_histogram_queue(const struct cuda_shared *shared
     cudaError_t error = cudaMemsetAsync(chunk->d_scratch, 0, sizeof result->outside, chunk->stream);
     if (error == cudaSuccess)
         error = cuda_histogram_launch(&shared->device, &shared->job->element, &window->binning,
-                                      &chunk->elements, &table, NULL, chunk->stream);
+                                      &chunk->elements, &table, chunk->stream);
     if (error != cudaSuccess)
         return error;
     return cudaMemcpyAsync(result->outside, chunk->d_scratch, sizeof result->outside,

@@ -45,12 +45,6 @@ static cudaError_t cuda_histogram_prepare(const struct cuda_shared *shared)
                       cudaMemcpyHostToDevice);
 }
 
-static size_t cuda_histogram_scratch_bytes_of(const struct job *job, size_t elements_bytes)
-{
-    return cuda_histogram_scratch_bytes(&job->element, &job->binning,
-                                        elements_bytes / job->element.bytes);
-}
-
 static size_t cuda_histogram_result_bytes(const struct job *job, size_t elements_bytes)
 {
     (void)elements_bytes;
@@ -64,9 +58,8 @@ static cudaError_t cuda_histogram_queue(const struct cuda_shared *shared,
     const struct job *job = shared->job;
     struct cuda_histogram_table table = cuda_histogram_table(shared);
     struct binning binning = binning_at(&job->binning, cuda_histogram_starts(shared));
-    cudaError_t error =
-        cuda_histogram_launch(&shared->device, &job->element, &binning, &chunk->elements, &table,
-                              chunk->d_scratch, chunk->stream);
+    cudaError_t error = cuda_histogram_launch(&shared->device, &job->element, &binning,
+                                              &chunk->elements, &table, chunk->stream);
 
     if (error != cudaSuccess || job->outside != OUTSIDE_ABORT)
         return error;
@@ -127,7 +120,6 @@ const struct cuda_operation cuda_histogram = {
     .close = cuda_counters_close,
     .partial_bytes = cuda_histogram_partial_bytes,
     .prepare = cuda_histogram_prepare,
-    .scratch_bytes = cuda_histogram_scratch_bytes_of,
     .result_bytes = cuda_histogram_result_bytes,
     .absorb = cuda_histogram_absorb,
     .settle = cuda_histogram_settle,

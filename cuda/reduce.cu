@@ -10,7 +10,7 @@
  * of packed elements have 32 bits, and no thread is given more than PACKED_WORDS_MAX words.
  */
 #include "cuda/elements.cuh"
-#include "cuda/kernels.h"
+#include "cuda/launch.cuh"
 
 #include <type_traits>
 
