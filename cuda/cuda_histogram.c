@@ -1,6 +1,6 @@
 /*
- * Operation histogram on a GPU, the host's part. The partial of a GPU, which all its feeders share,
- * is the counters of bins (cuda_counters.h), those of values outside, and the starts of bins
+ * Operation histogram on a GPU, the host's part. All feeders of a GPU share its partial: the
+ * counters of bins (cuda_counters.h), the counters of values outside, and the starts of bins
  * between edges.
  */
 #include "config.h"
@@ -22,7 +22,7 @@ static size_t cuda_histogram_partial_bytes(const struct job *job)
            binning_starts_bytes(&job->binning);
 }
 
-/* The table in a partial, and behind it the starts. */
+/* The table in the partial; the starts are behind it. */
 static struct cuda_histogram_table cuda_histogram_table(const struct cuda_shared *shared)
 {
     char *d_partial = shared->d_partial;
@@ -51,7 +51,7 @@ static size_t cuda_histogram_result_bytes(const struct job *job, size_t elements
     return job->outside == OUTSIDE_ABORT ? CUDA_HISTOGRAM_OUTSIDE_BYTES : 0;
 }
 
-/* Queues the counting. The counters have room, and their lock is held. */
+/* Queues the counting. Room in the counters is reserved, and their lock is held. */
 static cudaError_t cuda_histogram_queue(const struct cuda_shared *shared,
                                         const struct cuda_chunk *chunk)
 {
@@ -88,11 +88,11 @@ static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
 }
 
 /*
- * The counters of values outside are the whole run's: once they are not 0, every chunk is looked at
- * for such a value, and the one that has it is found.
+ * The counters of values outside are those of all chunks so far. Once one is not 0, each chunk is
+ * searched for such a value, which finds the chunk that has it.
  */
-static enum status cuda_histogram_settle(const struct cuda_shared *shared,
-                                         const struct cuda_chunk *chunk, struct failure *failure)
+static enum status cuda_histogram_complete(const struct cuda_shared *shared,
+                                           const struct cuda_chunk *chunk, struct failure *failure)
 {
     const uint64_t *outside = chunk->result;
 
@@ -122,6 +122,6 @@ const struct cuda_operation cuda_histogram = {
     .prepare = cuda_histogram_prepare,
     .result_bytes = cuda_histogram_result_bytes,
     .absorb = cuda_histogram_absorb,
-    .settle = cuda_histogram_settle,
+    .complete = cuda_histogram_complete,
     .collect = cuda_histogram_collect,
 };

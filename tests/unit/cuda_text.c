@@ -523,8 +523,8 @@ static void launch(const struct bench *bench, const struct cuda_elements *elemen
     const struct cuda_histogram_table table = {d_result, (uint64_t *)d_result + job->binning.bins};
 
     if (job->operation == OPERATION_HISTOGRAM)
-        must_cuda(cuda_histogram_launch(device, &job->element, &job->binning, elements, &table,
-                                        NULL, NULL));
+        must_cuda(
+            cuda_histogram_launch(device, &job->element, &job->binning, elements, &table, NULL));
     else if (job->operation == OPERATION_REDUCE)
         must_cuda(cuda_reduce_launch(device, job, elements, d_result, NULL));
     else if (job->operation == OPERATION_COUNT)
