@@ -14,6 +14,8 @@
 #include "cuda/histogram_slots.cuh"
 #include "cuda/histogram_table.cuh"
 
+#include <type_traits>
+
 namespace
 {
 
@@ -110,7 +112,10 @@ cudaError_t launch(const struct histogram_task *task)
         return launch_slots(task, slots_of_values<uint16_t>(task),
                             count_value_slots(task->element));
     return launch_with_bins(task, [=](const auto &slots) {
-        return launch_slots(task, slots, count_bin_slots(task->binning));
+        if constexpr (sizeof(typename std::decay_t<decltype(slots)>::element_type) == 1)
+            return cudaErrorInvalidValue; /* never taken */
+        else
+            return launch_slots(task, slots, count_bin_slots(task->binning));
     });
 }
 
