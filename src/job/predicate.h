@@ -16,15 +16,15 @@
 #include <stdint.h>
 
 /* X(ID, id, name, argument, help): what can be asked; the names are those of the options. */
-#define PREDICATE_RELATIONS(X)                                                              \
-    X(EQ, eq, "eq", "V", "values that are V")                                               \
-    X(NE, ne, "ne", "V", "that are not V")                                                  \
-    X(LT, lt, "lt", "V", "that are less than V")                                            \
-    X(LE, le, "le", "V", "that are V or less")                                              \
-    X(GT, gt, "gt", "V", "that are greater than V")                                         \
-    X(GE, ge, "ge", "V", "that are V or greater")                                           \
-    X(IN, in, "in", "LO:HI", "with LO <= v < HI")                                           \
-    X(ANY_OF, any_of, "any-of", "LIST", "that are in the list 1,2,... or in a file, @FILE") \
+#define PREDICATE_RELATIONS(X)                                                    \
+    X(EQ, eq, "eq", "V", "values equal to V")                                     \
+    X(NE, ne, "ne", "V", "values not equal to V")                                 \
+    X(LT, lt, "lt", "V", "values less than V")                                    \
+    X(LE, le, "le", "V", "values less than or equal to V")                        \
+    X(GT, gt, "gt", "V", "values greater than V")                                 \
+    X(GE, ge, "ge", "V", "values greater than or equal to V")                     \
+    X(IN, in, "in", "LO:HI", "values with LO <= v < HI")                          \
+    X(ANY_OF, any_of, "any-of", "LIST", "values in the list 1,2,... or in @FILE") \
     X(ALL, all, "all", NULL, "all values")
 
 enum predicate_relation {

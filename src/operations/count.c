@@ -92,9 +92,9 @@ static void count_destroy_partial(void *partial)
 
 const struct operation operation_count = {
     .name = "count",
-    .help = "how many values meet each of the predicates",
+    .help = "count the values that meet each predicate",
     .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
-             "Print how many integers meet each predicate, all counted in one pass.\n",
+             "Print how many integers meet each predicate, in one pass over the input.\n",
     .create = count_create_partial,
     .finish = count_finish_partial,
     .state = &count_state,

@@ -386,7 +386,7 @@ static void histogram_destroy_partial(void *partial)
 const struct operation operation_histogram = {
     .name = "histogram",
     .alias = "hist",
-    .help = "how many values fall in each bin (the default)",
+    .help = "count the values in each bin (the default)",
     .usage = "gpuhist [OPERATION] [OPTION]... [FILE]...\n"
              "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n",
     .create = histogram_create_partial,

@@ -209,10 +209,10 @@ static void reduce_destroy_partial(void *partial)
 
 const struct operation operation_reduce = {
     .name = "reduce",
-    .help = "number, sum, extremes, mean, ...; some: reduce sum,max",
+    .help = "print count, sum, min, max, mean, ... or some of them",
     .usage = "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
-             "Print what the integers reduce to: OPS are any of count, sum, min, max, mean,\n"
-             "variance, stddev, and, or, xor, between commas. Without OPS: all of them.\n",
+             "Print reductions of the integers. OPS lists any of count, sum, min, max, mean,\n"
+             "variance, stddev, and, or, xor, separated by commas. Default: all of them.\n",
     .create = reduce_create_partial,
     .finish = reduce_finish_partial,
     .verdict = reduce_verdict_partial,

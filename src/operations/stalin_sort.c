@@ -367,9 +367,9 @@ static void stalin_sort_destroy_partial(void *partial)
 const struct operation operation_stalin_sort = {
     .name = "stalin-sort",
     .alias = "stalin",
-    .help = "the stream without what is less than any before it",
+    .help = "drop each element that is less than one before it",
     .usage = "gpuhist stalin-sort [OPTION]... [FILE]...\n"
-             "Write the integers on as they come, without those less than any before them.\n",
+             "Copy the integers, in order, except those less than one before them.\n",
     .create = stalin_sort_create_partial,
     .stop = stalin_sort_stop_partial,
     .finish = stalin_sort_finish_partial,

@@ -90,7 +90,7 @@ static void count_values(const struct cuda_shared *shared, int32_t n)
     chunk.elements.d_data = d_values;
     must_cuda(cuda_count.absorb(shared, &chunk));
     must_cuda(cudaDeviceSynchronize());
-    cuda_count.settle(shared, &chunk, &failure);
+    cuda_count.complete(shared, &chunk, &failure);
     must_cuda(cudaFree(d_values));
     free(values);
 }
