@@ -181,7 +181,18 @@ static enum status run_open_source(struct run *run, struct failure *failure)
     enum status status = source_open(&run->source, options->names, options->name_count, 1, failure);
 
     if (status == STATUS_OK && !options->no_decompression)
-        source_decode(run->source, options->decoding_memory);
+        source_decode(run->source, options->decoding_memory, operations[options->operation]->stop);
+    return status;
+}
+
+/* Whether what is written while the input is read goes elsewhere. */
+static enum status run_check_outputs(const struct options *options, struct failure *failure)
+{
+    bool streams = operations[options->operation]->stop || options->every_ns > 0;
+    enum status status = print_check(&options->print, failure);
+
+    for (size_t i = 0; status == STATUS_OK && streams && i < options->name_count; i++)
+        status = print_check_input(&options->print, options->names[i], failure);
     return status;
 }
 
@@ -193,6 +204,8 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     bool is_text = false;
     enum status status = options_check(options, &input, failure);
 
+    if (status == STATUS_OK)
+        status = run_check_outputs(options, failure);
     if (status == STATUS_OK && input == OPTIONS_INPUT_ANY) {
         status = run_open_source(run, failure);
         if (status == STATUS_OK)
@@ -201,8 +214,6 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     if (status == STATUS_OK)
         status =
             options_make_job(options, is_text || input == OPTIONS_INPUT_TEXT, &run->job, failure);
-    if (status == STATUS_OK)
-        status = print_check(&options->print, failure);
     if (status == STATUS_OK && !run->source)
         status = run_open_source(run, failure);
     return status;

@@ -138,9 +138,10 @@ static bool source_is_compressed(const char *name)
     return n > 0 && decoder_detect(head, (size_t)n, &undecided);
 }
 
-void source_decode(struct source *source, uint64_t memory_limit)
+void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames)
 {
     source->decodes = true;
+    source->holds_frames = holds_frames;
     source->decoding_memory = memory_limit;
     for (size_t i = 0; i < source->count && source->size != SOURCE_SIZE_UNKNOWN; i++) {
         if (source_is_compressed(source->names[i])) {
@@ -240,6 +241,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
     size_t count = (*source)->count;
     bool decodes = (*source)->decodes;
     uint64_t decoding_memory = (*source)->decoding_memory;
+    bool holds_frames = (*source)->holds_frames;
     struct source_format format = (*source)->format;
     struct source_origin origin = (*source)->origin;
 
@@ -257,7 +259,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
         return status_fail(failure, STATUS_DATA, "the input has changed since it was read first");
     }
     if (decodes)
-        source_decode(*source, decoding_memory);
+        source_decode(*source, decoding_memory, holds_frames);
     (*source)->format = format;
     return STATUS_OK;
 }

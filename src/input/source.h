@@ -53,8 +53,10 @@ enum status source_open(struct source **source, char *const *names, size_t count
  * The next three are to be called before the first pull, if at all.
  *
  * Decodes files that are compressed, told by their first bytes; memory_limit as in decoder_open.
+ * With `holds_frames`, of a frame or member that decodes to 16 MiB or less nothing is pulled before
+ * its checksum is verified; of a larger one, nothing before that much is decoded.
  */
-void source_decode(struct source *source, uint64_t memory_limit);
+void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames);
 
 /*
  * Looks at the first block of the first file that has any bytes, and says whether it is text

@@ -17,6 +17,9 @@
 /* Small frames are decoded together: so many bytes are gathered before the ends are looked for. */
 #define SOURCE_FRAMES_GROUP_BYTES ((size_t)128 << 10)
 
+/* How much of a frame waits for its end, and so for its checksum, where that is wanted. */
+#define SOURCE_FRAMES_HELD_BYTES ((size_t)16 << 20)
+
 /* What the reader decodes at a time: the more, the more would be lost of a frame with a fault. */
 #define SOURCE_FRAMES_PIECE_BYTES SOURCE_AHEAD_BYTES
 
@@ -47,9 +50,11 @@ struct source_frames_slot {
     size_t target;                          /* how many bytes are gathered before the next look */
     size_t decoded;                         /* how many the decoder has had */
     struct decoder *decoder;                /* NULL: not opened yet, or of no use any more */
-    char *plain;                            /* from a claimer: a mapping, NULL at first */
+    char *plain; /* from a claimer, or of frames that are held: a mapping, NULL at first */
     size_t plain_bytes;
-    size_t used; /* of them, by the reader */
+    size_t ready;  /* so many of them may be used, */
+    size_t used;   /* and so many the reader has */
+    bool is_large; /* of the frame that is being decoded more than is held has come */
 };
 
 /*
@@ -62,6 +67,7 @@ struct source_frames {
     bool is_regular;
     const char *name;
     uint64_t memory_limit;
+    bool holds;     /* frames are held until they have ended */
     bool is_faulty; /* these two are the reader's */
     struct failure fault;
 
@@ -88,7 +94,8 @@ static void source_frames_empty(struct source_frames_slot *slot)
 {
     slot->state = SOURCE_FRAMES_FILLING;
     slot->compressed.bytes = slot->decoded = 0;
-    slot->plain_bytes = slot->used = 0;
+    slot->plain_bytes = slot->ready = slot->used = 0;
+    slot->is_large = false;
     slot->target = SOURCE_FRAMES_GROUP_BYTES;
 }
 
@@ -106,7 +113,7 @@ static bool source_frames_reserve(struct source_frames_buffer *buffer, size_t ro
 }
 
 struct source_frames *source_frames_open(const struct decoder_format *format, struct input *input,
-                                         uint64_t memory_limit)
+                                         uint64_t memory_limit, bool holds)
 {
     struct source_frames *made = calloc(1, sizeof *made);
     if (!made)
@@ -130,6 +137,7 @@ struct source_frames *source_frames_open(const struct decoder_format *format, st
     made->at_end = input->raw_ended;
     made->name = input->name;
     made->memory_limit = memory_limit;
+    made->holds = holds;
     made->users = 1;
     made->pullers = 1;
     pthread_mutex_init(&made->lock, NULL);
@@ -309,12 +317,24 @@ static enum status source_frames_decode(const struct source_frames *self,
                                        failure) != STATUS_OK)
         return failure->status;
     enum status status =
-        (slot->state == SOURCE_FRAMES_LARGE
+        (slot->state == SOURCE_FRAMES_LARGE || self->holds
              ? decoder_run_frame
              : decoder_run)(slot->decoder, compressed->data + slot->decoded,
                             left < most ? left : most, &used, buffer, room, bytes, failure);
     slot->decoded += used;
     return status;
+}
+
+/* What was decoded last may be used: all of it, or if frames are held those that have ended. */
+static void source_frames_make_ready(const struct source_frames *self,
+                                     struct source_frames_slot *slot)
+{
+    bool is_end = decoder_is_between(slot->decoder);
+    bool is_more = slot->plain_bytes - slot->ready > SOURCE_FRAMES_HELD_BYTES;
+
+    slot->is_large = !is_end && (slot->is_large || is_more);
+    if (!self->holds || is_end || slot->is_large)
+        slot->ready = slot->plain_bytes;
 }
 
 /*
@@ -335,10 +355,12 @@ static void source_frames_decode_group(const struct source_frames *self,
                                  &failure) != STATUS_OK) {
             decoder_close(slot->decoder);
             slot->decoder = NULL;
-            slot->decoded = slot->plain_bytes = 0;
+            slot->decoded = slot->plain_bytes = slot->ready = 0;
+            slot->is_large = false;
             return;
         }
         slot->plain_bytes += bytes;
+        source_frames_make_ready(self, slot);
         if (slot->decoded == slot->compressed.bytes)
             return;
     }
@@ -384,7 +406,8 @@ static void source_frames_drop(struct source_frames *self)
     struct source_frames_slot *slot = source_frames_slot(self, self->tail);
     size_t rest = slot->compressed.bytes - slot->decoded;
 
-    if (slot->decoded == 0 || !decoder_is_between(slot->decoder) ||
+    if (slot->decoded == 0 || slot->used < slot->plain_bytes ||
+        !decoder_is_between(slot->decoder) ||
         (slot->state != SOURCE_FRAMES_LARGE && (slot->state != SOURCE_FRAMES_FILLING || rest > 0)))
         return;
     memmove(slot->compressed.data, slot->compressed.data + slot->decoded, rest);
@@ -462,11 +485,44 @@ static enum source_event source_frames_read_on(struct source_frames *self, struc
     return event == SOURCE_END ? SOURCE_DATA : event;
 }
 
-/* Takes what a claimer has decoded of the slot, or decodes the next piece; maybe 0 bytes. */
+/*
+ * Decodes the next piece behind what is held, which is moved to the front; false if there is no
+ * more to decode just now, or a fault, behind which nothing that is held is used.
+ */
+static bool source_frames_hold_piece(struct source_frames *self, struct source_frames_slot *slot)
+{
+    size_t held = slot->plain_bytes - slot->used;
+    size_t before = slot->decoded;
+    size_t bytes;
+
+    if (!slot->plain)
+        slot->plain = memory_map(SOURCE_FRAMES_PLAIN_BYTES);
+    if (!slot->plain) {
+        source_input_fail(&self->fault, self->name, "no memory to decode it");
+        self->is_faulty = true;
+        return false;
+    }
+    if (slot->used > 0)
+        memmove(slot->plain, slot->plain + slot->used, held);
+    slot->plain_bytes = held;
+    slot->ready = slot->used = 0;
+    self->is_faulty =
+        source_frames_decode(self, slot, SOURCE_FRAMES_PIECE_BYTES, slot->plain + held,
+                             SOURCE_FRAMES_PLAIN_BYTES - held, &bytes, &self->fault) != STATUS_OK;
+    if (self->is_faulty || !slot->decoder)
+        return false;
+    slot->plain_bytes += bytes;
+    source_frames_make_ready(self, slot); /* a frame may end without more of either */
+    return bytes > 0 || slot->decoded > before;
+}
+
+/* Takes what was decoded of the slot, or decodes the next piece; maybe 0 bytes. */
 static size_t source_frames_serve(struct source_frames *self, struct source_frames_slot *slot,
                                   void *buffer, size_t room)
 {
-    size_t left = slot->plain_bytes - slot->used;
+    while (self->holds && slot->used == slot->ready && source_frames_hold_piece(self, slot))
+        continue;
+    size_t left = slot->ready - slot->used;
     size_t bytes = left < room ? left : room;
 
     if (bytes > 0) {
@@ -474,8 +530,9 @@ static size_t source_frames_serve(struct source_frames *self, struct source_fram
         slot->used += bytes;
         return bytes;
     }
-    self->is_faulty = source_frames_decode(self, slot, SOURCE_FRAMES_PIECE_BYTES, buffer, room,
-                                           &bytes, &self->fault) != STATUS_OK;
+    if (!self->holds)
+        self->is_faulty = source_frames_decode(self, slot, SOURCE_FRAMES_PIECE_BYTES, buffer, room,
+                                               &bytes, &self->fault) != STATUS_OK;
     return bytes;
 }
 

@@ -15,11 +15,12 @@ struct source_frames;
 
 /*
  * Prepares to decode an input: what was read ahead of it, which is taken, and then its descriptor,
- * from where that stands. Descriptor and name must live as long. NULL with errno set if there is no
- * memory. The caller releases it.
+ * from where that stands. Descriptor and name must live as long. With `holds`, nothing of a frame
+ * is read before all of it is decoded and its checksum is right, or 16 MiB of it are. NULL with
+ * errno set if there is no memory. The caller releases it.
  */
 struct source_frames *source_frames_open(const struct decoder_format *format, struct input *input,
-                                         uint64_t memory_limit);
+                                         uint64_t memory_limit, bool holds);
 
 /* One user more, and one less; the last one frees it. Thread-safe. */
 void source_frames_hold(struct source_frames *self);

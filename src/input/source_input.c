@@ -47,7 +47,8 @@ static enum status source_input_recognise(struct source *source, struct input *i
     input->is_detected = true;
     if (!format)
         return STATUS_OK;
-    input->frames = source_frames_open(format, input, source->decoding_memory);
+    input->frames =
+        source_frames_open(format, input, source->decoding_memory, source->holds_frames);
     if (!input->frames)
         return source_input_fail(failure, input->name, strerror(errno));
     source_set_frames(source, input->frames);
@@ -200,8 +201,11 @@ static enum source_event source_input_read_plain(struct source *source, void *bu
     *bytes = source_ahead_take(&input->raw, buffer, room);
     if (*bytes > 0)
         return SOURCE_DATA;
-    return input->raw_ended ? SOURCE_END
-                            : source_pipe_read(source, buffer, room, wait, bytes, failure);
+    if (input->raw_ended)
+        return SOURCE_END;
+    enum source_event event = source_pipe_read(source, buffer, room, wait, bytes, failure);
+    input->raw_ended = event == SOURCE_END; /* a terminal would be asked for more */
+    return event;
 }
 
 /* Takes the rest of the header away from the front of data. */

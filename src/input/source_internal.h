@@ -61,6 +61,7 @@ struct source {
     struct source_format format; /* const once pulling has begun, as are the next two */
     bool decodes;                /* compressed files are decoded, */
     uint64_t decoding_memory;    /* in windows of that many bytes; 0: as usual */
+    bool holds_frames;           /* until they have ended */
     uint64_t size;               /* of the stream, or SOURCE_SIZE_UNKNOWN */
     struct source_origin origin;
     int wake[2]; /* a pipe: readable once the source is stopped */
