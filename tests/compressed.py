@@ -69,12 +69,13 @@ def is_refused(done):
 
 def is_prefix(done, whole, is_flipped):
     """
-    Of a stalin-sort: whole lines of what is sorted, all that come before the frame of the fault.
-    Wrong data behind them may be seen before the checksum is.
+    Of a stalin-sort: the whole lines of all frames before that of the fault, of which nothing may
+    be seen before its checksum is. A flipped bit may also say that a frame has no checksum, so that
+    the fault is behind it; but nothing may be seen that was not there.
     """
     lines = LINES[:whole].rfind(b"\n") + 1
-    return done[0] == 1 and done[1][:lines] == LINES[:lines] and done[1][-1:] in (b"", b"\n") and \
-        done[2].count(b"\n") == 1 and (is_flipped or LINES.startswith(done[1]))
+    return done[0] == 1 and done[2].count(b"\n") == 1 and done[1][:lines] == LINES[:lines] and \
+        (done[1] == LINES[:lines] or (is_flipped and LINES.startswith(done[1])))
 
 
 def damages(packed, ends, rng):

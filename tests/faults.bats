@@ -18,6 +18,8 @@ check_faults() { # TEST: one of faults.py
 @test "a call that fails from then on" { check_faults on; }
 @test "calls that are interrupted or move less than all" { check_faults harmless; }
 
+@test "a signal before each call that has to do with a file that is written" { check_faults killed; }
+
 @test "a device made for tests that fails, once and from then on" { check_faults device; }
 
 # bats test_tags=gpu

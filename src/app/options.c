@@ -261,6 +261,7 @@ static enum status options_set_output(struct options *options, const char *value
     if (*value == '\0')
         return options_fail_value("--output", value, "a file's name", failure);
     options->print.output = strcmp(value, "-") == 0 ? NULL : value;
+    options->print.has_output = true;
     return STATUS_OK;
 }
 

@@ -217,6 +217,17 @@ static enum status run_open_source(struct run *run, struct failure *failure)
     return status;
 }
 
+/* Whether what is written while the input is read goes elsewhere. */
+static enum status run_check_outputs(const struct options *options, struct failure *failure)
+{
+    bool streams = operations[options->operation]->stop || options->every_ns > 0;
+    enum status status = print_check(&options->print, failure);
+
+    for (size_t i = 0; status == STATUS_OK && streams && i < options->name_count; i++)
+        status = print_check_input(&options->print, options->names[i], failure);
+    return status;
+}
+
 /* Makes the job and opens the source, which is looked at if nothing says what it is. */
 static enum status run_prepare(struct run *run, struct failure *failure)
 {
@@ -225,6 +236,8 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     bool is_text = false;
     enum status status = options_check(options, &input, failure);
 
+    if (status == STATUS_OK)
+        status = run_check_outputs(options, failure);
     if (status == STATUS_OK && input == OPTIONS_INPUT_ANY) {
         status = run_open_source(run, failure);
         if (status == STATUS_OK)
@@ -233,8 +246,6 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     if (status == STATUS_OK)
         status =
             options_make_job(options, is_text || input == OPTIONS_INPUT_TEXT, &run->job, failure);
-    if (status == STATUS_OK)
-        status = print_check(&options->print, failure);
     if (status == STATUS_OK && !run->source)
         status = run_open_source(run, failure);
     return status;

@@ -50,9 +50,15 @@ enum status status_fail_at(struct failure *failure, uint64_t position, enum stat
 bool status_is_before(const struct failure *a, const struct failure *b);
 
 /*
- * Prints one line "gpuhist: MESSAGE" on standard error, control characters shown as '?', so that a
- * file's name cannot break the line.
+ * Prints one line "gpuhist: MESSAGE" on standard error, what is not printable shown as '?'
+ * (printable.h), so that a file's name can neither break the line nor drive a terminal.
  */
 void status_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Whether something could not be written to standard error. Who has closed that wants nothing of
+ * it, so nothing is lost.
+ */
+bool status_has_lost(void);
 
 #endif

@@ -23,21 +23,9 @@ static const char *print_purged_name(const struct print_options *options)
     return strcmp(options->purged, "-") == 0 ? NULL : options->purged;
 }
 
-/* Whether the purged elements can go where they shall: elsewhere than the survivors. */
-static enum status print_check_purged(const struct print_options *options, struct failure *failure)
-{
-    const char *purged = print_purged_name(options);
-    const char *output = options->output;
-
-    if (purged && output ? output_file_is_same(purged, output) : purged == output)
-        return status_fail(failure, STATUS_USAGE,
-                           "--purged and the survivors cannot both go to '%s'", options->purged);
-    return writer_check(purged, failure);
-}
-
 bool print_is_dropped(const struct print_options *options)
 {
-    return options->save && strcmp(options->save, "-") == 0 && !options->output;
+    return options->save && strcmp(options->save, "-") == 0 && !options->has_output;
 }
 
 /* The name of the file for the state, as writers take it. */
@@ -50,21 +38,44 @@ static const char *print_save_name(const struct print_options *options)
 static enum status print_check_save(const struct print_options *options, struct failure *failure)
 {
     const char *save = print_save_name(options);
-    bool is_same = !print_is_dropped(options) && output_file_is_shared(save, options->output);
 
-    if (is_same || (save && options->output && output_file_is_same(save, options->output)))
+    if (!print_is_dropped(options) && output_file_is_same(save, options->output))
         return status_fail(failure, STATUS_USAGE, "--save and the result cannot both go to '%s'",
                            options->save);
-    return writer_check(save, failure);
+    return output_file_check(save, failure);
+}
+
+/* Whether the purged elements can go where they shall: elsewhere than the survivors. */
+static enum status print_check_purged(const struct print_options *options, struct failure *failure)
+{
+    const char *purged = print_purged_name(options);
+
+    if (output_file_is_same(purged, options->output))
+        return status_fail(failure, STATUS_USAGE,
+                           "--purged and the survivors cannot both go to '%s'", options->purged);
+    return output_file_check(purged, failure);
 }
 
 enum status print_check(const struct print_options *options, struct failure *failure)
 {
-    if (writer_check(options->output, failure) != STATUS_OK)
+    if (output_file_check(options->output, failure) != STATUS_OK)
         return failure->status;
     if (options->save && print_check_save(options, failure) != STATUS_OK)
         return failure->status;
     return options->purged ? print_check_purged(options, failure) : STATUS_OK;
+}
+
+enum status print_check_input(const struct print_options *options, const char *input,
+                              struct failure *failure)
+{
+    bool is_read = output_file_is_input(options->output, input) ||
+                   (options->purged && output_file_is_input(print_purged_name(options), input));
+
+    if (!is_read)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       STATUS_NAME " is an input, and results cannot go there while it is read",
+                       strcmp(input, "-") == 0 ? "standard input" : input);
 }
 
 enum status print_begin(struct print_output *output, const struct job *job, void *partial,

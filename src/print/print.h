@@ -28,6 +28,7 @@ enum print_sort {
 
 struct print_options {
     const char *output; /* the file to write to; NULL: standard output */
+    bool has_output;    /* somebody said where, if only that it is standard output */
     const char *purged; /* the file for purged elements; NULL: nowhere */
     const char *save;   /* the file for the state (state.h), "-"; NULL: nowhere */
 
@@ -76,6 +77,13 @@ enum status print_check_format(const struct print_options *options, struct failu
  * Fails with STATUS_DATA, or STATUS_USAGE if two results would go to one place.
  */
 enum status print_check(const struct print_options *options, struct failure *failure);
+
+/*
+ * Whether an input is not where results are written to while it is read, so that they would become
+ * input. Fails with STATUS_USAGE.
+ */
+enum status print_check_input(const struct print_options *options, const char *input,
+                              struct failure *failure);
 
 /*
  * Prepares for the result of the job, before there is any: opens where an operation writes as the

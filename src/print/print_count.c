@@ -2,19 +2,18 @@
 #include "config.h"
 
 #include "base/decimal.h"
+#include "base/printable.h"
 #include "base/writer.h"
 #include "operations/count.h"
 #include "print/print.h"
 
-#include <string.h>
-
-/* Writes part of a predicate, whatever was typed, so that it cannot break the line. */
+/* Writes part of a predicate, whatever was typed or stands in a state, as messages are written. */
 static void print_count_text(struct writer *writer, const char *text)
 {
-    for (const char *c = text; *c; c++) {
-        bool is_control = (unsigned char)*c < ' ' || *c == 127;
-        *writer_reserve(writer, 1) = is_control ? '?' : *c;
-        writer_commit(writer, 1);
+    while (*text) {
+        size_t bytes = printable_bytes(text);
+        writer_write(writer, bytes > 0 ? text : "?", bytes > 0 ? bytes : 1);
+        text += bytes > 0 ? bytes : 1;
     }
 }
 
