@@ -458,6 +458,14 @@ static bool division_join_end(struct division *division, struct division_part *p
                                made->filled - made->whole);
 }
 
+/* The division has cut a record that cannot be joined. */
+static enum status division_fail(struct division *division, struct failure *failure)
+{
+    division->is_mistaken = true;
+    division->stop = 0;
+    return status_fail_at(failure, 0, STATUS_DATA, "compressed files have to be read in order");
+}
+
 /*
  * After a turn: joins what the ends of the part cut, makes the chunk, and frees the part or drops
  * it. The lock is held.
@@ -472,27 +480,23 @@ static enum division_event division_end_turn(struct division *division, struct d
 
     if (is_joined && turn->has_ended)
         is_joined = division_join_end(division, part, turn);
+    if (turn->status != STATUS_OK)
+        failure->position = fault;
+    if (!is_joined)
+        turn->status = division_fail(division, failure);
     struct stream_chunk made = turn->made;
     made.buffer += turn->begin;
     made.filled -= turn->begin;
     made.whole -= turn->begin;
-    if (is_joined && turn->status == STATUS_OK)
+    if (turn->status == STATUS_OK)
         turn->status = stream_keep(stream, &made, failure);
     stream_end(stream, &made, made.whole, turn->status != STATUS_OK, chunk);
     chunk->left_out = stream->left_out;
     division->raw_bytes += part->reader.raw_bytes;
     stream->left_out = part->reader.raw_bytes = 0;
     part->is_busy = false;
-    if (!is_joined) {
-        division->is_mistaken = true;
-        fault = 0;
-        turn->status = status_fail(failure, STATUS_DATA, STATUS_NAME ": has to be read in order",
-                                   stream->name);
-    }
-    if (turn->status != STATUS_OK) {
-        failure->position = fault;
-        division->stop = fault < division->stop ? fault : division->stop;
-    }
+    if (turn->status != STATUS_OK && failure->position < division->stop)
+        division->stop = failure->position;
     if (turn->has_ended || turn->status != STATUS_OK) {
         division_drop(division, part);
         pthread_cond_broadcast(&division->freed);
@@ -534,9 +538,7 @@ static enum division_event division_pull_line(struct division *division, void *b
             if (is_wanted)
                 return DIVISION_CHUNK;
         } else if (is_wanted) {
-            division->is_mistaken = true;
-            division->stop = 0;
-            status_fail_at(failure, 0, STATUS_DATA, "a line has to be read in order");
+            division_fail(division, failure);
             *chunk = (struct chunk){.is_cut = true};
             return DIVISION_FAULT;
         }

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Room for a frame that can just be held, and for more to show that one is larger. */
+#define READER_HELD_ROOM (READER_HELD_BYTES + READER_AHEAD_BYTES)
+
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format, uint64_t header_lines)
 {
@@ -36,7 +39,7 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
 void reader_close(struct reader *reader)
 {
     decoder_close(reader->decoder);
-    memory_unmap(reader->held.data, READER_HELD_BYTES);
+    memory_unmap(reader->held.data, READER_HELD_ROOM);
     free(reader->raw.data);
     free(reader->plain.data);
     input_release(reader->input);
@@ -199,18 +202,18 @@ static enum pipe_event reader_hold_piece(struct reader *reader, bool wait, bool 
     struct reader_held *held = &reader->held;
     size_t bytes;
 
-    if (!held->data && !(held->data = memory_map(READER_HELD_BYTES)))
+    if (!held->data && !(held->data = memory_map(READER_HELD_ROOM)))
         return reader_fail(reader, "no memory to decode it", failure);
     if (held->used == held->filled)
         held->filled = held->ready = held->used = 0;
     enum pipe_event event =
-        reader_decode_piece(reader, held->data + held->filled, READER_HELD_BYTES - held->filled,
+        reader_decode_piece(reader, held->data + held->filled, READER_HELD_ROOM - held->filled,
                             wait, waited, &bytes, failure);
     held->filled += bytes;
     if (event != PIPE_DATA)
         return event;
     bool has_ended = decoder_is_between(reader->decoder);
-    held->is_large = !has_ended && (held->is_large || held->filled == READER_HELD_BYTES);
+    held->is_large = !has_ended && (held->is_large || held->filled > READER_HELD_BYTES);
     if (has_ended || held->is_large)
         held->ready = held->filled;
     return event;

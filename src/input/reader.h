@@ -34,7 +34,7 @@ struct reader_ahead {
 
 /* A frame that is held back until it is complete. */
 struct reader_held {
-    char *data;    /* a mapping of READER_HELD_BYTES; NULL: never used */
+    char *data;    /* a mapping; NULL: never used */
     size_t filled; /* decoded, */
     size_t ready;  /* so much of it may be given out, */
     size_t used;   /* and so much was */
