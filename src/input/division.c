@@ -569,6 +569,8 @@ enum division_event division_pull(struct division *division, void *buffer, size_
             continue; /* the part ended without a record of its own */
         }
         event = division_is_reading(division) ? DIVISION_NONE : DIVISION_ENDED;
+        if (event == DIVISION_ENDED)
+            pthread_cond_broadcast(&division->freed); /* the others that wait see the same */
         if (!wait || event == DIVISION_ENDED)
             break;
         pthread_cond_wait(&division->freed, &division->lock);
