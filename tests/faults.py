@@ -138,6 +138,10 @@ def cases():
     yield Case("stalin-sort of text from a pipe into a file",
                small(["stalin-sort", "-f", "-1", "-o", "out"]), stdin=TEXT, written={"out": lines},
                device=True)
+    yield Case("stalin-sort of frames", small(["stalin-sort", "--text", "in"]), lines,
+               files={"in": zstd(b"".join(b"%d\n" % value for value in VALUES), 5)}, is_stream=True)
+    yield Case("stalin-sort of gzip from a pipe", small(["stalin-sort", "-f", "2"]), lines,
+               stdin=gzipped, is_stream=True)
     yield Case("text in many chunks", small(["reduce", "sum,max", "in"]), reduced(NOISE),
                files={"in": b"".join(b"%d\n" % value for value in NOISE)})
     yield Case("a large result, in parts", small(["--bins", "200K", "--zeros", "-o", "out", "in"]),
