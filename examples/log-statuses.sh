@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What does a web server answer? From logs in the common or combined format, plain or compressed with
-# zstd or gzip, a line for each HTTP status:
+# zstd, gzip, xz, bzip2 or lz4, a line for each HTTP status:
 #
 #     status TAB requests
 #

@@ -407,6 +407,16 @@ write("codes", noise + text, 6, zlib.DEFLATED, -15, 9, zlib.Z_HUFFMAN_ONLY)'
     done
 }
 
+@test "gzip: files of igzip" {
+    skip_without gzip igzip
+    lines 3000 >plain
+    local level
+    for level in 0 1 2 3; do
+        igzip -$level -c plain >plain.gz
+        assert_decodes plain.gz plain
+    done
+}
+
 @test "gzip: files of bgzip" {
     skip_without gzip bgzip
     lines 3000 >plain

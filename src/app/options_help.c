@@ -72,7 +72,7 @@ static void options_append_operations(struct options_text *text)
             options_append(text, line, operations[i]->name, operations[i]->help);
     }
     options_append(text, line, "merge", "what states add up to that runs with --save have left");
-    options_append(text, line, "info", "the version, and which engines can run here");
+    options_append(text, line, "info", "the version, which engines can run, what is decoded");
 }
 
 static const char *options_usage(const struct options *options)
@@ -83,7 +83,8 @@ static const char *options_usage(const struct options *options)
                "run would. What is told of bins goes with states of histograms alone.\n";
     if (options->action == OPTIONS_INFO)
         return "gpuhist info\n"
-               "Print the version, and which engines can run here, or why one cannot.\n";
+               "Print the version, which engines can run here, or why one cannot, and which\n"
+               "formats of compression are decoded, by which libraries.\n";
     return operations[options->operation]->usage;
 }
 
