@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Summarises web server logs in the common or combined format, plain or compressed with zstd or
-# gzip. Prints a line for each HTTP status:
+# Summarises web server logs in the common or combined format, plain or compressed with zstd,
+# gzip, xz, bzip2 or lz4. Prints a line for each HTTP status:
 #
 #     status TAB requests
 #

@@ -7,12 +7,14 @@ must be printed is computed here by plain Python.
 """
 
 import array
+import bz2
 import collections
 import concurrent.futures
 import copy
 import errno
 import gzip
 import itertools
+import lzma
 import os
 import random
 import re
@@ -50,6 +52,16 @@ def zstd(data, frames):
     size = -(-len(data) // frames)
     return b"".join(subprocess.run(["zstd", "-qc"], input=data[i:i + size], check=True,
                                    capture_output=True).stdout for i in range(0, len(data), size))
+
+
+def lz4(data):
+    return subprocess.run(["lz4", "-qc"], input=data, check=True, capture_output=True).stdout
+
+
+def is_decoded(form):
+    """Whether this build decodes the format."""
+    told = subprocess.run([GPUHIST, "info"], check=True, capture_output=True).stdout
+    return b"\n%s: yes" % form.encode() in told
 
 
 def histogram(values):
@@ -168,6 +180,10 @@ def cases():
                b"".join(b"%d\t%d\n" % pair for pair in top), files={"in": BINARY})
     yield Case("gzip of a file", small(["--bins", str(BINS), "-f", "2", "in"]), histogram(VALUES),
                files={"in": gzipped})
+    packers = {"xz": lzma.compress, "bzip2": bz2.compress, "lz4": lz4}
+    packed = {form: pack(BINARY) for form, pack in packers.items() if is_decoded(form)}
+    yield Case("files of other formats", small(["reduce", "sum,max", "--binary", "in", *packed]),
+               reduced(VALUES * (1 + len(packed))), files={"in": BINARY, **packed})
     yield Case("small files", ["reduce", "sum,max", "a", "b"], reduced(VALUES[:900]),
                files={"a": BINARY[:2000], "b": BINARY[2000:3600]})
 

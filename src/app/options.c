@@ -488,9 +488,9 @@ const struct options_row options_rows[] = {
      options_set_header, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_INVALID, "invalid", "HOW", "invalid tokens: abort (default), fail, warn, ignore",
      options_set_invalid, 0, 0, OPTIONS_GROUP_INPUT},
-    {OPTIONS_KEY_DECOMPRESS, "decompress", "HOW", "zstd and gzip: auto (default) or none",
+    {OPTIONS_KEY_DECOMPRESS, "decompress", "HOW", "compressed files: auto (default) or none",
      options_set_decompress, 0, 0, OPTIONS_GROUP_INPUT},
-    {OPTIONS_KEY_MEMORY, "memory", "SIZE", "largest window of a zstd frame (default: 128M)",
+    {OPTIONS_KEY_MEMORY, "memory", "SIZE", "largest window of zstd or xz (default: 128M)",
      options_set_memory, 0, 0, OPTIONS_GROUP_INPUT},
 
     {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default: CPU, and GPUs if they pay), cpu, cuda",

@@ -72,7 +72,7 @@ static void options_append_operations(struct options_text *text)
             options_append(text, line, operations[i]->name, operations[i]->help);
     }
     options_append(text, line, "merge", "add up states that runs with --save have written");
-    options_append(text, line, "info", "print the version, and which engines can run here");
+    options_append(text, line, "info", "print the version, engines and decoders");
 }
 
 static const char *options_usage(const struct options *options)
@@ -83,7 +83,8 @@ static const char *options_usage(const struct options *options)
                "would have printed. Options for bins need states of histograms.\n";
     if (options->action == OPTIONS_INFO)
         return "gpuhist info\n"
-               "Print the version and, for each engine, whether it can run here or why not.\n";
+               "Print the version and, for each engine, whether it can run here or why not,\n"
+               "and which formats of compression are decoded, by which libraries.\n";
     return operations[options->operation]->usage;
 }
 

@@ -5,6 +5,7 @@
 #include "base/output_file.h"
 #include "base/writer.h"
 #include "engine/engine.h"
+#include "input/decoder.h"
 #include "operations/state_job.h"
 #include "print/print_rows.h"
 
@@ -209,7 +210,8 @@ enum status print_version(struct failure *failure)
 
 enum status print_info(const struct engine *const *table, struct failure *failure)
 {
-    char text[(ENGINE_DEVICES_MAX + 2) * 600];
+    char text[(ENGINE_DEVICES_MAX + 2) * 600 + 1024];
+    char format[128];
     int length = snprintf(text, sizeof text, "%s\n", PACKAGE_STRING);
 
     for (const struct engine *const *engine = table; *engine; engine++) {
@@ -223,5 +225,7 @@ enum status print_info(const struct engine *const *table, struct failure *failur
                                usable ? "yes" : "no", description);
         }
     }
+    for (size_t i = 0; decoder_describe(i, format, sizeof format); i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "%s\n", format);
     return print_text(text, failure);
 }

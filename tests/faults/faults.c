@@ -58,8 +58,20 @@
 
 #include <zstd.h>
 #include <zstd_errors.h>
-#ifdef HAVE_ZLIB
+#if defined HAVE_ZLIB && !defined HAVE_ISAL
 #include <zlib.h>
+#endif
+#ifdef HAVE_ISAL
+#include <isa-l.h>
+#endif
+#ifdef HAVE_LZMA
+#include <lzma.h>
+#endif
+#ifdef HAVE_BZ2
+#include <bzlib.h>
+#endif
+#ifdef HAVE_LZ4
+#include <lz4frame.h>
 #endif
 #ifdef HAVE_CUDA
 #include <cuda_runtime_api.h>
