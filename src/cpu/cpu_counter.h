@@ -23,7 +23,7 @@ struct cpu_counter {
 /* Tables of the thread's own, for as many bins as stay in its L2. */
 extern const struct cpu_counter cpu_counter_private;
 
-/* Bin numbers are staged by region of the histogram and counted region by region: any bins. */
+/* Bin numbers are gathered by region of the histogram and counted region by region: any bins. */
 extern const struct cpu_counter cpu_counter_partitioned;
 
 /*
@@ -46,6 +46,10 @@ static inline const struct cpu_counter *cpu_counter_choose(const struct histogra
  * to the histogram; for tests, since the real number is 2^32 - 1.
  */
 enum status cpu_counter_private_open_limited(struct histogram *histogram, uint32_t limit,
+                                             void **state, struct failure *failure);
+
+/* The partitioned counter with that region hot already, as if others counted in it; for tests. */
+enum status cpu_counter_partitioned_open_hot(struct histogram *histogram, size_t region,
                                              void **state, struct failure *failure);
 
 #endif

@@ -612,6 +612,36 @@ static void test_staged_limit(void)
     table_close(&table);
 }
 
+/* A hot region is added to the histogram before it has more increments than that can take. */
+static void test_hot_limit(void)
+{
+    enum { BINS = 20000, LIMIT = 70000, ROUNDS = 300, PART = 1000 }; /* a buffer holds 65,568 */
+    uint32_t indexes[PART];
+    struct failure failure;
+    struct table table;
+    void *state = NULL;
+    bool held = true;
+
+    table_open(&table, BINS);
+    table.histogram->staged_limit = LIMIT;
+    if (cpu_counter_partitioned_open_hot(table.histogram, 0, &state, &failure) != STATUS_OK) {
+        printf("Bail out! %s\n", failure.message);
+        exit(1);
+    }
+    for (size_t round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < PART; i++)
+            indexes[i] = (uint32_t)(i * round % 5);
+        cpu_counter_partitioned.count(state, indexes, PART);
+        table_want(&table, indexes, PART);
+        held = held && staged_sum(table.histogram, 0) <= LIMIT;
+    }
+    cpu_counter_partitioned.flush(state);
+    held = held && staged_sum(table.histogram, 0) <= LIMIT && table_matches(&table);
+    tap_ok(held, "a hot region never holds more than the limit, and loses nothing");
+    cpu_counter_partitioned.close(state);
+    table_close(&table);
+}
+
 /* Adds n times `count` from an entry on, with 32 bits. */
 static void add_equal32(struct table *table, size_t first, uint32_t count, size_t n)
 {
@@ -726,6 +756,7 @@ int main(void)
     test_totals();
     test_large();
     test_staged_limit();
+    test_hot_limit();
     test_add_staged(100);
     test_add_staged(UINT32_MAX);
     test_add_mixed();
