@@ -21,13 +21,9 @@ struct cpu_index_case {
 /* Exact quotients are of products less than that (cpu_index_loops.c). */
 #define CPU_INDEX_EXACT_END ((__int128)1 << 50)
 
-/* The farthest that a first bin may begin before the type's values for products not to overflow. */
-#define CPU_INDEX_BEFORE_MAX ((__int128)1 << 64)
-
 static bool cpu_index_is_quotient(const struct cpu_index_case *of)
 {
-    return of->has_values && of->binning->base == 0 && !of->binning->table &&
-           of->before <= CPU_INDEX_BEFORE_MAX;
+    return of->has_values && of->binning->base == 0 && !of->binning->table;
 }
 
 static bool cpu_index_is_unit(const struct cpu_index_case *of)

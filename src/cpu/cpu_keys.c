@@ -6,7 +6,7 @@
 
 #define CPU_KEYS_INLINE static inline __attribute__((always_inline))
 
-/* What keys of 32 or 64 bits become in bins one wide. */
+/* What keys of 32 or 64 bits become in bins one wide. No bin begins below all words of 64 bits. */
 CPU_KEYS_INLINE uint32_t cpu_keys_unit32(const struct cpu_index_terms *terms, uint32_t key)
 {
     const struct cpu_index_place32 place = cpu_index_place32(terms, key);
@@ -16,7 +16,7 @@ CPU_KEYS_INLINE uint32_t cpu_keys_unit32(const struct cpu_index_terms *terms, ui
 CPU_KEYS_INLINE uint32_t cpu_keys_unit64(const struct cpu_index_terms *terms, uint64_t key)
 {
     const struct cpu_index_place64 place = cpu_index_place64(terms, key);
-    return place.is_inside ? (uint32_t)(place.x + terms->added) : place.outside;
+    return place.is_inside ? (uint32_t)place.x : place.outside;
 }
 
 /* The loops of a type, to be inlined with constants for the byte order and the bytes of keys. */

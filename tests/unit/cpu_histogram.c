@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define POWER2(n)  ((__int128)1 << (n))
-#define EDGES_MAX  40000
+#define EDGES_MAX  70000
 #define VALUES_MAX 130003
 #define ZEROS      ((size_t)1 << 18)
 
@@ -642,6 +642,13 @@ static void test_beyond(const char *name)
             right = right & check_edges("below");
         }
     }
+    set_steps(0, 1000, 2);
+    subject.edges[2] = POWER2(60);
+    subject.count = 3;
+    right = right & check_edges("a last bin of nearly all");
+    set_steps(element->is_signed ? -34000 : 0, 1, 68000); /* more than 2^16 */
+    subject.edges[67999] += 5;
+    right = right & check_edges("one wide, but the last");
     tap_ok(right, "%s: bins beyond the type", name);
 }
 
