@@ -9,6 +9,7 @@
 
 #include "cuda/cuda_counters.h"
 #include "cuda/cuda_operation.h"
+#include "job/binning_index.h"
 #include "operations/growing_histogram.h"
 
 #include <stdlib.h>

@@ -40,17 +40,17 @@
 #endif
 
 /*
- * Where vectors' leading zeros cannot be counted (cpu_exponent.h): the widest words that compilers
- * make vector code of, if there are comparisons, too; else 0.
+ * Whether vectors of words of 64 bits can be converted to doubles, and leading zeros counted; or
+ * where there are no vectors of these at all, words one by one.
  */
-#define CPU_ISA_FLOAT_BITS(name)       CPU_ISA_FLOAT_BITS_##name
-#define CPU_ISA_FLOAT_BITS_avx512vbmi2 0
-#define CPU_ISA_FLOAT_BITS_avx512      0
-#define CPU_ISA_FLOAT_BITS_avx2        64
+#define CPU_ISA_HAS_WORDS(name)       CPU_ISA_HAS_WORDS_##name
+#define CPU_ISA_HAS_WORDS_avx512vbmi2 true
+#define CPU_ISA_HAS_WORDS_avx512      true
+#define CPU_ISA_HAS_WORDS_avx2        false
 #if defined(__x86_64__)
-#define CPU_ISA_FLOAT_BITS_plain 32
+#define CPU_ISA_HAS_WORDS_plain false
 #else
-#define CPU_ISA_FLOAT_BITS_plain 0
+#define CPU_ISA_HAS_WORDS_plain true
 #endif
 
 enum cpu_isa {

@@ -3,6 +3,7 @@
 #include "operations/growing_histogram.h"
 
 #include "base/memory.h"
+#include "job/binning_index.h"
 #include "operations/operation.h"
 #include "operations/state_job.h"
 

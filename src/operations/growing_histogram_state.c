@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "base/decimal.h"
+#include "job/binning_index.h"
 #include "operations/growing_histogram.h"
 #include "operations/operation.h"
 #include "operations/rows.h"

@@ -40,7 +40,7 @@ static void histogram_state_define(struct definition *definition, const struct j
 {
     const struct binning *binning = &job->binning;
     bool is_powers = binning->base > 0;
-    bool is_edges = binning->starts != NULL;
+    bool is_edges = binning->table != NULL;
     char low[DECIMAL_SIZE];
     char high[DECIMAL_SIZE];
 
@@ -64,7 +64,7 @@ static void histogram_state_attach(struct state_writer *state, const struct job 
 {
     const struct binning *binning = &job->binning;
 
-    if (!binning->starts)
+    if (!binning->table)
         return;
     for (uint64_t bin = 0; bin < binning->bins; bin++)
         state_write_number(state, (unsigned __int128)(binning_edge(binning, bin + 1) -
