@@ -14,8 +14,9 @@
 #include "text/text_internal.h"
 #include "text/text_number.h"
 
-/* A call of the parser, with what differs by type as numbers. */
+/* A call of the parser: its arguments, and the values stored so far. */
 struct text_call {
+    struct text_number_limits limits;
     const struct text_rules *rules;
     const char *data;
     size_t bytes;
@@ -24,34 +25,11 @@ struct text_call {
     size_t room;
     size_t stored;
     struct text_token *invalid;
-    uint64_t limit[2]; /* the largest magnitude of values from 0 up, and of negative ones */
-    size_t value_bytes;
 };
 
 TEXT_INLINE bool text_fields_is_blank(char byte)
 {
     return byte == ' ' || byte == '\t';
-}
-
-/* Stores the low bytes of a word as an element. */
-TEXT_INLINE void text_fields_store(struct text_call *call, uint64_t value)
-{
-    char *place = call->values + call->stored++ * call->value_bytes;
-
-    switch (call->value_bytes) {
-    case 1:
-        *place = (char)value;
-        break;
-    case 2:
-        memcpy(place, &(uint16_t){(uint16_t)value}, 2);
-        break;
-    case 4:
-        memcpy(place, &(uint32_t){(uint32_t)value}, 4);
-        break;
-    default:
-        memcpy(place, &value, 8);
-        break;
-    }
 }
 
 /*
@@ -70,8 +48,10 @@ TEXT_INLINE bool text_fields_take(enum cpu_isa isa, struct text_call *call, size
     while (begin < end && text_fields_is_blank(data[end - 1]))
         end--;
     if (begin < end && text_number_read(isa, data, begin, end, &number) &&
-        number.magnitude <= call->limit[number.is_negative]) {
-        text_fields_store(call, number.is_negative ? -number.magnitude : number.magnitude);
+        number.magnitude <= call->limits.magnitude[number.is_negative]) {
+        char *place = call->values + call->stored++ * call->limits.bytes;
+        element_store(place, number.is_negative ? -number.magnitude : number.magnitude,
+                      call->limits.bytes);
         return true;
     }
     *call->invalid = (struct text_token){begin, end - begin};
@@ -344,7 +324,7 @@ TEXT_INLINE enum text_event text_fields_every(enum cpu_isa isa, struct text_call
 /* X(kind, ...): the loops above, with further arguments passed on. */
 #define TEXT_FIELDS_KINDS(X, ...) X(nth, __VA_ARGS__) X(last, __VA_ARGS__) X(every, __VA_ARGS__)
 
-/* Each wrapped for each instruction set, ... */
+/* Each for each instruction set, ... */
 #define TEXT_FIELDS_WRAP(isa, target, kind)                                                       \
     target TEXT_FLATTEN static enum text_event text_fields_##kind##_##isa(struct text_call *call) \
     {                                                                                             \
@@ -353,35 +333,32 @@ TEXT_INLINE enum text_event text_fields_every(enum cpu_isa isa, struct text_call
 #define TEXT_FIELDS_WRAP_KIND(kind, ...) CPU_ISA_VARIANTS(TEXT_FIELDS_WRAP, kind)
 TEXT_FIELDS_KINDS(TEXT_FIELDS_WRAP_KIND, )
 
+TEXT_INLINE enum text_event text_fields_parse(enum text_event (*run)(struct text_call *),
+                                              struct element element,
+                                              const struct text_rules *rules, const char *data,
+                                              size_t bytes, size_t *offset, char *values,
+                                              size_t room, size_t *count,
+                                              struct text_token *invalid)
+{
+    struct text_call call = {
+        text_number_limits(element), rules, data, bytes, offset, values, room, 0, invalid};
+    enum text_event event = run(&call);
+    *count = call.stored;
+    return event;
+}
+
 /* ... and made a parser for each type. */
-#define TEXT_FIELDS_PARSER(isa, target, kind, name, ctype)                                     \
-    static enum text_event text_fields_##kind##_##name##_##isa(const struct text_rules *rules, \
-                                                               const char *data, size_t bytes, \
-                                                               size_t *offset, void *values,   \
-                                                               size_t room, size_t *count,     \
-                                                               struct text_token *invalid)     \
-    {                                                                                          \
-        struct text_call call = {rules,                                                        \
-                                 data,                                                         \
-                                 bytes,                                                        \
-                                 offset,                                                       \
-                                 values,                                                       \
-                                 room,                                                         \
-                                 0,                                                            \
-                                 invalid,                                                      \
-                                 {TEXT_NUMBER_MAX(ctype), TEXT_NUMBER_MIN(ctype)},             \
-                                 sizeof(ctype)};                                               \
-        enum text_event event = text_fields_##kind##_##isa(&call);                             \
-        *count = call.stored;                                                                  \
-        return event;                                                                          \
-    }
-#define TEXT_FIELDS_PARSERS(kind, name, ctype) \
-    CPU_ISA_VARIANTS(TEXT_FIELDS_PARSER, kind, name, ctype)
-#define TEXT_FIELDS_PARSERS_OF(id, name, ctype) TEXT_FIELDS_KINDS(TEXT_FIELDS_PARSERS, name, ctype)
-ELEMENT_TYPES(TEXT_FIELDS_PARSERS_OF)
+#define TEXT_FIELDS_DEFINE(isa, target, kind, id, name, ctype)                  \
+    TEXT_PARSE_DEFINE(text_fields_##kind##_##name##_##isa, , text_fields_parse, \
+                      text_fields_##kind##_##isa, ELEMENT_OF(id, name, ctype))
+#define TEXT_FIELDS_DEFINE_KIND(kind, ...) CPU_ISA_VARIANTS(TEXT_FIELDS_DEFINE, kind, __VA_ARGS__)
+#define TEXT_FIELDS_DEFINE_TYPE(id, name, ctype) \
+    TEXT_FIELDS_KINDS(TEXT_FIELDS_DEFINE_KIND, id, name, ctype)
+ELEMENT_TYPES(TEXT_FIELDS_DEFINE_TYPE)
 
 #define TEXT_FIELDS_ENTRY(isa, target, kind, name) text_fields_##kind##_##name##_##isa,
-#define TEXT_FIELDS_ROW(kind, name)                {CPU_ISA_VARIANTS(TEXT_FIELDS_ENTRY, kind, name)},
+
+#define TEXT_FIELDS_ROW(kind, name) {CPU_ISA_VARIANTS(TEXT_FIELDS_ENTRY, kind, name)},
 #define TEXT_FIELDS_ROWS(id, name, ctype) \
     [ELEMENT_##id] = {TEXT_FIELDS_KINDS(TEXT_FIELDS_ROW, name)},
 

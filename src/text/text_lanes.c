@@ -215,11 +215,11 @@ TEXT_LANES_INLINE bool text_lanes_take(const struct text_lanes_constants *consta
  * Stores values and advances *offset behind their tokens as long as all is usual and there is room
  * for a window's. Returns their number.
  */
-TEXT_LANES_INLINE size_t text_lanes_read(uint64_t most, uint64_t least, size_t element_bytes,
-                                         const char *data, size_t bytes, size_t *offset,
-                                         char *values, size_t room)
+TEXT_LANES_INLINE size_t text_lanes_read(struct element element, const char *data, size_t bytes,
+                                         size_t *offset, char *values, size_t room)
 {
-    const struct text_lanes_constants kept = text_lanes_make_constants(most);
+    const struct text_number_limits limits = text_number_limits(element);
+    const struct text_lanes_constants kept = text_lanes_make_constants(limits.magnitude[false]);
     const struct text_lanes_constants *constants = &kept;
     size_t at = *offset;
     size_t stored = 0;
@@ -227,8 +227,8 @@ TEXT_LANES_INLINE size_t text_lanes_read(uint64_t most, uint64_t least, size_t e
     while (at + TEXT_BLOCK <= bytes && room - stored >= TEXT_LANES_ROOM) {
         struct text_lanes_words words;
         if (!text_lanes_find(constants, data + at, &words) ||
-            !text_lanes_take(constants, least, &words, values + stored * element_bytes,
-                             element_bytes))
+            !text_lanes_take(constants, limits.magnitude[true], &words,
+                             values + stored * element.bytes, element.bytes))
             break;
         stored += (size_t)__builtin_popcountll(words.ends);
         at += TEXT_BLOCK - (size_t)__builtin_clzll(words.ends);
@@ -240,60 +240,43 @@ TEXT_LANES_INLINE size_t text_lanes_read(uint64_t most, uint64_t least, size_t e
 typedef size_t text_lanes_read_function(const char *data, size_t bytes, size_t *offset,
                                         char *values, size_t room);
 
-/* A type's two ways to parse. */
-struct text_lanes_parser {
-    text_lanes_read_function *read;
-    text_parse_function *read_one_by_one;
-    size_t element_bytes;
-};
-
 /*
- * As a text_parse_function. As many tokens as there are lanes are parsed one by one where lanes
- * stopped, and first: behind an invalid one there often is another.
+ * A text_parse_function, for a type and its text_lanes_read. As many tokens as there are lanes are
+ * parsed one by one where lanes stopped, and first: behind an invalid one there often is another.
  */
-static enum text_event text_lanes_parse(struct text_lanes_parser parser,
+static enum text_event text_lanes_parse(text_lanes_read_function *read, struct element element,
                                         const struct text_rules *rules, const char *data,
                                         size_t bytes, size_t *offset, char *values, size_t room,
                                         size_t *count, struct text_token *invalid)
 {
+    text_parse_function *parse_one_by_one = text_tokens_choose(CPU_ISA_AVX512VBMI2, element.type);
     enum text_event event;
     size_t stored = 0;
 
     for (;;) {
         size_t left = room - stored < TEXT_LANES ? room - stored : TEXT_LANES;
         size_t more;
-        event =
-            parser.read_one_by_one(rules, data, bytes, offset,
-                                   values + stored * parser.element_bytes, left, &more, invalid);
+        event = parse_one_by_one(rules, data, bytes, offset, values + stored * element.bytes, left,
+                                 &more, invalid);
         stored += more;
         if (event != TEXT_FULL || stored == room)
             break;
-        stored +=
-            parser.read(data, bytes, offset, values + stored * parser.element_bytes, room - stored);
+        stored += read(data, bytes, offset, values + stored * element.bytes, room - stored);
     }
     *count = stored;
     return event;
 }
 
-#define TEXT_LANES_DEFINE(id, name, ctype)                                                         \
-    CPU_ISA_TARGET_AVX512VBMI2 static size_t text_lanes_read_##name(const char *data,              \
-                                                                    size_t bytes, size_t *offset,  \
-                                                                    char *values, size_t room)     \
-    {                                                                                              \
-        return text_lanes_read(TEXT_NUMBER_MAX(ctype), TEXT_NUMBER_MIN(ctype), sizeof(ctype),      \
-                               data, bytes, offset, values, room);                                 \
-    }                                                                                              \
-    static enum text_event text_lanes_##name(const struct text_rules *rules, const char *data,     \
-                                             size_t bytes, size_t *offset, void *values,           \
-                                             size_t room, size_t *count,                           \
-                                             struct text_token *invalid)                           \
-    {                                                                                              \
-        const struct text_lanes_parser parser = {text_lanes_read_##name,                           \
-                                                 text_tokens_choose(CPU_ISA_AVX512VBMI2,           \
-                                                                    ELEMENT_##id),                 \
-                                                 sizeof(ctype)};                                   \
-        return text_lanes_parse(parser, rules, data, bytes, offset, values, room, count, invalid); \
-    }
+/* The loop stays a function of its own: inlined, its constants would not all stay in registers. */
+#define TEXT_LANES_DEFINE(id, name, ctype)                                                        \
+    CPU_ISA_TARGET_AVX512VBMI2 static size_t text_lanes_read_##name(const char *data,             \
+                                                                    size_t bytes, size_t *offset, \
+                                                                    char *values, size_t room)    \
+    {                                                                                             \
+        return text_lanes_read(ELEMENT_OF(id, name, ctype), data, bytes, offset, values, room);   \
+    }                                                                                             \
+    TEXT_PARSE_DEFINE(text_lanes_##name, , text_lanes_parse, text_lanes_read_##name,              \
+                      ELEMENT_OF(id, name, ctype))
 ELEMENT_TYPES(TEXT_LANES_DEFINE)
 
 text_parse_function *text_lanes_choose(enum element_type type)

@@ -6,6 +6,7 @@
 #ifndef GPUHIST_TEXT_NUMBER_H
 #define GPUHIST_TEXT_NUMBER_H
 
+#include "job/element.h"
 #include "text/text_block.h"
 
 #include <stdbool.h>
@@ -17,12 +18,18 @@ struct text_number {
     bool is_negative;
 };
 
-/* The largest magnitude of a C type's values from 0 up, and of those below. */
-#define TEXT_NUMBER_IS_SIGNED(ctype) ((ctype)-1 < 1)
-#define TEXT_NUMBER_MAX(ctype)                                                   \
-    (TEXT_NUMBER_IS_SIGNED(ctype) ? ((uint64_t)1 << (8 * sizeof(ctype) - 1)) - 1 \
-                                  : UINT64_MAX >> (64 - 8 * sizeof(ctype)))
-#define TEXT_NUMBER_MIN(ctype) (TEXT_NUMBER_IS_SIGNED(ctype) ? TEXT_NUMBER_MAX(ctype) + 1 : 0)
+/* What the values of a type may be. */
+struct text_number_limits {
+    uint64_t magnitude[2]; /* the largest of values from 0 up, and of negative values */
+    size_t bytes;          /* of an element */
+};
+
+TEXT_INLINE struct text_number_limits text_number_limits(struct element element)
+{
+    uint64_t most = UINT64_MAX >> (64 - 8 * element.bytes + element.is_signed);
+    uint64_t least = element.is_signed ? most + 1 : 0;
+    return (struct text_number_limits){{most, least}, element.bytes};
+}
 
 /* The digits a fast conversion takes, and the bytes before the number's end that it reads. */
 #define TEXT_NUMBER_DIGITS ((size_t)16)
