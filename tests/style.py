@@ -52,5 +52,8 @@ files = [path for folder in sys.argv[2:] or ["src", "cuda", "tests/unit"]
          for path in sorted((top / folder).rglob("*")) if path.suffix in (".c", ".h", ".cu", ".cuh")]
 faults = [f"{path.relative_to(top)}:{line}: {fault}" for path in files
           for line, fault in find_faults(path.read_text())]
-print("\n".join(faults) if files else f"style.py: no source files in {top}")
-sys.exit(1 if faults or not files else 0)
+if not files:
+    faults.append(f"style.py: no source files in {top}")
+for fault in faults:
+    print(fault)
+sys.exit(1 if faults else 0)

@@ -1,9 +1,9 @@
 /*
- * Operation count on a CPU thread: a block of elements that stays in L1, and one loop over it for
- * each predicate.
+ * Operation count on a CPU thread: one loop for each predicate over each block of elements, which
+ * stays in L1.
  *
- * Whether a value is in an interval is one comparison, (value - low) mod 2^bits <= last, for signed
- * and unsigned types alike, so that loops differ by width alone.
+ * A value is in an interval if (value - low) mod 2^bits <= last. This holds for signed and unsigned
+ * types alike, so there is one loop for each width.
  */
 #include "config.h"
 
@@ -17,10 +17,13 @@
 
 #define CPU_COUNT_INLINE static inline __attribute__((always_inline))
 
-/* X(bits): the widths of elements; the unsigned type of each stands for both. */
+/* X(bits): the widths of elements. The loops use the unsigned type of each width. */
 #define CPU_COUNT_WIDTHS(X) X(8) X(16) X(32) X(64)
 
-/* How many of elements[0..count), at most a block, are in an interval, or in a set. */
+/*
+ * Counts those of elements[0..count), at most a block in this machine's byte order, that are in an
+ * interval, or in a set.
+ */
 typedef uint64_t cpu_count_interval_function(const void *elements, size_t count, uint64_t low,
                                              uint64_t last);
 typedef uint64_t cpu_count_set_function(const void *elements, size_t count,
@@ -60,9 +63,9 @@ CPU_COUNT_INLINE bool cpu_count_is_within(size_t width, uint64_t word, uint64_t 
 _Static_assert(CPU_NATIVE_BLOCK <= UINT16_MAX, "16-bit counters take a block");
 
 /*
- * A cpu_count_interval_function, for a constant type. The narrower the counter, the more are added
- * at once. GB/s in L1 (AVX-512): 8-bit elements in 8 bits, which would need blocks of 255, 14, in
- * 16 bits 45, in 32 bits 23; 16-bit ones in 16 bits 85, in 32 bits 43.
+ * A cpu_count_interval_function for a constant type. Narrow counters make vectors of many. GB/s in
+ * L1 with AVX-512, for counters of 8, 16 and 32 bits: 8-bit elements 14 (in blocks of 255), 45, 23;
+ * 16-bit elements -, 85, 43.
  */
 CPU_COUNT_INLINE uint64_t cpu_count_interval(enum element_type type, size_t width,
                                              const char *elements, size_t count, uint64_t low,
@@ -85,7 +88,7 @@ CPU_COUNT_INLINE uint64_t cpu_count_interval(enum element_type type, size_t widt
     return hits16 + hits32 + hits64;
 }
 
-/* How many elements are in a set of a constant form. */
+/* Counts the elements that are in a set of a constant form. */
 CPU_COUNT_INLINE uint64_t cpu_count_set_form(enum element_type type, size_t width,
                                              const char *elements, size_t count,
                                              const struct value_set *set, enum value_set_form form)
@@ -100,7 +103,7 @@ CPU_COUNT_INLINE uint64_t cpu_count_set_form(enum element_type type, size_t widt
     return hits;
 }
 
-/* A cpu_count_set_function, for a constant type. */
+/* A cpu_count_set_function for a constant type. */
 CPU_COUNT_INLINE uint64_t cpu_count_set(enum element_type type, size_t width, const char *elements,
                                         size_t count, const struct value_set *set)
 {
@@ -109,7 +112,7 @@ CPU_COUNT_INLINE uint64_t cpu_count_set(enum element_type type, size_t width, co
     return cpu_count_set_form(type, width, elements, count, set, VALUE_SET_SORTED);
 }
 
-/* One of each for each width and instruction set, and the tables of them by an element's bytes. */
+/* Both for each width and instruction set, and their tables by the bytes of an element. */
 #define CPU_COUNT_WRAP_ISA(isa, target, bits)                                                   \
     target static uint64_t cpu_count_interval##bits##_##isa(const void *elements, size_t count, \
                                                             uint64_t low, uint64_t last)        \
@@ -137,13 +140,13 @@ static cpu_count_set_function *const cpu_count_sets[][CPU_ISA_COUNT] = {
 
 struct cpu_count {
     const struct job *job;
-    struct count *count; /* the shared one */
-    cpu_native_function *swap;
+    struct count *count;       /* the shared partial */
+    cpu_native_function *swap; /* NULL: elements are in this machine's byte order */
     cpu_count_interval_function *count_interval;
     cpu_count_set_function *count_set;
     struct cpu_native room;
     uint64_t elements;
-    uint64_t hits[]; /* one a predicate */
+    uint64_t hits[]; /* of each predicate */
 };
 
 static void cpu_count_clear(struct cpu_count *self)
@@ -171,7 +174,7 @@ static enum status cpu_count_open(const struct job *job, void *partial, void **s
     return STATUS_OK;
 }
 
-/* Counts a block in this machine's byte order for every predicate. */
+/* Counts a block, in this machine's byte order, for each predicate. */
 static void cpu_count_block(struct cpu_count *self, const void *elements, size_t count)
 {
     const struct job *job = self->job;

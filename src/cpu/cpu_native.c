@@ -1,11 +1,11 @@
-/* Implements cpu_native.h: a loop for each width and instruction set. */
+/* Implements cpu_native.h: one loop for each width and instruction set. */
 #include "config.h"
 
 #include "cpu/cpu_native.h"
 
 #include "base/cpu_isa.h"
 
-/* A cpu_native_function, for a constant type. */
+/* A cpu_native_function for a constant type. */
 static inline __attribute__((always_inline)) void cpu_native_swap(enum element_type type,
                                                                   size_t width,
                                                                   const char *elements,

@@ -1,4 +1,4 @@
-/* Operation reduce on a CPU thread: a vector loop a block for each thing that is accumulated. */
+/* Operation reduce on a CPU thread: one vector loop over each block for each needed reduction. */
 #include "config.h"
 
 #include "base/cpu_isa.h"
@@ -11,7 +11,10 @@
 
 #define CPU_REDUCE_INLINE static inline __attribute__((always_inline))
 
-/* Accumulates elements[0..count), from 1 to a block of them in native order, to what is needed. */
+/*
+ * Adds elements[0..count) to the reductions in `needs`. The elements are in this machine's byte
+ * order; there are 1 to CPU_NATIVE_BLOCK.
+ */
 typedef void cpu_reduce_function(unsigned needs, const void *elements, size_t count,
                                  struct reduce *into);
 
@@ -25,8 +28,8 @@ struct cpu_reduce {
 };
 
 /*
- * The sum of a block, in the narrowest words that hold it so that compilers make vector code: 2^12
- * elements below 2^16 fit 32 bits, the halves of wider ones fit 64.
+ * The sum of a block. It is kept in the narrowest words that hold it, so that vectors hold many:
+ * the sum of 2^12 elements below 2^16 fits in 32 bits, and that of 32-bit halves in 64.
  */
 CPU_REDUCE_INLINE unsigned __int128 cpu_reduce_sum(struct element element, const char *elements,
                                                    size_t count)
@@ -51,7 +54,7 @@ CPU_REDUCE_INLINE unsigned __int128 cpu_reduce_sum(struct element element, const
     return (unsigned __int128)((__int128)sum + narrow);
 }
 
-/* The squares of a block of 8-byte elements: one by one. */
+/* The sum of the squares of a block of 8-byte elements. */
 CPU_REDUCE_INLINE struct wide cpu_reduce_wide_squares(struct element element, const char *elements,
                                                       size_t count)
 {
@@ -69,7 +72,7 @@ CPU_REDUCE_INLINE struct wide cpu_reduce_wide_squares(struct element element, co
     return (struct wide){{(uint64_t)low, (uint64_t)high, (uint64_t)(high >> 64)}};
 }
 
-/* The sum of the squares of a block. Again sums are as narrow as possible. */
+/* The sum of the squares of a block, in words as narrow as possible. */
 CPU_REDUCE_INLINE struct wide cpu_reduce_squares(struct element element, const char *elements,
                                                  size_t count)
 {
@@ -81,7 +84,7 @@ CPU_REDUCE_INLINE struct wide cpu_reduce_squares(struct element element, const c
         return cpu_reduce_wide_squares(element, elements, count);
     for (size_t i = 0; i < count; i++) {
         uint64_t key = element_load(element.type, elements + i * element.bytes);
-        int64_t value = (int64_t)key; /* compilers find a widening product of signed values */
+        int64_t value = (int64_t)key; /* signed, so that a widening multiplication is found */
         if (element.bytes == 1) {
             int32_t square = (int32_t)value * (int32_t)value;
             narrow += (uint32_t)square;
@@ -106,7 +109,7 @@ enum cpu_reduce_fold {
 };
 
 /*
- * The fold of a block, as a key. It is written for each type, since vectors of keys would hold
+ * The key of the fold of a block. The loop exists for each type, because vectors of keys would hold
  * fewer elements.
  */
 #define CPU_REDUCE_DEFINE_FOLD(id, name, ctype)                                                  \
@@ -126,6 +129,7 @@ enum cpu_reduce_fold {
     }
 ELEMENT_TYPES(CPU_REDUCE_DEFINE_FOLD)
 
+/* cpu_reduce_fold_T for a constant type. */
 CPU_REDUCE_INLINE uint64_t cpu_reduce_fold(struct element element, enum cpu_reduce_fold fold,
                                            const char *elements, size_t count)
 {
@@ -141,7 +145,7 @@ CPU_REDUCE_INLINE uint64_t cpu_reduce_fold(struct element element, enum cpu_redu
     __builtin_unreachable();
 }
 
-/* A cpu_reduce_function, for a constant type. */
+/* A cpu_reduce_function for a constant type. */
 CPU_REDUCE_INLINE void cpu_reduce_block(struct element element, unsigned needs,
                                         const char *elements, size_t count, struct reduce *into)
 {

@@ -1,4 +1,7 @@
-/* Operation stalin-sort on a CPU thread: a chunk's survivors, among themselves. */
+/*
+ * Operation stalin-sort on a CPU thread: sorts a chunk by itself. Merging the chunks in order is up
+ * to the partial (stalin_sort.h).
+ */
 #include "config.h"
 
 #include "base/cpu_isa.h"
@@ -10,29 +13,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements that are looked at together: none of them survives, or all do, or one by one. */
+/* Elements of a group: one test finds that none survives, another that all do. */
 #define CPU_STALIN_SORT_GROUP 64
 
-/* A chunk as it is worked on: what was kept and purged so far. */
+/* The output of a chunk: the elements kept and purged so far. */
 struct cpu_stalin_sort_sink {
     char *kept;
     size_t kept_count;
     char *purged; /* NULL: not wanted */
     size_t purged_count;
-    uint64_t last; /* key of the last survivor, here or before; if has_last */
+    uint64_t last; /* key of the last survivor, of this chunk or before it; if has_last */
     bool has_last;
 };
 
-/* Sorts values[0..count); `elements` are the same as they were read. */
+/*
+ * Sorts values[0..count), which are in this machine's byte order. `elements` are the same values as
+ * they were read; these are what is output.
+ */
 typedef void cpu_stalin_sort_function(const void *values, const void *elements, size_t count,
                                       bool descending, struct cpu_stalin_sort_sink *sink);
 
 struct cpu_stalin_sort {
     const struct job *job;
     struct stalin_sort *partial;
-    cpu_native_function *swap;
+    cpu_native_function *swap; /* NULL: elements are in this machine's byte order */
     cpu_stalin_sort_function *sort;
-    char *memory; /* capacity bytes for the survivors, and as many for the purged if wanted */
+    char *memory; /* `capacity` bytes for the survivors, then as many for the purged */
     size_t capacity;
     struct cpu_native native;
 };
@@ -49,7 +55,7 @@ struct cpu_stalin_sort_order {
     uint64_t flip; /* all bits, or none */
 };
 
-/* Whether an element survives another one; both are flipped keys. */
+/* Whether an element survives if the last survivor is `last`; both are flipped keys. */
 CPU_STALIN_SORT_INLINE bool cpu_stalin_sort_passes(struct cpu_stalin_sort_order order, uint64_t key,
                                                    uint64_t last)
 {
@@ -59,9 +65,11 @@ CPU_STALIN_SORT_INLINE bool cpu_stalin_sort_passes(struct cpu_stalin_sort_order 
 }
 
 /*
- * The two loops that compilers turn into vector code. They are written for each type, since vectors
- * of keys would hold fewer elements. *_best_*: the key of the last element of a group in the order.
- * *_are_sorted_*: whether each element of a group but the first survives the one before it.
+ * The two loops that compilers vectorize. They exist for each type, because vectors of keys would
+ * hold fewer elements.
+ *
+ * cpu_stalin_sort_best_T: the key of the greatest element of a group, by the job's order.
+ * cpu_stalin_sort_are_sorted_T: whether each element of a group survives the one before it.
  */
 #define CPU_STALIN_SORT_LOOPS(id, name, ctype)                                                     \
     CPU_STALIN_SORT_INLINE uint64_t cpu_stalin_sort_best_##name(const ctype *values, ctype flip)   \
@@ -86,6 +94,7 @@ CPU_STALIN_SORT_INLINE bool cpu_stalin_sort_passes(struct cpu_stalin_sort_order 
     }
 ELEMENT_TYPES(CPU_STALIN_SORT_LOOPS)
 
+/* cpu_stalin_sort_best_T for a constant type. */
 CPU_STALIN_SORT_INLINE uint64_t cpu_stalin_sort_best(struct cpu_stalin_sort_order order,
                                                      const void *values)
 {
@@ -101,6 +110,7 @@ CPU_STALIN_SORT_INLINE uint64_t cpu_stalin_sort_best(struct cpu_stalin_sort_orde
     __builtin_unreachable();
 }
 
+/* cpu_stalin_sort_are_sorted_T for a constant type. */
 CPU_STALIN_SORT_INLINE bool cpu_stalin_sort_are_sorted(struct cpu_stalin_sort_order order,
                                                        const void *values)
 {
@@ -167,7 +177,7 @@ CPU_STALIN_SORT_INLINE uint64_t cpu_stalin_sort_group(struct cpu_stalin_sort_ord
     return cpu_stalin_sort_each(order, values, elements, CPU_STALIN_SORT_GROUP, last, sink);
 }
 
-/* A cpu_stalin_sort_function, for a constant type and strictness. */
+/* A cpu_stalin_sort_function for a constant type and strictness. */
 CPU_STALIN_SORT_INLINE void cpu_stalin_sort_block(struct element element, bool strict,
                                                   const char *values, const char *elements,
                                                   size_t count, bool descending,
@@ -235,7 +245,7 @@ static enum status cpu_stalin_sort_open(const struct job *job, void *partial, vo
     return STATUS_OK;
 }
 
-/* Makes room for what becomes of a chunk. */
+/* Makes room for the survivors and the purged elements of a chunk. */
 static enum status cpu_stalin_sort_reserve(struct cpu_stalin_sort *self, size_t bytes,
                                            struct failure *failure)
 {
@@ -282,7 +292,7 @@ static enum status cpu_stalin_sort_absorb(void *state, const struct chunk *chunk
 static enum status cpu_stalin_sort_finish(void *state, struct failure *failure)
 {
     (void)state;
-    (void)failure; /* every chunk was submitted */
+    (void)failure; /* absorb has submitted every chunk */
     return STATUS_OK;
 }
 

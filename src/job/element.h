@@ -42,8 +42,8 @@ struct element {
 };
 
 /*
- * The struct element of a row of ELEMENT_TYPES in this machine's byte order, as a constant: an
- * always-inline function that takes it by value is compiled for that type alone.
+ * The struct element of a row of ELEMENT_TYPES, in this machine's byte order. An always-inline
+ * function that gets this constant by value is compiled for that type alone.
  */
 #define ELEMENT_OF(id, label, ctype) \
     ((struct element){ELEMENT_##id, sizeof(ctype), (ctype)-1 < 1, false, #label})
@@ -82,7 +82,7 @@ static inline uint64_t element_swap(uint64_t word, size_t bytes)
     }
 }
 
-/* The key of the element at `bytes`, which is in this machine's order and need not be aligned. */
+/* The key of the element at `bytes`, which is in this machine's byte order; any alignment. */
 static inline __attribute__((always_inline)) uint64_t element_load(enum element_type type,
                                                                    const void *bytes)
 {
@@ -101,7 +101,7 @@ static inline __attribute__((always_inline)) uint64_t element_load(enum element_
     __builtin_unreachable();
 }
 
-/* Stores a key as an element of that width (1, 2, 4 or 8 bytes), in this machine's order. */
+/* Stores a key as an element of `width` (1, 2, 4 or 8) bytes in this machine's byte order. */
 static inline __attribute__((always_inline)) void element_store(void *bytes, uint64_t key,
                                                                 size_t width)
 {
