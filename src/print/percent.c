@@ -1,3 +1,4 @@
+/* Implements percent.h: exact division with rounding half to even. */
 #include "config.h"
 
 #include "print/percent.h"
@@ -14,7 +15,7 @@ static uint32_t percent_round(uint64_t part, uint64_t whole)
     uint64_t quotient =
         scaled <= UINT64_MAX ? (uint64_t)scaled / whole : (uint64_t)(scaled / whole);
     uint64_t rest = (uint64_t)(scaled - (unsigned __int128)quotient * whole);
-    uint64_t half = whole - rest; /* as much as is left to the next */
+    uint64_t half = whole - rest; /* the distance to the next quotient, compared with `rest` */
 
     return (uint32_t)(quotient + (rest > half || (rest == half && quotient % 2 == 1)));
 }

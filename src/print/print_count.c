@@ -1,4 +1,4 @@
-/* How counts are printed: "predicate TAB count", or of a single predicate the count alone. */
+/* Prints counts: "predicate TAB count" lines, or for a single predicate only the count. */
 #include "config.h"
 
 #include "base/decimal.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Writes part of a predicate, whatever was typed, so that it cannot break the line. */
+/* Writes text of a predicate as typed, except characters that would break the line. */
 static void print_count_text(struct writer *writer, const char *text)
 {
     for (const char *c = text; *c; c++) {
@@ -33,7 +33,7 @@ static enum status print_count_result(struct writer *writer, const struct job *j
                                       struct failure *failure)
 {
     const struct count *count = partial;
-    (void)options; /* there is one format */
+    (void)options; /* there is only one format */
     (void)failure;
 
     for (size_t i = 0; i < job->predicate_count; i++) {
