@@ -1,3 +1,4 @@
+/* Implements status.h: formatting failures, and printing lines on standard error. */
 #include "config.h"
 
 #include "base/status.h"
@@ -45,7 +46,7 @@ bool status_is_before(const struct failure *a, const struct failure *b)
     return a->position < b->position;
 }
 
-/* Control characters, those of two bytes of UTF-8 as well, are not for terminals. */
+/* Replaces control characters, also those of two bytes in UTF-8, by '?'. */
 static void status_mask(char *line)
 {
     for (unsigned char *c = (unsigned char *)line; *c; c++) {
