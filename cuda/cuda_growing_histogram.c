@@ -11,6 +11,7 @@
 #include "cuda/cuda_operation.h"
 #include "job/binning_index.h"
 #include "operations/growing_histogram.h"
+#include "text/text.h"
 
 #include <stdlib.h>
 #include <string.h>
