@@ -15,9 +15,11 @@
 
 /*
  * One of so many edges may share its bucket with another one. Searching such a bucket takes 5 to 10
- * ns, since its branches are mispredicted; larger tables take longer to load from.
+ * ns, since its branches are mispredicted; larger tables take longer to load from. Where edges are
+ * closer near a centre, values most likely are, too: then fewer may.
  */
-#define BINNING_CROWDED_SHARE 16
+#define BINNING_CROWDED_SHARE_EQUAL 16
+#define BINNING_CROWDED_SHARE       64
 
 /* Powers of 2 that a number of 64 bits may have, as a power of 2. */
 #define BINNING_POWERS_LOG2 6
@@ -55,7 +57,7 @@ static enum status binning_check_edges(const struct element *element, const __in
     return STATUS_OK;
 }
 
-/* How many edges share a bucket with another one; no less than `limit`, if that many do. */
+/* How many edges share a bucket with another one; `limit` or one more, if that many do. */
 static size_t binning_count_crowded(const struct binning *binning, const __int128 *edges,
                                     size_t limit)
 {
@@ -96,17 +98,21 @@ static void binning_choose_buckets(struct binning *binning, const __int128 *edge
 {
     const uint64_t start = 0;
     const uint64_t zero = edges[0] < 0 && edges[binning->bins] > 0 ? (uint64_t)-edges[0] : 0;
-    const uint64_t *const centres[] = {NULL, &start, zero > 0 ? &zero : NULL};
+    const uint64_t *const centres[] = {NULL, &start, &zero};
     const uint32_t least = binning_digits2(binning->bins);
     const uint32_t most = least > BINNING_BUCKETS_LOG2_MAX ? least : BINNING_BUCKETS_LOG2_MAX;
-    const size_t enough = binning->bins / BINNING_CROWDED_SHARE;
-    struct binning best = {.form = BINNING_EDGES};
+    struct binning best = {.bins = 0};
     size_t crowded = SIZE_MAX;
 
-    for (uint32_t log2 = least; log2 <= most && crowded > enough; log2++) {
-        for (size_t i = 0; i < (zero > 0 ? 3 : 2) && crowded > enough; i++) {
+    for (uint32_t log2 = least; log2 <= most; log2++) {
+        for (size_t i = 0; i < (zero > 0 ? 3 : 2); i++) {
+            const size_t enough =
+                binning->bins / (i == 0 ? BINNING_CROWDED_SHARE_EQUAL : BINNING_CROWDED_SHARE);
             binning_lay_buckets(binning, log2, centres[i]);
-            size_t found = binning_count_crowded(binning, edges, crowded);
+            size_t found =
+                binning_count_crowded(binning, edges, crowded > enough ? crowded : enough + 1);
+            if (found <= enough)
+                return;
             if (found < crowded) {
                 best = *binning;
                 crowded = found;
