@@ -245,13 +245,14 @@ open("flipped", "wb").write(d)' "$i"
 }
 
 @test "a giant skippable frame, before, between and behind others" {
-    # 3 GiB of a sparse file
+    # a sparse file of 3 GiB, or of 512 MiB where the place is the same as that of another
     seq 1000 | zstd -q >some.zst
     for before in "" some.zst; do
         for behind in "" some.zst; do
+            if [ "$before" = "$behind" ]; then size=300; else size=040; fi # of 16 MiB, octal
             # shellcheck disable=SC2086
-            { cat $before </dev/null; printf '\120\052\115\030\0\0\0\300'; } >giant.zst
-            truncate -s +$((0xc0000000)) giant.zst || skip "no room for sparse files"
+            { cat $before </dev/null; printf '\120\052\115\030\0\0\0%b' "\\0$size"; } >giant.zst
+            truncate -s +$((0$size << 24)) giant.zst || skip "no room for sparse files"
             # shellcheck disable=SC2086
             cat $behind </dev/null >>giant.zst
             run -0 timeout 60 "$GPUHIST" reduce sum --text giant.zst

@@ -118,8 +118,6 @@ damage() {
     lines 10 >plain
     printf '\x50\x2a\x4d\x18\0\0\0\xc0' >giant.zst
     truncate -s $((8 + 0xc0000000)) giant.zst || skip "no room for sparse files"
-    decode giant.zst 0 1000000 4096 >decoded
-    [ ! -s decoded ]
     zstd -qc plain >>giant.zst
     decode giant.zst 0 1000000 4096 | cmp - plain
     truncate -s $((7 + 0xc0000000)) giant.zst

@@ -3,21 +3,15 @@
 
 load helpers
 
-check_type() { # TYPE
-    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
-    # shellcheck disable=SC2086
-    "$PYTHON" "$srcdir/tests/growing_histogram.py" "$GPUHIST" "$1" $ENGINES
-}
-
-@test "i8 in open bins" { check_type i8; }
-@test "u8 in open bins" { check_type u8; }
-@test "i16 in open bins" { check_type i16; }
-@test "u16be in open bins" { check_type u16be; }
-@test "i32 in open bins" { check_type i32; }
-@test "u32 in open bins" { check_type u32; }
-@test "i64 in open bins" { check_type i64; }
-@test "i64be in open bins" { check_type i64be; }
-@test "u64 in open bins" { check_type u64; }
+@test "i8 in open bins" { compare_type growing_histogram i8; }
+@test "u8 in open bins" { compare_type growing_histogram u8; }
+@test "i16 in open bins" { compare_type growing_histogram i16; }
+@test "u16be in open bins" { compare_type growing_histogram u16be; }
+@test "i32 in open bins" { compare_type growing_histogram i32; }
+@test "u32 in open bins" { compare_type growing_histogram u32; }
+@test "i64 in open bins" { compare_type growing_histogram i64; }
+@test "i64be in open bins" { compare_type growing_histogram i64be; }
+@test "u64 in open bins" { compare_type growing_histogram u64; }
 
 # bins_of LOW HIGH: how many automatic bins, with --zeros, two values make, and how wide they are.
 bins_of() {

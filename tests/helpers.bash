@@ -53,6 +53,19 @@ use_comma_locale() {
     [ "$(bash -c 'printf "%.1f" 1,5' 2>/dev/null)" = 1,5 ] || skip "no locale with commas"
 }
 
+# compare_type DRIVER TYPE [ENGINE]...: runs tests/DRIVER.py, which compares gpuhist with Python on
+# random values of a type, on the engines of this machine and those named.
+compare_type() {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    # shellcheck disable=SC2086
+    "$PYTHON" "$srcdir/tests/$1.py" "$GPUHIST" "$2" $ENGINES "${@:3}"
+}
+
+# compare_isas DRIVER TYPE: likewise, on the CPU also with every instruction set by itself.
+compare_isas() {
+    compare_type "$@" cpu:avx512 cpu:avx2 cpu:plain
+}
+
 # numpy CODE [ARG]...: runs Python code with numpy as np and the arguments in sys.argv.
 numpy() {
     local code=$1

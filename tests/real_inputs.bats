@@ -265,5 +265,5 @@ assert_compressed() {
 
 @test "options, operations and files combined at random, as Python works it out" {
     # shellcheck disable=SC2086
-    run -0 "$PYTHON" "$srcdir/tests/combinations.py" "$GPUHIST" 200 1 $ENGINES
+    run -0 "$PYTHON" "$srcdir/tests/combinations.py" "$GPUHIST" $((200 / SHARE)) 1 $ENGINES
 }
