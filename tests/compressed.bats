@@ -417,3 +417,22 @@ open("cut", "wb").write(data[: ends[2] + 300])'
         [ "$(tail -n 1 out)" = 2000008 ]
     done
 }
+
+@test "frames that come behind the rest of one that was begun are not lost" {
+    random_file numbers '<i4' 0 1000000 200000
+    zstd -q -c numbers >first # 800,000 bytes, of which the first half is decoded before the rest comes
+    for _ in {1..10}; do head -c 160000 numbers | zstd -q -c; done >others
+    half=$(($(wc -c <first) / 2))
+    mkfifo fifo
+    for threads in 1 3; do
+        : >out
+        timeout 120 "$GPUHIST" reduce count --binary --every 10ms --threads $threads <fifo >out 3>&- &
+        exec 4>fifo
+        head -c $half first >&4
+        until awk '$1 > 0 { found = 1 } END { exit !found }' out; do sleep 0.01; done
+        cat <(tail -c +$((half + 1)) first) others | dd bs=8M iflag=fullblock status=none >&4
+        exec 4>&-
+        wait $!
+        [ "$(tail -n 1 out)" = 600000 ]
+    done
+}

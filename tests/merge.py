@@ -208,6 +208,11 @@ def test_format(gpuhist):
             (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5, 0], 2), "a state of version 2"),
             (make(UNITS, [6, 0, 1, 3, 2, 3, 1, 5, 0]), "more was counted"),
             (make(UNITS, [8, 0, 1, 3, 2, 3, 1, 5, 0]), "not all was counted"),
+            # counts that make one element modulo 2^64
+            (make(UNITS, [1, 2**64 - 1, 2, 0, 0]), "more was counted"),
+            (make(UNITS, [1, 0, 2**64 - 1, 2, 0]), "more was counted"),
+            (make(UNITS, [1, 0, 2, 2**64 - 1, 0]), "more was counted"),
+            (make(UNITS, [1, 0, 0, 2**64 - 1, 2, 3, 0]), "more was counted"),
             (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 6, 0]), "a bin that there is not"),
             (make(UNITS, [3, 0, 0, 0, 3, 2**128 - 1, 0]), "a bin that there is not"),
             (make(UNITS, [3, 0, 0, 0, 2**64, 0, 0]), "a number is too long"),
