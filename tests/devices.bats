@@ -73,7 +73,7 @@ assert_again() {
 
 @test "standard input is read again from where it stood, also where it is named twice" {
     random_file in '<i4' -1000 1000 300000
-    expected=$(tail -c +4001 in | od -An -v -td4 -w4 | awk '{ n += $1 } END { printf "%d", n }')
+    expected=$(tail -c +4001 in | od -An -v -td4 -w4 | awk '{ n += $1 } END { printf "%.0f", n }')
     for names in - "- -"; do for fault in worker_absorb:3 finish:1; do
         # shellcheck disable=SC2086
         run --separate-stderr bash -c '
@@ -88,7 +88,7 @@ assert_again() {
 @test "many files, plain and compressed" {
     random_file in '<i4' -1000 1000 300000
     zstd -q in -o in.zst
-    expected=$(cat in in in | od -An -v -td4 -w4 | awk '{ n += $1 } END { printf "%d", n }')
+    expected=$(cat in in in | od -An -v -td4 -w4 | awk '{ n += $1 } END { printf "%.0f", n }')
     # shellcheck disable=SC2094  # nobody writes it
     run --separate-stderr failing worker_absorb:1 reduce sum --binary in in.zst - <in
     assert_again "$expected"
@@ -96,7 +96,7 @@ assert_again() {
 
 @test "invalid integers are reported once, and the first is the first" {
     seq 100000 | awk 'NR % 20000 == 7 { print "x" NR; next } { print }' >in
-    expected=$(grep -v x in | awk '{ n += $1 } END { printf "%d", n }')
+    expected=$(grep -v x in | awk '{ n += $1 } END { printf "%.0f", n }')
     mapfile -t reports < <(grep -n x in | sed "s/^\([0-9]*\):\(.*\)/gpuhist: in:\1: invalid integer '\2'/")
     [ "${#reports[@]}" -eq 5 ]
     for fault in worker_absorb:2 worker_finish:1 finish:1; do

@@ -65,7 +65,7 @@ bins_of() {
     local engine
     numpy 'r = np.random.default_rng(5)
 for v in r.lognormal(9, 3, 60000).astype(int): print("x", v, "y")' >"$BATS_TEST_TMPDIR/in"
-    awk '{ bins[int($2 / 1000)]++ } END { for (b in bins) printf "%d\t%d\t%d\n", b * 1000,
+    awk '{ bins[int($2 / 1000)]++ } END { for (b in bins) printf "%.0f\t%.0f\t%d\n", b * 1000,
         (b + 1) * 1000, bins[b] }' "$BATS_TEST_TMPDIR/in" | sort -n >"$BATS_TEST_TMPDIR/expected"
     for engine in $ENGINES; do
         gpuhist -f 2 -w 1000 --engine "$engine" --chunk-size 16K "$BATS_TEST_TMPDIR/in" |

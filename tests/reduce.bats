@@ -108,7 +108,7 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     od --endian=big -An -v -w4 -tu4 "$in" | awk '
         NR == 1 { min = max = $1 + 0 }
         { sum += $1; if ($1 < min) min = $1 + 0; if ($1 > max) max = $1 + 0 }
-        END { printf "%d\n%d\n%d\n%d\n", NR, sum, min, max }' >"$BATS_TEST_TMPDIR/expected"
+        END { printf "%d\n%.0f\n%.0f\n%.0f\n", NR, sum, min, max }' >"$BATS_TEST_TMPDIR/expected"
     for engine in $ENGINES; do
         gpuhist reduce count,sum,min,max -t u32be --engine "$engine" "$in" | cut -f2 |
             cmp "$BATS_TEST_TMPDIR/expected" -
@@ -139,7 +139,7 @@ print(len(a), a.sum(), a.min(), a.max(), np.bitwise_xor.reduce(a), sep="\n")' "$
         head -c "$length" "$in" | od -An -v -w1 -tu1 | awk '
             NR == 1 { min = max = $1 + 0 }
             { sum += $1; if ($1 < min) min = $1 + 0; if ($1 > max) max = $1 + 0 }
-            END { printf "%d\n%d\n%d\n%d\n", NR, sum, min, max }' >"$BATS_TEST_TMPDIR/expected"
+            END { printf "%d\n%.0f\n%.0f\n%.0f\n", NR, sum, min, max }' >"$BATS_TEST_TMPDIR/expected"
         head -c "$length" "$in" | gpuhist reduce count,sum,min,max -t u8 --engine cpu | cut -f2 |
             cmp "$BATS_TEST_TMPDIR/expected" -
     done

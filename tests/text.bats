@@ -262,6 +262,22 @@ END
     done
 }
 
+@test "a range of a file ends with a line or a value, however far before its edge that is" {
+    local chunk
+    # numbers between words of 3 to 9 KB, more than is looked at at a time; and numbers as long
+    awk 'BEGIN { srand(8); for (i = 0; i < 300; i++) {
+        word = sprintf("%*s", 3000 + int(6000 * rand()), ""); gsub(/ /, "w", word)
+        print int(90000 * rand()) + 10000, word, int(90000 * rand()) + 10000 } }' >lines
+    awk '{ n += $1 } END { printf "%.0f\n", n }' lines >first
+    awk '{ n += $NF } END { printf "%.0f\n", n }' lines >last
+    awk '{ gsub(/w/, "0", $2); print $2 $3 }' lines >values
+    for chunk in 16K 20011 64K; do
+        gpuhist reduce sum -f 1 --chunk-size $chunk --threads 3 lines | cmp first -
+        gpuhist reduce sum -f -1 --chunk-size $chunk --threads 3 lines | cmp last -
+        gpuhist reduce sum --chunk-size $chunk --threads 3 values | cmp last -
+    done
+}
+
 # --- fields ------------------------------------------------------------------------------------
 
 # A log of words between runs of blanks, numbers in the 3rd and last; the same between commas.
@@ -413,7 +429,7 @@ make_faulty() {
     seq 300000 | awk 'NR % 20011 == 77 { print "bad" NR; next } NR == 150000 { print ""; next } { print }' >in
     awk '/bad/ && n++ < 10 { print "gpuhist: NAME:" NR ": invalid integer \047" $0 "\047" }
          END { print "gpuhist: " n - 10 " more invalid integers" }' in >expected
-    awk '/^[0-9]/ { n += $1 } END { print n }' in >sum
+    awk '/^[0-9]/ { n += $1 } END { printf "%.0f\n", n }' in >sum
 }
 
 @test "lines are told right, the first ten in order, from files, pipes and compressed input" {
