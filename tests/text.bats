@@ -265,9 +265,10 @@ END
 @test "a range of a file ends with a line or a value, however far before its edge that is" {
     local chunk
     # numbers between words of 3 to 9 KB, more than is looked at at a time; and numbers as long
-    awk 'BEGIN { srand(8); for (i = 0; i < 300; i++) {
-        word = sprintf("%*s", 3000 + int(6000 * rand()), ""); gsub(/ /, "w", word)
-        print int(90000 * rand()) + 10000, word, int(90000 * rand()) + 10000 } }' >lines
+    awk 'BEGIN { srand(8); for (words = "w"; length(words) < 9000;) words = words words
+        for (i = 0; i < 300; i++)
+            print int(90000 * rand()) + 10000, substr(words, 1, 3000 + int(6000 * rand())), \
+                int(90000 * rand()) + 10000 }' >lines
     awk '{ n += $1 } END { printf "%.0f\n", n }' lines >first
     awk '{ n += $NF } END { printf "%.0f\n", n }' lines >last
     awk '{ gsub(/w/, "0", $2); print $2 $3 }' lines >values
