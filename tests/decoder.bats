@@ -57,6 +57,7 @@ damage() {
     "$PYTHON" "$srcdir/tests/decoder.py" "$DECODE_FILE" "$@"
 }
 
+# bats test_tags=slow
 @test "zstd: levels, known and unknown sizes, with and without checksums" {
     local level
     lines 3000 >plain
@@ -113,6 +114,7 @@ damage() {
     assert_decodes plain.zst plain
 }
 
+# bats test_tags=slow
 @test "zstd: a giant skippable frame" {
     # 3 GiB of a sparse file; read by pipe so that pieces stay small.
     lines 10 >plain

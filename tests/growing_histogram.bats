@@ -84,6 +84,7 @@ for v in r.lognormal(9, 3, 60000).astype(int): print("x", v, "y")' >"$BATS_TEST_
     done
 }
 
+# bats test_tags=slow
 @test "millions of ids in any order are numpy's bincount" {
     local engine order
     cd "$BATS_TEST_TMPDIR"
@@ -110,6 +111,7 @@ bins_of_width() {
         awk -v w="$1" '{ print $2 "\t" (w > 1 ? $2 + w "\t" : "") $1 }'
 }
 
+# bats test_tags=slow
 @test "hundreds of thousands of rows are the same whatever the number of threads" {
     local width threads file
     cd "$BATS_TEST_TMPDIR"
@@ -146,6 +148,7 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
     done
 }
 
+# bats test_tags=slow
 @test "--every: what comes later may be anywhere" {
     local engine
     for engine in $ENGINES; do

@@ -109,3 +109,42 @@ assert_failed() {
         return 1
     fi
 }
+
+# assert_sum SUM ARG...: reduce count,sum of standard input, as "COUNT SUM", from a pipe and a file.
+assert_sum() {
+    local expected=$1 engine
+    shift
+    cat >in
+    for engine in $ENGINES; do
+        run -0 --separate-stderr gpuhist reduce count,sum --text --engine "$engine" "$@" in
+        [ "$(cut -f 2 <<<"$output" | paste -sd ' ')" = "$expected" ]
+        [ -z "$stderr" ]
+        # shellcheck disable=SC2002
+        [ "$(cat in | gpuhist reduce count,sum --text --engine "$engine" "$@")" = "$output" ]
+    done
+}
+
+# assert_invalid LINE TOKEN ARG...: standard input has this invalid integer, from a pipe and a file.
+assert_invalid() {
+    local line=$1 token=$2 engine
+    shift 2
+    cat >in
+    for engine in $ENGINES; do
+        run --separate-stderr gpuhist reduce sum --text --engine "$engine" "$@" in
+        assert_failed 1 "in:$line: invalid integer '$token'"
+        [ "$stderr" = "gpuhist: in:$line: invalid integer '$token'" ]
+        run --separate-stderr bash -c 'cat in | "$GPUHIST" reduce sum --text --engine "$@"' - "$engine" "$@"
+        [ "$status" -eq 1 ] && [ -z "$output" ]
+        [ "$stderr" = "gpuhist: standard input:$line: invalid integer '$token'" ]
+    done
+}
+
+# check_faults TEST: one of faults.py, on the engines of this machine.
+check_faults() {
+    command -v python3 >/dev/null || skip "no python3"
+    command -v zstd >/dev/null || skip "no zstd"
+    [ "$(GPUHIST_FAULT=list timeout 10 "$GPUHIST" --version | sed -n 1p)" = malloc ] ||
+        skip "not built with --enable-faults"
+    # shellcheck disable=SC2086
+    timeout 600 python3 "$srcdir/tests/faults.py" "$GPUHIST" "$1" $ENGINES
+}

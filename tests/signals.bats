@@ -13,6 +13,7 @@ check_signals() { # TEST: one of signals.py, on every engine
 
 @test "SIGINT, SIGTERM and SIGHUP end it while it reads" { check_signals end; }
 @test "they end it while it waits for whoever reads its output" { check_signals end_at_output; }
+# bats test_tags=slow
 @test "they leave the old -o file or the new one, whole, and no other" { check_signals end_of_file; }
 @test "they are ignored if they were before" { check_signals ignored; }
 @test "SIGTERM to a stopped run ends it when it goes on" { check_signals stopped_reader; }
