@@ -91,6 +91,7 @@ load helpers
     done
 }
 
+# bats test_tags=slow
 @test "a thousand predicates" {
     local predicates=() v
     for ((v = 0; v < 1000; v++)); do predicates+=(--eq "$v"); done
@@ -120,9 +121,11 @@ print(np.isin(values, ids).sum())' "$in" "$ids" "$1" "$3" "$4" >"$BATS_TEST_TMPD
 
 # bats test_tags=slow
 @test "a set of a million values, far apart" { check_large_set i8 i64 -900000000000000000 900000000000000000; }
+# bats test_tags=slow
 @test "a set of a million values, close together" { check_large_set i4 i32 -900000 900000; }
 # bats test_tags=slow
 @test "a set of a million values over all of i32" { check_large_set i4 i32 -2147483648 2147483647; }
+# bats test_tags=slow
 @test "a set of a million bytes" { check_large_set u1 u8 0 200; }
 
 @test "a set may be written in any way" {
@@ -168,6 +171,7 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
     assert_failed 2 "standard input is read for something else"
 }
 
+# bats test_tags=slow
 @test "millions of duplicates are one value" {
     numpy 'open(sys.argv[1], "w").write("17\n" * 5000000 + "19")' "$BATS_TEST_TMPDIR/ids"
     run -0 gpuhist count --any-of "@$BATS_TEST_TMPDIR/ids" < <(int32 17 18 19 17)

@@ -72,6 +72,7 @@ damage() {
     done
 }
 
+# bats test_tags=slow
 @test "zstd: nothing, one byte, blocks of one byte repeated and of noise" {
     : >empty
     printf x >byte
@@ -156,6 +157,7 @@ damage() {
     [ "$output" = "$(cat plain)" ]
 }
 
+# bats test_tags=slow
 @test "zstd: a flipped bit is an error, or changes nothing" {
     # In a frame without checksum it may be other data.
     lines 5 >plain
@@ -228,6 +230,7 @@ damage() {
     assert_refused monster.zst "zstd: " 18446744073709551615
 }
 
+# bats test_tags=slow
 @test "zstd: dictionaries and the formats before 0.8" {
     mkdir samples
     local i
@@ -261,6 +264,7 @@ damage() {
     run -4 decode plain
 }
 
+# bats test_tags=slow
 @test "gzip: levels, members, names and comments in the header" {
     skip_without_gzip
     lines 3000 >plain
@@ -304,6 +308,7 @@ open("header.gz", "wb").write(head + body.compress(plain) + body.flush() + tail)
     damage gzip cut plain plain.gz "$(head -n 2 plain | gzip | wc -c)"
 }
 
+# bats test_tags=slow
 @test "gzip: a flipped bit is an error, or changes nothing" {
     # Harmless are those of the time (32), the extra flags (8), the system (8) and the flag that
     # says that it is text (1), and those that fill the last byte of the data (7 at the most).

@@ -31,6 +31,7 @@ check_formats() {
 
 @test "plots at a terminal: by default, width, colour" { check_formats terminals; }
 
+# bats test_tags=slow
 @test "--top and --sort of many bins, as sort does" {
     random_file in '<i4' 0 300000 400000
     counts_of d4 in >all
@@ -78,6 +79,7 @@ check_formats() {
     [ "$output" = $'-9223372036854775808\t9223372036854775808\t1' ]
 }
 
+# bats test_tags=slow
 @test "gnuplot draws the script" {
     command -v gnuplot >/dev/null || skip "no gnuplot"
     # coloured SCRIPT: how many pixels of its picture are neither grey, black nor white.

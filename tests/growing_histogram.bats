@@ -135,6 +135,7 @@ bins_of_width() {
     done
 }
 
+# bats test_tags=slow
 @test "random 64-bit ids, each of them a few times" {
     local in=$BATS_TEST_TMPDIR/in engine
     numpy 'r = np.random.default_rng(2); a = r.integers(0, 2**64, 200000, "<u8")
@@ -163,6 +164,7 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
     done
 }
 
+# bats test_tags=slow
 @test "bins that need more memory than there is are an error that tells how many" {
     skip_under_asan
     random_file "$BATS_TEST_TMPDIR/in" '<i8' 0 9223372036854775807 3000000

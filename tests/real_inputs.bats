@@ -92,6 +92,7 @@ assert_summary() {
     assert_same bytes count --eq 255
 }
 
+# bats test_tags=slow
 @test "files of /proc, whose size is 0" {
     local file
     for file in stat meminfo cpuinfo "$$/stat"; do
@@ -265,6 +266,7 @@ assert_compressed() {
     gpuhist reduce count,sum,min,max -f 10 --invalid ignore "${files[@]}" | cmp expected -
 }
 
+# bats test_tags=slow
 @test "options, operations and files combined at random, as Python works it out" {
     # shellcheck disable=SC2086
     run -0 "$PYTHON" "$srcdir/tests/combinations.py" "$GPUHIST" $((200 / SHARE)) 1 $ENGINES

@@ -132,6 +132,7 @@ print(len(a), a.sum(), a.min(), a.max(), np.bitwise_xor.reduce(a), sep="\n")' "$
     done
 }
 
+# bats test_tags=slow
 @test "every length from 0 to 70 bytes, so that every tail is met" {
     local in=$BATS_TEST_TMPDIR/in length
     random_file "$in" '<u1' 0 256 70

@@ -85,6 +85,7 @@ values() {
 @test "u64 by the definition, with every instruction set" { compare_isas stalin_sort u64; }
 @test "u64be by the definition, on every engine" { compare_type stalin_sort u64be; }
 
+# bats test_tags=slow
 @test "a long sorted stream passes whole, a long reversed one leaves its first" {
     local engine
     numpy 'a = np.sort(np.random.default_rng(4).integers(0, 2**31, 6000000, dtype="<i4"))

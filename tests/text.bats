@@ -47,6 +47,7 @@ in_encoding() {
 sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
 }
 
+# bats test_tags=slow
 @test "text in UTF-16 and UTF-32 is not taken for binary, nor binary for that" {
     local encoding type
     for encoding in utf-16-le utf-16-be utf-32-le utf-32-be; do
@@ -124,6 +125,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     done
 }
 
+# bats test_tags=slow
 @test "a locale with decimal commas" {
     use_comma_locale
     printf '1,5\n' >in
