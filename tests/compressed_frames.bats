@@ -10,8 +10,14 @@ setup() {
 }
 
 # make_frames: "frames", zstd frames of a few bytes to more than 16 MiB, skippable and empty ones
-# between them, and "plain", text, which is what zstd makes of them; lines straddle the frames.
+# between them, and "plain", text, which is what zstd makes of them; lines straddle the frames. They are
+# made once.
 make_frames() {
+    [ -e "$BATS_FILE_TMPDIR/plain" ] || (cd "$BATS_FILE_TMPDIR" && make_frames_anew)
+    ln -s "$BATS_FILE_TMPDIR"/{frames,plain} .
+}
+
+make_frames_anew() {
     numpy '
 import struct, subprocess
 rng = np.random.default_rng(9)

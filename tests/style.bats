@@ -12,7 +12,7 @@ load helpers
     local file
     for file in "$srcdir"/tests/*.bats "$srcdir"/tests/unit/*.c; do
         file=${file#"$srcdir/"}
-        grep -qE "(^|[[:space:]])${file%.c}([[:space:]]|$)" "$srcdir/Makefile.am" ||
+        grep -qE "(^|[[:space:]])${file%.c}(\\.c)?([[:space:]]|$)" "$srcdir/Makefile.am" ||
             { echo "$file is not in Makefile.am"; return 1; }
     done
 }
