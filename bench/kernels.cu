@@ -1,13 +1,13 @@
 /*
- * The kernels on data that is already on the GPU: against CUB's composition of the same, and as the
- * last rungs of ladders (bench/ladder) that begin with the kernels of tutorials.
+ * The kernels on data that is already on the GPU: beside CUB's, and on ladders (bench/ladder) that
+ * begin with the kernels of tutorials.
  *
  * usage: bench/kernels [MEBIVALUES [TABLE]...]     (int32 values, 256 by default)
  *
  * TABLE is `rivals`, `text`, `reduce` or `histogram`; all of them by default. Every result is
- * compared with one computed on the CPU before anything is timed. Prints Markdown tables: medians
- * of CUDA events after a warm-up; `rivals` the bytes that must be read a second, and how many times
- * as long CUB takes; `text` how fast it is parsed, which CUB does not do.
+ * compared with the CPU's before it is timed. Prints Markdown tables of medians of CUDA events
+ * after a warm-up. `rivals`: the bytes read in a second, and how many times as long CUB takes for
+ * the same. `text`: the speed of parsing, which CUB does not have.
  */
 #include "ladder/ladder.cuh"
 
@@ -98,29 +98,27 @@ void bench_reduce(const struct bench &bench)
     row("reduce, all, against CUB's 64-bit sum alone", bench.bytes, ours, cubs);
 }
 
+constexpr int INTERVALS = 3;
+const struct between intervals[INTERVALS] = {{0, INT32_MAX}, {77, 77}, {-1000000, 999999}};
+
+/* CUB counts one interval in a launch. */
+std::function<void()> cubs_count(const struct bench &bench, int i, unsigned long long *d_sum)
+{
+    return cub_call([=, &bench](void *d_memory, size_t &bytes) {
+        return cub::DeviceReduce::TransformReduce(d_memory, bytes, bench.d_values, d_sum,
+                                                  (int)bench.values.size(), cuda::std::plus<>(),
+                                                  intervals[i], 0ull);
+    });
+}
+
 void bench_count(const struct bench &bench)
 {
-    size_t n = bench.values.size();
-    const struct cuda_elements elements = {bench.d_values, n, nullptr};
-    const struct between ranges[] = {{0, INT32_MAX}, {77, 77}, {-1000000, 999999}};
-    std::vector<struct predicate> predicates(3);
+    const struct cuda_elements elements = {bench.d_values, bench.values.size(), nullptr};
+    std::vector<struct predicate> predicates(INTERVALS);
     struct job job = {};
-    uint64_t *d_hits = device_array<uint64_t>(3);
-    unsigned long long *d_sums = device_array<unsigned long long>(3);
+    uint64_t *d_hits = device_array<uint64_t>(INTERVALS);
+    unsigned long long *d_sums = device_array<unsigned long long>(INTERVALS);
     std::vector<std::function<void()>> cubs;
-
-    job.operation = OPERATION_COUNT;
-    element_parse("i32", &job.element);
-    job.predicates = predicates.data();
-    for (int i = 0; i < 3; i++) {
-        predicates[i].form = PREDICATE_INTERVAL;
-        predicates[i].low = (uint64_t)(int64_t)ranges[i].low;
-        predicates[i].last = (uint64_t)((int64_t)ranges[i].high - ranges[i].low);
-        cubs.push_back(cub_call([=, &bench](void *d_memory, size_t &bytes) {
-            return cub::DeviceReduce::TransformReduce(d_memory, bytes, bench.d_values, d_sums + i,
-                                                      (int)n, cuda::std::plus<>(), ranges[i], 0ull);
-        }));
-    }
     auto ours = [&] {
         check(cuda_count_intervals_launch(&bench.device, &job, &elements, d_hits, 0), "count");
     };
@@ -128,84 +126,110 @@ void bench_count(const struct bench &bench)
         for (const auto &call : cubs)
             call();
     };
-    job.predicate_count = 3;
+
+    job.operation = OPERATION_COUNT;
+    element_parse("i32", &job.element);
+    job.predicates = predicates.data();
+    job.predicate_count = INTERVALS;
+    for (int i = 0; i < INTERVALS; i++) {
+        predicates[i].form = PREDICATE_INTERVAL;
+        predicates[i].low = (uint64_t)(int64_t)intervals[i].low;
+        predicates[i].last = (uint64_t)((int64_t)intervals[i].high - intervals[i].low);
+        cubs.push_back(cubs_count(bench, i, d_sums + i));
+    }
     ours();
     all_cubs();
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < INTERVALS; i++) {
         unsigned long long expected =
-            std::count_if(bench.values.begin(), bench.values.end(), ranges[i]);
+            std::count_if(bench.values.begin(), bench.values.end(), intervals[i]);
         require(fetch(d_hits + i) == expected, "count");
         require(fetch(d_sums + i) == expected, "CUB's count");
     }
+    row("count, three predicates, against three of CUB's", bench.bytes, ours, all_cubs);
     job.predicate_count = 1;
     row("count, one predicate, against CUB's transform and reduce", bench.bytes, ours, cubs[0]);
-    job.predicate_count = 3;
-    row("count, three predicates, against three of CUB's", bench.bytes, ours, all_cubs);
 }
 
-void bench_stalin_sort(const char *name, const struct bench &bench)
+/* Memory for the survivors of stalin-sort, ours and CUB's. */
+struct survivors {
+    struct cuda_stalin_sort_buffers ours;
+    int32_t *d_before; /* CUB's: the maximum before each value */
+    int32_t *d_selected;
+    int64_t *d_count;
+};
+
+/* CUB needs a scan and a selection. */
+std::function<void()> cubs_stalin_sort(const struct bench &bench, const struct survivors &made)
 {
-    size_t n = bench.values.size();
-    const struct cuda_elements elements = {bench.d_values, n, nullptr};
-    struct job job = {};
-    struct cuda_stalin_sort_buffers buffers = {};
-    int32_t *d_before = device_array<int32_t>(n);
-    int32_t *d_kept = device_array<int32_t>(n);
-    int32_t *d_selected = device_array<int32_t>(n);
-    int64_t *d_count = device_array<int64_t>(1);
+    const int n = (int)bench.values.size();
+    auto flags = thrust::make_transform_iterator(thrust::make_counting_iterator(0),
+                                                 survives{bench.d_values, made.d_before});
+    auto scan = cub_call([=, &bench](void *d_memory, size_t &bytes) {
+        return cub::DeviceScan::ExclusiveScan(d_memory, bytes, bench.d_values, made.d_before,
+                                              greater_of(), INT32_MIN, n);
+    });
+    auto select = cub_call([=, &bench](void *d_memory, size_t &bytes) {
+        return cub::DeviceSelect::Flagged(d_memory, bytes, bench.d_values, flags, made.d_selected,
+                                          made.d_count, n);
+    });
+    return [=] {
+        scan();
+        select();
+    };
+}
+
+/* Compares the survivors of both with the CPU's. */
+void check_survivors(const struct bench &bench, const struct survivors &made)
+{
     std::vector<int32_t> expected;
 
-    job.operation = OPERATION_STALIN_SORT;
-    element_parse("i32", &job.element);
-    buffers.d_kept = d_kept;
-    buffers.d_control = device_array<char>(cuda_stalin_sort_control_bytes(n * sizeof(int32_t)));
     for (int32_t value : bench.values) {
         if (expected.empty() || value >= expected.back())
             expected.push_back(value);
     }
+    require(fetch((const uint64_t *)made.ours.d_control) == expected.size(), "stalin-sort's count");
+    require((size_t)fetch(made.d_count) == expected.size(), "CUB's count");
+    require(fetch_array((const int32_t *)made.ours.d_kept, expected.size()) == expected,
+            "survivors");
+    require(fetch_array(made.d_selected, expected.size()) == expected, "CUB's survivors");
+}
+
+void bench_stalin_sort(const char *name, const struct bench &bench)
+{
+    const size_t n = bench.values.size();
+    const struct cuda_elements elements = {bench.d_values, n, nullptr};
+    struct survivors made = {};
+    struct job job = {};
+
+    job.operation = OPERATION_STALIN_SORT;
+    element_parse("i32", &job.element);
+    made.ours.d_kept = device_array<int32_t>(n);
+    made.ours.d_control = device_array<char>(cuda_stalin_sort_control_bytes(n * sizeof(int32_t)));
+    made.d_before = device_array<int32_t>(n);
+    made.d_selected = device_array<int32_t>(n);
+    made.d_count = device_array<int64_t>(1);
     auto ours = [&] {
-        check(cuda_stalin_sort_launch(&bench.device, &job, &elements, nullptr, &buffers, 0),
+        check(cuda_stalin_sort_launch(&bench.device, &job, &elements, nullptr, &made.ours, 0),
               "stalin-sort");
     };
-    auto scan = cub_call([=, &bench](void *d_memory, size_t &bytes) {
-        return cub::DeviceScan::ExclusiveScan(d_memory, bytes, bench.d_values, d_before,
-                                              greater_of(), INT32_MIN, (int)n);
-    });
-    auto flags = thrust::make_transform_iterator(thrust::make_counting_iterator(0),
-                                                 survives{bench.d_values, d_before});
-    auto select = cub_call([=, &bench](void *d_memory, size_t &bytes) {
-        return cub::DeviceSelect::Flagged(d_memory, bytes, bench.d_values, flags, d_selected,
-                                          d_count, (int)n);
-    });
-    auto cubs = [&] {
-        scan();
-        select();
-    };
+    auto cubs = cubs_stalin_sort(bench, made);
     ours();
     cubs();
-    require(fetch((const uint64_t *)buffers.d_control) == expected.size(), "stalin-sort's count");
-    require((size_t)fetch(d_count) == expected.size(), "CUB's count");
-    std::vector<int32_t> kept(expected.size());
-    for (const int32_t *d_result : {d_kept, d_selected}) {
-        check(cudaMemcpy(kept.data(), d_result, kept.size() * sizeof(int32_t),
-                         cudaMemcpyDeviceToHost),
-              "cudaMemcpy");
-        require(kept == expected, "survivors");
-    }
+    check_survivors(bench, made);
     row(name, bench.bytes, ours, cubs);
-    for (void *d_memory :
-         {(void *)d_before, (void *)d_kept, (void *)d_selected, (void *)buffers.d_control})
+    for (void *d_memory : {made.ours.d_kept, made.ours.d_control, (void *)made.d_before,
+                           (void *)made.d_selected, (void *)made.d_count})
         cudaFree(d_memory);
 }
 
-/* A kind of text: `line` appends a line of it, and to the values what that is worth. */
+/* A kind of text: `line` appends a line to the text, and the line's values to the values. */
 struct text_kind {
     const char *name;
     struct text_rules rules;
     std::function<void(std::string &, std::vector<int64_t> &)> line;
 };
 
-/* Parses lines of that kind, at least so many bytes; returns GB/s. */
+/* Parses at least so many bytes of such lines; returns GB/s. */
 double text_speed(const struct ladder &ladder, const struct text_kind &kind, size_t bytes)
 {
     struct job job = {};
@@ -327,7 +351,7 @@ const struct table tables[] = {
     {"histogram", ladder_histogram},
 };
 
-/* Fills the ladder in; returns the GPU's name. */
+/* Sets the ladder's device and the speed of a copy; returns the GPU's name. */
 std::string open_device(struct ladder &ladder)
 {
     struct cudaDeviceProp properties;

@@ -1,7 +1,7 @@
-# Completion for bash of gpuhist: operations, the options of each, their values, and files.
+# bash completion for gpuhist: operations, the options of each, option values and files.
 # shellcheck shell=bash
 
-# _gpuhist_options OPERATION: prints the options that it takes, as its --help does.
+# _gpuhist_options OPERATION: prints the options that it takes, the same as its --help.
 _gpuhist_options() {
     local results='--save --every'
     local bins='--zeros --top --sort --percent --cumulative --quantiles --format --plot'
@@ -21,19 +21,19 @@ _gpuhist_options() {
     esac
 }
 
-# _gpuhist_complete WORDS: those of the words that begin as $cur does.
+# _gpuhist_complete WORDS: offers the words that start with $cur.
 _gpuhist_complete() {
     mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur")
 }
 
-# _gpuhist_files: the files that begin as $cur does.
+# _gpuhist_files: offers the files whose names start with $cur.
 _gpuhist_files() {
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 }
 
-# _gpuhist_at_files: likewise, behind the @ in $cur. They are no file names to readline, which
-# leaves it to us to quote them.
+# _gpuhist_at_files: offers files for the name that follows the @ in $cur. readline does not treat
+# @NAME as a file name, so this function quotes the names itself.
 _gpuhist_at_files() {
     local name
     while IFS= read -r name; do
@@ -45,7 +45,7 @@ _gpuhist_at_files() {
     done < <(compgen -f -- "${cur#@}")
 }
 
-# _gpuhist_reductions: adds the list of reductions in $cur, with one more.
+# _gpuhist_reductions: offers the list of reductions in $cur, extended by one more.
 _gpuhist_reductions() {
     local names='count sum min max mean variance stddev and or xor' listed=''
     [[ $cur != *,* ]] || listed=${cur%,*},
@@ -53,7 +53,7 @@ _gpuhist_reductions() {
     compopt -o nospace 2>/dev/null
 }
 
-# _gpuhist_value OPTION: what its value may be. Fails if it has none.
+# _gpuhist_value OPTION: offers values for it. Fails if the option takes no value.
 _gpuhist_value() {
     case $1 in
     -t | --type) _gpuhist_complete "$(echo {i,u}{8,16,32,64}{,le,be})" ;;
@@ -86,7 +86,7 @@ _gpuhist() {
             return
         fi
     done
-    # "--option=value" and "@file" come as several words, but what is offered begins with the @.
+    # bash splits "--option=value" and "@file" into several words. Offered words include the @.
     if [[ $cur == = || $cur == =@ ]]; then
         cur=${cur#=}
     elif [[ $option == = || $option == @ || $option == =@ ]]; then

@@ -1,15 +1,15 @@
 /*
- * Count kernels: how many elements are in intervals, several at once, or in a set.
+ * Count kernels: how many elements are in each of several intervals, or in a set.
  *
- * Every thread keeps a counter for each interval in a register; a block adds up its threads' and
- * does one atomic addition for each. Whether a value is in an interval is one comparison,
- * (value - low) mod 2^bits <= last, for signed and unsigned types alike, so that kernels differ by
- * width alone. Sets are looked up in global memory, which L1 and L2 cache.
+ * A thread keeps a counter for each interval in a register. A block sums its threads' counters, and
+ * does one atomic addition for each interval. One comparison tells whether a value is in an
+ * interval, (value - low) mod 2^bits <= last, for signed and unsigned types alike; so kernels
+ * differ only by width. Sets are looked up in global memory, which L1 and L2 cache.
  *
- * Counters of a launch have 32 bits: it has fewer than 2^32 elements. Global ones have 64.
+ * The counters of a launch have 32 bits: it has fewer than 2^32 elements. Global ones have 64.
  */
 #include "cuda/elements.cuh"
-#include "cuda/kernels.h"
+#include "cuda/launch.cuh"
 
 namespace
 {
@@ -18,9 +18,9 @@ constexpr unsigned BLOCK_THREADS = 1024;
 constexpr unsigned WARP_THREADS = 32;
 constexpr unsigned WARPS = BLOCK_THREADS / WARP_THREADS;
 constexpr unsigned ALL_LANES = 0xffffffff;
-constexpr size_t INTERVALS_MAX = 8; /* of one launch: what a thread has registers for */
+constexpr size_t INTERVALS_MAX = 8; /* of one launch: a thread has registers for so many */
 
-/* The intervals of a launch, [used]; the rest of them is counted for nothing. */
+/* The intervals of a launch. The kernel counts all N, and drops the counts from `used` on. */
 template <typename T, int N>
 struct intervals {
     T low[N];
@@ -37,10 +37,7 @@ __device__ __forceinline__ uint32_t warp_sum(uint32_t sum)
     return sum;
 }
 
-/*
- * Adds up hits[N] over the block, all of whose threads take part, and calls add(i, sum) on one
- * thread for each i.
- */
+/* Sums each hits[i] over the block, and calls add(i, sum) on one thread. All threads call it. */
 template <int N, typename Add>
 __device__ __forceinline__ void add_block_sums(const uint32_t (&hits)[N], Add add)
 {
@@ -57,11 +54,11 @@ __device__ __forceinline__ void add_block_sums(const uint32_t (&hits)[N], Add ad
     __syncthreads();
     if (warp >= N)
         return;
-    uint32_t sum = warp_sum(sums[warp][lane]); /* warp i adds up the sums of all warps for i */
+    uint32_t sum = warp_sum(sums[warp][lane]); /* warp i adds the sums of all warps for i */
     if (lane == 0)
         add(warp, sum);
 }
-static_assert(WARPS == WARP_THREADS, "a warp adds up one sum of each");
+static_assert(WARPS == WARP_THREADS, "a warp has a lane for the sum of each warp");
 
 /* for_each_element, with a loop of its own for either byte order. */
 template <typename T, typename Use>
@@ -109,7 +106,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     });
 }
 
-/* Launches predicates[0..count), all intervals, whose indexes are given; count <= N. */
+/* Launches for predicates[0..count), indexes of intervals; count <= N. */
 template <typename T, int N>
 cudaError_t launch_batch(const struct cuda_device *device, const struct job *job,
                          const uint32_t *predicates, uint32_t count,
@@ -166,52 +163,27 @@ cudaError_t launch_intervals(const struct cuda_device *device, const struct job 
     return error;
 }
 
-template <typename T>
-cudaError_t launch_set(const struct cuda_device *device, const struct job *job,
-                       const struct value_set *set, const struct cuda_elements *elements,
-                       uint64_t *d_hits, cudaStream_t stream)
-{
-    unsigned blocks = grid_size(device, elements->count, 4 * BLOCK_THREADS);
-    count_set_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>((const T *)elements->d_data,
-                                                           count_of(elements), job->element.swapped,
-                                                           *set, (unsigned long long *)d_hits);
-    return cudaGetLastError();
-}
-
 } // namespace
 
 cudaError_t cuda_count_intervals_launch(const struct cuda_device *device, const struct job *job,
                                         const struct cuda_elements *elements, uint64_t *d_hits,
                                         cudaStream_t stream)
 {
-    switch (job->element.bytes) {
-    case 1:
-        return launch_intervals<uint8_t>(device, job, elements, d_hits, stream);
-    case 2:
-        return launch_intervals<uint16_t>(device, job, elements, d_hits, stream);
-    case 4:
-        return launch_intervals<uint32_t>(device, job, elements, d_hits, stream);
-    case 8:
-        return launch_intervals<uint64_t>(device, job, elements, d_hits, stream);
-    default:
-        return cudaErrorInvalidValue;
-    }
+    return launch_by_width(&job->element, [=](auto word) {
+        return launch_intervals<decltype(word)>(device, job, elements, d_hits, stream);
+    });
 }
 
 cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct job *job,
                                   const struct value_set *set, const struct cuda_elements *elements,
                                   uint64_t *d_hits, cudaStream_t stream)
 {
-    switch (job->element.bytes) {
-    case 1:
-        return launch_set<uint8_t>(device, job, set, elements, d_hits, stream);
-    case 2:
-        return launch_set<uint16_t>(device, job, set, elements, d_hits, stream);
-    case 4:
-        return launch_set<uint32_t>(device, job, set, elements, d_hits, stream);
-    case 8:
-        return launch_set<uint64_t>(device, job, set, elements, d_hits, stream);
-    default:
-        return cudaErrorInvalidValue;
-    }
+    const unsigned blocks = grid_size(device, elements->count, 4 * BLOCK_THREADS);
+
+    return launch_by_width(&job->element, [=](auto word) {
+        count_set_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(
+            (const decltype(word) *)elements->d_data, count_of(elements), job->element.swapped,
+            *set, (unsigned long long *)d_hits);
+        return cudaGetLastError();
+    });
 }

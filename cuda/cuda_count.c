@@ -1,13 +1,13 @@
 /*
- * Operation count on a GPU, the host's part. The partial of a GPU, which all its feeders share, is
- * the hits of each predicate, and behind them the memory of the sets.
+ * Operation count on a GPU, the host's part. All feeders of a GPU share its partial: the hits of
+ * each predicate, and behind them the memory of the sets.
  */
 #include "config.h"
 
 #include "cuda/cuda_operation.h"
 #include "operations/count.h"
 
-/* Bytes that predicate i has behind the hits and behind the sets of those before it. */
+/* Bytes of the set of predicate i in the partial; 0 if it is an interval. */
 static size_t cuda_count_set_bytes(const struct job *job, size_t i)
 {
     const struct predicate *predicate = &job->predicates[i];
@@ -65,8 +65,8 @@ static cudaError_t cuda_count_absorb(const struct cuda_shared *shared,
     return error;
 }
 
-static enum status cuda_count_settle(const struct cuda_shared *shared,
-                                     const struct cuda_chunk *chunk, struct failure *failure)
+static enum status cuda_count_complete(const struct cuda_shared *shared,
+                                       const struct cuda_chunk *chunk, struct failure *failure)
 {
     (void)failure;
     count_add_elements(shared->partial, chunk->count);
@@ -95,6 +95,6 @@ const struct cuda_operation cuda_count = {
     .partial_bytes = cuda_count_partial_bytes,
     .prepare = cuda_count_prepare,
     .absorb = cuda_count_absorb,
-    .settle = cuda_count_settle,
+    .complete = cuda_count_complete,
     .collect = cuda_count_collect,
 };

@@ -1,13 +1,17 @@
+/*
+ * The counters of bins on a GPU: how they are kept from wrapping, and added to the histogram.
+ * Behind them in device memory is a word for the greatest of them.
+ */
 #include "config.h"
 
 #include "cuda/cuda_counters.h"
 
 #include <stdlib.h>
 
-/* What is copied at a time. */
+/* Copied at a time. */
 #define CUDA_COUNTERS_COPY_BYTES ((size_t)2 << 20)
 
-/* Counters that leave room for as much again stay where they are. */
+/* Counters up to here need not be moved: there is room for as much again. */
 #define CUDA_COUNTERS_KEPT_MAX (UINT32_MAX / 2)
 
 enum status cuda_counters_open(struct cuda_shared *shared, size_t bytes, struct failure *failure)
@@ -30,7 +34,6 @@ void cuda_counters_close(struct cuda_shared *shared)
     free(self);
 }
 
-/* Behind the counters is a word for the greatest of them. */
 size_t cuda_counters_bytes(size_t bins)
 {
     return cuda_align((bins + 1) * sizeof(uint32_t));
@@ -91,7 +94,7 @@ cudaError_t cuda_counters_collect(const struct cuda_shared *shared, size_t bins,
     return cudaSuccess;
 }
 
-/* Empties the word behind them, too: where there are more bins next, it is a counter. */
+/* Clears the word behind them, too: if there are more bins next, it becomes a counter. */
 cudaError_t cuda_counters_move(const struct cuda_shared *shared, size_t bins,
                                struct histogram *histogram)
 {
@@ -105,7 +108,7 @@ cudaError_t cuda_counters_move(const struct cuda_shared *shared, size_t bins,
     free(staging);
     if (error == cudaSuccess)
         error = cudaMemset(shared->d_partial, 0, (bins + 1) * sizeof(uint32_t));
-    if (error == cudaSuccess) /* the workers' streams do not wait for it */
+    if (error == cudaSuccess) /* the workers' streams would not wait for it */
         error = cudaDeviceSynchronize();
     return error;
 }

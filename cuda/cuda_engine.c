@@ -1,3 +1,7 @@
+/*
+ * The CUDA engine, the host's part: memory for chunks, their copies to the GPU, and the order in
+ * which their work is queued and completed. What an operation does is in cuda_<operation>.c.
+ */
 #include "config.h"
 
 #include "cuda/cuda_engine.h"
@@ -14,15 +18,17 @@
 /*
  * GB/s from the page cache into an H200 (16 cores, PCIe 5 x16), 256 bins, from the first chunk to
  * the last. Chunk size with 8 feeders of 2 slots: 1 MiB 32, 2 MiB 41, 4 MiB 48, 8 MiB 48; on
- * another host 4 MiB 45, 8 MiB 42, 16 MiB 29: slots that together stay in the last-level cache are
- * read from there by the GPU. Feeders at 4 MiB: 4 32, 6 44, 8 48, 10 48, 12 47. Slots at 4 MiB: 2
- * 48, 3 48, 4 49. Spinning instead of blocking waits: 3% more, for eight busy cores.
+ * another host 4 MiB 45, 8 MiB 42, 16 MiB 29. If all slots fit the last-level cache, the GPU reads
+ * them from there. Feeders at 4 MiB: 4 32, 6 44, 8 48, 10 48, 12 47. Slots at 4 MiB: 2 48, 3 48, 4
+ * 49. Waits that spin instead of block gain 3%, and keep eight cores busy.
  */
-#define CUDA_ENGINE_FEEDERS         8
-#define CUDA_ENGINE_SLOTS           2
-#define CUDA_ENGINE_CHUNK_BYTES     ((size_t)4 << 20)
-#define CUDA_ENGINE_CHUNK_BYTES_MIN ((size_t)64 << 10) /* not tried below, if memory is short */
-#define CUDA_ENGINE_STAGING_BYTES   ((size_t)2 << 20)  /* the result is copied through */
+#define CUDA_ENGINE_FEEDERS     8
+#define CUDA_ENGINE_SLOTS       2
+#define CUDA_ENGINE_CHUNK_BYTES ((size_t)4 << 20)
+#define CUDA_ENGINE_CHUNK_BYTES_MIN \
+    ((size_t)64 << 10) /* the least that is tried if memory is short */
+#define CUDA_ENGINE_STAGING_BYTES \
+    ((size_t)2 << 20) /* host memory to copy the result to, part by part */
 
 static const struct cuda_operation *const cuda_operations[OPERATION_IDS] = {
 #define CUDA_ENGINE_ROW(id, label) [OPERATION_##id] = &cuda_##label,
@@ -36,20 +42,21 @@ struct cuda_session {
     unsigned workers;
     size_t chunk_bytes;
     size_t partial_bytes; /* on the device */
-    size_t slot_bytes;    /* a chunk, aligned, as are the five that follow */
-    size_t scratch_bytes; /* beside it on the device */
-    size_t result_bytes;  /* beside it on the host */
-    size_t values_bytes;  /* of text: its elements, on the device, */
-    size_t control_bytes; /* what parsing it needs there, and what comes of it on the host */
-    size_t parsed_bytes;
-    char *d_slots;      /* [workers][CUDA_ENGINE_SLOTS], each of cuda_engine_device_bytes */
-    atomic_uint opened; /* workers so far */
+    /* What a slot has, each rounded up by cuda_align. */
+    size_t slot_bytes;    /* the chunk, on the host and on the device */
+    size_t scratch_bytes; /* on the device */
+    size_t result_bytes;  /* on the host */
+    size_t values_bytes;  /* text: its elements, on the device */
+    size_t control_bytes; /* text: memory for parsing, on the device */
+    size_t parsed_bytes;  /* text: what parsing found, on the host */
+    char *d_slots;        /* [workers][CUDA_ENGINE_SLOTS], each of cuda_engine_device_bytes */
+    atomic_uint opened;   /* workers so far */
 };
 
-/* A buffer: filled, then busy until its stream is done. */
+/* A buffer for one chunk. From absorb until complete, its stream works on the chunk. */
 struct cuda_slot {
     void *host;      /* cuda_engine_host_bytes, mapped */
-    void *d_bytes;   /* the chunk's, as they are in host memory */
+    void *d_bytes;   /* the chunk's bytes in device memory */
     bool registered; /* with CUDA */
     bool busy;
     struct cuda_text text;
@@ -59,7 +66,7 @@ struct cuda_slot {
 struct cuda_worker {
     struct cuda_session *session;
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
-    unsigned turn; /* the slot to fill next */
+    unsigned next_slot; /* to be filled */
 };
 
 static enum status cuda_engine_fail(cudaError_t error, const char *what, struct failure *failure)
@@ -67,7 +74,7 @@ static enum status cuda_engine_fail(cudaError_t error, const char *what, struct 
     return status_fail(failure, STATUS_ENGINE, "CUDA: %s: %s", what, cudaGetErrorString(error));
 }
 
-/* Why there is no device. Without a driver CUDA says that the driver is too old. */
+/* Says why there is no device. Without a driver, CUDA says that the driver is too old. */
 static void cuda_engine_explain(cudaError_t error, char *description, size_t size)
 {
     int driver = 0;
@@ -129,7 +136,7 @@ static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
     return error == cudaSuccess ? STATUS_OK : cuda_engine_fail(error, "no context", failure);
 }
 
-/* Creates the context unless it is there, and reads what launchers need to know. */
+/* Creates the context unless it exists, and reads what launchers need to know. */
 static cudaError_t cuda_engine_open_device(struct cuda_device *device)
 {
     cudaError_t error = cuda_engine_create_context((unsigned)device->id);
@@ -177,7 +184,7 @@ static cudaError_t cuda_engine_allocate_slots(struct cuda_session *session)
                       session->workers * CUDA_ENGINE_SLOTS * cuda_engine_device_bytes(session));
 }
 
-/* Makes the device's partial empty; no work is under way. */
+/* Clears the device's partial, while no work is under way. */
 static cudaError_t cuda_engine_clear_partial(const struct cuda_session *session)
 {
     const struct cuda_shared *shared = &session->shared;
@@ -185,7 +192,7 @@ static cudaError_t cuda_engine_clear_partial(const struct cuda_session *session)
 
     if (error == cudaSuccess && session->operation->prepare)
         error = session->operation->prepare(shared);
-    if (error == cudaSuccess) /* the workers' streams do not wait for it */
+    if (error == cudaSuccess) /* the workers' streams would not wait for it */
         error = cudaDeviceSynchronize();
     return error;
 }
@@ -213,7 +220,7 @@ static enum status cuda_engine_allocate(struct cuda_session *session, struct fai
     error = cuda_engine_allocate_slots(session);
     while (error == cudaErrorMemoryAllocation &&
            session->chunk_bytes / 2 >= CUDA_ENGINE_CHUNK_BYTES_MIN) {
-        cudaGetLastError(); /* it is told again otherwise */
+        cudaGetLastError(); /* or CUDA reports it again */
         session->chunk_bytes /= 2;
         error = cuda_engine_allocate_slots(session);
     }
@@ -271,18 +278,18 @@ static unsigned cuda_engine_workers(const void *session)
 }
 
 /*
- * Registers host memory for copies that run beside other work. Where it is refused (a limit on
- * locked memory) they are slower, and just as right.
+ * Registers host memory, so that copies run beside other work. If that is refused, by a limit on
+ * locked memory, copies are slower but right.
  */
 static bool cuda_engine_register(void *host, size_t bytes)
 {
     if (cudaHostRegister(host, bytes, cudaHostRegisterDefault) == cudaSuccess)
         return true;
-    cudaGetLastError(); /* it is told again otherwise */
+    cudaGetLastError(); /* or CUDA reports it again */
     return false;
 }
 
-/* Copies the device's partial, merges it and empties it; all streams are done. */
+/* Merges the device's partial into the shared one, and clears it. All streams are done. */
 static enum status cuda_engine_finish(void *session, struct failure *failure)
 {
     const struct cuda_session *self = session;
@@ -333,7 +340,8 @@ static enum status cuda_engine_open_slot(const struct cuda_session *session, uns
     slot->host = memory_map(bytes);
     if (!slot->host)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes", bytes);
-    memory_touch(slot->host, bytes); /* by all feeders at once; registering does it one by one */
+    memory_touch(slot->host,
+                 bytes); /* all feeders at once; registering would do it one feeder at a time */
     slot->registered = cuda_engine_register(slot->host, bytes);
     cuda_engine_lay_out_slot(session, index, slot);
     cudaError_t error = cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking);
@@ -383,7 +391,7 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
     return STATUS_OK;
 }
 
-/* Queues the work on a slot's chunk, whose bytes are on the device by then. */
+/* Queues the work on a slot's chunk, behind the copy of its bytes. */
 static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct cuda_slot *slot)
 {
     const struct job *job = session->shared.job;
@@ -399,21 +407,21 @@ static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct 
     return error == cudaSuccess ? session->operation->absorb(&session->shared, chunk) : error;
 }
 
-static enum status cuda_engine_settle_elements(const struct cuda_session *session,
-                                               const struct cuda_slot *slot,
-                                               struct failure *failure)
+static enum status cuda_engine_complete_elements(const struct cuda_session *session,
+                                                 const struct cuda_slot *slot,
+                                                 struct failure *failure)
 {
-    if (!session->operation->settle)
+    if (!session->operation->complete)
         return STATUS_OK;
-    return session->operation->settle(&session->shared, &slot->chunk, failure);
+    return session->operation->complete(&session->shared, &slot->chunk, failure);
 }
 
 /*
- * A token of the chunk has ended the run: what is before it counts and is worked on again, without
- * the rest. It may hold an earlier failure.
+ * A token of the chunk has ended the run. What comes before it counts, so the work is done again on
+ * that part alone. That part may hold an earlier failure.
  */
-static enum status cuda_engine_settle_cut(const struct cuda_session *session,
-                                          struct cuda_slot *slot, struct failure *failure)
+static enum status cuda_engine_complete_cut(const struct cuda_session *session,
+                                            struct cuda_slot *slot, struct failure *failure)
 {
     struct chunk *chunk = &slot->chunk.chunk;
     struct failure earlier;
@@ -427,15 +435,15 @@ static enum status cuda_engine_settle_cut(const struct cuda_session *session,
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "counting failed", failure);
     slot->chunk.count = slot->text.parsed->values;
-    if (cuda_engine_settle_elements(session, slot, &earlier) != STATUS_OK &&
+    if (cuda_engine_complete_elements(session, slot, &earlier) != STATUS_OK &&
         earlier.position < failure->position)
         *failure = earlier;
     return failure->status;
 }
 
-/* Waits until the work on a slot's chunk is done, and looks at what came of it. */
-static enum status cuda_engine_settle(const struct cuda_session *session, struct cuda_slot *slot,
-                                      struct failure *failure)
+/* Waits until the work on a slot's chunk is done, and handles its result. */
+static enum status cuda_engine_complete(const struct cuda_session *session, struct cuda_slot *slot,
+                                        struct failure *failure)
 {
     if (!slot->busy)
         return STATUS_OK;
@@ -444,19 +452,19 @@ static enum status cuda_engine_settle(const struct cuda_session *session, struct
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "counting failed", failure);
     if (session->shared.job->is_text &&
-        cuda_text_settle(&session->shared, &slot->text, &slot->chunk, failure) != STATUS_OK)
-        return cuda_engine_settle_cut(session, slot, failure);
-    return cuda_engine_settle_elements(session, slot, failure);
+        cuda_text_complete(&session->shared, &slot->text, &slot->chunk, failure) != STATUS_OK)
+        return cuda_engine_complete_cut(session, slot, failure);
+    return cuda_engine_complete_elements(session, slot, failure);
 }
 
 static enum status cuda_engine_worker_buffer(void *worker, struct engine_buffer *buffer,
                                              struct failure *failure)
 {
     struct cuda_worker *self = worker;
-    struct cuda_slot *slot = &self->slots[self->turn];
+    struct cuda_slot *slot = &self->slots[self->next_slot];
 
     *buffer = (struct engine_buffer){.data = slot->host, .capacity = self->session->chunk_bytes};
-    return cuda_engine_settle(self->session, slot, failure);
+    return cuda_engine_complete(self->session, slot, failure);
 }
 
 static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *chunk,
@@ -464,11 +472,11 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
 {
     struct cuda_worker *self = worker;
     const struct cuda_session *session = self->session;
-    struct cuda_slot *slot = &self->slots[self->turn];
+    struct cuda_slot *slot = &self->slots[self->next_slot];
 
     slot->chunk.chunk = *chunk;
     slot->busy = true;
-    self->turn = (self->turn + 1) % CUDA_ENGINE_SLOTS;
+    self->next_slot = (self->next_slot + 1) % CUDA_ENGINE_SLOTS;
     cudaError_t error = cudaMemcpyAsync(slot->d_bytes, chunk->data, chunk->bytes,
                                         cudaMemcpyHostToDevice, slot->chunk.stream);
     if (error == cudaSuccess)
@@ -478,18 +486,18 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
     return STATUS_OK;
 }
 
-/* Settles the slots, in the order in which they were filled. */
+/* Completes the slots in the order in which they were filled. */
 static enum status cuda_engine_worker_finish(void *worker, struct failure *failure)
 {
     struct cuda_worker *self = worker;
     struct cuda_session *session = self->session;
-    cudaError_t error = cudaSetDevice(session->shared.device.id); /* of this thread, any */
+    cudaError_t error = cudaSetDevice(session->shared.device.id); /* any thread may call */
 
     if (error != cudaSuccess)
         return cuda_engine_fail(error, "cannot use the device", failure);
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++) {
-        struct cuda_slot *slot = &self->slots[(self->turn + i) % CUDA_ENGINE_SLOTS];
-        if (cuda_engine_settle(session, slot, failure) != STATUS_OK)
+        struct cuda_slot *slot = &self->slots[(self->next_slot + i) % CUDA_ENGINE_SLOTS];
+        if (cuda_engine_complete(session, slot, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;

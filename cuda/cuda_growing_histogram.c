@@ -1,29 +1,31 @@
 /*
- * Growing histogram on a GPU, the host's part. The device has one table, which all feeders share,
- * for one window (growing_window.h). A chunk is counted in it, with counters of its own for the
- * values outside; the host looks for these when the chunk is settled, and counts them itself, which
- * makes a wider window if it pays. The next chunk then moves the table to its window's histogram
- * and begins with the new one.
+ * Growing histogram on a GPU, the host's part. All feeders share one table on the device, for one
+ * window (growing_window.h). A chunk is counted in it, and has its own counters for values outside.
+ * When the chunk is completed, the host finds these values and counts them itself; that makes a
+ * wider window if it pays. The next chunk then adds the table to its window's histogram, and begins
+ * with the new window.
  */
 #include "config.h"
 
 #include "cuda/cuda_counters.h"
 #include "cuda/cuda_operation.h"
+#include "job/binning_index.h"
 #include "operations/growing_histogram.h"
+#include "text/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* On the host, of a session. */
+/* The session's state on the host. */
 struct cuda_growing_histogram {
     struct cuda_counters counters;       /* their lock guards the window too */
-    const struct growing_window *window; /* that the table is for; NULL: there is none yet */
+    const struct growing_window *window; /* the table's; NULL: there is none yet */
 };
 
-/* What comes of a chunk. */
+/* The result of a chunk. */
 struct cuda_growing_histogram_result {
     uint64_t outside[BINNING_OUTSIDE];
-    const struct growing_window *window; /* that it was counted in; NULL: it has no values */
+    const struct growing_window *window; /* it was counted in; NULL: it has no values */
 };
 
 static size_t cuda_growing_histogram_partial_bytes(const struct job *job)
@@ -51,7 +53,7 @@ static enum status cuda_growing_histogram_open(struct cuda_shared *shared, struc
     return cuda_counters_open(shared, sizeof(struct cuda_growing_histogram), failure);
 }
 
-/* Adds the table to its window's histogram; all work is done. */
+/* Adds the table to its window's histogram. All work is done. */
 static cudaError_t cuda_growing_histogram_collect(const struct cuda_shared *shared, void *staging,
                                                   size_t staging_bytes)
 {
@@ -63,7 +65,7 @@ static cudaError_t cuda_growing_histogram_collect(const struct cuda_shared *shar
                                  staging_bytes);
 }
 
-/* Makes the table empty, for the newest window. The lock is held for writing. */
+/* Clears the table for the newest window. The lock is held for writing. */
 static cudaError_t cuda_growing_histogram_rebase(const struct cuda_shared *shared)
 {
     struct cuda_growing_histogram *self = shared->host;
@@ -97,7 +99,7 @@ static cudaError_t cuda_growing_histogram_make_room(const struct cuda_shared *sh
 struct cuda_growing_histogram_walk {
     const struct job *job;
     const struct chunk *chunk;
-    size_t offset;              /* of what is still to be read */
+    size_t offset;              /* of the next value */
     text_parse_function *parse; /* of text */
     enum text_event event;      /* the last one */
     uint64_t keys[GROWING_HISTOGRAM_BLOCK];
@@ -113,7 +115,7 @@ static void cuda_growing_histogram_walk_begin(struct cuda_growing_histogram_walk
     walk->event = TEXT_FULL;
 }
 
-/* Parses some values, maybe none; their number. At the end the last event is TEXT_END. */
+/* Parses some values, and returns their number, which may be 0. The last event is TEXT_END. */
 static size_t cuda_growing_histogram_walk_text(struct cuda_growing_histogram_walk *walk)
 {
     const struct job *job = walk->job;
@@ -129,7 +131,7 @@ static size_t cuda_growing_histogram_walk_text(struct cuda_growing_histogram_wal
     return n;
 }
 
-/* Makes the keys of the next block; 0 at the end. */
+/* Makes the keys of the next block, and returns their number: 0 at the end. */
 static size_t cuda_growing_histogram_walk_next(struct cuda_growing_histogram_walk *walk)
 {
     const struct element *element = &walk->job->element;
@@ -147,7 +149,7 @@ static size_t cuda_growing_histogram_walk_next(struct cuda_growing_histogram_wal
     return n;
 }
 
-/* Before the first launch: makes a window that suits the beginning of the chunk, if it has any. */
+/* Before the first launch: makes a window that suits the first values of the chunk, if any. */
 static cudaError_t cuda_growing_histogram_look(const struct cuda_shared *shared,
                                                const struct chunk *chunk)
 {
@@ -181,7 +183,7 @@ static cudaError_t cuda_growing_histogram_queue(const struct cuda_shared *shared
     cudaError_t error = cudaMemsetAsync(chunk->d_scratch, 0, sizeof result->outside, chunk->stream);
     if (error == cudaSuccess)
         error = cuda_histogram_launch(&shared->device, &shared->job->element, &window->binning,
-                                      &chunk->elements, &table, NULL, chunk->stream);
+                                      &chunk->elements, &table, chunk->stream);
     if (error != cudaSuccess)
         return error;
     return cudaMemcpyAsync(result->outside, chunk->d_scratch, sizeof result->outside,
@@ -241,9 +243,9 @@ static enum status cuda_growing_histogram_add(const struct cuda_shared *shared,
     return bin_map_add(((struct growing_histogram *)shared->partial)->map, batch, failure);
 }
 
-static enum status cuda_growing_histogram_settle(const struct cuda_shared *shared,
-                                                 const struct cuda_chunk *chunk,
-                                                 struct failure *failure)
+static enum status cuda_growing_histogram_complete(const struct cuda_shared *shared,
+                                                   const struct cuda_chunk *chunk,
+                                                   struct failure *failure)
 {
     const struct cuda_growing_histogram_result *result = chunk->result;
     const struct growing_window *window = result->window;
@@ -269,6 +271,6 @@ const struct cuda_operation cuda_growing_histogram = {
     .scratch_bytes = cuda_growing_histogram_scratch_bytes,
     .result_bytes = cuda_growing_histogram_result_bytes,
     .absorb = cuda_growing_histogram_absorb,
-    .settle = cuda_growing_histogram_settle,
+    .complete = cuda_growing_histogram_complete,
     .collect = cuda_growing_histogram_collect,
 };

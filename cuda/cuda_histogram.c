@@ -1,12 +1,14 @@
 /*
- * Operation histogram on a GPU, the host's part. The partial of a GPU, which all its feeders share,
- * is the counters of bins (cuda_counters.h), those of values outside, and the starts of bins
+ * Operation histogram on a GPU, the host's part. All feeders of a GPU share its partial: the
+ * counters of bins (cuda_counters.h), the counters of values outside, and the starts of bins
  * between edges.
  */
 #include "config.h"
 
 #include "cuda/cuda_counters.h"
+
 #include "cuda/cuda_operation.h"
+#include "engine/outside.h"
 #include "operations/histogram.h"
 
 #define CUDA_HISTOGRAM_OUTSIDE_BYTES (BINNING_OUTSIDE * sizeof(uint64_t))
@@ -19,10 +21,10 @@ static enum status cuda_histogram_open(struct cuda_shared *shared, struct failur
 static size_t cuda_histogram_partial_bytes(const struct job *job)
 {
     return cuda_counters_bytes(job->binning.bins) + CUDA_HISTOGRAM_OUTSIDE_BYTES +
-           binning_starts_bytes(&job->binning);
+           binning_table_bytes(&job->binning);
 }
 
-/* The table in a partial, and behind it the starts. */
+/* The table in the partial; the starts are behind it. */
 static struct cuda_histogram_table cuda_histogram_table(const struct cuda_shared *shared)
 {
     char *d_partial = shared->d_partial;
@@ -39,16 +41,10 @@ static cudaError_t cuda_histogram_prepare(const struct cuda_shared *shared)
 {
     const struct binning *binning = &shared->job->binning;
 
-    if (!binning->starts)
+    if (!binning->table)
         return cudaSuccess;
-    return cudaMemcpy(cuda_histogram_starts(shared), binning->starts, binning_starts_bytes(binning),
+    return cudaMemcpy(cuda_histogram_starts(shared), binning->table, binning_table_bytes(binning),
                       cudaMemcpyHostToDevice);
-}
-
-static size_t cuda_histogram_scratch_bytes_of(const struct job *job, size_t elements_bytes)
-{
-    return cuda_histogram_scratch_bytes(&job->element, &job->binning,
-                                        elements_bytes / job->element.bytes);
 }
 
 static size_t cuda_histogram_result_bytes(const struct job *job, size_t elements_bytes)
@@ -57,16 +53,15 @@ static size_t cuda_histogram_result_bytes(const struct job *job, size_t elements
     return job->outside == OUTSIDE_ABORT ? CUDA_HISTOGRAM_OUTSIDE_BYTES : 0;
 }
 
-/* Queues the counting. The counters have room, and their lock is held. */
+/* Queues the counting. Room in the counters is reserved, and their lock is held. */
 static cudaError_t cuda_histogram_queue(const struct cuda_shared *shared,
                                         const struct cuda_chunk *chunk)
 {
     const struct job *job = shared->job;
     struct cuda_histogram_table table = cuda_histogram_table(shared);
     struct binning binning = binning_at(&job->binning, cuda_histogram_starts(shared));
-    cudaError_t error =
-        cuda_histogram_launch(&shared->device, &job->element, &binning, &chunk->elements, &table,
-                              chunk->d_scratch, chunk->stream);
+    cudaError_t error = cuda_histogram_launch(&shared->device, &job->element, &binning,
+                                              &chunk->elements, &table, chunk->stream);
 
     if (error != cudaSuccess || job->outside != OUTSIDE_ABORT)
         return error;
@@ -95,17 +90,17 @@ static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
 }
 
 /*
- * The counters of values outside are the whole run's: once they are not 0, every chunk is looked at
- * for such a value, and the one that has it is found.
+ * The counters of values outside are those of all chunks so far. Once one is not 0, each chunk is
+ * searched for such a value, which finds the chunk that has it.
  */
-static enum status cuda_histogram_settle(const struct cuda_shared *shared,
-                                         const struct cuda_chunk *chunk, struct failure *failure)
+static enum status cuda_histogram_complete(const struct cuda_shared *shared,
+                                           const struct cuda_chunk *chunk, struct failure *failure)
 {
     const uint64_t *outside = chunk->result;
 
     if (shared->job->outside != OUTSIDE_ABORT || outside[0] + outside[1] == 0)
         return STATUS_OK;
-    return job_check_outside(shared->job, &chunk->chunk, failure);
+    return outside_check(shared->job, &chunk->chunk, failure);
 }
 
 static cudaError_t cuda_histogram_collect(const struct cuda_shared *shared, void *staging,
@@ -127,9 +122,8 @@ const struct cuda_operation cuda_histogram = {
     .close = cuda_counters_close,
     .partial_bytes = cuda_histogram_partial_bytes,
     .prepare = cuda_histogram_prepare,
-    .scratch_bytes = cuda_histogram_scratch_bytes_of,
     .result_bytes = cuda_histogram_result_bytes,
     .absorb = cuda_histogram_absorb,
-    .settle = cuda_histogram_settle,
+    .complete = cuda_histogram_complete,
     .collect = cuda_histogram_collect,
 };

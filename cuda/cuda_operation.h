@@ -1,66 +1,67 @@
 /*
- * What one operation does on a GPU: the counterpart of struct cpu_operation. See cuda_<operation>.c
- * for the host's part and <operation>.cu for the kernels.
+ * What an operation does on a GPU, the counterpart of struct cpu_operation. The host's part is in
+ * cuda_<operation>.c, the kernels in <operation>.cu.
  */
 #ifndef GPUHIST_CUDA_OPERATION_H
 #define GPUHIST_CUDA_OPERATION_H
 
 #include "base/status.h"
 #include "cuda/kernels.h"
+#include "job/chunk.h"
 
-/* What areas of memory begin at multiples of, on the device and beside chunks on the host. */
+/* Areas of device memory, and those beside a chunk on the host, begin at multiples of this. */
 #define CUDA_ALIGNMENT ((size_t)256)
 
-/* So many bytes, rounded up to such a multiple. */
+/* Rounds up to a multiple of CUDA_ALIGNMENT. */
 static inline size_t cuda_align(size_t bytes)
 {
     return (bytes + CUDA_ALIGNMENT - 1) / CUDA_ALIGNMENT * CUDA_ALIGNMENT;
 }
 
-/* What all chunks of a session share; const but for what its last three members point to. */
+/* What all chunks of a session share. Only what the last three members point to changes. */
 struct cuda_shared {
     const struct job *job;
     struct cuda_device device;
-    void *d_partial; /* one for the device, in its memory */
-    void *partial;   /* the shared one, in host memory */
-    void *host;      /* what the operation has for the session in host memory, or NULL */
+    void *d_partial; /* the device's, in its memory */
+    void *partial;   /* the one of all engines, in host memory */
+    void *host;      /* the operation's own state in host memory, or NULL */
 };
 
 /* A chunk on its way through the GPU. */
 struct cuda_chunk {
-    struct chunk chunk;            /* in host memory, until it is settled */
-    struct cuda_elements elements; /* the same in device memory; of text, what it is parsed to */
-    size_t count;                  /* of elements; of text known when it is settled */
+    struct chunk chunk;            /* in host memory, until it is completed */
+    struct cuda_elements elements; /* in device memory; of text, the parsed values */
+    size_t count;                  /* of elements; of text, known once it is completed */
     void *d_scratch;               /* scratch_bytes of device memory, 256-byte aligned */
-    void *result;                  /* result_bytes of host memory, to copy to */
+    void *result;                  /* result_bytes of host memory for copies from the device */
     cudaStream_t stream;
 };
 
 struct cuda_operation {
-    /* Makes shared->host, and frees it, which may be NULL. NULL: it has none. */
+    /* Make and free shared->host; close accepts NULL there. NULL: the operation has no state. */
     enum status (*open)(struct cuda_shared *shared, struct failure *failure);
     void (*close)(struct cuda_shared *shared);
-    /* Bytes of the partial in device memory. NULL: there is none, chunks alone. */
+    /* Bytes of the partial in device memory. NULL: there is none. */
     size_t (*partial_bytes)(const struct job *job);
-    /* Fills the partial, which begins as zeros; blocks. NULL: zeros are right. */
+    /* Fills the partial, which holds zeros; blocks. NULL: zeros are right. */
     cudaError_t (*prepare)(const struct cuda_shared *shared);
     /*
-     * Bytes of memory beside each chunk, which has at most elements_bytes of elements, on the
-     * device and on the host. NULL: none.
+     * Bytes of memory beside each chunk, on the device and on the host. A chunk has at most
+     * elements_bytes of elements. NULL: none.
      */
     size_t (*scratch_bytes)(const struct job *job, size_t elements_bytes);
     size_t (*result_bytes)(const struct job *job, size_t elements_bytes);
     /*
-     * Queues the work on a chunk, whose elements are on the device by then, on the chunk's stream.
-     * chunk->count is not known yet.
+     * Queues the work on a chunk's elements on its stream, behind what puts them there.
+     * chunk->count is not known yet. Returns what CUDA returned.
      */
     cudaError_t (*absorb)(const struct cuda_shared *shared, const struct cuda_chunk *chunk);
-    /* Looks at a chunk whose work is done; may copy more on its stream. NULL: nothing to see. */
-    enum status (*settle)(const struct cuda_shared *shared, const struct cuda_chunk *chunk,
-                          struct failure *failure);
+    /* Handles the result of a chunk whose work is done; may copy more on its stream. NULL: none. */
+    enum status (*complete)(const struct cuda_shared *shared, const struct cuda_chunk *chunk,
+                            struct failure *failure);
     /*
-     * Merges the device's partial into the shared one, by way of `staging`, host memory of
-     * staging_bytes >= 4096. All work is done. Returns what CUDA returned. NULL: nothing to merge.
+     * Merges the device's partial into the shared one. `staging` is host memory of staging_bytes,
+     * at least 4096, to copy it to. All work is done. Returns what CUDA returned. NULL: no partial.
      */
     cudaError_t (*collect)(const struct cuda_shared *shared, void *staging, size_t staging_bytes);
 };

@@ -1,10 +1,13 @@
-/* Operation reduce on a GPU, the host's part: one partial a GPU, which all its feeders share. */
+/*
+ * Operation reduce on a GPU, the host's part. All feeders of a GPU share its partial, from which
+ * the host makes a struct reduce at the end.
+ */
 #include "config.h"
 
 #include "cuda/cuda_operation.h"
 #include "operations/reduce.h"
 
-/* What makes keys compare as unsigned words, as the kernels do. */
+/* key ^ bias compares as an unsigned word; the kernels use the same. */
 static uint64_t cuda_reduce_bias(const struct element *element)
 {
     return element->is_signed ? (uint64_t)1 << 63 : 0;

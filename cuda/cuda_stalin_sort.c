@@ -1,6 +1,7 @@
 /*
- * Operation stalin-sort on a GPU, the host's part: what survives of a chunk, among itself and after
- * what was known when it was queued, is copied back when it is settled, and submitted.
+ * Operation stalin-sort on a GPU, the host's part. The GPU finds what survives of a chunk, given
+ * the survivors known when it was queued; when the chunk is completed, that is copied back and
+ * submitted.
  */
 #include "config.h"
 
@@ -29,13 +30,13 @@ static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct job
     return buffers;
 }
 
-/* Whether all elements are copied back: for the purged they are wanted as they were in order. */
+/* Whether all elements are copied back, too: the purged of a text need them in order. */
 static bool cuda_stalin_sort_needs_elements(const struct job *job)
 {
     return job->stalin_sort.purged && job->is_text;
 }
 
-/* The number of survivors, they and behind them the purged, and behind those all elements. */
+/* The number of survivors, the survivors, the purged, and all elements if they are needed. */
 static size_t cuda_stalin_sort_result_bytes(const struct job *job, size_t elements_bytes)
 {
     size_t copies = cuda_stalin_sort_needs_elements(job) ? 2 : 1;
@@ -58,7 +59,7 @@ static cudaError_t cuda_stalin_sort_absorb(const struct cuda_shared *shared,
                            cudaMemcpyDeviceToHost, chunk->stream);
 }
 
-/* Copies to the host what result_bytes says, of `bytes` of elements, from `kept` on. */
+/* Copies the survivors, and what else is wanted of `bytes` of elements, to `kept` in this order. */
 static cudaError_t cuda_stalin_sort_fetch(const struct job *job, const struct cuda_chunk *chunk,
                                           char *kept, size_t kept_bytes, size_t bytes)
 {
@@ -77,8 +78,9 @@ static cudaError_t cuda_stalin_sort_fetch(const struct job *job, const struct cu
     return error == cudaSuccess ? cudaStreamSynchronize(chunk->stream) : error;
 }
 
-static enum status cuda_stalin_sort_settle(const struct cuda_shared *shared,
-                                           const struct cuda_chunk *chunk, struct failure *failure)
+static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
+                                             const struct cuda_chunk *chunk,
+                                             struct failure *failure)
 {
     const struct job *job = shared->job;
     size_t bytes = chunk->count * job->element.bytes;
@@ -109,5 +111,5 @@ const struct cuda_operation cuda_stalin_sort = {
     .scratch_bytes = cuda_stalin_sort_scratch_bytes,
     .result_bytes = cuda_stalin_sort_result_bytes,
     .absorb = cuda_stalin_sort_absorb,
-    .settle = cuda_stalin_sort_settle,
+    .complete = cuda_stalin_sort_complete,
 };

@@ -1,3 +1,7 @@
+/*
+ * Text on a GPU, the host's part: queues the parsing of a chunk, and passes the numbers of values
+ * and of invalid tokens on to the job.
+ */
 #include "config.h"
 
 #include "cuda/cuda_text.h"
@@ -23,8 +27,8 @@ cudaError_t cuda_text_parse(const struct cuda_shared *shared, const struct cuda_
                            cudaMemcpyDeviceToHost, chunk->stream);
 }
 
-enum status cuda_text_settle(const struct cuda_shared *shared, const struct cuda_text *text,
-                             struct cuda_chunk *chunk, struct failure *failure)
+enum status cuda_text_complete(const struct cuda_shared *shared, const struct cuda_text *text,
+                               struct cuda_chunk *chunk, struct failure *failure)
 {
     const struct job *job = shared->job;
 
@@ -40,7 +44,7 @@ void cuda_text_cut(const struct job *job, struct chunk *chunk, uint64_t position
     const char *text = chunk->data;
     size_t bytes = (size_t)(position - chunk->position);
 
-    /* With a part of its line missing, a field would be another one. */
+    /* In a line that lacks its end, a field could be another one. */
     while (job->text.field != 0 && bytes > 0 && text[bytes - 1] != '\n')
         bytes--;
     chunk->bytes = bytes;

@@ -1,13 +1,13 @@
 /*
- * What all kernels that read elements share: how many there are, 16-byte loads, byte order, and how
- * many blocks.
+ * What all kernels that read elements share: how many there are, loads of 16 bytes, and byte order.
+ * For each element that falls to it, a thread calls a function.
  */
 #ifndef GPUHIST_ELEMENTS_CUH
 #define GPUHIST_ELEMENTS_CUH
 
 #include "cuda/kernels.h"
 
-/* How many elements, as kernels are told: `most`, or at most so many and how many by *d_count. */
+/* The number of elements: *d_count, which is at most `most`; without d_count, `most`. */
 struct element_count {
     uint32_t most;
     const uint32_t *d_count;
@@ -54,7 +54,7 @@ __device__ __forceinline__ void use_elements(const element_vector<T> &vector, bo
         use(swapped ? swap_bytes(vector.values[i]) : vector.values[i]);
 }
 
-/* How a kernel reads: once, or again soon by another block, so that it should stay in L2. */
+/* Whether another block soon reads the same elements again, so that they should stay in L2. */
 enum element_reuse { READ_ONCE, READ_AGAIN };
 
 template <enum element_reuse REUSE>
@@ -64,9 +64,10 @@ __device__ __forceinline__ uint4 load_vector(const uint4 *d_vector)
 }
 
 /*
- * Calls use(value) for the elements that fall to this thread if `parts` blocks share the work and
- * this is number `part` of them, in native byte order: 16 bytes at a time, strided by all threads,
- * LOADS loads under way, and then the last few, less than 16 bytes, one a thread.
+ * Calls use(value) with each element that falls to this thread, in native byte order. `parts`
+ * blocks share the work, and this block is number `part`. A thread loads 16 bytes at a time,
+ * strided by all threads, with LOADS loads under way; the last elements, less than 16 bytes, go one
+ * to a thread.
  */
 template <unsigned LOADS, enum element_reuse REUSE, typename T, typename Use>
 __device__ __forceinline__ void for_each_element_of(const T *d_elements, uint32_t elements,
@@ -106,14 +107,6 @@ __device__ __forceinline__ void for_each_element(const T *d_elements, uint32_t e
                                                  bool swapped, Use use)
 {
     for_each_element_of<2, READ_ONCE>(d_elements, elements, blockIdx.x, gridDim.x, swapped, use);
-}
-
-/* As many blocks as the elements can keep busy with at least `least` of them each. */
-inline unsigned grid_size(const struct cuda_device *device, size_t elements, size_t least)
-{
-    size_t blocks = elements / least;
-    size_t most = 2 * (size_t)device->multiprocessors;
-    return blocks > most ? (unsigned)most : blocks > 0 ? (unsigned)blocks : 1;
 }
 
 #endif

@@ -1,44 +1,16 @@
 /*
- * What the histogram's kernels share: where an element is counted, its *slot*, and where the counts
- * of a slot are added to.
+ * Slots: the counters that a kernel's own table has, one for each bin or one for each value of a
+ * narrow type. A struct of slots finds an element's slot, and the bin that a slot belongs to.
  */
 #ifndef GPUHIST_HISTOGRAM_SLOTS_CUH
 #define GPUHIST_HISTOGRAM_SLOTS_CUH
 
 #include "cuda/elements.cuh"
 #include "cuda/histogram_kernels.h"
+#include "cuda/launch.cuh"
+#include "job/binning_index.h"
 
-/* struct cuda_histogram_table, as atomics take it. */
-struct histogram_counters {
-    uint32_t *d_counts;
-    unsigned long long *d_outside;
-    uint32_t bins;
-
-    explicit histogram_counters(const struct histogram_task *task)
-        : d_counts(task->table->d_counts), d_outside((unsigned long long *)task->table->d_outside),
-          bins(task->binning->bins)
-    {
-    }
-
-    __device__ __forceinline__ void add(uint32_t bin, uint32_t count) const
-    {
-        if (bin < bins)
-            atomicAdd(&d_counts[bin], count);
-        else
-            atomicAdd(&d_outside[bin - bins], (unsigned long long)count);
-    }
-
-    /* Of those that were, or will be, counted as above, so many are below. */
-    __device__ __forceinline__ void move_below(unsigned long long count) const
-    {
-        if (count > 0) {
-            atomicAdd(&d_outside[0], count);
-            atomicAdd(&d_outside[1], 0 - count);
-        }
-    }
-};
-
-/* A binning of whatever form, of elements of whatever type. */
+/* A binning of any form, of elements of any type. */
 struct any_binning {
     struct binning binning;
     uint32_t shift; /* to the top of 64 bits */
@@ -53,9 +25,9 @@ struct any_binning {
 };
 
 /*
- * The bin of an element, the lowest bytes of `word` as they were in memory. Called, not inlined: it
- * has code for each form, and kernels that unroll it grow tenfold. What comes over a bus is counted
- * fast enough so.
+ * The bin of an element, the lowest bytes of `word` in memory order. It has code for each form of
+ * binning, so it is called and not inlined: kernels that unroll it would grow tenfold. The bus is
+ * slower than this.
  */
 static __device__ __noinline__ uint32_t bin_of_word(const struct any_binning &any, uint64_t word)
 {
@@ -65,20 +37,20 @@ static __device__ __noinline__ uint32_t bin_of_word(const struct any_binning &an
 }
 
 /*
- * A slot a bin, of elements as unsigned words of their width. PLAIN: 32-bit unit bins of 32-bit
- * elements in native byte order, which need not know whether they are signed.
+ * One slot for each bin, and two for values below and above. Elements are unsigned words of their
+ * width. PLAIN: 32-bit unit bins of 32-bit elements in native byte order, signed or not.
  */
 template <typename T, bool PLAIN>
 struct slots_of_bins {
     static_assert(!PLAIN || sizeof(T) == 4, "its arithmetic has 32 bits");
-    static constexpr bool is_fast = PLAIN; /* worth code of its own */
+    using element_type = T;
     struct any_binning any;
 
     explicit slots_of_bins(const struct histogram_task *task) : any(task)
     {
     }
 
-    /* `loaded` is as it was in memory. */
+    /* `loaded` is in memory order. */
     __device__ __forceinline__ uint32_t slot(T loaded) const
     {
         return PLAIN ? binning_index(&any.binning, BINNING_UNIT32, loaded)
@@ -86,8 +58,8 @@ struct slots_of_bins {
     }
 
     /*
-     * The same in half the instructions: all that is outside is above, and who uses it counts
-     * those for which is_below says that they are not (histogram_counters::move_below).
+     * The same in half the instructions: a value below all bins gets the slot for those above. The
+     * caller counts these by is_below, and corrects by histogram_counters::move_below.
      */
     __device__ __forceinline__ uint32_t slot_or_above(T loaded) const
     {
@@ -97,7 +69,7 @@ struct slots_of_bins {
         return x <= (uint32_t)any.binning.last ? x : any.binning.bins + 1;
     }
 
-    /* Whether it is below, and slot_or_above does not tell: then value - LO has wrapped. */
+    /* Whether slot_or_above gives the wrong slot: value - LO has wrapped. */
     __device__ __forceinline__ bool is_below(T loaded) const
     {
         if constexpr (!PLAIN)
@@ -112,9 +84,10 @@ struct slots_of_bins {
     }
 };
 
-/* A slot a value as it is in memory, of types of one or two bytes; it is binned at the end. */
+/* One slot for each value in memory order, of types of one or two bytes. Slots are binned last. */
 template <typename T>
 struct slots_of_values {
+    using element_type = T;
     struct slots_of_bins<T, false> bins;
 
     explicit slots_of_values(const struct histogram_task *task) : bins(task)
@@ -142,7 +115,7 @@ struct slots_of_values {
     }
 };
 
-/* Slots of all bins, and of all values of a type of so many bytes. */
+/* The number of slots of all bins, and of all values of a type. */
 inline size_t count_bin_slots(const struct binning *binning)
 {
     return (size_t)binning->bins + BINNING_OUTSIDE;
@@ -153,43 +126,16 @@ inline size_t count_value_slots(const struct element *element)
     return (size_t)1 << (8 * element->bytes);
 }
 
-inline bool is_plain(const struct histogram_task *task)
-{
-    return task->binning->form == BINNING_UNIT32 && task->element->bytes == 4 &&
-           !task->element->swapped;
-}
-
-/* A type of elements for kernels of 4 bytes and more, as an argument of a generic lambda. */
-template <typename T, bool PLAIN>
-struct wide_elements {
-    using type = T;
-    static constexpr bool plain = PLAIN;
-};
-
-/* Calls launch(wide_elements<...>()) for the task's elements. */
+/* Calls launch(slots) with the slots of the task's bins, a slots_of_bins. */
 template <typename Launch>
-cudaError_t launch_wide(const struct histogram_task *task, Launch launch)
+cudaError_t launch_with_bins(const struct histogram_task *task, Launch launch)
 {
-    switch (task->element->bytes) {
-    case 4:
-        return is_plain(task) ? launch(wide_elements<uint32_t, true>())
-                              : launch(wide_elements<uint32_t, false>());
-    case 8:
-        return launch(wide_elements<uint64_t, false>());
-    default:
-        return cudaErrorInvalidValue;
-    }
-}
-
-/* Lets a kernel have so much dynamic shared memory. */
-template <typename Kernel>
-cudaError_t allow_shared_bytes(Kernel kernel, size_t bytes)
-{
-    constexpr size_t allowed = 48 << 10;
-
-    if (bytes <= allowed)
-        return cudaSuccess;
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (task->binning->form == BINNING_UNIT32 && task->element->bytes == 4 &&
+        !task->element->swapped)
+        return launch(slots_of_bins<uint32_t, true>(task));
+    return launch_by_width(task->element, [&](auto word) {
+        return launch(slots_of_bins<decltype(word), false>(task));
+    });
 }
 
 #endif

@@ -1,20 +1,21 @@
 /*
- * Decoupled look-back: what tiles that are worked on at the same time have before them (Merrill and
- * Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016).
+ * Decoupled look-back: the sum of the counts of all tiles before one, while blocks still work on
+ * them (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016).
  */
 #ifndef GPUHIST_LOOK_BACK_CUH
 #define GPUHIST_LOOK_BACK_CUH
 
 #include <stdint.h>
 
-/* States of a tile's word, which begins as 0: nothing yet, its own count, that of all up to it. */
+/* A tile's word is 0 at first; then it holds the tile's own count, and then that of all up to it.
+ */
 constexpr uint64_t LOOK_BACK_OWN = 1ull << 62;
 constexpr uint64_t LOOK_BACK_ALL = 2ull << 62;
 constexpr uint64_t LOOK_BACK_COUNT = LOOK_BACK_OWN - 1;
 
 /*
- * Publishes the count of the tile at a place and returns the sum of those before it. One warp calls
- * it, for places that are taken in order, so that those before it are being worked on.
+ * Publishes the count of the tile at a place, and returns the sum of the counts before it. One warp
+ * of a block calls it. Blocks take places in order, so the tiles before it are done or under way.
  */
 static __device__ __forceinline__ uint64_t look_back(uint64_t *states, uint32_t place,
                                                      uint64_t count)

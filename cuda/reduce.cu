@@ -1,16 +1,16 @@
 /*
- * Reduction kernels: one pass that accumulates all that reductions are made from; the squares only
- * if they are wanted, since they cost the most.
+ * Reduction kernels: one pass that computes the totals of all reductions. Squares cost the most, so
+ * they are left out unless wanted.
  *
  * A thread accumulates in registers: elements of 32 and 64 bits one by one, smaller ones in words
- * of four or two, by instructions that take all of them at once. A warp, and then a block, merges
- * what its threads have; one thread adds that to the partial in device memory by atomics.
+ * of two or four, by instructions that work on all of them at once. A warp, and then a block,
+ * merges its threads' totals; one thread adds them to the partial in device memory by atomics.
  *
- * Registers are wide enough for one launch: at most 2^29 elements, or 2^30 bytes of them. The sums
- * of packed elements have 32 bits, and no thread is given more than PACKED_WORDS_MAX words.
+ * Registers are wide enough for one launch: at most 2^29 elements, or 2^30 bytes. The sums of
+ * packed elements have 32 bits, so no thread gets more than PACKED_WORDS_MAX words.
  */
 #include "cuda/elements.cuh"
-#include "cuda/kernels.h"
+#include "cuda/launch.cuh"
 
 #include <type_traits>
 
@@ -24,8 +24,7 @@ using uint128 = unsigned __int128;
 template <typename T>
 constexpr unsigned BLOCK_THREADS = sizeof(T) == 8 ? 768 : 1024;
 
-/* Blocks that share a multiprocessor, where it has 2048 threads and this leaves enough registers.
- */
+/* Blocks that share a multiprocessor. Two need 2,048 threads, and enough registers for each. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
 constexpr unsigned BLOCKS_SHARING = 2;
 #else
@@ -35,13 +34,13 @@ constexpr unsigned BLOCKS_SHARING = 1;
 constexpr unsigned WARP_THREADS = 32;
 constexpr unsigned TOTALS_WORDS = sizeof(totals) / sizeof(uint64_t);
 
-/* 2^14 words of squares of bytes, 4 * 255^2 each, fit 32 bits. A thread's share is rounded up. */
+/* The squares of 2^14 words of bytes, 4 * 255^2 each, fit 32 bits. Shares are rounded up. */
 constexpr size_t PACKED_WORDS_MAX = 1 << 13;
 
 template <typename T>
 constexpr bool IS_SIGNED = std::is_signed_v<T>;
 
-/* What makes keys of signed types compare as unsigned words. */
+/* key ^ BIAS compares as an unsigned word. */
 template <typename T>
 constexpr uint64_t BIAS = IS_SIGNED<T> ? (uint64_t)1 << 63 : 0;
 
@@ -84,9 +83,9 @@ __device__ __forceinline__ void add_words(unsigned long long (&into)[N],
 }
 
 /*
- * The same while others do it. Whoever makes a word wrap carries for it, so that in the end, in
- * whatever order words were added to, nothing is lost. A carry that makes its own addend wrap
- * leaves nothing to add, but goes on.
+ * The same while other threads do it. A thread whose addition makes a word wrap carries to the next
+ * one, so nothing is lost, whatever the order. If the carry makes the next addend wrap to 0, there
+ * is nothing to add to that word, and the carry goes on.
  */
 template <unsigned N>
 __device__ void add_words_atomically(unsigned long long (&d_into)[N],
@@ -136,15 +135,15 @@ __device__ void merge_atomically(totals *d_into, const totals &from)
     atomicXor(&d_into->xor_bits, from.xor_bits);
 }
 
-/* What a thread accumulates of elements that come one by one. */
+/* The totals of a thread, of elements that come one by one. */
 template <typename T, bool SQUARES>
 struct accumulator {
     using sum_type = std::conditional_t<sizeof(T) == 8, uint128, int64_t>;
 
     uint32_t count = 0;
     sum_type sum = 0;
-    uint128 squares = 0;      /* for 64 bits: of the lower halves of the squares */
-    uint128 squares_high = 0; /* and of the upper halves */
+    uint128 squares = 0;      /* of 64-bit elements: the sum of the lower halves */
+    uint128 squares_high = 0; /* and that of the upper halves */
     T least = IS_SIGNED<T> ? (T)((BIAS<T> - 1) >> (64 - 8 * sizeof(T))) : (T)-1;
     T greatest = (T)~least;
     T and_bits = (T)-1;
@@ -190,7 +189,7 @@ struct accumulator {
     }
 };
 
-/* What a thread accumulates of elements of 8 or 16 bits that come in words of 32. */
+/* The totals of a thread, of elements of 8 or 16 bits that come in words of 32. */
 template <typename T, bool SQUARES>
 struct packed_accumulator {
     static constexpr uint32_t LANES = 4 / sizeof(T);
@@ -201,7 +200,7 @@ struct packed_accumulator {
     uint32_t words = 0;
     word_type sum = 0;
     std::conditional_t<sizeof(T) == 1, word_type, uint64_t> squares = 0;
-    uint32_t least = UINT32_MAX; /* two lanes of 16 bits that compare as unsigned */
+    uint32_t least = UINT32_MAX; /* two lanes of 16 bits, compared as unsigned */
     uint32_t greatest = 0;
     uint32_t and_bits = UINT32_MAX;
     uint32_t or_bits = 0;
@@ -234,13 +233,13 @@ struct packed_accumulator {
         xor_bits ^= word;
     }
 
-    /* The key of the element that a lane of 16 bits stands for, to compare as unsigned. */
+    /* The key, compared as unsigned, of the element in a lane of 16 bits. */
     static __device__ __forceinline__ uint64_t ordered_key(uint32_t lane)
     {
         return key_of((T)(lane ^ SIGNS)) ^ BIAS<T>;
     }
 
-    /* The key of all lanes of a word put together. */
+    /* The key of all elements of a word folded into one. */
     template <typename Fold>
     static __device__ __forceinline__ uint64_t fold_lanes(uint32_t word, Fold fold)
     {
@@ -282,7 +281,7 @@ __device__ __forceinline__ totals accumulate(const T *d_elements, uint32_t eleme
         for_each_element((const uint32_t *)d_elements, words, false,
                          [&](uint32_t word) { packed.absorb(__byte_perm(word, 0, order)); });
         totals made = packed.total();
-        if (thread < elements % lanes) { /* what does not fill a word */
+        if (thread < elements % lanes) { /* those that do not fill a word */
             T last = d_elements[words * lanes + thread];
             single.absorb(swapped ? swap_bytes(last) : last);
             merge(made, single.total());
@@ -291,7 +290,7 @@ __device__ __forceinline__ totals accumulate(const T *d_elements, uint32_t eleme
     }
 }
 
-/* Merges the totals of a warp's threads; the first of them has the result. */
+/* Merges the totals of a warp's threads; the first thread has the result. */
 __device__ __forceinline__ void merge_warp(totals &own)
 {
     union lanes {

@@ -1,25 +1,23 @@
 /*
- * Stalin-sort kernels.
+ * Stalin-sort kernels: tile maxima first, then only the tiles in which something survives.
  *
- * Values are compared as *ranks*: unsigned numbers of the same width that ascend in the order
- * wanted. What survives before a tile matters only by its greatest rank, so the first kernel takes
- * the maximum of each tile, and the second, of one block, the running maximum before each tile and
- * the list of tiles that have a survivor: those whose maximum passes it. On random values nearly
- * none has. The third kernel compacts the tiles of the list. If the purged are wanted, all are
- * listed.
+ * Values are compared as *ranks*: unsigned numbers of the same width that ascend in the wanted
+ * order. All that a tile needs to know about the elements before it is their greatest rank. So the
+ * first kernel takes the maximum of each tile. The second, of one block, scans the maxima, and
+ * lists the tiles whose maximum passes the greatest rank before them; in random values, nearly
+ * none. The third kernel compacts the listed tiles. If the purged are wanted, all tiles are listed.
  *
- * The first kernel also speculates that nothing is purged: a tile that is in order, each element
- * after the one before it in the input, it writes to the tile's own place among the survivors. For
- * the *leading* tiles, those before the first that is out of order, this was right, and they are
- * done: no list has them. What blocks that did not know of that one yet wrote further behind was in
- * vain and does no harm, for d_kept has room for it: the third kernel's survivors replace it, or it
- * is behind the last of them.
+ * The first kernel also speculates that nothing is purged: it copies each tile that is in order,
+ * with its first element after the one before it in the input, to the same place among the
+ * survivors. That is right for the *leading* tiles, those before the first tile out of order, which
+ * are then done and never listed. What it copied behind them, before all blocks knew of that tile,
+ * is overwritten by the third kernel or lies behind the last survivor.
  *
- * So each byte is read once, those of leading tiles are written once, and those of listed ones read
- * once more before their survivors are written.
+ * So each byte is read once; those of leading tiles are written once; those of listed tiles are
+ * read again, and their survivors written.
  */
 #include "cuda/elements.cuh"
-#include "cuda/kernels.h"
+#include "cuda/launch.cuh"
 #include "cuda/look_back.cuh"
 
 #include <cub/block/block_reduce.cuh>
@@ -29,15 +27,15 @@ namespace
 {
 
 constexpr unsigned BLOCK_THREADS = 512;
-constexpr unsigned THREAD_BYTES = 64; /* of a tile; a bit for each fits a word */
+constexpr unsigned THREAD_BYTES = 64; /* of a tile; a bit for each byte fits a 64-bit word */
 constexpr unsigned THREAD_VECTORS = THREAD_BYTES / sizeof(uint4);
 constexpr unsigned TILE_BYTES = BLOCK_THREADS * THREAD_BYTES;
 constexpr unsigned LIST_THREADS = 1024;
-constexpr unsigned LIST_ITEMS = 8; /* tiles a thread */
+constexpr unsigned LIST_ITEMS = 8; /* tiles of a thread */
 
 /*
- * Threads that a multiprocessor can have. The first kernel uses all of them, so that loads are
- * under way while others wait; that leaves each 32 registers where there are 2,048.
+ * Threads that a multiprocessor can have. The first kernel uses all of them, to have many loads
+ * under way; that leaves 32 registers for each of 2,048 threads.
  */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
     __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
@@ -48,28 +46,28 @@ constexpr unsigned MULTIPROCESSOR_THREADS = 1024;
 constexpr unsigned MULTIPROCESSOR_THREADS = 1536;
 #endif
 
-/* The head of the control memory; zeros before the first kernel, as are the states. */
+/* The head of the control memory. It and the states are zeros before the first kernel. */
 struct control {
     unsigned long long kept; /* survivors in all */
-    unsigned unordered;      /* ~ of the first tile out of order; 0 as long as none is known */
+    unsigned unordered;      /* ~ of the first tile out of order, or 0 if none is known */
     unsigned listed;         /* tiles in the list */
-    unsigned next;           /* the place in the list that is taken next */
+    unsigned next;           /* the place in the list that a block takes next */
     unsigned padding[11];
 };
 static_assert(sizeof(struct control) == 64, "the states behind it are aligned");
 
-/* The control memory of a chunk, as the kernels take it. */
+/* The control memory, divided. */
 struct workspace {
     struct control *head;
-    uint64_t *states; /* [1 + tiles]: of the leading tiles; by place in the list */
+    uint64_t *states; /* [1 + tiles], for look-back: all leading tiles, then the list */
     uint64_t *maxima; /* [tiles], ranks */
     uint64_t *before; /* [tiles], the greatest rank before each */
     uint32_t *list;   /* [tiles], in ascending order */
 };
 
-/* How elements, as unsigned words of their width, compare, and the floor to start from. */
+/* How elements, as unsigned words of their width, compare; and the rank before the first. */
 struct rules {
-    uint64_t flip; /* of a value's bits, to make its rank */
+    uint64_t flip; /* a value ^ flip is its rank */
     uint64_t floor;
     bool has_floor;
     bool strict;
@@ -102,8 +100,8 @@ __device__ __forceinline__ T rank_of(const struct rules &rules, T value)
 }
 
 /*
- * This thread's vectors of a whole tile. Those of a warp are consecutive: first all lanes' first
- * ones, then all lanes' second ones and so on.
+ * This thread's vectors of a whole tile. A warp has consecutive ones: the first of each lane, then
+ * the second of each lane, and so on.
  */
 template <typename T>
 struct part {
@@ -135,8 +133,8 @@ struct part {
     }
 
     /*
-     * Whether each element passes the one before it. Of the warp's first one, lane 0 says in
-     * `ordered` if it does. All lanes call it.
+     * Whether each element passes the one before it; for the warp's first element, lane 0 gives the
+     * answer in `ordered`. All lanes call it.
      */
     __device__ __forceinline__ bool is_in_order(const struct rules &rules, bool ordered) const
     {
@@ -144,7 +142,7 @@ struct part {
 #pragma unroll
         for (uint32_t k = 0; k < THREAD_VECTORS; k++) {
             T given = rank(rules, k, width - 1);
-            if (k > 0 && lane == 31) /* for lane 0, whose next vector is behind that one */
+            if (k > 0 && lane == 31) /* for lane 0: its vector k follows that one */
                 given = rank(rules, k - 1, width - 1);
             T before = (T)__shfl_sync(~0u, given, (lane + 31) % 32);
 #pragma unroll
@@ -160,8 +158,8 @@ struct part {
 };
 
 /*
- * Writes the tiles of this block to their places in d_kept, up to the first one that is out of
- * order or behind such a one. Returns that, whose maximum is still to be taken.
+ * Copies the tiles of this block to their places in d_kept, up to the first one that is out of
+ * order or behind one that is. Returns that tile; it and those behind it have no maximum yet.
  */
 template <typename T>
 __device__ __forceinline__ uint32_t write_leading(const T *d_elements, uint32_t elements,
@@ -179,7 +177,7 @@ __device__ __forceinline__ uint32_t write_leading(const T *d_elements, uint32_t 
         uint32_t unordered = 0;
         T before = 0;
 
-        /* Loaded with the tile; by one thread, for all blocks ask the same slice of L2. */
+        /* Loaded with the tile, and by one thread: all blocks ask the same slice of L2. */
         if (threadIdx.x == 0)
             unordered = *(const volatile unsigned *)&work.head->unordered;
         if (threadIdx.x % 32 == 0 && place > 0)
@@ -200,7 +198,7 @@ __device__ __forceinline__ uint32_t write_leading(const T *d_elements, uint32_t 
     return tile;
 }
 
-/* The greatest rank of this thread's share of a tile; any share will do, 0 for an empty one. */
+/* The greatest rank of some elements of a tile, 0 for none; the threads together have all. */
 template <typename T>
 __device__ __forceinline__ T thread_maximum(const T *d_tile, uint32_t count,
                                             const struct rules &rules)
@@ -245,10 +243,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS, MULTIPROCESSOR_THREADS / BLOCK_
     }
 }
 
-/*
- * Returns how many tiles are leading ones. What is in them has survived: those of the list come
- * behind it. One block calls it.
- */
+/* Returns the number of leading tiles. The survivors of the list follow theirs. One block. */
 __device__ __forceinline__ uint32_t close_leading(uint32_t elements, uint32_t tile_elements,
                                                   const struct workspace &work)
 {
@@ -261,53 +256,72 @@ __device__ __forceinline__ uint32_t close_leading(uint32_t elements, uint32_t ti
     return leading;
 }
 
-/* Makes the list, and what is before each tile of it, from the maxima; one block. */
-__global__ void __launch_bounds__(LIST_THREADS)
-    stalin_sort_list_kernel(struct element_count counted, uint32_t element_bytes,
-                            struct rules rules, struct workspace work, bool all)
+/* The list as far as it has been made, the same in all threads. */
+struct listing {
+    uint64_t greatest; /* rank of all elements so far */
+    uint32_t listed;
+};
+
+/*
+ * Lists those of this thread's tiles, LIST_ITEMS from `first` on, in which something survives; or
+ * all of them. All threads of the block call it, and wait before they call it again.
+ */
+__device__ __forceinline__ void list_tiles(const struct rules &rules, const struct workspace &work,
+                                           uint32_t first, uint32_t tiles, bool all,
+                                           struct listing &listing)
 {
     using Maxima = cub::BlockScan<uint64_t, LIST_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     using Sums = cub::BlockScan<uint32_t, LIST_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename Maxima::TempStorage maxima_storage;
     __shared__ typename Sums::TempStorage sums_storage;
+    uint64_t own[LIST_ITEMS];
+    uint64_t before[LIST_ITEMS];
+    uint64_t greatest;
+    uint32_t wanted[LIST_ITEMS];
+    uint32_t places[LIST_ITEMS];
+    uint32_t count;
+
+    for (uint32_t i = 0; i < LIST_ITEMS; i++)
+        own[i] = first + i < tiles ? work.maxima[first + i] : 0;
+    Maxima(maxima_storage).ExclusiveScan(own, before, listing.greatest, maximum(), greatest);
+    for (uint32_t i = 0; i < LIST_ITEMS; i++) {
+        bool starts = first + i == 0 && !rules.has_floor;
+        wanted[i] = first + i < tiles && (all || starts || passes(rules, own[i], before[i]));
+    }
+    Sums(sums_storage).ExclusiveSum(wanted, places, count);
+    for (uint32_t i = 0; i < LIST_ITEMS; i++) {
+        if (wanted[i]) {
+            work.before[first + i] = before[i];
+            work.list[listing.listed + places[i]] = first + i;
+        }
+    }
+    listing.greatest = maximum()(listing.greatest, greatest);
+    listing.listed += count;
+}
+
+/* Makes the list from the maxima, and the greatest rank before each listed tile. One block. */
+__global__ void __launch_bounds__(LIST_THREADS)
+    stalin_sort_list_kernel(struct element_count counted, uint32_t element_bytes,
+                            struct rules rules, struct workspace work, bool all)
+{
     const uint32_t elements = read_count(counted);
     const uint32_t tiles = count_tiles((size_t)elements * element_bytes);
     const uint32_t leading = close_leading(elements, TILE_BYTES / element_bytes, work);
-    uint64_t running = leading > 0 ? work.maxima[leading - 1] : rules.has_floor ? rules.floor : 0;
-    uint32_t listed = 0;
+    struct listing listing = {0, 0};
 
-    for (uint32_t some = leading; some < tiles; some += LIST_THREADS * LIST_ITEMS) {
-        const uint32_t first = some + threadIdx.x * LIST_ITEMS;
-        uint64_t own[LIST_ITEMS];
-        uint64_t before[LIST_ITEMS];
-        uint64_t greatest;
-        uint32_t wanted[LIST_ITEMS];
-        uint32_t places[LIST_ITEMS];
-        uint32_t count;
-
-        for (uint32_t i = 0; i < LIST_ITEMS; i++)
-            own[i] = first + i < tiles ? work.maxima[first + i] : 0;
-        Maxima(maxima_storage).ExclusiveScan(own, before, running, maximum(), greatest);
-        for (uint32_t i = 0; i < LIST_ITEMS; i++) {
-            bool starts = first + i == 0 && !rules.has_floor;
-            wanted[i] = first + i < tiles && (all || starts || passes(rules, own[i], before[i]));
-        }
-        Sums(sums_storage).ExclusiveSum(wanted, places, count);
-        for (uint32_t i = 0; i < LIST_ITEMS; i++) {
-            if (wanted[i]) {
-                work.before[first + i] = before[i];
-                work.list[listed + places[i]] = first + i;
-            }
-        }
-        running = maximum()(running, greatest);
-        listed += count;
-        __syncthreads(); /* the scans' storage is used again */
+    if (leading > 0)
+        listing.greatest = work.maxima[leading - 1];
+    else if (rules.has_floor)
+        listing.greatest = rules.floor;
+    for (uint32_t i = leading; i < tiles; i += LIST_THREADS * LIST_ITEMS) {
+        list_tiles(rules, work, i + threadIdx.x * LIST_ITEMS, tiles, all, listing);
+        __syncthreads(); /* its shared memory is used again */
     }
     if (threadIdx.x == 0)
-        work.head->listed = listed;
+        work.head->listed = listing.listed;
 }
 
-/* This thread's share of a tile: consecutive elements, as they were read, and how many. */
+/* This thread's share of a tile: consecutive elements in memory order. */
 template <typename T>
 struct share {
     static constexpr uint32_t size = THREAD_BYTES / sizeof(T);
@@ -343,8 +357,8 @@ struct share {
         return greatest;
     }
 
-    /* Which elements survive, a bit for each, if `last` is the greatest rank before them. `starts`:
-     * there is none before them. */
+    /* Which elements survive, a bit for each, if `last` is the greatest rank before them; `starts`:
+     * there are none before them. */
     __device__ __forceinline__ uint64_t mark_kept(const struct rules &rules, T last,
                                                   bool starts) const
     {
@@ -361,11 +375,11 @@ struct share {
 };
 
 /*
- * Where an element is staged: a word further after each row of banks, so that threads which store
- * whole shares do not meet in a bank.
+ * Where element `place` of a compacted tile lies: one word is left free after each row of banks, so
+ * that threads which store whole shares do not meet in a bank.
  */
 template <typename T>
-__host__ __device__ constexpr uint32_t staged_place(uint32_t place)
+__host__ __device__ constexpr uint32_t compacted_place(uint32_t place)
 {
     constexpr uint32_t row = 128 / sizeof(T);
     constexpr uint32_t spare = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
@@ -379,20 +393,21 @@ struct keep_memory {
     using Sums = cub::BlockScan<uint32_t, BLOCK_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     typename Maxima::TempStorage maxima;
     typename Sums::TempStorage sums;
-    T staged[staged_place<T>(TILE_BYTES / sizeof(T))]; /* survivors, then the others */
-    uint64_t before;                                   /* survivors of all tiles before */
-    uint32_t place;                                    /* in the list */
+    T compacted[compacted_place<T>(TILE_BYTES / sizeof(T))]; /* survivors, then the others */
+    uint64_t before;                                         /* survivors of all tiles before */
+    uint32_t place;                                          /* in the list */
 };
 
 /*
- * Stages a tile's survivors, and the others if `purges`, and finds how many survive before it.
- * Returns how many survive. All threads call it, and wait before they use the shared memory.
+ * Compacts a tile's survivors, and behind them the others if `purges`; and finds how many elements
+ * survive before it. Returns how many survive in it. All threads call it, and wait before they use
+ * the shared memory.
  */
 template <typename T>
-__device__ __forceinline__ uint32_t stage_tile(const share<T> &own, uint32_t tile,
-                                               const struct rules &rules,
-                                               const struct workspace &work, bool purges,
-                                               struct keep_memory<T> &shared)
+__device__ __forceinline__ uint32_t compact_tile(const share<T> &own, uint32_t tile,
+                                                 const struct rules &rules,
+                                                 const struct workspace &work, bool purges,
+                                                 struct keep_memory<T> &shared)
 {
     const uint32_t place = shared.place;
     const bool starts = !rules.has_floor && tile == 0 && threadIdx.x == 0;
@@ -416,9 +431,9 @@ __device__ __forceinline__ uint32_t stage_tile(const share<T> &own, uint32_t til
 #pragma unroll
     for (uint32_t i = 0; i < share<T>::size; i++) {
         if (keeps >> i & 1)
-            shared.staged[staged_place<T>(kept++)] = own.values[i];
+            shared.compacted[compacted_place<T>(kept++)] = own.values[i];
         else if (purges && i < own.count)
-            shared.staged[staged_place<T>(purged++)] = own.values[i];
+            shared.compacted[compacted_place<T>(purged++)] = own.values[i];
     }
     return tile_kept;
 }
@@ -443,14 +458,14 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
         const uint32_t count = min(elements - first, tile_elements);
         const share<T> own(d_elements + first, count);
 
-        uint32_t kept = stage_tile(own, tile, rules, work, d_purged != nullptr, shared);
+        uint32_t kept = compact_tile(own, tile, rules, work, d_purged != nullptr, shared);
         __syncthreads();
         const uint64_t before = shared.before;
         for (uint32_t i = threadIdx.x; i < kept; i += BLOCK_THREADS)
-            d_kept[before + i] = shared.staged[staged_place<T>(i)];
+            d_kept[before + i] = shared.compacted[compacted_place<T>(i)];
         if (d_purged) {
             for (uint32_t i = kept + threadIdx.x; i < count; i += BLOCK_THREADS)
-                d_purged[first - before + i - kept] = shared.staged[staged_place<T>(i)];
+                d_purged[first - before + i - kept] = shared.compacted[compacted_place<T>(i)];
         }
         __syncthreads(); /* the shared memory is used again */
     }
@@ -517,16 +532,7 @@ cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const stru
     rules.floor = floor ? (*floor & mask) ^ rules.flip : 0;
     rules.strict = job->stalin_sort.strict;
     rules.swapped = element->swapped;
-    switch (element->bytes) {
-    case 1:
-        return launch<uint8_t>(device, elements, rules, buffers, stream);
-    case 2:
-        return launch<uint16_t>(device, elements, rules, buffers, stream);
-    case 4:
-        return launch<uint32_t>(device, elements, rules, buffers, stream);
-    case 8:
-        return launch<uint64_t>(device, elements, rules, buffers, stream);
-    default:
-        return cudaErrorInvalidValue;
-    }
+    return launch_by_width(element, [=](auto word) {
+        return launch<decltype(word)>(device, elements, rules, buffers, stream);
+    });
 }

@@ -1,15 +1,14 @@
 /*
- * Text kernel: bytes to a dense array of values, in one pass.
+ * Text kernel: parses bytes to a dense array of values, in one pass.
  *
- * A block takes tile after tile, in order. It stages a tile and a halo in shared memory; each
- * thread parses the units that begin in its span (text_span.h) into memory of its own; the counts
- * are summed over the block, look-back tells how many values are before the tile, and all write
- * theirs. What leaves the halo is read from global memory, one byte after another: right, but slow.
+ * Blocks take the tiles in order. A block loads a tile and a halo into shared memory, and each
+ * thread parses the units that begin in its span (text_span.h) into its local memory. A scan over
+ * the block and look-back over the tiles then give the place of each thread's values. A unit that
+ * goes on behind the halo is read from global memory byte by byte, which is right but slow.
  *
- * The text moves once, and the values once. How many there are stays on the device, where the
- * kernels that follow read it.
+ * The number of values stays on the device, where the kernels that follow read it.
  */
-#include "cuda/kernels.h"
+#include "cuda/launch.cuh"
 #include "cuda/look_back.cuh"
 #include "cuda/text_span.h"
 
@@ -21,16 +20,16 @@ namespace
 constexpr unsigned BLOCK_THREADS = 256;
 constexpr unsigned BLOCKS_PER_MULTIPROCESSOR = 8;
 constexpr uint32_t TILE_BYTES = BLOCK_THREADS * TEXT_SPAN_BYTES;
-constexpr uint32_t BEFORE_BYTES = sizeof(uint4); /* staged before a tile: one is needed */
+constexpr uint32_t BEFORE_BYTES = sizeof(uint4); /* loaded before a tile: one is needed */
 
-/* Staged behind a tile: numbers are short, and most lines end within it. */
+/* Loaded behind a tile: numbers are short, and most lines end within it. */
 template <enum text_span_unit UNIT>
 constexpr uint32_t HALO_BYTES = UNIT == TEXT_SPAN_LINES ? 1024 : 64;
 
-/* The head of the control memory; zeros before the kernel, as are the states behind it. */
+/* The head of the control memory. The kernel begins with zeros in it and in the states behind. */
 struct control {
     struct cuda_text_parsed parsed;
-    uint32_t next; /* the tile that is taken next */
+    uint32_t next; /* the tile that a block takes next */
     uint32_t padding;
 };
 
@@ -43,7 +42,7 @@ struct workspace {
     uint64_t *states; /* [tiles] */
 };
 
-/* Sixteen bytes of the text from `first` on, which may be before or behind it. */
+/* The 16 bytes of the text from `first` on; newlines before the text and behind it. */
 __device__ __forceinline__ uint4 load_vector(const struct workspace &work, uint32_t first)
 {
     if (first < work.bytes && work.bytes - first >= sizeof(uint4))
@@ -58,19 +57,19 @@ __device__ __forceinline__ uint4 load_vector(const struct workspace &work, uint3
     return made.vector;
 }
 
-/* Copies the text around a tile to `staged`; the block's threads share the work. */
-template <uint32_t STAGED_BYTES>
-__device__ __forceinline__ void stage_tile(const struct workspace &work, uint32_t first,
-                                           uint4 *staged)
+/* Loads the text around a tile to `around`; all threads of the block share the work. */
+template <uint32_t AROUND_BYTES>
+__device__ __forceinline__ void load_tile(const struct workspace &work, uint32_t first,
+                                          uint4 *around)
 {
-    for (uint32_t i = threadIdx.x; i < STAGED_BYTES / sizeof(uint4); i += BLOCK_THREADS)
-        staged[i] = load_vector(work, first - BEFORE_BYTES + i * (uint32_t)sizeof(uint4));
+    for (uint32_t i = threadIdx.x; i < AROUND_BYTES / sizeof(uint4); i += BLOCK_THREADS)
+        around[i] = load_vector(work, first - BEFORE_BYTES + i * (uint32_t)sizeof(uint4));
     __syncthreads();
 }
 
 /*
- * Returns how many values are before those of this thread, which has `count`, in the text. The last
- * tile's block stores how many there are in all.
+ * Returns how many values of the text come before the `count` ones of this thread. The block of the
+ * last tile stores how many there are in all.
  */
 __device__ __forceinline__ uint64_t place_values(const struct workspace &work, uint32_t tile,
                                                  uint32_t count)
@@ -94,7 +93,7 @@ __device__ __forceinline__ uint64_t place_values(const struct workspace &work, u
     return before_tile + before;
 }
 
-/* Places of the text begin at 0 and the tiles' at multiples of TILE_BYTES, up to work.bytes. */
+/* Tiles have the places 0 to bytes, the last one included (text_span.h). */
 uint32_t count_tiles(size_t bytes)
 {
     return (uint32_t)(bytes / TILE_BYTES) + 1;
@@ -104,8 +103,8 @@ template <typename T, enum text_span_unit UNIT>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     text_parse_kernel(struct workspace work, struct text_span_rules rules, T *d_values)
 {
-    constexpr uint32_t staged_bytes = BEFORE_BYTES + TILE_BYTES + HALO_BYTES<UNIT>;
-    __shared__ uint4 staged[staged_bytes / sizeof(uint4)];
+    constexpr uint32_t around_bytes = BEFORE_BYTES + TILE_BYTES + HALO_BYTES<UNIT>;
+    __shared__ uint4 around[around_bytes / sizeof(uint4)];
     __shared__ uint32_t taken;
 
     for (;;) {
@@ -116,12 +115,12 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
         if (tile >= work.tiles)
             return;
         const uint32_t first = tile * TILE_BYTES;
-        stage_tile<staged_bytes>(work, first, staged);
+        load_tile<around_bytes>(work, first, around);
 
         uint64_t values[TEXT_SPAN_VALUES];
         struct text_span_sink sink = {values, 0, 0};
-        const struct text_span_view view = {work.d_text, work.bytes, (const unsigned char *)staged,
-                                            first - BEFORE_BYTES, staged_bytes};
+        const struct text_span_view view = {work.d_text, work.bytes, (const unsigned char *)around,
+                                            first - BEFORE_BYTES, around_bytes};
         text_span_parse(&view, &rules, UNIT, first + threadIdx.x * TEXT_SPAN_BYTES, &sink);
         if (sink.invalid != 0)
             atomicAdd(&work.head->parsed.invalid, sink.invalid);
@@ -169,16 +168,7 @@ cudaError_t cuda_text_launch(const struct cuda_device *device, const struct job 
     cudaError_t error = cudaMemsetAsync(d_control, 0, cuda_text_control_bytes(text_bytes), stream);
     if (error != cudaSuccess)
         return error;
-    switch (job->element.bytes) {
-    case 1:
-        return launch<uint8_t>(device, job, work, d_values, stream);
-    case 2:
-        return launch<uint16_t>(device, job, work, d_values, stream);
-    case 4:
-        return launch<uint32_t>(device, job, work, d_values, stream);
-    case 8:
-        return launch<uint64_t>(device, job, work, d_values, stream);
-    default:
-        return cudaErrorInvalidValue;
-    }
+    return launch_by_width(&job->element, [=](auto word) {
+        return launch<decltype(word)>(device, job, work, d_values, stream);
+    });
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The ids that occur most often in files of little-endian 32-bit ids: "id TAB count", the most
-# frequent first, equally frequent ones in the order of their ids.
+# Prints the most frequent ids in files of little-endian 32-bit ids: "id TAB count", most frequent
+# first; ids with equal counts are in ascending order.
 #
-# Usage: busiest-ids.sh [FILE...]     "-" is standard input; without a FILE, a sample of 1000 ids
+# Usage: busiest-ids.sh [FILE...]     "-" is standard input; default: a sample of 1000 ids
 # Environment: TOP, how many to print (10); BINS, one more than the largest id (5M); GPUHIST
 set -euo pipefail
 
 gpuhist=${GPUHIST:-gpuhist}
 
-# Numbers, one a line, to little-endian 32-bit integers.
+# Converts numbers, one a line, to little-endian 32-bit integers.
 u32() {
     printf '%b' "$(awk '{ printf "\\0%03o\\0%03o\\0%03o\\0%03o", $1 % 256, int($1 / 256) % 256,
                                  int($1 / 65536) % 256, int($1 / 16777216) }')"

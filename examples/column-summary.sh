@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What is in a column of a CSV file? Its smallest and largest value, the mean and the standard
-# deviation, and how many of its cells are not integers, such as those that are empty. The file has a
-# header and no quoted commas; lines may end with CRLF.
+# Summarises a column of a CSV file: its minimum, maximum, mean and standard deviation, and the
+# number of cells that are not integers, such as empty ones. The file has a header and no quoted
+# commas; lines may end with CRLF.
 #
-# Usage: column-summary.sh NAME [FILE...]    the column of that name; no FILE is standard input
-#        column-summary.sh                   on a sample
+# Usage: column-summary.sh NAME [FILE...]    the column NAME; default FILE: standard input
+#        column-summary.sh                   a sample
 # Environment: GPUHIST
 set -euo pipefail
 
@@ -36,6 +36,6 @@ field=$(head -n 1 -- "$1" | tr -d '\r' | tr ',' '\n' | grep -nxF -- "$name" | he
 "$gpuhist" reduce count,min,max,mean,stddev -d , -f "$field" --header --invalid warn -- "$@" \
     2>"$directory/reports" || { cat "$directory/reports" >&2; exit 1; }
 
-# One line for each of the first ten, and then how many more there are.
+# gpuhist reports the first ten in a line each, and then the number of the others.
 awk '/more invalid integers$/ { n += $2; next } / invalid integer / { n++ } END { print "invalid\t" n + 0 }' \
     "$directory/reports"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Do two files hold the same ids (little-endian, 32 bits), each as often, in whatever order? If not,
-# prints "id TAB count in A TAB count in B" for every id that tells them apart.
+# Compares two files of ids (little-endian, 32 bits), in any order. If they do not hold the same ids
+# equally often, prints "id TAB count in A TAB count in B" for each id that differs.
 #
-# Usage: compare-files.sh [A B]     without files, on two pairs of samples
+# Usage: compare-files.sh [A B]     default: two pairs of samples
 # Environment: BINS, one more than the largest id (5M); GPUHIST
-# Exit status, as that of cmp: 0 the same, 1 different, 2 trouble (such as an id from BINS on)
+# Exit status, as for cmp: 0 equal, 1 different, 2 trouble (such as an id of BINS or more)
 set -euo pipefail
 
 gpuhist=${GPUHIST:-gpuhist}
@@ -29,7 +29,7 @@ compare() {
 }
 
 if [ $# -eq 0 ]; then
-    # 7, 300, 7, 70000; the same in another order; and with an 8 in the place of a 7
+    # 7, 300, 7, 70000; the same in another order; and with an 8 instead of a 7
     printf '\7\0\0\0\54\1\0\0\7\0\0\0\160\21\1\0' >"$work/a.ids"
     printf '\160\21\1\0\7\0\0\0\7\0\0\0\54\1\0\0' >"$work/b.ids"
     printf '\7\0\0\0\54\1\0\0\10\0\0\0\160\21\1\0' >"$work/c.ids"

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# Which events arrive late? Reads timestamps (little-endian, 64 bits, of any unit) in the order in
-# which the events arrived, in one pass, and divides them into two streams of the same format:
+# Splits a stream of timestamps (little-endian, 64 bits, any unit), in order of arrival, in one pass
+# into two streams of the same format:
 #
-#     DIRECTORY/in-order     not earlier than any before them: sorted, for tools that need that
-#     DIRECTORY/late         the others, as they came
+#     DIRECTORY/in-order     not less than any before them: sorted, for tools that require it
+#     DIRECTORY/late         the others, in order of arrival
 #
-# Then prints "in-order TAB count", "late TAB count", and "time TAB count" for each time at which
-# late events happened.
+# Then prints "in-order TAB count", "late TAB count", and "time TAB count" for each time of late
+# events.
 #
-# Usage: late-events.sh DIRECTORY [FILE...]     no FILE is standard input
-#        late-events.sh                         on a sample of 60 events
+# Usage: late-events.sh DIRECTORY [FILE...]     default FILE: standard input
+#        late-events.sh                         a sample of 60 events
 # Environment: GPUHIST
 set -euo pipefail
 
 gpuhist=${GPUHIST:-gpuhist}
 
-# Numbers, one a line, to little-endian 64-bit integers.
+# Converts numbers, one a line, to little-endian 64-bit integers.
 u64() {
     printf '%b' "$(awk '{
         for (i = 0; i < 8; i++) { printf "\\0%03o", $1 % 256; $1 = int($1 / 256) }
@@ -25,7 +25,7 @@ u64() {
 if [ $# -eq 0 ]; then
     sample=$(mktemp -d)
     trap 'rm -rf "$sample"' EXIT
-    # An event every 5 seconds; of seven the last is buffered somewhere for 12 seconds.
+    # An event every 5 seconds; every seventh is delayed by 12 seconds.
     seq 0 59 | awk '{ print 1700000000 + $1 * 5 - ($1 % 7 == 6 ? 12 : 0) }' | u64 >"$sample/events"
     set -- "$sample" "$sample/events"
 fi

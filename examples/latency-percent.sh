@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# How long did requests take? From little-endian 32-bit latencies, in whatever unit, a table with a
-# line for each of BINS parts of LO <= latency < HI:
+# Prints a table of latencies (little-endian, 32 bits, any unit), with a line for each of BINS equal
+# parts of LO <= latency < HI:
 #
-#     low TAB high (exclusive) TAB count TAB percent TAB percent up to here
+#     low TAB high (exclusive) TAB count TAB percent TAB cumulative percent
 #
-# Percentages are of the latencies in the range; how many lie outside is told on standard error.
+# Percentages are of the latencies in the range. The number of those outside is reported on standard
+# error.
 #
-# Usage: latency-percent.sh LO:HI BINS [FILE...]     no FILE is standard input
-#        latency-percent.sh                          on a sample of 200 latencies
+# Usage: latency-percent.sh LO:HI BINS [FILE...]     default FILE: standard input
+#        latency-percent.sh                          a sample of 200 latencies
 # Environment: GPUHIST
 set -euo pipefail
 
 gpuhist=${GPUHIST:-gpuhist}
 
-# Numbers, one a line, to little-endian 32-bit integers.
+# Converts numbers, one a line, to little-endian 32-bit integers.
 u32() {
     printf '%b' "$(awk '{ printf "\\0%03o\\0%03o\\0%03o\\0%03o", $1 % 256, int($1 / 256) % 256,
                                  int($1 / 65536) % 256, int($1 / 16777216) }')"
@@ -29,7 +30,7 @@ elif [ $# -eq 1 ]; then
     exit 2
 fi
 
-# A bin that is one wide has no column "high" of its own.
+# A bin of width 1 has no column "high".
 "$gpuhist" --type u32le --range "$1" --bins "$2" --zeros -- "${@:3}" |
     awk '{ low[NR] = $1; high[NR] = NF == 3 ? $2 : $1 + 1; count[NR] = $NF; all += $NF }
         END {

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# How many requests were quick enough? From little-endian 32-bit latencies, in whatever unit, a line
-# for each of some limits, all counted in one pass:
+# Prints how many latencies (little-endian, 32 bits, any unit) keep each of several limits, in one
+# pass, with a line for each limit:
 #
 #     limit TAB latencies up to it TAB percent
 #
-# Usage: limits-kept.sh LIMIT,LIMIT,... [FILE...]     no FILE is standard input
-#        limits-kept.sh                               on a sample of 200 latencies
+# Usage: limits-kept.sh LIMIT,LIMIT,... [FILE...]     default FILE: standard input
+#        limits-kept.sh                               a sample of 200 latencies
 # Environment: GPUHIST
 set -euo pipefail
 
 gpuhist=${GPUHIST:-gpuhist}
 
-# Numbers, one a line, to little-endian 32-bit integers.
+# Converts numbers, one a line, to little-endian 32-bit integers.
 u32() {
     printf '%b' "$(awk '{ printf "\\0%03o\\0%03o\\0%03o\\0%03o", $1 % 256, int($1 / 256) % 256,
                                  int($1 / 65536) % 256, int($1 / 16777216) }')"

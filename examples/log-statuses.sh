@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What does a web server answer? From logs in the common or combined format, plain or compressed with
-# zstd or gzip, a line for each HTTP status:
+# Summarises web server logs in the common or combined format, plain or compressed with zstd,
+# gzip, xz, bzip2 or lz4. Prints a line for each HTTP status:
 #
 #     status TAB requests
 #
-# and then the bytes sent and their mean, of the requests that were answered with any.
+# Then prints the sum and the mean of the bytes sent, over the requests that sent any.
 #
 # Usage: log-statuses.sh FILE...
-#        log-statuses.sh             on a sample of 500 requests
+#        log-statuses.sh             a sample of 500 requests
 # Environment: GPUHIST
 set -euo pipefail
 
@@ -26,8 +26,8 @@ if [ $# -eq 0 ]; then
     set -- "$sample/access.log"
 fi
 
-# The 9th word of a line is the status. A line that was cut off has none, or something else there.
+# The 9th word of a line is the status. It is missing or invalid in a truncated line.
 "$gpuhist" -f 9 --bins 1000 --outside ignore --invalid warn -- "$@"
 
-# The 10th is the bytes sent, or "-".
+# The 10th word is the number of bytes sent, or "-".
 "$gpuhist" reduce sum,mean -f 10 --invalid ignore -- "$@"

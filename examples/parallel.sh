@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Counts ids, one a line, in parts that nobody has to see together: first one process a file, each
-# of which saves its state, then one a block of the stream of all, each of which writes its state to
-# its standard output. gpuhist merge adds up either, which must give what one run does. The parts
-# might as well be counted by other machines: a state is a small file.
+# Counts ids, one a line, in parts, and adds up the states of the parts with gpuhist merge: first
+# one process for each file, which saves its state in a file; then one process for each block of the
+# whole stream, which writes its state to standard output. Both must give the result of one run. The
+# parts may as well be counted on other machines: a state is a small file.
 #
-# GNU parallel starts the processes; where it is not installed, xargs and split do.
+# GNU parallel starts the processes; if it is not installed, xargs and split do.
 #
-# Usage: parallel.sh [BINS FILE...]     ids are below BINS; without arguments, on three samples
+# Usage: parallel.sh [BINS FILE...]     ids are below BINS; default: three samples
 # Environment: GPUHIST
 set -euo pipefail
 
@@ -26,14 +26,14 @@ fi
 export BINS=$1
 shift
 
-# The job, equal in all parts: what its options say is the definition of the states.
+# The job, which is the same in all parts: its options are the definition of the states.
 count() { "$GPUHIST" --text --bins "$BINS" --outside abort --engine cpu --threads 1 "$@"; }
 export -f count
 export SHELL=$BASH
 
 has_parallel() { parallel --version 2>/dev/null | grep -q '^GNU parallel'; }
 
-# One process a file.
+# One process for each file.
 mkdir "$work/states"
 export states=$work/states
 if has_parallel; then
@@ -45,7 +45,7 @@ else
 fi
 "$GPUHIST" merge "$states"/* | tee "$work/by-files"
 
-# One process a block of 10 kB of lines; the states come one behind another.
+# One process for each block of 10 kB of lines; their states are concatenated.
 if has_parallel; then
     cat -- "$@" | parallel --pipe --block 10k 'count --save -'
 else

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# How often each grey level, 0 to 255, occurs in an image: "level TAB pixels", 256 lines. The image
-# is a binary PGM (P5) of 8 bits a pixel, whose header ends with a newline, as is usual.
+# Prints how often each grey level occurs in an image: "level TAB pixels", 256 lines. The image is a
+# binary PGM (P5) with 8 bits per pixel, whose header ends with a newline, as usual.
 #
-# Usage: pixel-levels.sh [FILE]     without FILE, on a sample of 16 x 16 pixels
+# Usage: pixel-levels.sh [FILE]     default: a sample of 16 x 16 pixels
 # Environment: GPUHIST
 set -euo pipefail
 
@@ -19,7 +19,7 @@ if [ -z "$image" ]; then
     printf '%b' "$(seq 0 255 | awk '{ printf "\\0%03o", $1 % 16 * int($1 / 16) }')" >>"$image"
 fi
 
-# read leaves the file just behind the line that it read: head goes on with the first pixel.
+# read stops right after the line that it reads, so head continues with the first pixel.
 exec <"$image"
 header=()
 while [ "${#header[@]}" -lt 4 ] && IFS= read -r line; do

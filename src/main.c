@@ -37,6 +37,8 @@ int main(int argc, char **argv)
         status_print("%s (see gpuhist%s%s --help)", failure.message, *word ? " " : "", word);
     else if (status != STATUS_OK)
         status_print("%s", failure.message);
+    else if (status_has_lost())
+        status = STATUS_DATA;
     options_destroy(&options);
     if (is_thread_left)
         _exit(

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Compressed input: zstd and gzip, text and binary, whole, in parts and broken. Oracles are the real
+# Compressed input of each format, text and binary, whole, in parts and broken. Oracles are the real
 # tools, and gpuhist's own answer to the plain input, which the other tests compare with others'. More of
-# input in many frames is in compressed_frames.bats.
+# input in many zstd frames is in compressed_frames.bats.
 
 load helpers
 
@@ -14,10 +14,20 @@ skip_without_gzip() {
     reads_gzip || skip "no gzip"
 }
 
+# reads FORMAT TOOL: whether this build decodes the format, and there is the tool that makes some.
+reads() {
+    command -v "$2" >/dev/null && gpuhist info | grep -q "^$1: yes"
+}
+
 # formats: the commands that compress standard input, as many as this build can undo.
 formats() {
+    local format
     echo 'zstd -q -c'
-    if reads_gzip; then echo 'gzip -c'; fi
+    for format in gzip xz bzip2; do
+        if reads $format $format; then echo "$format -c"; fi
+    done
+    if reads lz4 lz4; then echo 'lz4 -q -c'; fi
+    if reads gzip bgzip; then echo 'bgzip -c'; fi
 }
 
 # make_inputs: text, 40,000 lines, and binary, 100,003 int32, with what is to come out.
@@ -156,12 +166,14 @@ assert_corrupt() {
 }
 
 @test "cut, flipped, followed by junk: an error and no result" {
-    local format bytes i
+    local format bytes early found i
     seq 3000 >text
     while read -r format; do
         $format <text >whole
         bytes=$(wc -c <whole)
-        for i in 4 5 9 20 100 1000 $((bytes - 9)) $((bytes - 4)) $((bytes - 1)); do
+        early="4 5 9" # the beginnings of the others are longer
+        case $format in xz* | bzip2*) early="10 11 16" ;; esac
+        for i in $early 20 100 1000 $((bytes - 9)) $((bytes - 4)) $((bytes - 1)); do
             head -c "$i" whole >short
             assert_corrupt "short: " --text short
             assert_corrupt "standard input: " -f 1 < <(cat short)
@@ -169,7 +181,9 @@ assert_corrupt() {
         for i in 100 1000 $((bytes - 2)); do
             "$PYTHON" -c 'import sys; d = bytearray(open("whole", "rb").read()); d[int(sys.argv[1])] ^= 4
 open("flipped", "wb").write(d)' "$i"
-            assert_corrupt "flipped: " --text flipped
+            # where the checksum stands at the end, wrong data may be found before it
+            case $format in zstd* | gzip*) found="flipped: " ;; *) found=flipped: ;; esac
+            assert_corrupt "$found" --text flipped
         done
         { cat whole; echo junk; } >junk
         assert_corrupt "junk: " --text junk
@@ -179,17 +193,98 @@ open("flipped", "wb").write(d)' "$i"
     done < <(formats)
 }
 
-@test "stalin-sort has written what comes before the fault" {
-    seq 100000 | zstd -q >whole
-    head -c 50000 whole >short
-    zstd -q -d -c short >expected 2>/dev/null || true
-    [ -s expected ]
-    for engine in $ENGINES; do
-        run -1 --separate-stderr bash -c '"$GPUHIST" stalin-sort --engine "$1" short >out' - "$engine"
-        [[ $stderr == "gpuhist: short: "* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
-        # whole lines, as far as zstd itself gets, which gives up a block at a time
-        cmp -n "$(wc -c <out)" out <(seq 100000)
-        [ "$(wc -c <out)" -ge "$(($(wc -c <expected) - 131072))" ]
+# flip FILE OFFSET: changes a bit of the byte there; a negative offset is from the end.
+flip() {
+    "$PYTHON" -c 'import sys
+with open(sys.argv[1], "r+b") as file:
+    data = file.read()
+    at = int(sys.argv[2]) % len(data)
+    file.seek(at)
+    file.write(bytes([data[at] ^ 4]))' "$@"
+}
+
+# survivors FILE: of a file with a fault, by pipe and by file, with 1, 2 and 16 threads, to "out".
+# Each time it is an error, and they are the same.
+survivors() {
+    local threads
+    rm -f first
+    for threads in 1 2 16; do
+        run -1 --separate-stderr bash -c '"$GPUHIST" stalin-sort --text --threads "$2" "$1" >out' - \
+            "$1" $threads
+        [[ $stderr == "gpuhist: $1: "* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
+        [ -e first ] || cp out first
+        cmp out first
+        run -1 --separate-stderr bash -c 'cat "$1" | "$GPUHIST" stalin-sort --text --threads "$2" >out' \
+            - "$1" $threads
+        cmp out first
+    done
+}
+
+@test "stalin-sort writes nothing of a frame before its checksum is verified" {
+    seq 100000 >lines
+    zstd -q --check -c lines >sized
+    zstd -q --check <lines >unsized
+    names="sized unsized"
+    if reads_gzip; then
+        gzip -c lines >gzipped
+        names+=" gzipped"
+    fi
+    for name in $names; do
+        bytes=$(wc -c <"$name")
+        for place in $((bytes / 4)) $((bytes / 2)) -6 -1; do
+            cp "$name" bad
+            flip bad "$place"
+            survivors bad
+            [ ! -s out ] || { echo "$name with byte $place flipped: $(wc -c <out) bytes"; return 1; }
+        done
+        head -c $((bytes - 1)) "$name" >bad
+        survivors bad
+        [ ! -s out ]
+        { cat "$name" bad; } >behind # that of the first frame is right
+        survivors behind
+        cmp out lines
+    done
+}
+
+@test "stalin-sort holds frames of 16 MiB back, and passes larger ones on" {
+    seq 9000000 | head -c $((16 << 20)) >limit
+    names=zstd
+    ! reads_gzip || names+=" gzip"
+    for name in $names; do
+        "$name" -q -1 <limit >good
+        gpuhist stalin-sort --text good | cmp - limit # which ends with a line
+        cp good bad
+        flip bad -1
+        survivors bad
+        [ ! -s out ]
+        seq 3000000 | "$name" -q -1 >bad # 22 MiB
+        flip bad -1
+        survivors bad
+        cmp -n "$(wc -c <out)" out <(seq 3000000)
+        [ "$(wc -c <out)" -gt $((16 << 20)) ]
+    done
+    # A fault far behind: what is before it is written, whatever is read at a time.
+    seq 9000000 | zstd -q -1 >whole
+    head -c $(($(wc -c <whole) - 1000)) whole >short
+    survivors short
+    cmp -n "$(wc -c <out)" out <(seq 9000000)
+    [ "$(wc -c <out)" -gt 60000000 ]
+}
+
+@test "stalin-sort writes the survivors of a frame when it has ended, while the pipe is open" {
+    mkfifo fifo
+    for pack in "zstd -q" "gzip -c"; do
+        [ "$pack" = "zstd -q" ] || reads_gzip || continue
+        timeout 60 "$GPUHIST" stalin-sort --text <fifo >out 3>&- &
+        exec 4>fifo
+        printf '1\n2\n' | $pack >&4
+        until [ "$(cat out)" = $'1\n2' ]; do sleep 0.01; done
+        printf '1\n3\n' | $pack >frame
+        head -c 12 frame >&4
+        tail -c +13 frame >&4
+        until [ "$(cat out)" = $'1\n2\n3' ]; do sleep 0.01; done
+        exec 4>&-
+        wait $!
     done
 }
 
@@ -246,6 +341,113 @@ open("flipped", "wb").write(d)' "$i"
     skip_without_gzip
     # shellcheck disable=SC2086
     run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" gzip 1 $ENGINES
+}
+
+@test "BGZF: files of many members, cut, flipped or with junk anywhere" {
+    skip_without_gzip
+    # shellcheck disable=SC2086
+    run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" bgzf 1 $ENGINES
+}
+
+@test "xz, bzip2, lz4: files of many streams, cut, flipped or with junk anywhere" {
+    local format formats=()
+    for format in xz bzip2 lz4; do
+        if reads $format $format; then formats+=("$format"); fi
+    done
+    [ "${#formats[@]}" -gt 0 ] || skip "none of these formats"
+    for format in "${formats[@]}"; do
+        # shellcheck disable=SC2086
+        run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" "$format" 1 $ENGINES
+    done
+}
+
+# assert_unread FILE TEXT: a file of a format that is never decoded, from all kinds of input.
+assert_unread() {
+    local how bytes
+    bytes=$(wc -c <"$1")
+    for how in "" --text "-t u8" "-f 1"; do
+        # shellcheck disable=SC2086
+        assert_corrupt "$1: $2" $how "$1"
+        # shellcheck disable=SC2086
+        assert_corrupt "standard input: $2" $how <"$1"
+        # shellcheck disable=SC2086
+        assert_corrupt "standard input: $2" $how < <(cat "$1")
+    done
+    [ "$(gpuhist count --all --decompress none --binary -t u8 "$1")" = "$bytes" ]
+    [ "$(gpuhist count --all --decompress none --binary -t u8 < <(cat "$1"))" = "$bytes" ]
+}
+
+@test "zip, 7z, lzma and compress are refused by name, never counted" {
+    seq 1000 >text
+    numpy '
+import lzma, zipfile
+text = open("text", "rb").read()
+with zipfile.ZipFile("x.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.write("text")
+zipfile.ZipFile("empty.zip", "w").close()
+open("x.7z", "wb").write(b"7z\xbc\xaf\x27\x1c\0\4" + bytes(24))
+for name, preset, content in ("x", 6, text), ("fast", 0, text), ("empty", 6, b""), ("one", 9, b"1"):
+    open(name + ".lzma", "wb").write(lzma.compress(content, lzma.FORMAT_ALONE, preset=preset))
+# codes of 9 bits, all literal, in groups of eight
+for name, content in ("x", b"1 2 3 4\n"), ("short", b"7\n"), ("empty", b""):
+    codes = sum(byte << 9 * i for i, byte in enumerate(content))
+    open(name + ".Z", "wb").write(b"\x1f\x9d\x90" + codes.to_bytes((9 * len(content) + 7) // 8,
+                                                                   "little"))'
+    [ "$(gzip -dc <x.Z)" = "1 2 3 4" ]
+    for name in x.zip empty.zip; do
+        assert_unread $name "zip archives are not read: unpack it before, for example with unzip -p"
+    done
+    assert_unread x.7z "7z archives are not read: unpack it before, for example with 7z x -so"
+    for name in x fast empty one; do
+        assert_unread $name.lzma "lzma files of the format before xz are not read: decode it before"
+    done
+    for name in x short empty; do
+        assert_unread $name.Z "files of compress (.Z) are not read: decode it before, for example with"
+    done
+    # also as one of several, but not in the middle of a file
+    assert_corrupt "x.zip: zip archives are not read" text x.zip
+    { int32 7; cat x.zip; } >inside
+    run -0 gpuhist count --all -t u8 --binary inside
+    [ "$output" = "$(wc -c <inside)" ]
+}
+
+@test "integers that begin nearly like an archive are counted" {
+    # lzma: small integers of each width, of which the first is 93; the .Z of nobody
+    numpy '
+rng = np.random.default_rng(1)
+for type in "i1", "<i2", "<i4", "<i8", ">i2", ">i4":
+    for most in 3, 16, 100:
+        for i in range(20):
+            values = rng.integers(0, most, 1000).astype(type)
+            values[0] = 93
+            values[1 : i % 8] = 0
+            values.tofile("%s-%d-%d" % (type[-2:] + "lb"[type[0] == ">"], most, i))
+np.array([0x1f, 0x9d, 0x48, 1], "u1").tofile("nearly.Z")'
+    for type in i1 i2 i4 i8; do
+        run -0 gpuhist count --all --binary -t "i$((8 * ${type#i}))" $type?-*
+        [ "$output" = $((1000 * $(printf '%s\n' $type?-* | wc -l))) ]
+    done
+    run -0 gpuhist count --all --binary -t u8 nearly.Z
+    [ "$output" = 4 ]
+}
+
+@test "info says what decodes each format" {
+    run -0 gpuhist info
+    for format in zstd gzip xz bzip2 lz4; do
+        grep -E "^$format: (yes: (libzstd|ISA-L|zlib|liblzma|libbz2|liblz4) [0-9]+\.|no: built without )" \
+            <<<"$output"
+    done
+    [ "$(grep -cE '^(zstd|gzip|xz|bzip2|lz4): ' <<<"$output")" -eq 5 ]
+}
+
+@test "xz: a dictionary that is larger than --memory is refused, with the option to give" {
+    reads xz xz || skip "no xz"
+    seq 1000 | xz --lzma2=dict=192MiB >wide.xz
+    for in in wide.xz "-"; do
+        assert_corrupt "bytes of memory, the limit is 134217728: --memory raises it" $in <wide.xz
+    done
+    run -0 gpuhist reduce sum --memory 192M wide.xz
+    [ "$output" = 500500 ]
 }
 
 # bats test_tags=slow

@@ -1,18 +1,22 @@
 """Damages files of many frames or members, and looks at what gpuhist then says.
 
-usage: compressed.py GPUHIST FORMAT SEED ENGINE...        FORMAT is zstd or gzip
+usage: compressed.py GPUHIST FORMAT SEED ENGINE...        FORMAT is a key of PACKERS
 
-Frames are made by zstd(1) and by Python's gzip; a file has hundreds, of every size, so that many
-decode it at once. What precedes a fault is known from where the frames end.
+Frames are made by zstd(1), by lz4(1) and by Python's gzip, lzma, bz2 and zlib; a file has hundreds,
+of every size, so that many decode it at once. What precedes a fault is known from where the frames
+end.
 """
+import bz2
 import gzip
 import itertools
+import lzma
 import os
 import random
 import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 SHARE = int(os.environ.get("SHARE", "1"))  # one in so many files is made
 LINES = b"".join(b"%d\n" % n for n in range(70000))
@@ -28,7 +32,34 @@ def pack_gzip(piece, rng):
     return gzip.compress(piece, rng.choice([1, 6, 9]))
 
 
-def make_frames(pack, is_zstd, rng):
+def pack_bgzf(piece, rng):
+    """A member of BGZF: the SAM/BAM format specification, 4.1."""
+    deflate = zlib.compressobj(rng.choice([1, 6, 9]), zlib.DEFLATED, -15)
+    data = deflate.compress(piece) + deflate.flush()
+    head = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff" + struct.pack("<H2sHH", 6, b"BC", 2, len(data) + 25)
+    return head + data + struct.pack("<LL", zlib.crc32(piece), len(piece))
+
+
+def pack_xz(piece, rng):
+    check = rng.choice([lzma.CHECK_CRC32, lzma.CHECK_CRC64, lzma.CHECK_SHA256])
+    return lzma.compress(piece, check=check, preset=rng.choice([0, 1, 6]))
+
+
+def pack_bzip2(piece, rng):
+    return bz2.compress(piece, rng.choice([1, 5, 9]))
+
+
+def pack_lz4(piece, rng):
+    return subprocess.run(["lz4", "-q", "-c", rng.choice(["-1", "-9", "-B4", "-BD", "-BX"])],
+                          input=piece, stdout=subprocess.PIPE, check=True).stdout
+
+
+# And whether there may be skippable frames between.
+PACKERS = {"zstd": (pack_zstd, True), "gzip": (pack_gzip, False), "bgzf": (pack_bgzf, False),
+           "xz": (pack_xz, False), "bzip2": (pack_bzip2, False), "lz4": (pack_lz4, True)}
+
+
+def make_frames(pack, may_skip, rng):
     """The file, and (where a frame ends in it, how much of LINES has come by then)."""
     packed, ends, at = b"", [(0, 0)], 0
     while at < len(LINES):
@@ -36,7 +67,7 @@ def make_frames(pack, is_zstd, rng):
         packed += pack(LINES[at:at + size], rng)
         at += size
         ends.append((len(packed), min(at, len(LINES))))
-        if is_zstd and rng.random() < 0.1:
+        if may_skip and rng.random() < 0.1:
             content = rng.randbytes(rng.choice([0, 3, 5000]))
             packed += struct.pack("<II", 0x184D2A50 + rng.randrange(16), len(content)) + content
             ends.append((len(packed), min(at, len(LINES))))
@@ -47,7 +78,8 @@ def run(gpuhist, operation, data, how, name, rng, engine):
     """Status, output and errors of gpuhist on the data."""
     with open(name, "wb") as file:
         file.write(data)
-    command = [gpuhist, *operation, "--engine", engine, "--threads", rng.choice("1248"),
+    # Wrong data may be seen before the checksum is, and look binary.
+    command = [gpuhist, *operation, "--text", "--engine", engine, "--threads", rng.choice("1248"),
                "--chunk-size", rng.choice(["4K", "64K", "1M"])]
     if how == "file":
         done = subprocess.run([*command, name], capture_output=True, timeout=60, check=False)
@@ -71,12 +103,13 @@ def is_refused(done):
 
 def is_prefix(done, whole, is_flipped):
     """
-    Of a stalin-sort: whole lines of what is sorted, all that come before the frame of the fault.
-    Wrong data behind them may be seen before the checksum is.
+    Of a stalin-sort: the whole lines of all frames before that of the fault, of which nothing may
+    be seen before its checksum is. A flipped bit may also say that a frame has no checksum, so that
+    the fault is behind it; but nothing may be seen that was not there.
     """
     lines = LINES[:whole].rfind(b"\n") + 1
-    return done[0] == 1 and done[1][:lines] == LINES[:lines] and done[1][-1:] in (b"", b"\n") and \
-        done[2].count(b"\n") == 1 and (is_flipped or LINES.startswith(done[1]))
+    return done[0] == 1 and done[2].count(b"\n") == 1 and done[1][:lines] == LINES[:lines] and \
+        (done[1] == LINES[:lines] or (is_flipped and LINES.startswith(done[1])))
 
 
 def damages(packed, ends, rng):
@@ -103,11 +136,12 @@ def damages(packed, ends, rng):
 def main():
     gpuhist, form, seed, engines = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
     rng = random.Random(seed)
-    packed, ends = make_frames(pack_zstd if form == "zstd" else pack_gzip, form == "zstd", rng)
+    packed, ends = make_frames(*PACKERS[form], rng)
     runs = 0
     with tempfile.TemporaryDirectory() as directory:
         name = os.path.join(directory, "damaged")
-        for what, data, whole, refused in itertools.islice(damages(packed, ends, rng), 0, None, SHARE):
+        cases = itertools.islice(damages(packed, ends, rng), 0, None, SHARE)
+        for what, data, whole, refused in cases:
             how, engine = ("file", "stdin", "pipe")[runs % 3], rng.choice(engines)
             sums = run(gpuhist, ["reduce", "count,sum"], data, how, name, rng, engine)
             good = sums == (0, expect(LINES[:whole] if refused is False else LINES), b"")

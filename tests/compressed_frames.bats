@@ -116,6 +116,7 @@ open("cut", "wb").write(data[: ends[2] + 300])'
             [ "$(cat err)" = "$expected" ]
             cmp -n "$(wc -c <out)" out plain
             [ "$(wc -c <out)" -ge 49000 ] && [ "$(wc -c <out)" -le 75000 ]
+            [ "$name" != checksum ] || cmp out <(head -c 50000 plain | sed '$d')
         done
     done
     # a fault of the data in an earlier frame is told, and one in a later frame is not

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Decoding zstd and gzip. The oracles are the tools that compressed the data, and the data itself.
+# Decoding each format. The oracles are the tools that compressed the data, and the data itself.
 
 load helpers
 
@@ -14,11 +14,15 @@ lines() {
     seq -f '%.0f some words, a number and 0123456789' "$1"
 }
 
-skip_without_gzip() {
-    printf '\x1f\x8b' >probe.gz
-    run "$DECODE_FILE" gzip 0 1 1 probe.gz
-    [[ $output != *"without zlib"* ]] || skip "built without zlib"
+# skip_without FORMAT TOOL: unless this build decodes the format, and there is the tool.
+skip_without() {
+    command -v "$2" >/dev/null || skip "no $2"
+    : >probe
+    run "$DECODE_FILE" "$1" 0 1 1 probe
+    [[ $output != *"was built without"* ]] || skip "built without $1"
 }
+
+skip_without_gzip() { skip_without gzip gzip; }
 
 decode() { # FILE [LIMIT [IN-PIECES OUT-PIECES [FORMAT]]]
     timeout 60 "$DECODE_FILE" "${5:-auto}" "${2:-0}" "${3:-4096}" "${4:-4096}" "$1"
@@ -51,7 +55,7 @@ skippable() {
     for ((i = 0; i < $2; i++)); do printf '\x28'; done
 }
 
-# damage FORMAT cut|flip PLAIN FILE [END]...: see decoder.py.
+# damage FORMAT cut|flip PLAIN FILE [END|TOOL]...: see decoder.py.
 damage() {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
     "$PYTHON" "$srcdir/tests/decoder.py" "$DECODE_FILE" "$@"
@@ -356,8 +360,317 @@ open("header.gz", "wb").write(head + body.compress(plain) + body.flush() + tail)
     done
 }
 
-@test "gzip: a build without zlib says so" {
-    printf '\x1f\x8b\x08' >probe.gz
-    run -1 decode probe.gz
-    [[ $output == *"built without zlib"* ]] || skip "built with zlib"
+@test "gzip: a header in pieces, with all fields, each as long as it gets" {
+    skip_without_gzip
+    lines 3 >plain
+    # An extra field of 65535 bytes, a name of 3000 and a comment of 5000, and the header's checksum.
+    numpy 'import zlib, struct
+plain = open("plain", "rb").read()
+body = zlib.compressobj(9, zlib.DEFLATED, -15)
+rest = body.compress(plain) + body.flush() + struct.pack("<LL", zlib.crc32(plain), len(plain))
+extra = struct.pack("<H", 65535) + b"\1" * 65535
+for flags in range(32):
+    head = b"\x1f\x8b\x08" + bytes([flags]) + struct.pack("<LBB", 0, 0, 3)
+    head += extra if flags & 4 else b""
+    head += b"n" * 3000 + b"\0" if flags & 8 else b""
+    head += b"c" * 5000 + b"\0" if flags & 16 else b""
+    head += struct.pack("<H", zlib.crc32(head) & 0xffff) if flags & 2 else b""
+    open("header%d.gz" % flags, "wb").write(head + rest)'
+    local flags
+    for flags in {0..31}; do
+        "$DECODE_FILE" gzip 0 1,2,3,7,100,4096 4096 "header$flags.gz" |
+            cmp - <(cat plain plain plain plain plain plain)
+    done
+    gzip -dc header31.gz | cmp - plain
+    printf '\x20' | dd of=header0.gz bs=1 seek=3 conv=notrunc status=none
+    assert_refused header0.gz "gzip: unknown header flags set"
+}
+
+@test "gzip: stored blocks, blocks of fixed codes, matches as far back as they go" {
+    skip_without_gzip
+    numpy 'import zlib, struct
+def write(name, plain, *how, **more):
+    body = zlib.compressobj(*how, **more)
+    data = body.compress(plain[: len(plain) // 2]) + body.flush(zlib.Z_FULL_FLUSH)
+    data += body.compress(plain[len(plain) // 2 :]) + body.flush()
+    with open(name + ".gz", "wb") as file:
+        file.write(b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + data)
+        file.write(struct.pack("<LL", zlib.crc32(plain), len(plain)))
+    open(name, "wb").write(plain)
+rng = np.random.default_rng(3)
+noise = rng.bytes(32768)
+text = b"".join(b"%d\n" % n for n in rng.integers(0, 10**6, 20000))
+write("stored", noise * 3, 0, zlib.DEFLATED, -15)
+write("fixed", text, 6, zlib.DEFLATED, -15, 9, zlib.Z_FIXED)
+write("far", noise[:32506] * 4, 9, zlib.DEFLATED, -15)
+write("runs", b"a" * 200000 + b"ab" * 50000, 9, zlib.DEFLATED, -15, 9, zlib.Z_RLE)
+write("codes", noise + text, 6, zlib.DEFLATED, -15, 9, zlib.Z_HUFFMAN_ONLY)'
+    local plain
+    for plain in stored fixed far runs codes; do
+        gzip -dc $plain.gz | cmp - $plain
+        assert_decodes $plain.gz $plain
+    done
+}
+
+@test "gzip: files of igzip" {
+    skip_without gzip igzip
+    lines 3000 >plain
+    local level
+    for level in 0 1 2 3; do
+        igzip -$level -c plain >plain.gz
+        assert_decodes plain.gz plain
+    done
+}
+
+@test "gzip: files of bgzip" {
+    skip_without gzip bgzip
+    lines 3000 >plain
+    bgzip -c plain >plain.bgz
+    assert_decodes plain.bgz plain
+    head -n 1 plain >line
+    bgzip -c line >line.bgz # with the empty member at its end
+    damage gzip cut line line.bgz $(($(wc -c <line.bgz) - 28))
+}
+
+# check_format FORMAT UNIT TOOL [OPTION]...: what holds for all of them. TOOL -c compresses.
+check_format() {
+    local format=$1 unit=$2 tool=$3 junk
+    shift 3
+    skip_without "$format" "$tool"
+    lines 3000 >plain
+    : >empty
+    printf x >byte
+    numpy 'np.random.default_rng(7).integers(0, 256, 300000, dtype="u1").tofile("noise")'
+    head -c 300000 /dev/zero >zeros
+    local name
+    for name in plain empty byte noise zeros; do
+        "$tool" -c "$@" <"$name" >"$name.z"
+        [ "$name" = empty ] || "$tool" -dc <"$name.z" | cmp - "$name"
+        assert_decodes "$name.z" "$name"
+    done
+    # several behind each other, empty ones first, in the middle and last
+    split -b 30000 plain part-
+    for name in part-*; do "$tool" -c "$@" <"$name"; done >many.z
+    assert_decodes many.z plain
+    { cat empty.z; "$tool" -c "$@" <part-aa; cat empty.z
+        tail -c +30001 plain | "$tool" -c "$@"; cat empty.z; } >many.z
+    assert_decodes many.z plain
+    # what was compressed twice is decoded once
+    "$tool" -c "$@" <many.z >twice.z
+    assert_decodes twice.z many.z
+    # cut, flipped, with junk behind it
+    lines 4 >short
+    head -n 2 short | "$tool" -c "$@" >short.z
+    local end
+    end=$(wc -c <short.z)
+    tail -n +3 short | "$tool" -c "$@" >>short.z
+    damage "$format" cut short short.z "$end"
+    for junk in 'x' 'text\n' '\x1f\x8b\x08' '\x28\xb5\x2f\xfd\0'; do
+        { cat plain.z; printf '%b' "$junk"; } >junk.z
+        assert_refused junk.z "$format: junk where a $unit or the end of the input is expected"
+    done
+    { cat plain.z; head -c 2 plain.z; } >junk.z
+    assert_refused junk.z "$format: unexpected end of the input within a $unit"
+    { cat plain.z; head -c 20 plain.z; } >junk.z
+    assert_refused junk.z "$format: unexpected end of the input within a $unit"
+}
+
+# put FILE OFFSET BYTES: overwrites them, as printf %b has them; an offset below 0 counts from the end.
+put() {
+    local offset=$2
+    [ "$offset" -ge 0 ] || offset=$(($(wc -c <"$1") + offset))
+    printf '%b' "$3" | dd of="$1" bs=1 seek="$offset" conv=notrunc status=none
+}
+
+@test "xz" { check_format xz stream xz; }
+@test "xz: in blocks" { check_format xz stream xz -T2 --block-size=20000; }
+@test "bzip2" { check_format bzip2 stream bzip2; }
+@test "lz4" { check_format lz4 frame lz4 -q; }
+@test "lz4: blocks of 64 KiB that refer to those before, with checksums" {
+    check_format lz4 frame lz4 -q -B4 -BD -BX
+}
+
+@test "xz: checks, filters, levels" {
+    skip_without xz xz
+    lines 3000 >plain
+    local how
+    for how in --check=none --check=crc32 --check=crc64 --check=sha256 -0 -9e "--delta=dist=4 --lzma2" \
+        "--x86 --lzma2=dict=4KiB" "--lzma2=lc=0,lp=2,pb=0"; do
+        # shellcheck disable=SC2086
+        xz -c $how plain >plain.xz
+        assert_decodes plain.xz plain
+    done
+}
+
+@test "xz: a flipped bit is an error" {
+    skip_without xz xz
+    lines 4 >plain
+    xz plain -c >plain.xz
+    run -0 damage xz flip plain plain.xz xz -dc
+    [ "$output" -eq 0 ]
+}
+
+@test "xz: a wrong check, and one that the library does not know" {
+    skip_without xz xz
+    lines 100 >plain
+    xz -c --check=crc32 plain >plain.xz
+    # the block's check stands before the index and the footer of 12 bytes
+    local index
+    index=$(($(od -An -tu4 -j $(($(wc -c <plain.xz) - 8)) -N 4 plain.xz) * 4 + 4))
+    put plain.xz $((-12 - index - 4)) abcd
+    run xz -dc plain.xz
+    [ "$status" -eq 1 ]
+    assert_refused plain.xz "xz: corrupt data"
+    # check 2, of 4 bytes: in the header and in the footer
+    numpy 'import zlib, struct
+data = bytearray(open("known.xz", "rb").read())
+data[7] = 2
+data[8:12] = struct.pack("<L", zlib.crc32(data[6:8]))
+data[-3] = 2
+data[-12:-8] = struct.pack("<L", zlib.crc32(data[-8:-2]))
+open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
+    assert_refused unknown.xz "xz: a stream with a check that is not supported"
+}
+
+@test "xz: NULs between and behind streams, in fours" {
+    skip_without xz xz
+    lines 10 >plain
+    : >empty
+    head -n 3 plain | xz >first.xz
+    tail -n +4 plain | xz >second.xz
+    local padding
+    for padding in '\0\0\0\0' '\0\0\0\0\0\0\0\0'; do
+        { cat first.xz; printf '%b' "$padding"; cat second.xz; printf '%b' "$padding"; } >padded.xz
+        xz -dc padded.xz | cmp - plain
+        assert_decodes padded.xz plain
+    done
+    { cat first.xz; head -c 100000 /dev/zero; cat second.xz; } >padded.xz
+    assert_decodes padded.xz plain
+    for padding in '\0' '\0\0\0' '\0\0\0\0\0'; do
+        { cat first.xz; printf '%b' "$padding"; cat second.xz; } >padded.xz
+        run xz -dc padded.xz
+        [ "$status" -ne 0 ]
+        assert_refused padded.xz "xz: junk where a stream or the end of the input is expected"
+        { cat first.xz; printf '%b' "$padding"; } >padded.xz
+        run xz -dc padded.xz
+        [ "$status" -ne 0 ]
+        assert_refused padded.xz "xz: junk where a stream or the end of the input is expected"
+    done
+}
+
+@test "xz: a dictionary above the limit, which can be raised" {
+    skip_without xz xz
+    lines 10 >plain
+    xz -c --lzma2=dict=128MiB plain >default.xz
+    xz -c --lzma2=dict=192MiB plain >large.xz
+    decode default.xz | cmp - plain
+    assert_refused large.xz "xz: a block needs 2"
+    assert_refused large.xz "bytes of memory, the limit is 134217728: --memory raises it"
+    decode large.xz 201326592 | cmp - plain
+    assert_refused default.xz "the limit is 100000000: --memory raises it" 100000000
+    decode default.xz 18446744073709551615 | cmp - plain
+    xz -c --lzma2=dict=1MiB plain >small.xz
+    decode small.xz 1048576 | cmp - plain
+    # behind other streams as well
+    cat small.xz default.xz large.xz >all.xz
+    assert_refused all.xz "the limit is 134217728: --memory raises it"
+}
+
+@test "bzip2: levels, blocks of all sizes, flipped bits" {
+    skip_without bzip2 bzip2
+    lines 50000 >plain # more than two blocks of 900 KB
+    local level
+    for level in 1 5 9; do
+        bzip2 -c -$level plain >plain.bz2
+        decode plain.bz2 0 4096,1000000 7777,1000000 | cmp - <(cat plain plain plain plain)
+    done
+    lines 4 >short
+    bzip2 short -c >short.bz2
+    run -0 damage bzip2 flip short short.bz2 bzip2 -dc
+    [ "$output" -le 40 ] # the level, tables that are not used, the last byte's rest
+    # the checksum of the block, and that of the stream, which fills 4 of the last 5 bytes
+    cp short.bz2 wrong.bz2
+    put wrong.bz2 10 abcd
+    assert_refused wrong.bz2 "bzip2: corrupt data"
+    cp short.bz2 wrong.bz2
+    put wrong.bz2 -4 '\0\0'
+    assert_refused wrong.bz2 "bzip2: corrupt data"
+}
+
+@test "lz4: levels, sizes of blocks and of the content, skippable frames" {
+    skip_without lz4 lz4
+    lines 3000 >plain
+    : >empty
+    local how
+    for how in -1 -9 -12 --fast=9 -B4 -B5 -B6 -B7 -BD -BX --content-size --no-frame-crc \
+        "-B4 -BD -BX --content-size"; do
+        # shellcheck disable=SC2086
+        lz4 -q -c $how plain >plain.lz4
+        assert_decodes plain.lz4 plain
+    done
+    # a skippable frame in front is taken for zstd's by "auto"
+    { skippable 3 300; cat plain.lz4; skippable f 0; } >skips.lz4
+    "$DECODE_FILE" lz4 0 1,4096,1000000 1000000 skips.lz4 | cmp - <(cat plain plain plain)
+    { cat plain.lz4; skippable 3 300; cat plain.lz4; skippable f 0; } >skips.lz4
+    cat plain plain >twice
+    lz4 -dc skips.lz4 2>/dev/null | cmp - twice
+    assert_decodes skips.lz4 twice
+}
+
+@test "lz4: a flipped bit is an error, or changes nothing" {
+    # Harmless are those of the last token that tell the length of a match, of which it has none.
+    skip_without lz4 lz4
+    lines 4 >plain
+    lz4 -q -c plain >plain.lz4
+    run -0 damage lz4 flip plain plain.lz4 lz4 -dcq
+    [ "$output" -eq 4 ]
+}
+
+@test "lz4: wrong checksums and sizes, dictionaries, the legacy format" {
+    skip_without lz4 lz4
+    lines 4 >plain
+    lz4 -q -c --content-size plain >plain.lz4
+    cp plain.lz4 wrong.lz4
+    put wrong.lz4 -4 abcd
+    assert_refused wrong.lz4 "lz4: ERROR_contentChecksum_invalid"
+    lz4 -q -c -BX plain >blocks.lz4
+    put blocks.lz4 -12 abcd # before the end mark and the content's
+    assert_refused blocks.lz4 "lz4: ERROR_blockChecksum_invalid"
+    cp plain.lz4 wrong.lz4
+    put wrong.lz4 14 '\0'
+    assert_refused wrong.lz4 "lz4: ERROR_headerChecksum_invalid"
+    # magic, flags with a dictionary's id
+    printf '\x04\x22\x4d\x18\x61\x40\1\0\0\0\x82\0\0\0\0' >dictionary.lz4
+    assert_refused dictionary.lz4 "lz4: a frame needs a dictionary, which is not supported"
+    lz4 -q -l -c plain >legacy.lz4
+    assert_refused legacy.lz4 "lz4: a frame of the legacy format, which is not supported"
+}
+
+@test "bombs of each format decode in little memory" {
+    skip_under_asan
+    local tool
+    for tool in gzip xz bzip2 lz4; do
+        command -v $tool >/dev/null || continue
+        head -c 100000000 /dev/zero | $tool -c >bomb.$tool
+        run "$DECODE_FILE" auto 0 1 1 <(head -c 10 bomb.$tool)
+        [[ $output != *"was built without"* ]] || continue
+        (ulimit -v 100000 && decode bomb.$tool 0 65536 65536 | wc -c) >bytes
+        [ "$(cat bytes)" = 100000000 ]
+    done
+}
+
+@test "a build without a library says which, and what to do instead" {
+    local format missing=0
+    printf '\x1f\x8b\x08\0\0\0\0\0\0\0' >probe.gzip
+    printf '\xfd7zXZ\0\0\0' >probe.xz
+    printf 'BZh91AY&SY' >probe.bzip2
+    printf '\x04\x22\x4d\x18' >probe.lz4
+    for format in gzip xz bzip2 lz4; do
+        run "$DECODE_FILE" auto 0 1 1 probe.$format
+        [[ $output == *"was built without"* ]] || continue
+        missing=$((missing + 1))
+        assert_refused probe.$format "$format: this gpuhist was built without "
+        assert_refused probe.$format "decode it before, for example with $format -dc"
+    done
+    [ "$missing" -gt 0 ] || skip "this build has them all"
 }

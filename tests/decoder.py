@@ -1,11 +1,11 @@
 """Damages a compressed file in every way, and looks at what decode_file then says.
 
 usage: decoder.py DECODE_FILE FORMAT cut PLAIN FILE [END]...   cut at every byte
-       decoder.py DECODE_FILE FORMAT flip PLAIN FILE           every bit flipped
+       decoder.py DECODE_FILE FORMAT flip PLAIN FILE [TOOL]... every bit flipped
 
 PLAIN is what FILE decodes to. Cut at an END a file is whole; else it is an error, and what is printed
 before is the beginning of the data. A flipped bit is an error, or the data are right: how many such
-there are is printed.
+there are is printed. TOOL, a command that decodes its standard input, has to say the same.
 """
 
 import os
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+SHARE = int(os.environ.get("SHARE", "1"))  # the tool is asked of one in so many flips
 BATCH = 500  # files, at the most, that a process decodes
 
 
@@ -48,11 +49,20 @@ def check_cuts(outcomes, plain, ends):
             sys.exit(f"cut at {n}: status {status} for {wanted}, output {output}")
 
 
-def check_flips(outcomes, plain):
+def takes(tool, data):
+    """Whether the tool decodes these bytes without complaint."""
+    done = subprocess.run(tool, input=data, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          timeout=60, check=False)
+    return done.returncode == 0
+
+
+def check_flips(outcomes, plain, variants, tool):
     harmless = 0
     for bit, (status, output) in enumerate(outcomes):
         if status not in (0, 1) or (status == 0 and output != plain):
             sys.exit(f"bit {bit % 8} of byte {bit // 8}: status {status}, output {output}")
+        if tool and bit % SHARE == 0 and takes(tool, variants[bit]) != (status == 0):
+            sys.exit(f"bit {bit % 8} of byte {bit // 8}: status {status}, not as {tool[0]} has it")
         harmless += status == 0
     print(harmless)
 
@@ -64,7 +74,7 @@ def flipped(data, bit):
 
 
 def main():
-    decode_file, form, how, plain, file, *ends = sys.argv[1:]
+    decode_file, form, how, plain, file, *rest = sys.argv[1:]
     plain, data = (pathlib.Path(name).read_bytes() for name in (plain, file))
     variants = [data[:n] for n in range(len(data))] if how == "cut" else \
         [flipped(data, bit) for bit in range(8 * len(data))]
@@ -73,9 +83,9 @@ def main():
         outcomes = decode_all(decode_file, form, variants)
         os.chdir("/")
     if how == "cut":
-        check_cuts(outcomes, plain, [int(end) for end in ends])
+        check_cuts(outcomes, plain, [int(end) for end in rest])
     else:
-        check_flips(outcomes, plain)
+        check_flips(outcomes, plain, variants, rest)
 
 
 main()

@@ -131,3 +131,58 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     run -1 --separate-stderr "$GPUHIST" "$name"
     [ "$stderr" = "$(printf "gpuhist: a?[31m??m\303\251.txt:1: invalid integer 'x'")" ]
 }
+
+@test "what is not printable reaches the terminal in no name, token or label" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    cd "$BATS_TEST_TMPDIR" || return 1
+    "$PYTHON" -c 'import os, subprocess, sys
+gpuhist = sys.argv[1]
+# What Python decodes strictly is UTF-8; none of these is, or may be printed.
+bad = [bytes([c]) for c in [*range(1, 9), *range(14, 32), 127, *range(128, 256)]]
+bad += [chr(c).encode() for c in [*range(0x80, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F),
+                                  *range(0x2066, 0x206A)]]
+bad += [b"\xc0\x80", b"\xe0\x80\x80", b"\xed\xa0\x80", b"\xf0\x80\x80\x80", b"\xf4\x90\x80\x80",
+        b"\xf8\x88\x80\x80\x80", b"\xe2\x82", b"\xf0\x9f\x98"]
+good = [chr(c).encode() for c in [0x21, 0x7E, 0xA0, 0xE9, 0x7FF, 0x800, 0x200D, 0x2027, 0x202F,
+                                  0x4E2D, 0xD7FF, 0xE000, 0xFFFD, 0x10000, 0x1F600, 0x10FFFF]]
+for part in bad + good:
+    shown = part if part in good else b"?" * len(part)
+    for name, text, expected in (
+            (b"in", b"x" + part + b"31mz\n", b"gpuhist: in:1: invalid integer \x27x" + shown + b"31mz\x27\n"),
+            (b"x" + part + b"m", None, b"gpuhist: x" + shown + b"m: No such file or directory\n")):
+        if text:
+            with open(name, "wb") as file:
+                file.write(text)
+        done = subprocess.run([gpuhist, "reduce", "sum", "--text", name], capture_output=True)
+        assert (done.returncode, done.stdout, done.stderr) == (1, b"", expected), (part, done)
+    # A label is what was typed, which a state may forge.
+    with open(part, "wb") as file:
+        file.write(b"7\n")
+    state = subprocess.run([gpuhist, "count", "--text", "--all", "--any-of", b"@" + part, "--save", "-"],
+                           input=b"7\n8\n", capture_output=True, check=True).stdout
+    for command in ["count", "--all", "--text", "--any-of", b"@" + part], ["merge"]:
+        done = subprocess.run([gpuhist, *command], capture_output=True,
+                              input=state if command == ["merge"] else b"7\n8\n")
+        expected = b"all\t2\nany-of @" + shown + b"\t1\n"
+        assert (done.returncode, done.stdout) == (0, expected), (part, done)
+    os.remove(part)' "$GPUHIST"
+}
+
+@test "messages that are lost are an error, but where standard error is closed" {
+    [ -c /dev/full ] || skip "no /dev/full"
+    cd "$BATS_TEST_TMPDIR" || return 1
+    printf '1\nx\n9\n' >in
+    for arguments in "reduce sum --invalid warn" "--bins 5 --invalid ignore" \
+        "reduce sum --stats --invalid ignore"; do
+        for threads in 1 2 16; do
+            # shellcheck disable=SC2086
+            run -1 bash -c '"$GPUHIST" "$@" in >out 2>/dev/full' - $arguments --threads $threads
+            # shellcheck disable=SC2086
+            gpuhist $arguments in 2>err | cmp - out
+            [ -s err ]
+            # shellcheck disable=SC2086
+            run -0 bash -c '"$GPUHIST" "$@" in 2>&-' - $arguments --threads $threads
+        done
+    done
+    run -0 bash -c '"$GPUHIST" reduce sum --invalid ignore in 2>/dev/full'
+}

@@ -7,15 +7,20 @@ must be printed is computed here by plain Python.
 """
 
 import array
+import bz2
 import collections
 import concurrent.futures
+import copy
 import errno
 import gzip
 import itertools
+import lzma
 import os
 import random
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -49,6 +54,16 @@ def zstd(data, frames):
                                    capture_output=True).stdout for i in range(0, len(data), size))
 
 
+def lz4(data):
+    return subprocess.run(["lz4", "-qc"], input=data, check=True, capture_output=True).stdout
+
+
+def is_decoded(form):
+    """Whether this build decodes the format."""
+    told = subprocess.run([GPUHIST, "info"], check=True, capture_output=True).stdout
+    return b"\n%s: yes" % form.encode() in told
+
+
 def histogram(values):
     return b"".join(b"%d\t%d\n" % pair for pair in sorted(collections.Counter(values).items()))
 
@@ -73,7 +88,7 @@ class Case:
     """A command, its files, what it prints; those that it writes are named there."""
 
     def __init__(self, name, arguments, stdout=b"", files=None, stdin=None, written=None,
-                 engine=True, is_stream=False, device=False):
+                 engine=True, is_stream=False, device=False, fatal=None, links=None):
         self.name = name
         self.arguments = arguments
         self.stdout = stdout
@@ -83,6 +98,19 @@ class Case:
         self.engine = engine
         self.is_stream = is_stream
         self.device = device  # a device has other work to do than in any case before
+        self.fatal = fatal or {}  # how many calls of a function must not fail unseen
+        self.links = links or {}  # in no series
+        self.environment = {}
+
+    def without_proc(self):
+        """The same with files that have a temporary name, as where there is no /proc."""
+        named = copy.copy(self)
+        named.name += ", temporary names"
+        named.environment = {"GPUHIST_FAULT_ALWAYS": "access"}
+        files = len(self.written)  # each is tried, and then made
+        named.fatal = {"mkostemp": 2 * files, "fsync": 2 * files, "rename": files, "close": files,
+                       "dup": files}
+        return named
 
 
 def small(values):
@@ -96,7 +124,8 @@ def cases():
     gzipped = gzip.compress(TEXT)
     count = collections.Counter(VALUES)
     yield Case("histogram of a file into a file", small(["--bins", str(BINS), "-o", "out", "in"]),
-               files={"in": BINARY, "out": OLD}, written={"out": histogram(VALUES)}, device=True)
+               files={"in": BINARY, "out": OLD}, written={"out": histogram(VALUES)}, device=True,
+               fatal={"close": 1, "dup": 1, "fsync": 2, "linkat": 1, "rename": 1})
     yield Case("bins of whatever comes", small(["--width", "100", "in"]), b"".join(
         b"%d\t%d\t%d\n" % (low, low + 100, sum(low <= value < low + 100 for value in VALUES))
         for low in range(0, BINS, 100)), files={"in": BINARY}, device=True)
@@ -121,6 +150,10 @@ def cases():
     yield Case("stalin-sort of text from a pipe into a file",
                small(["stalin-sort", "-f", "-1", "-o", "out"]), stdin=TEXT, written={"out": lines},
                device=True)
+    yield Case("stalin-sort of frames", small(["stalin-sort", "--text", "in"]), lines,
+               files={"in": zstd(b"".join(b"%d\n" % value for value in VALUES), 5)}, is_stream=True)
+    yield Case("stalin-sort of gzip from a pipe", small(["stalin-sort", "-f", "2"]), lines,
+               stdin=gzipped, is_stream=True)
     yield Case("text in many chunks", small(["reduce", "sum,max", "in"]), reduced(NOISE),
                files={"in": b"".join(b"%d\n" % value for value in NOISE)})
     yield Case("a large result, in parts", small(["--bins", "200K", "--zeros", "-o", "out", "in"]),
@@ -147,6 +180,10 @@ def cases():
                b"".join(b"%d\t%d\n" % pair for pair in top), files={"in": BINARY})
     yield Case("gzip of a file", small(["--bins", str(BINS), "-f", "2", "in"]), histogram(VALUES),
                files={"in": gzipped})
+    packers = {"xz": lzma.compress, "bzip2": bz2.compress, "lz4": lz4}
+    packed = {form: pack(BINARY) for form, pack in packers.items() if is_decoded(form)}
+    yield Case("files of other formats", small(["reduce", "sum,max", "--binary", "in", *packed]),
+               reduced(VALUES * (1 + len(packed))), files={"in": BINARY, **packed})
     yield Case("small files", ["reduce", "sum,max", "a", "b"], reduced(VALUES[:900]),
                files={"a": BINARY[:2000], "b": BINARY[2000:3600]})
 
@@ -180,7 +217,8 @@ def state_cases():
 def plain_cases():
     for option in ("--help", "--version", "info"):
         yield Case(option, [option], subprocess.run([GPUHIST, option], check=True,
-                                                    capture_output=True).stdout, engine=False)
+                                                    capture_output=True).stdout, engine=False,
+                   fatal={"close": 1, "write": 1})
 
 
 # --- running them --------------------------------------------------------------------------------
@@ -201,13 +239,16 @@ def write_files(case, directory):
     for name, data in case.files.items():
         with open(os.path.join(directory, name), "wb") as file:
             file.write(data)
+    for name, target in case.links.items():
+        os.symlink(target, os.path.join(directory, name))
 
 
 def called(case, engine):
     """How often a run without a fault calls each function."""
     with tempfile.TemporaryDirectory() as directory, tempfile.NamedTemporaryFile() as record:
         write_files(case, directory)
-        environment = {**os.environ, "GPUHIST_FAULT": "record", "GPUHIST_FAULT_MARK": record.name}
+        environment = {**os.environ, **case.environment, "GPUHIST_FAULT": "record",
+                       "GPUHIST_FAULT_MARK": record.name}
         subprocess.run(command(case, engine), cwd=directory, env=environment, check=True,
                        input=case.stdin or b"", capture_output=True, timeout=SECONDS)
         return dict(zip(NAMES, array.array("L", content(record.name))))
@@ -227,7 +268,9 @@ class Run:
     def set(self, struck, status, stdout, stderr, directory):
         """`struck`: the fault came."""
         self.struck, self.status, self.stdout, self.stderr = struck, status, stdout, stderr
-        self.left = {name: content(os.path.join(directory, name)) for name in os.listdir(directory)}
+        paths = {name: os.path.join(directory, name) for name in os.listdir(directory)}
+        self.left = {name: os.readlink(path).encode() if os.path.islink(path) else content(path)
+                     for name, path in paths.items()}
 
     def check(self, right, what):
         if not right:
@@ -239,7 +282,9 @@ class Run:
         told = self.stderr == b"" or (again and AGAIN.fullmatch(self.stderr))
         self.check(self.status == 0 and told, "not done")
         self.check(self.stdout == self.case.stdout, "a wrong result")
-        self.check(self.left == {**self.case.files, **self.case.written}, f"files {list(self.left)}")
+        links = {name: target.encode() for name, target in self.case.links.items()}
+        self.check(self.left == {**self.case.files, **links, **self.case.written},
+                   f"files {list(self.left)}")
 
     def check_failed(self, statuses, printed):
         """`printed`: the fault comes after the result was written to standard output."""
@@ -249,12 +294,23 @@ class Run:
                    self.stderr.count(b"\n") == 1, "not one line")
         self.check(self.stdout == b"" or (printed and self.stdout == case.stdout) or
                    (case.is_stream and case.stdout.startswith(self.stdout)), "a result is printed")
+        self.check_left()
+
+    def check_left(self):
+        """Each file is the old one or the new one, and there is no other."""
         for name, data in self.left.items():
-            self.check(data == case.files.get(name) or data == case.written.get(name),
+            if name in self.case.links:
+                self.check(data == self.case.links[name].encode(), f"{name} is another link")
+                continue
+            self.check(data == self.case.files.get(name) or data == self.case.written.get(name),
                        f"{name} is left as {data[:100]!r}")
 
     def judge(self):
         """Whether all is as it is to be with this fault."""
+        if self.struck and self.mode.startswith("k"):
+            self.check(self.status == -int(self.mode[1:]) and self.stderr == b"", "not killed")
+            self.check_left()
+            return
         is_device = is_of_device(self.function)
         can_repeat = is_device and self.engine == "auto" and self.case.stdin is None
         if not self.struck or self.status == 0:
@@ -275,8 +331,8 @@ def run_apart(case, engine, function, n, mode):
             tempfile.NamedTemporaryFile(prefix="faults-mark-") as mark:
         os.unlink(mark.name)
         write_files(case, directory)
-        environment = {**os.environ, "GPUHIST_FAULT": f"{function}:{n}{mode}",
-                       "GPUHIST_FAULT_MARK": mark.name}
+        environment = {**os.environ, **case.environment,
+                       "GPUHIST_FAULT": f"{function}:{n}{mode}", "GPUHIST_FAULT_MARK": mark.name}
         try:
             done = subprocess.run(command(case, engine), cwd=directory, env=environment,
                                   input=case.stdin or b"", capture_output=True, timeout=SECONDS)
@@ -352,7 +408,8 @@ class Series:
 
     def run(self):
         """Returns the exit status, which is none of the runs'."""
-        environment = {**os.environ, "GPUHIST_FAULT": ",".join(self.faults),
+        environment = {**os.environ, **self.case.environment,
+                       "GPUHIST_FAULT": ",".join(self.faults),
                        "GPUHIST_FAULT_SERIES": self.directory}
         ended = None
         with open(self.path("stderr"), "wb") as stderr, \
@@ -387,22 +444,33 @@ class Series:
 
 
 def judge_all(runs):
-    """Returns how many calls of each function failed."""
-    calls = collections.Counter()
+    """Returns how many calls of each function failed, and how many of each case ended it."""
+    calls, ended = collections.Counter(), collections.Counter()
     for run in runs:
         run.judge()
         calls[run.function] += run.struck
-    return calls
+        ended[run.case, run.function] += run.struck and run.status != 0
+    return calls, ended
+
+
+def check_fatal(cases, ended):
+    """Calls whose failure loses a result must not fail unseen."""
+    for case in cases:
+        for function, count in case.fatal.items():
+            if ended[case, function] < count:
+                raise SystemExit(f"{case.name}: {count} calls of {function} must not fail unseen, "
+                                 f"only {ended[case, function]} did end in an error")
 
 
 def count_up_all(units):
     """
     Runs all (case, function, mode, engine[, most]) in which the function is called; returns how
-    many calls of each failed. Engine "cuda" makes a series of a case's: the process that a GPU is
+    many calls of each failed, and by (case, function) how many ended a run. Engine "cuda" makes a series of a case's: the process that a GPU is
     got ready for has to be made once then.
     """
     units = list(units)
     calls = collections.Counter({unit[1]: 0 for unit in units})
+    ended = collections.Counter()
     pairs = list({(unit[0], unit[3]) for unit in units})
     series = {case: Series(case, engine) for case, engine in pairs if engine == "cuda"}
     apart = []
@@ -415,11 +483,12 @@ def count_up_all(units):
             elif count > 0:
                 apart.append(runs_apart(case, function, mode, engine, *most))
         every = [*(one.runs() for one in series.values() if one.faults), *apart]
-        for struck in pool.map(judge_all, every):
-            calls.update(struck)
+        for some_calls, some_ended in pool.map(judge_all, every):
+            calls.update(some_calls)
+            ended.update(some_ended)
     for function, count in calls.items():
         print(f"{function}: {count} faults")
-    return calls
+    return calls, ended
 
 
 # --- the tests -----------------------------------------------------------------------------------
@@ -435,29 +504,89 @@ def functions(prefix):
     return [name for name in NAMES if not is_of_device(name)]
 
 
+def output_cases():
+    """Those that write files which replace others."""
+    linked = Case("into what a link names", ["reduce", "sum", "-o", "link", "in"],
+                  files={"in": b"1 2\n", "out": OLD}, written={"out": b"3\n"},
+                  links={"link": "out"}, engine=False)
+    return [linked, *(case for case in [*cases(), *state_cases()] if case.written)]
+
+
+def all_cases():
+    return [*cases(), *state_cases(), *plain_cases(), *output_cases()[:1],
+            *(case.without_proc() for case in output_cases())]
+
+
 def test_once(engines):
-    every = [*cases(), *state_cases(), *plain_cases()]
-    calls = count_up_all((case, function, "", "cpu") for case in every
-                         for function in functions(""))
+    every = all_cases()
+    calls, ended = count_up_all((case, function, "", "cpu") for case in every
+                                for function in functions(""))
+    check_fatal(every, ended)
     never = [function for function, count in calls.items() if count == 0]
     if never:
         raise SystemExit(f"never called: {never}")
 
 
 def test_on(engines):
-    every = [*cases(), *state_cases(), *plain_cases()]
-    count_up_all((case, function, "+", "cpu") for case in every for function in functions(""))
+    count_up_all((case, function, "+", "cpu") for case in all_cases()
+                 for function in functions(""))
+
+
+# Between any two of these calls a signal may end the program.
+OF_FILES = ("open", "fcntl", "write", "close", "dup", "stat", "lstat", "fstat", "statx", "access",
+            "faccessat", "mkostemp", "fsync", "fchown", "fchmod", "linkat", "rename", "realpath")
+
+
+def test_killed(engines):
+    count_up_all((each, function, f"k{number}", "cpu") for case in output_cases()
+                 for each in (case, case.without_proc()) for function in OF_FILES
+                 for number in (signal.SIGTERM,))
+    for function in ("open", "fsync", "linkat", "mkostemp", "rename"):
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE):
+            check_killed_at_work(function, number, {})
+            check_killed_at_work(function, number, {"GPUHIST_FAULT_ALWAYS": "access"})
+
+
+def check_killed_at_work(function, number, environment):
+    """The signal comes while the result so far is written, and there are other threads."""
+    if (function == "linkat" and environment) or (function == "mkostemp" and not environment):
+        return
+    for n in itertools.count(1):
+        with tempfile.TemporaryDirectory() as directory:
+            environment = {**os.environ, **environment, "GPUHIST_FAULT": f"{function}:{n}k{number}"}
+            process = subprocess.Popen(
+                [GPUHIST, "count", "--binary", "--all", "--every", "1ms", "-o", "out", "--threads",
+                 "3"], cwd=directory, env=environment, stdin=subprocess.PIPE,
+                preexec_fn=lambda: (resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
+                                    signal.signal(number, signal.SIG_DFL)))
+            try:
+                os.write(process.stdin.fileno(), BINARY[:4000])
+            except BrokenPipeError:
+                pass  # it has ended
+            try:
+                process.wait(SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise SystemExit(f"{function}:{n}k{number} while others work: it hangs")
+            process.stdin.close()
+            left = {name: content(os.path.join(directory, name)) for name in os.listdir(directory)}
+            if process.returncode != -number or not set(left) <= {"out"} or \
+                    not re.fullmatch(rb"(\d+\n)?", left.get("out", b"")):
+                raise SystemExit(f"{function}:{n}k{number} while others work: status "
+                                 f"{process.returncode}, left {left}")
+            if left:  # behind the first result the same calls come again
+                return
 
 
 def test_harmless(engines):
     """Interrupted calls, and those that move a byte instead of all, change nothing."""
     interrupted = f"e{errno.EINTR}"
-    modes = [(function, interrupted) for function in ("read", "pread", "write", "poll")]
+    modes = [(function, interrupted) for function in ("read", "pread", "write", "poll", "fsync")]
     modes += [("read", f"e{errno.EAGAIN}")]  # somebody made the descriptor non-blocking
     modes += [(function, "s") for function in ("read", "pread", "write")]
     units = [(case, *mode, "cpu") for case in cases() for mode in modes]
-    # A file that may be written, but not replaced.
-    units += [(case, "rename", f"e{errno.EPERM}", "cpu") for case in cases() if "out" in case.files]
+    # A file system that cannot tell when data are on the disk.
+    units += [(case, "fsync", f"e{errno.EINVAL}", "cpu") for case in output_cases()]
     count_up_all(units)
 
 
@@ -478,9 +607,9 @@ def test_cuda(engines):
 def test_device(engines):
     """The device made for tests: it needs no GPU."""
     os.environ["GPUHIST_FAULT_DEVICE"] = "1"
-    calls = count_up_all((case, function, mode, engine) for case in cases()
-                         for function in functions("fault_device") for mode in ("", "+")
-                         for engine in ("cuda", "auto"))
+    calls, _ = count_up_all((case, function, mode, engine) for case in cases()
+                            for function in functions("fault_device") for mode in ("", "+")
+                            for engine in ("cuda", "auto"))
     never = [function for function, count in calls.items()
              if count == 0 and function != "fault_device_worker_flush"]  # where the writer is slow
     if never:

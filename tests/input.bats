@@ -194,3 +194,38 @@ start_behind_fifo() {
         { ulimit -v 400000; "$GPUHIST" --bins 256 --engine cpu --threads 2; }'
     [ "$output" = $'0\t268435456' ]
 }
+
+@test "one end of file at a terminal is the end, also typed at once with the text" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    printf '3\n' >three
+    for threads in 1 2 16; do
+        run -0 timeout 60 "$PYTHON" -c 'import os, pty, sys
+gpuhist, threads = sys.argv[1:]
+for arguments, typed, printed in (
+        (["reduce", "sum"], b"1\n2\n\x04", b"3\r\n"),
+        (["reduce", "sum", "--text"], b"1\n2\n\x04", b"3\r\n"),
+        (["reduce", "sum", "-f", "1", "--header"], b"name\n2\n\x04", b"2\r\n"),
+        (["reduce", "sum", "--decompress", "none"], b"1\n2\n\x04", b"3\r\n"),
+        (["reduce", "sum", "-", "three"], b"1\n2\n\x04", b"6\r\n"),
+        (["stalin-sort"], b"1\n2\n\x04", b"1\r\n2\r\n"),
+        (["reduce", "count"], b"\x04", b"0\r\n"),
+        (["count", "--any-of", "@-", "three"], b"3\n\x04", b"1\r\n")):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.system("stty -echo")
+        os.write(1, b"ready\n")
+        os.execv(gpuhist, [gpuhist, *arguments, "--threads", threads])
+    told = b""
+    while not told.endswith(b"ready\r\n"):
+        told += os.read(terminal, 1000)
+    os.write(terminal, typed)
+    told = b""
+    try:
+        while part := os.read(terminal, 1000):
+            told += part
+    except OSError:
+        pass
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert (status, told) == (0, printed), (arguments, status, told)' "$GPUHIST" $threads
+    done
+}

@@ -50,28 +50,216 @@ setup() {
     gpuhist --bins 5 -o /dev/stdout in | cmp expected -
 }
 
-@test "-o over a file that cannot be replaced writes into it" {
+# as_nobody ARG...: gpuhist without root's rights, in the directory $dir, which is nobody's to read.
+as_nobody() {
+    (cd "$dir" && timeout 30 setpriv --reuid 65534 --regid 65534 --clear-groups ./gpuhist "$@")
+}
+
+# make_directory: $dir, that nobody can use, with the program in it.
+make_directory() {
     [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root and setpriv"
     dir=$(mktemp -d)
     chmod 755 "$dir" # takes no new file of nobody's
     cp "$GPUHIST" "$dir/gpuhist"
-    echo old >"$dir/out"
+}
+
+# assert_refused OLD REASON: the last run has failed for that reason, and "out" of $dir, alone
+# beside the program, holds OLD. Removes $dir.
+assert_refused() {
+    local left
+    left=$(ls -A "$dir")
+    printf '%s' "$1" | cmp - "$dir/out"
+    rm -rf "$dir"
+    assert_failed 1 "$2"
+    [ "$left" = $'gpuhist\nout' ]
+}
+
+@test "-o in a directory that takes no new file is refused before the input is read" {
+    make_directory
+    printf '3\n1\n4\n' >"$dir/out"
     chmod 666 "$dir/out"
-    int32 1 2 2 | setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/gpuhist" --bins 5 \
-        -o "$dir/out"
-    cmp expected "$dir/out"
+    for arguments in "stalin-sort --text out -o out" "stalin-sort --text --purged out out" \
+        "reduce sum --save out out" "reduce sum -o out out"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr as_nobody $arguments
+        assert_failed 1 "cannot replace out: no file can be made beside it: Permission denied"
+        [ "$(cat "$dir/out")" = $'3\n1\n4' ]
+    done
+    run --separate-stderr as_nobody reduce sum -o new out
+    assert_failed 1 "cannot write new: Permission denied"
+    run --separate-stderr as_nobody --bins 5 -o out /dev/zero
+    assert_refused $'3\n1\n4\n' "cannot replace out: no file can be made beside it"
+}
+
+@test "-o over a file that only its owner can replace is refused before the input is read" {
+    make_directory
     chmod 1777 "$dir" # takes new files, but does not let nobody replace root's
     echo old >"$dir/out"
-    int32 1 2 2 | setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/gpuhist" --bins 5 \
-        -o "$dir/out"
-    cmp expected "$dir/out"
+    chmod 666 "$dir/out"
+    run --separate-stderr as_nobody --bins 5 -o out /dev/zero
+    assert_refused $'old\n' "cannot replace out: Operation not permitted"
+}
+
+@test "-o over a file that may not be written is refused, though it could be replaced" {
+    make_directory
+    echo old >"$dir/out"
+    chmod 777 "$dir"
     chmod 444 "$dir/out"
-    run --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/gpuhist" \
-        --bins 5 -o "$dir/out" </dev/zero
-    ls -A "$dir" >left
-    rm -rf "$dir"
-    assert_failed 1 "out: Permission denied"
-    [ "$(cat left)" = $'gpuhist\nout' ]
+    run --separate-stderr as_nobody --bins 5 -o out /dev/zero
+    assert_refused $'old\n' "cannot write out: Permission denied"
+}
+
+# in_namespace COMMAND: runs it by bash with mounts of its own.
+in_namespace() {
+    [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null || skip "needs root and unshare"
+    timeout 60 unshare -m bash -c "$1"
+}
+
+@test "-o over a mount point is refused before the input is read" {
+    echo old >out
+    echo other >other
+    run --separate-stderr in_namespace 'mount --bind other out || exit 9
+        "$GPUHIST" --bins 5 -o out /dev/zero; status=$?; cat out >content; exit "$status"'
+    [ "$status" -ne 9 ] || skip "cannot mount"
+    assert_failed 1 "cannot replace out: Device or resource busy"
+    [ "$(cat content out other)" = $'other\nold\nother' ]
+}
+
+@test "-o over a file that can only be appended to is refused before the input is read" {
+    echo old >out
+    chattr +a out 2>/dev/null || skip "cannot set attributes here"
+    run --separate-stderr timeout 30 "$GPUHIST" --bins 5 -o out /dev/zero
+    chattr -a out
+    assert_failed 1 "cannot replace out: Operation not permitted"
+    [ "$(cat out)" = old ]
+}
+
+@test "-o on a file system without a free inode, or full, leaves the old file" {
+    run --separate-stderr in_namespace 'mkdir disk && mount -t tmpfs -o nr_inodes=2 none disk &&
+        echo old >disk/out || exit 9
+        "$GPUHIST" --bins 5 -o disk/out /dev/zero; status=$?; ls -A disk >left; cat disk/out >content
+        exit "$status"'
+    [ "$status" -ne 9 ] || skip "cannot mount"
+    assert_failed 1 "cannot replace disk/out: no file can be made beside it: No space left on device"
+    [ "$(cat left content)" = $'out\nold' ]
+    run --separate-stderr in_namespace 'mount -t tmpfs -o size=1m none disk && echo old >disk/out
+        "$GPUHIST" --bins 300K --zeros -o disk/out in; status=$?; ls -A disk >left
+        cat disk/out >content; exit "$status"'
+    assert_failed 1 "cannot write disk/out: No space left on device"
+    [ "$(cat left content)" = $'out\nold' ]
+}
+
+@test "-o on a read-only file system is refused before the input is read" {
+    run --separate-stderr in_namespace 'mkdir disk && mount -t tmpfs none disk && echo old >disk/out &&
+        mount -o remount,ro disk || exit 9
+        "$GPUHIST" --bins 5 -o disk/out /dev/zero'
+    [ "$status" -ne 9 ] || skip "cannot mount"
+    assert_failed 1 "cannot write disk/out: Read-only file system"
+}
+
+@test "-o without /proc has a file with a temporary name, which is gone at the end" {
+    int32 7 7 >odd
+    printf x >>odd
+    echo old >old
+    run --separate-stderr in_namespace 'mount -t tmpfs none /proc || exit 9
+        "$GPUHIST" --bins 5 -o out in && "$GPUHIST" --bins 5 --binary -o old odd'
+    [ "$status" -ne 9 ] || skip "cannot mount"
+    assert_failed 1 "1 byte left over"
+    cmp expected out
+    [ "$(cat old)" = old ]
+    [ "$(ls -A)" = $'expected\nin\nodd\nold\nout' ]
+}
+
+@test "-o that cannot be written is told before a pipe has been waited for" {
+    mkfifo pipe
+    exec 9<>pipe
+    run --separate-stderr timeout 30 "$GPUHIST" -o missing/out <pipe
+    exec 9>&-
+    assert_failed 1 "cannot write missing/out: No such file or directory"
+}
+
+@test "root's -o keeps the owner and the permissions of the file that it replaces" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    for option in -o --save; do
+        echo old >out
+        chown 1234:2345 out
+        chmod 640 out
+        gpuhist --bins 5 "$option" out in
+        [ "$(stat -c %u:%g:%a out)" = 1234:2345:640 ]
+    done
+}
+
+@test "two results to one place are a usage error, however it is spelled" {
+    [ -c /dev/full ] || skip "no /dev/full"
+    mkfifo pipe
+    echo old >file
+    ln -s file link
+    ln file hard
+    ln -s . here
+    ln -s "$PWD" there
+    check_same() { # ARG...: with standard output to the file "printed"
+        printed=printed
+        run --separate-stderr bash -c 'timeout 30 "$GPUHIST" "$@" in >printed' - "$@"
+        assert_failed 2 "cannot both go to"
+        [ ! -s printed ]
+    }
+    for first in - /dev/stdout /dev/fd/1 /proc/self/fd/1 printed ./printed there/printed; do
+        check_same stalin-sort --purged "$first"
+        check_same stalin-sort --purged "$first" -o -
+        check_same stalin-sort --purged - -o "$first"
+        check_same --bins 5 --save "$first" -o /dev/stdout
+        check_same --bins 5 --save "$first" -o -
+        check_same merge --save "$first" -o -
+    done
+    for first in file ./file link here/file there/here/link; do
+        check_same stalin-sort --purged "$first" -o file
+        check_same --bins 5 --save file -o "$first"
+    done
+    check_same stalin-sort --purged new -o there/new
+    check_same stalin-sort --purged here/pipe -o pipe
+    check_same stalin-sort --purged /dev/full -o /dev/full
+    [ "$(cat file)" = old ]
+    [ "$(ls -A)" = "$(printf '%s\n' expected file hard here in link pipe printed there)" ]
+    # A hard link is another place, and /dev/null is none.
+    gpuhist stalin-sort --purged hard -o file in
+    cmp in file
+    [ ! -s hard ]
+    gpuhist stalin-sort --purged /dev/null -o /dev/null in
+    gpuhist --bins 5 --save - in | gpuhist merge - | cmp expected -
+}
+
+@test "the terminal is one place, by all its names" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    run -0 "$PYTHON" -c 'import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "stalin-sort", "--purged", "/dev/tty", "in"])
+try:
+    told = os.read(terminal, 10000)
+finally:
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
+}
+
+@test "an input that results are appended to while it is read is a usage error" {
+    seq 5 >file
+    for arguments in "stalin-sort file" "stalin-sort -o /dev/stdout -- in ./file" \
+        "stalin-sort -o other --purged - file" "count --all --every 1h file" \
+        "stalin-sort --purged other /dev/fd/0"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr bash -c '"$GPUHIST" "$@" <file >>file' - $arguments
+        assert_failed 2 "is an input, and results cannot go there while it is read"
+        seq 5 | cmp - file
+    done
+    run --separate-stderr bash -c '"$GPUHIST" stalin-sort <file >>file'
+    assert_failed 2 "standard input is an input"
+    # What is done before anything is written, and empty files, do no harm.
+    gpuhist reduce sum file >>file
+    [ "$(tail -n 1 file)" = 15 ]
+    gpuhist stalin-sort file -o file
+    : >empty
+    gpuhist stalin-sort <empty >>empty
+    [ ! -s empty ]
 }
 
 @test "-o over a file with a name of the greatest length" {

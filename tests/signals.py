@@ -8,8 +8,10 @@ the caller limits the whole.
 
 import array
 import collections
+import ctypes
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -33,10 +35,10 @@ def usual_signals():
         signal.signal(number, signal.SIG_DFL)
 
 
-def start(arguments, **more):
+def start(arguments, args=None, **more):
     more = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
             "preexec_fn": usual_signals, **more}
-    return subprocess.Popen([GPUHIST, *arguments], bufsize=0, **more)
+    return subprocess.Popen(args or [GPUHIST, *arguments], bufsize=0, **more)
 
 
 def counts():
@@ -143,6 +145,81 @@ def test_end_of_file(engine):
             seen.add(found)
             process.communicate()
     check(complete in seen, "no run was completed")
+
+
+# All that end a process and can be sent to it without harm to the machine.
+ENDING_ALL = [number for number in signal.valid_signals() if number not in (
+    signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGCONT, signal.SIGTSTP, signal.SIGTTIN,
+    signal.SIGTTOU, signal.SIGURG, signal.SIGWINCH, signal.SIGUSR1, signal.SIGXFSZ)]
+
+
+def send_to_thread(process, thread, number):
+    """As a signal that comes of what the thread does, such as SIGPIPE."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    check(libc.tgkill(process.pid, thread, number) == 0, "tgkill")
+
+
+def wait_for_file(directory, begins, process):
+    while not any(name.startswith(begins) for name in os.listdir(directory)):
+        check(process.poll() is None, f"ended before there was a file {begins}...")
+        time.sleep(0.001)
+
+
+def usual_and_no_core():
+    for number in ENDING_ALL:
+        signal.signal(number, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def without_proc(command):
+    """To be run where there is no /proc, so that files get temporary names."""
+    return ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "-", *command]
+
+
+def test_end_of_named(engine):
+    """Files with temporary names are gone, whatever signal ends it, and whichever thread it is for."""
+    if subprocess.run(without_proc(["true"]), stderr=subprocess.DEVNULL).returncode != 0:
+        print("no temporary names without root's rights")
+        return
+    for number in ENDING_ALL:
+        for to_thread in (False, True):
+            with tempfile.TemporaryDirectory() as directory:
+                with open(os.path.join(directory, "out"), "wb") as file:
+                    file.write(b"old\n")
+                process = start([], preexec_fn=usual_and_no_core, cwd=directory, args=without_proc(
+                    [GPUHIST, "stalin-sort", "--threads", "2", "--purged", "new", "-o", "out",
+                     "--engine", engine]))
+                fill(process)
+                wait_for_file(directory, ".gpuhist.", process)
+                while to_thread and len(os.listdir(f"/proc/{process.pid}/task")) < 2:
+                    time.sleep(0.001)
+                if to_thread:
+                    threads = os.listdir(f"/proc/{process.pid}/task")
+                    send_to_thread(process, int(max(threads, key=int)), number)
+                else:
+                    process.send_signal(number)
+                process.stdin.close()
+                check(process.wait() == -number, f"{number!r}: status {process.returncode}")
+                check(os.listdir(directory) == ["out"], f"{number!r} left {os.listdir(directory)}")
+                with open(os.path.join(directory, "out"), "rb") as file:
+                    check(file.read() == b"old\n", f"{number!r} changed the file")
+                process.stdout.close()
+                process.stderr.close()
+
+
+def test_pipe_of_named(engine):
+    """SIGPIPE of a thread that writes, while the purged have a file with a temporary name."""
+    if subprocess.run(without_proc(["true"]), stderr=subprocess.DEVNULL).returncode != 0:
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        reader, writer = os.pipe()
+        os.close(reader)
+        process = start([], stdout=writer, cwd=directory, args=without_proc(
+            [GPUHIST, "stalin-sort", "--purged", "new", "--engine", engine]))
+        os.close(writer)
+        _, error = process.communicate(VALUES.tobytes())
+        check(process.returncode == -signal.SIGPIPE and error == b"", f"status {process.returncode}")
+        check(os.listdir(directory) == [], f"left {os.listdir(directory)}")
 
 
 def test_ignored(engine):

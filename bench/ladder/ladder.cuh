@@ -1,6 +1,6 @@
 /*
- * What the bench of kernels has in common: checks, device memory, timing. An error of CUDA or a
- * wrong result ends the program with a message.
+ * What the bench of kernels shares: checks, device memory, timing. A CUDA error or a wrong result
+ * ends the program with a message.
  */
 #ifndef GPUHIST_LADDER_CUH
 #define GPUHIST_LADDER_CUH
@@ -9,7 +9,7 @@ extern "C" {
 #include "job/binning.h"
 #include "job/element.h"
 }
-#include "cuda/histogram_kernels.h"
+#include "cuda/kernels.h"
 
 #include <algorithm>
 #include <functional>
@@ -18,11 +18,11 @@ extern "C" {
 #include <string>
 #include <vector>
 
-/* A GPU and its memory's speed. */
+/* The GPU, the speed of its memory, and the size of the inputs. */
 struct ladder {
     struct cuda_device device;
-    double copy_speed; /* GB/s, read and written, of a large copy */
-    size_t values;     /* int32, of the large inputs */
+    double copy_speed; /* of a large copy, GB/s, read and written */
+    size_t values;     /* int32 of a large input */
 };
 
 static inline void check(cudaError_t error, const char *what)
@@ -41,7 +41,7 @@ static inline void require(bool right, const std::string &what)
     exit(1);
 }
 
-/* Zeros. */
+/* An array in device memory, of zeros. */
 template <typename T>
 T *device_array(size_t count)
 {
@@ -60,14 +60,14 @@ std::vector<T> fetch_array(const T *d_values, size_t count)
     return values;
 }
 
-/* One value of the device. */
+/* One value in device memory. */
 template <typename T>
 T fetch(const T *d_value)
 {
     return fetch_array(d_value, 1)[0];
 }
 
-/* The median of the milliseconds that `work` takes; of fewer runs if it is slow. */
+/* The median time of `work` in milliseconds, of fewer runs if it is slow. */
 static inline double milliseconds(const std::function<void()> &work)
 {
     constexpr int runs_most = 21;
@@ -97,7 +97,7 @@ static inline double milliseconds(const std::function<void()> &work)
     return times[times.size() / 2];
 }
 
-/* CUB's algorithms ask for temporary memory in a first call. It is never freed. */
+/* CUB's algorithms say in a first call how much temporary memory they need. It is never freed. */
 template <typename Call>
 std::function<void()> cub_call(Call call)
 {
@@ -110,7 +110,7 @@ std::function<void()> cub_call(Call call)
     };
 }
 
-/* The ladders, each of which prints its tables. */
+/* The ladders. Each one prints its tables. */
 void ladder_histogram(const struct ladder &ladder);
 void ladder_reduce(const struct ladder &ladder);
 

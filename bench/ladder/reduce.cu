@@ -1,11 +1,12 @@
 /*
- * The ladders of the reduction and of counting one value: the kernels that tutorials arrive at,
- * numbered; CUB's; and ours. Each is compared with the CPU before it is timed.
+ * The ladders of the sum and of counting one value: the kernels that tutorials arrive at, numbered;
+ * CUB's; and ours. Each result is compared with the CPU's before it is timed.
  *
  * The reduction's seven steps are those of Harris, "Optimizing Parallel Reduction in CUDA", 2007:
  * 1 interleaved addressing with divergent warps, 2 without divergence but with bank conflicts, 3
  * sequential addressing, 4 the first addition while loading, 5 the last warp by itself, 6 all loops
- * unrolled, 7 many elements a thread. They add 32 bits and wrap; blocks' sums are reduced again.
+ * unrolled, 7 many elements for each thread. Sums have 32 bits and wrap; those of blocks are
+ * reduced again.
  */
 #include "ladder.cuh"
 
@@ -20,7 +21,7 @@ constexpr unsigned BLOCK_THREADS = 256;
 constexpr unsigned BLOCKS_MAX = 1024; /* of step 7, and of counting with a reduction */
 constexpr int STEPS = 7;
 
-/* Adds the block's words up in words[0]; all threads call it, after they have waited. */
+/* Sums the block's words in words[0]. All threads call it, after a barrier. */
 template <int STEP>
 __device__ void reduce_words(volatile uint32_t *words)
 {
@@ -80,7 +81,7 @@ __global__ void reduce_step_kernel(const uint32_t *d_values, size_t count, uint3
         d_sums[blockIdx.x] = words[0];
 }
 
-/* Leaves the sum in d_sums[0] or in d_spare[0], whichever it returns. */
+/* Returns where the sum is: at d_sums or at d_spare. */
 template <int STEP>
 uint32_t *reduce_by_steps(const uint32_t *d_values, size_t count, uint32_t *d_sums,
                           uint32_t *d_spare)
@@ -99,7 +100,7 @@ uint32_t *reduce_by_steps(const uint32_t *d_values, size_t count, uint32_t *d_su
     return d_spare;
 }
 
-/* 1: an atomic addition for each value that is equal. */
+/* 1: an atomic addition for each hit. */
 __global__ void count_1_kernel(const uint32_t *d_values, size_t count, uint32_t value,
                                unsigned long long *d_hits)
 {
@@ -135,7 +136,7 @@ struct equals {
     }
 };
 
-/* What the rungs work on. */
+/* The input of the rungs. */
 struct values {
     const struct ladder *ladder;
     std::vector<uint32_t> host;
@@ -197,46 +198,52 @@ void climb_reduction(const struct values &values)
         cudaFree(d_memory);
 }
 
-void climb_count(const struct values &values, const char *name, uint32_t value)
+/* A way to count one value; adds to the hits. */
+using count_rung = std::pair<const char *, std::function<void()>>;
+
+std::vector<count_rung> count_rungs(const struct values &values, uint32_t value,
+                                    unsigned long long *d_hits)
 {
     const size_t count = values.host.size();
-    const struct cuda_elements elements = {values.d_values, count, nullptr};
+    const uint32_t *d_values = values.d_values;
+    auto cubs = cub_call([=](void *d_memory, size_t &bytes) {
+        return cub::DeviceReduce::TransformReduce(d_memory, bytes, d_values, d_hits, (int)count,
+                                                  cuda::std::plus<>(), equals{value}, 0ull);
+    });
+    auto ours = [=, &values] {
+        const struct cuda_elements elements = {d_values, count, nullptr};
+        struct predicate predicate = {};
+        struct job job = {};
+
+        job.operation = OPERATION_COUNT;
+        job.predicates = &predicate;
+        job.predicate_count = 1;
+        element_parse("u32", &job.element);
+        predicate.form = PREDICATE_INTERVAL;
+        predicate.low = value;
+        check(cuda_count_intervals_launch(&values.ladder->device, &job, &elements,
+                                          (uint64_t *)d_hits, 0),
+              "count");
+    };
+    return {
+        {"1 an atomic addition each",
+         [=] { count_1_kernel<<<BLOCKS_MAX, BLOCK_THREADS>>>(d_values, count, value, d_hits); }},
+        {"2 shared + reduction",
+         [=] { count_2_kernel<<<BLOCKS_MAX, BLOCK_THREADS>>>(d_values, count, value, d_hits); }},
+        {"CUB's transform and reduce", cubs},
+        {"ours", ours},
+    };
+}
+
+void climb_count(const struct values &values, const char *name, uint32_t value)
+{
     const unsigned long long expected =
         (unsigned long long)std::count(values.host.begin(), values.host.end(), value);
     unsigned long long *d_hits = device_array<unsigned long long>(1);
-    struct predicate predicate = {};
-    struct job job = {};
 
-    job.operation = OPERATION_COUNT;
-    job.predicates = &predicate;
-    job.predicate_count = 1;
-    element_parse("u32", &job.element);
-    predicate.form = PREDICATE_INTERVAL;
-    predicate.low = value;
-    const std::pair<const char *, std::function<void()>> rungs[] = {
-        {"1 an atomic addition each",
-         [=, &values] {
-             count_1_kernel<<<BLOCKS_MAX, BLOCK_THREADS>>>(values.d_values, count, value, d_hits);
-         }},
-        {"2 shared + reduction",
-         [=, &values] {
-             count_2_kernel<<<BLOCKS_MAX, BLOCK_THREADS>>>(values.d_values, count, value, d_hits);
-         }},
-        {"CUB's transform and reduce", cub_call([=, &values](void *d_memory, size_t &bytes) {
-             return cub::DeviceReduce::TransformReduce(d_memory, bytes, values.d_values, d_hits,
-                                                       (int)count, cuda::std::plus<>(),
-                                                       equals{value}, 0ull);
-         })},
-        {"ours",
-         [&] {
-             check(cuda_count_intervals_launch(&values.ladder->device, &job, &elements,
-                                               (uint64_t *)d_hits, 0),
-                   "count");
-         }},
-    };
     printf("\n| count of one value, %s | ms | GB/s | of a copy's speed |\n|---|---|---|---|\n",
            name);
-    for (const auto &rung : rungs) {
+    for (const count_rung &rung : count_rungs(values, value, d_hits)) {
         check(cudaMemset(d_hits, 0, sizeof *d_hits), "cudaMemset");
         rung.second();
         require(fetch(d_hits) == expected, rung.first);
@@ -265,6 +272,6 @@ void ladder_reduce(const struct ladder &ladder)
           "cudaMemcpy");
     climb_reduction(values);
     climb_count(values, "an eighth of all", 7);
-    climb_count(values, "which is rare", 123456789);
+    climb_count(values, "a rare one", 123456789);
     cudaFree(values.d_values);
 }

@@ -1,13 +1,13 @@
 /*
- * How long each kernel of several takes: the work is captured as a graph, and each of its nodes
- * run again by itself, in order.
+ * The time of each of several kernels. The work is captured as a graph, and its nodes are run again
+ * one by one, in order.
  */
 #ifndef GPUHIST_STAGES_CUH
 #define GPUHIST_STAGES_CUH
 
 #include "ladder.cuh"
 
-/* "split" of a mangled name with histogram_split_kernel in it. */
+/* The "split" of a mangled name that contains histogram_split_kernel. */
 static inline std::string stage_name(const void *function)
 {
     const std::string prefix = "histogram_";
@@ -21,7 +21,7 @@ static inline std::string stage_name(const void *function)
     return name.substr(first + prefix.size(), last - first - prefix.size());
 }
 
-/* A graph of that node alone, and its name. */
+/* A graph of that node alone; sets its name. */
 static inline cudaGraphExec_t stage_of(cudaGraphNode_t node, std::string &name)
 {
     cudaGraphNodeType type;
@@ -39,7 +39,7 @@ static inline cudaGraphExec_t stage_of(cudaGraphNode_t node, std::string &name)
         name = stage_name(kernel.func);
     } else {
         cudaMemsetParams memset;
-        require(type == cudaGraphNodeTypeMemset, "a stage is no kernel and no memset");
+        require(type == cudaGraphNodeTypeMemset, "a stage is neither a kernel nor a memset");
         check(cudaGraphMemsetNodeGetParams(node, &memset), "a memset's node");
         check(cudaGraphAddMemsetNode(&copy, graph, nullptr, 0, &memset), "a memset's node");
         name = "memset";
@@ -49,7 +49,7 @@ static inline cudaGraphExec_t stage_of(cudaGraphNode_t node, std::string &name)
     return executable;
 }
 
-/* The graphs of all nodes of the work, which queues on the stream, and their names. */
+/* A graph for each node of the work, which queues on the stream; sets their names. */
 static inline std::vector<cudaGraphExec_t> stages_of(const std::function<void(cudaStream_t)> &work,
                                                      cudaStream_t stream,
                                                      std::vector<std::string> &names)
@@ -71,7 +71,7 @@ static inline std::vector<cudaGraphExec_t> stages_of(const std::function<void(cu
     return stages;
 }
 
-/* Medians of milliseconds, by stage; fills in their names. */
+/* The median time of each stage in milliseconds; sets their names. */
 static inline std::vector<double> stage_times(const std::function<void(cudaStream_t)> &work,
                                               std::vector<std::string> &names)
 {

@@ -13,7 +13,7 @@ struct options_text {
     size_t length;
 };
 
-/* Appends formatted text, as far as there is room. */
+/* Appends formatted text; truncates what does not fit. */
 static void __attribute__((format(printf, 2, 3)))
 options_append(struct options_text *text, const char *format, ...)
 {
@@ -26,7 +26,7 @@ options_append(struct options_text *text, const char *format, ...)
     text->length = n < 0 || (size_t)n >= room ? text->size - 1 : text->length + (size_t)n;
 }
 
-/* The line of a row, and of those behind it that share it. */
+/* Appends the line of a row. The rows after it without help text share that line. */
 static void options_append_row(struct options_text *text, const struct options_row *row)
 {
     const struct options_row *end = options_rows + options_row_count;
@@ -45,7 +45,7 @@ static void options_append_row(struct options_text *text, const struct options_r
     options_append(text, "%*s  %s\n", names < 24 ? 24 - names : 0, "", row->help);
 }
 
-/* The options of a group that go with what is asked for, if there are any. */
+/* Appends the options of a group that the action or operation accepts, if there are any. */
 static void options_append_group(struct options_text *text, const struct options *options,
                                  enum options_group group, const char *heading)
 {
@@ -71,19 +71,20 @@ static void options_append_operations(struct options_text *text)
         if (operations[i]->help)
             options_append(text, line, operations[i]->name, operations[i]->help);
     }
-    options_append(text, line, "merge", "what states add up to that runs with --save have left");
-    options_append(text, line, "info", "the version, and which engines can run here");
+    options_append(text, line, "merge", "add up states that runs with --save have written");
+    options_append(text, line, "info", "print the version, engines and decoders");
 }
 
 static const char *options_usage(const struct options *options)
 {
     if (options->action == OPTIONS_MERGE)
         return "gpuhist merge [OPTION]... [FILE]...\n"
-               "Add up the states that runs with --save have left in FILEs, and print what one\n"
-               "run would. What is told of bins goes with states of histograms alone.\n";
+               "Add up the states in FILEs, written by runs with --save, and print what one run\n"
+               "would have printed. Options for bins need states of histograms.\n";
     if (options->action == OPTIONS_INFO)
         return "gpuhist info\n"
-               "Print the version, and which engines can run here, or why one cannot.\n";
+               "Print the version and, for each engine, whether it can run here or why not,\n"
+               "and which formats of compression are decoded, by which libraries.\n";
     return operations[options->operation]->usage;
 }
 
@@ -118,8 +119,9 @@ void options_help(const struct options *options, char *text, size_t size)
         return;
     options_append(&help, "\n");
     if (is_default)
-        options_append(&help, "The options of another operation: gpuhist OPERATION --help\n");
+        options_append(&help, "Options of another operation: gpuhist OPERATION --help\n");
     options_append(
-        &help, "Numbers take the suffixes K, M, G, ... (1000) and Ki, Mi, Gi, ... (1024).\n"
-               "Exit status: 0 done, 1 bad data or I/O error, 2 usage, 3 the engine cannot run.\n");
+        &help,
+        "Suffixes of numbers: K, M, ... (1000), Ki, Mi, ... (1024); of SIZE: K, M (1024).\n"
+        "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine cannot run.\n");
 }

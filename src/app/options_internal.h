@@ -13,13 +13,13 @@
 #define OPTIONS_INFORMS (2u << OPERATION_IDS)
 
 /* X(ID, heading): under which heading --help has an option. */
-#define OPTIONS_GROUPS(X)                                 \
-    X(BINS, "Bins (without any of these: chosen to fit)") \
-    X(PREDICATES, "Predicates")                           \
-    X(PURGE, "What is purged")                            \
-    X(PRINT, "What is printed")                           \
-    X(INPUT, "Input")                                     \
-    X(RUN, "How it runs")
+#define OPTIONS_GROUPS(X)                                   \
+    X(BINS, "Bins (default: automatic, to fit the values)") \
+    X(PREDICATES, "Predicates")                             \
+    X(PURGE, "Purging")                                     \
+    X(PRINT, "Output")                                      \
+    X(INPUT, "Input")                                       \
+    X(RUN, "Execution")
 
 enum options_group {
 #define OPTIONS_GROUP_ENUM(id, heading) OPTIONS_GROUP_##id,

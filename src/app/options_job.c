@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "app/options_internal.h"
+#include "app/value_list.h"
 #include "input/number_list.h"
 #include "operations/operation.h"
 
@@ -33,6 +34,26 @@ static enum status options_check_input(const struct options *options, struct fai
                        "--%s @-: standard input is read for something else already", name);
 }
 
+/* Makes one predicate; reads the list of --any-of. */
+static enum status options_make_predicate(const struct options_predicate *typed,
+                                          const struct element *element,
+                                          struct predicate *predicate, struct failure *failure)
+{
+    struct value_list list = {.keys = NULL};
+    enum status status;
+
+    if (typed->relation != PREDICATE_ANY_OF)
+        return predicate_init(predicate, typed->relation, typed->text, element, failure);
+    status = value_list_read(&list, typed->text, predicate_name(typed->relation), element, failure);
+    if (status == STATUS_OK) {
+        value_list_sort(&list, element);
+        status =
+            predicate_init_any_of(predicate, typed->text, element, list.keys, list.count, failure);
+    }
+    value_list_free(&list);
+    return status;
+}
+
 /* Makes the predicates of the job that read a file, or the others. */
 static enum status options_make_predicates(const struct options *options, struct job *job,
                                            bool from_files, struct failure *failure)
@@ -41,8 +62,7 @@ static enum status options_make_predicates(const struct options *options, struct
         const struct options_predicate *typed = &options->predicates[i];
         if (options_names_file(typed) != from_files)
             continue;
-        if (predicate_init(&job->predicates[i], typed->relation, typed->text, &job->element,
-                           failure) != STATUS_OK)
+        if (options_make_predicate(typed, &job->element, &job->predicates[i], failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;

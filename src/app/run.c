@@ -2,6 +2,7 @@
 
 #include "app/run.h"
 
+#include "app/engines.h"
 #include "app/merge.h"
 #include "app/monitor.h"
 #include "app/progress.h"
@@ -111,6 +112,16 @@ static void run_destroy_partial(struct run *run)
     run->job.errors = NULL;
 }
 
+/* Reads the source, which was opened again, into an empty partial. */
+static enum status run_again(struct run *run, struct failure *failure)
+{
+    run_destroy_partial(run);
+    if (run_make_partial(run, failure) != STATUS_OK)
+        return failure->status;
+    print_restart(&run->output, &run->job, run->partial);
+    return run_pipeline(run, failure);
+}
+
 /*
  * A device has failed, and chunks are lost with it. If nobody has asked for it the CPU does all
  * from the beginning, where that can be read again: what an operation has written already as the
@@ -125,12 +136,16 @@ static enum status run_without_devices(struct run *run, struct failure *failure)
         return status_fail(failure, STATUS_DATA, "%.1024s; the CPU cannot start again: %.2048s",
                            lost.message, reason.message);
     status_print("%s; starting again on the CPU", lost.message);
-    run_destroy_partial(run);
-    if (run_make_partial(run, failure) != STATUS_OK)
-        return failure->status;
-    print_restart(&run->output, &run->job, run->partial);
     run->engine = engine_last(engines)->name;
-    return run_pipeline(run, failure);
+    return run_again(run, failure);
+}
+
+/* Compressed files were read side by side, and a record was cut: all is read again in order. */
+static enum status run_in_order(struct run *run, struct failure *failure)
+{
+    if (source_repeat(&run->source, failure) != STATUS_OK)
+        return failure->status;
+    return run_again(run, failure);
 }
 
 /* Reads the source into the partial and prints it. */
@@ -143,6 +158,8 @@ static enum status run_source(struct run *run, struct failure *failure)
     enum status status = print_begin(&run->output, job, run->partial, &options->print, failure);
     if (status == STATUS_OK)
         status = run_pipeline(run, failure);
+    if (status != STATUS_OK && source_is_mistaken(run->source))
+        status = run_in_order(run, failure);
     if (status == STATUS_ENGINE && !run->engine)
         status = run_without_devices(run, failure);
     status = print_end(&run->output, job, run->partial, &options->print, status, failure);
@@ -157,10 +174,23 @@ static enum status run_source(struct run *run, struct failure *failure)
     return status;
 }
 
+/*
+ * Whether chunks may come in any order. Not where results are released as the stream goes; nor of
+ * binary input if something is shown before it is known that no file ends within an element: the
+ * offset of a value, or a result so far.
+ */
+static bool run_takes_any_order(const struct run *run)
+{
+    const struct job *job = &run->job;
+    bool shows_early = job->outside == OUTSIDE_ABORT || run->options->every_ns > 0;
+
+    return !operations[job->operation]->stop && (job->is_text || !shows_early);
+}
+
 static enum status run_operation(struct run *run, struct failure *failure)
 {
     const struct job *job = &run->job;
-    const struct source_format format = {
+    const struct record_format format = {
         .element_bytes = job->element.bytes,
         .is_text = job->is_text,
         .text = job->text,
@@ -168,6 +198,8 @@ static enum status run_operation(struct run *run, struct failure *failure)
     };
 
     source_set_format(run->source, &format);
+    if (run_takes_any_order(run))
+        source_divide(run->source);
     enum status status = run_make_partial(run, failure);
     if (status == STATUS_OK)
         status = run_source(run, failure);
@@ -181,7 +213,18 @@ static enum status run_open_source(struct run *run, struct failure *failure)
     enum status status = source_open(&run->source, options->names, options->name_count, 1, failure);
 
     if (status == STATUS_OK && !options->no_decompression)
-        source_decode(run->source, options->decoding_memory);
+        source_decode(run->source, options->decoding_memory, operations[options->operation]->stop);
+    return status;
+}
+
+/* Whether what is written while the input is read goes elsewhere. */
+static enum status run_check_outputs(const struct options *options, struct failure *failure)
+{
+    bool streams = operations[options->operation]->stop || options->every_ns > 0;
+    enum status status = print_check(&options->print, failure);
+
+    for (size_t i = 0; status == STATUS_OK && streams && i < options->name_count; i++)
+        status = print_check_input(&options->print, options->names[i], failure);
     return status;
 }
 
@@ -193,6 +236,8 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     bool is_text = false;
     enum status status = options_check(options, &input, failure);
 
+    if (status == STATUS_OK)
+        status = run_check_outputs(options, failure);
     if (status == STATUS_OK && input == OPTIONS_INPUT_ANY) {
         status = run_open_source(run, failure);
         if (status == STATUS_OK)
@@ -201,8 +246,6 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     if (status == STATUS_OK)
         status =
             options_make_job(options, is_text || input == OPTIONS_INPUT_TEXT, &run->job, failure);
-    if (status == STATUS_OK)
-        status = print_check(&options->print, failure);
     if (status == STATUS_OK && !run->source)
         status = run_open_source(run, failure);
     return status;
@@ -243,7 +286,7 @@ enum status run_options(const struct options *options, bool *is_thread_left,
     case OPTIONS_MERGE:
         return merge_run(options, failure);
     case OPTIONS_INFO:
-        return print_info(failure);
+        return print_info(engines, failure);
     case OPTIONS_VERSION:
         return print_version(failure);
     }

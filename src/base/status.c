@@ -1,9 +1,14 @@
+/* Implements status.h: formatting failures, and printing lines on standard error. */
 #include "config.h"
 
 #include "base/status.h"
 
+#include "base/printable.h"
+
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 __attribute__((format(printf, 4, 0))) static enum status status_format(struct failure *failure,
                                                                        uint64_t position,
@@ -45,19 +50,6 @@ bool status_is_before(const struct failure *a, const struct failure *b)
     return a->position < b->position;
 }
 
-/* Control characters, those of two bytes of UTF-8 as well, are not for terminals. */
-static void status_mask(char *line)
-{
-    for (unsigned char *c = (unsigned char *)line; *c; c++) {
-        bool is_pair = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
-        if (*c >= ' ' && *c != 127 && !is_pair)
-            continue;
-        *c = '?';
-        if (is_pair)
-            *++c = '?';
-    }
-}
-
 void status_print(const char *format, ...)
 {
     char line[PATH_MAX + 512];
@@ -66,6 +58,12 @@ void status_print(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    status_mask(line);
+    printable_mask(line);
     fprintf(stderr, "gpuhist: %s\n", line);
+}
+
+bool status_has_lost(void)
+{
+    int flags = fcntl(STDERR_FILENO, F_GETFL);
+    return ferror(stderr) && flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
 }

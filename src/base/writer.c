@@ -5,7 +5,6 @@
 #include "base/output_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -30,15 +29,6 @@ static enum status writer_fail(const char *name, int error, struct failure *fail
 {
     return status_fail(failure, STATUS_DATA, "cannot write " STATUS_NAME ": %s",
                        name ? name : "standard output", strerror(error));
-}
-
-enum status writer_check(const char *name, struct failure *failure)
-{
-    int flags = name ? 0 : fcntl(STDOUT_FILENO, F_GETFL);
-    bool closed = flags < 0 || (!name && (flags & O_ACCMODE) == O_RDONLY);
-    int error = name ? output_file_check(name) : closed ? EBADF : 0;
-
-    return error == 0 ? STATUS_OK : writer_fail(name, error, failure);
 }
 
 struct writer *writer_create_memory(size_t capacity)

@@ -16,12 +16,6 @@
 struct writer;
 
 /*
- * Whether the file `name`, or standard output if it is NULL, can be opened for writing, so that a
- * bad name is told before the work and not after it. Creates nothing. Fails with STATUS_DATA.
- */
-enum status writer_check(const char *name, struct failure *failure);
-
-/*
  * Opens a writer on the file `name`, or on standard output if it is NULL. Fails with STATUS_DATA;
  * the caller closes or discards it.
  */

@@ -2,31 +2,8 @@
 
 #include "engine/engine.h"
 
-#include "cpu/cpu_engine.h"
-#ifdef HAVE_CUDA
-#include "cuda/cuda_engine.h"
-#endif
-
 #include <stdio.h>
 #include <string.h>
-
-#ifndef HAVE_CUDA
-static bool engine_probe_absent(unsigned device, char *description, size_t size)
-{
-    (void)device;
-    snprintf(description, size, "not in this build");
-    return false;
-}
-
-/* So that the engine is known by name, and `info` says why it cannot run. */
-static const struct engine cuda_engine = {.name = "cuda", .probe = engine_probe_absent};
-#endif
-
-const struct engine *const engines[] = {
-    &cuda_engine,
-    &cpu_engine,
-    NULL,
-};
 
 const struct engine *engine_find(const struct engine *const *table, const char *name)
 {

@@ -25,6 +25,7 @@
 #define GPUHIST_ENGINE_H
 
 #include "base/status.h"
+#include "job/chunk.h"
 #include "job/job.h"
 
 #include <stdbool.h>
@@ -101,13 +102,13 @@ struct engine {
     void (*worker_close)(void *worker);
 };
 
-/* Every engine of this build, the fastest first; NULL ends the list. The last one always runs. */
-extern const struct engine *const engines[];
-
-/* The engine of that name in a table such as that, or NULL. */
+/*
+ * The engine of that name in a table, or NULL. A table lists the fastest engine first and ends with
+ * NULL; its last engine can always run.
+ */
 const struct engine *engine_find(const struct engine *const *table, const char *name);
 
-/* The engine of such a table that always runs. */
+/* The last engine of a table, which can always run. */
 const struct engine *engine_last(const struct engine *const *table);
 
 /* Writes how an engine on a device is called: its name, for devices but the first with ":N". */

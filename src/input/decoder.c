@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct decoder_format *const decoder_formats[] = {&decoder_zstd, &decoder_gzip};
+/* A skippable frame is that of zstd and of lz4, and taken for zstd's. */
+static const struct decoder_format *const decoder_formats[] = {
+    &decoder_zstd, &decoder_gzip, &decoder_xz,   &decoder_bzip2,    &decoder_lz4,
+    &decoder_zip,  &decoder_7z,   &decoder_lzma, &decoder_compress,
+};
 
 #define DECODER_FORMATS (sizeof decoder_formats / sizeof *decoder_formats)
 
@@ -27,21 +31,59 @@ const char *decoder_format_name(const struct decoder_format *format)
     return format->name;
 }
 
+bool decoder_describe(size_t i, char *text, size_t size)
+{
+    const struct decoder_format *format = decoder_formats[i];
+
+    if (!format->needs)
+        return false;
+    if (format->library)
+        snprintf(text, size, "%s: yes: %s %s", format->name, format->library->name,
+                 format->library->version());
+    else
+        snprintf(text, size, "%s: no: built without %s", format->name, format->needs);
+    return true;
+}
+
+enum decoder_match decoder_match_magic(const unsigned char *head, size_t bytes, const char *magic,
+                                       size_t magic_bytes)
+{
+    size_t known = bytes < magic_bytes ? bytes : magic_bytes;
+
+    if (known > 0 && memcmp(head, magic, known) != 0)
+        return DECODER_NO;
+    return known < magic_bytes ? DECODER_MAYBE : DECODER_YES;
+}
+
 enum status decoder_fail(const struct decoder *decoder, const char *reason, struct failure *failure)
 {
     return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s: %s", decoder->name,
                        decoder->format->name, reason);
 }
 
+static enum status decoder_refuse(const struct decoder_format *format, const char *name,
+                                  struct failure *failure)
+{
+    if (!format->needs)
+        return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s", name, format->instead);
+    return status_fail(failure, STATUS_DATA,
+                       STATUS_NAME ": %s: this gpuhist was built without %s: decode it before, "
+                                   "for example with %s",
+                       name, format->name, format->needs, format->instead);
+}
+
 enum status decoder_open(struct decoder **decoder, const struct decoder_format *format,
                          const char *name, uint64_t memory_limit, struct failure *failure)
 {
-    struct decoder *made = malloc(sizeof *made);
+    struct decoder *made;
 
+    if (!format->library)
+        return decoder_refuse(format, name, failure);
+    made = malloc(sizeof *made);
     if (!made)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ": no memory to decode it", name);
     *made = (struct decoder){.format = format, .name = name};
-    if (format->open(made, memory_limit, failure) != STATUS_OK) {
+    if (format->library->open(made, memory_limit, failure) != STATUS_OK) {
         free(made);
         return failure->status;
     }
@@ -53,7 +95,7 @@ void decoder_close(struct decoder *decoder)
 {
     if (!decoder)
         return;
-    decoder->format->close(decoder);
+    decoder->format->library->close(decoder);
     free(decoder);
 }
 
@@ -66,16 +108,22 @@ static enum status decoder_fail_start(const struct decoder *decoder, struct fail
     return decoder_fail(decoder, reason, failure);
 }
 
-/* Takes the NULs behind the last frame, if they are what comes here, where a frame may begin. */
+/* Takes the NULs that come here, where a frame may begin. */
 static enum status decoder_skip_padding(struct decoder *decoder, struct decoder_io *io,
                                         struct failure *failure)
 {
-    if (!decoder->is_padded && (!decoder->format->allows_padding || io->in[io->in_used] != 0))
+    enum decoder_padding padding = decoder->format->padding;
+
+    if (padding == DECODER_UNPADDED)
         return STATUS_OK;
-    decoder->is_padded = true;
-    while (io->in_used < io->in_bytes && io->in[io->in_used] == 0)
-        io->in_used++;
-    return io->in_used < io->in_bytes ? decoder_fail_start(decoder, failure) : STATUS_OK;
+    for (; io->in_used < io->in_bytes && io->in[io->in_used] == 0; io->in_used++)
+        decoder->padding_bytes++;
+    if (io->in_used == io->in_bytes || decoder->padding_bytes == 0)
+        return STATUS_OK;
+    if (padding == DECODER_PADDED_AT_END || decoder->padding_bytes % 4 != 0)
+        return decoder_fail_start(decoder, failure);
+    decoder->padding_bytes = 0;
+    return STATUS_OK;
 }
 
 /* Looks at input that belongs to the head of a frame, and leaves it where it is. */
@@ -111,11 +159,11 @@ static enum status decoder_step(struct decoder *decoder, struct decoder_io *io,
 
     if (decoder->head_bytes == 0 && decoder_skip_padding(decoder, io, failure) != STATUS_OK)
         return failure->status;
-    if (decoder->is_padded)
+    if (decoder->head_bytes == 0 && io->in_used == io->in_bytes)
         return STATUS_OK;
     if (!decoder->head_is_done && decoder_take_head(decoder, io, failure) != STATUS_OK)
         return failure->status;
-    if (decoder->format->step(decoder, io, &ended, failure) != STATUS_OK)
+    if (decoder->format->library->step(decoder, io, &ended, failure) != STATUS_OK)
         return failure->status;
     if (ended) {
         decoder->head_bytes = 0;
@@ -171,6 +219,8 @@ enum status decoder_finish(struct decoder *decoder, struct failure *failure)
 {
     char reason[80];
 
+    if (decoder->format->padding == DECODER_PADDED_BY_FOURS && decoder->padding_bytes % 4 != 0)
+        return decoder_fail_start(decoder, failure);
     if (decoder_is_between(decoder))
         return STATUS_OK;
     snprintf(reason, sizeof reason, "unexpected end of the input within a %s",

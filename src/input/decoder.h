@@ -1,6 +1,7 @@
 /*
- * Decoders: compressed bytes in, plain bytes out, a piece at a time, whatever the format. Any
- * concatenation of frames or members is one stream.
+ * Decoders: compressed bytes in, plain bytes out, a piece at a time, whatever the format. What a
+ * file is made of is called a frame here; gzip calls it a member, xz and bzip2 a stream. Any
+ * concatenation of frames of one format is one stream.
  *
  * Functions are thread-safe on distinct decoders.
  */
@@ -21,21 +22,29 @@ struct decoder_format;
  * is enough for zstd, whatever follows: its length has no limit. What follows is then an error if
  * it is no frame.
  */
-#define DECODER_MAGIC_BYTES 4
+#define DECODER_MAGIC_BYTES 18
 
 /*
  * The format that begins so, or NULL. Where the bytes are too few to tell, *undecided is set; more
- * of them, if there are, would decide.
+ * of them, if there are, would decide. Formats that this build cannot decode, and some that
+ * gpuhist never does, are known as well: decoder_open refuses them.
  */
 const struct decoder_format *decoder_detect(const void *head, size_t bytes, bool *undecided);
 
-/* "zstd", "gzip". */
+/* "zstd", "gzip", "xz", "bzip2", "lz4"; of those never decoded, "zip", "7z", "lzma", "compress". */
 const char *decoder_format_name(const struct decoder_format *format);
 
 /*
+ * Writes a line without its end about the format i = 0, 1, ...: "gzip: yes: ISA-L 2.30.0", or why
+ * this build cannot decode it. False where there is no such format.
+ */
+bool decoder_describe(size_t i, char *text, size_t size);
+
+/*
  * Makes a decoder; `name` is the file's, for messages, and must live as long. memory_limit bounds
- * the window, in bytes (0: what the format's own tool allows; gzip's is never above 32 KiB). Fails
- * with STATUS_DATA if there is no memory, or if the build lacks the format. The caller closes it.
+ * the window of zstd and the dictionary of xz, in bytes (0: 128 MiB); the other formats need less
+ * than 8 MiB. Fails with STATUS_DATA if there is no memory, or if the format cannot be decoded: the
+ * message then names the library, or what to do instead. The caller closes it.
  */
 enum status decoder_open(struct decoder **decoder, const struct decoder_format *format,
                          const char *name, uint64_t memory_limit, struct failure *failure);
@@ -47,29 +56,32 @@ void decoder_close(struct decoder *decoder);
  * Decodes from in[0..in_bytes) to out[0..out_bytes) until the one is used up or the other full, and
  * stores how much of either. There may be more output without more input if the output was filled.
  * Fails with STATUS_DATA on corrupt input (checksums are verified), on trailing junk (but NULs
- * behind gzip's members are ignored, as gzip does), on a window above the limit and on what needs a
- * dictionary. *out_used is then what was decoded before, in this call maybe less; a checksum comes
- * behind what it covers. After a failure only decoder_close may be called.
+ * behind gzip's last member are ignored, as gzip does, and those behind xz's streams, in fours, as
+ * xz does), on a window above the limit and on what needs a dictionary. *out_used is then what was
+ * decoded before, in this call maybe less; a checksum comes behind what it covers. After a failure
+ * only decoder_close may be called.
  */
 enum status decoder_run(struct decoder *decoder, const void *in, size_t in_bytes, size_t *in_used,
                         void *out, size_t out_bytes, size_t *out_used, struct failure *failure);
 
-/* As decoder_run, but goes no further than to the end of a frame or member. */
+/* As decoder_run, but goes no further than to the end of a frame. */
 enum status decoder_run_frame(struct decoder *decoder, const void *in, size_t in_bytes,
                               size_t *in_used, void *out, size_t out_bytes, size_t *out_used,
                               struct failure *failure);
 
-/* Whether all that was decoded are whole frames or members. */
+/* Whether all that was decoded are whole frames. */
 bool decoder_is_between(const struct decoder *decoder);
 
-/* At the end of the input: fails with STATUS_DATA if it ends within a frame or member. */
+/* At the end of the input: fails with STATUS_DATA if it ends within a frame. */
 enum status decoder_finish(struct decoder *decoder, struct failure *failure);
 
 /*
  * Frames that can be decoded by themselves, on any thread: the compressed bytes of the frame that
- * begins at data[0..bytes), skippable frames included, or 0 if more bytes are needed to tell;
- * SIZE_MAX if the format has none or what is there is no frame. Goes from block to block, so that
- * a call takes time in proportion to `bytes`, though far less than decoding.
+ * begins at data[0..bytes), skippable frames included, or 0 if that is more than `bytes`, or cannot
+ * be told yet; SIZE_MAX if what is there is no frame, or does not tell its length. Frames of zstd
+ * and lz4 do, going from block to block: a call takes time in proportion to `bytes`, though far
+ * less than decoding. Of gzip, members of BGZF (the SAM/BAM format specification, 4.1) do, in their
+ * headers, which nobody has checked: with a wrong length, the pieces do not decode.
  */
 size_t decoder_frame_bytes(const struct decoder_format *format, const void *data, size_t bytes);
 

@@ -1,102 +1,89 @@
+/*
+ * gzip (RFC 1952): what it begins with, and how long the members of BGZF are. One of two libraries
+ * decodes it: decoder_gzip_isal.c, decoder_gzip_zlib.c.
+ */
 #include "config.h"
 
 #include "input/decoder_internal.h"
 
-/* RFC 1952, 2.3.1. Known also to a build that cannot decode it, so that it is told. */
+#if defined HAVE_ISAL
+#define DECODER_GZIP_LIBRARY &decoder_gzip_isal
+#elif defined HAVE_ZLIB
+#define DECODER_GZIP_LIBRARY &decoder_gzip_zlib
+#else
+#define DECODER_GZIP_LIBRARY NULL
+#endif
+
+/* The header, 2.3: what it holds, and where. */
+#define DECODER_GZIP_METHOD        2
+#define DECODER_GZIP_FLAGS         3
+#define DECODER_GZIP_EXTRA_BYTES   10
+#define DECODER_GZIP_EXTRA         12
+#define DECODER_GZIP_FLAG_EXTRA    0x04
+#define DECODER_GZIP_FLAGS_UNKNOWN 0xe0
+
+#define DECODER_GZIP_DEFLATE 8
+
+/* The least that follows the header: a block of deflate, CRC and length. */
+#define DECODER_GZIP_REST_BYTES (2 + 4 + 4)
+
 static enum decoder_match decoder_gzip_match(const unsigned char *head, size_t bytes)
 {
-    if ((bytes > 0 && head[0] != 0x1f) || (bytes > 1 && head[1] != 0x8b))
-        return DECODER_NO;
-    return bytes < 2 ? DECODER_MAYBE : DECODER_YES;
+    return decoder_match_magic(head, bytes, "\x1f\x8b", 2);
 }
 
-#ifdef HAVE_ZLIB
-
-#define ZLIB_CONST /* input is const */
-#include <limits.h>
-#include <stdlib.h>
-#include <zlib.h>
-
-/* For inflateInit2: the largest window, and gzip's header and trailer, nothing else. */
-#define DECODER_GZIP_WINDOW_BITS (MAX_WBITS + 16)
-
-static enum status decoder_gzip_open(struct decoder *decoder, uint64_t memory_limit,
-                                     struct failure *failure)
+static enum status decoder_gzip_check_head(struct decoder *decoder, struct failure *failure)
 {
-    z_stream *stream = calloc(1, sizeof *stream);
-
-    (void)memory_limit; /* the window is of 32 KiB at the most */
-    if (!stream || inflateInit2(stream, DECODER_GZIP_WINDOW_BITS) != Z_OK) {
-        free(stream);
-        return decoder_fail(decoder, "no memory to decode it", failure);
-    }
-    decoder->state = stream;
+    if (decoder->head_bytes > DECODER_GZIP_METHOD &&
+        decoder->head[DECODER_GZIP_METHOD] != DECODER_GZIP_DEFLATE)
+        return decoder_fail(decoder, "unknown compression method", failure);
+    decoder->head_is_done = decoder->head_bytes > DECODER_GZIP_FLAGS;
+    if (decoder->head_is_done && decoder->head[DECODER_GZIP_FLAGS] & DECODER_GZIP_FLAGS_UNKNOWN)
+        return decoder_fail(decoder, "unknown header flags set", failure);
     return STATUS_OK;
 }
 
-static void decoder_gzip_close(struct decoder *decoder)
+/* The length of a member of BGZF, from the field BC of its header; SIZE_MAX if it has none. */
+static size_t decoder_gzip_member_bytes(const unsigned char *data, size_t header_bytes)
 {
-    inflateEnd(decoder->state);
-    free(decoder->state);
+    size_t at = DECODER_GZIP_EXTRA;
+
+    while (at + 4 <= header_bytes) {
+        size_t length = decoder_read_16(data + at + 2);
+        if (data[at] == 'B' && data[at + 1] == 'C' && length == 2 && at + 6 <= header_bytes) {
+            size_t member = decoder_read_16(data + at + 4) + 1;
+            return member >= header_bytes + DECODER_GZIP_REST_BYTES ? member : SIZE_MAX;
+        }
+        at += 4 + length;
+    }
+    return SIZE_MAX;
 }
 
-static enum status decoder_gzip_fail(const struct decoder *decoder, int result,
-                                     struct failure *failure)
+static size_t decoder_gzip_frame_bytes(const unsigned char *data, size_t bytes)
 {
-    const z_stream *stream = decoder->state;
-    return decoder_fail(decoder, stream->msg ? stream->msg : zError(result), failure);
+    if (decoder_gzip_match(data, bytes) == DECODER_NO)
+        return SIZE_MAX;
+    if (bytes <= DECODER_GZIP_FLAGS)
+        return 0;
+    if (!(data[DECODER_GZIP_FLAGS] & DECODER_GZIP_FLAG_EXTRA))
+        return SIZE_MAX;
+    if (bytes < DECODER_GZIP_EXTRA)
+        return 0;
+    size_t header = DECODER_GZIP_EXTRA + decoder_read_16(data + DECODER_GZIP_EXTRA_BYTES);
+    if (bytes < header)
+        return 0;
+    size_t member = decoder_gzip_member_bytes(data, header);
+    return member == SIZE_MAX || member <= bytes ? member : 0;
 }
-
-/* The library counts in unsigned int. */
-static uInt decoder_gzip_limit(size_t bytes)
-{
-    return bytes < UINT_MAX ? (uInt)bytes : UINT_MAX;
-}
-
-static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
-                                     struct failure *failure)
-{
-    z_stream *stream = decoder->state;
-    uInt in_bytes = decoder_gzip_limit(io->in_bytes - io->in_used);
-    uInt out_bytes = decoder_gzip_limit(io->out_bytes - io->out_used);
-
-    stream->next_in = io->in + io->in_used;
-    stream->avail_in = in_bytes;
-    stream->next_out = io->out + io->out_used;
-    stream->avail_out = out_bytes;
-    int result = inflate(stream, Z_NO_FLUSH);
-    io->in_used += in_bytes - stream->avail_in;
-    io->out_used += out_bytes - stream->avail_out;
-    *ended = result == Z_STREAM_END;
-    if (*ended)
-        result = inflateReset(stream);
-    /* Nothing was pending after all: input is needed. */
-    if (result == Z_BUF_ERROR && in_bytes == 0)
-        result = Z_OK;
-    return result == Z_OK ? STATUS_OK : decoder_gzip_fail(decoder, result, failure);
-}
-
-#else
-
-static enum status decoder_gzip_open(struct decoder *decoder, uint64_t memory_limit,
-                                     struct failure *failure)
-{
-    (void)memory_limit;
-    return decoder_fail(decoder, "this gpuhist was built without zlib, which it takes to decode it",
-                        failure);
-}
-
-#define decoder_gzip_step  NULL /* never opened */
-#define decoder_gzip_close NULL
-
-#endif
 
 const struct decoder_format decoder_gzip = {
     .name = "gzip",
     .unit = "member",
-    .allows_padding = true,
+    .needs = "ISA-L and zlib",
+    .instead = "gzip -dc",
+    .padding = DECODER_PADDED_AT_END,
+    .library = DECODER_GZIP_LIBRARY,
     .match = decoder_gzip_match,
-    .open = decoder_gzip_open,
-    .step = decoder_gzip_step,
-    .close = decoder_gzip_close,
+    .check_head = decoder_gzip_check_head,
+    .frame_bytes = decoder_gzip_frame_bytes,
 };

@@ -199,13 +199,20 @@ static size_t decoder_zstd_frame_bytes(const unsigned char *data, size_t bytes)
     return ZSTD_getErrorCode(result) == ZSTD_error_srcSize_wrong ? 0 : SIZE_MAX;
 }
 
+static const struct decoder_library decoder_zstd_library = {
+    .name = "libzstd",
+    .version = ZSTD_versionString,
+    .open = decoder_zstd_open,
+    .step = decoder_zstd_step,
+    .close = decoder_zstd_close,
+};
+
 const struct decoder_format decoder_zstd = {
     .name = "zstd",
     .unit = "frame",
+    .needs = "libzstd",
+    .library = &decoder_zstd_library,
     .match = decoder_zstd_match,
-    .open = decoder_zstd_open,
     .check_head = decoder_zstd_check_head,
-    .step = decoder_zstd_step,
-    .close = decoder_zstd_close,
     .frame_bytes = decoder_zstd_frame_bytes,
 };

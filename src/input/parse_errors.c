@@ -2,14 +2,13 @@
 
 #include "input/parse_errors.h"
 
-#include "input/source.h"
+#include "input/reader.h"
+#include "text/text.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PARSE_ERRORS_REPORTED    10
 #define PARSE_ERRORS_TOKEN_BYTES 40 /* of a token that are shown */
@@ -21,6 +20,7 @@ struct parse_errors_invalid {
     uint64_t line; /* lines before it, as in struct chunk, as the next two */
     uint64_t offset;
     uint64_t start;
+    const struct decoder_format *decoder;
     int bytes; /* shown */
     bool is_long;
     char token[PARSE_ERRORS_TOKEN_BYTES];
@@ -67,17 +67,6 @@ uint64_t parse_errors_values(const struct parse_errors *errors)
     return atomic_load_explicit(&errors->values, memory_order_relaxed);
 }
 
-/* The newlines of a regular file between two offsets; 0 if it cannot be read again. */
-static uint64_t parse_errors_count_lines(const char *name, uint64_t start, uint64_t end)
-{
-    int fd = name == source_stdin_name ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-    uint64_t lines = fd >= 0 ? source_count_lines(fd, start, end) : 0;
-
-    if (fd > STDIN_FILENO)
-        close(fd);
-    return lines;
-}
-
 static struct parse_errors_invalid parse_errors_describe(const struct chunk *chunk,
                                                          const struct text_token *token)
 {
@@ -89,6 +78,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct chunk *chu
         .line = chunk->line + text_count_lines(chunk->data, token->offset),
         .offset = chunk->offset,
         .start = chunk->start,
+        .decoder = chunk->decoder,
         .bytes = (int)shown,
         .is_long = token->bytes > shown,
     };
@@ -105,7 +95,8 @@ static uint64_t parse_errors_line(const struct parse_errors_invalid *invalid)
 {
     uint64_t before = 0;
     if (invalid->offset > invalid->start)
-        before = parse_errors_count_lines(invalid->name, invalid->start, invalid->offset);
+        before =
+            reader_count_lines(invalid->name, invalid->start, invalid->offset, invalid->decoder);
     return before + invalid->line + 1;
 }
 

@@ -8,6 +8,7 @@
 #define GPUHIST_PARSE_ERRORS_H
 
 #include "base/status.h"
+#include "job/chunk.h"
 #include "job/job.h"
 #include "text/text.h"
 

@@ -1,12 +1,18 @@
 #include "config.h"
 
+#include "input/source.h"
+
 #include "base/digest.h"
-#include "input/source_frames.h"
-#include "input/source_internal.h"
+#include "input/division.h"
+#include "input/reader.h"
+#include "input/stream.h"
+#include "text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,24 +28,77 @@
 #define SOURCE_BEHIND 16
 
 /* For how long a pull gathers what a slow writer gives in small pieces. */
-#define SOURCE_TURN_NS 20000000
+#define SOURCE_GATHER_NS 20000000
 
-const char source_stdin_name[] = "standard input";
+/*
+ * Files up to this size are read on, not claimed: one read finds them whole whatever their reported
+ * size (files in /proc and /sys report 0 or 4096), and many small ones share a chunk.
+ */
+#define SOURCE_SMALL_BYTES 65536
 
-bool source_is_stdin(const char *name)
-{
-    return strcmp(name, "-") == 0;
-}
+/*
+ * How many pullers there are at first where one compressed file is read in turns: one decodes while
+ * the others count.
+ */
+#define SOURCE_TURNS 3
 
-const char *source_name(const char *name)
-{
-    return source_is_stdin(name) ? source_stdin_name : name;
-}
+/* What the names stood for before anything was read. */
+struct source_origin {
+    uint64_t size;      /* of all, or SOURCE_SIZE_UNKNOWN: not all are regular files */
+    off_t stdin_offset; /* -1: standard input is not one of them, or no regular file */
+    uint64_t digest;    /* which files they are, and of what size and time (digest.h) */
+};
 
-static enum status source_fail(struct failure *failure, const char *name, const char *reason)
-{
-    return source_input_fail(failure, source_name(name), reason);
-}
+struct source {
+    char *const *names;
+    size_t count;
+    struct record_format format; /* const once pulling has begun, as are the next four */
+    struct reader_options reading;
+    uint64_t size;             /* of the stream, or SOURCE_SIZE_UNKNOWN */
+    struct division *division; /* NULL: nothing may be divided */
+    struct source_origin origin;
+    int wake[2]; /* a pipe: readable once the source is stopped */
+    atomic_bool stopped;
+    atomic_bool is_decoding; /* something compressed was found */
+    atomic_bool is_divided;  /* a file was given to the division */
+    atomic_bool has_ended;   /* all that is not divided was read */
+
+    pthread_mutex_t join_lock; /* guards the next three; taken alone, or last */
+    pthread_cond_t joining;    /* signalled when one of them changes */
+    unsigned joined;           /* pullers that source_join has let through */
+    unsigned wanted;           /* how many it may; UINT_MAX: all */
+    bool ended;                /* none any more */
+
+    pthread_mutex_t lock; /* guards all below */
+    bool waited;          /* this pull found the pipe empty and had to wait */
+    uint64_t pull_begins; /* when this pull began, in nanoseconds */
+    unsigned behind;      /* pulls in a row that did not have to wait */
+    uint64_t pull_ends;   /* when the last pull ended */
+    uint64_t pulls_ns;    /* how long those pulls took, */
+    uint64_t gaps_ns;     /* and how long nobody pulled between them */
+    size_t opened;        /* how many of the names have been opened */
+    struct input *file;   /* of which ranges from `next` on can be claimed; or NULL */
+    off_t next;
+    bool is_reading; /* with the reader, in order */
+    struct reader reader;
+    struct stream stream;
+    uint64_t sequence; /* of the next chunk */
+    uint64_t divided;  /* positions of files behind this chunk that are divided */
+};
+
+/* A range of a regular file that a puller has claimed and will read by itself. */
+struct source_range {
+    struct input *input;
+    off_t offset;
+    size_t bytes; /* 0: nothing claimed */
+};
+
+/* A pull under way. */
+struct source_pull {
+    struct stream_chunk made;
+    bool wait;
+    struct source_range range; /* to be read behind made.whole */
+};
 
 /* The bytes that a file will give, from its present offset on; unknown unless it is regular. */
 static uint64_t source_file_size(const struct stat *info, off_t offset)
@@ -69,14 +128,14 @@ static enum status source_check_name(const char *name, struct source_origin *ori
                                      struct failure *failure)
 {
     struct stat info;
-    bool is_stdin = source_is_stdin(name);
+    bool is_stdin = input_is_stdin(name);
 
     if ((is_stdin ? fstat(STDIN_FILENO, &info) : stat(name, &info)) != 0)
-        return source_fail(failure, name, strerror(errno));
+        return input_fail(failure, input_name(name), strerror(errno));
     if (S_ISDIR(info.st_mode))
-        return source_fail(failure, name, strerror(EISDIR));
+        return input_fail(failure, input_name(name), strerror(EISDIR));
     if (!is_stdin && faccessat(AT_FDCWD, name, R_OK, AT_EACCESS) != 0)
-        return source_fail(failure, name, strerror(errno));
+        return input_fail(failure, input_name(name), strerror(errno));
 
     off_t offset = is_stdin && S_ISREG(info.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
     if (offset >= 0)
@@ -104,6 +163,8 @@ enum status source_open(struct source **source, char *const *names, size_t count
     made->names = names;
     made->count = count;
     made->format.element_bytes = element_bytes;
+    made->stream.format = &made->format;
+    made->reading.wake = made->wake[0];
     made->size = origin.size;
     made->origin = origin;
     made->wanted = origin.size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
@@ -114,44 +175,56 @@ enum status source_open(struct source **source, char *const *names, size_t count
     return STATUS_OK;
 }
 
+/* Ends the reading of the current input. */
 static void source_close_current(struct source *source)
 {
-    source_set_frames(source, NULL);
-    source_input_release(source->current);
-    source->current = NULL;
+    if (source->is_reading)
+        reader_close(&source->reader);
+    source->is_reading = false;
 }
 
-/* Whether a file begins as a compressed one does; one that cannot be read is told of later. */
-static bool source_is_compressed(const char *name)
+/* Whether there is a current input, or one to come. The lock is held. */
+static bool source_has_input(const struct source *source)
 {
-    char head[DECODER_MAGIC_BYTES];
-    struct stat info;
-    bool undecided;
-    bool is_stdin = source_is_stdin(name);
-    int fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    ssize_t n = -1;
-
-    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-        n = source_file_read_at(fd, head, sizeof head, lseek(fd, 0, SEEK_CUR));
-    if (fd >= 0 && !is_stdin)
-        close(fd);
-    return n > 0 && decoder_detect(head, (size_t)n, &undecided);
+    return source->is_reading || source->file || source->opened < source->count;
 }
 
-void source_decode(struct source *source, uint64_t memory_limit)
+/* Finds the format of a file that is compressed; one that cannot be read is reported later. */
+static const struct decoder_format *source_find_format(const char *name)
 {
-    source->decodes = true;
-    source->decoding_memory = memory_limit;
+    const struct decoder_format *format = NULL;
+    struct failure ignored;
+    struct input *input;
+
+    if (input_open(&input, name, &ignored) != STATUS_OK)
+        return NULL;
+    if (input->is_regular && reader_detect(input, input->start, &format, &ignored) != STATUS_OK)
+        format = NULL;
+    input_release(input);
+    return format;
+}
+
+void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames)
+{
+    source->reading.holds_frames = holds_frames;
+    source->reading.decodes = true;
+    source->reading.memory_limit = memory_limit;
     for (size_t i = 0; i < source->count && source->size != SOURCE_SIZE_UNKNOWN; i++) {
-        if (source_is_compressed(source->names[i])) {
+        if (source_find_format(source->names[i])) {
             source->size = SOURCE_SIZE_UNKNOWN; /* decoded it has another */
             source->wanted = 1;
         }
     }
 }
 
-/* Fails if a block that is no text is one in another encoding. */
-static enum status source_refuse_encoding(const struct source_ahead *block, const char *name,
+void source_divide(struct source *source)
+{
+    if (source->origin.size != SOURCE_SIZE_UNKNOWN && !source->division) /* it can be repeated */
+        source->division = division_create(&source->format, &source->reading);
+}
+
+/* Fails if a block that is not text is text in another encoding. */
+static enum status source_refuse_encoding(const struct reader_ahead *block, const char *name,
                                           struct failure *failure)
 {
     const char *encoding = text_find_encoding(block->data, block->end);
@@ -164,68 +237,73 @@ static enum status source_refuse_encoding(const struct source_ahead *block, cons
                        name, encoding, encoding);
 }
 
+/*
+ * Opens the next name that has anything to look at, so that its first block is read ahead by the
+ * reader. The current input stays open only if it cannot be opened anew.
+ */
+static enum status source_look_at_next(struct source *source, bool *is_text, bool *is_found,
+                                       struct failure *failure)
+{
+    const struct decoder_format *format = NULL;
+    struct input *input;
+
+    if (input_open(&input, source->names[source->opened], failure) != STATUS_OK)
+        return failure->status;
+    if (input->is_regular && source->reading.decodes &&
+        reader_detect(input, input->start, &format, failure) != STATUS_OK) {
+        input_release(input);
+        return failure->status;
+    }
+    bool is_reopened = input->is_regular && input->size - input->start > SOURCE_SMALL_BYTES;
+    if (is_reopened)
+        reader_open_part(&source->reader, &source->reading, input, format, input->start,
+                         input->size, 0);
+    else
+        reader_open(&source->reader, &source->reading, input, format, source->format.header_lines);
+    source->is_reading = true;
+    enum pipe_event event = reader_look(&source->reader, failure);
+    const struct reader_ahead *plain = &source->reader.plain;
+    enum status status = event == PIPE_ERROR && plain->end == 0 ? failure->status : STATUS_OK;
+    *is_found = plain->end > 0;
+    if (*is_found) {
+        *is_text = text_is_text(plain->data, plain->end, event == PIPE_END);
+        if (!*is_text)
+            status = source_refuse_encoding(plain, input->name, failure);
+    }
+    source->opened += !is_reopened || !*is_found;
+    if (is_reopened || !*is_found)
+        source_close_current(source);
+    return status;
+}
+
 enum status source_look(struct source *source, bool *is_text, struct failure *failure)
 {
-    bool ended = false;
+    bool is_found = false;
 
     *is_text = true;
-    while (source->current || source->opened < source->count) {
-        if (!source->current && source_input_open(source, failure) != STATUS_OK)
+    while (!is_found && source->opened < source->count) {
+        if (source_look_at_next(source, is_text, &is_found, failure) != STATUS_OK)
             return failure->status;
-        enum source_event event = source_input_look(source, failure);
-        struct source_ahead *plain = &source->current->plain;
-        if (event == SOURCE_ERROR && plain->end == 0)
-            return failure->status; /* else the first pull meets it again, behind these bytes */
-        ended = event == SOURCE_END;
-        if (plain->end > 0) {
-            *is_text = text_is_text(plain->data, plain->end, ended);
-            if (!*is_text &&
-                source_refuse_encoding(plain, source->current->name, failure) != STATUS_OK)
-                return failure->status;
-            if (source->current->is_claimable)
-                plain->end = 0;
-            return STATUS_OK;
-        }
-        source_close_current(source);
     }
     return STATUS_OK;
 }
 
-void source_set_format(struct source *source, const struct source_format *format)
+void source_set_format(struct source *source, const struct record_format *format)
 {
     source->format = *format;
-}
-
-void source_set_frames(struct source *source, struct source_frames *frames)
-{
-    pthread_mutex_lock(&source->join_lock);
-    source->frames = frames;
-    pthread_mutex_unlock(&source->join_lock);
-}
-
-/* Decodes frames ahead of the reader, if there are any and others to read. No lock is held. */
-static void source_help(struct source *source)
-{
-    pthread_mutex_lock(&source->join_lock);
-    struct source_frames *frames = source->joined > 1 ? source->frames : NULL;
-    if (frames)
-        source_frames_hold(frames);
-    unsigned pullers = source->joined;
-    pthread_mutex_unlock(&source->join_lock);
-    if (!frames)
-        return;
-    source_frames_help(frames, pullers);
-    source_frames_release(frames);
+    if (source->is_reading) /* it was opened to be looked at */
+        source->reader.skip_lines = format->header_lines;
 }
 
 void source_close(struct source *source)
 {
     if (!source)
         return;
-    source_set_frames(source, NULL);
-    if (source->current)
-        source_input_release(source->current);
-    free(source->carry);
+    division_destroy(source->division);
+    source_close_current(source);
+    if (source->file)
+        input_release(source->file);
+    stream_close(&source->stream);
     close(source->wake[0]);
     close(source->wake[1]);
     pthread_mutex_destroy(&source->lock);
@@ -236,29 +314,34 @@ void source_close(struct source *source)
 
 enum status source_repeat(struct source **source, struct failure *failure)
 {
-    char *const *names = (*source)->names;
-    size_t count = (*source)->count;
-    bool decodes = (*source)->decodes;
-    uint64_t decoding_memory = (*source)->decoding_memory;
-    struct source_format format = (*source)->format;
-    struct source_origin origin = (*source)->origin;
+    bool divides = (*source)->division && !source_is_mistaken(*source);
+    const struct source before = {
+        .names = (*source)->names,
+        .count = (*source)->count,
+        .reading = (*source)->reading,
+        .format = (*source)->format,
+        .origin = (*source)->origin,
+    };
 
-    if (origin.size == SOURCE_SIZE_UNKNOWN)
+    if (before.origin.size == SOURCE_SIZE_UNKNOWN)
         return status_fail(failure, STATUS_DATA, "the input is not of files alone");
     source_close(*source); /* first, since it may share its offset in standard input */
     *source = NULL;
-    if (origin.stdin_offset >= 0)
-        lseek(STDIN_FILENO, origin.stdin_offset, SEEK_SET); /* cannot fail, as in source_input.c */
-    if (source_open(source, names, count, format.element_bytes, failure) != STATUS_OK)
+    if (before.origin.stdin_offset >= 0)
+        lseek(STDIN_FILENO, before.origin.stdin_offset, SEEK_SET); /* cannot fail, as in input.c */
+    if (source_open(source, before.names, before.count, before.format.element_bytes, failure) !=
+        STATUS_OK)
         return failure->status;
-    if ((*source)->origin.digest != origin.digest) {
+    if ((*source)->origin.digest != before.origin.digest) {
         source_close(*source);
         *source = NULL;
         return status_fail(failure, STATUS_DATA, "the input has changed since it was read first");
     }
-    if (decodes)
-        source_decode(*source, decoding_memory);
-    (*source)->format = format;
+    if (before.reading.decodes)
+        source_decode(*source, before.reading.memory_limit, before.reading.holds_frames);
+    (*source)->format = before.format;
+    if (divides)
+        source_divide(*source);
     return STATUS_OK;
 }
 
@@ -281,22 +364,32 @@ void source_leave(struct source *source)
     pthread_mutex_unlock(&source->join_lock);
 }
 
-/* Lets `more` pullers join (UINT_MAX: all), or for 0 none any more. */
+/* Lets `more` pullers join; UINT_MAX: all. */
 static void source_want(struct source *source, unsigned more)
 {
     pthread_mutex_lock(&source->join_lock);
-    source->ended = source->ended || more == 0;
     source->wanted = more > UINT_MAX - source->wanted ? UINT_MAX : source->wanted + more;
     pthread_cond_broadcast(&source->joining);
     pthread_mutex_unlock(&source->join_lock);
 }
 
-void source_stop(struct source *source)
+/* Lets no puller join any more. */
+static void source_end_joining(struct source *source)
 {
+    pthread_mutex_lock(&source->join_lock);
+    source->ended = true;
+    pthread_cond_broadcast(&source->joining);
+    pthread_mutex_unlock(&source->join_lock);
+}
+
+void source_stop(struct source *source, uint64_t position)
+{
+    if (source->division)
+        division_stop(source->division, position);
     if (!atomic_exchange(&source->stopped, true)) {
         ssize_t n = write(source->wake[1], "", 1); /* an empty pipe takes a byte */
         (void)n;
-        source_want(source, 0);
+        source_end_joining(source);
     }
 }
 
@@ -305,9 +398,19 @@ uint64_t source_size(const struct source *source)
     return source->size;
 }
 
+bool source_is_decoding(const struct source *source)
+{
+    return atomic_load_explicit(&source->is_decoding, memory_order_relaxed);
+}
+
+bool source_is_mistaken(const struct source *source)
+{
+    return source->division && division_is_mistaken(source->division);
+}
+
 uint64_t source_position(const struct source *source)
 {
-    return source->position;
+    return source->stream.position;
 }
 
 static uint64_t source_clock(void)
@@ -317,184 +420,231 @@ static uint64_t source_clock(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* A pull under way. */
-struct source_turn {
-    char *buffer;
-    size_t capacity;
-    bool wait;
-    size_t filled;
-    size_t whole;  /* of which so much is whole elements or lines */
-    bool is_split; /* and ends within a line of the file */
-    struct source_range range;
-};
+/* --- opening inputs; the lock is held -------------------------------------------------------- */
+
+/* Moves the first claim of a file behind its header. */
+static enum status source_skip_header(struct source *source, struct failure *failure)
+{
+    char block[4096];
+
+    for (uint64_t lines = source->format.header_lines; lines > 0;) {
+        ssize_t n = input_read_at(source->file->fd, block, sizeof block, source->next);
+        if (n < 0)
+            return input_fail(failure, source->file->name, strerror(errno));
+        if (n == 0)
+            break;
+        const char *newline = memchr(block, '\n', (size_t)n);
+        source->next += newline ? newline - block + 1 : n;
+        lines -= newline != NULL;
+    }
+    source->stream.left_out += (uint64_t)(source->next - source->file->start);
+    return STATUS_OK;
+}
+
+/* Gives a compressed file to the division; false if it is to be read in order. */
+static bool source_divide_input(struct source *source, const struct source_pull *pull,
+                                struct input *input, const struct decoder_format *format)
+{
+    const struct stream *stream = &source->stream;
+
+    if (!source->division || pull->made.filled > pull->made.whole || stream->partial_bytes > 0)
+        return false; /* a record goes over its beginning */
+    uint64_t taken = division_add(source->division, input, format, input->start,
+                                  stream->position + pull->made.filled);
+    source->divided = taken;
+    if (taken > 0)
+        atomic_store_explicit(&source->is_divided, true, memory_order_release);
+    if (taken > 0 && input->fd == STDIN_FILENO)
+        lseek(STDIN_FILENO, 0, SEEK_END); /* it is read, for whoever reads on */
+    return taken > 0;
+}
+
+/* Takes over an input that was opened. */
+static enum status source_begin_input(struct source *source, const struct source_pull *pull,
+                                      struct input *input, struct failure *failure)
+{
+    const struct decoder_format *format = NULL;
+
+    if (!input->is_regular)
+        pipe_widen(input->fd);
+    else if (source->reading.decodes &&
+             reader_detect(input, input->start, &format, failure) != STATUS_OK) {
+        input_release(input);
+        return failure->status;
+    }
+    if (format)
+        atomic_store_explicit(&source->is_decoding, true, memory_order_relaxed);
+    if (format && source_divide_input(source, pull, input, format))
+        return STATUS_OK;
+    if (input->is_regular && !format && input->size - input->start > SOURCE_SMALL_BYTES) {
+        source->file = input;
+        source->next = input->start;
+        return source_skip_header(source, failure);
+    }
+    reader_open(&source->reader, &source->reading, input, format, source->format.header_lines);
+    source->is_reading = true;
+    return STATUS_OK;
+}
+
+/* Opens the next input. */
+static enum status source_open_next(struct source *source, const struct source_pull *pull,
+                                    struct failure *failure)
+{
+    struct stream *stream = &source->stream;
+    struct input *input;
+
+    stream->line = stream->offset = stream->start = 0;
+    enum status status = input_open(&input, source->names[source->opened++], failure);
+    return status == STATUS_OK ? source_begin_input(source, pull, input, failure) : status;
+}
+
+/* All ranges are claimed: the file is read on behind the last of them, as anything else is. */
+static void source_read_on(struct source *source)
+{
+    struct input *file = source->file;
+
+    lseek(file->fd, source->next, SEEK_SET); /* cannot fail: the offset is one we read at */
+    source->stream.line = 0;                 /* nobody has counted those before */
+    source->stream.offset = (uint64_t)source->next;
+    source->stream.start = (uint64_t)file->start;
+    reader_open(&source->reader, &source->reading, file, NULL, 0);
+    source->is_reading = true;
+    source->file = NULL;
+}
+
+/* --- claiming ranges of regular files; the lock is held -------------------------------------- */
+
+/*
+ * The bytes of the file from `next` on, of so many, that are whole lines or tokens; 0: the first is
+ * longer, or cannot be found.
+ */
+static size_t source_cut_range(const struct source *source, size_t bytes)
+{
+    char block[4096];
+    size_t end = bytes;
+
+    while (end > 0) {
+        size_t n = end < sizeof block ? end : sizeof block;
+        ssize_t got = input_read_at(source->file->fd, block, n, source->next + (off_t)(end - n));
+        if (got < 0)
+            return 0;
+        if ((size_t)got < n)
+            return bytes; /* reading the range will show what is wrong */
+        size_t cut = record_cut(&source->format, block, 0, n);
+        if (cut > 0)
+            return end - n + cut;
+        end -= n;
+    }
+    return 0;
+}
+
+/*
+ * Claims a range that completes whole records behind the filled bytes of the buffer. False if none
+ * is left: what remains, less than an element, a line that is too long, or what the file has grown
+ * by, is to be read on.
+ */
+static bool source_claim(struct source *source, struct source_pull *pull)
+{
+    const struct record_format *format = &source->format;
+    off_t size = source->file->size;
+    uint64_t left = size > source->next ? (uint64_t)(size - source->next) : 0;
+    size_t room = pull->made.capacity - pull->made.filled;
+    size_t bytes = left < room ? (size_t)left : room;
+
+    if (format->is_text) { /* also before its end: a last line without one may still be written */
+        bytes = source_cut_range(source, bytes);
+    } else {
+        size_t cut_off = (pull->made.filled + bytes) % format->element_bytes;
+        bytes = bytes > cut_off ? bytes - cut_off : 0;
+    }
+    if (bytes == 0)
+        return false;
+    pull->range = (struct source_range){source->file, source->next, bytes};
+    source->next += (off_t)bytes;
+    input_hold(source->file);
+    return true;
+}
+
+/* --- a pull ---------------------------------------------------------------------------------- */
 
 /* Whether what was gathered from a slow writer is to be handed on. The lock is held. */
-static bool source_is_late(const struct source *source, const struct source_turn *turn)
+static bool source_is_late(const struct source *source, const struct source_pull *pull)
 {
-    return source->waited && turn->whole > 0 &&
-           source_clock() - source->turn_begins > SOURCE_TURN_NS;
+    return source->waited && pull->made.whole > 0 &&
+           source_clock() - source->pull_begins > SOURCE_GATHER_NS;
 }
 
-/*
- * Makes room in a buffer that is full of one line, or token, of text whose end is still to come.
- * The lock is held.
- */
-static enum status source_shorten(struct source *source, struct source_turn *turn,
-                                  struct failure *failure)
+/* Reads on from the current input. Sets *is_done when the chunk is to end here. */
+static enum status source_read(struct source *source, struct source_pull *pull, bool *is_done,
+                               struct failure *failure)
 {
-    const struct source_format *format = &source->format;
+    struct stream_chunk *made = &pull->made;
+    struct reader *reader = &source->reader;
+    struct stream *stream = &source->stream;
+    size_t bytes;
+    enum pipe_event event =
+        reader_read(reader, made->buffer + made->filled, made->capacity - made->filled,
+                    pull->wait && made->whole == 0, &source->waited, &bytes, failure);
 
-    turn->whole = source_text_split(&format->text, turn->buffer, turn->filled);
-    turn->is_split = turn->whole > 0;
-    if (turn->is_split)
-        return STATUS_OK;
-    size_t long_bytes = turn->filled;
-    turn->filled = source_text_squeeze(&format->text, turn->buffer, turn->filled);
-    source->left_out += long_bytes - turn->filled;
-    if (turn->filled <= turn->capacity / 2)
-        return STATUS_OK;
-    uint64_t before =
-        source_count_lines(source->current->fd, source->line_start, source->line_offset);
-    return status_fail(failure, STATUS_DATA,
-                       STATUS_NAME ":%llu: the line is longer than a chunk of %zu bytes",
-                       source->last_name, (unsigned long long)(before + source->line + 1),
-                       turn->capacity);
-}
-
-/* Whether the buffer is full, and none of it is whole. */
-static bool source_is_too_long(const struct source *source, const struct source_turn *turn)
-{
-    return source->format.is_text && turn->whole == 0 && turn->filled == turn->capacity;
-}
-
-/* Looks at bytes that were read behind the filled ones. The lock is held. */
-static enum status source_take_bytes(struct source *source, struct source_turn *turn, size_t bytes,
-                                     struct failure *failure)
-{
-    size_t known = turn->filled;
-
-    turn->filled += bytes;
-    source->last_name = source->current->name;
-    size_t cut = source_text_cut(&source->format, turn->buffer, known, turn->filled);
-    turn->whole = cut > 0 ? cut : turn->whole;
-    return source_is_too_long(source, turn) ? source_shorten(source, turn, failure) : STATUS_OK;
-}
-
-/*
- * Moves what the last pull cut off to the buffer, as much as there is room for: it may come from a
- * larger one. Nothing ends in it. The lock is held.
- */
-static enum status source_take_carry(struct source *source, struct source_turn *turn,
-                                     struct failure *failure)
-{
-    size_t room = turn->capacity - turn->filled;
-    size_t bytes = source->carry_bytes < room ? source->carry_bytes : room;
-
-    memcpy(turn->buffer + turn->filled, source->carry + source->carry_begin, bytes);
-    turn->filled += bytes;
-    source->carry_begin += bytes;
-    source->carry_bytes -= bytes;
-    return source_is_too_long(source, turn) ? source_shorten(source, turn, failure) : STATUS_OK;
-}
-
-/* Opens the next input if there is none, and claims a range of it. True: nothing more to do. */
-static bool source_claim(struct source *source, struct source_turn *turn, enum status *status,
-                         struct failure *failure)
-{
-    if (!source->current) {
-        if (source->opened == source->count)
-            return true;
-        *status = source_input_open(source, failure);
-        if (*status != STATUS_OK)
-            return true;
+    stream->name = bytes > 0 ? reader->input->name : stream->name;
+    stream->line += reader->header_lines;
+    stream->left_out += reader->header_bytes;
+    reader->header_lines = reader->header_bytes = 0;
+    if (reader->format)
+        atomic_store_explicit(&source->is_decoding, true, memory_order_relaxed);
+    if (event == PIPE_ERROR)
+        return failure->status;
+    *is_done = event == PIPE_EMPTY;
+    if (event == PIPE_END) {
+        source_close_current(source);
+        *is_done = source->format.is_text && made->filled > 0;
+        made->whole = *is_done ? made->filled : made->whole; /* a file's end is that of a line */
     }
-    if (!source->current->is_claimable)
-        return false;
-    turn->range = source_file_claim(source->current, turn->filled, turn->capacity - turn->filled,
-                                    &source->format);
-    if (turn->range.bytes == 0)
-        source_input_read_on(source);
-    return turn->range.bytes > 0;
+    return bytes > 0 ? stream_take(stream, made, bytes, failure) : STATUS_OK;
 }
 
 /*
  * Puts the next bytes behind the filled ones of the buffer, or claims a range to be read there. The
- * lock is held. turn->filled does not count the range.
+ * lock is held. made.filled does not count the range.
  */
-static enum status source_fill(struct source *source, struct source_turn *turn,
+static enum status source_fill(struct source *source, struct source_pull *pull,
                                struct failure *failure)
 {
+    struct stream_chunk *made = &pull->made;
     enum status status = STATUS_OK;
+    bool is_done = false;
 
-    while (turn->filled < turn->capacity && !atomic_load(&source->stopped) &&
-           !source_is_late(source, turn)) {
-        size_t bytes = 0;
-        if (source->carry_bytes > 0) {
-            if (source_take_carry(source, turn, failure) != STATUS_OK)
-                return failure->status;
-            continue;
-        }
-        if (source_claim(source, turn, &status, failure))
-            break;
-        switch (source_input_read(source, turn->buffer + turn->filled,
-                                  turn->capacity - turn->filled, turn->wait && turn->whole == 0,
-                                  &bytes, failure)) {
-        case SOURCE_DATA:
-            if (bytes > 0 && source_take_bytes(source, turn, bytes, failure) != STATUS_OK)
-                return failure->status;
-            break;
-        case SOURCE_END:
-            source_close_current(source);
-            if (source->format.is_text && turn->filled > 0) {
-                turn->whole = turn->filled; /* the end of a file is that of a line */
-                return STATUS_OK;
-            }
-            break;
-        case SOURCE_EMPTY:
-            return STATUS_OK;
-        case SOURCE_ERROR:
-            return failure->status;
+    while (status == STATUS_OK && !is_done && made->filled < made->capacity &&
+           !atomic_load(&source->stopped) && !source_is_late(source, pull)) {
+        if (source->stream.partial_bytes > 0) {
+            status = stream_take_partial(&source->stream, made, failure);
+        } else if (source->is_reading) {
+            status = source_read(source, pull, &is_done, failure);
+        } else if (source->file) {
+            is_done = source_claim(source, pull);
+            if (!is_done)
+                source_read_on(source);
+        } else {
+            is_done = source->divided > 0 || source->opened == source->count;
+            if (!is_done)
+                status = source_open_next(source, pull, failure);
         }
     }
     return status;
 }
 
-/* Makes room for so many bytes in front of those that are carried already; false with errno set. */
-static bool source_reserve_carry(struct source *source, size_t bytes)
+/* Fails if the input has ended and left a part of an element. The lock is held. */
+static enum status source_check_end(const struct source *source, const struct source_pull *pull,
+                                    struct failure *failure)
 {
-    if (bytes <= source->carry_begin)
-        return true;
-    size_t room = bytes + source->carry_bytes;
-    char *made = malloc(room);
-    if (!made)
-        return false;
-    if (source->carry_bytes > 0)
-        memcpy(made + bytes, source->carry + source->carry_begin, source->carry_bytes);
-    free(source->carry);
-    source->carry = made;
-    source->carry_begin = bytes;
-    return true;
-}
+    size_t bytes = source->stream.partial_bytes;
 
-/* Keeps what is behind the last whole element or line for the next chunk. The lock is held. */
-static enum status source_keep(struct source *source, const struct source_turn *turn,
-                               struct failure *failure)
-{
-    size_t bytes = turn->filled - turn->whole;
-
-    if (!source_reserve_carry(source, bytes))
-        return source_fail(failure, source->last_name, strerror(errno));
-    source->carry_begin -= bytes;
-    source->carry_bytes += bytes;
-    if (bytes > 0)
-        memcpy(source->carry + source->carry_begin, turn->buffer + turn->whole, bytes);
-
-    bool ended = !source->current && source->opened == source->count;
-    if (turn->whole > 0 || bytes == 0 || !ended || atomic_load(&source->stopped))
+    if (pull->made.whole > 0 || bytes == 0 || source_has_input(source) ||
+        atomic_load(&source->stopped))
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA,
                        STATUS_NAME ": %zu byte%s left over at the end: an element has %zu",
-                       source->last_name, bytes, bytes == 1 ? "" : "s",
+                       source->stream.name, bytes, bytes == 1 ? "" : "s",
                        source->format.element_bytes);
 }
 
@@ -503,134 +653,190 @@ static bool source_is_behind(struct source *source)
 {
     uint64_t now = source_clock();
 
-    source->gaps_ns += source->behind > 0 ? source->turn_begins - source->turn_ends : 0;
-    source->turns_ns += now - source->turn_begins;
-    source->turn_ends = now;
+    source->gaps_ns += source->behind > 0 ? source->pull_begins - source->pull_ends : 0;
+    source->pulls_ns += now - source->pull_begins;
+    source->pull_ends = now;
     if (!source->waited && ++source->behind < SOURCE_BEHIND)
         return false;
-    bool behind = !source->waited && source->gaps_ns > source->turns_ns / 2;
+    bool behind = !source->waited && source->gaps_ns > source->pulls_ns / 2;
     source->behind = 0;
-    source->gaps_ns = source->turns_ns = 0;
+    source->gaps_ns = source->pulls_ns = 0;
     return behind;
 }
 
-/* After a turn: sees whether more pullers are wanted. The lock is held. */
+/* After a pull: sees whether more pullers are wanted. The lock is held. */
 static void source_count_pullers(struct source *source)
 {
-    const struct input *input = source->current;
-    unsigned waiting = input && input->frames ? source_frames_waiting(input->frames) : 0;
+    bool is_divided = atomic_load(&source->is_divided);
 
-    if (!input && source->opened == source->count)
-        source_want(source, 0);
-    else if (!input || input->is_claimable)
+    if (!source_has_input(source) && !is_divided)
+        source_end_joining(source);
+    else if (!source_has_input(source))
+        source_want(source, SOURCE_TURNS - 1);
+    else if (!source->is_reading)
         source_want(source, UINT_MAX);
-    else if (waiting > 0)
-        source_want(source, waiting);
     else if (source_is_behind(source))
         source_want(source, 1);
 }
 
-/* The chunk that a turn gives, and what follows from it for the next. The lock is held. */
-static struct chunk source_make_chunk(struct source *source, const struct source_turn *turn,
-                                      bool is_cut)
+/* The chunk that a pull gives, and what follows from it for the next. The lock is held. */
+static void source_make_chunk(struct source *source, struct source_pull *pull, bool is_cut,
+                              struct chunk *chunk)
 {
-    const struct source_range *range = &turn->range;
-    bool dropped = range->bytes == 0 && atomic_load(&source->stopped) && !is_cut;
-    bool ended = !source->current && source->opened == source->count;
-    size_t bytes = dropped ? 0 : turn->whole + range->bytes;
-    struct chunk chunk = {
-        .data = turn->buffer,
-        .bytes = bytes,
-        .left_out = bytes > 0 || ended ? source->left_out : 0,
-        .position = source->position,
-        .sequence = source->sequence,
-        .is_cut = is_cut,
-        .name = range->bytes > 0 ? range->input->name : source->last_name,
-        .line = range->bytes > 0 ? 0 : source->line,
-        .offset = range->bytes > 0 ? (uint64_t)range->offset : source->line_offset,
-        .start = range->bytes > 0 ? (uint64_t)range->input->start : source->line_start,
-    };
+    const struct source_range *range = &pull->range;
+    struct stream *stream = &source->stream;
+    bool is_dropped = range->bytes == 0 && atomic_load(&source->stopped) && !is_cut;
+    uint64_t line = stream->line;
 
-    source->left_out -= chunk.left_out;
-    source->sequence += bytes > 0 || is_cut;
-    source->position += bytes;
-    if (source->format.is_text && range->bytes == 0)
-        source->line += text_count_lines(turn->buffer, bytes) - (turn->is_split && bytes > 0);
-    return chunk;
+    stream_end(stream, &pull->made, is_dropped ? 0 : pull->made.whole, is_cut, chunk);
+    chunk->sequence = source->sequence;
+    if (range->bytes > 0) {
+        chunk->bytes += range->bytes;
+        chunk->name = range->input->name;
+        chunk->line = 0;
+        chunk->offset = (uint64_t)range->offset;
+        chunk->start = (uint64_t)range->input->start;
+        stream->position += range->bytes;
+        stream->line = line;
+    }
+    chunk->left_out = chunk->bytes > 0 || !source_has_input(source) ? stream->left_out : 0;
+    stream->left_out -= chunk->left_out;
+    stream->position += source->divided;
+    source->divided = 0;
+    source->sequence += chunk->bytes > 0 || is_cut;
 }
 
 /* The part of a pull that is done one puller at a time. The lock is held. */
-static enum status source_take(struct source *source, struct source_turn *turn, struct chunk *chunk,
+static enum status source_take(struct source *source, struct source_pull *pull, struct chunk *chunk,
                                struct failure *failure)
 {
-    source->turn_begins = source_clock();
+    source->pull_begins = source_clock();
     source->waited = false;
-    enum status status = source_fill(source, turn, failure);
-    size_t fault = turn->filled;
-    if (turn->range.bytes > 0) { /* what was carried along belongs to its first element */
-        turn->whole = turn->filled;
+    enum status status = source_fill(source, pull, failure);
+    size_t fault = pull->made.filled;
+    if (pull->range.bytes > 0) { /* what was carried along belongs to its first element */
+        pull->made.whole = pull->made.filled;
     } else if (status == STATUS_OK) {
-        status = source_keep(source, turn, failure);
-        fault = turn->whole;
+        fault = pull->made.whole;
+        status = stream_keep(&source->stream, &pull->made, failure);
+        if (status == STATUS_OK)
+            status = source_check_end(source, pull, failure);
     }
     if (status != STATUS_OK)
-        failure->position = source->position + fault;
-    *chunk = source_make_chunk(source, turn, status != STATUS_OK);
+        failure->position = source->stream.position + fault;
+    source_make_chunk(source, pull, status != STATUS_OK, chunk);
     source_count_pullers(source);
     return status;
 }
 
+/* Reads the claimed range behind what is in the buffer. Fails if the file has become shorter. */
+static enum status source_read_range(const struct source_pull *pull, uint64_t position,
+                                     struct failure *failure)
+{
+    const struct source_range *range = &pull->range;
+    char *buffer = pull->made.buffer + pull->made.whole;
+    size_t done = 0;
+
+    while (done < range->bytes) {
+        ssize_t n = pread(range->input->fd, buffer + done, range->bytes - done,
+                          range->offset + (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return status_fail_at(failure, position + done, STATUS_DATA, STATUS_NAME ": %s",
+                                  range->input->name,
+                                  n < 0 ? strerror(errno) : "the file shrank while it was read");
+        done += (size_t)n;
+    }
+    return STATUS_OK;
+}
+
 /*
- * Reads the claimed range behind what is in the buffer, and gives it up. The lock is not held, nor
- * taken: whoever has it may be waiting for input that comes behind this range.
+ * Completes a chunk by the claimed range, and gives that up. The lock is not held, nor taken:
+ * whoever has it may be waiting for input that comes behind this range.
  */
-static enum status source_read_range(struct source *source, const struct source_turn *turn,
+static enum status source_take_range(struct source *source, const struct source_pull *pull,
                                      struct chunk *chunk, struct failure *failure)
 {
-    enum status status = source_file_read(&turn->range, turn->buffer + turn->whole,
-                                          chunk->position + turn->whole, failure);
+    enum status status = source_read_range(pull, chunk->position + pull->made.whole, failure);
 
     if (status != STATUS_OK) {
         size_t good = (size_t)(failure->position - chunk->position);
-        chunk->bytes = source_text_cut(&source->format, turn->buffer, 0, good);
+        chunk->bytes = record_cut(&source->format, pull->made.buffer, 0, good);
         chunk->is_cut = true;
-        source_stop(source);
+        source_stop(source, failure->position);
     }
-    source_input_release(turn->range.input);
+    input_release(pull->range.input);
     return status;
 }
 
-/* A pull once the lock is held, which it gives back. Unless *ended, *chunk may be empty if there is
- * nothing just now, or frames to decode. */
+/*
+ * A pull of what is not divided, once the lock is held, which it gives back. Unless *ended, *chunk
+ * may be empty if there is nothing just now.
+ */
 static enum status source_pull_locked(struct source *source, char *buffer, size_t capacity,
                                       bool wait, struct chunk *chunk, bool *ended,
                                       struct failure *failure)
 {
-    size_t cut_off = source->format.is_text ? 0 : capacity % source->format.element_bytes;
-    struct source_turn turn = {.buffer = buffer, .capacity = capacity - cut_off, .wait = wait};
-    enum status status = source_take(source, &turn, chunk, failure);
+    struct source_pull pull = {
+        .made = stream_begin(&source->stream, buffer, capacity),
+        .wait = wait,
+    };
+    enum status status = source_take(source, &pull, chunk, failure);
 
     if (status != STATUS_OK)
-        source_stop(source); /* before anybody can read on behind the fault */
-    *ended = (!source->current && source->opened == source->count) || source->stopped;
+        source_stop(source, failure->position); /* before anybody can read on behind the fault */
+    *ended = !source_has_input(source) || atomic_load(&source->stopped);
+    if (*ended)
+        atomic_store(&source->has_ended, true);
     pthread_mutex_unlock(&source->lock);
-    if (status != STATUS_OK || turn.range.bytes == 0)
+    if (status != STATUS_OK || pull.range.bytes == 0)
         return status;
-    return source_read_range(source, &turn, chunk, failure);
+    return source_take_range(source, &pull, chunk, failure);
+}
+
+/*
+ * Pulls from what is divided, or waits until there is something if `wait`. Sets *event to
+ * DIVISION_NONE if there is nothing for this puller.
+ */
+static enum status source_pull_divided(struct source *source, void *buffer, size_t capacity,
+                                       enum division_event *event, struct chunk *chunk,
+                                       struct failure *failure)
+{
+    bool is_last = atomic_load(&source->has_ended);
+
+    *event = division_pull(source->division, buffer, capacity, is_last, chunk, failure);
+    if (*event == DIVISION_FAULT)
+        source_stop(source, failure->position);
+    if (*event == DIVISION_ENDED && is_last) {
+        *chunk = (struct chunk){.bytes = 0};
+        source_end_joining(source);
+    } else if (*event == DIVISION_ENDED) {
+        *event = DIVISION_NONE; /* there may be other input */
+    }
+    if (*event == DIVISION_CHUNK && division_parts(source->division) > 1)
+        source_want(source, UINT_MAX);
+    return *event == DIVISION_FAULT ? failure->status : STATUS_OK;
 }
 
 enum status source_pull(struct source *source, void *buffer, size_t capacity, struct chunk *chunk,
                         struct failure *failure)
 {
-    enum status status;
-    bool ended;
-
-    do {
-        source_help(source);
+    for (;;) {
+        bool ended = false;
+        enum status status = STATUS_OK;
+        if (atomic_load_explicit(&source->is_divided, memory_order_acquire)) {
+            enum division_event event;
+            status = source_pull_divided(source, buffer, capacity, &event, chunk, failure);
+            if (event != DIVISION_NONE)
+                return status;
+        }
         pthread_mutex_lock(&source->lock);
         status = source_pull_locked(source, buffer, capacity, true, chunk, &ended, failure);
-    } while (status == STATUS_OK && chunk->bytes == 0 && !ended);
-    return status;
+        ended = ended && !atomic_load(&source->is_divided);
+        if (status != STATUS_OK || chunk->bytes > 0 || ended)
+            return status;
+    }
 }
 
 enum status source_try_pull(struct source *source, void *buffer, size_t capacity,

@@ -11,8 +11,8 @@
 #define GPUHIST_SOURCE_H
 
 #include "base/status.h"
-#include "job/job.h"
-#include "text/text.h"
+#include "input/record.h"
+#include "job/chunk.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,20 +27,6 @@ struct source;
 #define SOURCE_SIZE_UNKNOWN UINT64_MAX
 
 /*
- * How messages say standard input: a chunk of it has this very pointer for its name, and one of a
- * file that is called so has another.
- */
-extern const char source_stdin_name[];
-
-/* What chunks are made of. */
-struct source_format {
-    size_t element_bytes;   /* of binary input: 1 to 8 */
-    bool is_text;           /* chunks of text are of one file, and cut behind ends of lines, or */
-    struct text_rules text; /* behind any white space if that is allowed (text_is_of_tokens) */
-    uint64_t header_lines;  /* of each file, skipped */
-};
-
-/*
  * Opens the stream of names[0..count), "-" being standard input, for elements of element_bytes
  * (1 to 8). The names must live as long as the source. Every file is looked at now and opened when
  * its turn comes: fails with STATUS_DATA if one is missing, unreadable or a directory. The caller
@@ -50,11 +36,20 @@ enum status source_open(struct source **source, char *const *names, size_t count
                         size_t element_bytes, struct failure *failure);
 
 /*
- * The next three are to be called before the first pull, if at all.
+ * The next four are to be called before the first pull, if at all.
  *
  * Decodes files that are compressed, told by their first bytes; memory_limit as in decoder_open.
+ * With `holds_frames`, of a frame or member that decodes to 16 MiB or less nothing is pulled before
+ * its checksum is verified; of a larger one, nothing before that much is decoded.
  */
-void source_decode(struct source *source, uint64_t memory_limit);
+void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames);
+
+/*
+ * Lets files that are compressed be decoded side by side: their chunks then come in any order, with
+ * positions that are in the order of the stream but have gaps, and all with sequence 0. Has no
+ * effect unless all of the stream is regular files. See source_is_mistaken.
+ */
+void source_divide(struct source *source);
 
 /*
  * Looks at the first block of the first file that has any bytes, and says whether it is text
@@ -65,7 +60,7 @@ void source_decode(struct source *source, uint64_t memory_limit);
 enum status source_look(struct source *source, bool *is_text, struct failure *failure);
 
 /* Sets what chunks are made of, if it is not binary elements as given to source_open. */
-void source_set_format(struct source *source, const struct source_format *format);
+void source_set_format(struct source *source, const struct record_format *format);
 
 /*
  * Closes *source, no pull being under way, and opens in its place the same stream, from where it
@@ -83,8 +78,9 @@ void source_close(struct source *source);
  * before. To be called once by every thread that is going to pull. The first is wanted at once, as
  * are all where ranges of a file can be read in parallel. From a pipe, each further one is wanted
  * when those that pull have been busy with what they had while the writer waited: as few as keep up
- * are quickest, since each change of the reader moves the pipe to another core. Of compressed input
- * they also are when there are frames that nobody decodes. Thread-safe.
+ * are quickest, since each change of the reader moves the pipe to another core. Of compressed files
+ * that are read side by side all are wanted, of a single one that is read in turns a few.
+ * Thread-safe.
  */
 bool source_join(struct source *source);
 
@@ -114,13 +110,19 @@ enum status source_try_pull(struct source *source, void *buffer, size_t capacity
                             struct chunk *chunk, bool *pulled, struct failure *failure);
 
 /*
- * The newlines of a regular file between two offsets, those that can be read; where reading goes on
- * does not change. Thread-safe.
+ * Ends the stream at a position (0: at once): pulls under way or to come see the end of the input
+ * where all that is left comes behind it. Thread-safe.
  */
-uint64_t source_count_lines(int fd, uint64_t start, uint64_t end);
+void source_stop(struct source *source, uint64_t position);
 
-/* Makes every pull under way or to come see the end of the input. Thread-safe. */
-void source_stop(struct source *source);
+/*
+ * Whether source_divide has cut a record: a pull has failed, and what was read is of no use, but
+ * source_repeat opens a stream that is read in order. Not thread-safe.
+ */
+bool source_is_mistaken(const struct source *source);
+
+/* Whether compressed input has been found so far. Thread-safe. */
+bool source_is_decoding(const struct source *source);
 
 /* The bytes that the whole stream has, if it consists of regular files, else unknown. */
 uint64_t source_size(const struct source *source);

@@ -2,9 +2,6 @@
 
 #include "job/job.h"
 
-#include "base/decimal.h"
-#include "input/parse_errors.h"
-
 #include <stdlib.h>
 
 void job_destroy(struct job *job)
@@ -20,67 +17,4 @@ enum status job_check_values(const struct job *job, bool has_values, struct fail
     if (!job->needs_values || has_values)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "no values were counted: they have no quantiles");
-}
-
-static bool job_is_outside(const struct job *job, uint64_t key)
-{
-    return binning_index(&job->binning, job->binning.form, key) >= job->binning.bins;
-}
-
-/* The last byte of the value, or of its line, behind which the parser has come to `offset`. */
-static size_t job_find_end(const struct chunk *text, size_t offset)
-{
-    const char *data = text->data;
-    size_t end = offset < text->bytes ? offset : text->bytes;
-
-    while (end > 1 && (data[end - 1] == ' ' || (data[end - 1] >= '\t' && data[end - 1] <= '\r')))
-        end--; /* blank lines, too, which it skips */
-    return end - 1;
-}
-
-/* As job_check_outside, for a chunk of text, which is parsed once more, a value at a time. */
-static enum status job_check_text(const struct job *job, const struct chunk *text,
-                                  struct failure *failure)
-{
-    struct element native = job->element;
-    text_parse_function *parse = text_choose_parser(&job->text, native.type);
-    enum text_event event;
-    size_t offset = 0;
-
-    native.swapped = false;
-    do {
-        uint64_t value;
-        size_t count;
-        struct text_token invalid;
-        event = parse(&job->text, text->data, text->bytes, &offset, &value, 1, &count, &invalid);
-        if (count == 0 || !job_is_outside(job, element_key(&native, &value)))
-            continue;
-        char shown[DECIMAL_SIZE];
-        size_t end = job_find_end(text, offset);
-        decimal_format_signed(shown, element_value(&native, element_key(&native, &value)));
-        return status_fail_at(failure, text->position + end, STATUS_DATA,
-                              STATUS_NAME ":%llu: value %s is outside the bins", text->name,
-                              (unsigned long long)parse_errors_find_line(text, end), shown);
-    } while (event != TEXT_END);
-    return STATUS_OK;
-}
-
-enum status job_check_outside(const struct job *job, const struct chunk *chunk,
-                              struct failure *failure)
-{
-    const struct element *element = &job->element;
-
-    if (job->is_text)
-        return job_check_text(job, chunk->text ? chunk->text : chunk, failure);
-    for (size_t i = 0; i < chunk->bytes; i += element->bytes) {
-        uint64_t key = element_key(element, (const char *)chunk->data + i);
-        if (!job_is_outside(job, key))
-            continue;
-        char value[DECIMAL_SIZE];
-        decimal_format_signed(value, element_value(element, key));
-        return status_fail_at(failure, chunk->position + i, STATUS_DATA,
-                              "value %s at byte %llu of the input is outside the bins", value,
-                              (unsigned long long)(chunk->position + i));
-    }
-    return STATUS_OK;
 }

@@ -10,7 +10,7 @@
 #include "job/element.h"
 #include "job/predicate.h"
 #include "job/reductions.h"
-#include "text/text.h"
+#include "job/text_rules.h"
 
 /*
  * X(ID, name), one row an operation. Every table with a row for each of them is made from this
@@ -75,33 +75,7 @@ struct job {
 /* Frees what the job owns. A job of zeros is allowed. */
 void job_destroy(struct job *job);
 
-/*
- * A piece of the input, in memory of the worker that pulled it: whole elements, or of text whole
- * lines or tokens (text_is_of_tokens), whose end is that of a line. Text is never of two files.
- */
-struct chunk {
-    const void *data;
-    size_t bytes;
-    uint64_t left_out; /* bytes that were read and are in no chunk: of headers and of long lines */
-    uint64_t position; /* of its first byte in the input stream */
-    uint64_t sequence; /* 0, 1, 2, ... in the order of the stream */
-    bool is_cut;       /* a fault follows: nothing behind this chunk counts */
-    const char *name;  /* of text: its file, as messages say it */
-    uint64_t line;     /* of text: how many lines end before it in its file, behind this offset; */
-    uint64_t offset;   /* if that is above the start, the file is a regular one, in which */
-    uint64_t start;    /* reading began there: lines between the two are still to be counted */
-    const struct chunk *text; /* of values parsed from text: the chunk of it; else NULL */
-};
-
 /* Fails with STATUS_DATA if the job needs values and none was counted. */
 enum status job_check_values(const struct job *job, bool has_values, struct failure *failure);
-
-/*
- * For OUTSIDE_ABORT: fails with STATUS_DATA, the value and its position if an element of the chunk
- * falls in no bin; the first one if there are several. Both engines call it, for a chunk in which
- * they have seen such a value or cannot tell.
- */
-enum status job_check_outside(const struct job *job, const struct chunk *chunk,
-                              struct failure *failure);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "job/predicate.h"
 
-#include "app/value_list.h"
 #include "base/decimal.h"
 #include "base/digest.h"
 
@@ -76,40 +75,6 @@ static enum status predicate_set_range(struct predicate *predicate, const struct
     return STATUS_OK;
 }
 
-/* Takes the sorted keys of a list; those that have no gap are an interval. */
-static enum status predicate_set_keys(struct predicate *predicate, const struct element *element,
-                                      const struct value_list *list, struct failure *failure)
-{
-    if (list->count == 0) {
-        predicate_set_interval(predicate, element, 0, 0);
-        return STATUS_OK;
-    }
-    if (list->keys[list->count - 1] - list->keys[0] == list->count - 1) {
-        __int128 low = element_value(element, list->keys[0]);
-        predicate_set_interval(predicate, element, low, low + (__int128)list->count);
-        return STATUS_OK;
-    }
-    predicate->form = PREDICATE_SET;
-    predicate->set_values = list->count;
-    for (size_t i = 0; i < list->count; i++)
-        predicate->set_digest = digest_add(predicate->set_digest, list->keys[i]);
-    return value_set_init(&predicate->set, list->keys, list->count, failure);
-}
-
-static enum status predicate_set_list(struct predicate *predicate, const struct element *element,
-                                      struct failure *failure)
-{
-    struct value_list list = {.keys = NULL};
-
-    enum status status = value_list_read(&list, predicate->text, predicate->name, element, failure);
-    if (status == STATUS_OK) {
-        value_list_sort(&list, element);
-        status = predicate_set_keys(predicate, element, &list, failure);
-    }
-    value_list_free(&list);
-    return status;
-}
-
 enum status predicate_init(struct predicate *predicate, enum predicate_relation relation,
                            const char *text, const struct element *element, struct failure *failure)
 {
@@ -120,11 +85,30 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
         return STATUS_OK;
     case PREDICATE_IN:
         return predicate_set_range(predicate, element, failure);
-    case PREDICATE_ANY_OF:
-        return predicate_set_list(predicate, element, failure);
     default:
         return predicate_set_value(predicate, relation, element, failure);
     }
+}
+
+enum status predicate_init_any_of(struct predicate *predicate, const char *text,
+                                  const struct element *element, const uint64_t *keys, size_t count,
+                                  struct failure *failure)
+{
+    *predicate = (struct predicate){.name = predicate_names[PREDICATE_ANY_OF], .text = text};
+    if (count == 0) {
+        predicate_set_interval(predicate, element, 0, 0);
+        return STATUS_OK;
+    }
+    if (keys[count - 1] - keys[0] == count - 1) { /* without a gap */
+        __int128 low = element_value(element, keys[0]);
+        predicate_set_interval(predicate, element, low, low + (__int128)count);
+        return STATUS_OK;
+    }
+    predicate->form = PREDICATE_SET;
+    predicate->set_values = count;
+    for (size_t i = 0; i < count; i++)
+        predicate->set_digest = digest_add(predicate->set_digest, keys[i]);
+    return value_set_init(&predicate->set, keys, count, failure);
 }
 
 void predicate_destroy(struct predicate *predicate)

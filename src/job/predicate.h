@@ -16,15 +16,15 @@
 #include <stdint.h>
 
 /* X(ID, id, name, argument, help): what can be asked; the names are those of the options. */
-#define PREDICATE_RELATIONS(X)                                                              \
-    X(EQ, eq, "eq", "V", "values that are V")                                               \
-    X(NE, ne, "ne", "V", "that are not V")                                                  \
-    X(LT, lt, "lt", "V", "that are less than V")                                            \
-    X(LE, le, "le", "V", "that are V or less")                                              \
-    X(GT, gt, "gt", "V", "that are greater than V")                                         \
-    X(GE, ge, "ge", "V", "that are V or greater")                                           \
-    X(IN, in, "in", "LO:HI", "with LO <= v < HI")                                           \
-    X(ANY_OF, any_of, "any-of", "LIST", "that are in the list 1,2,... or in a file, @FILE") \
+#define PREDICATE_RELATIONS(X)                                                    \
+    X(EQ, eq, "eq", "V", "values equal to V")                                     \
+    X(NE, ne, "ne", "V", "values not equal to V")                                 \
+    X(LT, lt, "lt", "V", "values less than V")                                    \
+    X(LE, le, "le", "V", "values less than or equal to V")                        \
+    X(GT, gt, "gt", "V", "values greater than V")                                 \
+    X(GE, ge, "ge", "V", "values greater than or equal to V")                     \
+    X(IN, in, "in", "LO:HI", "values with LO <= v < HI")                          \
+    X(ANY_OF, any_of, "any-of", "LIST", "values in the list 1,2,... or in @FILE") \
     X(ALL, all, "all", NULL, "all values")
 
 enum predicate_relation {
@@ -53,14 +53,23 @@ struct predicate {
 };
 
 /*
- * Makes the predicate that a relation and its argument `text` (NULL if it takes none) say, for
- * elements of that type; V, LO and HI need not be values of the type. The text must live as long.
- * Reads the file of --any-of. Fails with STATUS_USAGE if the text is wrong, with STATUS_DATA if a
- * file or memory is. The caller destroys it, also after failure; one of zeros may be, too.
+ * Makes the predicate of a relation, but PREDICATE_ANY_OF, and its argument `text` (NULL if it
+ * takes none) for elements of that type; V, LO and HI need not be values of the type. The text must
+ * outlive the predicate. Fails with STATUS_USAGE if the text is wrong. The caller destroys it, also
+ * after a failure; a predicate of zeros may be destroyed as well. Thread-safe on distinct ones.
  */
 enum status predicate_init(struct predicate *predicate, enum predicate_relation relation,
                            const char *text, const struct element *element,
                            struct failure *failure);
+
+/*
+ * Makes the predicate PREDICATE_ANY_OF of keys[0..count), ascending as values of the type and
+ * without duplicates, which are copied; `text` is the argument that listed them. Otherwise as
+ * predicate_init; fails with STATUS_DATA if there is no memory.
+ */
+enum status predicate_init_any_of(struct predicate *predicate, const char *text,
+                                  const struct element *element, const uint64_t *keys, size_t count,
+                                  struct failure *failure);
 
 void predicate_destroy(struct predicate *predicate);
 

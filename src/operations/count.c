@@ -1,3 +1,4 @@
+/* Implements count.h: the shared hits, and the row of the table of operations. */
 #include "config.h"
 
 #include "operations/count.h"
@@ -41,7 +42,7 @@ void count_add_elements(struct count *count, uint64_t elements)
     pthread_mutex_unlock(&count->mutex);
 }
 
-/* How many values are in the interval or set of predicate i, or are values at all. */
+/* The number of values in the interval or set of predicate i; for "every", of all values. */
 static uint64_t count_find_hits(const struct count *count, const struct job *job, size_t i)
 {
     return job->predicates[i].form == PREDICATE_EVERY ? count->elements : count->hits[i];
@@ -92,9 +93,9 @@ static void count_destroy_partial(void *partial)
 
 const struct operation operation_count = {
     .name = "count",
-    .help = "how many values meet each of the predicates",
+    .help = "count the values that meet each predicate",
     .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
-             "Print how many integers meet each predicate, all counted in one pass.\n",
+             "Print how many integers meet each predicate, in one pass over the input.\n",
     .create = count_create_partial,
     .finish = count_finish_partial,
     .state = &count_state,

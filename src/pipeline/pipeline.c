@@ -275,10 +275,14 @@ static bool pipeline_agrees(const struct pipeline *pipeline,
     return pipeline->task->device_count > 0 || rule(&view);
 }
 
-/* Asked by a startup. */
+/* Asked by a startup. Where decoding is the limit, a device is no help. */
 static bool pipeline_pays(void *context)
 {
     const struct worker_pool *pool = context;
+    const struct pipeline_task *task = ((struct pipeline *)pool->work->context)->task;
+
+    if (task->device_count == 0 && source_is_decoding(task->source))
+        return false;
     return pipeline_agrees(pool->work->context, offload_policy_pays);
 }
 
@@ -492,7 +496,7 @@ static enum status pipeline_start(struct pipeline *pipeline, struct failure *fai
             continue;
         *failure = own;
         status = own.status;
-        source_stop(pipeline->task->source);
+        source_stop(pipeline->task->source, 0);
     }
     if (status == STATUS_OK)
         pipeline_start_recruits(pipeline, workers);
@@ -509,7 +513,7 @@ static enum status pipeline_watch(struct pipeline *pipeline, struct failure *fai
         return STATUS_OK;
     enum status status = watcher->watch(watcher->context, pipeline, failure);
     if (status != STATUS_OK)
-        source_stop(pipeline->task->source);
+        source_stop(pipeline->task->source, 0);
     return status;
 }
 

@@ -227,7 +227,8 @@ static void worker_pool_worker_work(struct worker_pool_worker *self)
 
     worker_pool_worker_open(self);
     if (self->status != STATUS_OK) {
-        source_stop(work->source);
+        bool has_place = self->status == STATUS_DATA && self->failure.position != STATUS_NOWHERE;
+        source_stop(work->source, has_place ? self->failure.position : 0);
         /* Unless it is a fault of the data, behind what it absorbed, chunks that it had are lost.
          */
         if (work->operation->stop && self->failure.position == STATUS_NOWHERE)

@@ -5,6 +5,7 @@
 #include "base/output_file.h"
 #include "base/writer.h"
 #include "engine/engine.h"
+#include "input/decoder.h"
 #include "operations/state_job.h"
 #include "print/print_rows.h"
 
@@ -23,21 +24,9 @@ static const char *print_purged_name(const struct print_options *options)
     return strcmp(options->purged, "-") == 0 ? NULL : options->purged;
 }
 
-/* Whether the purged elements can go where they shall: elsewhere than the survivors. */
-static enum status print_check_purged(const struct print_options *options, struct failure *failure)
-{
-    const char *purged = print_purged_name(options);
-    const char *output = options->output;
-
-    if (purged && output ? output_file_is_same(purged, output) : purged == output)
-        return status_fail(failure, STATUS_USAGE,
-                           "--purged and the survivors cannot both go to '%s'", options->purged);
-    return writer_check(purged, failure);
-}
-
 bool print_is_dropped(const struct print_options *options)
 {
-    return options->save && strcmp(options->save, "-") == 0 && !options->output;
+    return options->save && strcmp(options->save, "-") == 0 && !options->has_output;
 }
 
 /* The name of the file for the state, as writers take it. */
@@ -50,21 +39,44 @@ static const char *print_save_name(const struct print_options *options)
 static enum status print_check_save(const struct print_options *options, struct failure *failure)
 {
     const char *save = print_save_name(options);
-    bool is_same = !print_is_dropped(options) && output_file_is_shared(save, options->output);
 
-    if (is_same || (save && options->output && output_file_is_same(save, options->output)))
+    if (!print_is_dropped(options) && output_file_is_same(save, options->output))
         return status_fail(failure, STATUS_USAGE, "--save and the result cannot both go to '%s'",
                            options->save);
-    return writer_check(save, failure);
+    return output_file_check(save, failure);
+}
+
+/* Whether the purged elements can go where they shall: elsewhere than the survivors. */
+static enum status print_check_purged(const struct print_options *options, struct failure *failure)
+{
+    const char *purged = print_purged_name(options);
+
+    if (output_file_is_same(purged, options->output))
+        return status_fail(failure, STATUS_USAGE,
+                           "--purged and the survivors cannot both go to '%s'", options->purged);
+    return output_file_check(purged, failure);
 }
 
 enum status print_check(const struct print_options *options, struct failure *failure)
 {
-    if (writer_check(options->output, failure) != STATUS_OK)
+    if (output_file_check(options->output, failure) != STATUS_OK)
         return failure->status;
     if (options->save && print_check_save(options, failure) != STATUS_OK)
         return failure->status;
     return options->purged ? print_check_purged(options, failure) : STATUS_OK;
+}
+
+enum status print_check_input(const struct print_options *options, const char *input,
+                              struct failure *failure)
+{
+    bool is_read = output_file_is_input(options->output, input) ||
+                   (options->purged && output_file_is_input(print_purged_name(options), input));
+
+    if (!is_read)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       STATUS_NAME " is an input, and results cannot go there while it is read",
+                       strcmp(input, "-") == 0 ? "standard input" : input);
 }
 
 enum status print_begin(struct print_output *output, const struct job *job, void *partial,
@@ -196,12 +208,13 @@ enum status print_version(struct failure *failure)
     return print_text(PACKAGE_STRING "\n", failure);
 }
 
-enum status print_info(struct failure *failure)
+enum status print_info(const struct engine *const *table, struct failure *failure)
 {
-    char text[(ENGINE_DEVICES_MAX + 2) * 600];
+    char text[(ENGINE_DEVICES_MAX + 2) * 600 + 1024];
+    char format[128];
     int length = snprintf(text, sizeof text, "%s\n", PACKAGE_STRING);
 
-    for (const struct engine *const *engine = engines; *engine; engine++) {
+    for (const struct engine *const *engine = table; *engine; engine++) {
         unsigned devices = (*engine)->devices ? (*engine)->devices() : 1;
         for (unsigned i = 0; i == 0 || (i < devices && i < ENGINE_DEVICES_MAX); i++) {
             char name[ENGINE_NAME_MAX];
@@ -212,5 +225,7 @@ enum status print_info(struct failure *failure)
                                usable ? "yes" : "no", description);
         }
     }
+    for (size_t i = 0; decoder_describe(i, format, sizeof format); i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "%s\n", format);
     return print_text(text, failure);
 }

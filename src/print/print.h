@@ -11,6 +11,8 @@
 #include "job/job.h"
 #include "operations/quantiles.h"
 
+struct engine;
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,10 +28,11 @@ enum print_sort {
 
 struct print_options {
     const char *output; /* the file to write to; NULL: standard output */
+    bool has_output;    /* somebody said where, if only that it is standard output */
     const char *purged; /* the file for purged elements; NULL: nowhere */
     const char *save;   /* the file for the state (state.h), "-"; NULL: nowhere */
 
-    unsigned threads; /* that print; 0: as many as pay */
+    unsigned threads; /* the most that print; 0: as many as pay */
 
     /* histogram */
     const struct print_format *format; /* NULL: not given */
@@ -51,10 +54,12 @@ struct print_output {
 
 /* How an operation is printed. */
 struct print_operation {
-    /* Connects a partial that writes as the stream goes with its writers; NULL: it does not. */
+    /* Gives a partial that writes during the run its writers; NULL: it writes nothing then. */
     void (*connect)(void *partial, const struct print_output *output);
-    /* Writes the settled partial; NULL: all is written. Errors of writing stay in the writer;
-     * no memory is STATUS_DATA. */
+    /*
+     * Writes the finished partial; NULL: all is already written. The writer keeps errors of
+     * writing. Fails with STATUS_DATA if there is no memory.
+     */
     enum status (*result)(struct writer *writer, const struct job *job, const void *partial,
                           const struct print_options *options, struct failure *failure);
 };
@@ -74,6 +79,13 @@ enum status print_check_format(const struct print_options *options, struct failu
  * Fails with STATUS_DATA, or STATUS_USAGE if two results would go to one place.
  */
 enum status print_check(const struct print_options *options, struct failure *failure);
+
+/*
+ * Whether an input is not where results are written to while it is read, so that they would become
+ * input. Fails with STATUS_USAGE.
+ */
+enum status print_check_input(const struct print_options *options, const char *input,
+                              struct failure *failure);
 
 /*
  * Prepares for the result of the job, before there is any: opens where an operation writes as the
@@ -114,8 +126,10 @@ enum status print_end(struct print_output *output, const struct job *job, const 
 /* Writes text to standard output. */
 enum status print_text(const char *text, struct failure *failure);
 
-/* The version; and the version, then a line about each engine: whether it can run, and why not. */
+/* The version. */
 enum status print_version(struct failure *failure);
-enum status print_info(struct failure *failure);
+
+/* The version, and a line for each engine of the table: whether it can run here, or why not. */
+enum status print_info(const struct engine *const *table, struct failure *failure);
 
 #endif

@@ -1,20 +1,19 @@
-/* How counts are printed: "predicate TAB count", or of a single predicate the count alone. */
+/* Prints counts: "predicate TAB count" lines, or for a single predicate only the count. */
 #include "config.h"
 
 #include "base/decimal.h"
+#include "base/printable.h"
 #include "base/writer.h"
 #include "operations/count.h"
 #include "print/print.h"
 
-#include <string.h>
-
-/* Writes part of a predicate, whatever was typed, so that it cannot break the line. */
+/* Writes text of a predicate, as typed or as a state has it, the way messages are written. */
 static void print_count_text(struct writer *writer, const char *text)
 {
-    for (const char *c = text; *c; c++) {
-        bool is_control = (unsigned char)*c < ' ' || *c == 127;
-        *writer_reserve(writer, 1) = is_control ? '?' : *c;
-        writer_commit(writer, 1);
+    while (*text) {
+        size_t bytes = printable_bytes(text);
+        writer_write(writer, bytes > 0 ? text : "?", bytes > 0 ? bytes : 1);
+        text += bytes > 0 ? bytes : 1;
     }
 }
 
@@ -33,7 +32,7 @@ static enum status print_count_result(struct writer *writer, const struct job *j
                                       struct failure *failure)
 {
     const struct count *count = partial;
-    (void)options; /* there is one format */
+    (void)options; /* there is only one format */
     (void)failure;
 
     for (size_t i = 0; i < job->predicate_count; i++) {

@@ -7,9 +7,12 @@
  *     GPUHIST_FAULT=FUNCTION:N+    that and all later ones
  *     GPUHIST_FAULT=FUNCTION:NeM   likewise with errno M, such as 4, which is EINTR; or N+eM
  *     GPUHIST_FAULT=FUNCTION:Ns    not a failure: it moves one byte at the most; or N+s
+ *     GPUHIST_FAULT=FUNCTION:NkM   not a failure: signal M comes to the process before it; or N+kM
  *     GPUHIST_FAULT=list           the names of all functions are printed, and nothing is done
  *     GPUHIST_FAULT=record         nothing fails; how often each is called is left in the file
  *                                  GPUHIST_FAULT_MARK, as unsigned longs in the order of that list
+ *
+ * With GPUHIST_FAULT_ALWAYS=FUNCTION all calls of that one fail besides.
  *
  * With GPUHIST_FAULT_DEVICE a device made for tests (fault_device.h) is engine "cuda".
  *
@@ -55,8 +58,20 @@
 
 #include <zstd.h>
 #include <zstd_errors.h>
-#ifdef HAVE_ZLIB
+#if defined HAVE_ZLIB && !defined HAVE_ISAL
 #include <zlib.h>
+#endif
+#ifdef HAVE_ISAL
+#include <isa-l.h>
+#endif
+#ifdef HAVE_LZMA
+#include <lzma.h>
+#endif
+#ifdef HAVE_BZ2
+#include <bzlib.h>
+#endif
+#ifdef HAVE_LZ4
+#include <lz4frame.h>
 #endif
 #ifdef HAVE_CUDA
 #include <cuda_runtime_api.h>
@@ -87,10 +102,12 @@ static struct {
     unsigned long call; /* from 1; 0: none */
     bool stays;
     bool is_short;
-    int error; /* errno; 0: the usual one */
+    int error;  /* errno; 0: the usual one */
+    int signal; /* 0: none */
+    enum faults_function always;
     const char *mark;
     atomic_ulong *record; /* [FAULTS_FUNCTIONS] calls, in a file; NULL: not wanted */
-} faults = {.function = FAULTS_FUNCTIONS};
+} faults = {.function = FAULTS_FUNCTIONS, .always = FAULTS_FUNCTIONS};
 
 static atomic_ulong faults_calls;
 static atomic_bool faults_struck;             /* what is wanted has come */
@@ -107,7 +124,7 @@ static enum faults_function faults_find(const char *name, size_t length)
     return (enum faults_function)i;
 }
 
-/* Reads "FUNCTION:N[+][eM|s]", in a series "FUNCTION:*..."; false if that is not what it is. */
+/* Reads "FUNCTION:N[+][eM|kM|s]", in a series "FUNCTION:*..."; false if that is not what it is. */
 static bool faults_parse(char *wanted, bool is_series)
 {
     size_t length = strcspn(wanted, ":");
@@ -123,6 +140,7 @@ static bool faults_parse(char *wanted, bool is_series)
     faults.is_short = *end == 's';
     end += faults.is_short;
     faults.error = *end == 'e' ? (int)strtol(end + 1, &end, 10) : 0;
+    faults.signal = *end == 'k' ? (int)strtol(end + 1, &end, 10) : 0;
     return faults.call > 0 && *end == '\0';
 }
 
@@ -162,8 +180,16 @@ static bool faults_strike(enum faults_function function)
 /* Whether this call is to fail; sets errno then, `usual` being 0 where the function does not. */
 static bool faults_fail(enum faults_function function, int usual)
 {
+    if (function == faults.always && faults.is_armed) {
+        errno = usual;
+        return true;
+    }
     if (faults.is_short || !faults_strike(function))
         return false;
+    if (faults.signal > 0) {
+        kill(getpid(), faults.signal);
+        return false;
+    }
     if (usual != 0)
         errno = faults.error != 0 ? faults.error : usual;
     return true;
@@ -454,6 +480,7 @@ int __wrap_main(int argc, char **argv)
 {
     char *wanted = getenv("GPUHIST_FAULT");
     const char *series = getenv("GPUHIST_FAULT_SERIES");
+    const char *always = getenv("GPUHIST_FAULT_ALWAYS");
 
     if (wanted && strcmp(wanted, "list") == 0) {
         for (int i = 0; i < FAULTS_FUNCTIONS; i++)
@@ -461,6 +488,8 @@ int __wrap_main(int argc, char **argv)
         return 0;
     }
     faults_make_engines();
+    if (always)
+        faults.always = faults_find(always, strlen(always));
     if (wanted && series)
         return faults_run_series(series, wanted, argc, argv);
     faults.mark = getenv("GPUHIST_FAULT_MARK");

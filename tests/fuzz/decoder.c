@@ -1,7 +1,7 @@
 /*
  * libFuzzer: decodes in pieces whatever comes, and compares with decoding at once. The first byte
- * of the input chooses the sizes of the pieces, and with its highest bit the format, so that also
- * what does not begin with a magic gets through; the rest is the file.
+ * of the input chooses the sizes of the pieces, the second the format, so that also what does not
+ * begin with a magic gets through; the rest is the file.
  */
 #include "config.h"
 
@@ -13,6 +13,15 @@
 #include <string.h>
 #ifdef HAVE_ZLIB
 #include <zlib.h>
+#endif
+#ifdef HAVE_LZMA
+#include <lzma.h>
+#endif
+#ifdef HAVE_BZ2
+#include <bzlib.h>
+#endif
+#ifdef HAVE_LZ4
+#include <lz4frame.h>
 #endif
 #include <zstd.h>
 
@@ -96,7 +105,102 @@ static bool decode_gzip_at_once(const unsigned char *data, size_t bytes, size_t 
     *made = sizeof at_once - stream.avail_out;
     return result == Z_STREAM_END;
 }
+#else
+#define decode_gzip_at_once NULL
 #endif
+
+#ifdef HAVE_LZMA
+static bool decode_xz_at_once(const unsigned char *data, size_t bytes, size_t *made)
+{
+    uint64_t limit = MEMORY_LIMIT;
+    size_t used = 0;
+
+    *made = 0;
+    return lzma_stream_buffer_decode(&limit, LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK, NULL,
+                                     data, &used, bytes, at_once, made, sizeof at_once) == LZMA_OK;
+}
+#else
+#define decode_xz_at_once NULL
+#endif
+
+#ifdef HAVE_BZ2
+static bool decode_bzip2_at_once(const unsigned char *data, size_t bytes, size_t *made)
+{
+    bz_stream stream = {.next_in = (char *)data,
+                        .avail_in = (unsigned)bytes,
+                        .next_out = (char *)at_once,
+                        .avail_out = (unsigned)sizeof at_once};
+    int result = BZ_STREAM_END;
+
+    while (result == BZ_STREAM_END && stream.avail_in > 0) {
+        require(BZ2_bzDecompressInit(&stream, 0, 0) == BZ_OK, "BZ2_bzDecompressInit");
+        result = BZ2_bzDecompress(&stream);
+        BZ2_bzDecompressEnd(&stream);
+    }
+    *made = sizeof at_once - stream.avail_out;
+    return result == BZ_STREAM_END;
+}
+#else
+#define decode_bzip2_at_once NULL
+#endif
+
+#ifdef HAVE_LZ4
+static bool decode_lz4_at_once(const unsigned char *data, size_t bytes, size_t *made)
+{
+    LZ4F_dctx *context;
+    size_t used = 0;
+    size_t result = 0;
+
+    *made = 0;
+    require(!LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)), "LZ4F");
+    while (!LZ4F_isError(result) && used < bytes && *made < sizeof at_once) {
+        size_t in_bytes = bytes - used;
+        size_t out_bytes = sizeof at_once - *made;
+        result =
+            LZ4F_decompress(context, at_once + *made, &out_bytes, data + used, &in_bytes, NULL);
+        used += in_bytes;
+        *made += out_bytes;
+    }
+    LZ4F_freeDecompressionContext(context);
+    return result == 0 && used == bytes;
+}
+#else
+#define decode_lz4_at_once NULL
+#endif
+
+static const struct {
+    const char *magic;
+    size_t bytes;
+    bool (*decode_at_once)(const unsigned char *data, size_t bytes, size_t *made); /* or NULL */
+} formats[] = {
+    {"\x28\xb5\x2f\xfd", 4, decode_zstd_at_once},
+    {"\x1f\x8b", 2, decode_gzip_at_once},
+    {"\xfd"
+     "7zXZ",
+     6, decode_xz_at_once},
+    {"BZh91AY&SY", 10, decode_bzip2_at_once},
+    {"\x04\x22\x4d\x18", 4, decode_lz4_at_once},
+};
+
+#define FORMAT_ZSTD 0
+#define FORMAT_GZIP 1
+#define FORMAT_LZ4  4
+
+/* Where the first frame ends: if all of it decodes, so does that. */
+static void check_frame(unsigned chosen, const struct decoder_format *format,
+                        const unsigned char *data, size_t bytes, unsigned sizes, bool is_fine)
+{
+    struct failure failure = {.status = STATUS_OK};
+    size_t frame = decoder_frame_bytes(format, data, bytes);
+    size_t made;
+
+    require(frame == SIZE_MAX || frame <= bytes, "a frame longer than the data");
+    /* Members of BGZF say how long they are without being asked. */
+    if (is_fine && chosen != FORMAT_GZIP && frame > 0 && frame != SIZE_MAX)
+        require(decode(format, data, frame, sizes, &made, &failure), "a frame that is none");
+    if (is_fine && (chosen == FORMAT_ZSTD || chosen == FORMAT_LZ4) && bytes > 0)
+        require(frame > 0 && frame != SIZE_MAX, "a frame without end");
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -106,35 +210,35 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     size_t made;
     size_t expected = 0;
 
-    if (bytes < 1)
+    if (bytes < 2)
         return 0;
-    bool is_gzip = data[0] & 0x80;
-    const struct decoder_format *format = is_gzip
-                                              ? decoder_detect("\x1f\x8b", 2, &undecided)
-                                              : decoder_detect("\x28\xb5\x2f\xfd", 4, &undecided);
+    unsigned sizes = data[0];
+    unsigned chosen = data[1] % (sizeof formats / sizeof *formats);
+    const struct decoder_format *format =
+        decoder_detect(formats[chosen].magic, formats[chosen].bytes, &undecided);
     require(format && !undecided, "the format is not known");
-#ifdef HAVE_ZLIB
-    bool is_fine = is_gzip ? decode_gzip_at_once(data + 1, bytes - 1, &expected)
-                           : decode_zstd_at_once(data + 1, bytes - 1, &expected);
-#else
-    if (is_gzip)
+    data += 2;
+    bytes -= 2;
+    if (!formats[chosen].decode_at_once && chosen != FORMAT_GZIP)
         return 0;
-    bool is_fine = decode_zstd_at_once(data + 1, bytes - 1, &expected);
-#endif
+    bool is_fine =
+        formats[chosen].decode_at_once && formats[chosen].decode_at_once(data, bytes, &expected);
     struct failure failure = {.status = STATUS_OK};
-    if (decode(format, data + 1, bytes - 1, data[0], &made, &failure)) {
-        /* In pieces the library takes compressed blocks of no bytes, at once it does not (1.5.4).
-         */
+    bool is_decoded = decode(format, data, bytes, sizes, &made, &failure);
+    if (is_decoded) {
+        /* In pieces zstd takes compressed blocks of no bytes, at once it does not (1.5.4). */
         require(!is_fine || made == expected, "decoded to another length");
         require(!is_fine || memcmp(output, at_once, made) == 0, "decoded to other bytes");
     } else if (failure.status != STATUS_OK) {
-        /* In pieces the library is right to mind some blocks that it takes at once. */
+        /* In pieces zstd is right to mind some blocks that it takes at once; and zlib stops at
+         * NULs. */
         bool is_our_own = strstr(failure.message, "unexpected end") ||
                           strstr(failure.message, "as many bytes") ||
-                          (!is_gzip && strstr(failure.message, "junk"));
-        require(!is_fine || !is_our_own, failure.message);
+                          (chosen == FORMAT_ZSTD && strstr(failure.message, "junk"));
+        bool is_same_library = chosen != FORMAT_ZSTD && !strstr(failure.message, "junk") &&
+                               !strstr(failure.message, "dictionary");
+        require(!is_fine || !(is_our_own || is_same_library), failure.message);
     }
-    size_t frame = decoder_frame_bytes(format, data + 1, bytes - 1);
-    require(frame == SIZE_MAX || frame <= bytes - 1, "a frame longer than the data");
+    check_frame(chosen, format, data, bytes, sizes, is_decoded);
     return 0;
 }

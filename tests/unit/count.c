@@ -36,12 +36,16 @@ static void make_predicate(int index, enum predicate_relation relation, const ch
 
 static void make_job(void)
 {
+    struct failure failure;
+
     element_parse("i32", &job.element);
     make_predicate(LESS, PREDICATE_LT, "10");
     make_predicate(NOT_LESS, PREDICATE_GE, "10");
     make_predicate(EVERY, PREDICATE_ALL, NULL);
     make_predicate(NONE, PREDICATE_EQ, "5G");
-    make_predicate(ODD_ONES, PREDICATE_ANY_OF, "1 3,5\n7");
+    if (predicate_init_any_of(&predicates[ODD_ONES], "1,3,5,7", &job.element,
+                              (const uint64_t[]){1, 3, 5, 7}, 4, &failure) != STATUS_OK)
+        bail_out(failure.message);
 }
 
 static struct count *new_count(void)

@@ -37,6 +37,14 @@ static void make_predicate(enum predicate_relation relation, const char *text)
     must(status == STATUS_OK, failure.message);
 }
 
+static void make_set(const uint64_t *keys, size_t count)
+{
+    struct failure failure;
+    enum status status = predicate_init_any_of(&predicates[job.predicate_count++], "a list",
+                                               &job.element, keys, count, &failure);
+    must(status == STATUS_OK, failure.message);
+}
+
 /* Predicate i of the first ones: how many are less than 1000 * (i + 1). */
 static void make_job(size_t intervals, bool sets)
 {
@@ -48,8 +56,8 @@ static void make_job(size_t intervals, bool sets)
         make_predicate(PREDICATE_LT, limits[i]);
     }
     if (sets) {
-        make_predicate(PREDICATE_ANY_OF, "0 5 99999");
-        make_predicate(PREDICATE_ANY_OF, "7, 11, 100002, 1000000000");
+        make_set((const uint64_t[]){0, 5, 99999}, 3);
+        make_set((const uint64_t[]){7, 11, 100002, 1000000000}, 4);
     }
 }
 
@@ -82,7 +90,7 @@ static void count_values(const struct cuda_shared *shared, int32_t n)
     chunk.elements.d_data = d_values;
     must_cuda(cuda_count.absorb(shared, &chunk));
     must_cuda(cudaDeviceSynchronize());
-    cuda_count.settle(shared, &chunk, &failure);
+    cuda_count.complete(shared, &chunk, &failure);
     must_cuda(cudaFree(d_values));
     free(values);
 }

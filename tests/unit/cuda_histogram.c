@@ -1,14 +1,15 @@
 /*
  * Each of the histogram's kernels on a GPU against a plain loop: every type and byte order, numbers
- * of bins on both sides of what each kernel takes, distributions that are easy and hard, numbers of
- * elements around those of vectors and tiles, one multiprocessor and all, and tables that are not
- * empty when the launch begins. Skipped where no GPU can be used.
+ * of bins on both sides of each kernel's limit, easy and hard distributions, numbers of elements
+ * around those of vectors and tiles, one multiprocessor and all, and tables that are not empty when
+ * the launch begins. Skipped where no GPU can be used.
  *
  * usage: tests/unit/cuda_histogram [TYPE]...     (all types, and large launches, by default)
  */
 #include "config.h"
 
 #include "cuda/histogram_kernels.h"
+#include "job/binning_index.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -33,8 +34,9 @@ static const char *const values_names[VALUES_COUNT] = {
 };
 
 static const struct histogram_kernel *const kernels[] = {
-    &histogram_kernel_shared,    &histogram_kernel_windows, &histogram_kernel_partition,
-    &histogram_kernel_two_level, &histogram_kernel_cached,
+    &histogram_kernel_shared,
+    &histogram_kernel_windows,
+    &histogram_kernel_cached,
 };
 
 /* Counts, as they are in device memory. */
@@ -113,29 +115,18 @@ static void *device_memory(size_t bytes)
     return cudaMalloc(&d_memory, bytes > 0 ? bytes : 1) == cudaSuccess ? d_memory : NULL;
 }
 
-/*
- * Launches the kernel, or if it is NULL the one that is chosen, into a table that is in two pieces.
- */
+/* Launches the kernel, or if it is NULL the chosen one. The table is in two pieces. */
 static cudaError_t launch(struct bench *bench, const struct histogram_kernel *kernel,
                           const struct cuda_elements *elements,
-                          const struct cuda_histogram_table *table, void *d_scratch)
+                          const struct cuda_histogram_table *table)
 {
-    const struct histogram_task task = {
-        &bench->device, &bench->element, &bench->binning, elements, table, d_scratch, NULL};
+    const struct histogram_task task = {&bench->device, &bench->element, &bench->binning,
+                                        elements,       table,           NULL};
 
     if (kernel)
         return kernel->launch(&task);
     return cuda_histogram_launch(&bench->device, &bench->element, &bench->binning, elements, table,
-                                 d_scratch, NULL);
-}
-
-static size_t scratch_bytes(const struct bench *bench, const struct histogram_kernel *kernel,
-                            size_t elements)
-{
-    if (!kernel)
-        return cuda_histogram_scratch_bytes(&bench->element, &bench->binning, elements);
-    return kernel->scratch_bytes ? kernel->scratch_bytes(&bench->element, &bench->binning, elements)
-                                 : 0;
+                                 NULL);
 }
 
 /* Whether the kernel counts what the loop does; memory is as large as it must be, and no larger. */
@@ -149,49 +140,40 @@ static bool count(struct bench *bench, const struct histogram_kernel *kernel, si
     uint32_t told_elements = (uint32_t)elements;
     /* A launch that reads how many elements there are has room for more. */
     size_t most = told ? elements : elements + elements / 3 + 1;
-    size_t d_scratch_bytes = scratch_bytes(bench, kernel, most);
     uint32_t *d_counts = device_memory(bins_bytes);
     uint64_t *d_outside = device_memory(outside_bytes);
     uint32_t *d_count = device_memory(sizeof told_elements);
     void *d_data = device_memory(bytes);
-    void *d_scratch = d_scratch_bytes > 0 ? device_memory(d_scratch_bytes) : NULL;
     const struct cuda_elements on_device = {d_data, most, told ? NULL : d_count};
     const struct cuda_histogram_table table = {d_counts, d_outside};
 
     begin(bench, found);
     bool good =
-        d_counts && d_outside && d_count && d_data && (d_scratch || d_scratch_bytes == 0) &&
+        d_counts && d_outside && d_count && d_data &&
         cudaMemcpy(d_counts, found->bins, bins_bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
         cudaMemcpy(d_outside, found->outside, outside_bytes, cudaMemcpyHostToDevice) ==
             cudaSuccess &&
         cudaMemcpy(d_count, &told_elements, sizeof told_elements, cudaMemcpyHostToDevice) ==
             cudaSuccess &&
         cudaMemcpy(d_data, bench->data, bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
-        launch(bench, kernel, &on_device, &table, d_scratch) == cudaSuccess &&
+        launch(bench, kernel, &on_device, &table) == cudaSuccess &&
         cudaMemcpy(found->bins, d_counts, bins_bytes, cudaMemcpyDeviceToHost) == cudaSuccess &&
         cudaMemcpy(found->outside, d_outside, outside_bytes, cudaMemcpyDeviceToHost) == cudaSuccess;
     cudaFree(d_counts);
     cudaFree(d_outside);
     cudaFree(d_count);
     cudaFree(d_data);
-    cudaFree(d_scratch);
     return good && memcmp(found->bins, bench->expected.bins, bins_bytes) == 0 &&
            memcmp(found->outside, bench->expected.outside, outside_bytes) == 0;
 }
 
-/* Whether a kernel takes elements of that type into such bins, with the scratch memory it wants. */
+/* Whether a kernel takes elements of that type into such bins. */
 static bool takes(const struct bench *bench, const struct histogram_kernel *kernel)
 {
-    static const struct cuda_elements some = {.count = 1};
-    char scratch;
-    bool has_scratch = kernel->scratch_bytes &&
-                       kernel->scratch_bytes(&bench->element, &bench->binning, some.count) > 0;
     const struct histogram_task task = {
         .device = &bench->device,
         .element = &bench->element,
         .binning = &bench->binning,
-        .elements = &some,
-        .d_scratch = has_scratch ? &scratch : NULL,
     };
     return kernel->takes(&task);
 }

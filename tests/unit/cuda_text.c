@@ -199,12 +199,11 @@ static void expect(struct bench *bench)
     }
 }
 
-/* Parses the text span by span, each of which sees a staged copy that ends `halo` bytes behind it.
- */
+/* Parses the text span by span. Each span sees a piece that ends `halo` bytes behind it. */
 static void parse_on_host(struct bench *bench, uint32_t halo)
 {
     const struct text_span_rules rules = text_span_rules_of(&bench->job.text, &bench->job.element);
-    unsigned char staged[TEXT_SPAN_BYTES + 65];
+    unsigned char piece[TEXT_SPAN_BYTES + 65];
     struct answer *found = &bench->found;
 
     found->count = 0;
@@ -214,13 +213,13 @@ static void parse_on_host(struct bench *bench, uint32_t halo)
         struct text_span_view view = {
             .text = (const unsigned char *)bench->text,
             .bytes = (uint32_t)bench->bytes,
-            .staged = staged,
-            .staged_first = first - 1,
-            .staged_bytes = TEXT_SPAN_BYTES + 1 + halo,
+            .piece = piece,
+            .piece_first = first - 1,
+            .piece_bytes = TEXT_SPAN_BYTES + 1 + halo,
         };
-        for (uint32_t i = 0; i < view.staged_bytes; i++) {
-            uint32_t place = view.staged_first + i;
-            staged[i] = place < view.bytes ? view.text[place] : '\n';
+        for (uint32_t i = 0; i < view.piece_bytes; i++) {
+            uint32_t place = view.piece_first + i;
+            piece[i] = place < view.bytes ? view.text[place] : '\n';
         }
         text_span_parse(&view, &rules, text_span_unit_of(&bench->job.text), first, &sink);
         must(sink.count <= TEXT_SPAN_VALUES, "too many values in a span");
@@ -524,8 +523,8 @@ static void launch(const struct bench *bench, const struct cuda_elements *elemen
     const struct cuda_histogram_table table = {d_result, (uint64_t *)d_result + job->binning.bins};
 
     if (job->operation == OPERATION_HISTOGRAM)
-        must_cuda(cuda_histogram_launch(device, &job->element, &job->binning, elements, &table,
-                                        NULL, NULL));
+        must_cuda(
+            cuda_histogram_launch(device, &job->element, &job->binning, elements, &table, NULL));
     else if (job->operation == OPERATION_REDUCE)
         must_cuda(cuda_reduce_launch(device, job, elements, d_result, NULL));
     else if (job->operation == OPERATION_COUNT)

@@ -3,11 +3,11 @@
  *
  *     decode_file FORMAT MEMORY-LIMIT IN-PIECES OUT-PIECES FILE...
  *
- * FORMAT is zstd, gzip or "auto", what the file begins like. IN-PIECES and OUT-PIECES are numbers
- * with commas between them; with each two of them the file is decoded once, the decoder being given
- * so many bytes at a time and room for so many: the outputs come one behind the other, as do the
- * messages on stderr. Ends with the first status that is no success; 2 if used wrongly, 3 if the
- * file is of no format, 4 if it could not be told, being too short.
+ * FORMAT is the name of one, such as gzip, or "auto", what the file begins like. IN-PIECES and
+ * OUT-PIECES are numbers with commas between them; with each two of them the file is decoded once,
+ * the decoder being given so many bytes at a time and room for so many: the outputs come one behind
+ * the other, as do the messages on stderr. Ends with the first status that is no success; 2 if used
+ * wrongly, 3 if the file is of no format, 4 if it could not be told, being too short.
  *
  * Of several files each leaves its output in FILE.out, its messages in FILE.err and its status, a
  * line, in FILE.status: a process for each would take much longer than the decoding.
@@ -65,14 +65,29 @@ static enum status decode_all(struct decoder *decoder, const struct pieces *piec
 
 static const struct decoder_format *find_format(const char *name, FILE *file, bool *undecided)
 {
+    /* What files of each format begin with. */
+    static const struct {
+        const char *name;
+        const char *magic;
+        size_t bytes;
+    } formats[] = {
+        {"zstd", "\x28\xb5\x2f\xfd", 4},
+        {"gzip", "\x1f\x8b", 2},
+        {"xz",
+         "\xfd"
+         "7zXZ",
+         6},
+        {"bzip2", "BZh91AY&SY", 10},
+        {"lz4", "\x04\x22\x4d\x18", 4},
+    };
     char head[DECODER_MAGIC_BYTES];
     size_t bytes = fread(head, 1, sizeof head, file);
 
     rewind(file);
-    if (strcmp(name, "zstd") == 0)
-        return decoder_detect("\x28\xb5\x2f\xfd", 4, undecided);
-    if (strcmp(name, "gzip") == 0)
-        return decoder_detect("\x1f\x8b\x08", 3, undecided);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcmp(name, formats[i].name) == 0)
+            return decoder_detect(formats[i].magic, formats[i].bytes, undecided);
+    }
     return decoder_detect(head, bytes, undecided);
 }
 

@@ -58,68 +58,130 @@ static void frames_add_skippable(struct frames *frames, unsigned char variant,
 
 /* --- detection -------------------------------------------------------------------------------- */
 
-/* Every prefix is undecided but those from `enough` bytes on, which are of the format. */
-static void check_detected(const char *magic, size_t enough, const char *name)
+/* What a file begins with, of which a format is known from so many bytes on. */
+struct beginning {
+    const char *name; /* NULL: of no format */
+    size_t enough;
+    size_t bytes;
+    const char *head;
+};
+
+#define BEGINNING(name, enough, head)       \
+    {                                       \
+        name, enough, sizeof head - 1, head \
+    }
+
+static void check_beginning(const struct beginning *beginning)
 {
     bool passed = true;
 
-    for (size_t bytes = 0; bytes <= 4; bytes++) {
+    for (size_t bytes = 0; bytes <= beginning->bytes; bytes++) {
         bool undecided;
-        const struct decoder_format *format = decoder_detect(magic, bytes, &undecided);
-        bool detected = bytes >= enough;
-        if (undecided == detected || (format != NULL) != detected ||
-            (format && strcmp(decoder_format_name(format), name) != 0))
-            passed =
-                tap_note("%zu bytes: %s%s", bytes, format ? decoder_format_name(format) : "nothing",
-                         undecided ? ", undecided" : "");
+        const struct decoder_format *format = decoder_detect(beginning->head, bytes, &undecided);
+        const char *name = format ? decoder_format_name(format) : NULL;
+        const char *expected = bytes < beginning->enough ? NULL : beginning->name;
+        if (undecided != (bytes < beginning->enough) || !name != !expected ||
+            (name && strcmp(name, expected) != 0))
+            passed = tap_note("%zu bytes: %s%s", bytes, name ? name : "nothing",
+                              undecided ? ", undecided" : "");
     }
-    tap_ok(passed, "%02x %02x is %s from %zu bytes on", (unsigned char)magic[0],
-           (unsigned char)magic[1], name, enough);
-}
-
-/* No format; undecided below `enough` bytes. */
-static void check_plain(const char *head, size_t enough)
-{
-    bool passed = true;
-
-    for (size_t bytes = 0; bytes <= 4; bytes++) {
-        bool undecided;
-        if (decoder_detect(head, bytes, &undecided) || undecided != (bytes < enough))
-            passed = tap_note("wrong after %zu bytes", bytes);
-    }
-    tap_ok(passed, "%02x %02x %02x %02x is of no format, known after %zu", (unsigned char)head[0],
-           (unsigned char)head[1], (unsigned char)head[2], (unsigned char)head[3], enough);
+    tap_ok(passed, "%02x %02x %02x... is %s from %zu bytes on", (unsigned char)beginning->head[0],
+           (unsigned char)beginning->head[1], (unsigned char)beginning->head[2],
+           beginning->name ? beginning->name : "of no format", beginning->enough);
 }
 
 static void check_detection(void)
 {
-    check_detected("\x28\xb5\x2f\xfd", 4, "zstd");
-    check_detected("\x22\xb5\x2f\xfd", 4, "zstd"); /* to be refused by name */
-    check_detected("\x27\xb5\x2f\xfd", 4, "zstd");
-    check_detected("\x50\x2a\x4d\x18", 4, "zstd");
-    check_detected("\x5f\x2a\x4d\x18", 4, "zstd");
-    check_detected("\x1f\x8b\x08\x00", 2, "gzip");
-    check_plain("\x28\xb5\x2f\xfc", 4);
-    check_plain("\x28\xb5\x2e\xfd", 3);
-    check_plain("\x28\x2a\x4d\x18", 2);
-    check_plain("\x50\xb5\x2f\xfd", 2);
-    check_plain("\x21\xb5\x2f\xfd", 1);
-    check_plain("\x29\xb5\x2f\xfd", 1);
-    check_plain("\x4f\x2a\x4d\x18", 1);
-    check_plain("\x60\x2a\x4d\x18", 1);
-    check_plain("\x1f\x8c\x08\x00", 2);
-    check_plain("1234", 1);
-    check_plain("\0\0\0\0", 1);
+    static const struct beginning beginnings[] = {
+        BEGINNING("zstd", 4, "\x28\xb5\x2f\xfd"),
+        BEGINNING("zstd", 4, "\x22\xb5\x2f\xfd"), /* to be refused by name */
+        BEGINNING("zstd", 4, "\x27\xb5\x2f\xfd"),
+        BEGINNING("zstd", 4, "\x50\x2a\x4d\x18"),
+        BEGINNING("zstd", 4, "\x5f\x2a\x4d\x18"),
+        BEGINNING("gzip", 2, "\x1f\x8b\x08\x00"),
+        BEGINNING("xz", 6, "\xfd\x37\x7a\x58\x5a\x00"),
+        BEGINNING("bzip2", 10, "BZh91AY&SY"),
+        BEGINNING("bzip2", 10, "BZh1\x17\x72\x45\x38\x50\x90"),
+        BEGINNING("lz4", 4, "\x04\x22\x4d\x18"),
+        BEGINNING("lz4", 4, "\x02\x21\x4c\x18"), /* to be refused by name */
+        BEGINNING("zip", 4, "PK\x03\x04"),
+        BEGINNING("zip", 4, "PK\x05\x06"),
+        BEGINNING("zip", 4, "PK\x07\x08"),
+        BEGINNING("7z", 6, "7z\xbc\xaf\x27\x1c"),
+        BEGINNING("compress", 3, "\x1f\x9d\x90"),
+        BEGINNING("compress", 3, "\x1f\x9d\x89"),
+        /* by xz: the content's size is not known */
+        BEGINNING("lzma", 18, "\x5d\0\0\x80\0\xff\xff\xff\xff\xff\xff\xff\xff\0\x18\x81\x44\xef"),
+        /* empty; and of a known size, with a dictionary of 12 MiB */
+        BEGINNING("lzma", 18, "\x5d\0\0\x80\0\xff\xff\xff\xff\xff\xff\xff\xff\0\x83\xff\xfb\xff"),
+        BEGINNING("lzma", 18, "\x5d\0\0\xc0\0\x10\x27\0\0\0\0\0\0\0\x1a\0\x44\xef"),
+        BEGINNING(NULL, 4, "\x28\xb5\x2f\xfc"),
+        BEGINNING(NULL, 3, "\x28\xb5\x2e\xfd"),
+        BEGINNING(NULL, 2, "\x28\x2a\x4d\x18"),
+        BEGINNING(NULL, 2, "\x50\xb5\x2f\xfd"),
+        BEGINNING(NULL, 1, "\x21\xb5\x2f\xfd"),
+        BEGINNING(NULL, 1, "\x29\xb5\x2f\xfd"),
+        BEGINNING(NULL, 1, "\x4f\x2a\x4d\x18"),
+        BEGINNING(NULL, 1, "\x60\x2a\x4d\x18"),
+        BEGINNING(NULL, 2, "\x1f\x8c\x08\x00"),
+        BEGINNING(NULL, 6, "\xfd\x37\x7a\x58\x5a\x01"),
+        BEGINNING(NULL, 4, "BZh0"),
+        BEGINNING(NULL, 10, "BZh91AY&SX"),
+        BEGINNING(NULL, 5, "BZh5\n"),
+        BEGINNING(NULL, 4, "\x04\x22\x4d\x19"),
+        BEGINNING(NULL, 3, "PK\n"),
+        BEGINNING(NULL, 4, "PK\x03\x06"),
+        BEGINNING(NULL, 6, "7z\xbc\xaf\x27\x1d"),
+        BEGINNING(NULL, 3, "\x1f\x9d\x08"),
+        BEGINNING(NULL, 3, "\x1f\x9d\x91"),
+        BEGINNING(NULL, 3, "\x1f\x9d\xb0"),
+        BEGINNING(NULL, 2, "]\n"),
+        BEGINNING(NULL, 1, "1234"),
+        BEGINNING(NULL, 1, "\0\0\0\0"),
+        /* small integers of 8, 16, 32 and 64 bits, of which lzma cannot be told sooner */
+        BEGINNING(NULL, 18, "\x5d\0\0\1\0\7\0\0\0\0\0\0\0\0\1\0\0\1"),
+        BEGINNING(NULL, 18, "\x5d\0\0\0\1\0\7\0\5\0\0\0\0\0\1\0\2\0"),
+        BEGINNING(NULL, 18, "\x5d\0\0\0\1\0\0\0\5\0\0\0\0\0\0\0\x21\1"),
+        BEGINNING(NULL, 18, "\x5d\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0\7\0"),
+        BEGINNING(NULL, 18, "\x5d\0\0\0\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"),
+    };
+
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        check_beginning(&beginnings[i]);
 }
 
 /* --- where frames end ------------------------------------------------------------------------- */
 
-static void check_frame_bytes(void)
+static void frames_add(struct frames *frames, const char *data, size_t bytes)
+{
+    memcpy(frames->data + frames->bytes, data, bytes);
+    frames->bytes += bytes;
+}
+
+static void check_ends(const struct decoder_format *format, const struct frames *frames)
+{
+    size_t begin = 0;
+
+    for (size_t i = 0; i < frames->count; i++) {
+        size_t length = frames->ends[i] - begin;
+        bool passed = true;
+        for (size_t bytes = 0; begin + bytes <= frames->bytes; bytes++) {
+            size_t expected = bytes < length ? 0 : length;
+            size_t found = decoder_frame_bytes(format, frames->data + begin, bytes);
+            if (found != expected)
+                passed = tap_note("%zu bytes given: %zu", bytes, found);
+        }
+        tap_ok(passed, "%s: frame %zu has %zu bytes, which no prefix tells",
+               decoder_format_name(format), i, length);
+        begin = frames->ends[i];
+    }
+}
+
+static void check_zstd_ends(void)
 {
     static struct frames frames;
     bool undecided;
     const struct decoder_format *zstd = decoder_detect("\x28\xb5\x2f\xfd", 4, &undecided);
-    size_t begin = 0;
 
     frames_add_skippable(&frames, 0, 4);
     frames_add_compressed(&frames, 5000, true);
@@ -127,24 +189,70 @@ static void check_frame_bytes(void)
     frames_add_skippable(&frames, 15, 0);
     frames_add_compressed(&frames, 1, true);
     frames_add_skippable(&frames, 7, 200);
-    for (size_t i = 0; i < frames.count; i++) {
-        size_t length = frames.ends[i] - begin;
-        bool passed = true;
-        for (size_t bytes = 0; begin + bytes <= frames.bytes; bytes++) {
-            size_t expected = bytes < length ? 0 : length;
-            size_t found = decoder_frame_bytes(zstd, frames.data + begin, bytes);
-            if (found != expected)
-                passed = tap_note("%zu bytes given: %zu", bytes, found);
-        }
-        tap_ok(passed, "frame %zu has %zu bytes, which no prefix tells", i, length);
-        begin = frames.ends[i];
-    }
+    check_ends(zstd, &frames);
     tap_ok(decoder_frame_bytes(zstd, "1", 1) == SIZE_MAX, "what is no frame has no end");
     /* A block of the reserved type 3 (RFC 8878, 3.1.1.2.2), in a frame with a window. */
     tap_ok(decoder_frame_bytes(zstd, "\x28\xb5\x2f\xfd\x00\x00\x07\x00\x00", 9) == SIZE_MAX,
            "nor has one with a block of a reserved type");
+}
+
+/* The frames are made by hand, with blocks that are not compressed: lz4_Frame_format.md. */
+static void check_lz4_ends(void)
+{
+    static struct frames frames;
+    bool undecided;
+    const struct decoder_format *lz4 = decoder_detect("\x04\x22\x4d\x18", 4, &undecided);
+
+    /* No block; then two, of which one claims to be compressed, and a checksum of the content. */
+    frames_add(&frames, "\x04\x22\x4d\x18\x60\x40\x82\0\0\0\0", 11);
+    frames_end(&frames);
+    frames_add(&frames,
+               "\x04\x22\x4d\x18\x64\x40\xa7\3\0\0\x80"
+               "abc\4\0\0\0defg\0\0\0\0ABCD",
+               34 - 4);
+    frames_end(&frames);
+    frames_add_skippable(&frames, 3, 100);
+    /* The size of the content, checksums of blocks. */
+    frames_add(&frames,
+               "\x04\x22\x4d\x18\x78\x70\x11\3\0\0\0\0\0\0\0\3\0\0\x80"
+               "abcABCD\0\0\0\0",
+               30);
+    frames_end(&frames);
+    frames_add_skippable(&frames, 15, 0);
+    check_ends(lz4, &frames);
+    tap_ok(decoder_frame_bytes(lz4, "1", 1) == SIZE_MAX, "lz4: what is no frame has no end");
+    tap_ok(decoder_frame_bytes(lz4, "\x02\x21\x4c\x18\0\0\0\0", 8) == SIZE_MAX,
+           "nor has a legacy one");
+    tap_ok(decoder_frame_bytes(lz4, "\x04\x22\x4d\x18\x60\x40\x82\1\0\1\0", 11) == SIZE_MAX,
+           "nor one with a block of more than the 64 KiB that it says is the most");
+    tap_ok(decoder_frame_bytes(lz4, "\x04\x22\x4d\x18\xa0\x40\x82\0\0\0\0", 11) == SIZE_MAX,
+           "nor one of another version");
+}
+
+/* Only lengths count here; what they enclose is not looked at. */
+static void check_gzip_ends(void)
+{
+    static struct frames frames;
+    bool undecided;
     const struct decoder_format *gzip = decoder_detect("\x1f\x8b", 2, &undecided);
-    tap_ok(decoder_frame_bytes(gzip, "\x1f\x8b\x08", 3) == SIZE_MAX, "nor has gzip's");
+
+    /* The member that ends files of BGZF (the SAM/BAM format specification, 4.1.2). */
+    frames_add(&frames, "\x1f\x8b\x08\x04\0\0\0\0\0\xff\6\0BC\2\0\x1b\0\3\0\0\0\0\0\0\0\0\0", 28);
+    frames_end(&frames);
+    /* The same with another field before that of BGZF, and one behind. */
+    frames_add(&frames,
+               "\x1f\x8b\x08\x04\0\0\0\0\0\xff\x0f\0XY\1\0zBC\2\0\x24\0PQ\0\0\3\0\0\0\0\0\0\0\0\0",
+               37);
+    frames_end(&frames);
+    check_ends(gzip, &frames);
+    tap_ok(decoder_frame_bytes(gzip, "\x1f\x8b\x08\0", 4) == SIZE_MAX,
+           "a member without extra field");
+    tap_ok(decoder_frame_bytes(gzip, "\x1f\x8b\x08\x04\0\0\0\0\0\xff\5\0XY\1\0z", 17) == SIZE_MAX,
+           "and one with another field has no end");
+    tap_ok(decoder_frame_bytes(gzip, "\x1f\x8b\x08\x04\0\0\0\0\0\xff\6\0BC\2\0\x1a\0", 18) ==
+               SIZE_MAX,
+           "nor has one whose length leaves no room for data");
+    tap_ok(decoder_frame_bytes(gzip, "\0", 1) == SIZE_MAX, "nor have NULs");
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -178,7 +286,9 @@ static void check_empty(void)
 int main(void)
 {
     check_detection();
-    check_frame_bytes();
+    check_zstd_ends();
+    check_lz4_ends();
+    check_gzip_ends();
     check_empty();
     return tap_done();
 }

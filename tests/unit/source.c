@@ -6,6 +6,7 @@
 
 #include "input/source.h"
 #include "tap.h"
+#include "text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -259,7 +260,7 @@ static void *puller_run(void *argument)
             break;
         self->fault = puller_fault(self, &chunk, buffer);
         if (self->fault) {
-            source_stop(self->source);
+            source_stop(self->source, 0);
             break;
         }
         memcpy(self->output + chunk.position, buffer, chunk.bytes);
@@ -685,7 +686,7 @@ static bool check_repeat(const size_t *lengths, size_t count, off_t offset)
     close(fd);
     begun.scene.names[0] = offset > 0 ? standard_input : name;
     begun.source = scene_open(&begun.scene, 1);
-    source_set_format(begun.source, &(struct source_format){.element_bytes = 4});
+    source_set_format(begun.source, &(struct record_format){.element_bytes = 4});
     if (source_pull(begun.source, begun.buffer, sizeof begun.buffer, &chunk, &failure) ||
         source_repeat(&begun.source, &failure) != STATUS_OK)
         bail_out(failure.message);
@@ -908,7 +909,7 @@ static void *stopper_run(void *argument)
         nanosleep(&a_while, NULL);
         kill(getpid(), SIGUSR1); /* after which a puller must still see the stop */
     }
-    source_stop(argument);
+    source_stop(argument, 0);
     return NULL;
 }
 
@@ -928,7 +929,7 @@ static bool check_stop(const char *text)
     pthread_join(stopper, NULL);
     bool right = pull_succeeded(&pull) && pulls(source, "");
     pull_clear(&pull);
-    source_stop(source);
+    source_stop(source, 0);
     right = right && pulls(source, "");
     close(fd);
     source_close(source);
@@ -944,12 +945,12 @@ static void test_stop(void)
     tap_ok(check_stop("abc"), "source_stop wakes pullers that wait for the rest of an element");
     tap_ok(check_stop("abcdefghijklmnop"), "source_stop wakes pullers that have had something");
     begin(&begun, &length, 1);
-    source_stop(begun.source);
+    source_stop(begun.source, 0);
     tap_ok(pulls(begun.source, ""), "source_stop ends a regular file");
     end(&begun);
     scene_make_regular(&begun.scene, &length, 1);
     begun.source = scene_open(&begun.scene, 4);
-    source_stop(begun.source);
+    source_stop(begun.source, 0);
     tap_ok(pulls(begun.source, "") && pulls(begun.source, ""),
            "source_stop before the first pull leaves nothing to pull");
     end(&begun);
@@ -1058,7 +1059,7 @@ static bool check_join_file(void)
     struct source *source = scene_open(&scene, 4);
 
     bool right = source_join(source) && source_join(source) && source_join(source);
-    source_stop(source);
+    source_stop(source, 0);
     right = right && !source_join(source);
     source_close(source);
     scene_clear(&scene);
@@ -1224,7 +1225,7 @@ static bool check_capacities(const struct text_rules *rules, const char *first, 
     for (size_t i = 0; i < ARRAY_LENGTH(capacities); i++) {
         int fd = stdin_pipe_open();
         struct source *source = stdin_source(8);
-        const struct source_format format = {.is_text = true, .text = *rules, .element_bytes = 8};
+        const struct record_format format = {.is_text = true, .text = *rules, .element_bytes = 8};
         char *line = must(malloc(LONG_BYTES));
         struct failure failure;
         struct chunk chunk;

@@ -329,7 +329,8 @@ static void test_damages(void)
     job = (struct job){.operation = OPERATION_COUNT, .predicate_count = 1};
     element_parse("i64", &job.element);
     job.predicates = calloc(1, sizeof *job.predicates);
-    require(predicate_init(job.predicates, PREDICATE_ANY_OF, "3,9", &job.element, &failure),
+    require(predicate_init_any_of(job.predicates, "3,9", &job.element, (const uint64_t[]){3, 9}, 2,
+                                  &failure),
             &failure);
     require(count_create(&job, &count, &failure), &failure);
     count_add_elements(count, 1000);

@@ -1,0 +1,41 @@
+/*
+ * The global table of a histogram, as kernels add to it: a counter for each bin, and two for the
+ * values outside all bins.
+ */
+#ifndef GPUHIST_HISTOGRAM_TABLE_CUH
+#define GPUHIST_HISTOGRAM_TABLE_CUH
+
+#include "cuda/histogram_kernels.h"
+
+/* struct cuda_histogram_table, with the types that atomics take. */
+struct histogram_counters {
+    uint32_t *d_counts;
+    unsigned long long *d_outside;
+    uint32_t bins;
+
+    explicit histogram_counters(const struct histogram_task *task)
+        : d_counts(task->table->d_counts), d_outside((unsigned long long *)task->table->d_outside),
+          bins(task->binning->bins)
+    {
+    }
+
+    /* Numbers of bins that follow the last one mean below and above. */
+    __device__ __forceinline__ void add(uint32_t bin, uint32_t count) const
+    {
+        if (bin < bins)
+            atomicAdd(&d_counts[bin], count);
+        else
+            atomicAdd(&d_outside[bin - bins], (unsigned long long)count);
+    }
+
+    /* Corrects the outside counters: so many values that are counted as above are below. */
+    __device__ __forceinline__ void move_below(unsigned long long count) const
+    {
+        if (count > 0) {
+            atomicAdd(&d_outside[0], count);
+            atomicAdd(&d_outside[1], 0 - count);
+        }
+    }
+};
+
+#endif

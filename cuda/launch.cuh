@@ -1,0 +1,47 @@
+/*
+ * What launchers share: how many blocks to launch, how much shared memory they may have, and the
+ * choice of a kernel by the width of the elements.
+ */
+#ifndef GPUHIST_LAUNCH_CUH
+#define GPUHIST_LAUNCH_CUH
+
+#include "cuda/kernels.h"
+
+/* As many blocks as can be kept busy with at least `least` elements each. */
+inline unsigned grid_size(const struct cuda_device *device, size_t elements, size_t least)
+{
+    size_t blocks = elements / least;
+    size_t most = 2 * (size_t)device->multiprocessors;
+    return blocks > most ? (unsigned)most : blocks > 0 ? (unsigned)blocks : 1;
+}
+
+/* Lets a kernel have so much dynamic shared memory. */
+template <typename Kernel>
+cudaError_t allow_shared_bytes(Kernel kernel, size_t bytes)
+{
+    constexpr size_t allowed = 48 << 10;
+
+    if (bytes <= allowed)
+        return cudaSuccess;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+}
+
+/* Calls launch(word), `word` being of the unsigned type that is as wide as the elements. */
+template <typename Launch>
+cudaError_t launch_by_width(const struct element *element, Launch launch)
+{
+    switch (element->bytes) {
+    case 1:
+        return launch(uint8_t());
+    case 2:
+        return launch(uint16_t());
+    case 4:
+        return launch(uint32_t());
+    case 8:
+        return launch(uint64_t());
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
+#endif

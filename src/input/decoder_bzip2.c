@@ -1,0 +1,111 @@
+/* bzip2, by libbz2. */
+#include "config.h"
+
+#include "input/decoder_internal.h"
+
+/*
+ * "BZh", the size of blocks, and what begins a block, or ends a stream without any. That is far
+ * enough for text that begins with BZh5 to be text.
+ */
+static enum decoder_match decoder_bzip2_match(const unsigned char *head, size_t bytes)
+{
+    enum decoder_match begins = decoder_match_magic(head, bytes, "BZh", 3);
+
+    if (begins != DECODER_YES || bytes == 3)
+        return begins == DECODER_NO ? DECODER_NO : DECODER_MAYBE;
+    if (head[3] < '1' || head[3] > '9')
+        return DECODER_NO;
+    enum decoder_match block = decoder_match_magic(head + 4, bytes - 4, "1AY&SY", 6);
+    return block != DECODER_NO
+               ? block
+               : decoder_match_magic(head + 4, bytes - 4, "\x17\x72\x45\x38\x50\x90", 6);
+}
+
+#ifdef HAVE_BZ2
+
+#include <bzlib.h>
+#include <limits.h>
+#include <stdlib.h>
+
+static const char *decoder_bzip2_version(void)
+{
+    return BZ2_bzlibVersion();
+}
+
+static enum status decoder_bzip2_open(struct decoder *decoder, uint64_t memory_limit,
+                                      struct failure *failure)
+{
+    bz_stream *stream = calloc(1, sizeof *stream);
+
+    (void)memory_limit; /* a block takes 3.7 MB at the most */
+    if (!stream || BZ2_bzDecompressInit(stream, 0, 0) != BZ_OK) {
+        free(stream);
+        return decoder_fail(decoder, "no memory to decode it", failure);
+    }
+    decoder->state = stream;
+    return STATUS_OK;
+}
+
+static void decoder_bzip2_close(struct decoder *decoder)
+{
+    BZ2_bzDecompressEnd(decoder->state);
+    free(decoder->state);
+}
+
+/* The library counts in unsigned int. */
+static unsigned decoder_bzip2_limit(size_t bytes)
+{
+    return bytes < UINT_MAX ? (unsigned)bytes : UINT_MAX;
+}
+
+/* Makes it ready for a stream. After a failure, closing it does no harm. */
+static int decoder_bzip2_reset(bz_stream *stream)
+{
+    int result = BZ2_bzDecompressEnd(stream);
+    return result == BZ_OK ? BZ2_bzDecompressInit(stream, 0, 0) : result;
+}
+
+static enum status decoder_bzip2_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
+                                      struct failure *failure)
+{
+    bz_stream *stream = decoder->state;
+    unsigned in_bytes = decoder_bzip2_limit(io->in_bytes - io->in_used);
+    unsigned out_bytes = decoder_bzip2_limit(io->out_bytes - io->out_used);
+
+    stream->next_in = (char *)io->in + io->in_used; /* which is only read */
+    stream->avail_in = in_bytes;
+    stream->next_out = (char *)io->out + io->out_used;
+    stream->avail_out = out_bytes;
+    int result = BZ2_bzDecompress(stream);
+    io->in_used += in_bytes - stream->avail_in;
+    io->out_used += out_bytes - stream->avail_out;
+    *ended = result == BZ_STREAM_END;
+    if (*ended)
+        result = decoder_bzip2_reset(stream);
+    if (result == BZ_OK)
+        return STATUS_OK;
+    return decoder_fail(decoder, result == BZ_MEM_ERROR ? "no memory to decode it" : "corrupt data",
+                        failure);
+}
+
+static const struct decoder_library decoder_bzip2_library = {
+    .name = "libbz2",
+    .version = decoder_bzip2_version,
+    .open = decoder_bzip2_open,
+    .step = decoder_bzip2_step,
+    .close = decoder_bzip2_close,
+};
+#define DECODER_BZIP2_LIBRARY &decoder_bzip2_library
+
+#else
+#define DECODER_BZIP2_LIBRARY NULL
+#endif
+
+const struct decoder_format decoder_bzip2 = {
+    .name = "bzip2",
+    .unit = "stream",
+    .needs = "libbz2",
+    .instead = "bzip2 -dc",
+    .library = DECODER_BZIP2_LIBRARY,
+    .match = decoder_bzip2_match,
+};

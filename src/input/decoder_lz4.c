@@ -1,0 +1,170 @@
+/*
+ * lz4 frames, by liblz4. The format: lz4_Frame_format.md, version 1.6, in
+ * https://github.com/lz4/lz4/tree/dev/doc
+ */
+#include "config.h"
+
+#include "input/decoder_internal.h"
+
+#define DECODER_LZ4_MAGIC_BYTES 4
+#define DECODER_LZ4_LEGACY      0x02 /* the first byte of frames of the format before lz4 1.4 */
+
+/* Skippable frames are those of zstd. */
+#define DECODER_LZ4_SKIPPABLE_HEAD_BYTES 8
+
+/* The two bytes behind the magic. */
+#define DECODER_LZ4_VERSION_MASK    0xc0
+#define DECODER_LZ4_VERSION         0x40
+#define DECODER_LZ4_BLOCK_CHECKSUM  0x10
+#define DECODER_LZ4_CONTENT_SIZE    0x08
+#define DECODER_LZ4_CONTENT_CHECK   0x04
+#define DECODER_LZ4_RESERVED        0x02
+#define DECODER_LZ4_DICTIONARY      0x01
+#define DECODER_LZ4_BLOCK_MASK      0x70
+#define DECODER_LZ4_BLOCK_SHIFT     4
+#define DECODER_LZ4_BLOCK_LEAST     4 /* 64 KiB, 7 is 4 MiB */
+#define DECODER_LZ4_BLOCK_RESERVED  0x8f
+#define DECODER_LZ4_IS_UNCOMPRESSED 0x80000000 /* in the length of a block */
+
+static bool decoder_lz4_is_skippable(const unsigned char *head)
+{
+    return (head[0] & 0xf0) == 0x50;
+}
+
+/* Legacy frames match, to be refused by name. */
+static enum decoder_match decoder_lz4_match(const unsigned char *head, size_t bytes)
+{
+    if (bytes > 0 && decoder_lz4_is_skippable(head))
+        return bytes == 1 ? DECODER_MAYBE
+                          : decoder_match_magic(head + 1, bytes - 1, "\x2a\x4d\x18", 3);
+    if (bytes > 0 && head[0] == DECODER_LZ4_LEGACY)
+        return decoder_match_magic(head, bytes, "\x02\x21\x4c\x18", DECODER_LZ4_MAGIC_BYTES);
+    return decoder_match_magic(head, bytes, "\x04\x22\x4d\x18", DECODER_LZ4_MAGIC_BYTES);
+}
+
+static enum status decoder_lz4_check_head(struct decoder *decoder, struct failure *failure)
+{
+    bool is_skippable = decoder_lz4_is_skippable(decoder->head);
+
+    if (decoder->head[0] == DECODER_LZ4_LEGACY)
+        return decoder_fail(decoder,
+                            "a frame of the legacy format, which is not supported: decode it "
+                            "before, for example with lz4 -dc",
+                            failure);
+    decoder->head_is_done = is_skippable || decoder->head_bytes > DECODER_LZ4_MAGIC_BYTES;
+    if (!is_skippable && decoder->head_is_done &&
+        decoder->head[DECODER_LZ4_MAGIC_BYTES] & DECODER_LZ4_DICTIONARY)
+        return decoder_fail(decoder, "a frame needs a dictionary, which is not supported", failure);
+    return STATUS_OK;
+}
+
+/* Whether there are so many bytes. */
+static size_t decoder_lz4_if_there(uint64_t wanted, size_t bytes)
+{
+    return wanted <= bytes ? (size_t)wanted : 0;
+}
+
+/* The length of a frame that is not skippable, from its header and the lengths of its blocks. */
+static size_t decoder_lz4_blocks_bytes(const unsigned char *data, size_t bytes)
+{
+    if (bytes < DECODER_LZ4_MAGIC_BYTES + 2)
+        return 0;
+    unsigned flags = data[DECODER_LZ4_MAGIC_BYTES];
+    unsigned sizes = data[DECODER_LZ4_MAGIC_BYTES + 1];
+    unsigned block_id = (sizes & DECODER_LZ4_BLOCK_MASK) >> DECODER_LZ4_BLOCK_SHIFT;
+    if ((flags & DECODER_LZ4_VERSION_MASK) != DECODER_LZ4_VERSION || flags & DECODER_LZ4_RESERVED ||
+        flags & DECODER_LZ4_DICTIONARY || sizes & DECODER_LZ4_BLOCK_RESERVED ||
+        block_id < DECODER_LZ4_BLOCK_LEAST)
+        return SIZE_MAX;
+    uint32_t most = UINT32_C(1) << (8 + 2 * block_id);
+    uint64_t at = DECODER_LZ4_MAGIC_BYTES + 3 + (flags & DECODER_LZ4_CONTENT_SIZE ? 8 : 0);
+    while (at + 4 <= bytes) {
+        uint32_t block = decoder_read_32(data + at) & ~DECODER_LZ4_IS_UNCOMPRESSED;
+        if (decoder_read_32(data + at) == 0)
+            return decoder_lz4_if_there(at + 4 + (flags & DECODER_LZ4_CONTENT_CHECK ? 4 : 0),
+                                        bytes);
+        if (block > most)
+            return SIZE_MAX;
+        at += 4 + block + (flags & DECODER_LZ4_BLOCK_CHECKSUM ? 4 : 0);
+    }
+    return 0;
+}
+
+static size_t decoder_lz4_frame_bytes(const unsigned char *data, size_t bytes)
+{
+    enum decoder_match match = decoder_lz4_match(data, bytes);
+
+    if (match != DECODER_YES)
+        return match == DECODER_NO ? SIZE_MAX : 0;
+    if (data[0] == DECODER_LZ4_LEGACY)
+        return SIZE_MAX;
+    if (!decoder_lz4_is_skippable(data))
+        return decoder_lz4_blocks_bytes(data, bytes);
+    if (bytes < DECODER_LZ4_SKIPPABLE_HEAD_BYTES)
+        return 0;
+    return decoder_lz4_if_there(DECODER_LZ4_SKIPPABLE_HEAD_BYTES +
+                                    (uint64_t)decoder_read_32(data + DECODER_LZ4_MAGIC_BYTES),
+                                bytes);
+}
+
+#ifdef HAVE_LZ4
+
+#include <lz4.h>
+#include <lz4frame.h>
+
+static enum status decoder_lz4_open(struct decoder *decoder, uint64_t memory_limit,
+                                    struct failure *failure)
+{
+    LZ4F_dctx *context;
+
+    (void)memory_limit; /* a block has 4 MiB at the most */
+    if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)))
+        return decoder_fail(decoder, "no memory to decode it", failure);
+    decoder->state = context;
+    return STATUS_OK;
+}
+
+static void decoder_lz4_close(struct decoder *decoder)
+{
+    LZ4F_freeDecompressionContext(decoder->state);
+}
+
+static enum status decoder_lz4_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
+                                    struct failure *failure)
+{
+    size_t in_bytes = io->in_bytes - io->in_used;
+    size_t out_bytes = io->out_bytes - io->out_used;
+    size_t result = LZ4F_decompress(decoder->state, io->out + io->out_used, &out_bytes,
+                                    io->in + io->in_used, &in_bytes, NULL);
+
+    if (LZ4F_isError(result))
+        return decoder_fail(decoder, LZ4F_getErrorName(result), failure);
+    io->in_used += in_bytes;
+    io->out_used += out_bytes;
+    *ended = result == 0;
+    return STATUS_OK;
+}
+
+static const struct decoder_library decoder_lz4_library = {
+    .name = "liblz4",
+    .version = LZ4_versionString,
+    .open = decoder_lz4_open,
+    .step = decoder_lz4_step,
+    .close = decoder_lz4_close,
+};
+#define DECODER_LZ4_LIBRARY &decoder_lz4_library
+
+#else
+#define DECODER_LZ4_LIBRARY NULL
+#endif
+
+const struct decoder_format decoder_lz4 = {
+    .name = "lz4",
+    .unit = "frame",
+    .needs = "liblz4",
+    .instead = "lz4 -dc",
+    .library = DECODER_LZ4_LIBRARY,
+    .match = decoder_lz4_match,
+    .check_head = decoder_lz4_check_head,
+    .frame_bytes = decoder_lz4_frame_bytes,
+};

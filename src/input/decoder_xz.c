@@ -1,0 +1,139 @@
+/* xz, by liblzma. The format: https://tukaani.org/xz/xz-file-format.txt */
+#include "config.h"
+
+#include "input/decoder_internal.h"
+
+static enum decoder_match decoder_xz_match(const unsigned char *head, size_t bytes)
+{
+    return decoder_match_magic(head, bytes,
+                               "\xfd"
+                               "7zXZ",
+                               6); /* with its NUL: 2.1.1.1 */
+}
+
+#ifdef HAVE_LZMA
+
+#include <inttypes.h>
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* As for zstd. xz itself has no limit; its option -9 makes dictionaries of 64 MiB. */
+#define DECODER_XZ_DICTIONARY_BYTES ((uint64_t)128 << 20)
+
+/* More than the library takes beside the dictionary: 5.4.1 takes 0.1 MiB. */
+#define DECODER_XZ_OTHER_BYTES ((uint64_t)1 << 20)
+
+struct decoder_xz {
+    lzma_stream stream;
+    uint64_t dictionary_limit;
+};
+
+/* Makes it ready for a stream; memory that it has is used again. */
+static lzma_ret decoder_xz_reset(struct decoder_xz *xz)
+{
+    uint64_t limit = xz->dictionary_limit;
+
+    limit = limit < UINT64_MAX - DECODER_XZ_OTHER_BYTES ? limit + DECODER_XZ_OTHER_BYTES : limit;
+    return lzma_stream_decoder(&xz->stream, limit, LZMA_TELL_UNSUPPORTED_CHECK);
+}
+
+static enum status decoder_xz_open(struct decoder *decoder, uint64_t memory_limit,
+                                   struct failure *failure)
+{
+    struct decoder_xz *xz = malloc(sizeof *xz);
+
+    if (xz)
+        *xz = (struct decoder_xz){
+            .stream = LZMA_STREAM_INIT,
+            .dictionary_limit = memory_limit > 0 ? memory_limit : DECODER_XZ_DICTIONARY_BYTES,
+        };
+    if (!xz || decoder_xz_reset(xz) != LZMA_OK) {
+        free(xz);
+        return decoder_fail(decoder, "no memory to decode it", failure);
+    }
+    decoder->state = xz;
+    return STATUS_OK;
+}
+
+static void decoder_xz_close(struct decoder *decoder)
+{
+    struct decoder_xz *xz = decoder->state;
+
+    lzma_end(&xz->stream);
+    free(xz);
+}
+
+static enum status decoder_xz_fail_memory(const struct decoder *decoder, struct failure *failure)
+{
+    const struct decoder_xz *xz = decoder->state;
+    char reason[128];
+
+    snprintf(reason, sizeof reason,
+             "a block needs %" PRIu64 " bytes of memory, the limit is %" PRIu64
+             ": --memory raises it",
+             lzma_memusage(&xz->stream), xz->dictionary_limit);
+    return decoder_fail(decoder, reason, failure);
+}
+
+static enum status decoder_xz_fail(const struct decoder *decoder, lzma_ret result,
+                                   struct failure *failure)
+{
+    switch (result) {
+    case LZMA_MEMLIMIT_ERROR:
+        return decoder_xz_fail_memory(decoder, failure);
+    case LZMA_MEM_ERROR:
+        return decoder_fail(decoder, "no memory to decode it", failure);
+    case LZMA_OPTIONS_ERROR:
+        return decoder_fail(decoder, "a stream with options that are not supported", failure);
+    case LZMA_UNSUPPORTED_CHECK:
+        return decoder_fail(decoder, "a stream with a check that is not supported", failure);
+    default:
+        return decoder_fail(decoder, "corrupt data", failure);
+    }
+}
+
+static enum status decoder_xz_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
+                                   struct failure *failure)
+{
+    struct decoder_xz *xz = decoder->state;
+    lzma_stream *stream = &xz->stream;
+
+    stream->next_in = io->in + io->in_used;
+    stream->avail_in = io->in_bytes - io->in_used;
+    stream->next_out = io->out + io->out_used;
+    stream->avail_out = io->out_bytes - io->out_used;
+    lzma_ret result = lzma_code(stream, LZMA_RUN);
+    io->in_used = io->in_bytes - stream->avail_in;
+    io->out_used = io->out_bytes - stream->avail_out;
+    *ended = result == LZMA_STREAM_END;
+    if (*ended)
+        result = decoder_xz_reset(xz);
+    /* Nothing was pending after all: input is needed. */
+    if (result == LZMA_BUF_ERROR && io->in_used == io->in_bytes)
+        result = LZMA_OK;
+    return result == LZMA_OK ? STATUS_OK : decoder_xz_fail(decoder, result, failure);
+}
+
+static const struct decoder_library decoder_xz_library = {
+    .name = "liblzma",
+    .version = lzma_version_string,
+    .open = decoder_xz_open,
+    .step = decoder_xz_step,
+    .close = decoder_xz_close,
+};
+#define DECODER_XZ_LIBRARY &decoder_xz_library
+
+#else
+#define DECODER_XZ_LIBRARY NULL
+#endif
+
+const struct decoder_format decoder_xz = {
+    .name = "xz",
+    .unit = "stream",
+    .needs = "liblzma",
+    .instead = "xz -dc",
+    .padding = DECODER_PADDED_BY_FOURS,
+    .library = DECODER_XZ_LIBRARY,
+    .match = decoder_xz_match,
+};

@@ -1,0 +1,618 @@
+#include "config.h"
+
+#include "input/division.h"
+
+#include "input/stream.h"
+#include "text/text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Frames are taken in groups of at least so many compressed bytes. Their ends are looked for in a
+ * window of so many at first, and of that many at most: behind a frame that is larger nothing is
+ * divided.
+ */
+#define DIVISION_PART_BYTES   ((size_t)1 << 20)
+#define DIVISION_WINDOW_BYTES ((size_t)32 << 20)
+
+/*
+ * Positions that a file takes for each compressed byte: more than any format makes of one (bzip2
+ * makes 1.2 million zeros of a byte), so that later files have greater positions.
+ */
+#define DIVISION_EXPANSION_BITS 22
+#define DIVISION_POSITION_MAX   ((uint64_t)1 << 62)
+
+/* A line that goes over the end of a part: its two pieces, NULL while they are not known. */
+struct division_line {
+    struct division_line *next;
+    size_t part; /* that it ends in */
+    char *pieces[2];
+    size_t bytes[2];
+    struct chunk chunk; /* its place in the stream */
+};
+
+/* A file. Guarded by the lock, but for what is const. */
+struct division_file {
+    struct division_file *next;
+    struct input *input; /* NULL once all of it is taken */
+    const char *name;
+    const struct decoder_format *format;
+    off_t begin;
+    off_t taken;                 /* what is before this offset */
+    uint64_t position;           /* of its beginning, in the stream */
+    size_t parts;                /* that were taken so far */
+    bool is_whole;               /* the rest cannot be divided */
+    struct division_line *lines; /* of which one piece is known */
+};
+
+/* A part that is being read, by the puller that has marked it busy. */
+struct division_part {
+    struct division_part *next; /* this and the next two are guarded by the lock */
+    bool is_busy;
+    pthread_t puller; /* who had it last */
+    struct division_file *file;
+    size_t index;
+    off_t begin;
+    bool is_last;
+    bool is_begun; /* its beginning, up to the first end of a record, is behind it */
+    struct reader reader;
+    struct stream stream;
+};
+
+struct division {
+    const struct record_format *format;
+    const struct reader_options *options;
+
+    pthread_mutex_t lock;        /* guards what follows */
+    pthread_cond_t freed;        /* a part is free or read, a line is joined, or all is over */
+    struct division_file *files; /* in the order of the stream */
+    struct division_file **last;
+    struct division_part *parts;
+    struct division_line *joined; /* lines that are complete */
+    bool is_mistaken;
+    uint64_t stop; /* nothing behind that position is wanted */
+    uint64_t raw_bytes;
+    char *window; /* to look for the ends of frames */
+    size_t window_bytes;
+};
+
+struct division *division_create(const struct record_format *format,
+                                 const struct reader_options *options)
+{
+    struct division *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return NULL;
+    made->format = format;
+    made->options = options;
+    made->stop = UINT64_MAX;
+    made->last = &made->files;
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->freed, NULL);
+    return made;
+}
+
+static void division_free_lines(struct division_line *line)
+{
+    while (line) {
+        struct division_line *next = line->next;
+        free(line->pieces[0]);
+        free(line->pieces[1]);
+        free(line);
+        line = next;
+    }
+}
+
+static void division_free_part(struct division_part *part)
+{
+    reader_close(&part->reader);
+    stream_close(&part->stream);
+    free(part);
+}
+
+void division_destroy(struct division *division)
+{
+    if (!division)
+        return;
+    while (division->parts) {
+        struct division_part *part = division->parts;
+        division->parts = part->next;
+        division_free_part(part);
+    }
+    while (division->files) {
+        struct division_file *file = division->files;
+        division->files = file->next;
+        if (file->input)
+            input_release(file->input);
+        division_free_lines(file->lines);
+        free(file);
+    }
+    division_free_lines(division->joined);
+    free(division->window);
+    pthread_cond_destroy(&division->freed);
+    pthread_mutex_destroy(&division->lock);
+    free(division);
+}
+
+uint64_t division_add(struct division *division, struct input *input,
+                      const struct decoder_format *format, off_t begin, uint64_t position)
+{
+    uint64_t bytes = input->size > begin ? (uint64_t)(input->size - begin) : 0;
+    uint64_t room = DIVISION_POSITION_MAX - (position < DIVISION_POSITION_MAX ? position : 0);
+    struct division_file *file = NULL;
+
+    if (bytes > 0 && bytes < room >> DIVISION_EXPANSION_BITS)
+        file = calloc(1, sizeof *file);
+    if (!file)
+        return 0;
+    *file = (struct division_file){
+        .input = input,
+        .name = input->name,
+        .format = format,
+        .begin = begin,
+        .taken = begin,
+        .position = position,
+    };
+    pthread_mutex_lock(&division->lock);
+    *division->last = file;
+    division->last = &file->next;
+    pthread_mutex_unlock(&division->lock);
+    return bytes << DIVISION_EXPANSION_BITS;
+}
+
+/* --- taking parts ---------------------------------------------------------------------------- */
+
+/* Reads so many bytes of the file that comes next into the window; returns how many, or 0. */
+static size_t division_look(struct division *division, const struct division_file *file,
+                            size_t bytes)
+{
+    if (bytes > division->window_bytes) {
+        char *grown = realloc(division->window, bytes);
+        if (!grown)
+            return 0;
+        division->window = grown;
+        division->window_bytes = bytes;
+    }
+    ssize_t n = input_read_at(file->input->fd, division->window, bytes, file->taken);
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* How many bytes of window[0..bytes) are whole frames; SIZE_MAX if it does not begin with one. */
+static size_t division_measure(const struct division *division, const struct division_file *file,
+                               size_t bytes)
+{
+    size_t whole = 0;
+
+    while (whole < bytes) {
+        size_t frame = decoder_frame_bytes(file->format, division->window + whole, bytes - whole);
+        if (frame == SIZE_MAX)
+            return whole > 0 ? whole : SIZE_MAX;
+        if (frame == 0 || frame > bytes - whole)
+            break;
+        whole += frame;
+    }
+    return whole;
+}
+
+/*
+ * Where the next part of a file ends: behind some whole frames, or where the file does. Looking for
+ * the end of a frame goes through it from its beginning: with twice as many bytes each time.
+ */
+static off_t division_find_end(struct division *division, struct division_file *file)
+{
+    off_t left = file->input->size - file->taken;
+
+    for (size_t bytes = DIVISION_PART_BYTES;
+         !file->is_whole && (off_t)bytes < left && bytes <= DIVISION_WINDOW_BYTES; bytes *= 2) {
+        size_t found = division_look(division, file, bytes);
+        size_t whole = found == bytes ? division_measure(division, file, bytes) : SIZE_MAX;
+        if (whole == SIZE_MAX)
+            break;
+        if (whole > 0)
+            return file->taken + (off_t)whole;
+    }
+    file->is_whole = true;
+    return file->input->size;
+}
+
+/* The first file of which not all is taken, or NULL. The lock is held, as for all that follow. */
+static struct division_file *division_next_file(const struct division *division)
+{
+    struct division_file *file = division->files;
+
+    while (file && !file->input)
+        file = file->next;
+    return file;
+}
+
+/* Takes the next part of the next file; NULL if there is none, or no memory. */
+static struct division_part *division_take_part(struct division *division)
+{
+    struct division_file *file = division_next_file(division);
+    struct division_part *part = NULL;
+
+    if (file && division->stop == UINT64_MAX)
+        part = calloc(1, sizeof *part);
+    if (!part)
+        return NULL;
+    off_t begin = file->taken;
+    file->taken = division_find_end(division, file);
+    *part = (struct division_part){
+        .next = division->parts,
+        .is_busy = true,
+        .file = file,
+        .index = file->parts++,
+        .begin = begin,
+        .is_last = file->taken == file->input->size,
+        .stream =
+            {
+                .format = division->format,
+                .name = file->name,
+                .start = (uint64_t)file->begin,
+                .offset = (uint64_t)begin,
+                .decoder = file->format,
+                .position =
+                    file->position + ((uint64_t)(begin - file->begin) << DIVISION_EXPANSION_BITS),
+            },
+    };
+    part->is_begun = part->index == 0 || !division->format->is_text;
+    input_hold(file->input);
+    reader_open_part(&part->reader, division->options, file->input, file->format, begin,
+                     file->taken, part->index == 0 ? division->format->header_lines : 0);
+    if (part->is_last) {
+        input_release(file->input);
+        file->input = NULL;
+    }
+    division->parts = part;
+    return part;
+}
+
+/* Whether anything of a part is still wanted. */
+static bool division_is_wanted(const struct division *division, const struct division_part *part)
+{
+    return part->stream.position <= division->stop;
+}
+
+/* A part that nobody is busy with: of this thread, or of `anybody`. */
+static struct division_part *division_find_free(const struct division *division, bool anybody)
+{
+    struct division_part *part = division->parts;
+
+    while (part && (part->is_busy || !division_is_wanted(division, part) ||
+                    (!anybody && !pthread_equal(part->puller, pthread_self()))))
+        part = part->next;
+    return part;
+}
+
+/* Whether a part is still being read that has something that is wanted. */
+static bool division_is_reading(const struct division *division)
+{
+    const struct division_part *part = division->parts;
+
+    while (part && !part->is_busy && !division_is_wanted(division, part))
+        part = part->next;
+    return part;
+}
+
+static void division_drop(struct division *division, struct division_part *part)
+{
+    struct division_part **link = &division->parts;
+
+    while (*link != part)
+        link = &(*link)->next;
+    *link = part->next;
+    division_free_part(part);
+}
+
+/* --- lines that go over the ends of parts ---------------------------------------------------- */
+
+/* The line that ends in that part, of which one piece may be known. NULL: there is no memory. */
+static struct division_line *division_find_line(struct division_file *file, size_t part)
+{
+    struct division_line *line = file->lines;
+
+    while (line && line->part != part)
+        line = line->next;
+    if (line)
+        return line;
+    line = calloc(1, sizeof *line);
+    if (!line)
+        return NULL;
+    line->part = part;
+    line->next = file->lines;
+    file->lines = line;
+    return line;
+}
+
+/*
+ * Keeps a piece of the line that ends in part `index`: 0 its beginning, 1 its end, with the place
+ * of the part that it ends in. False if there is no memory.
+ */
+static bool division_keep_piece(struct division *division, struct division_part *part, size_t index,
+                                unsigned piece, const char *data, size_t bytes)
+{
+    struct division_file *file = part->file;
+    struct division_line *line = division_find_line(file, index);
+    char *copy = line ? malloc(bytes + 1) : NULL;
+
+    if (!copy)
+        return false;
+    memcpy(copy, data, bytes);
+    line->pieces[piece] = copy;
+    line->bytes[piece] = bytes;
+    if (piece == 1)
+        stream_end(&part->stream, &(struct stream_chunk){.whole = 0}, 0, false, &line->chunk);
+    if (!line->pieces[0] || !line->pieces[1])
+        return true;
+    line->chunk.position -= line->bytes[0];
+    struct division_line **link = &file->lines;
+    while (*link != line)
+        link = &(*link)->next;
+    *link = line->next;
+    line->next = division->joined;
+    division->joined = line;
+    return true;
+}
+
+/* Makes a chunk of a line that is complete; false if it does not fit. */
+static bool division_give_line(struct division *division, struct division_line *line, char *buffer,
+                               size_t capacity, struct chunk *chunk)
+{
+    size_t bytes = line->bytes[0] + line->bytes[1];
+
+    division->joined = line->next;
+    line->next = NULL;
+    if (bytes <= capacity) {
+        memcpy(buffer, line->pieces[0], line->bytes[0]);
+        memcpy(buffer + line->bytes[0], line->pieces[1], line->bytes[1]);
+        *chunk = line->chunk;
+        chunk->data = buffer;
+        chunk->bytes = bytes;
+    }
+    division_free_lines(line);
+    return bytes <= capacity;
+}
+
+/* --- reading a part -------------------------------------------------------------------------- */
+
+/* What a puller has read of a part. */
+struct division_turn {
+    struct stream_chunk made;
+    size_t begin; /* of the chunk in the buffer: behind the end of a line that began before */
+    enum status status;
+    bool is_corrupt; /* the file has a fault there, which is in the failure */
+    bool has_ended;
+};
+
+/* Fills the buffer from the part, of which the caller is the only user. */
+static void division_fill(struct division_part *part, struct division_turn *turn,
+                          struct failure *failure)
+{
+    struct stream_chunk *made = &turn->made;
+    struct stream *stream = &part->stream;
+
+    while (turn->status == STATUS_OK && !turn->has_ended && made->filled < made->capacity) {
+        size_t bytes = 0;
+        bool waited;
+        if (stream->partial_bytes > 0) {
+            turn->status = stream_take_partial(stream, made, failure);
+            continue;
+        }
+        enum pipe_event event =
+            reader_read(&part->reader, made->buffer + made->filled, made->capacity - made->filled,
+                        true, &waited, &bytes, failure);
+        turn->has_ended = event == PIPE_END;
+        turn->is_corrupt = event == PIPE_ERROR;
+        if (turn->is_corrupt)
+            turn->status = failure->status;
+        else if (bytes > 0)
+            turn->status = stream_take(stream, made, bytes, failure);
+    }
+    stream->line += part->reader.header_lines;
+    stream->left_out += part->reader.header_bytes;
+    part->reader.header_lines = part->reader.header_bytes = 0;
+}
+
+/* Keeps the end of the line that began before the part; false if that cannot be. */
+static bool division_join_begin(struct division *division, struct division_part *part,
+                                struct division_turn *turn)
+{
+    struct stream_chunk *made = &turn->made;
+    const char *data = made->buffer;
+    size_t end = 0;
+
+    while (end < made->filled && !record_is_end(division->format, data[end]))
+        end++;
+    bool is_found = end < made->filled || (turn->has_ended && part->is_last);
+    if (!is_found)
+        return turn->is_corrupt; /* nothing counts that comes behind */
+    end += end < made->filled;
+    if (!division_keep_piece(division, part, part->index, 1, data, end))
+        return false;
+    part->stream.line += text_count_lines(data, end);
+    part->stream.position += end;
+    part->is_begun = true;
+    turn->begin = end;
+    made->whole = made->whole > end ? made->whole : end;
+    return true;
+}
+
+/* At the end of a part keeps the beginning of the line that goes on behind it; false likewise. */
+static bool division_join_end(struct division *division, struct division_part *part,
+                              struct division_turn *turn)
+{
+    struct stream_chunk *made = &turn->made;
+
+    if (!division->format->is_text)
+        return made->whole == made->filled;
+    if (part->is_last) {
+        made->whole = made->filled; /* the end of a file is that of a line */
+        return true;
+    }
+    return part->reader.skip_lines == 0 &&
+           division_keep_piece(division, part, part->index + 1, 0, made->buffer + made->whole,
+                               made->filled - made->whole);
+}
+
+/* The division has cut a record that cannot be joined. */
+static enum status division_fail(struct division *division, struct failure *failure)
+{
+    division->is_mistaken = true;
+    division->stop = 0;
+    return status_fail_at(failure, 0, STATUS_DATA, "compressed files have to be read in order");
+}
+
+/*
+ * After a turn: joins what the ends of the part cut, makes the chunk, and frees the part or drops
+ * it. The lock is held.
+ */
+static enum division_event division_end_turn(struct division *division, struct division_part *part,
+                                             struct division_turn *turn, struct chunk *chunk,
+                                             struct failure *failure)
+{
+    struct stream *stream = &part->stream;
+    uint64_t fault = stream->position + turn->made.filled;
+    bool is_joined = part->is_begun || division_join_begin(division, part, turn);
+
+    if (is_joined && turn->has_ended)
+        is_joined = division_join_end(division, part, turn);
+    if (turn->status != STATUS_OK)
+        failure->position = fault;
+    if (!is_joined)
+        turn->status = division_fail(division, failure);
+    struct stream_chunk made = turn->made;
+    made.buffer += turn->begin;
+    made.filled -= turn->begin;
+    made.whole -= turn->begin;
+    if (turn->status == STATUS_OK)
+        turn->status = stream_keep(stream, &made, failure);
+    stream_end(stream, &made, made.whole, turn->status != STATUS_OK, chunk);
+    chunk->left_out = stream->left_out;
+    division->raw_bytes += part->reader.raw_bytes;
+    stream->left_out = part->reader.raw_bytes = 0;
+    part->is_busy = false;
+    if (turn->status != STATUS_OK && failure->position < division->stop)
+        division->stop = failure->position;
+    if (turn->has_ended || turn->status != STATUS_OK) {
+        division_drop(division, part);
+        pthread_cond_broadcast(&division->freed);
+    } else {
+        pthread_cond_signal(&division->freed);
+    }
+    return turn->status == STATUS_OK ? DIVISION_CHUNK : DIVISION_FAULT;
+}
+
+/* Reads a chunk of a part, which is marked busy. The lock is held, but not meanwhile. */
+static enum division_event division_read(struct division *division, struct division_part *part,
+                                         void *buffer, size_t capacity, struct chunk *chunk,
+                                         struct failure *failure)
+{
+    struct division_turn turn = {
+        .made = stream_begin(&part->stream, buffer, capacity),
+        .status = STATUS_OK,
+    };
+
+    part->is_busy = true;
+    part->puller = pthread_self();
+    pthread_mutex_unlock(&division->lock);
+    division_fill(part, &turn, failure);
+    pthread_mutex_lock(&division->lock);
+    return division_end_turn(division, part, &turn, chunk, failure);
+}
+
+/* Gives a line that was joined, if there is one; DIVISION_NONE if not. */
+static enum division_event division_pull_line(struct division *division, void *buffer,
+                                              size_t capacity, struct chunk *chunk,
+                                              struct failure *failure)
+{
+    struct division_line *line = division->joined;
+
+    while (line) {
+        bool is_wanted =
+            line->chunk.position <= division->stop && line->bytes[0] + line->bytes[1] > 0;
+        if (division_give_line(division, line, buffer, capacity, chunk)) {
+            if (is_wanted)
+                return DIVISION_CHUNK;
+        } else if (is_wanted) {
+            division_fail(division, failure);
+            *chunk = (struct chunk){.is_cut = true};
+            return DIVISION_FAULT;
+        }
+        line = division->joined;
+    }
+    return DIVISION_NONE;
+}
+
+enum division_event division_pull(struct division *division, void *buffer, size_t capacity,
+                                  bool wait, struct chunk *chunk, struct failure *failure)
+{
+    enum division_event event;
+
+    pthread_mutex_lock(&division->lock);
+    for (;;) {
+        event = division_pull_line(division, buffer, capacity, chunk, failure);
+        if (event != DIVISION_NONE)
+            break;
+        struct division_part *part = division_find_free(division, false);
+        if (!part)
+            part = division_take_part(division);
+        if (!part && wait)
+            part = division_find_free(division, true);
+        if (part) {
+            event = division_read(division, part, buffer, capacity, chunk, failure);
+            if (event == DIVISION_FAULT || chunk->bytes > 0)
+                break;
+            continue; /* the part ended without a record of its own */
+        }
+        event = division_is_reading(division) ? DIVISION_NONE : DIVISION_ENDED;
+        if (event == DIVISION_ENDED)
+            pthread_cond_broadcast(&division->freed); /* the others that wait see the same */
+        if (!wait || event == DIVISION_ENDED)
+            break;
+        pthread_cond_wait(&division->freed, &division->lock);
+    }
+    pthread_mutex_unlock(&division->lock);
+    return event;
+}
+
+unsigned division_parts(struct division *division)
+{
+    unsigned parts = 0;
+
+    pthread_mutex_lock(&division->lock);
+    for (const struct division_part *part = division->parts; part; part = part->next)
+        parts++;
+    for (const struct division_file *file = division->files; file; file = file->next)
+        parts += file->input && division->stop == UINT64_MAX;
+    pthread_mutex_unlock(&division->lock);
+    return parts;
+}
+
+void division_stop(struct division *division, uint64_t position)
+{
+    pthread_mutex_lock(&division->lock);
+    if (position < division->stop)
+        division->stop = position;
+    pthread_cond_broadcast(&division->freed);
+    pthread_mutex_unlock(&division->lock);
+}
+
+bool division_is_mistaken(struct division *division)
+{
+    pthread_mutex_lock(&division->lock);
+    bool is_mistaken = division->is_mistaken;
+    pthread_mutex_unlock(&division->lock);
+    return is_mistaken;
+}
+
+uint64_t division_raw_bytes(struct division *division)
+{
+    pthread_mutex_lock(&division->lock);
+    uint64_t bytes = division->raw_bytes;
+    pthread_mutex_unlock(&division->lock);
+    return bytes;
+}

@@ -1,0 +1,355 @@
+#include "config.h"
+
+#include "input/reader.h"
+
+#include "base/memory.h"
+#include "text/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Room for a frame that can just be held, and for more to show that one is larger. */
+#define READER_HELD_ROOM (READER_HELD_BYTES + READER_AHEAD_BYTES)
+
+void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
+                 const struct decoder_format *format, uint64_t header_lines)
+{
+    *reader = (struct reader){
+        .options = options,
+        .input = input,
+        .format = format,
+        .is_detected = input->is_regular || !options->decodes,
+        .skip_lines = header_lines,
+    };
+}
+
+void reader_open_part(struct reader *reader, const struct reader_options *options,
+                      struct input *input, const struct decoder_format *format, off_t begin,
+                      off_t end, uint64_t header_lines)
+{
+    reader_open(reader, options, input, format, header_lines);
+    reader->is_part = true;
+    reader->next = begin;
+    reader->limit = end;
+}
+
+void reader_close(struct reader *reader)
+{
+    decoder_close(reader->decoder);
+    memory_unmap(reader->held.data, READER_HELD_ROOM);
+    free(reader->raw.data);
+    free(reader->plain.data);
+    input_release(reader->input);
+}
+
+/* Room to read ahead, its bytes moved to the front; false with errno set if there is none. */
+static bool reader_ahead_reserve(struct reader_ahead *ahead)
+{
+    if (!ahead->data)
+        ahead->data = malloc(READER_AHEAD_BYTES);
+    if (ahead->data && ahead->begin > 0) {
+        memmove(ahead->data, ahead->data + ahead->begin, ahead->end - ahead->begin);
+        ahead->end -= ahead->begin;
+        ahead->begin = 0;
+    }
+    return ahead->data != NULL;
+}
+
+/* Moves up to `room` bytes to `buffer` and returns how many. */
+static size_t reader_ahead_take(struct reader_ahead *ahead, void *buffer, size_t room)
+{
+    size_t held = ahead->end - ahead->begin;
+    size_t bytes = held < room ? held : room;
+
+    if (bytes > 0)
+        memcpy(buffer, ahead->data + ahead->begin, bytes);
+    ahead->begin += bytes;
+    return bytes;
+}
+
+static enum pipe_event reader_fail(const struct reader *reader, const char *reason,
+                                   struct failure *failure)
+{
+    input_fail(failure, reader->input->name, reason);
+    return PIPE_ERROR;
+}
+
+/* Reads the part of a regular file that comes next. */
+static enum pipe_event reader_read_part(struct reader *reader, void *buffer, size_t room,
+                                        size_t *bytes, struct failure *failure)
+{
+    uint64_t left = (uint64_t)(reader->limit - reader->next);
+
+    *bytes = 0;
+    if (left == 0)
+        return PIPE_END;
+    ssize_t n =
+        input_read_at(reader->input->fd, buffer, left < room ? (size_t)left : room, reader->next);
+    if (n <= 0)
+        return reader_fail(reader, n < 0 ? strerror(errno) : "the file shrank while it was read",
+                           failure);
+    reader->next += n;
+    *bytes = (size_t)n;
+    return PIPE_DATA;
+}
+
+/* Reads the file as it is. Its end is final: a terminal is not asked again. */
+static enum pipe_event reader_read_file(struct reader *reader, void *buffer, size_t room, bool wait,
+                                        bool *waited, size_t *bytes, struct failure *failure)
+{
+    const struct input *input = reader->input;
+    enum pipe_event event = PIPE_END;
+
+    *bytes = 0;
+    if (reader->is_part)
+        event = reader_read_part(reader, buffer, room, bytes, failure);
+    else if (!reader->has_ended)
+        event = pipe_read(input->fd, reader->options->wake, buffer, room, wait, waited, bytes);
+    if (event == PIPE_ERROR && !reader->is_part)
+        return reader_fail(reader, strerror(errno), failure);
+    reader->has_ended = reader->has_ended || event == PIPE_END;
+    return event;
+}
+
+/* Reads more of the file behind what was read ahead. */
+static enum pipe_event reader_read_ahead(struct reader *reader, bool wait, bool *waited,
+                                         struct failure *failure)
+{
+    struct reader_ahead *raw = &reader->raw;
+    size_t bytes;
+
+    if (!reader_ahead_reserve(raw))
+        return reader_fail(reader, strerror(errno), failure);
+    enum pipe_event event =
+        reader_read_file(reader, raw->data + raw->end, READER_AHEAD_BYTES - raw->end, wait, waited,
+                         &bytes, failure);
+    raw->end += bytes;
+    return event;
+}
+
+/* Reads until it is known whether the input is compressed. */
+static enum pipe_event reader_find_format(struct reader *reader, bool wait, bool *waited,
+                                          struct failure *failure)
+{
+    struct reader_ahead *raw = &reader->raw;
+    bool undecided = true;
+
+    while (undecided && !reader->has_ended) {
+        enum pipe_event event = reader_read_ahead(reader, wait, waited, failure);
+        if (event == PIPE_EMPTY || event == PIPE_ERROR)
+            return event;
+        reader->format = decoder_detect(raw->data, raw->end, &undecided);
+    }
+    reader->is_detected = true;
+    return PIPE_DATA;
+}
+
+/* Decodes from what was read ahead. A fault is kept if bytes come before it. */
+static enum pipe_event reader_run_decoder(struct reader *reader, void *buffer, size_t room,
+                                          size_t *bytes)
+{
+    struct reader_ahead *raw = &reader->raw;
+    size_t used = 0;
+    enum status status = STATUS_OK;
+
+    *bytes = 0;
+    if (!reader->decoder)
+        status = decoder_open(&reader->decoder, reader->format, reader->input->name,
+                              reader->options->memory_limit, &reader->fault);
+    if (status == STATUS_OK)
+        status = (reader->options->holds_frames
+                      ? decoder_run_frame
+                      : decoder_run)(reader->decoder, raw->data + raw->begin, raw->end - raw->begin,
+                                     &used, buffer, room, bytes, &reader->fault);
+    raw->begin += used;
+    reader->is_pending = *bytes == room;
+    reader->is_faulty = status != STATUS_OK;
+    return reader->is_faulty && *bytes == 0 ? PIPE_ERROR : PIPE_DATA;
+}
+
+/* Decodes the next piece of a compressed input, which may have no bytes. */
+static enum pipe_event reader_decode_piece(struct reader *reader, void *buffer, size_t room,
+                                           bool wait, bool *waited, size_t *bytes,
+                                           struct failure *failure)
+{
+    struct reader_ahead *raw = &reader->raw;
+    enum pipe_event event = reader->is_faulty ? PIPE_ERROR : PIPE_DATA;
+
+    *bytes = 0;
+    if (event == PIPE_DATA && raw->begin == raw->end && !reader->is_pending) {
+        event = reader_read_ahead(reader, wait, waited, failure);
+        reader->raw_bytes += raw->end - raw->begin;
+        if (event == PIPE_ERROR)
+            return event;
+    }
+    if (event == PIPE_DATA)
+        event = reader_run_decoder(reader, buffer, room, bytes);
+    if (event == PIPE_ERROR)
+        *failure = reader->fault;
+    if (event == PIPE_END && reader->decoder &&
+        decoder_finish(reader->decoder, failure) != STATUS_OK)
+        return PIPE_ERROR;
+    return event;
+}
+
+/* Decodes a piece more of the frame that is held; one that has ended, or is large, is ready. */
+static enum pipe_event reader_hold_piece(struct reader *reader, bool wait, bool *waited,
+                                         struct failure *failure)
+{
+    struct reader_held *held = &reader->held;
+    size_t bytes;
+
+    if (!held->data && !(held->data = memory_map(READER_HELD_ROOM)))
+        return reader_fail(reader, "no memory to decode it", failure);
+    if (held->used == held->filled)
+        held->filled = held->ready = held->used = 0;
+    enum pipe_event event =
+        reader_decode_piece(reader, held->data + held->filled, READER_HELD_ROOM - held->filled,
+                            wait, waited, &bytes, failure);
+    held->filled += bytes;
+    if (event != PIPE_DATA)
+        return event;
+    bool has_ended = decoder_is_between(reader->decoder);
+    held->is_large = !has_ended && (held->is_large || held->filled > READER_HELD_BYTES);
+    if (has_ended || held->is_large)
+        held->ready = held->filled;
+    return event;
+}
+
+/* The next bytes of frames that are held. */
+static enum pipe_event reader_take_held(struct reader *reader, void *buffer, size_t room, bool wait,
+                                        bool *waited, size_t *bytes, struct failure *failure)
+{
+    struct reader_held *held = &reader->held;
+    enum pipe_event event = PIPE_DATA;
+
+    while (event == PIPE_DATA && held->used == held->ready)
+        event = reader_hold_piece(reader, wait, waited, failure);
+    size_t left = held->ready - held->used;
+    *bytes = left < room ? left : room;
+    if (*bytes > 0)
+        memcpy(buffer, held->data + held->used, *bytes);
+    held->used += *bytes;
+    return event;
+}
+
+/* The next bytes of a compressed input. */
+static enum pipe_event reader_decode(struct reader *reader, void *buffer, size_t room, bool wait,
+                                     bool *waited, size_t *bytes, struct failure *failure)
+{
+    enum pipe_event event = PIPE_DATA;
+
+    *bytes = 0;
+    if (reader->options->holds_frames)
+        return reader_take_held(reader, buffer, room, wait, waited, bytes, failure);
+    while (event == PIPE_DATA && *bytes == 0)
+        event = reader_decode_piece(reader, buffer, room, wait, waited, bytes, failure);
+    return event;
+}
+
+/* The bytes of the input, without those that were read ahead to be looked at. */
+static enum pipe_event reader_read_plain(struct reader *reader, void *buffer, size_t room,
+                                         bool wait, bool *waited, size_t *bytes,
+                                         struct failure *failure)
+{
+    *bytes = 0;
+    if (!reader->is_detected) {
+        enum pipe_event event = reader_find_format(reader, wait, waited, failure);
+        if (event != PIPE_DATA)
+            return event;
+    }
+    if (reader->format)
+        return reader_decode(reader, buffer, room, wait, waited, bytes, failure);
+    *bytes = reader_ahead_take(&reader->raw, buffer, room);
+    if (*bytes > 0)
+        return PIPE_DATA;
+    return reader_read_file(reader, buffer, room, wait, waited, bytes, failure);
+}
+
+/* Takes the rest of the header away from the front of data; returns what is left. */
+static size_t reader_skip_header(struct reader *reader, char *data, size_t bytes)
+{
+    size_t header = 0;
+
+    while (reader->skip_lines > 0 && header < bytes) {
+        const char *newline = memchr(data + header, '\n', bytes - header);
+        header = newline ? (size_t)(newline - data) + 1 : bytes;
+        reader->skip_lines -= newline != NULL;
+        reader->header_lines += newline != NULL;
+    }
+    reader->header_bytes += header;
+    memmove(data, data + header, bytes - header);
+    return bytes - header;
+}
+
+enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
+                            bool *waited, size_t *bytes, struct failure *failure)
+{
+    enum pipe_event event = PIPE_DATA;
+
+    *bytes = reader_ahead_take(&reader->plain, buffer, room);
+    if (*bytes == 0)
+        event = reader_read_plain(reader, buffer, room, wait, waited, bytes, failure);
+    if (event == PIPE_DATA && reader->skip_lines > 0)
+        *bytes = reader_skip_header(reader, buffer, *bytes);
+    return event;
+}
+
+enum pipe_event reader_look(struct reader *reader, struct failure *failure)
+{
+    struct reader_ahead *plain = &reader->plain;
+    enum pipe_event event = PIPE_DATA;
+    bool waited = false;
+
+    if (!reader_ahead_reserve(plain))
+        return reader_fail(reader, strerror(errno), failure);
+    while (event == PIPE_DATA && plain->end < READER_AHEAD_BYTES) {
+        size_t bytes = 0;
+        event = reader_read_plain(reader, plain->data + plain->end, READER_AHEAD_BYTES - plain->end,
+                                  plain->end == 0, &waited, &bytes, failure);
+        plain->end += bytes;
+    }
+    return event;
+}
+
+enum status reader_detect(const struct input *input, off_t offset,
+                          const struct decoder_format **format, struct failure *failure)
+{
+    char head[DECODER_MAGIC_BYTES];
+    bool undecided;
+    ssize_t n = input_read_at(input->fd, head, sizeof head, offset);
+
+    if (n < 0)
+        return input_fail(failure, input->name, strerror(errno));
+    *format = decoder_detect(head, (size_t)n, &undecided);
+    return STATUS_OK;
+}
+
+uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
+                            const struct decoder_format *format)
+{
+    static const struct reader_options options = {.decodes = true};
+    char *block = malloc(READER_AHEAD_BYTES);
+    struct input *input = NULL;
+    struct failure ignored;
+    struct reader reader;
+    enum pipe_event event = PIPE_DATA;
+    uint64_t lines = 0;
+
+    if (block && input_open(&input, name == input_stdin_name ? "-" : name, &ignored) == STATUS_OK) {
+        reader_open_part(&reader, &options, input, format, (off_t)start, (off_t)end, 0);
+        while (event == PIPE_DATA) {
+            size_t bytes;
+            bool waited;
+            event =
+                reader_read(&reader, block, READER_AHEAD_BYTES, true, &waited, &bytes, &ignored);
+            lines += text_count_lines(block, bytes);
+        }
+        reader_close(&reader);
+    }
+    free(block);
+    return lines;
+}

@@ -1,0 +1,116 @@
+/*
+ * A reader: the bytes of an input in order, decoded if it is compressed, without its header lines.
+ * It reads the whole input, or a part of a regular file that can be decoded by itself.
+ *
+ * Not thread-safe; distinct readers may share an input.
+ */
+#ifndef GPUHIST_READER_H
+#define GPUHIST_READER_H
+
+#include "base/status.h"
+#include "input/decoder.h"
+#include "input/input.h"
+#include "input/pipe.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What all readers of a source share. */
+struct reader_options {
+    bool decodes;          /* compressed inputs are decoded, with windows of */
+    uint64_t memory_limit; /* that many bytes (decoder_open), */
+    bool holds_frames;     /* and given out when their checksum is verified, up to a limit */
+    int wake;              /* a descriptor that can be read once nobody is to wait any more */
+};
+
+/* Bytes that were read ahead of their use: data[begin..end). */
+struct reader_ahead {
+    char *data; /* NULL: never used */
+    size_t begin;
+    size_t end;
+};
+
+/* A frame that is held back until it is complete. */
+struct reader_held {
+    char *data;    /* a mapping; NULL: never used */
+    size_t filled; /* decoded, */
+    size_t ready;  /* so much of it may be given out, */
+    size_t used;   /* and so much was */
+    bool is_large; /* the frame has more than can be held */
+};
+
+/* A larger frame is given out as it is decoded, from there on. */
+#define READER_HELD_BYTES ((size_t)16 << 20)
+
+/* How much is read ahead at a time: what is looked at, and pieces of compressed input. */
+#define READER_AHEAD_BYTES ((size_t)64 << 10)
+
+struct reader {
+    const struct reader_options *options;
+    struct input *input; /* a use of it is the reader's */
+    bool is_part;        /* it reads input[next..limit) by offset, else from where fd stands */
+    off_t next;
+    off_t limit;
+    const struct decoder_format *format; /* NULL: it is not compressed */
+    bool is_detected;                    /* whether it is compressed is known */
+    bool has_ended;                      /* there is no more to read from the file */
+    struct decoder *decoder;             /* NULL: not opened yet */
+    bool is_pending;                     /* the decoder may have more output without input */
+    bool is_faulty;                      /* `fault` comes behind what was decoded */
+    struct failure fault;
+    struct reader_held held;
+    struct reader_ahead raw;   /* as in the file */
+    struct reader_ahead plain; /* decoded, to be looked at */
+    uint64_t skip_lines;       /* of the header, that are still to come */
+    uint64_t header_lines;     /* that were skipped, and their bytes: the caller takes them */
+    uint64_t header_bytes;
+    uint64_t raw_bytes; /* of compressed input that were read: the caller takes them */
+};
+
+/*
+ * Begins to read an input, of which the reader takes over the caller's use. Whether one that is not
+ * a regular file is compressed is found out by its first bytes; for a regular file `format` says
+ * so, NULL being plain. The options must outlive the reader. The caller closes it.
+ */
+void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
+                 const struct decoder_format *format, uint64_t header_lines);
+
+/* As reader_open, for the bytes [begin, end) of a regular file, which are frames of the format. */
+void reader_open_part(struct reader *reader, const struct reader_options *options,
+                      struct input *input, const struct decoder_format *format, off_t begin,
+                      off_t end, uint64_t header_lines);
+
+void reader_close(struct reader *reader);
+
+/*
+ * Reads up to `room` > 0 bytes; *bytes may be 0 at PIPE_DATA. Waits as pipe_read does, and sets
+ * *waited likewise. At PIPE_ERROR the failure is written; bytes before a fault come first, as many
+ * as could be decoded.
+ */
+enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
+                            bool *waited, size_t *bytes, struct failure *failure);
+
+/*
+ * Reads the first block ahead, to reader->plain, until that is full, the input ends (PIPE_END), or
+ * there is no more just now. What is there is read again by reader_read.
+ */
+enum pipe_event reader_look(struct reader *reader, struct failure *failure);
+
+/*
+ * The format of a regular file that is compressed, by its first bytes from `offset` on; NULL if it
+ * is plain. Fails with STATUS_DATA.
+ */
+enum status reader_detect(const struct input *input, off_t offset,
+                          const struct decoder_format **format, struct failure *failure);
+
+/*
+ * How many newlines a file has, named as messages name it, between two offsets. If `format` is not
+ * NULL the offsets are those of whole frames in the compressed file, and the newlines those of what
+ * it holds. 0 if it cannot be read again.
+ */
+uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
+                            const struct decoder_format *format);
+
+#endif

@@ -1,0 +1,177 @@
+/* Where text may be cut into chunks, and lines that are longer than a chunk. */
+#include "config.h"
+
+#include "input/record.h"
+
+#include <string.h>
+
+/* Digits that are kept of a value: more than any has. */
+#define RECORD_DIGITS 40
+
+static bool record_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+bool record_is_end(const struct record_format *format, char c)
+{
+    return c == '\n' || (record_is_space(c) && text_is_of_tokens(&format->text));
+}
+
+size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes)
+{
+    size_t end = bytes;
+
+    if (!format->is_text)
+        return bytes - bytes % format->element_bytes;
+    while (end > known && !record_is_end(format, data[end - 1]))
+        end--;
+    return end > known ? end : 0;
+}
+
+static bool record_is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool record_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Whether a part that begins or ends with this character stands for the same if its line does. */
+static bool record_is_solid(char c)
+{
+    return !record_is_blank(c) && c != '\r';
+}
+
+size_t record_split(const struct text_rules *rules, char *data, size_t bytes)
+{
+    if (rules->field != 0 || rules->delimiter == TEXT_NO_DELIMITER)
+        return 0;
+    for (size_t next = bytes - 1; next >= 2; next--) {
+        if (data[next - 1] == (char)rules->delimiter && record_is_solid(data[next]) &&
+            record_is_solid(data[next - 2])) {
+            data[next - 1] = '\n';
+            return next;
+        }
+    }
+    return 0;
+}
+
+/*
+ * Shortens what stands for a value to what is known of it: blanks, a sign, digits without leading
+ * zeros and no more than any value has, blanks, and the first character that does not belong there.
+ */
+static size_t record_squeeze_value(char *value, size_t bytes)
+{
+    size_t from = 0;
+    size_t to = 0;
+
+    while (from + 1 < bytes && record_is_blank(value[from]))
+        from++;
+    if (from < bytes && (value[from] == '+' || value[from] == '-'))
+        value[to++] = value[from++];
+    while (from + 1 < bytes && value[from] == '0' && record_is_digit(value[from + 1]))
+        from++;
+    for (; from < bytes && record_is_digit(value[from]); from++) {
+        if (to < RECORD_DIGITS)
+            value[to++] = value[from];
+    }
+    if (from < bytes && record_is_blank(value[from]))
+        value[to++] = value[from++];
+    while (from < bytes && record_is_blank(value[from]))
+        from++;
+    if (from < bytes)
+        value[to++] = value[from];
+    return to;
+}
+
+/* A part of a line, as fields are told apart. */
+struct record_part {
+    size_t begin;
+    size_t end;
+    bool is_complete; /* a separator follows */
+};
+
+/* The part from `offset` on, if there is one. */
+static bool record_next_part(const struct text_rules *rules, const char *data, size_t bytes,
+                             size_t *offset, struct record_part *part)
+{
+    bool by_blanks = rules->delimiter == TEXT_NO_DELIMITER;
+
+    while (by_blanks && *offset < bytes && record_is_blank(data[*offset]))
+        ++*offset;
+    if (*offset >= bytes + !by_blanks)
+        return false;
+    part->begin = part->end = *offset;
+    while (part->end < bytes && (by_blanks ? !record_is_blank(data[part->end])
+                                           : data[part->end] != (char)rules->delimiter))
+        part->end++;
+    part->is_complete = part->end < bytes;
+    *offset = part->end + 1;
+    return true;
+}
+
+/* The first part that may be wanted; parts are counted from 1. */
+static size_t record_first_part(const struct text_rules *rules, const char *data, size_t bytes)
+{
+    struct record_part part;
+    size_t offset = 0;
+    size_t parts = 0;
+    size_t last = (size_t) - (int64_t)rules->field; /* they count, and the one that is growing */
+
+    if (rules->field >= 0)
+        return 1;
+    while (record_next_part(rules, data, bytes, &offset, &part))
+        parts++;
+    return parts > last + 1 ? parts - last : 1;
+}
+
+static bool record_is_blank_part(const char *data, const struct record_part *part)
+{
+    size_t at = part->begin;
+    while (at < part->end && record_is_blank(data[at]))
+        at++;
+    return at == part->end;
+}
+
+/*
+ * Of a line whose n-th part is wanted: parts before it are of no matter, but count; those behind it
+ * do not even count. But the line must not become blank if it is not: where parts were dropped, an
+ * x stands for them, in a part that is not wanted, whatever follows.
+ */
+static size_t record_squeeze_line(const struct text_rules *rules, char *data, size_t bytes)
+{
+    const char separator = rules->delimiter == TEXT_NO_DELIMITER ? ' ' : (char)rules->delimiter;
+    size_t first = record_first_part(rules, data, bytes);
+    struct record_part part;
+    size_t offset = 0;
+    size_t to = 0;
+    bool dropped = false;
+
+    for (size_t i = 1; record_next_part(rules, data, bytes, &offset, &part); i++) {
+        size_t length = part.end - part.begin;
+        if (i < first || (rules->field > 0 && i > (size_t)rules->field)) {
+            dropped = dropped || !record_is_blank_part(data, &part);
+            continue;
+        }
+        if (i == first && dropped) {
+            data[to++] = 'x';
+        } else {
+            memmove(data + to, data + part.begin, length);
+            to += record_squeeze_value(data + to, length);
+        }
+        if (part.is_complete)
+            data[to++] = separator;
+    }
+    if (rules->field > 0 && dropped)
+        data[to++] = 'x';
+    return to;
+}
+
+size_t record_squeeze(const struct text_rules *rules, char *data, size_t bytes)
+{
+    return text_is_of_tokens(rules) ? record_squeeze_value(data, bytes)
+                                    : record_squeeze_line(rules, data, bytes);
+}

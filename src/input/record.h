@@ -1,0 +1,47 @@
+/*
+ * Records: what chunks are cut at. Of binary input whole elements; of text whole lines, or tokens
+ * where these can be told apart without their line (text_is_of_tokens).
+ *
+ * All functions are pure and thread-safe on distinct data.
+ */
+#ifndef GPUHIST_RECORD_H
+#define GPUHIST_RECORD_H
+
+#include "job/text_rules.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What chunks are made of. */
+struct record_format {
+    size_t element_bytes;   /* of binary input: 1 to 8 */
+    bool is_text;           /* a chunk of text is of one file */
+    struct text_rules text; /* of text */
+    uint64_t header_lines;  /* of each file, skipped */
+};
+
+/* Whether a chunk of text may be cut behind this character. */
+bool record_is_end(const struct record_format *format, char c);
+
+/*
+ * How much of data[0..bytes) is whole records: up to the last end of one. Nothing before `known` is
+ * looked at: the caller knows that no record ends there.
+ */
+size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes);
+
+/*
+ * Splits a line that fills data[0..bytes) and has no end yet into two, if each of its parts is a
+ * value: a delimiter between two parts that are not blank becomes a newline. Returns where the
+ * second line begins, or 0.
+ */
+size_t record_split(const struct text_rules *rules, char *data, size_t bytes);
+
+/*
+ * Shortens a line, or token, that fills data[0..bytes) and has no end yet to what its values are
+ * made from; returns its new length. It stands for the same values and the same errors, whatever
+ * follows.
+ */
+size_t record_squeeze(const struct text_rules *rules, char *data, size_t bytes);
+
+#endif
