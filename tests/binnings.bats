@@ -3,28 +3,16 @@
 
 load helpers
 
-check_binnings() { # TYPE
-    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
-    # shellcheck disable=SC2086
-    "$PYTHON" "$srcdir/tests/binnings.py" "$GPUHIST" "$1" $ENGINES
-}
+@test "bins of i8 as Python counts" { compare_type binnings i8; }
+@test "bins of u8 as Python counts" { compare_type binnings u8; }
+@test "bins of i16 as Python counts" { compare_type binnings i16; }
+@test "bins of u16be as Python counts" { compare_type binnings u16be; }
+@test "bins of i32 as Python counts, with every instruction set" { compare_isas binnings i32; }
+@test "bins of u32 as Python counts" { compare_type binnings u32; }
+@test "bins of i64 as Python counts" { compare_type binnings i64; }
+@test "bins of u64be as Python counts" { compare_type binnings u64be; }
 
-@test "bins of i8 as Python counts" { check_binnings i8; }
-@test "bins of u8 as Python counts" { check_binnings u8; }
-@test "bins of i16 as Python counts" { check_binnings i16; }
-@test "bins of u16be as Python counts" { check_binnings u16be; }
-@test "bins of i32 as Python counts" { check_binnings i32; }
-@test "bins of u32 as Python counts" { check_binnings u32; }
-@test "bins of i64 as Python counts" { check_binnings i64; }
-@test "bins of u64be as Python counts" { check_binnings u64be; }
-
-@test "every instruction set finds the bins" {
-    for isa in avx512 avx2 plain; do
-        GPUHIST_ISA=$isa ENGINES=cpu check_binnings i32
-        GPUHIST_ISA=$isa ENGINES=cpu check_binnings u64
-    done
-}
-
+# bats test_tags=slow
 @test "much input falls into the same bins as little" {
     cd "$BATS_TEST_TMPDIR"
     head -c 80000 /dev/urandom >little
@@ -45,17 +33,18 @@ check_binnings() { # TYPE
     done
 }
 
+# bats test_tags=slow
 @test "much input falls into the bins of many edges as numpy counts" {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
     cd "$BATS_TEST_TMPDIR"
     for type in i16 u16be i32 u32be i64 i64be u64; do
+        "$PYTHON" "$srcdir/tests/edges.py" "$type"
         for kind in uniform near one skewed; do
-            "$PYTHON" "$srcdir/tests/edges.py" "$type" "$kind"
-            [ -s wanted ]
+            [ -s $kind.wanted ]
             for isa in avx512vbmi2 avx2 plain; do
                 GPUHIST_ISA=$isa gpuhist --engine cpu --threads 1 -q --format raw --binary -t "$type" \
-                    --edges @edges values >found
-                cmp found wanted
+                    --edges @edges $kind >found
+                cmp found $kind.wanted
             done
         done
     done

@@ -102,8 +102,9 @@ def main():
         for what, values in distributions(runs.dtype, runs.rng):
             runs.store(data, values)
             for options, edges, is_unit in binnings(runs.dtype, values, runs.rng, list_file):
-                wanted, report = expected(values, edges, is_unit)
-                for command in runs.commands(*options, data.name):
+                commands = runs.commands(*options, data.name)
+                wanted, report = expected(values, edges, is_unit) if commands else ("", "")
+                for command in commands:
                     done = run(command)
                     if done.returncode or done.stdout.decode() != wanted or \
                             done.stderr.decode() != report:

@@ -136,6 +136,7 @@ operations_of_help() {
     done
 }
 
+# bats test_tags=slow
 @test "it does not depend on the locale" {
     int32 1 1 >"$BATS_TEST_TMPDIR/in"
     use_comma_locale

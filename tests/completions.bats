@@ -66,6 +66,7 @@ options_of_specs() {
     done
 }
 
+# bats test_tags=slow
 @test "both take a value exactly where --help shows one" {
     cd "$BATS_TEST_TMPDIR"
     touch file-of-mine

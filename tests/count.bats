@@ -3,34 +3,20 @@
 
 load helpers
 
-check_predicates() { # TYPE
-    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
-    # shellcheck disable=SC2086
-    "$PYTHON" "$srcdir/tests/count.py" "$GPUHIST" "$1" $ENGINES
-}
-
-@test "i8 as Python counts" { check_predicates i8; }
-@test "u8 as Python counts" { check_predicates u8; }
-@test "i16 as Python counts" { check_predicates i16; }
-@test "i16be as Python counts" { check_predicates i16be; }
-@test "u16 as Python counts" { check_predicates u16; }
-@test "u16be as Python counts" { check_predicates u16be; }
-@test "i32 as Python counts" { check_predicates i32; }
-@test "i32be as Python counts" { check_predicates i32be; }
-@test "u32 as Python counts" { check_predicates u32; }
-@test "u32be as Python counts" { check_predicates u32be; }
-@test "i64 as Python counts" { check_predicates i64; }
-@test "i64be as Python counts" { check_predicates i64be; }
-@test "u64 as Python counts" { check_predicates u64; }
-@test "u64be as Python counts" { check_predicates u64be; }
-
-@test "every instruction set as Python counts" {
-    for isa in avx512 avx2 plain; do
-        for type in u8 i16be i32 u64; do
-            GPUHIST_ISA=$isa ENGINES=cpu check_predicates "$type"
-        done
-    done
-}
+@test "i8 as Python counts" { compare_type count i8; }
+@test "u8 as Python counts, with every instruction set" { compare_isas count u8; }
+@test "i16 as Python counts" { compare_type count i16; }
+@test "i16be as Python counts, with every instruction set" { compare_isas count i16be; }
+@test "u16 as Python counts" { compare_type count u16; }
+@test "u16be as Python counts" { compare_type count u16be; }
+@test "i32 as Python counts, with every instruction set" { compare_isas count i32; }
+@test "i32be as Python counts" { compare_type count i32be; }
+@test "u32 as Python counts" { compare_type count u32; }
+@test "u32be as Python counts" { compare_type count u32be; }
+@test "i64 as Python counts" { compare_type count i64; }
+@test "i64be as Python counts" { compare_type count i64be; }
+@test "u64 as Python counts, with every instruction set" { compare_isas count u64; }
+@test "u64be as Python counts" { compare_type count u64be; }
 
 @test "one predicate prints the number alone" {
     run -0 --separate-stderr gpuhist count --ge 3 < <(int32 1 3 5 -7 2147483647)
@@ -105,6 +91,7 @@ check_predicates() { # TYPE
     done
 }
 
+# bats test_tags=slow
 @test "a thousand predicates" {
     local predicates=() v
     for ((v = 0; v < 1000; v++)); do predicates+=(--eq "$v"); done
@@ -132,9 +119,13 @@ print(np.isin(values, ids).sum())' "$in" "$ids" "$1" "$3" "$4" >"$BATS_TEST_TMPD
     done
 }
 
+# bats test_tags=slow
 @test "a set of a million values, far apart" { check_large_set i8 i64 -900000000000000000 900000000000000000; }
+# bats test_tags=slow
 @test "a set of a million values, close together" { check_large_set i4 i32 -900000 900000; }
+# bats test_tags=slow
 @test "a set of a million values over all of i32" { check_large_set i4 i32 -2147483648 2147483647; }
+# bats test_tags=slow
 @test "a set of a million bytes" { check_large_set u1 u8 0 200; }
 
 @test "a set may be written in any way" {
@@ -180,6 +171,7 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
     assert_failed 2 "standard input is read for something else"
 }
 
+# bats test_tags=slow
 @test "millions of duplicates are one value" {
     numpy 'open(sys.argv[1], "w").write("17\n" * 5000000 + "19")' "$BATS_TEST_TMPDIR/ids"
     run -0 gpuhist count --any-of "@$BATS_TEST_TMPDIR/ids" < <(int32 17 18 19 17)

@@ -94,6 +94,16 @@ def some_set(dtype, values, rng, made):
     return chosen
 
 
+def expected(chosen, counted):
+    """The text for those predicates, of (value, how often) pairs."""
+    wanted = ""
+    for option, text, holds in chosen:
+        label = option + (" " + text if text is not None else "") + "\t"
+        wanted += label if len(chosen) > 1 else ""
+        wanted += f"{sum(n for v, n in counted if holds(v))}\n"
+    return wanted
+
+
 def check(command, wanted, what):
     done = run(command)
     if done.returncode or done.stderr or done.stdout.decode() != wanted:
@@ -110,15 +120,12 @@ def main():
             counted = collections.Counter(map(int, values)).items()
             source = predicates(runs.dtype, values, runs.rng, directory)
             for _ in range(3):
-                options, wanted = [], ""
-                number = numbers[runs.runs % len(numbers)]
-                for _ in range(number):
-                    option, text, holds = next(source)
-                    options += ["--" + option] + ([text] if text is not None else [])
-                    label = option + (" " + text if text is not None else "") + "\t"
-                    wanted += label if number > 1 else ""
-                    wanted += f"{sum(n for v, n in counted if holds(v))}\n"
-                for command in runs.commands("count", *options, file.name):
+                chosen = [next(source) for _ in range(numbers[runs.runs % len(numbers)])]
+                options = [word for option, text, _ in chosen
+                           for word in ("--" + option, text) if word is not None]
+                commands = runs.commands("count", *options, file.name)
+                wanted = expected(chosen, counted) if commands else ""
+                for command in commands:
                     check(command, wanted, what)
     print(runs.summary())
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A device that fails midway, by a device made for tests (src/fault_device.h): the CPU does all from
+# A device that fails midway, by a device made for tests (tests/faults/fault_device.h): the CPU does all from
 # the beginning where the input can be read again, and nowhere is there a wrong result. It takes a
 # build configured with --enable-faults; what fails when in each operation is in faults.py.
 
@@ -43,7 +43,7 @@ assert_again() {
 @test "the device made for tests counts, beside the CPU" {
     random_file in '<i4' 0 50 300000
     counts_of d4 in >expected
-    GPUHIST_FAULT=fault_device_probe:100 run -0 --separate-stderr \
+    GPUHIST_FAULT=fault_device_probe:100 GPUHIST_FAULT_DEVICE=both run -0 --separate-stderr \
         timeout 60 "$GPUHIST" --bins 50 --gpus 0 --threads 2 --chunk-size 16K --stats in
     [ "$output" = "$(cat expected)" ]
     [[ $stderr == *"gpuhist: cuda: "*"gpuhist: cpu: "* ]]

@@ -89,6 +89,7 @@ make_data() (
     echo $! >server.pid
 )
 
+# bats test_tags=slow
 @test "the manual's examples print what it says, or what other programs do" {
     make_data
     sed -n '/^\.EX/,/^\.EE/p' "$srcdir/man/gpuhist.1" |
@@ -98,6 +99,7 @@ make_data() (
     [ "$compared" -ge 55 ]
 }
 
+# bats test_tags=slow
 @test "README's examples print what it says" {
     command -v perl >/dev/null || skip "no perl"
     export LC_ALL=C.UTF-8 # of plots

@@ -1,9 +1,10 @@
-"""Makes `values`, `edges` and `wanted` in the current directory: numpy's counts of the values by edges.
+"""Makes `edges` in the current directory, and values with numpy's counts of them by these edges.
 
-usage: edges.py TYPE KIND
+usage: edges.py TYPE
 
-There are more values than a CPU thread counts before it looks bins up: KIND is `uniform`, `near`
-(about the edges), `one` (all about three edges in a row) or `skewed`.
+The values are in the files `uniform`, `near` (about the edges), `one` (all about three edges in a
+row) and `skewed`, their counts in `uniform.wanted` and so on. There are more values than a CPU thread
+counts before it looks bins up.
 """
 
 import sys
@@ -34,15 +35,16 @@ def make_values(kind, dtype, edges, clusters, rng):
 
 
 def main():
-    name, kind = sys.argv[1:]
+    name = sys.argv[1]
     dtype = np.dtype(("int" if name[0] == "i" else "uint") + name.strip("iube"))
     rng = np.random.default_rng(11)
     edges, clusters = make_edges(dtype, rng)
-    values = make_values(kind, dtype, edges, clusters, rng)
-    inside = values[(values >= edges[0]) & (values < edges[-1])]
-    bins = np.searchsorted(edges, inside, side="right") - 1
-    values.astype(dtype.newbyteorder(">" if name.endswith("be") else "<")).tofile("values")
-    np.bincount(bins, minlength=len(edges) - 1).astype("<u8").tofile("wanted")
+    for kind in "uniform", "near", "one", "skewed":
+        values = make_values(kind, dtype, edges, clusters, rng)
+        inside = values[(values >= edges[0]) & (values < edges[-1])]
+        bins = np.searchsorted(edges, inside, side="right") - 1
+        values.astype(dtype.newbyteorder(">" if name.endswith("be") else "<")).tofile(kind)
+        np.bincount(bins, minlength=len(edges) - 1).astype("<u8").tofile(f"{kind}.wanted")
     with open("edges", "w", encoding="ascii") as file:
         file.writelines(f"{edge}\n" for edge in edges)
 

@@ -11,17 +11,18 @@ class EngineRuns:
     """
     Runs of one gpuhist on one type, which argv names: PROGRAM GPUHIST TYPE ENGINE...
 
-    settings are (threads, chunk size), taken in turn. A GPU's context takes a third of a second:
-    a GPU has one run in gpu_share, which types begin at different ones, with the settings that are
-    its own if it has some. In a build that is slow the CPU has one run in GPUHIST_TEST_SHARE, by
-    lot, which for each type is the same every time.
+    An engine is cpu, cuda or cpu:ISA, which limits the instruction set. settings are (threads,
+    chunk size), taken in turn. A GPU's context takes a third of a second: a GPU has one run in
+    gpu_share, which types begin at different ones, with the settings that are its own if it has
+    some. In a build that is slow the CPU has one run in SHARE, by lot, which for each
+    type is the same every time.
     """
 
     def __init__(self, argv, settings, gpu_share=3, gpu_settings=None):
         self.gpuhist, self.type_name, *self.engines = argv[1:]
         self.settings, self.gpu_settings = settings, gpu_settings or settings
         self.gpu_share, self.runs = gpu_share, 0
-        self.cpu_share = int(os.environ.get("GPUHIST_TEST_SHARE", "1"))
+        self.cpu_share = int(os.environ.get("SHARE", "1"))
         self.lots = random.Random(self.type_name)
         width = int(self.type_name[1:].removesuffix("be").removesuffix("le")) // 8
         self.dtype = np.dtype(f"{self.type_name[0]}{width}")
@@ -37,7 +38,9 @@ class EngineRuns:
 
     def commands(self, *words):
         """The command lines of one run, on each engine that has it; words follow the program."""
-        for engine in self.engines:
+        lines = []
+        for name in self.engines:
+            engine, _, instruction_set = name.partition(":")
             settings, turn = self.settings, self.runs
             if engine == "cpu":
                 if self.lots.randrange(self.cpu_share) > 0:
@@ -47,9 +50,11 @@ class EngineRuns:
                     continue
                 settings, turn = self.gpu_settings, self.runs // self.gpu_share
             threads, chunk = settings[turn % len(settings)]
-            yield [self.gpuhist, *words, "--binary", "-t", self.type_name, "--engine", engine,
-                   "--threads", str(threads), "--chunk-size", chunk]
+            limit = ["env", f"GPUHIST_ISA={instruction_set}"] if instruction_set else []
+            lines.append([*limit, self.gpuhist, *words, "--binary", "-t", self.type_name, "--engine",
+                          engine, "--threads", str(threads), "--chunk-size", chunk])
         self.runs += 1
+        return lines
 
     def summary(self):
         return f"{self.runs} runs on each of {len(self.engines)} engines"

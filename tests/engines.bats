@@ -3,22 +3,16 @@
 
 load helpers
 
-check_matrix() { # TYPE
-    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
-    # shellcheck disable=SC2086
-    "$PYTHON" "$srcdir/tests/matrix.py" "$GPUHIST" "$1" $ENGINES
-}
-
-@test "i8 on every engine" { check_matrix i8; }
-@test "u8 on every engine" { check_matrix u8; }
-@test "i16 on every engine" { check_matrix i16; }
-@test "u16be on every engine" { check_matrix u16be; }
-@test "i32 on every engine" { check_matrix i32; }
-@test "i32be on every engine" { check_matrix i32be; }
-@test "u32 on every engine" { check_matrix u32; }
-@test "i64 on every engine" { check_matrix i64; }
-@test "i64be on every engine" { check_matrix i64be; }
-@test "u64 on every engine" { check_matrix u64; }
+@test "i8 on every engine" { compare_type matrix i8; }
+@test "u8 on every engine" { compare_type matrix u8; }
+@test "i16 on every engine" { compare_type matrix i16; }
+@test "u16be on every engine" { compare_type matrix u16be; }
+@test "i32 on every engine" { compare_type matrix i32; }
+@test "i32be on every engine" { compare_type matrix i32be; }
+@test "u32 on every engine" { compare_type matrix u32; }
+@test "i64 on every engine" { compare_type matrix i64; }
+@test "i64be on every engine" { compare_type matrix i64be; }
+@test "u64 on every engine" { compare_type matrix u64; }
 
 @test "every instruction set gives the same bytes" {
     random_file "$BATS_TEST_TMPDIR/in" '<i4' -1000 5000000 300000

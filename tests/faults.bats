@@ -5,31 +5,8 @@
 
 load helpers
 
-check_faults() { # TEST: one of faults.py
-    command -v python3 >/dev/null || skip "no python3"
-    command -v zstd >/dev/null || skip "no zstd"
-    [ "$(GPUHIST_FAULT=list timeout 10 "$GPUHIST" --version | sed -n 1p)" = malloc ] ||
-        skip "not built with --enable-faults"
-    # shellcheck disable=SC2086
-    timeout 600 python3 "$srcdir/tests/faults.py" "$GPUHIST" "$1" $ENGINES
-}
-
 @test "a call that fails once" { check_faults once; }
 @test "a call that fails from then on" { check_faults on; }
 @test "calls that are interrupted or move less than all" { check_faults harmless; }
 
 @test "a signal before each call that has to do with a file that is written" { check_faults killed; }
-
-@test "a device made for tests that fails, once and from then on" { check_faults device; }
-
-# bats test_tags=gpu
-@test "a call of CUDA that fails, once and from then on" {
-    skip_without_gpu
-    check_faults cuda
-}
-
-# bats test_tags=gpu
-@test "a call that fails while a GPU works" {
-    skip_without_gpu
-    check_faults cuda_host
-}

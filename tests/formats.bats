@@ -13,6 +13,7 @@ check_formats() {
     [ -z "$output" ]
 }
 
+# bats test_tags=slow
 @test "tsv, csv and json of every selection, order and column" { check_formats tables; }
 
 @test "values outside the bins in columns and quantiles" { check_formats outside; }
@@ -21,6 +22,7 @@ check_formats() {
 
 @test "quantiles are those of numpy" { check_formats numpy_quantiles; }
 
+# bats test_tags=slow
 @test "many bins: the same rows whatever the number of threads" { check_formats parts; }
 
 @test "plots: counts, bars, width, groups, gaps" { check_formats plots; }
@@ -29,6 +31,7 @@ check_formats() {
 
 @test "plots at a terminal: by default, width, colour" { check_formats terminals; }
 
+# bats test_tags=slow
 @test "--top and --sort of many bins, as sort does" {
     random_file in '<i4' 0 300000 400000
     counts_of d4 in >all
@@ -76,6 +79,7 @@ check_formats() {
     [ "$output" = $'-9223372036854775808\t9223372036854775808\t1' ]
 }
 
+# bats test_tags=slow
 @test "gnuplot draws the script" {
     command -v gnuplot >/dev/null || skip "no gnuplot"
     # coloured SCRIPT: how many pixels of its picture are neither grey, black nor white.
@@ -106,6 +110,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     [ "$(grep -c 'terminal\|output' range)" -eq 0 ]
 }
 
+# bats test_tags=slow
 @test "--every in every format" {
     command -v jq >/dev/null || skip "no jq"
     slowly() { for n in 1 2 3; do echo $n; sleep 0.15; done; }

@@ -3,21 +3,15 @@
 
 load helpers
 
-check_type() { # TYPE
-    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
-    # shellcheck disable=SC2086
-    "$PYTHON" "$srcdir/tests/growing_histogram.py" "$GPUHIST" "$1" $ENGINES
-}
-
-@test "i8 in open bins" { check_type i8; }
-@test "u8 in open bins" { check_type u8; }
-@test "i16 in open bins" { check_type i16; }
-@test "u16be in open bins" { check_type u16be; }
-@test "i32 in open bins" { check_type i32; }
-@test "u32 in open bins" { check_type u32; }
-@test "i64 in open bins" { check_type i64; }
-@test "i64be in open bins" { check_type i64be; }
-@test "u64 in open bins" { check_type u64; }
+@test "i8 in open bins" { compare_type growing_histogram i8; }
+@test "u8 in open bins" { compare_type growing_histogram u8; }
+@test "i16 in open bins" { compare_type growing_histogram i16; }
+@test "u16be in open bins" { compare_type growing_histogram u16be; }
+@test "i32 in open bins" { compare_type growing_histogram i32; }
+@test "u32 in open bins" { compare_type growing_histogram u32; }
+@test "i64 in open bins" { compare_type growing_histogram i64; }
+@test "i64be in open bins" { compare_type growing_histogram i64be; }
+@test "u64 in open bins" { compare_type growing_histogram u64; }
 
 # bins_of LOW HIGH: how many automatic bins, with --zeros, two values make, and how wide they are.
 bins_of() {
@@ -71,7 +65,7 @@ bins_of() {
     local engine
     numpy 'r = np.random.default_rng(5)
 for v in r.lognormal(9, 3, 60000).astype(int): print("x", v, "y")' >"$BATS_TEST_TMPDIR/in"
-    awk '{ bins[int($2 / 1000)]++ } END { for (b in bins) printf "%d\t%d\t%d\n", b * 1000,
+    awk '{ bins[int($2 / 1000)]++ } END { for (b in bins) printf "%.0f\t%.0f\t%d\n", b * 1000,
         (b + 1) * 1000, bins[b] }' "$BATS_TEST_TMPDIR/in" | sort -n >"$BATS_TEST_TMPDIR/expected"
     for engine in $ENGINES; do
         gpuhist -f 2 -w 1000 --engine "$engine" --chunk-size 16K "$BATS_TEST_TMPDIR/in" |
@@ -90,6 +84,7 @@ for v in r.lognormal(9, 3, 60000).astype(int): print("x", v, "y")' >"$BATS_TEST_
     done
 }
 
+# bats test_tags=slow
 @test "millions of ids in any order are numpy's bincount" {
     local engine order
     cd "$BATS_TEST_TMPDIR"
@@ -116,6 +111,7 @@ bins_of_width() {
         awk -v w="$1" '{ print $2 "\t" (w > 1 ? $2 + w "\t" : "") $1 }'
 }
 
+# bats test_tags=slow
 @test "hundreds of thousands of rows are the same whatever the number of threads" {
     local width threads file
     cd "$BATS_TEST_TMPDIR"
@@ -139,6 +135,7 @@ bins_of_width() {
     done
 }
 
+# bats test_tags=slow
 @test "random 64-bit ids, each of them a few times" {
     local in=$BATS_TEST_TMPDIR/in engine
     numpy 'r = np.random.default_rng(2); a = r.integers(0, 2**64, 200000, "<u8")
@@ -152,6 +149,7 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
     done
 }
 
+# bats test_tags=slow
 @test "--every: what comes later may be anywhere" {
     local engine
     for engine in $ENGINES; do
@@ -166,6 +164,7 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
     done
 }
 
+# bats test_tags=slow
 @test "bins that need more memory than there is are an error that tells how many" {
     skip_under_asan
     random_file "$BATS_TEST_TMPDIR/in" '<i8' 0 9223372036854775807 3000000

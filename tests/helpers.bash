@@ -53,6 +53,19 @@ use_comma_locale() {
     [ "$(bash -c 'printf "%.1f" 1,5' 2>/dev/null)" = 1,5 ] || skip "no locale with commas"
 }
 
+# compare_type DRIVER TYPE [ENGINE]...: runs tests/DRIVER.py, which compares gpuhist with Python on
+# random values of a type, on the engines of this machine and those named.
+compare_type() {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    # shellcheck disable=SC2086
+    "$PYTHON" "$srcdir/tests/$1.py" "$GPUHIST" "$2" $ENGINES "${@:3}"
+}
+
+# compare_isas DRIVER TYPE: likewise, on the CPU also with every instruction set by itself.
+compare_isas() {
+    compare_type "$@" cpu:avx512 cpu:avx2 cpu:plain
+}
+
 # numpy CODE [ARG]...: runs Python code with numpy as np and the arguments in sys.argv.
 numpy() {
     local code=$1
@@ -95,4 +108,43 @@ assert_failed() {
         printf 'status %s, stdout "%s", stderr:\n%s\n' "$status" "$output" "$stderr"
         return 1
     fi
+}
+
+# assert_sum SUM ARG...: reduce count,sum of standard input, as "COUNT SUM", from a pipe and a file.
+assert_sum() {
+    local expected=$1 engine
+    shift
+    cat >in
+    for engine in $ENGINES; do
+        run -0 --separate-stderr gpuhist reduce count,sum --text --engine "$engine" "$@" in
+        [ "$(cut -f 2 <<<"$output" | paste -sd ' ')" = "$expected" ]
+        [ -z "$stderr" ]
+        # shellcheck disable=SC2002
+        [ "$(cat in | gpuhist reduce count,sum --text --engine "$engine" "$@")" = "$output" ]
+    done
+}
+
+# assert_invalid LINE TOKEN ARG...: standard input has this invalid integer, from a pipe and a file.
+assert_invalid() {
+    local line=$1 token=$2 engine
+    shift 2
+    cat >in
+    for engine in $ENGINES; do
+        run --separate-stderr gpuhist reduce sum --text --engine "$engine" "$@" in
+        assert_failed 1 "in:$line: invalid integer '$token'"
+        [ "$stderr" = "gpuhist: in:$line: invalid integer '$token'" ]
+        run --separate-stderr bash -c 'cat in | "$GPUHIST" reduce sum --text --engine "$@"' - "$engine" "$@"
+        [ "$status" -eq 1 ] && [ -z "$output" ]
+        [ "$stderr" = "gpuhist: standard input:$line: invalid integer '$token'" ]
+    done
+}
+
+# check_faults TEST: one of faults.py, on the engines of this machine.
+check_faults() {
+    command -v python3 >/dev/null || skip "no python3"
+    command -v zstd >/dev/null || skip "no zstd"
+    [ "$(GPUHIST_FAULT=list timeout 10 "$GPUHIST" --version | sed -n 1p)" = malloc ] ||
+        skip "not built with --enable-faults"
+    # shellcheck disable=SC2086
+    timeout 600 python3 "$srcdir/tests/faults.py" "$GPUHIST" "$1" $ENGINES
 }

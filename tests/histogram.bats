@@ -72,6 +72,7 @@ check_type() { # TYPE OD-FORMAT DTYPE LOW HIGH
     done
 }
 
+# bats test_tags=slow
 @test "5M random ids are numpy's bincount" {
     local in=$BATS_TEST_TMPDIR/in engine
     random_file "$in" '<i4' 0 5000000 4000000
@@ -83,6 +84,7 @@ assert np.array_equal(np.bincount(a, minlength=5000000), b)' "$in" "$BATS_TEST_T
     done
 }
 
+# bats test_tags=slow
 @test "all values equal, and all of them distinct" {
     local in=$BATS_TEST_TMPDIR/in engine bins
     for bins in 200 1000000; do

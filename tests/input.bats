@@ -179,6 +179,7 @@ start_behind_fifo() {
     { int32 1; cat "$BATS_TEST_TMPDIR/in"; } | counts_of d4 | cmp - "$BATS_TEST_TMPDIR/out"
 }
 
+# bats test_tags=slow
 @test "more small files than a process may have open" {
     mkdir "$BATS_TEST_TMPDIR/many"
     for i in {1..300}; do int32 $((i % 7)) >"$BATS_TEST_TMPDIR/many/$i"; done
@@ -186,6 +187,7 @@ start_behind_fifo() {
     [ "$output" = $'0\t42\n1\t43\n2\t43\n3\t43\n4\t43\n5\t43\n6\t43' ]
 }
 
+# bats test_tags=slow
 @test "memory stays flat over a long stream" {
     skip_under_asan
     run -0 --separate-stderr bash -c 'head -c 1G /dev/zero |

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Saved states: --save and merge. What they add up to is compared with one run in merge.py.
+# Saved states: --save and merge. What they add up to is compared with one run in merge_parts.bats.
 
 load helpers
 
@@ -11,35 +11,9 @@ setup() {
     printf '1\t1\n2\t3\n3\t1\n' >expected
 }
 
-check_merge() { # TEST [ARG]...: one of merge.py
-    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
-    timeout 280 "$PYTHON" "$srcdir/tests/merge.py" "$GPUHIST" "$@"
-}
-
 save_both() { # ARG...: the states of a and b
     gpuhist "$@" --binary --save a.state -o /dev/null a
     gpuhist "$@" --binary --save b.state -o /dev/null b
-}
-
-@test "parts merge to what one run prints: i8" { check_merge equal i8; }
-@test "parts merge to what one run prints: u8" { check_merge equal u8; }
-@test "parts merge to what one run prints: i16" { check_merge equal i16; }
-@test "parts merge to what one run prints: u16be" { check_merge equal u16be; }
-@test "parts merge to what one run prints: i32" { check_merge equal i32; }
-@test "parts merge to what one run prints: u32" { check_merge equal u32; }
-@test "parts merge to what one run prints: i64be" { check_merge equal i64be; }
-@test "parts merge to what one run prints: u64" { check_merge equal u64; }
-
-@test "a state is what the manual says, and what is not is refused" {
-    command -v zstd >/dev/null || skip "no zstd"
-    check_merge format
-}
-
-@test "a damaged state is refused, wherever it is cut or a bit flipped" { check_merge damage; }
-
-@test "2^64 elements are too many, and nothing wraps" {
-    command -v zstd >/dev/null || skip "no zstd"
-    check_merge overflow
 }
 
 @test "text, binary of either byte order and compressed files of one type are the same state" {

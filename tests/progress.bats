@@ -24,7 +24,9 @@ check_progress() { # TEST: one of progress.py, on every engine
 @test "SIGUSR1 prints the statistics so far, and the run goes on" { check_progress signal; }
 @test "SIGUSR1 by the thousands loses nothing" { check_progress flood; }
 @test "--progress at a terminal is drawn in place and cleared" { check_progress terminal; }
+# bats test_tags=slow
 @test "without --progress: at a terminal, after a second; else nothing" { check_progress default; }
+# bats test_tags=slow
 @test "--progress where there is no terminal: lines" { check_progress lines; }
 
 @test "--every: -o - and -o /dev/stdout are streams of results, also where that is a file" {

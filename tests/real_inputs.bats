@@ -92,6 +92,7 @@ assert_summary() {
     assert_same bytes count --eq 255
 }
 
+# bats test_tags=slow
 @test "files of /proc, whose size is 0" {
     local file
     for file in stat meminfo cpuinfo "$$/stat"; do
@@ -229,6 +230,7 @@ assert_compressed() {
     done
 }
 
+# bats test_tags=slow
 @test "zstd: levels, long windows, threads, pzstd, and all of them one behind the other" {
     command -v zstd >/dev/null || skip "no zstd"
     local commands=(-1 -3 -19 --long=27 "-T2 -B100K" "--fast=3 --no-check")
@@ -237,6 +239,7 @@ assert_compressed() {
     assert_compressed "${commands[@]}"
 }
 
+# bats test_tags=slow
 @test "gzip: levels, pigz, and all of them one behind the other" {
     reads_gzip || skip "no gzip"
     local commands=("gzip -1" "gzip -6" "gzip -9")
@@ -263,7 +266,8 @@ assert_compressed() {
     gpuhist reduce count,sum,min,max -f 10 --invalid ignore "${files[@]}" | cmp expected -
 }
 
+# bats test_tags=slow
 @test "options, operations and files combined at random, as Python works it out" {
     # shellcheck disable=SC2086
-    run -0 "$PYTHON" "$srcdir/tests/combinations.py" "$GPUHIST" 200 1 $ENGINES
+    run -0 "$PYTHON" "$srcdir/tests/combinations.py" "$GPUHIST" $((200 / SHARE)) 1 $ENGINES
 }

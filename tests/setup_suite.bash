@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Runs once before the tests of a file: what this machine has.
+# Runs once before the tests of a file: what this machine has. Where GPUHIST_TEST_SHARE is set, in a
+# build that is slow, comparisons with Python make one in so many of their runs.
 
 setup_suite() {
     bats_require_minimum_version 1.5.0
@@ -11,7 +12,8 @@ setup_suite() {
     fi
     local python
     for python in python3 /usr/bin/python3; do
-        if "$python" -c 'import numpy' 2>/dev/null; then
+        if "$python" -c 'import importlib.util as i, sys; sys.exit(not i.find_spec("numpy"))' \
+            2>/dev/null; then
             PYTHON=$python
             break
         fi
@@ -22,5 +24,6 @@ setup_suite() {
     fi
     # the source may be read-only, and is to stay clean
     export PYTHONDONTWRITEBYTECODE=1
-    export GPUHIST srcdir PYTHON ENGINES
+    SHARE=${GPUHIST_TEST_SHARE:-1}
+    export GPUHIST srcdir PYTHON ENGINES SHARE
 }

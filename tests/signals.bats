@@ -13,6 +13,7 @@ check_signals() { # TEST: one of signals.py, on every engine
 
 @test "SIGINT, SIGTERM and SIGHUP end it while it reads" { check_signals end; }
 @test "they end it while it waits for whoever reads its output" { check_signals end_at_output; }
+# bats test_tags=slow
 @test "they leave the old -o file or the new one, whole, and no other" { check_signals end_of_file; }
 @test "any signal that ends it removes files with temporary names" { check_signals end_of_named; }
 @test "so does SIGPIPE of a thread that writes" { check_signals pipe_of_named; }
@@ -21,3 +22,31 @@ check_signals() { # TEST: one of signals.py, on every engine
 @test "SIGPIPE ends it; ignored, it is an error like any other" { check_signals pipe; }
 @test "SIGUSR1 by the thousands, from FIFO to FIFO" { check_signals flood; }
 @test "SIGSTOP and SIGCONT change nothing" { check_signals stop; }
+
+@test "calls that are interrupted, and move less than all, change nothing" {
+    local interrupted=${GPUHIST%/*}/tests/unit/interrupted
+    cd "$BATS_TEST_TMPDIR"
+    random_file in '<i4' 0 1000 100003
+    counts_of d4 in >expected
+    "$interrupted" --bins 1000 --threads 3 --chunk-size 16K in | cmp expected -
+    "$interrupted" --bins 1000 --threads 3 <in | cmp expected -
+    "$interrupted" --bins 1000 --threads 3 < <(cat in) | cmp expected -
+    od -An -v -w4 -td4 in >text
+    "$interrupted" --bins 1000 --threads 3 --chunk-size 16K text | cmp expected -
+    "$interrupted" --bins 1000 -f 1 < <(cat text) | cmp expected -
+    "$interrupted" --bins 200K --zeros -o rows in
+    awk '{ n[$1] = $2 } END { for (i = 0; i < 200000; i++) print i "\t" n[i] + 0 }' expected | cmp - rows
+    "$interrupted" stalin-sort --text text --purged purged -o kept
+    awk '{ print $1 > (NR == 1 || $1 >= last ? "kept.expected" : "purged.expected") }
+        NR == 1 || $1 >= last { last = $1 }' text
+    cmp kept kept.expected
+    cmp purged purged.expected
+    "$interrupted" --bins 1000 --save - -o /dev/null in | "$interrupted" merge | cmp expected -
+    "$interrupted" count --any-of @- --all in < <(seq 0 9) >counts
+    awk '$1 < 10 { few += $2 } { all += $2 } END { print "any-of @-\t" few "\nall\t" all }' expected |
+        cmp - counts
+    command -v zstd >/dev/null || return 0
+    split -b 50000 --filter 'zstd -q -c' in >frames
+    "$interrupted" --bins 1000 --threads 3 frames | cmp expected -
+    "$interrupted" --bins 1000 --threads 3 < <(cat frames) | cmp expected -
+}

@@ -73,31 +73,19 @@ values() {
     done
 }
 
-check_definition() { # TYPE
-    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
-    # shellcheck disable=SC2086
-    "$PYTHON" "$srcdir/tests/stalin_sort.py" "$GPUHIST" "$1" $ENGINES
-}
+@test "i8 by the definition, with every instruction set" { compare_isas stalin_sort i8; }
+@test "u8 by the definition, with every instruction set" { compare_isas stalin_sort u8; }
+@test "i16 by the definition, with every instruction set" { compare_isas stalin_sort i16; }
+@test "i16be by the definition, on every engine" { compare_type stalin_sort i16be; }
+@test "u16 by the definition, with every instruction set" { compare_isas stalin_sort u16; }
+@test "i32 by the definition, with every instruction set" { compare_isas stalin_sort i32; }
+@test "i32be by the definition, on every engine" { compare_type stalin_sort i32be; }
+@test "u32 by the definition, with every instruction set" { compare_isas stalin_sort u32; }
+@test "i64 by the definition, with every instruction set" { compare_isas stalin_sort i64; }
+@test "u64 by the definition, with every instruction set" { compare_isas stalin_sort u64; }
+@test "u64be by the definition, on every engine" { compare_type stalin_sort u64be; }
 
-@test "i8 by the definition, on every engine" { check_definition i8; }
-@test "u8 by the definition, on every engine" { check_definition u8; }
-@test "i16be by the definition, on every engine" { check_definition i16be; }
-@test "u16 by the definition, on every engine" { check_definition u16; }
-@test "i32 by the definition, on every engine" { check_definition i32; }
-@test "i32be by the definition, on every engine" { check_definition i32be; }
-@test "u32 by the definition, on every engine" { check_definition u32; }
-@test "i64 by the definition, on every engine" { check_definition i64; }
-@test "u64 by the definition, on every engine" { check_definition u64; }
-@test "u64be by the definition, on every engine" { check_definition u64be; }
-
-@test "every instruction set by the definition" {
-    for isa in avx512 avx2 plain; do
-        for type in i8 u8 i16 u16 i32 u32 i64 u64; do
-            GPUHIST_ISA=$isa ENGINES=cpu check_definition "$type"
-        done
-    done
-}
-
+# bats test_tags=slow
 @test "a long sorted stream passes whole, a long reversed one leaves its first" {
     local engine
     numpy 'a = np.sort(np.random.default_rng(4).integers(0, 2**31, 6000000, dtype="<i4"))

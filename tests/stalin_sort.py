@@ -58,12 +58,13 @@ def main():
         for (name, values), strict, descending in itertools.product(
                 distributions(runs.dtype, runs.rng), (False, True), (False, True)):
             stored = values.astype(runs.stored)
-            kept = survivors(values, strict, descending)
             runs.store(file, values)
             purged = runs.runs % 2 == 0
             words = ["--strict"] * strict + ["--descending"] * descending
             words += ["--purged", removed.name] * purged
-            for command in runs.commands("stalin-sort", *words, file.name):
+            commands = runs.commands("stalin-sort", *words, file.name)
+            kept = survivors(values, strict, descending) if commands else None
+            for command in commands:
                 done = run(command)
                 if done.returncode or done.stderr or done.stdout != stored[kept].tobytes():
                     sys.exit(f"{name}: {' '.join(command)}: status {done.returncode}, "

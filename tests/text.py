@@ -2,6 +2,8 @@
 
 usage: text.py GPUHIST RUNS SEED ENGINE...
 
+Each run is on an ENGINE drawn by lot, or on several that are joined by "+"; cpu:ISA limits the
+instruction set.
 Every input is read as a file, standard input, a pipe written in random pieces, zstd or gzip, with
 the smallest chunks that text may have, so that lines and values are cut everywhere and lines are
 longer than a chunk. The reference splits lines as the manual says and shares nothing with gpuhist.
@@ -189,8 +191,7 @@ def main():
             values, invalid = read(data, (field, delimiter), LIMITS[element])
             policy = rng.choice(POLICIES)
             command = [gpuhist, "reduce", "count,sum,xor", "--text", "-t", element, "--invalid",
-                       policy, "--engine", rng.choice(engines), "--threads", rng.choice("1237"),
-                       "--chunk-size", rng.choice(["4096", "4099", "8K", "64K"])]
+                       policy, "--threads", rng.choice("1237"), "--chunk-size", rng.choice(["4096", "4099", "8K", "64K"])]
             command += ["-f", str(field)] * (field != 0)
             command += ["-d", delimiter] * (delimiter is not None)
             how = rng.choice(ways)
@@ -203,8 +204,11 @@ def main():
                 packed = gzip.compress(data, 1)
             with open(name, "wb") as file:
                 file.write(packed)
-            check(command, how.split(".", maxsplit=1)[0], data, name,
-                  expect(values, invalid, policy), rng)
+            for engine in rng.choice(engines).split("+"):
+                device, _, instruction_set = engine.partition(":")
+                limit = ["env", f"GPUHIST_ISA={instruction_set}"] if instruction_set else []
+                check([*limit, *command, "--engine", device], how.split(".", maxsplit=1)[0], data,
+                      name, expect(values, invalid, policy), rng)
     print(f"{runs} runs")
 
 

@@ -6,6 +6,8 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* How often CPU threads look, in all, whether the device has come, and how long they wait then. */
@@ -18,6 +20,17 @@
 /* How many it has had, and how often was looked. Struct engine has no place for them. */
 static atomic_uint fault_device_chunks;
 static atomic_uint fault_device_looks;
+
+static bool fault_device_needs_both(void)
+{
+    const char *mode = getenv("GPUHIST_FAULT_DEVICE");
+    return mode && strcmp(mode, "both") == 0;
+}
+
+static void fault_device_pause(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = FAULT_DEVICE_LOOK_NS}, NULL);
+}
 
 enum status fault_device_fail(struct failure *failure)
 {
@@ -64,6 +77,8 @@ enum status fault_device_worker_buffer(void *worker, struct engine_buffer *buffe
 enum status fault_device_worker_absorb(void *worker, const struct chunk *chunk,
                                        struct failure *failure)
 {
+    while (fault_device_needs_both() && atomic_load(&fault_device_looks) == 0)
+        fault_device_pause();
     atomic_fetch_add(&fault_device_chunks, 1);
     return cpu_engine.worker_absorb(worker, chunk, failure);
 }
@@ -83,10 +98,12 @@ enum status fault_device_worker_finish(void *worker, struct failure *failure)
 
 enum status fault_device_wait(void *worker, const struct chunk *chunk, struct failure *failure)
 {
-    const struct timespec pause = {.tv_nsec = FAULT_DEVICE_LOOK_NS};
+    unsigned looks = atomic_fetch_add(&fault_device_looks, 1); /* the device waits for the first */
 
     while (atomic_load(&fault_device_chunks) < FAULT_DEVICE_CHUNKS &&
-           atomic_fetch_add(&fault_device_looks, 1) < FAULT_DEVICE_LOOKS)
-        nanosleep(&pause, NULL);
+           (looks < FAULT_DEVICE_LOOKS || fault_device_needs_both())) {
+        fault_device_pause();
+        looks = atomic_fetch_add(&fault_device_looks, 1);
+    }
     return cpu_engine.worker_absorb(worker, chunk, failure);
 }

@@ -5,7 +5,8 @@
  * engine, where all is said of it.
  *
  * The engine for the CPU then waits a little until the device has had some chunks, so that small
- * inputs are shared as well.
+ * inputs are shared as well. With GPUHIST_FAULT_DEVICE=both each waits for the other as long as it
+ * takes: for runs in which the device does not fail before it counts.
  */
 #ifndef GPUHIST_FAULT_DEVICE_H
 #define GPUHIST_FAULT_DEVICE_H

@@ -2,7 +2,7 @@
 
 #include "expected.h"
 
-#include "text_reference.h"
+#include "tests/unit/text_reference.h"
 
 /* Lines from here on may be too long for the least chunk of text. */
 #define EXPECTED_LONG_LINE 2000

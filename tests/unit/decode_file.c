@@ -1,13 +1,16 @@
 /*
  * Decodes a file to standard output, for decoder.bats:
  *
- *     decode_file FORMAT MEMORY-LIMIT IN-PIECES OUT-PIECES FILE
+ *     decode_file FORMAT MEMORY-LIMIT IN-PIECES OUT-PIECES FILE...
  *
  * FORMAT is the name of one, such as gzip, or "auto", what the file begins like. IN-PIECES and
  * OUT-PIECES are numbers with commas between them; with each two of them the file is decoded once,
  * the decoder being given so many bytes at a time and room for so many: the outputs come one behind
  * the other, as do the messages on stderr. Ends with the first status that is no success; 2 if used
  * wrongly, 3 if the file is of no format, 4 if it could not be told, being too short.
+ *
+ * Of several files each leaves its output in FILE.out, its messages in FILE.err and its status, a
+ * line, in FILE.status: a process for each would take much longer than the decoding.
  */
 #include "config.h"
 
@@ -115,7 +118,8 @@ static size_t next_piece(const char **list)
 }
 
 /* Likewise, with all pairs of sizes. */
-static int decode_in_all_pieces(const struct decoder_format *format, FILE *file, char **argv)
+static int decode_in_all_pieces(const struct decoder_format *format, FILE *file, const char *name,
+                                char **argv)
 {
     enum status first = STATUS_OK;
 
@@ -130,7 +134,7 @@ static int decode_in_all_pieces(const struct decoder_format *format, FILE *file,
                                     .out_piece = out_piece};
             if (!pieces.in || !pieces.out || in_piece == 0 || out_piece == 0)
                 return STATUS_USAGE;
-            enum status status = decode_file(format, argv[5], strtoull(argv[2], NULL, 10), &pieces);
+            enum status status = decode_file(format, name, strtoull(argv[2], NULL, 10), &pieces);
             first = first == STATUS_OK ? status : first;
             free(pieces.in);
             free(pieces.out);
@@ -139,17 +143,47 @@ static int decode_in_all_pieces(const struct decoder_format *format, FILE *file,
     return (int)first;
 }
 
-int main(int argc, char **argv)
+/* The status of one file, whose output goes to stdout. */
+static int decode_one(const char *name, char **argv)
 {
     bool undecided;
-    FILE *file = argc == 6 ? fopen(argv[5], "rb") : NULL;
+    FILE *file = fopen(name, "rb");
 
     if (!file)
-        return fprintf(stderr, "usage: decode_file FORMAT LIMIT INS OUTS FILE\n"), STATUS_USAGE;
+        return STATUS_USAGE;
     const struct decoder_format *format = find_format(argv[1], file, &undecided);
-    if (!format)
-        return undecided ? STATUS_UNDECIDED : STATUS_PLAIN;
-    int status = decode_in_all_pieces(format, file, argv);
+    int status = format      ? decode_in_all_pieces(format, file, name, argv)
+                 : undecided ? STATUS_UNDECIDED
+                             : STATUS_PLAIN;
     fclose(file);
     return fflush(stdout) == 0 ? status : STATUS_USAGE;
+}
+
+/* Decodes one of several files, with what it leaves in files of its own; false if that failed. */
+static bool decode_apart(const char *name, char **argv)
+{
+    char other[4096];
+
+    snprintf(other, sizeof other, "%s.out", name);
+    bool is_open = freopen(other, "wb", stdout);
+    snprintf(other, sizeof other, "%s.err", name);
+    is_open = freopen(other, "wb", stderr) && is_open;
+    snprintf(other, sizeof other, "%s.status", name);
+    FILE *file = fopen(other, "w");
+    if (file)
+        fprintf(file, "%d\n", is_open ? decode_one(name, argv) : STATUS_USAGE);
+    return file && fclose(file) == 0 && is_open;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 6)
+        return fprintf(stderr, "usage: decode_file FORMAT LIMIT INS OUTS FILE...\n"), STATUS_USAGE;
+    if (argc == 6)
+        return decode_one(argv[5], argv);
+    for (int i = 5; i < argc; i++) {
+        if (!decode_apart(argv[i], argv))
+            return STATUS_USAGE;
+    }
+    return freopen("/dev/null", "w", stderr) ? EXIT_SUCCESS : STATUS_USAGE;
 }

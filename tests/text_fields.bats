@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# Fields, headers and ends of lines in text. Oracles are awk, cut and datamash.
+
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# A log of words between runs of blanks, numbers in the 3rd and last; the same between commas.
+make_log() {
+    awk 'BEGIN { srand(5); for (i = 0; i < 20000; i++) {
+        blanks = substr("    ", 1, 1 + int(4 * rand()))
+        line = (i % 7 ? "" : "\t ") "GET" blanks "/index" int(9 * rand()) "\t" int(600 * rand())
+        for (j = int(5 * rand()); j > 0; j--) line = line " w" j
+        print line blanks int(100000 * rand()) - 50000 (i % 5 ? "" : " ") } }' >log
+}
+
+@test "-f N, from the front and the back, as awk counts" {
+    local engine
+    make_log
+    awk '{ n += $3 } END { print n }' log >third
+    awk '{ n += $NF } END { print n }' log >last
+    for engine in $ENGINES; do
+        gpuhist reduce sum -f 3 --engine "$engine" log | cmp third -
+        gpuhist reduce sum -f 3 --engine "$engine" --chunk-size 4096 <log | cmp third -
+        gpuhist reduce sum --field=-1 --engine "$engine" < <(cat log) | cmp last -
+        gpuhist reduce sum -f -1 --engine "$engine" --chunk-size 5000 --threads 4 log | cmp last -
+        awk '{ print $3 }' log | sort -n | uniq -c | awk '{ print $2 "\t" $1 }' |
+            cmp - <(gpuhist -f 3 --bins 600 --engine "$engine" log)
+        [ "$(gpuhist count --lt 0 -f -1 --engine "$engine" log)" = "$(awk '$NF < 0' log | wc -l)" ]
+    done
+}
+
+@test "-d C, as cut and datamash read it" {
+    local engine delimiter field
+    for delimiter in ',' ';' '|' ' ' x $'\t'; do
+        awk -v d="$delimiter" 'BEGIN { srand(9); for (i = 0; i < 3000; i++) {
+            line = i; for (j = 0; j < 5; j++) line = line d int(2000 * rand()) - 1000; print line } }' >table
+        for field in 1 2 6; do
+            cut -d "$delimiter" -f $field table | awk '{ n += $1 } END { print n }' >expected
+            for engine in $ENGINES; do
+                gpuhist reduce sum -d "$delimiter" -f $field --engine "$engine" table | cmp expected -
+                gpuhist reduce sum -d "$delimiter" -f $((field - 7)) --engine "$engine" \
+                    --chunk-size 4096 < <(cat table) | cmp expected -
+            done
+            if [ "$delimiter" != x ] && command -v datamash >/dev/null; then # x: it reads 0x1F
+                datamash -t "$delimiter" sum $field <table | cmp expected -
+            fi
+        done
+        tr "$delimiter" '\n' <table | awk '{ n += $1 } END { print NR "\n" n }' >expected
+        gpuhist reduce count,sum -d "$delimiter" table | cut -f 2 | cmp expected -
+    done
+    run -0 gpuhist reduce sum -d '\t' -f 2 < <(printf '1\t2\n3\t4\n')
+    [ "$output" = 6 ]
+}
+
+@test "blanks around a part are ignored; empty and missing parts are invalid" {
+    printf ' 1 ,\t2\t, 3\n' | assert_sum "3 6" -d ,
+    printf '1,2\n3, 4 \n' | assert_sum "2 6" -d , -f 2
+    printf '1,2\n3,,4\n' | assert_invalid 2 '' -d ,
+    printf '1,2\n3,\n' | assert_invalid 2 '' -d ,
+    printf '1,2\n,3\n' | assert_invalid 2 '' -d ,
+    printf '1,2\n3\n' | assert_invalid 2 '' -d , -f 2
+    printf '1 2\n\n3\n' | assert_invalid 3 '' -f 2
+    printf '1 2\n3\n' | assert_invalid 2 '' -f -2
+    printf '1,2\n3,4 5\n' | assert_invalid 2 '4 5' -d , -f 2
+}
+
+@test "--header skips lines of each file, also behind compression and in pipes" {
+    printf 'id,bytes\n1,10\n2,20\n' >a
+    printf 'id,bytes\n3,30' >b
+    if reads_gzip; then gzip -c a >c; else cp a c; fi
+    for engine in $ENGINES; do
+        run -0 gpuhist reduce sum -d , -f 2 --header --engine "$engine" a b
+        [ "$output" = 60 ]
+        run -0 gpuhist reduce sum -d , -f 2 --header --engine "$engine" < <(cat a)
+        [ "$output" = 30 ]
+        run -0 gpuhist reduce sum -d , -f 2 --header=2 --engine "$engine" a b
+        [ "$output" = 20 ]
+        run -0 gpuhist reduce sum -d , -f 2 --header --engine "$engine" c b - <a
+        [ "$output" = 90 ]
+    done
+    run --separate-stderr gpuhist reduce sum -d , a
+    assert_failed 1 "a:1: invalid integer 'id'"
+    { printf '%70000s\n' title; seq 100000; } >long
+    run -0 gpuhist reduce sum --header --chunk-size 4096 long
+    [ "$output" = 5000050000 ]
+    { cat long; echo x; } >bad
+    run --separate-stderr gpuhist reduce sum --header bad
+    assert_failed 1 "bad:100002: invalid integer 'x'"
+    run -0 gpuhist reduce count --header=200000 long
+    [ "$output" = 0 ]
+}
+
+@test "the end of a file is the end of a line" {
+    local i
+    for i in {1..50}; do printf '%d' "$i" >"f$i"; done
+    seq -s ' ' 20000 | tr -d '\n' >large
+    for engine in $ENGINES; do
+        run -0 gpuhist reduce count,sum --engine "$engine" f*
+        [ "$output" = $'count\t50\nsum\t1275' ]
+        run -0 gpuhist reduce count,sum --engine "$engine" --chunk-size 4096 large f1 large - large f2 < <(printf 7)
+        [ "$output" = $'count\t60003\nsum\t600030010' ]
+    done
+}
+
+@test "a line that is being written is read whole, when the file has grown" {
+    mkfifo out
+    { seq 1000001 1900000; printf 1; } >in
+    gpuhist stalin-sort --threads 1 --engine cpu in >out 3>&- &
+    exec 4<out # opened, but not read: little of the input can have been read
+    head -c 8 <&4 >first
+    echo 900001 >>in
+    cat <&4 >rest
+    exec 4<&-
+    wait $!
+    [ "$(cat first)" = 1000001 ]
+    [ "$(tail -n 1 rest)" = 1900001 ]
+}

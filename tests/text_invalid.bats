@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# What --invalid does, and that each report has the right line, wherever chunks are cut. The oracle is
+# awk.
+
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+@test "--invalid: abort, fail, warn, ignore" {
+    printf '1\nx\n3\n\ny 5\n' >in
+    for engine in $ENGINES; do
+        run --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=abort in
+        assert_failed 1 "in:2: invalid integer 'x'"
+        run --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=fail in
+        [ "$status" -eq 1 ] && [ "$output" = 9 ]
+        [ "${stderr_lines[0]}" = "gpuhist: in:2: invalid integer 'x'" ]
+        [ "${stderr_lines[1]}" = "gpuhist: in:5: invalid integer 'y'" ]
+        run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=warn in
+        [ "$output" = 9 ]
+        [ "$stderr" = $'gpuhist: in:2: invalid integer \'x\'\ngpuhist: in:5: invalid integer \'y\'' ]
+        run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=ignore in
+        [ "$output" = 9 ] && [ -z "$stderr" ]
+    done
+    run --separate-stderr gpuhist reduce sum --invalid=drop in
+    assert_failed 2 "invalid --invalid 'drop'"
+}
+
+@test "a chunk of nothing but invalid tokens is no harder than any other" {
+    yes x | head -c 16M >in
+    for invalid in warn fail; do # the square of its length is out of reach
+        run --separate-stderr timeout 120 "$GPUHIST" reduce count --text --chunk-size 16M --invalid "$invalid" in
+        [ "$output" = 0 ]
+        [ "${stderr_lines[9]}" = "gpuhist: in:10: invalid integer 'x'" ]
+        [ "${stderr_lines[10]}" = "gpuhist: 8388598 more invalid integers" ]
+    done
+    [ "$status" -eq 1 ]
+}
+
+# make_faulty: 300000 lines, of which 14 are invalid, in "in"; the first ten's reports in "expected".
+make_faulty() {
+    seq 300000 | awk 'NR % 20011 == 77 { print "bad" NR; next } NR == 150000 { print ""; next } { print }' >in
+    awk '/bad/ && n++ < 10 { print "gpuhist: NAME:" NR ": invalid integer \047" $0 "\047" }
+         END { print "gpuhist: " n - 10 " more invalid integers" }' in >expected
+    awk '/^[0-9]/ { n += $1 } END { printf "%.0f\n", n }' in >sum
+}
+
+@test "lines are told right, the first ten in order, from files, pipes and compressed input" {
+    make_faulty
+    if reads_gzip; then gzip -c in >in.gz; else cp in in.gz; fi
+    if command -v zstd >/dev/null; then zstd -q in -o in.zst; else cp in in.zst; fi
+    for engine in $ENGINES; do
+        for setting in "--chunk-size 4096 --threads 4" "--threads 2" "--chunk-size 1M --threads 1"; do
+            # shellcheck disable=SC2086
+            for how in in in.gz in.zst; do
+                gpuhist reduce sum --invalid warn --engine "$engine" $setting $how >out 2>err
+                cmp sum out
+                sed "s/NAME/$how/" expected | cmp - err
+            done
+            # shellcheck disable=SC2086
+            for how in in in.gz; do
+                gpuhist reduce sum --invalid warn --engine "$engine" $setting <$how >out 2>err
+                cmp sum out
+                sed "s/NAME/standard input/" expected | cmp - err
+                gpuhist reduce sum --invalid warn --engine "$engine" $setting < <(cat $how) >out 2>err
+                cmp sum out
+                sed "s/NAME/standard input/" expected | cmp - err
+            done
+            # shellcheck disable=SC2086
+            run --separate-stderr gpuhist reduce sum --engine "$engine" $setting in
+            assert_failed 1 "in:77: invalid integer 'bad77'"
+        done
+    done
+}
+
+@test "lines are counted from where standard input was begun, and in each file anew" {
+    make_faulty
+    { read -r _; gpuhist reduce sum --invalid warn >out 2>err; } <in
+    [ "$(head -n 1 err)" = "gpuhist: standard input:76: invalid integer 'bad77'" ]
+    gpuhist reduce count --invalid fail --chunk-size 4096 --threads 3 in in >out 2>err || [ $? -eq 1 ]
+    [ "$(cat out)" = "$(cat in in | grep -c '^[0-9]')" ]
+    [ "$(head -n 1 err)" = "gpuhist: in:77: invalid integer 'bad77'" ]
+    printf '1\n2' >a
+    printf '3\nx' >b
+    run --separate-stderr gpuhist reduce sum a b
+    assert_failed 1 "b:2: invalid integer 'x'"
+    # a file that is called as standard input is in messages
+    cp in "standard input"
+    run --separate-stderr gpuhist reduce sum --header=200000 "standard input" < <(tr '\n' ' ' <in)
+    assert_failed 1 "standard input:200187: invalid integer 'bad200187'"
+    run --separate-stderr gpuhist reduce sum --header=200000 "standard input" <b
+    assert_failed 1 "standard input:200187: invalid integer 'bad200187'"
+}
+
+@test "lines are told right behind a line that is longer than a chunk" {
+    { echo 1; seq -s ' ' 30000; echo 2; echo 'x 9'; } >in
+    for how in file pipe; do
+        for field in 1 -1; do
+            if [ $how = file ]; then
+                run --separate-stderr gpuhist reduce sum -f $field --invalid=warn --chunk-size 4096 --engine cpu in
+            else
+                run --separate-stderr gpuhist reduce sum -f $field --invalid=warn --chunk-size 4096 \
+                    --engine cpu < <(cat in)
+            fi
+            if [ "$field" = 1 ]; then
+                [ "$output" = 4 ] && [[ $stderr == *":4: invalid integer 'x'" ]]
+            else
+                [ "$output" = 30012 ] && [ -z "$stderr" ]
+            fi
+        done
+    done
+    { echo 1; seq -s , 30000; echo 2; echo x; } >in
+    run --separate-stderr gpuhist reduce sum -d , --invalid=warn --chunk-size 4096 --engine cpu in
+    [ "$output" = 450015003 ] && [ "$stderr" = "gpuhist: in:4: invalid integer 'x'" ]
+    # more fields than fit even if each is shortened
+    { seq -s ' ' 30000; } >in
+    run --separate-stderr gpuhist reduce sum -f 20000 --chunk-size 4096 --engine cpu in
+    assert_failed 1 "in:1: the line is longer than a chunk of 4096 bytes"
+    run -0 gpuhist reduce sum -f 20000 in
+    [ "$output" = 20000 ]
+}
+
+@test "a value outside the bins is told with its line" {
+    printf '1\n2\n\n 3 9\n' >in
+    for engine in $ENGINES; do
+        run --separate-stderr gpuhist --bins 4 --outside abort --engine "$engine" in
+        assert_failed 1 "in:4: value 9 is outside the bins"
+        run --separate-stderr gpuhist --bins 3 --outside abort --engine "$engine" -f 1 < <(cat in)
+        assert_failed 1 "standard input:4: value 3 is outside the bins"
+        # blank lines and other values behind it
+        printf '1\n2 9 3\n\n \r\n\n1\n' >blank
+        for rules in "" "-f -2" "-f 2 --invalid ignore" "-d,"; do
+            tr ' ' "$([ "$rules" = -d, ] && echo , || echo ' ')" <blank >lines
+            # shellcheck disable=SC2086
+            run --separate-stderr gpuhist --bins 4 --outside abort --engine "$engine" $rules --invalid ignore lines
+            assert_failed 1 "lines:2: value 9 is outside the bins"
+        done
+    done
+}
