@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
-# A device that fails midway, by a device made for tests (src/fault_device.h): the CPU does all from
-# the beginning where the input can be read again, and nowhere is there a wrong result. It takes a
-# build configured with --enable-faults; what fails when in each operation is in faults.py.
+# A device that fails midway, by a device made for tests (tests/faults/fault_device.h): the CPU
+# does all from the beginning where the input can be read again, and nowhere is there a wrong
+# result. It takes a build configured with --enable-faults; what fails when in each operation is in
+# faults.py.
 
 load helpers
 
