@@ -9,7 +9,9 @@
 
 #include "cuda/cuda_counters.h"
 #include "cuda/cuda_operation.h"
+#include "job/binning_index.h"
 #include "operations/growing_histogram.h"
+#include "text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -21,7 +21,7 @@ static enum status cuda_histogram_open(struct cuda_shared *shared, struct failur
 static size_t cuda_histogram_partial_bytes(const struct job *job)
 {
     return cuda_counters_bytes(job->binning.bins) + CUDA_HISTOGRAM_OUTSIDE_BYTES +
-           binning_starts_bytes(&job->binning);
+           binning_table_bytes(&job->binning);
 }
 
 /* The table in the partial; the starts are behind it. */
@@ -41,9 +41,9 @@ static cudaError_t cuda_histogram_prepare(const struct cuda_shared *shared)
 {
     const struct binning *binning = &shared->job->binning;
 
-    if (!binning->starts)
+    if (!binning->table)
         return cudaSuccess;
-    return cudaMemcpy(cuda_histogram_starts(shared), binning->starts, binning_starts_bytes(binning),
+    return cudaMemcpy(cuda_histogram_starts(shared), binning->table, binning_table_bytes(binning),
                       cudaMemcpyHostToDevice);
 }
 

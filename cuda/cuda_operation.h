@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "cuda/kernels.h"
+#include "job/chunk.h"
 
 /* Areas of device memory, and those beside a chunk on the host, begin at multiples of this. */
 #define CUDA_ALIGNMENT ((size_t)256)

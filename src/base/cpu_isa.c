@@ -1,3 +1,4 @@
+/* Implements cpu_isa.h: asks the processor and the environment. */
 #include "config.h"
 
 #include "base/cpu_isa.h"

@@ -1,10 +1,10 @@
 /*
- * Instruction sets: one binary holds the hot loops for several, and takes the best that the
- * processor has. A file with such loops writes them once, as always-inline functions, and wraps
- * them for each instruction set with CPU_ISA_VARIANTS.
+ * Instruction sets: the binary holds each hot loop for several of them, and uses the best that the
+ * processor has. A file writes its loops once, as always-inline functions, and wraps them for each
+ * instruction set with CPU_ISA_VARIANTS.
  *
- * The environment variable GPUHIST_ISA names the best one to use (a row's name), for tests and
- * for comparison.
+ * The environment variable GPUHIST_ISA may name the best instruction set to use, for tests and
+ * comparisons.
  */
 #ifndef GPUHIST_CPU_ISA_H
 #define GPUHIST_CPU_ISA_H
@@ -12,9 +12,9 @@
 #include <stdbool.h>
 
 /*
- * CPU_ISAS: X(ID, name), the best first; `plain` is whatever the build is for. CPU_ISA_VARIANTS:
- * X(name, attribute of its functions, ...), in the same order, with further arguments passed on, so
- * that it can be used within another list.
+ * CPU_ISAS: X(ID, name) for each, the best first; `plain` is what the build targets.
+ * CPU_ISA_VARIANTS: X(name, attribute of its functions, ...) in the same order; it passes further
+ * arguments on, so that it can be used within another list.
  */
 #if defined(__x86_64__)
 #define CPU_ISAS(X)             \
@@ -27,7 +27,7 @@
     X(avx512, CPU_ISA_TARGET_AVX512, __VA_ARGS__)           \
     X(avx2, CPU_ISA_TARGET_AVX2, __VA_ARGS__)               \
     X(plain, , __VA_ARGS__)
-/* Whatever has VBMI2 has BMI and LZCNT. */
+/* Processors with VBMI2 also have BMI and LZCNT. */
 #define CPU_ISA_TARGET_AVX512VBMI2                                                  \
     __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512ifma," \
                           "avx512vbmi,avx512vbmi2,bmi,bmi2,lzcnt")))
@@ -40,17 +40,17 @@
 #endif
 
 /*
- * Where vectors' leading zeros cannot be counted (cpu_exponent.h): the widest words that compilers
- * make vector code of, if there are comparisons, too; else 0.
+ * Whether vectors of words of 64 bits can be converted to doubles, and leading zeros counted; or
+ * where there are no vectors of these at all, words one by one.
  */
-#define CPU_ISA_FLOAT_BITS(name)       CPU_ISA_FLOAT_BITS_##name
-#define CPU_ISA_FLOAT_BITS_avx512vbmi2 0
-#define CPU_ISA_FLOAT_BITS_avx512      0
-#define CPU_ISA_FLOAT_BITS_avx2        64
+#define CPU_ISA_HAS_WORDS(name)       CPU_ISA_HAS_WORDS_##name
+#define CPU_ISA_HAS_WORDS_avx512vbmi2 true
+#define CPU_ISA_HAS_WORDS_avx512      true
+#define CPU_ISA_HAS_WORDS_avx2        false
 #if defined(__x86_64__)
-#define CPU_ISA_FLOAT_BITS_plain 32
+#define CPU_ISA_HAS_WORDS_plain false
 #else
-#define CPU_ISA_FLOAT_BITS_plain 0
+#define CPU_ISA_HAS_WORDS_plain true
 #endif
 
 enum cpu_isa {
@@ -65,7 +65,7 @@ extern const char *const cpu_isa_names[CPU_ISA_COUNT];
 /* The best instruction set that this processor has and GPUHIST_ISA allows. Thread-safe. */
 enum cpu_isa cpu_isa_best(void);
 
-/* Whether that is one with AVX-512. Thread-safe. */
+/* Whether cpu_isa_best has AVX-512. Thread-safe. */
 bool cpu_isa_has_avx512(void);
 
 #endif

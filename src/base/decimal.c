@@ -1,3 +1,4 @@
+/* Implements decimal.h: suffixes, and writing digits in pairs. */
 #include "config.h"
 
 #include "base/decimal.h"
@@ -6,7 +7,7 @@
 
 #define DECIMAL_LIMIT ((__int128)1 << 96)
 
-/* The nanoseconds that a unit of time has; 0 if it is none. Without one they are seconds. */
+/* The nanoseconds of a unit of time; 0 for an unknown unit. The empty suffix means seconds. */
 static uint64_t decimal_time_factor(const char *suffix, size_t length)
 {
     static const struct {
@@ -24,7 +25,7 @@ static uint64_t decimal_time_factor(const char *suffix, size_t length)
     return 0;
 }
 
-/* The factor that a suffix stands for; 0 if it is none. An empty suffix is 1. */
+/* The factor of a suffix; 0 for an unknown suffix. The empty suffix means 1. */
 static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_unit unit)
 {
     static const char letters[] = "KMGTPE";
@@ -51,7 +52,7 @@ static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_u
     return factor;
 }
 
-/* Appends digits to *value, counting them; stops at the first other character or at the limit. */
+/* Appends digits to *value and counts them. Stops at the first other character or at the limit. */
 static const char *decimal_digits(const char *c, const char *end, __int128 *value, unsigned *count)
 {
     for (*count = 0; c < end && *c >= '0' && *c <= '9' && *value < DECIMAL_LIMIT; c++, ++*count)
@@ -108,7 +109,7 @@ bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *
     return true;
 }
 
-/* How many digits a value has: log10 by way of log2 (Warren, "Hacker's Delight", 11-4). */
+/* The number of digits of a value: log10 from log2 (Warren, "Hacker's Delight", 11-4). */
 static size_t decimal_length(uint64_t value)
 {
     static const uint64_t powers[20] = {
@@ -164,7 +165,7 @@ size_t decimal_write_128(char *out, unsigned __int128 value)
     if (value <= UINT64_MAX)
         return decimal_write(out, (uint64_t)value);
 
-    /* 19 digits at a time: the upper part, then the lower with its leading zeros. */
+    /* 19 digits at a time: the upper part, then the lower part with its leading zeros. */
     size_t length = decimal_write_128(out, value / ten19);
     size_t digits = decimal_write(low, (uint64_t)(value % ten19));
     memset(out + length, '0', 19 - digits);

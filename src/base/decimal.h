@@ -1,6 +1,6 @@
 /*
- * Numbers as people write them: decimal text to integers and back, with the size suffixes of the
- * command line. Locale-free. All functions are pure and thread-safe.
+ * Converts decimal text to integers and back, with the size suffixes of the command line.
+ * Independent of the locale. All functions are pure and thread-safe.
  */
 #ifndef GPUHIST_DECIMAL_H
 #define GPUHIST_DECIMAL_H
@@ -12,7 +12,7 @@
 /* Room for any 128-bit integer, its sign and a NUL. */
 #define DECIMAL_SIZE 41
 
-/* What a suffix K, M, G, T, P or E means. */
+/* The meaning of suffixes such as K, M, G, T, P and E. */
 enum decimal_unit {
     DECIMAL_UNIT_SI,    /* as numfmt --from=auto: K is 1000, Ki is 1024 */
     DECIMAL_UNIT_BYTES, /* as GNU sizes: K and KiB are 1024, KB is 1000 */
@@ -20,24 +20,25 @@ enum decimal_unit {
 };
 
 /*
- * Reads the whole of `text[0..length)`: [+-]digits[.digits][suffix]. The value must be an integer
- * below 2^96, and so must its digits be without point and suffix. Returns false otherwise.
+ * Reads all of text[0..length): [+-]digits[.digits][suffix]. The value must be an integer, and its
+ * magnitude and its digits without the point and the suffix must be below 2^96. Returns false
+ * otherwise.
  */
 bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __int128 *value);
 
-/* Reads the whole of `text`, LO:HI, each as decimal_parse does with DECIMAL_UNIT_SI. */
+/* Reads all of `text`, LO:HI; each number as decimal_parse does with DECIMAL_UNIT_SI. */
 bool decimal_parse_range(const char *text, __int128 *low, __int128 *high);
 
 /* As decimal_parse, for a NUL-terminated number from 0 to 2^64 - 1. */
 bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value);
 
-/* Writes the digits of `value`, no NUL, at `out` (room for 20) and returns their number. */
+/* Writes the digits of `value`, at most 20 and no NUL, to `out`. Returns their number. */
 size_t decimal_write(char *out, uint64_t value);
 
-/* As decimal_write, for 128 bits (room for 39). */
+/* As decimal_write, for 128 bits: at most 39 digits. */
 size_t decimal_write_128(char *out, unsigned __int128 value);
 
-/* Writes a signed value, no NUL, at `out` (DECIMAL_SIZE bytes of room) and returns its length. */
+/* Writes a signed value, less than DECIMAL_SIZE bytes and no NUL, to `out`. Returns its length. */
 size_t decimal_write_signed(char *out, __int128 value);
 
 /* As decimal_write_signed, with a NUL. */

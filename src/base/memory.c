@@ -1,3 +1,4 @@
+/* Implements memory.h: mappings, and the limits of the system and of control groups. */
 #include "config.h"
 
 #include "base/memory.h"
@@ -34,7 +35,7 @@ void *memory_map(size_t bytes)
     if (bytes < MEMORY_HUGE_PAGE)
         return memory_map_pages(size);
 
-    /* Map one huge page more, then cut what lies before and behind the aligned part. */
+    /* Map one huge page more, then unmap the parts before and behind the aligned one. */
     char *mapping = memory_map_pages(size + MEMORY_HUGE_PAGE);
     if (!mapping)
         return NULL;
@@ -43,7 +44,7 @@ void *memory_map(size_t bytes)
         munmap(mapping, before);
     munmap(mapping + before + size, MEMORY_HUGE_PAGE - before);
 #ifdef MADV_HUGEPAGE
-    madvise(mapping + before, size, MADV_HUGEPAGE); /* a hint: failing costs speed alone */
+    madvise(mapping + before, size, MADV_HUGEPAGE); /* a hint: a failure only costs speed */
 #endif
     return mapping + before;
 }
@@ -61,7 +62,7 @@ void memory_touch(void *memory, size_t bytes)
         ((volatile char *)memory)[i] = 0;
 }
 
-/* The number behind `label` in the file `path`; `otherwise` where there is none. */
+/* Reads the number behind `label` in a file; returns `otherwise` if there is none. */
 static uint64_t memory_read_number(const char *path, const char *label, uint64_t otherwise)
 {
     char line[128];
@@ -79,7 +80,7 @@ static uint64_t memory_read_number(const char *path, const char *label, uint64_t
     return number;
 }
 
-/* What the control group of this process, and those that it is in, leave of their limits. */
+/* The least that the control group of this process and its parents leave of their limits. */
 static uint64_t memory_group_available(void)
 {
     char path[PATH_MAX] = "";
@@ -99,7 +100,7 @@ static uint64_t memory_group_available(void)
         uint64_t used = memory_read_number(file, "", 0);
         snprintf(file, sizeof file, "/sys/fs/cgroup%s/memory.stat", path);
         uint64_t cache = memory_read_number(file, "inactive_file ", 0) +
-                         memory_read_number(file, "active_file ", 0); /* given up when needed */
+                         memory_read_number(file, "active_file ", 0); /* freed on demand */
         used = used > cache ? used - cache : 0;
         uint64_t left = limit > used ? limit - used : 0;
         available = limit < UINT64_MAX && left < available ? left : available;

@@ -1,5 +1,5 @@
 /*
- * Large memory: zero-filled, straight from the kernel, in huge pages where they pay.
+ * Large zero-filled memory from the kernel, in huge pages if large enough, and how much is free.
  *
  * All functions are thread-safe.
  */
@@ -10,21 +10,21 @@
 #include <stdint.h>
 
 /*
- * Maps `bytes` > 0 of private zero-filled memory; from 2 MiB on it is aligned to 2 MiB and asks for
- * huge pages. Pages cost nothing until they are touched. Returns NULL with errno set when there is
- * none; the caller owns it and gives it back with memory_unmap and the same `bytes`.
+ * Maps `bytes` > 0 of private zero-filled memory. Mappings of 2 MiB and more are aligned to 2 MiB
+ * and ask for huge pages. Pages take no memory until they are touched. Returns NULL and sets errno
+ * if there is no memory. The caller unmaps it with memory_unmap and the same `bytes`.
  */
 void *memory_map(size_t bytes);
 
-/* Unmaps what memory_map returned; NULL is allowed. */
+/* Unmaps memory of memory_map. NULL is allowed. */
 void memory_unmap(void *memory, size_t bytes);
 
-/* Touches every page of a mapping, so that later use takes no page faults. */
+/* Touches each page of a mapping and sets its first byte to 0: later use takes no page faults. */
 void memory_touch(void *memory, size_t bytes);
 
 /*
- * Bytes that can still be used without swapping: MemAvailable of /proc/meminfo, or less where a
- * control group (version 2) sets a limit. UINT64_MAX where the system does not say.
+ * The bytes that can still be used without swapping: MemAvailable of /proc/meminfo, or less if a
+ * control group (version 2) has a limit. UINT64_MAX if the system does not say.
  */
 uint64_t memory_available(void);
 

@@ -1,3 +1,4 @@
+/* Implements processors.h. */
 #include "config.h"
 
 #include "base/processors.h"

@@ -1,3 +1,4 @@
+/* Implements ratio.h. */
 #include "config.h"
 
 #include "base/ratio.h"
@@ -8,15 +9,16 @@
 
 #define RATIO_DIGITS 17
 
-/* digits / 10^16 * 10^exponent; 10^16 <= digits < 10^17 */
+/* digits / 10^16 * 10^exponent, 10^16 <= digits < 10^17 */
 struct ratio_decimal {
     uint64_t digits;
     int exponent;
 };
 
 /*
- * Multiplies either by powers of `base`, so that denominator <= numerator < base * denominator.
- * Returns the exponent of base that the quotient has lost by it. The numerator is not 0.
+ * Multiplies one of both by a power of `base` so that denominator <= numerator < base *
+ * denominator. Returns the exponent of `base` by which the original quotient is larger. The
+ * numerator is not 0.
  */
 static int ratio_normalize(struct wide *numerator, struct wide *denominator, unsigned base)
 {
@@ -33,8 +35,8 @@ static int ratio_normalize(struct wide *numerator, struct wide *denominator, uns
 }
 
 /*
- * The next digit of the quotient, or of the root that begins with the digits of `root`: how often
- * the denominator can be taken away.
+ * The next digit of the quotient, or of the root whose digits so far are `root`: how often the
+ * denominator, or the step of Toepler's method, can be subtracted from *rest.
  */
 static unsigned ratio_take_digit(struct wide *rest, const struct wide *denominator, bool is_root,
                                  uint64_t root)
@@ -49,7 +51,7 @@ static unsigned ratio_take_digit(struct wide *rest, const struct wide *denominat
     }
 }
 
-/* Whether the digits are to be rounded up, given what is left of the numerator. */
+/* Whether to round the digits up; `rest` is the rest of the numerator. */
 static bool ratio_rounds_up(const struct wide *rest, const struct wide *denominator, bool is_root,
                             uint64_t digits)
 {
@@ -66,7 +68,7 @@ static bool ratio_rounds_up(const struct wide *rest, const struct wide *denomina
     return order > 0 || (order == 0 && digits % 2 == 1);
 }
 
-/* The numerator is not 0. No number on the way exceeds 2^320: 100 (2 * 10^16 + 1) 2^256. */
+/* The numerator is not 0. Intermediate numbers are at most 100 (2 * 10^16 + 1) 2^256 < 2^320. */
 static struct ratio_decimal ratio_round(struct wide numerator, struct wide denominator,
                                         bool is_root)
 {
@@ -88,7 +90,7 @@ static struct ratio_decimal ratio_round(struct wide numerator, struct wide denom
     return decimal;
 }
 
-/* Writes digits[0..count), with a point behind the first `whole`. */
+/* Writes digits[0..count) with a point after the first `whole`. Returns the end. */
 static char *ratio_write_point(char *c, const char *digits, size_t count, size_t whole)
 {
     memcpy(c, digits, whole);
@@ -119,7 +121,7 @@ static size_t ratio_write_decimal(char out[RATIO_SIZE], struct ratio_decimal dec
         memcpy(c + zeros + 1, digits, count);
         return zeros + 1 + count;
     }
-    size_t whole = (size_t)exponent + 1; /* zeros among them come back */
+    size_t whole = (size_t)exponent + 1; /* may include trailing zeros that were left out */
     c = ratio_write_point(c, digits, count > whole ? count : whole, whole);
     return (size_t)(c - out);
 }

@@ -1,11 +1,11 @@
 /*
- * The decimal text of a quotient of integers, and of its square root: 17 significant digits,
- * correctly rounded, half to even, from the exact value, in the shape that printf's %.17g has;
- * zeros at the end are left out.
+ * The decimal text of a quotient of integers, or of its square root: 17 significant digits,
+ * correctly rounded, half to even, from the exact value, in the form of printf's %.17g without
+ * trailing zeros.
  *
- * Digits are made one by one, from the highest, each by counted subtractions, as calculating
- * machines did it: of the denominator for a quotient, of its multiples 20 p + 1, 20 p + 3, ... for
- * a root that begins with the digits p (Toepler's method).
+ * Digits are computed one at a time, the highest first, by counting subtractions, as in mechanical
+ * calculators: of the denominator for a quotient; of the multiples 20 p + 1, 20 p + 3, ... of the
+ * denominator for a root whose digits so far are p (Toepler's method).
  *
  * All functions are pure and thread-safe.
  */
@@ -21,9 +21,8 @@
 #define RATIO_SIZE 32
 
 /*
- * Writes numerator / denominator, with a minus sign if it is negative and not 0, or the square root
- * of the quotient, at `out`; no NUL. Returns the length. Both are below 2^256, and the denominator
- * is not 0.
+ * Write numerator / denominator, with a minus sign if is_negative and it is not 0, or its square
+ * root, without a NUL. Return the length. Both must be below 2^256, and the denominator not 0.
  */
 size_t ratio_write(char out[RATIO_SIZE], bool is_negative, const struct wide *numerator,
                    const struct wide *denominator);

@@ -1,3 +1,4 @@
+/* Implements status.h: formatting failures, and printing lines on standard error. */
 #include "config.h"
 
 #include "base/status.h"

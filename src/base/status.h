@@ -1,9 +1,9 @@
 /*
  * Exit statuses and failures.
  *
- * The function that first decides that something failed writes the one message about it into the
- * caller's struct failure and returns its status; everybody above only returns that status.
- * main() prints the message. Nothing else in the program writes an error.
+ * The function that first detects a failure writes its message into the caller's struct failure and
+ * returns its status. All functions above it only return that status. main() prints the message;
+ * nothing else in the program prints errors.
  */
 #ifndef GPUHIST_STATUS_H
 #define GPUHIST_STATUS_H
@@ -23,7 +23,7 @@ enum status {
 /* A failure that does not belong to a place in the input. */
 #define STATUS_NOWHERE UINT64_MAX
 
-/* How messages show a file's name: one longer than a path can be must not push out the reason. */
+/* The format of file names in messages: cuts a name that would leave no room for the reason. */
 #define STATUS_NAME "%.4096s"
 
 struct failure {
@@ -33,8 +33,8 @@ struct failure {
 };
 
 /*
- * Writes a failure that belongs to no place in the input and returns `status`. The message is
- * without "gpuhist: " and newline; one that does not fit is cut. Thread-safe on distinct failures.
+ * Fills in a failure that has no position in the input and returns `status`. The message has no
+ * "gpuhist: " and no newline, and is cut if it does not fit. Thread-safe on distinct failures.
  */
 enum status status_fail(struct failure *failure, enum status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -44,14 +44,14 @@ enum status status_fail_at(struct failure *failure, uint64_t position, enum stat
                            const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * Whether failure `a` is to be told rather than `b`: the one that is first in the stream, but that
- * of a device before all, since what was lost with it may hold an earlier one. Pure.
+ * Whether failure `a` is reported in preference to `b`: the one with the lower position is, but a
+ * failure of a device comes first, because the chunks lost with it may hold an earlier one. Pure.
  */
 bool status_is_before(const struct failure *a, const struct failure *b);
 
 /*
- * Prints one line "gpuhist: MESSAGE" on standard error, what is not printable shown as '?'
- * (printable.h), so that a file's name can neither break the line nor drive a terminal.
+ * Prints the line "gpuhist: MESSAGE" on standard error. What is not printable becomes '?'
+ * (printable.h), so that a file name can neither break the line nor drive a terminal. Thread-safe.
  */
 void status_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,3 +1,4 @@
+/* Implements wide.h: schoolbook arithmetic on 64-bit words. */
 #include "config.h"
 
 #include "base/wide.h"

@@ -1,39 +1,40 @@
+/* Implements writer_parts.h: threads that make parts in memory and write them out in order. */
 #include "config.h"
 
 #include "base/writer_parts.h"
 
 #include <pthread.h>
 
-/* More make no result faster that is then to be written by one after all. */
+/* More threads do not help: only one writes out at a time. */
 #define WRITER_PARTS_THREADS_MAX 16
 
-/* Parts in memory for each thread: the one that it makes, and one that waits to be written out. */
+/* Parts in memory for each thread: one that it makes, and one that waits to be written. */
 #define WRITER_PARTS_PER_THREAD 2
 #define WRITER_PARTS_SLOTS_MAX  (WRITER_PARTS_PER_THREAD * WRITER_PARTS_THREADS_MAX)
 
-/* The place of a part in memory. */
+/* Holds a part in memory. */
 struct writer_parts_slot {
     struct writer *memory;
-    bool is_made; /* it waits to be written out; guarded by the lock */
+    bool is_made; /* complete, waits to be written; guarded by the lock */
 };
 
 struct writer_parts_work {
     const struct writer_parts *parts;
-    struct writer *writer; /* of the thread that writes out */
+    struct writer *writer; /* used by the thread that sets is_writing */
     struct writer_parts_slot slots[WRITER_PARTS_SLOTS_MAX];
     size_t slot_count; /* part i is in slot i % slot_count */
 
     pthread_mutex_t lock;   /* guards what follows */
-    pthread_cond_t changed; /* a slot is free, or there is nothing left to be made */
-    size_t taken;           /* parts that somebody has begun to make, the first ones, */
-    size_t written;         /* and those that were written out */
-    bool is_writing;        /* somebody writes out */
+    pthread_cond_t changed; /* a slot is free, or no part is left */
+    size_t taken;           /* the first `taken` parts are being made or done */
+    size_t written;         /* the first `written` parts are written */
+    bool is_writing;        /* a thread is writing */
     bool has_failed;
 };
 
 /*
- * Takes the next part, as soon as there is a free slot for it; false if none is left, which whoever
- * waits is told by the one before. The lock is held.
+ * Takes the next part, and waits for a free slot first. Returns false if no part is left; each
+ * thread that gets this wakes the next one that waits. The caller holds the lock.
  */
 static bool writer_parts_take(struct writer_parts_work *work, size_t *part)
 {
@@ -53,7 +54,8 @@ static struct writer_parts_slot *writer_parts_slot(struct writer_parts_work *wor
     return &work->slots[part % work->slot_count];
 }
 
-/* Writes out what is made and comes next, unless another thread does. The lock is held. */
+/* Writes the parts that come next and are made, unless another thread is. The caller holds the
+ * lock. */
 static void writer_parts_write_out(struct writer_parts_work *work)
 {
     if (work->is_writing)
@@ -92,7 +94,7 @@ static void *writer_parts_run(void *argument)
     return NULL;
 }
 
-/* Lets the caller and threads - 1 others work, or as many as can be started. */
+/* Works in the calling thread and up to threads - 1 others, as many as can be started. */
 static void writer_parts_run_all(struct writer_parts_work *work, unsigned threads)
 {
     pthread_t others[WRITER_PARTS_THREADS_MAX - 1];

@@ -1,7 +1,8 @@
 /*
- * Writing in parts that do not depend on one another, by several threads. Each makes the next part
- * in memory, and goes on to another one; whoever finds that the first of those left is made writes
- * it out. So they come in their order, and nobody waits unless the output is slower than all.
+ * Writes a result that consists of independent parts, with several threads. Each thread makes a
+ * part in memory. Then it writes all complete parts that are next in the order, unless another
+ * thread is writing, and makes the next part. No thread waits unless the output is slower than all
+ * of them.
  */
 #ifndef GPUHIST_WRITER_PARTS_H
 #define GPUHIST_WRITER_PARTS_H
@@ -10,16 +11,20 @@
 
 struct writer_parts {
     size_t count;
-    size_t part_bytes; /* of one, at the most, */
-    /* which this writes, in pieces of less than 64 KiB; called by several threads at once. */
+    size_t part_bytes; /* the most bytes of a part */
+    /*
+     * Writes a part; reserves less than 64 KiB of the writer at a time. Several threads call it at
+     * the same time for different parts.
+     */
     void (*write)(const void *context, size_t part, struct writer *writer);
     const void *context;
 };
 
 /*
- * Writes all parts by up to `threads` threads, the caller's among them. Threads and memory that
- * cannot be had are done without; if there is no memory at all it returns false, and has written
- * nothing. Errors of writing stay in the writer; then the parts that are left are not made.
+ * Writes all parts with up to `threads` threads, including the caller. Uses fewer if threads or
+ * memory are short. Returns false, and writes nothing, if there is no memory for any part. The
+ * writer keeps errors of writing; after one the remaining parts are not made. Not thread-safe on
+ * one writer.
  */
 bool writer_parts_write(struct writer *writer, const struct writer_parts *parts, unsigned threads);
 

@@ -1,7 +1,7 @@
 /*
  * Partitioned counting, for tables that no cache holds. Incrementing counters all over such a table
- * misses every cache with every value. Instead, each bin number goes to a stage of its region
- * (histogram.h) as a 16-bit residual, and a full stage is counted into the shared table at once,
+ * misses every cache with every value. Instead, each bin number goes to a buffer of its region
+ * (histogram.h) as a 16-bit residual, and a full buffer is counted into the shared table at once,
  * while the region stays in the L2. The memory is the same however many bins there are, and there
  * is one table, however many threads. This is the radix partitioning of database joins (Manegold,
  * Boncz, Kersten, "Optimizing main-memory join on modern hardware", TKDE 2002), without its order.
@@ -19,13 +19,13 @@
 #include <string.h>
 
 /*
- * All stages of a thread together, and one stage at the most. Large stages spread the cost of
- * fetching a region over more values: with 5M bins, 8 MiB reach 240 and 16 MiB 306 million values a
+ * All buffers of a thread together, and one at the most. Large ones spread the cost of fetching a
+ * region over more values: with 5M bins, 8 MiB reach 240 and 16 MiB 306 million values a
  * second and core on two cores.
  */
-#define CPU_COUNTER_STAGES_BYTES    ((size_t)20 << 20)
-#define CPU_COUNTER_STAGE_BYTES_MAX ((size_t)128 << 10)
-#define CPU_COUNTER_LINE            64
+#define CPU_COUNTER_BUFFERS_BYTES    ((size_t)20 << 20)
+#define CPU_COUNTER_BUFFER_BYTES_MAX ((size_t)128 << 10)
+#define CPU_COUNTER_LINE             64
 
 /* Private copies of regions that a thread has; each is 64 KiB, so that they stay in the L2. */
 #define CPU_COUNTER_HOT_REGIONS 4
@@ -36,31 +36,31 @@ struct cpu_counter_hot {
     uint32_t counted; /* increments in it */
 };
 
-struct cpu_counter_stage {
+struct cpu_counter_buffer {
     uint16_t *next; /* where the next residual goes */
     uint16_t *end;
 };
 
 struct cpu_counter_partitioned {
     struct histogram *histogram;
-    struct cpu_counter_stage *stages; /* [regions] */
-    uint16_t *residuals;              /* [regions][stage_length] */
-    size_t bytes;                     /* that they have room for */
+    struct cpu_counter_buffer *buffers; /* [regions] */
+    uint16_t *residuals;                /* [regions][buffer_length] */
+    size_t bytes;                       /* that they have room for */
     size_t regions;
-    size_t stage_length;
+    size_t buffer_length;
     struct cpu_counter_hot hot[CPU_COUNTER_HOT_REGIONS];
     unsigned coldest; /* the hot region to be given up next */
 };
 
 /*
- * The bytes of a stage: whole cache lines, and an odd number of them, for stages at a power of two
- * from each other would all want the same few places of the cache.
+ * The bytes of a buffer: whole cache lines, and an odd number of them, for buffers at a power of
+ * two from each other would all want the same few places of the cache.
  */
-static size_t cpu_counter_stage_bytes(size_t regions)
+static size_t cpu_counter_buffer_bytes(size_t regions)
 {
-    size_t bytes = CPU_COUNTER_STAGES_BYTES / regions;
-    if (bytes > CPU_COUNTER_STAGE_BYTES_MAX)
-        bytes = CPU_COUNTER_STAGE_BYTES_MAX;
+    size_t bytes = CPU_COUNTER_BUFFERS_BYTES / regions;
+    if (bytes > CPU_COUNTER_BUFFER_BYTES_MAX)
+        bytes = CPU_COUNTER_BUFFER_BYTES_MAX;
     return (bytes / CPU_COUNTER_LINE | 1) * CPU_COUNTER_LINE;
 }
 
@@ -70,7 +70,7 @@ static void cpu_counter_partitioned_close(void *state)
     if (!self)
         return;
     memory_unmap(self->residuals, self->bytes);
-    free(self->stages);
+    free(self->buffers);
     for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++)
         free(self->hot[i].counts);
     free(self);
@@ -82,7 +82,7 @@ static bool cpu_counter_partitioned_map(struct cpu_counter_partitioned *self, si
     if (bytes <= self->bytes)
         return true;
     memory_unmap(self->residuals, self->bytes);
-    self->bytes = bytes > CPU_COUNTER_STAGES_BYTES ? bytes : CPU_COUNTER_STAGES_BYTES;
+    self->bytes = bytes > CPU_COUNTER_BUFFERS_BYTES ? bytes : CPU_COUNTER_BUFFERS_BYTES;
     self->residuals = memory_map(self->bytes);
     if (!self->residuals)
         self->bytes = 0;
@@ -96,16 +96,16 @@ static enum status cpu_counter_partitioned_move(void *state, struct histogram *h
 
     self->histogram = histogram;
     self->regions = (histogram->entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
-    self->stage_length = cpu_counter_stage_bytes(self->regions) / sizeof *self->residuals;
-    free(self->stages);
-    self->stages = malloc(self->regions * sizeof *self->stages);
-    if (!self->stages || !cpu_counter_partitioned_map(self, self->regions * self->stage_length *
-                                                                sizeof *self->residuals))
-        return status_fail(failure, STATUS_DATA, "no memory for the stages of a CPU thread");
+    self->buffer_length = cpu_counter_buffer_bytes(self->regions) / sizeof *self->residuals;
+    free(self->buffers);
+    self->buffers = malloc(self->regions * sizeof *self->buffers);
+    if (!self->buffers || !cpu_counter_partitioned_map(self, self->regions * self->buffer_length *
+                                                                 sizeof *self->residuals))
+        return status_fail(failure, STATUS_DATA, "no memory for the buffers of a CPU thread");
     for (size_t region = 0; region < self->regions; region++) {
-        uint16_t *first = self->residuals + region * self->stage_length;
-        self->stages[region] =
-            (struct cpu_counter_stage){.next = first, .end = first + self->stage_length};
+        uint16_t *first = self->residuals + region * self->buffer_length;
+        self->buffers[region] =
+            (struct cpu_counter_buffer){.next = first, .end = first + self->buffer_length};
     }
     return STATUS_OK;
 }
@@ -156,6 +156,16 @@ static struct cpu_counter_hot *cpu_counter_hot_take(struct cpu_counter_partition
     return hot;
 }
 
+enum status cpu_counter_partitioned_open_hot(struct histogram *histogram, size_t region,
+                                             void **state, struct failure *failure)
+{
+    if (cpu_counter_partitioned_open(histogram, state, failure) != STATUS_OK)
+        return failure->status;
+    if (!cpu_counter_hot_take(*state, region))
+        return status_fail(failure, STATUS_DATA, "no memory for a hot region");
+    return STATUS_OK;
+}
+
 /* Counts residuals of a region where it can be done without waiting for another thread. */
 static void cpu_counter_add(struct cpu_counter_partitioned *self, size_t region,
                             const uint16_t *residuals, size_t n)
@@ -176,27 +186,27 @@ static void cpu_counter_add(struct cpu_counter_partitioned *self, size_t region,
     hot->counted += (uint32_t)n;
 }
 
-/* Counts what a stage holds and empties it. */
-static void cpu_counter_stage_flush(struct cpu_counter_partitioned *self, size_t region)
+/* Counts what a buffer holds and empties it. */
+static void cpu_counter_buffer_flush(struct cpu_counter_partitioned *self, size_t region)
 {
-    uint16_t *first = self->residuals + region * self->stage_length;
-    size_t n = (size_t)(self->stages[region].next - first);
+    uint16_t *first = self->residuals + region * self->buffer_length;
+    size_t n = (size_t)(self->buffers[region].next - first);
 
     if (n > 0)
         cpu_counter_add(self, region, first, n);
-    self->stages[region].next = first;
+    self->buffers[region].next = first;
 }
 
 static void cpu_counter_partitioned_count(void *state, const uint32_t *indexes, size_t n)
 {
     struct cpu_counter_partitioned *self = state;
-    struct cpu_counter_stage *stages = self->stages;
+    struct cpu_counter_buffer *buffers = self->buffers;
 
     for (size_t i = 0; i < n; i++) {
         size_t region = indexes[i] >> HISTOGRAM_REGION_LOG2;
-        *stages[region].next++ = (uint16_t)(indexes[i] % HISTOGRAM_REGION_BINS);
-        if (__builtin_expect(stages[region].next == stages[region].end, 0))
-            cpu_counter_stage_flush(self, region);
+        *buffers[region].next++ = (uint16_t)(indexes[i] % HISTOGRAM_REGION_BINS);
+        if (__builtin_expect(buffers[region].next == buffers[region].end, 0))
+            cpu_counter_buffer_flush(self, region);
     }
 }
 
@@ -205,7 +215,7 @@ static void cpu_counter_partitioned_flush(void *state)
     struct cpu_counter_partitioned *self = state;
 
     for (size_t region = 0; region < self->regions; region++)
-        cpu_counter_stage_flush(self, region);
+        cpu_counter_buffer_flush(self, region);
     for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++)
         cpu_counter_hot_flush(self, &self->hot[i]);
 }

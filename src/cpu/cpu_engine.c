@@ -1,3 +1,4 @@
+/* Implements cpu_engine.h: sessions, workers, and parsing text for the operations. */
 #include "config.h"
 
 #include "cpu/cpu_engine.h"
@@ -13,16 +14,15 @@
 #include <stdlib.h>
 
 /*
- * Half of a common L2. Measured on two cores with 1 MiB each, 256 bins from the page cache:
- * 64 KiB 729, 128 KiB 865, 256 KiB 865, 512 KiB 932, 1 MiB 924 million values a second and core.
+ * Half of a common L2. Million values a second and core, 256 bins from the page cache, two cores
+ * with 1 MiB of L2 each: 64 KiB 729, 128 KiB 865, 256 KiB 865, 512 KiB 932, 1 MiB 924.
  */
 #define CPU_ENGINE_CHUNK_BYTES ((size_t)512 << 10)
 
 /*
- * Where the size of the input is not known it is a pipe, and one thread reads while the others
- * count: smaller pieces are counted while they are still in the cache, and keep all at work.
- * Seconds for 256 MiB through a pipe, two cores: 512 KiB 0.110, 256 KiB 0.104, 128 KiB 0.096, a
- * bare reader 0.095.
+ * For input of unknown size, which is a pipe: one thread reads while the others count. Small chunks
+ * keep all threads busy and are counted while they are in the cache. Seconds for 256 MiB through a
+ * pipe, two cores: 512 KiB 0.110, 256 KiB 0.104, 128 KiB 0.096, a bare reader 0.095.
  */
 #define CPU_ENGINE_PIPE_CHUNK_BYTES ((size_t)128 << 10)
 
@@ -32,10 +32,7 @@ static const struct cpu_operation *const cpu_operations[OPERATION_IDS] = {
 #undef CPU_ENGINE_ROW
 };
 
-/*
- * Values that are parsed from text before they are counted: 32 KiB, so that they stay in L1 or near
- * it.
- */
+/* Values of text that are parsed and then absorbed together: 32 KiB, which stay in or near L1. */
 #define CPU_ENGINE_VALUES ((size_t)4096)
 
 struct cpu_session {
@@ -50,9 +47,9 @@ struct cpu_worker {
     const struct cpu_operation *operation;
     void *state;
     struct engine_buffer buffer;
-    text_parse_function *parse; /* of text, as the next two */
+    text_parse_function *parse; /* this and the following: for text */
     void *values;
-    size_t values_room;
+    size_t values_room; /* how many 64-bit values fit */
 };
 
 static bool cpu_engine_probe(unsigned device, char *description, size_t size)
@@ -106,7 +103,7 @@ static void cpu_engine_worker_close(void *worker)
     free(self);
 }
 
-/* Prepares for text. An ordered operation takes all values of a chunk at once. */
+/* Prepares a worker for text. An ordered operation absorbs all values of a chunk at once. */
 static enum status cpu_engine_open_text(struct cpu_worker *worker, struct failure *failure)
 {
     const struct job *job = worker->job;
@@ -143,12 +140,12 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
 static enum status cpu_engine_worker_buffer(void *worker, struct engine_buffer *buffer,
                                             struct failure *failure)
 {
-    (void)failure; /* a chunk is absorbed before the next is asked for: the buffer is free */
+    (void)failure; /* the previous chunk is absorbed, so the buffer is free */
     *buffer = ((struct cpu_worker *)worker)->buffer;
     return STATUS_OK;
 }
 
-/* Absorbs values that were parsed from text; `is_cut` if a fault follows. */
+/* Absorbs `count` values that were parsed from a chunk of text; `is_cut`: an error follows them. */
 static enum status cpu_engine_absorb_values(struct cpu_worker *self, const struct chunk *text,
                                             size_t count, bool is_cut, struct failure *failure)
 {
@@ -162,7 +159,7 @@ static enum status cpu_engine_absorb_values(struct cpu_worker *self, const struc
     return self->operation->absorb(self->state, &values, failure);
 }
 
-/* Parses a chunk of text and absorbs its values, a block at a time. */
+/* Parses a chunk of text and absorbs its values, as many at a time as there is room for. */
 static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct chunk *text,
                                           struct failure *failure)
 {
@@ -170,7 +167,7 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
     const size_t width = job->element.bytes;
     enum text_event event;
     size_t offset = 0;
-    size_t held = 0; /* values that are parsed but not absorbed */
+    size_t held = 0; /* values that are parsed and not yet absorbed */
 
     do {
         struct text_token token;
@@ -181,7 +178,7 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
         held += count;
         if (event == TEXT_INVALID &&
             parse_errors_add_invalid(job->errors, text, &token, failure) != STATUS_OK) {
-            struct failure before; /* what is first in the stream is told */
+            struct failure before; /* the failure that comes first in the stream is reported */
             if (cpu_engine_absorb_values(self, text, held, true, &before) != STATUS_OK &&
                 before.position < failure->position)
                 *failure = before;

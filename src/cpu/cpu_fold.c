@@ -2,6 +2,8 @@
 
 #include "cpu/cpu_fold.h"
 
+#include "job/binning_index.h"
+
 /*
  * The most values that are folded: as many as private counters keep copies for
  * (cpu_counter_private.c). Beyond, a run of equal values would wait for its own stores, at 1.0

@@ -7,6 +7,7 @@
 #include "cpu/cpu_counter.h"
 #include "cpu/cpu_engine.h"
 #include "cpu/cpu_index.h"
+#include "job/binning_index.h"
 #include "operations/growing_histogram.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ typedef size_t cpu_growing_histogram_pick(const void *elements, bool swapped, si
 struct cpu_growing_histogram {
     const struct job *job;
     struct growing_histogram *histogram;
-    cpu_index_function *index;
+    struct cpu_index index; /* of the window's binning */
     cpu_growing_histogram_pick *pick;
     const struct growing_window *window; /* that the counter counts in; NULL: there is none yet */
     const struct cpu_counter *counter;
@@ -74,7 +75,6 @@ static enum status cpu_growing_histogram_open(const struct job *job, void *parti
     *state = made;
     made->job = job;
     made->histogram = partial;
-    made->index = cpu_index_choose(&job->element, NULL);
     made->pick = cpu_growing_histogram_picks[job->element.type];
     return STATUS_OK;
 }
@@ -89,6 +89,9 @@ static enum status cpu_growing_histogram_turn(struct cpu_growing_histogram *self
     if (self->counter)
         self->counter->flush(self->counter_state);
     self->window = window;
+    cpu_index_destroy(&self->index);
+    if (cpu_index_init(&self->index, &self->job->element, &window->binning, failure) != STATUS_OK)
+        return failure->status;
     if (counter == self->counter && counter->move)
         return counter->move(self->counter_state, window->histogram, failure);
     if (self->counter)
@@ -104,22 +107,14 @@ static size_t cpu_growing_histogram_count(struct cpu_growing_histogram *self, co
 {
     const struct element *element = &self->job->element;
     const struct binning *binning = self->window ? &self->window->binning : NULL;
-    const bool is_private = self->counter == &cpu_counter_private;
-    size_t outside;
 
     if (!binning)
         return self->pick(block, element->swapped, n, 0, self->indexes, self->keys);
-    if (is_private) {
-        outside = cpu_counter_private_count_elements(self->counter_state, self->index, binning,
-                                                     element, block, n, self->indexes, false);
-    } else {
-        self->index(binning, element->swapped, block, n, self->indexes, NULL);
-        outside = cpu_index_outside(self->indexes, n, binning->bins);
-    }
+    cpu_index_find(&self->index, block, n, self->indexes);
+    const size_t outside = cpu_index_outside(self->indexes, n, binning->bins);
     if (outside > 0)
         self->pick(block, element->swapped, n, binning->bins, self->indexes, self->keys);
-    if (!is_private)
-        self->counter->count(self->counter_state, self->indexes, n - outside);
+    self->counter->count(self->counter_state, self->indexes, n - outside);
     return outside;
 }
 
@@ -227,6 +222,7 @@ static void cpu_growing_histogram_close(void *state)
         return;
     if (self->counter)
         self->counter->close(self->counter_state);
+    cpu_index_destroy(&self->index);
     free(self->batch);
     free(self);
 }

@@ -1,23 +1,27 @@
+/* Implements cpu_native.h: one loop for each width and instruction set. */
 #include "config.h"
 
 #include "cpu/cpu_native.h"
 
 #include "base/cpu_isa.h"
 
-#include <string.h>
+/* A cpu_native_function for a constant type. */
+static inline __attribute__((always_inline)) void cpu_native_swap(enum element_type type,
+                                                                  size_t width,
+                                                                  const char *elements,
+                                                                  size_t count, char *room)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word = element_load(type, elements + i * width);
+        element_store(room + i * width, element_swap(word, width), width);
+    }
+}
 
 #define CPU_NATIVE_WRAP(isa, target, bits)                                               \
     target static void cpu_native_swap##bits##_##isa(const void *elements, size_t count, \
                                                      void *room)                         \
     {                                                                                    \
-        const char *from = elements;                                                     \
-        char *to = room;                                                                 \
-        for (size_t i = 0; i < count; i++) {                                             \
-            uint##bits##_t word;                                                         \
-            memcpy(&word, from + i * sizeof word, sizeof word);                          \
-            word = __builtin_bswap##bits(word);                                          \
-            memcpy(to + i * sizeof word, &word, sizeof word);                            \
-        }                                                                                \
+        cpu_native_swap(ELEMENT_U##bits, bits / 8, elements, count, room);               \
     }
 CPU_ISA_VARIANTS(CPU_NATIVE_WRAP, 16)
 CPU_ISA_VARIANTS(CPU_NATIVE_WRAP, 32)

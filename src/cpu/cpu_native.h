@@ -1,6 +1,4 @@
-/*
- * Elements in this machine's byte order, so that the loops behind see no other.
- */
+/* Converts blocks of elements to this machine's byte order, so that loops need no other. */
 #ifndef GPUHIST_CPU_NATIVE_H
 #define GPUHIST_CPU_NATIVE_H
 
@@ -8,10 +6,10 @@
 
 #include <stddef.h>
 
-/* Elements in a block: 32 KiB at the most, so that a block stays in L1 or near it. */
+/* Elements in a block: at most 32 KiB, so that a block stays in or near L1. */
 #define CPU_NATIVE_BLOCK ((size_t)4096)
 
-/* Room for a block of elements of any type. */
+/* Holds a block of elements of any type. */
 struct cpu_native {
     uint64_t words[CPU_NATIVE_BLOCK];
 };
@@ -19,12 +17,15 @@ struct cpu_native {
 typedef void cpu_native_function(const void *elements, size_t count, void *room);
 
 /*
- * The function that copies swapped elements into this machine's order, in the best instruction set
- * of this machine; NULL for elements that are in that order. Thread-safe, as is the function.
+ * The function that copies elements[0..count) to `room` and reverses the bytes of each, in the best
+ * instruction set of this machine. NULL if the elements are in this machine's byte order. This
+ * function and the returned one are thread-safe.
  */
 cpu_native_function *cpu_native_choose(const struct element *element);
 
-/* The elements[0..count), at most a block, in this machine's order: themselves or a copy in `room`.
+/*
+ * Returns elements[0..count), at most a block, in this machine's byte order: the elements
+ * themselves if `swap` is NULL, else a copy in `room`. Thread-safe on distinct rooms.
  */
 static inline const void *cpu_native_block(cpu_native_function *swap, const void *elements,
                                            size_t count, struct cpu_native *room)

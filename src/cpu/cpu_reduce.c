@@ -1,4 +1,4 @@
-/* Operation reduce on a CPU thread: a vector loop a block for each thing that is accumulated. */
+/* Operation reduce on a CPU thread: one vector loop over each block for each needed reduction. */
 #include "config.h"
 
 #include "base/cpu_isa.h"
@@ -11,7 +11,10 @@
 
 #define CPU_REDUCE_INLINE static inline __attribute__((always_inline))
 
-/* Accumulates elements[0..count), from 1 to a block of them in native order, to what is needed. */
+/*
+ * Adds elements[0..count) to the reductions in `needs`. The elements are in this machine's byte
+ * order; there are 1 to CPU_NATIVE_BLOCK.
+ */
 typedef void cpu_reduce_function(unsigned needs, const void *elements, size_t count,
                                  struct reduce *into);
 
@@ -24,123 +27,161 @@ struct cpu_reduce {
     struct cpu_native room;
 };
 
-/* Does `statement` for each `value` among the elements, which need not be aligned. */
-#define CPU_REDUCE_EACH(ctype, statement)                          \
-    for (size_t i = 0; i < count; i++) {                           \
-        ctype value;                                               \
-        memcpy(&value, elements + i * sizeof value, sizeof value); \
-        statement;                                                 \
+/*
+ * The sum of a block. It is kept in the narrowest words that hold it, so that vectors hold many:
+ * the sum of 2^12 elements below 2^16 fits in 32 bits, and that of 32-bit halves in 64.
+ */
+CPU_REDUCE_INLINE unsigned __int128 cpu_reduce_sum(struct element element, const char *elements,
+                                                   size_t count)
+{
+    int32_t narrow = 0;
+    int64_t sum = 0;
+    uint64_t low = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = element_load(element.type, elements + i * element.bytes);
+        if (element.bytes <= 2) {
+            narrow += (int32_t)key;
+        } else if (element.bytes == 4) {
+            sum += (int64_t)key;
+        } else {
+            low += (uint32_t)key;
+            sum += element.is_signed ? (int64_t)key >> 32 : (int64_t)(key >> 32);
+        }
     }
+    if (element.bytes == 8)
+        return ((unsigned __int128)(__int128)sum << 32) + low;
+    return (unsigned __int128)((__int128)sum + narrow);
+}
+
+/* The sum of the squares of a block of 8-byte elements. */
+CPU_REDUCE_INLINE struct wide cpu_reduce_wide_squares(struct element element, const char *elements,
+                                                      size_t count)
+{
+    unsigned __int128 low = 0;
+    unsigned __int128 high = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = element_load(element.type, elements + i * element.bytes);
+        uint64_t size = element.is_signed && (int64_t)key < 0 ? -key : key;
+        unsigned __int128 square = (unsigned __int128)size * size;
+        low += (uint64_t)square;
+        high += square >> 64;
+    }
+    high += low >> 64;
+    return (struct wide){{(uint64_t)low, (uint64_t)high, (uint64_t)(high >> 64)}};
+}
+
+/* The sum of the squares of a block, in words as narrow as possible. */
+CPU_REDUCE_INLINE struct wide cpu_reduce_squares(struct element element, const char *elements,
+                                                 size_t count)
+{
+    uint32_t narrow = 0;
+    uint64_t low = 0;
+    uint64_t high = 0;
+
+    if (element.bytes == 8)
+        return cpu_reduce_wide_squares(element, elements, count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = element_load(element.type, elements + i * element.bytes);
+        int64_t value = (int64_t)key; /* signed, so that a widening multiplication is found */
+        if (element.bytes == 1) {
+            int32_t square = (int32_t)value * (int32_t)value;
+            narrow += (uint32_t)square;
+        } else if (element.bytes == 2) {
+            low += (uint32_t)key * (uint32_t)key;
+        } else {
+            int64_t signed_square = element.is_signed ? value * value : 0;
+            uint64_t square = element.is_signed ? (uint64_t)signed_square : key * key;
+            low += (uint32_t)square;
+            high += square >> 32;
+        }
+    }
+    return wide_from(((unsigned __int128)high << 32) + low + narrow);
+}
+
+enum cpu_reduce_fold {
+    CPU_REDUCE_MIN,
+    CPU_REDUCE_MAX,
+    CPU_REDUCE_AND,
+    CPU_REDUCE_OR,
+    CPU_REDUCE_XOR,
+};
 
 /*
- * Sums of a block, in the narrowest words that hold them, so that they vectorise: 2^12 elements
- * below 2^16 fit 32 bits, the halves of wider words fit 64. A sum of halves is put together as
- * low + 2^32 * high.
+ * The key of the fold of a block. The loop exists for each type, because vectors of keys would hold
+ * fewer elements.
  */
-#define CPU_REDUCE_DEFINE_SUMS(id, name, ctype)                                                   \
-    CPU_REDUCE_INLINE unsigned __int128 cpu_reduce_sum_##name(const char *elements, size_t count) \
-    {                                                                                             \
-        if (sizeof(ctype) <= 2) {                                                                 \
-            int32_t sum = 0;                                                                      \
-            CPU_REDUCE_EACH(ctype, sum += (int32_t)value)                                         \
-            return (unsigned __int128)(__int128)sum;                                              \
-        }                                                                                         \
-        if (sizeof(ctype) == 4) {                                                                 \
-            int64_t sum = 0;                                                                      \
-            CPU_REDUCE_EACH(ctype, sum += (int64_t)value)                                         \
-            return (unsigned __int128)(__int128)sum;                                              \
-        }                                                                                         \
-        uint64_t low = 0;                                                                         \
-        int64_t high = 0;                                                                         \
-        CPU_REDUCE_EACH(ctype, low += (uint64_t)value & UINT32_MAX;                               \
-                        high += (int64_t)(value >> 16 >> 16))                                     \
-        return ((unsigned __int128)(__int128)high << 32) + low;                                   \
-    }                                                                                             \
-    CPU_REDUCE_INLINE struct wide cpu_reduce_squares_##name(const char *elements, size_t count)   \
-    {                                                                                             \
-        const bool is_signed = (ctype)-1 < 1;                                                     \
-        if (sizeof(ctype) == 1) {                                                                 \
-            uint32_t sum = 0;                                                                     \
-            CPU_REDUCE_EACH(ctype, sum += (uint32_t)((int32_t)value * (int32_t)value))            \
-            return wide_from(sum);                                                                \
-        }                                                                                         \
-        if (sizeof(ctype) == 2) {                                                                 \
-            uint64_t sum = 0;                                                                     \
-            CPU_REDUCE_EACH(ctype, sum += (uint32_t)value * (uint32_t)value)                      \
-            return wide_from(sum);                                                                \
-        }                                                                                         \
-        if (sizeof(ctype) == 4) {                                                                 \
-            uint64_t low = 0;                                                                     \
-            uint64_t high = 0;                                                                    \
-            CPU_REDUCE_EACH(ctype, uint64_t square =                                              \
-                                       is_signed ? (uint64_t)((int64_t)value * (int64_t)value)    \
-                                                 : (uint64_t)value * (uint64_t)value;             \
-                            low += (uint32_t)square; high += square >> 32)                        \
-            return wide_from(((unsigned __int128)high << 32) + low);                              \
-        }                                                                                         \
-        unsigned __int128 low = 0;                                                                \
-        unsigned __int128 high = 0;                                                               \
-        CPU_REDUCE_EACH(ctype, uint64_t size = value < 1 ? -(uint64_t)value : (uint64_t)value;    \
-                        unsigned __int128 square = (unsigned __int128)size * size;                \
-                        low += (uint64_t)square; high += square >> 64)                            \
-        high += low >> 64;                                                                        \
-        return (struct wide){{(uint64_t)low, (uint64_t)high, (uint64_t)(high >> 64)}};            \
+#define CPU_REDUCE_DEFINE_FOLD(id, name, ctype)                                                  \
+    CPU_REDUCE_INLINE uint64_t cpu_reduce_fold_##name(enum cpu_reduce_fold fold,                 \
+                                                      const char *elements, size_t count)        \
+    {                                                                                            \
+        ctype result = fold == CPU_REDUCE_XOR ? 0 : (ctype)element_load(ELEMENT_##id, elements); \
+        for (size_t i = 0; i < count; i++) {                                                     \
+            ctype value = (ctype)element_load(ELEMENT_##id, elements + i * sizeof value);        \
+            result = (ctype)(fold == CPU_REDUCE_MIN   ? value < result ? value : result          \
+                             : fold == CPU_REDUCE_MAX ? value > result ? value : result          \
+                             : fold == CPU_REDUCE_AND ? result & value                           \
+                             : fold == CPU_REDUCE_OR  ? result | value                           \
+                                                      : result ^ value);                          \
+        }                                                                                        \
+        return (uint64_t)(int64_t)result;                                                        \
     }
+ELEMENT_TYPES(CPU_REDUCE_DEFINE_FOLD)
 
-/* Extremes and bits: the fold of a type with itself. */
-#define CPU_REDUCE_DEFINE_FOLD(what, name, ctype, initial, folded)                         \
-    CPU_REDUCE_INLINE ctype cpu_reduce_##what##_##name(const char *elements, size_t count) \
-    {                                                                                      \
-        ctype first;                                                                       \
-        memcpy(&first, elements, sizeof first);                                            \
-        ctype result = (ctype)(initial);                                                   \
-        CPU_REDUCE_EACH(ctype, result = (ctype)(folded))                                   \
-        return result;                                                                     \
+/* cpu_reduce_fold_T for a constant type. */
+CPU_REDUCE_INLINE uint64_t cpu_reduce_fold(struct element element, enum cpu_reduce_fold fold,
+                                           const char *elements, size_t count)
+{
+    switch (element.type) {
+#define CPU_REDUCE_CASE(id, name, ctype) \
+    case ELEMENT_##id:                   \
+        return cpu_reduce_fold_##name(fold, elements, count);
+        ELEMENT_TYPES(CPU_REDUCE_CASE)
+#undef CPU_REDUCE_CASE
+    case ELEMENT_TYPE_COUNT:
+        break;
     }
-#define CPU_REDUCE_DEFINE_FOLDS(id, name, ctype)                                     \
-    CPU_REDUCE_DEFINE_FOLD(min, name, ctype, first, value < result ? value : result) \
-    CPU_REDUCE_DEFINE_FOLD(max, name, ctype, first, value > result ? value : result) \
-    CPU_REDUCE_DEFINE_FOLD(and, name, ctype, -1, result &value)                      \
-    CPU_REDUCE_DEFINE_FOLD(or, name, ctype, 0, result | value)                       \
-    CPU_REDUCE_DEFINE_FOLD(xor, name, ctype, 0, result ^ value)
-ELEMENT_TYPES(CPU_REDUCE_DEFINE_SUMS)
-ELEMENT_TYPES(CPU_REDUCE_DEFINE_FOLDS)
+    __builtin_unreachable();
+}
 
-#define CPU_REDUCE_DEFINE_ABSORB(id, name, ctype)                                         \
-    CPU_REDUCE_INLINE void cpu_reduce_absorb_##name(unsigned needs, const char *elements, \
-                                                    size_t count, struct reduce *into)    \
-    {                                                                                     \
-        struct reduce block = reduce_empty;                                               \
-        block.count = count;                                                              \
-        if (needs & REDUCTIONS_NEED_SUM)                                                  \
-            block.sum = cpu_reduce_sum_##name(elements, count);                           \
-        if (needs & REDUCTIONS_NEED_SQUARES)                                              \
-            block.squares = cpu_reduce_squares_##name(elements, count);                   \
-        if (needs & REDUCTIONS_NEED_MIN)                                                  \
-            block.min = cpu_reduce_min_##name(elements, count);                           \
-        if (needs & REDUCTIONS_NEED_MAX)                                                  \
-            block.max = cpu_reduce_max_##name(elements, count);                           \
-        if (needs & REDUCTIONS_NEED_AND)                                                  \
-            block.and_bits = (uint64_t)(int64_t)cpu_reduce_and_##name(elements, count);   \
-        if (needs & REDUCTIONS_NEED_OR)                                                   \
-            block.or_bits = (uint64_t)(int64_t)cpu_reduce_or_##name(elements, count);     \
-        if (needs & REDUCTIONS_NEED_XOR)                                                  \
-            block.xor_bits = (uint64_t)(int64_t)cpu_reduce_xor_##name(elements, count);   \
-        reduce_merge(into, &block);                                                       \
-    }
-ELEMENT_TYPES(CPU_REDUCE_DEFINE_ABSORB)
+/* A cpu_reduce_function for a constant type. */
+CPU_REDUCE_INLINE void cpu_reduce_block(struct element element, unsigned needs,
+                                        const char *elements, size_t count, struct reduce *into)
+{
+    struct reduce block = reduce_empty;
 
-/* Wrapped for each instruction set, and the table of them. */
-#define CPU_REDUCE_WRAP(isa, target, name)                                                    \
-    target static void cpu_reduce_absorb_##name##_##isa(unsigned needs, const void *elements, \
-                                                        size_t count, struct reduce *into)    \
-    {                                                                                         \
-        cpu_reduce_absorb_##name(needs, elements, count, into);                               \
+    block.count = count;
+    if (needs & REDUCTIONS_NEED_SUM)
+        block.sum = cpu_reduce_sum(element, elements, count);
+    if (needs & REDUCTIONS_NEED_SQUARES)
+        block.squares = cpu_reduce_squares(element, elements, count);
+    if (needs & REDUCTIONS_NEED_MIN)
+        block.min =
+            element_value(&element, cpu_reduce_fold(element, CPU_REDUCE_MIN, elements, count));
+    if (needs & REDUCTIONS_NEED_MAX)
+        block.max =
+            element_value(&element, cpu_reduce_fold(element, CPU_REDUCE_MAX, elements, count));
+    if (needs & REDUCTIONS_NEED_AND)
+        block.and_bits = cpu_reduce_fold(element, CPU_REDUCE_AND, elements, count);
+    if (needs & REDUCTIONS_NEED_OR)
+        block.or_bits = cpu_reduce_fold(element, CPU_REDUCE_OR, elements, count);
+    if (needs & REDUCTIONS_NEED_XOR)
+        block.xor_bits = cpu_reduce_fold(element, CPU_REDUCE_XOR, elements, count);
+    reduce_merge(into, &block);
+}
+
+/* One for each type and instruction set, and the table of them. */
+#define CPU_REDUCE_WRAP(isa, target, id, name, ctype)                                        \
+    target static void cpu_reduce_block_##name##_##isa(unsigned needs, const void *elements, \
+                                                       size_t count, struct reduce *into)    \
+    {                                                                                        \
+        cpu_reduce_block(ELEMENT_OF(id, name, ctype), needs, elements, count, into);         \
     }
-#define CPU_REDUCE_DEFINE(id, name, ctype) CPU_ISA_VARIANTS(CPU_REDUCE_WRAP, name)
+#define CPU_REDUCE_DEFINE(id, name, ctype) CPU_ISA_VARIANTS(CPU_REDUCE_WRAP, id, name, ctype)
 ELEMENT_TYPES(CPU_REDUCE_DEFINE)
 
-#define CPU_REDUCE_ENTRY(isa, target, name) cpu_reduce_absorb_##name##_##isa,
+#define CPU_REDUCE_ENTRY(isa, target, name) cpu_reduce_block_##name##_##isa,
 
 #define CPU_REDUCE_ROW(id, name, ctype) [ELEMENT_##id] = {CPU_ISA_VARIANTS(CPU_REDUCE_ENTRY, name)},
 

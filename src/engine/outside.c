@@ -4,6 +4,7 @@
 
 #include "base/decimal.h"
 #include "input/parse_errors.h"
+#include "job/binning_index.h"
 #include "text/text.h"
 
 static bool outside_is(const struct job *job, uint64_t key)

@@ -1,29 +1,23 @@
 #include "config.h"
 
-#include "job/binning.h"
-
-#include "base/decimal.h"
+#include "job/binning_index.h"
 
 #include <stdlib.h>
 
-/* The most bins that the estimate of binning.h is good for. */
+/* The most bins that the estimate of binning_index.h is good for. */
 #define BINNING_ESTIMATED_MAX ((uint64_t)1 << 28)
 
-/* So that the bins of the buckets, 4 bytes each, stay in the L2 of a core. */
-#define BINNING_BUCKETS_MAX (128u << 10)
-
-/* The integers that bins for elements of the type are made of. */
-static __int128 binning_min(const struct element *element)
+const char *binning_limits(const struct element *element, __int128 *low, __int128 *high)
 {
-    return element->type == ELEMENT_U64 ? 0 : -((__int128)1 << 63);
+    const bool is_signed = element->type != ELEMENT_U64;
+
+    *low = is_signed ? -((__int128)1 << 63) : 0;
+    *high = (__int128)1 << (is_signed ? 63 : 64);
+    return is_signed ? "64-bit signed integers" : "type u64";
 }
 
-static __int128 binning_limit(const struct element *element)
-{
-    return (__int128)1 << (element->type == ELEMENT_U64 ? 64 : 63);
-}
-
-/* Whether keys and range fit one window of 2^32 values, so that 32-bit differences are exact. */
+/* Whether keys and range lie within 2^32 successive values, so that 32-bit differences are exact.
+ */
 static bool binning_is_narrow(const struct element *element, __int128 low, __int128 high)
 {
     const __int128 half = (__int128)1 << 31;
@@ -55,7 +49,7 @@ static __int128 binning_common_divisor(__int128 a, __int128 b)
     return a;
 }
 
-/* What is not of the form: the range and how keys compare. */
+/* Sets the form, the range and how keys compare. */
 static void binning_set_range(struct binning *binning, const struct element *element,
                               enum binning_form form, __int128 low, __int128 high, uint64_t bins)
 {
@@ -108,21 +102,18 @@ static void binning_set_scaled(struct binning *binning, const struct element *el
         binning_set_estimate(binning);
 }
 
-/* What they are called. */
-static const char *binning_integers(const struct element *element)
-{
-    return element->type == ELEMENT_U64 ? "type u64" : "64-bit signed integers";
-}
-
-/* Whether they have the range, so that it is worth talking about its bins. */
+/* Whether there is such a range of the integers that bins are made of. */
 static enum status binning_check_range(const struct element *element, __int128 low, __int128 high,
                                        struct failure *failure)
 {
+    __int128 min;
+    __int128 limit;
+    const char *integers = binning_limits(element, &min, &limit);
+
     if (low >= high)
         return status_fail(failure, STATUS_USAGE, "--range LO:HI is empty: LO must be below HI");
-    if (low < binning_min(element) || high > binning_limit(element))
-        return status_fail(failure, STATUS_USAGE, "--range exceeds the values of %s",
-                           binning_integers(element));
+    if (low < min || high > limit)
+        return status_fail(failure, STATUS_USAGE, "--range exceeds the values of %s", integers);
     return STATUS_OK;
 }
 
@@ -178,10 +169,12 @@ uint64_t binning_round_width(__int128 low, __int128 high)
 void binning_init_window(struct binning *binning, const struct element *element, __int128 low,
                          uint32_t bins, uint64_t width)
 {
-    __int128 limit = binning_limit(element);
+    __int128 min;
+    __int128 limit;
     __int128 high = low + bins;
     bool is_narrow = element->bytes <= 4 && width <= UINT32_MAX;
 
+    binning_limits(element, &min, &limit);
     if (width == 1) { /* the key of a value outside 64 bits may be that of one inside */
         binning_set_scaled(binning, element, low, high < limit ? high : limit, bins, 1, 1);
         return;
@@ -215,108 +208,9 @@ void binning_init_powers(struct binning *binning, const struct element *element,
     };
 }
 
-static enum status binning_fail_edge(const struct element *element, __int128 edge, bool is_less,
-                                     struct failure *failure)
-{
-    char shown[DECIMAL_SIZE];
-
-    decimal_format_signed(shown, edge);
-    if (is_less)
-        return status_fail(failure, STATUS_USAGE,
-                           "--edges must ascend: %s is not above the one before it", shown);
-    return status_fail(failure, STATUS_USAGE, "--edges: %s exceeds the values of %s", shown,
-                       binning_integers(element));
-}
-
-static enum status binning_check_edges(const struct element *element, const __int128 *edges,
-                                       size_t count, struct failure *failure)
-{
-    if (count < 2)
-        return status_fail(failure, STATUS_USAGE, "--edges needs two of them at least");
-    if (count - 1 > BINNING_BINS_MAX)
-        return status_fail(failure, STATUS_USAGE, "--edges are too many: at most %u bins",
-                           (unsigned)BINNING_BINS_MAX);
-    for (size_t i = 0; i < count; i++) {
-        if (edges[i] < binning_min(element) || edges[i] > binning_limit(element))
-            return binning_fail_edge(element, edges[i], false, failure);
-        if (i > 0 && edges[i] <= edges[i - 1])
-            return binning_fail_edge(element, edges[i], true, failure);
-    }
-    return STATUS_OK;
-}
-
-/* The most bins that begin in one bucket. */
-static uint32_t binning_bucket_load(const __int128 *edges, size_t bins, uint32_t shift)
-{
-    uint32_t most = 0;
-    uint32_t load = 0;
-    uint32_t last = 0;
-
-    for (size_t i = 0; i < bins; i++) {
-        uint32_t bucket = binning_bucket(shift, (float)(edges[i] - edges[0]));
-        load = bucket == last ? load + 1 : 1;
-        last = bucket;
-        most = load > most ? load : most;
-    }
-    return most;
-}
-
-/* Takes the fewest buckets in which the search is shortest. */
-static void binning_choose_buckets(struct binning *binning, const __int128 *edges)
-{
-    uint32_t least = UINT32_MAX;
-
-    for (uint32_t shift = 20; shift > 0 && least > 1; shift--) {
-        uint32_t buckets = binning_bucket(shift, (float)binning->last) + 1;
-        if (buckets > BINNING_BUCKETS_MAX)
-            break;
-        uint32_t load = binning_bucket_load(edges, binning->bins, shift);
-        if (load >= least)
-            continue;
-        least = load;
-        binning->shift = shift;
-        binning->buckets = buckets;
-    }
-    binning->steps = binning_digits2(least);
-    if (least == 1 && binning->last < (uint64_t)1 << 63)
-        binning->form = BINNING_EDGES_FEW;
-}
-
-static void binning_fill_starts(const struct binning *binning, const __int128 *edges)
-{
-    size_t length = binning_starts(binning);
-    uint32_t *firsts = (uint32_t *)(binning->starts + length);
-    uint32_t bin = 0; /* the last that begins before the bucket; else the first */
-
-    for (size_t i = 0; i < length; i++)
-        binning->starts[i] = i < binning->bins ? (uint64_t)(edges[i] - edges[0]) : UINT64_MAX;
-    for (uint32_t bucket = 0; bucket < binning->buckets; bucket++) {
-        while (bin + 1 < binning->bins &&
-               binning_bucket(binning->shift, (float)binning->starts[bin + 1]) < bucket)
-            bin++;
-        firsts[bucket] = bin;
-    }
-}
-
-enum status binning_init_edges(struct binning *binning, const struct element *element,
-                               const __int128 *edges, size_t count, struct failure *failure)
-{
-    if (binning_check_edges(element, edges, count, failure) != STATUS_OK)
-        return failure->status;
-
-    binning_set_range(binning, element, BINNING_EDGES, edges[0], edges[count - 1], count - 1);
-    binning_choose_buckets(binning, edges);
-    binning->starts =
-        malloc(binning_starts(binning) * sizeof(uint64_t) + binning->buckets * sizeof(uint32_t));
-    if (!binning->starts)
-        return status_fail(failure, STATUS_DATA, "no memory for %zu bins", count - 1);
-    binning_fill_starts(binning, edges);
-    return STATUS_OK;
-}
-
 void binning_destroy(struct binning *binning)
 {
-    free(binning->starts);
+    free(binning->table);
 }
 
 /* The smallest value of a bin of powers, on either side of 0. */
@@ -355,8 +249,9 @@ __int128 binning_edge(const struct binning *binning, uint64_t bin)
         return ((int64_t)binning->low + (__int128)bin) * (__int128)binning->divisor;
     if (bin == binning->bins)
         return low + binning->last + 1;
-    return low +
-           (binning->starts ? (__int128)binning->starts[bin] : binning_scaled_edge(binning, bin));
+    if (binning->table)
+        return low + (bin > 0 ? (__int128)binning->table[bin - 1] + 1 : 0);
+    return low + binning_scaled_edge(binning, bin);
 }
 
 void binning_bounds(const struct binning *binning, const struct element *element, __int128 *low,

@@ -5,13 +5,7 @@
 #include <string.h>
 
 static const struct element element_rows[ELEMENT_TYPE_COUNT] = {
-#define ELEMENT_ROW(id, label, ctype) \
-    [ELEMENT_##id] = {                \
-        .type = ELEMENT_##id,         \
-        .bytes = sizeof(ctype),       \
-        .is_signed = (ctype)-1 < 1,   \
-        .name = #label,               \
-    },
+#define ELEMENT_ROW(id, label, ctype) [ELEMENT_##id] = ELEMENT_OF(id, label, ctype),
     ELEMENT_TYPES(ELEMENT_ROW)
 #undef ELEMENT_ROW
 };
@@ -40,19 +34,7 @@ uint64_t element_key(const struct element *element, const void *bytes)
         unsigned from = element->swapped ? element->bytes - 1 - i : i;
         ordered[i] = ((const unsigned char *)bytes)[from];
     }
-    switch (element->type) {
-#define ELEMENT_CASE(id, label, ctype)         \
-    case ELEMENT_##id: {                       \
-        ctype value;                           \
-        memcpy(&value, ordered, sizeof value); \
-        return (uint64_t)(int64_t)value;       \
-    }
-        ELEMENT_TYPES(ELEMENT_CASE)
-#undef ELEMENT_CASE
-    case ELEMENT_TYPE_COUNT:
-        break;
-    }
-    __builtin_unreachable();
+    return element_load(element->type, ordered);
 }
 
 __int128 element_min(const struct element *element)
@@ -63,9 +45,4 @@ __int128 element_min(const struct element *element)
 __int128 element_limit(const struct element *element)
 {
     return (__int128)1 << (element->bytes * 8 - (element->is_signed ? 1 : 0));
-}
-
-__int128 element_value(const struct element *element, uint64_t key)
-{
-    return element->is_signed ? (__int128)(int64_t)key : (__int128)key;
 }

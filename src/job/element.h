@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* X(ID, name, C type), one row a type; everything that differs by type is made from this list. */
 #define ELEMENT_TYPES(X)  \
@@ -41,6 +42,13 @@ struct element {
 };
 
 /*
+ * The struct element of a row of ELEMENT_TYPES, in this machine's byte order. An always-inline
+ * function that gets this constant by value is compiled for that type alone.
+ */
+#define ELEMENT_OF(id, label, ctype) \
+    ((struct element){ELEMENT_##id, sizeof(ctype), (ctype)-1 < 1, false, #label})
+
+/*
  * Finds the type that `text` names: i8 .. u64, optionally followed by le or be (little endian is
  * the default). Returns false where there is none.
  */
@@ -54,7 +62,10 @@ __int128 element_min(const struct element *element);
 __int128 element_limit(const struct element *element);
 
 /* The key as the number that it stands for. */
-__int128 element_value(const struct element *element, uint64_t key);
+static inline __int128 element_value(const struct element *element, uint64_t key)
+{
+    return element->is_signed ? (__int128)(int64_t)key : (__int128)key;
+}
 
 /* The lowest `bytes` (1, 2, 4 or 8) of a word in the opposite order. */
 static inline uint64_t element_swap(uint64_t word, size_t bytes)
@@ -68,6 +79,49 @@ static inline uint64_t element_swap(uint64_t word, size_t bytes)
         return __builtin_bswap64(word);
     default:
         return word;
+    }
+}
+
+/* The key of the element at `bytes`, which is in this machine's byte order; any alignment. */
+static inline __attribute__((always_inline)) uint64_t element_load(enum element_type type,
+                                                                   const void *bytes)
+{
+    switch (type) {
+#define ELEMENT_CASE(id, label, ctype)       \
+    case ELEMENT_##id: {                     \
+        ctype value;                         \
+        memcpy(&value, bytes, sizeof value); \
+        return (uint64_t)(int64_t)value;     \
+    }
+        ELEMENT_TYPES(ELEMENT_CASE)
+#undef ELEMENT_CASE
+    case ELEMENT_TYPE_COUNT:
+        break;
+    }
+    __builtin_unreachable();
+}
+
+/* Stores a key as an element of `width` (1, 2, 4 or 8) bytes in this machine's byte order. */
+static inline __attribute__((always_inline)) void element_store(void *bytes, uint64_t key,
+                                                                size_t width)
+{
+    const uint8_t narrow = (uint8_t)key;
+    const uint16_t half = (uint16_t)key;
+    const uint32_t word = (uint32_t)key;
+
+    switch (width) {
+    case 1:
+        memcpy(bytes, &narrow, sizeof narrow);
+        break;
+    case 2:
+        memcpy(bytes, &half, sizeof half);
+        break;
+    case 4:
+        memcpy(bytes, &word, sizeof word);
+        break;
+    default:
+        memcpy(bytes, &key, sizeof key);
+        break;
     }
 }
 

@@ -1,3 +1,4 @@
+/* Implements bin_map.h: sharded hash tables, and sorting their entries. */
 #include "config.h"
 
 #include "operations/bin_map.h"
@@ -11,23 +12,23 @@
 #define BIN_MAP_SHARDS_LOG2 8
 #define BIN_MAP_SHARDS      ((size_t)1 << BIN_MAP_SHARDS_LOG2)
 
-/* Slots that a shard begins with: a page. */
+/* Slots of a new shard: one page. */
 #define BIN_MAP_SLOTS_MIN ((size_t)256)
 
-/* From this size on a shard asks whether the memory is there; before, all of them are small. */
+/* A shard of this size or more checks that the memory is free before it grows. */
 #define BIN_MAP_CHECKED_BYTES ((size_t)1 << 20)
 
-/* Keys whose slots are fetched ahead. */
+/* How many keys ahead slots are prefetched. */
 #define BIN_MAP_AHEAD 16
 
-/* Entries that are sorted by insertion. */
+/* The most entries that are sorted by insertion. */
 #define BIN_MAP_SORT_SMALL 32
 
 struct bin_map_shard {
     pthread_mutex_t lock;        /* guards what follows */
-    struct bin_map_entry *slots; /* [room]; those with count 0 are free */
+    struct bin_map_entry *slots; /* [room]; a count of 0 marks a free slot */
     size_t room;                 /* 0 or a power of two */
-    size_t used;                 /* at most 3/4 of them */
+    size_t used;                 /* at most 3/4 of `room` */
 };
 
 struct bin_map {
@@ -71,7 +72,7 @@ void bin_map_destroy(struct bin_map *map)
     free(map);
 }
 
-/* The slot of a key, or the free one where it belongs. */
+/* The slot that holds a key, or the free slot to put it in. */
 static struct bin_map_entry *bin_map_find(struct bin_map_entry *slots, size_t room, uint64_t key)
 {
     size_t slot = (size_t)bin_map_hash(key) & (room - 1);
@@ -89,16 +90,16 @@ static enum status bin_map_fail(const struct bin_map *map, struct failure *failu
 }
 
 /*
- * Doubles a shard. All shards grow at about the same time, so that the first ones to do so take the
- * memory bit by bit; each asks that as much again is left for the result to be sorted in.
+ * Doubles a shard. All shards grow at about the same time. Each checks that enough memory is left
+ * for itself and for sorting the result, so the first ones to grow do not use it all.
  */
 static enum status bin_map_grow(struct bin_map *map, struct bin_map_shard *shard,
                                 struct failure *failure)
 {
     size_t room = shard->room > 0 ? 2 * shard->room : BIN_MAP_SLOTS_MIN;
     size_t bytes = room * sizeof *shard->slots;
-    size_t sorted = atomic_load(&map->bins) * sizeof *shard->slots;
-    bool is_free = bytes < BIN_MAP_CHECKED_BYTES || memory_available() > bytes + sorted;
+    size_t result = atomic_load(&map->bins) * sizeof *shard->slots;
+    bool is_free = bytes < BIN_MAP_CHECKED_BYTES || memory_available() > bytes + result;
     struct bin_map_entry *slots = is_free ? memory_map(bytes) : NULL;
 
     if (!slots)
@@ -113,7 +114,7 @@ static enum status bin_map_grow(struct bin_map *map, struct bin_map_shard *shard
     return STATUS_OK;
 }
 
-/* Counts keys[0..n) in their shard, which is locked. */
+/* Counts keys[0..n) in their shard. The caller holds its lock. */
 static enum status bin_map_count(struct bin_map *map, struct bin_map_shard *shard,
                                  const uint64_t *keys, size_t n, struct failure *failure)
 {
@@ -132,7 +133,7 @@ static enum status bin_map_count(struct bin_map *map, struct bin_map_shard *shar
     return STATUS_OK;
 }
 
-/* Sorts the keys of a batch by shard; those of shard i end at ends[i]. */
+/* Sorts the keys of a batch by shard. Those of shard i end at sorted[ends[i]]. */
 static void bin_map_partition(struct bin_map_batch *batch, size_t ends[BIN_MAP_SHARDS])
 {
     size_t next = 0;
@@ -210,8 +211,8 @@ static void bin_map_sort_small(struct bin_map_entry *entries, size_t n)
 }
 
 /*
- * Sorts entries by the byte of their keys at `shift` and those below, in place: the "American flag
- * sort" of McIlroy, Bostic and McIlroy ("Engineering radix sort", Computing Systems 1993).
+ * Sorts entries in place by the low shift + 8 bits of their keys: the "American flag sort" of
+ * McIlroy, Bostic and McIlroy ("Engineering radix sort", Computing Systems 1993).
  */
 static void bin_map_sort_radix(struct bin_map_entry *entries, size_t n, unsigned shift)
 {
@@ -248,7 +249,7 @@ static void bin_map_sort_radix(struct bin_map_entry *entries, size_t n, unsigned
 enum status bin_map_sort(const struct bin_map *map, bool is_signed, struct bin_map_entry **entries,
                          size_t *count, struct failure *failure)
 {
-    const uint64_t bias = is_signed ? (uint64_t)1 << 63 : 0; /* so that all compare as unsigned */
+    const uint64_t bias = is_signed ? (uint64_t)1 << 63 : 0; /* makes keys compare as unsigned */
     size_t bins = atomic_load(&map->bins);
     size_t n = 0;
 

@@ -1,17 +1,18 @@
 /*
- * Counts of bins that lie anywhere: a hash table from the number of a bin, 64 bits, to how often it
- * was met, shared by all threads.
+ * Counts sparse bins: a hash table from the 64-bit number of a bin, its key, to its count, shared
+ * by all threads.
  *
- * It is divided into shards by the hash, each a table of its own with a lock of its own, so that
- * threads seldom meet, and so that it grows by small steps. Keys are added many at a time and
- * sorted by shard first: the part of the memory that a shard takes stays in the cache meanwhile,
- * which is the radix partitioning of Manegold, Boncz and Kersten ("Optimizing main-memory join on
- * modern hardware", TKDE 2002). Shards are open addressing with linear probing (Knuth, "The Art of
- * Computer Programming", vol. 3, 6.4); the hash is the finalizer of SplitMix64 (Steele, Lea, Flood,
- * "Fast splittable pseudorandom number generators", OOPSLA 2014).
+ * The hash divides it into shards. Each is a table with a lock of its own, so threads seldom
+ * contend and the map grows in small steps. Keys are added in batches that are first sorted by
+ * shard, so the shard in use stays in the cache: the radix partitioning of Manegold, Boncz and
+ * Kersten
+ * ("Optimizing main-memory join on modern hardware", TKDE 2002). Shards use open addressing with
+ * linear probing (Knuth, "The Art of Computer Programming", vol. 3, 6.4). The hash is the finalizer
+ * of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
+ * 2014).
  *
- * bin_map_add is thread-safe on distinct batches, and so are bin_map_add_count and bin_map_bins;
- * the other functions are not.
+ * bin_map_add (on distinct batches), bin_map_add_count and bin_map_bins are thread-safe; the other
+ * functions are not.
  */
 #ifndef GPUHIST_BIN_MAP_H
 #define GPUHIST_BIN_MAP_H
@@ -22,19 +23,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Keys added at a time: 1 MiB with the room to sort them, so that they stay in the L2 and each of
- * the shards gets a few hundred.
- */
+/* Keys of a batch: 1 MiB with `sorted`, so that it stays in L2; each shard gets a few hundred. */
 #define BIN_MAP_BATCH ((size_t)64 << 10)
 
 struct bin_map;
 
-/* Keys of one thread, on their way. The thread appends to them where there is room. */
+/* The keys that a thread has yet to add. It appends keys while there is room. */
 struct bin_map_batch {
     size_t count;
     uint64_t keys[BIN_MAP_BATCH];
-    uint64_t sorted[BIN_MAP_BATCH]; /* bin_map_add's own */
+    uint64_t sorted[BIN_MAP_BATCH]; /* only for bin_map_add */
 };
 
 struct bin_map_entry {
@@ -42,33 +40,34 @@ struct bin_map_entry {
     uint64_t count; /* > 0 */
 };
 
-/* Makes an empty map. Fails with STATUS_DATA. The caller destroys it. */
+/* Makes an empty map. Fails with STATUS_DATA if there is no memory. The caller destroys it. */
 enum status bin_map_create(struct bin_map **map, struct failure *failure);
 
-/* NULL is allowed. */
+/* Frees a map. NULL is allowed. */
 void bin_map_destroy(struct bin_map *map);
 
 /*
- * Counts the keys of a batch and empties it. Fails with STATUS_DATA and a message about bins if
- * there is no memory for more of them; the map is then worthless.
+ * Counts each key of a batch once and empties the batch. Fails with STATUS_DATA if there is no
+ * memory for more bins; then the map may only be destroyed.
  */
 enum status bin_map_add(struct bin_map *map, struct bin_map_batch *batch, struct failure *failure);
 
-/* Adds `count` > 0 to one key. Fails likewise. */
+/* Adds `count` > 0 to one key. Fails as bin_map_add does. */
 enum status bin_map_add_count(struct bin_map *map, uint64_t key, uint64_t count,
                               struct failure *failure);
 
-/* How many bins it has by now. Thread-safe. */
+/* The number of bins so far. */
 size_t bin_map_bins(const struct bin_map *map);
 
 /*
- * Makes an array of all that was counted, in ascending order of the keys, as signed or unsigned
- * numbers, and stores its length. NULL if there is nothing. Fails with STATUS_DATA. The caller
- * gives it back with bin_map_free_entries.
+ * Makes an array of all entries in ascending order of their keys, which are signed or unsigned
+ * numbers, and stores its length; NULL for an empty map. Fails with STATUS_DATA if there is no
+ * memory. The caller frees the array with bin_map_free_entries.
  */
 enum status bin_map_sort(const struct bin_map *map, bool is_signed, struct bin_map_entry **entries,
                          size_t *count, struct failure *failure);
 
+/* Frees the array of bin_map_sort, of that length. NULL is allowed. */
 void bin_map_free_entries(struct bin_map_entry *entries, size_t count);
 
 #endif

@@ -1,3 +1,4 @@
+/* Implements count.h: the shared hits, and the row of the table of operations. */
 #include "config.h"
 
 #include "operations/count.h"
@@ -41,7 +42,7 @@ void count_add_elements(struct count *count, uint64_t elements)
     pthread_mutex_unlock(&count->mutex);
 }
 
-/* How many values are in the interval or set of predicate i, or are values at all. */
+/* The number of values in the interval or set of predicate i; for "every", of all values. */
 static uint64_t count_find_hits(const struct count *count, const struct job *job, size_t i)
 {
     return job->predicates[i].form == PREDICATE_EVERY ? count->elements : count->hits[i];

@@ -1,7 +1,8 @@
 /*
- * States of counts. A line for each predicate: "predicate NAME TAB TYPED TAB MEANING", the text as
- * typed, and what it means for values of the type: "every", "LO:HI" or "N values, DIGEST" (of their
- * keys, see digest.h), or "not " and one of these. Numbers: the hits of each, 0 of "every".
+ * Saves and loads counts. The definition has a line for each predicate: "predicate", its name, the
+ * text as typed, and its meaning, separated by tabs. The meaning is "every", "LO:HI" or "N values,
+ * DIGEST" (of their keys, digest.h), or "not " and one of these. The numbers are the hits of each
+ * predicate, 0 for "every".
  */
 #include "config.h"
 
@@ -53,7 +54,7 @@ static void count_state_define(struct definition *definition, const struct job *
     }
 }
 
-/* Takes what a predicate means; false if it cannot be read. */
+/* Reads the meaning of a predicate. Returns false if it is not valid. */
 static bool count_state_recall_meaning(struct predicate *predicate, const struct element *element,
                                        const char *text, size_t length)
 {
@@ -86,7 +87,7 @@ static bool count_state_recall_meaning(struct predicate *predicate, const struct
     return is_set;
 }
 
-/* Takes a predicate's line; its typed text is then the predicate's own. */
+/* Reads a predicate's line. The predicate owns the copy of its typed text. */
 static enum status count_state_recall_predicate(struct state_reader *state,
                                                 struct predicate *predicate,
                                                 const struct element *element, const char *line,

@@ -1,3 +1,4 @@
+/* Implements definition.h: a growing text of lines, looking up keys, and comparing. */
 #include "config.h"
 
 #include "operations/definition.h"
@@ -9,7 +10,7 @@
 
 #define DEFINITION_ROOM_MIN ((size_t)1024)
 
-/* How much of a line is shown where it differs. */
+/* How many bytes of a line that differs are shown. */
 #define DEFINITION_SHOWN 80
 
 void definition_destroy(struct definition *definition)
@@ -17,7 +18,7 @@ void definition_destroy(struct definition *definition)
     free(definition->text);
 }
 
-/* Makes room for that many bytes more and a NUL; false if there is none. */
+/* Makes room for `bytes` more and a NUL. Returns false, and sets is_lost, if there is no memory. */
 static bool definition_reserve(struct definition *definition, size_t bytes)
 {
     size_t room = definition->room > 0 ? definition->room : DEFINITION_ROOM_MIN;
@@ -96,7 +97,7 @@ const char *definition_find(const struct definition *definition, const char *key
     const char *line = from ? from : definition->text;
     size_t key_length = strlen(key);
 
-    if (from) { /* within a line: on with the next one */
+    if (from) { /* `from` is within a line: start at the next one */
         line = memchr(from, '\n', (size_t)(end - from));
         line = line ? line + 1 : end;
     }
@@ -125,7 +126,7 @@ bool definition_get(const struct definition *definition, const char *key, char *
     return true;
 }
 
-/* A line as it is shown: KEY VALUE, cut where it is long. */
+/* A line as messages show it: KEY VALUE, cut if it is long. */
 struct definition_line {
     size_t length; /* without the newline */
     size_t key;    /* the length of the key and the tab */
@@ -151,7 +152,7 @@ bool definition_compare(const struct definition *a, const struct definition *b,
                         char difference[DEFINITION_DIFFERENCE_SIZE])
 {
     size_t shorter = a->length < b->length ? a->length : b->length;
-    size_t same = 0; /* whole lines that are */
+    size_t same = 0; /* the bytes of the equal lines at the start */
 
     if (a->length == b->length && memcmp(a->text, b->text, shorter) == 0)
         return true;

@@ -1,8 +1,8 @@
 /*
- * Definitions: the part of a state that says what was counted, for people and for merging: lines
- * "KEY TAB VALUE". Two states can be added if their definitions are the same text.
+ * Definitions: the part of a state that says what was counted, as lines "KEY TAB VALUE". Two states
+ * can be merged if their definitions are the same text.
  *
- * Thread-safe on distinct definitions.
+ * All functions are thread-safe on distinct definitions.
  */
 #ifndef GPUHIST_DEFINITION_H
 #define GPUHIST_DEFINITION_H
@@ -10,45 +10,52 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A text that grows. Of zeros it is empty; the owner frees it with definition_destroy. */
+/* A growing text. All zeros is an empty one. The owner frees it with definition_destroy. */
 struct definition {
-    char *text; /* [length], and a NUL unless it is NULL */
+    char *text; /* [length] and a NUL; or NULL */
     size_t length;
     size_t room;
-    bool is_lost; /* there was no memory for all of it */
+    bool is_lost; /* a part is missing: there was no memory for it */
 };
 
+/* Frees the text of a definition. */
 void definition_destroy(struct definition *definition);
 
-/* Appends bytes; and text as printf does. Where memory ends, is_lost is set. */
+/* Append bytes, or text as printf does, less than 512 bytes. Set is_lost if there is no memory. */
 void definition_append(struct definition *definition, const char *text, size_t bytes);
 void definition_print(struct definition *definition, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/*
- * Appends what somebody typed: control characters and backslashes as \ and three octal digits, so
- * that they separate nothing; and reads text[0..length) of that back, NULL if there is no memory,
- * else to be freed by the caller.
- */
+/* Appends text from a command line. Control characters and backslashes become \ and three octal
+ * digits, so that they separate no keys and lines. */
 void definition_append_typed(struct definition *definition, const char *typed);
+
+/*
+ * Undoes definition_append_typed on text[0..length). The caller frees the result; NULL if there is
+ * no memory.
+ */
 char *definition_read_typed(const char *text, size_t length);
 
 /*
- * Finds the next line with that key from `from` on (NULL: from the start), and returns its value,
- * up to the end of its line, or NULL if there is none. The value is also where to look on.
+ * Finds the first line with that key, or the next one after the line of `from`, a value that this
+ * function has returned. Returns its value, which lies in the definition, and stores its length
+ * without the newline. Returns NULL if there is none.
  */
 const char *definition_find(const struct definition *definition, const char *key, const char *from,
                             size_t *length);
 
-/* Copies the value of the first line with that key; false if there is none, or it does not fit. */
+/*
+ * Copies the value of the first line with that key and a NUL to value[0..size). Returns false if
+ * there is no such line, or the value does not fit.
+ */
 bool definition_get(const struct definition *definition, const char *key, char *value, size_t size);
 
-/* Room for what definition_compare says. */
+/* Room for the text of definition_compare. */
 #define DEFINITION_DIFFERENCE_SIZE 256
 
 /*
- * Whether two are the same; if not, says in what a line of `b` differs, as words before "as in
- * A": "bins 512, not 256".
+ * Whether two definitions are equal. If not, writes how the first different line of `b` differs
+ * from that of `a`, such as "bins 512, not 256".
  */
 bool definition_compare(const struct definition *a, const struct definition *b,
                         char difference[DEFINITION_DIFFERENCE_SIZE]);

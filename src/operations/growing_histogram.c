@@ -1,28 +1,30 @@
+/* Implements growing_histogram.h: when windows are made, and counting outside them. */
 #include "config.h"
 
 #include "operations/growing_histogram.h"
 
 #include "base/memory.h"
+#include "job/binning_index.h"
 #include "operations/operation.h"
 #include "operations/state_job.h"
 
 #include <stdlib.h>
 
-/* How often windows are opened elsewhere, for values that lie in several places. */
+/* How often a window is opened elsewhere, for values that lie in several places. */
 #define GROWING_HISTOGRAM_MOVES 4
 
-/* Values that it takes for that: fewer are no sign of where the others will be. */
+/* The least values for which one is opened: fewer do not show where others will be. */
 #define GROWING_HISTOGRAM_MOVED_MIN ((size_t)64)
 
 /*
- * Bins that a window may have for each value of the block at hand, and for each of those that have
- * asked for one or were counted apart. A bin of a window takes some 2 ns to be looked at in the
- * end, a value that is counted apart 100 and more.
+ * The bins that a window may have for each value: of the current block; and of all blocks for which
+ * a window was asked, and of the hash table. Reading a bin of a window at the end takes some 2 ns,
+ * counting a value in the hash table 100 ns and more.
  */
-#define GROWING_HISTOGRAM_SPREAD_AT_HAND 2048
-#define GROWING_HISTOGRAM_SPREAD         512
+#define GROWING_HISTOGRAM_SPREAD_BLOCK 2048
+#define GROWING_HISTOGRAM_SPREAD_ALL   512
 
-/* Virtual memory of a bin in a window: both parts of its counter. */
+/* Virtual memory of a bin: both parts of its counter (histogram.h). */
 #define GROWING_HISTOGRAM_BIN_BYTES (sizeof(uint64_t) + sizeof(uint32_t))
 
 enum status growing_histogram_create(const struct job *job, struct growing_histogram **histogram,
@@ -44,7 +46,7 @@ enum status growing_histogram_create(const struct job *job, struct growing_histo
         made->limit =
             affordable < GROWING_HISTOGRAM_BINS_MAX ? affordable : GROWING_HISTOGRAM_BINS_MAX;
     made->moves_left = GROWING_HISTOGRAM_MOVES;
-    made->low = 1; /* none is known */
+    made->low = 1; /* low > high: no value is known */
     pthread_mutex_init(&made->lock, NULL);
     *histogram = made;
     return STATUS_OK;
@@ -78,7 +80,7 @@ static void growing_histogram_include(struct growing_histogram_range *range, __i
         range->high = value;
 }
 
-/* The bins of a width that a range touches. */
+/* The number of bins of a width that a range touches. */
 static unsigned __int128 growing_histogram_bins(const struct growing_histogram_range *range,
                                                 uint64_t width)
 {
@@ -88,9 +90,9 @@ static unsigned __int128 growing_histogram_bins(const struct growing_histogram_r
 }
 
 /*
- * Makes the newest window: it has the range, and `bins` bins, more than the range touches. They
- * leave most room where a range has grown on one side; but half on either if they are automatic, so
- * that the next window of the same width is as much larger in any case.
+ * Makes a window of `bins` bins around the range, which touches fewer. If the known range has grown
+ * on one side, most of the free bins lie on that side. With an automatic width half of them lie on
+ * each side, so that the number of windows of one width is limited (GROWING_HISTOGRAM_WINDOWS_MAX).
  */
 static enum status growing_histogram_open_window(struct growing_histogram *self,
                                                  const struct growing_histogram_range *range,
@@ -114,7 +116,7 @@ static enum status growing_histogram_open_window(struct growing_histogram *self,
     return STATUS_OK;
 }
 
-/* Makes a window for all that is known and the keys, as wide as it must be. */
+/* Makes a window for the known values and the keys, with bins as wide as necessary. */
 static enum status growing_histogram_widen_automatic(struct growing_histogram *self,
                                                      const uint64_t *keys, size_t n,
                                                      struct failure *failure)
@@ -128,16 +130,16 @@ static enum status growing_histogram_widen_automatic(struct growing_histogram *s
     return growing_histogram_open_window(self, &range, GROWING_HISTOGRAM_BINS_MIN, failure);
 }
 
-/* The bins that a window of the job's width may touch, for a block of so many values. */
-static uint64_t growing_histogram_most(const struct growing_histogram *self, size_t block)
+/* The most bins of a window of the job's width, for a block of so many values. */
+static uint64_t growing_histogram_most_bins(const struct growing_histogram *self, size_t block)
 {
-    uint64_t at_hand = GROWING_HISTOGRAM_SPREAD_AT_HAND * block;
-    uint64_t in_all = GROWING_HISTOGRAM_SPREAD * (self->asked + bin_map_bins(self->map));
-    uint64_t most = at_hand > in_all ? at_hand : in_all;
+    uint64_t of_block = GROWING_HISTOGRAM_SPREAD_BLOCK * block;
+    uint64_t of_all = GROWING_HISTOGRAM_SPREAD_ALL * (self->block_values + bin_map_bins(self->map));
+    uint64_t most = of_block > of_all ? of_block : of_all;
     return most < self->limit ? most : self->limit;
 }
 
-/* The bins that the range touches, and those between, that the window has not. */
+/* How many bins must be added to the window so that it contains the range. */
 static __int128 growing_histogram_beyond(const struct growing_window *window,
                                          const struct growing_histogram_range *range)
 {
@@ -147,8 +149,9 @@ static __int128 growing_histogram_beyond(const struct growing_window *window,
 }
 
 /*
- * Adds to the range of what is known those keys that a window of `most` bins can have with it:
- * those above, if not both. Returns whether there are any, and enough of them for the bins between.
+ * Makes the range of the known values and of those keys that fit with them in a window of `most`
+ * bins: keys above, if those on both sides do not fit. Returns whether there are such keys, and
+ * enough of them for the bins to add.
  */
 static bool growing_histogram_reach(const struct growing_histogram *self, const uint64_t *keys,
                                     size_t n, uint64_t most, struct growing_histogram_range *range)
@@ -169,7 +172,7 @@ static bool growing_histogram_reach(const struct growing_histogram *self, const 
     if (growing_histogram_bins(range, self->width) > most)
         range->low = self->low;
     return growing_histogram_beyond(&self->windows[self->count - 1], range) <=
-               GROWING_HISTOGRAM_SPREAD_AT_HAND * near &&
+               GROWING_HISTOGRAM_SPREAD_BLOCK * near &&
            (range->low < self->low || range->high > self->high);
 }
 
@@ -181,12 +184,12 @@ static int growing_histogram_compare(const void *a, const void *b)
 }
 
 /*
- * The range of those keys that a window can have around their median, if they are half of the block
- * or more; else that of the median alone, and returns false.
+ * Makes the range of those keys that fit in a window of `most` bins around their median. Returns
+ * false, and makes the range of the median alone, if they are less than half of the block.
  */
-static bool growing_histogram_settle(const struct growing_histogram *self, const uint64_t *keys,
-                                     size_t n, size_t block, uint64_t most,
-                                     struct growing_histogram_range *range)
+static bool growing_histogram_find_center(const struct growing_histogram *self,
+                                          const uint64_t *keys, size_t n, size_t block,
+                                          uint64_t most, struct growing_histogram_range *range)
 {
     const __int128 half = (__int128)most / 2;
     __int128 values[GROWING_HISTOGRAM_BLOCK];
@@ -211,8 +214,8 @@ static bool growing_histogram_settle(const struct growing_histogram *self, const
 }
 
 /*
- * Makes a window of the job's width if it pays: one that has more of what is near, or if nothing
- * is, one elsewhere that would have half of the block, or the first.
+ * Makes a window of the job's width if it pays: the first one; or one that extends the newest to
+ * keys near it; or one elsewhere for at least half of the block.
  */
 static enum status growing_histogram_widen_fixed(struct growing_histogram *self,
                                                  const uint64_t *keys, size_t n, size_t block,
@@ -221,9 +224,9 @@ static enum status growing_histogram_widen_fixed(struct growing_histogram *self,
     const struct growing_window *newest = self->count > 0 ? &self->windows[self->count - 1] : NULL;
     struct growing_histogram_range range;
     uint64_t bins = GROWING_HISTOGRAM_BINS_MIN;
-    uint64_t most = growing_histogram_most(self, block);
+    uint64_t most = growing_histogram_most_bins(self, block);
 
-    self->asked += block;
+    self->block_values += block;
     if (newest && newest->bins < self->limit &&
         growing_histogram_reach(self, keys, n, most, &range)) {
         bins = 2 * newest->bins;
@@ -231,7 +234,7 @@ static enum status growing_histogram_widen_fixed(struct growing_histogram *self,
         bool is_moved = n >= block / 2 && n >= GROWING_HISTOGRAM_MOVED_MIN && self->moves_left > 0;
         if (newest && !is_moved)
             return STATUS_OK;
-        bool pays = growing_histogram_settle(self, keys, n, block, most, &range);
+        bool pays = growing_histogram_find_center(self, keys, n, block, most, &range);
         if (newest && !pays)
             return STATUS_OK;
         self->moves_left -= newest != NULL;
@@ -243,7 +246,8 @@ static enum status growing_histogram_widen_fixed(struct growing_histogram *self,
         bins = self->limit;
     if (growing_histogram_open_window(self, &range, bins, failure) == STATUS_OK)
         return STATUS_OK;
-    self->limit = newest ? newest->bins : GROWING_HISTOGRAM_BINS_MIN; /* more is not to be had */
+    self->limit =
+        newest ? newest->bins : GROWING_HISTOGRAM_BINS_MIN; /* there is no memory for more */
     return newest ? STATUS_OK : failure->status;
 }
 
@@ -265,7 +269,7 @@ enum status growing_histogram_widen(struct growing_histogram *histogram,
     return status;
 }
 
-/* The number of a key's bin modulo 2^64; -v - 1 is ~v. */
+/* The number of a key's bin modulo 2^64, rounded down. For a negative v, -v - 1 is ~v. */
 static uint64_t growing_histogram_bin(const struct job *job, uint64_t key)
 {
     bool is_negative = job->element.is_signed && (int64_t)key < 0;
@@ -303,7 +307,10 @@ enum status growing_histogram_add_count(struct growing_histogram *histogram,
     return STATUS_OK;
 }
 
-/* Counts those of the keys that the window has, and moves the others, so many, to the front. */
+/*
+ * Counts the keys that lie in the window. Moves the others to the front of `keys` and returns how
+ * many they are.
+ */
 static size_t growing_histogram_count(const struct growing_window *window, uint64_t *keys, size_t n)
 {
     const struct binning *binning = &window->binning;
@@ -337,7 +344,7 @@ enum status growing_histogram_add(struct growing_histogram *histogram, struct bi
     return growing_histogram_spill(histogram, batch, keys, n, failure);
 }
 
-/* Takes into account that bins first .. last are not empty. */
+/* Extends the range of used bins by first..last. */
 static void growing_histogram_extend(struct growing_histogram *self, __int128 first, __int128 last)
 {
     bool is_empty = self->first > self->last;
@@ -348,7 +355,7 @@ static void growing_histogram_extend(struct growing_histogram *self, __int128 fi
         self->last = last;
 }
 
-/* The sum of a window; tells which of its bins, if the width is given, are not empty. */
+/* The sum of the counts of a window. With a given width, also extends the range of used bins. */
 static uint64_t growing_histogram_sum_window(struct growing_histogram *self,
                                              const struct growing_window *window)
 {
@@ -360,7 +367,7 @@ static uint64_t growing_histogram_sum_window(struct growing_histogram *self,
     return histogram_sum_bins(window->histogram);
 }
 
-/* The sum of all, sorted and ready to be read. */
+/* The sum of all counts. Also finds the range of used bins, or makes the automatic result. */
 static uint64_t growing_histogram_sum(struct growing_histogram *self)
 {
     const struct element *element = &self->job->element;
@@ -420,7 +427,7 @@ static void growing_histogram_destroy_partial(void *partial)
     growing_histogram_destroy(partial);
 }
 
-/* To users it is the histogram that it is named like. */
+/* For users it is the operation histogram. */
 const struct operation operation_growing_histogram = {
     .name = "histogram",
     .create = growing_histogram_create_partial,

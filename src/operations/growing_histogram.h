@@ -1,22 +1,22 @@
 /*
- * The partial of an growing histogram: bins over whatever values come. Their width is the job's,
- * or, if that is 0, *automatic*: the smallest of 1, 2 and 5 times a power of ten that makes no more
- * than 64 bins of all that lies between the smallest and the largest value. One pass, exact, and
- * the same in whatever order the values come.
+ * The partial of a growing histogram: bins over all values that come. The bins have the job's width
+ * or, if that is 0, an *automatic* one: the smallest of 1, 2 or 5 times a power of ten that makes
+ * at most 64 bins from the smallest to the largest value. It takes one pass and is exact. The
+ * result does not depend on the order of the values.
  *
- * Values are counted in *windows* (growing_window.h), arrays of bins that are as quick as the bins
- * of any histogram. When values lie outside the newest one, a wider one is made, and counting goes
- * on there. Nothing is moved: in the end the windows are added up.
+ * Values are counted in *windows* (growing_window.h): arrays of bins, as fast as those of any
+ * histogram. If values lie outside the newest window, a larger one is made, and counting continues
+ * there. Counts are not moved; in the end the windows are added up.
  *
- * Of a given width, windows at least double, up to a limit, and no farther than a part of their
- * bins can be expected to be used: a few values all over a large range need none. What lies farther
- * away is counted in a hash table (bin_map.h). The first window lies where most of the first values
- * are, so that a few far ones do not push all others there; and if later whole blocks of values lie
- * elsewhere, a window is opened for them, a few times.
+ * With a given width, each window has at least twice as many bins as the one before, up to a limit,
+ * and only if enough of its bins can be expected to be used. Values farther away are counted in a
+ * hash table (bin_map.h). The first window is placed where most of the first values lie, whatever
+ * the others are. If whole blocks of values lie elsewhere later, a window is opened there; this
+ * happens a few times only.
  *
- * Automatic windows have few bins. The first ones are 1 wide; when the values known do not fit in
- * half a window, the width grows by tens until they do. See growing_histogram_rows.c for why the
- * final width is a multiple of the last window's, and thus of all.
+ * Automatic windows have few bins. The first has bins of width 1. When the known values do not fit
+ * in half a window, the width is multiplied by 10 until they do. growing_histogram_rows.c shows why
+ * the final width is a multiple of the width of each window.
  *
  * growing_histogram_window, _widen, _spill, _add and _add_count are thread-safe; the other
  * functions are not.
@@ -30,28 +30,29 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* The most values that are looked at together. */
+/* The most values of a block. */
 #define GROWING_HISTOGRAM_BLOCK ((size_t)4096)
 
-/* Bins that an automatic result has at most. */
+/* The most bins of an automatic result. */
 #define GROWING_HISTOGRAM_AUTOMATIC_BINS 64
 
 /*
- * Bins of a small window; with the two entries outside, eight private copies of 32-bit counters fit
- * the L1 (cpu_counter_private.c). Automatic windows have no more.
+ * Bins of the smallest window, and of every automatic one. With the two counters of values outside,
+ * eight private copies of 32-bit counters fit in L1 (cpu_counter_private.c).
  */
 #define GROWING_HISTOGRAM_BINS_MIN ((uint64_t)1022)
 
-/* Bins of the largest window; 4 bytes of memory each, where they are used. */
+/* Bins of the largest window: 4 bytes each, in the parts that are used. */
 #define GROWING_HISTOGRAM_BINS_MAX ((uint64_t)64 << 20)
 
 /*
- * More than there can be of automatic ones: at each of 18 widths the values known outgrow half a
- * window after three. Others double 16 times at most between two that are opened elsewhere.
+ * More windows than there can be. Automatic: after three of one width the known values do not fit
+ * in half a window, and there are 18 widths. Otherwise: windows double at most 16 times, from the
+ * first and from each of those opened elsewhere.
  */
 #define GROWING_HISTOGRAM_WINDOWS_MAX 128
 
-/* Bins of one width side by side, with their counts. */
+/* The result of an automatic width: adjacent bins and their counts. */
 struct growing_histogram_result {
     uint64_t width;
     __int128 first;
@@ -61,38 +62,39 @@ struct growing_histogram_result {
 
 struct growing_histogram {
     const struct job *job;
-    struct bin_map *map; /* what no window has; by the number of the bin modulo 2^64 */
+    struct bin_map *map; /* values outside all windows; key: the number of the bin modulo 2^64 */
     _Atomic(const struct growing_window *) window; /* the newest; NULL: there is none */
 
-    pthread_mutex_t lock; /* guards what follows; the windows below `count` are const */
+    pthread_mutex_t lock; /* guards what follows; windows[0..count) do not change any more */
     struct growing_window windows[GROWING_HISTOGRAM_WINDOWS_MAX];
     size_t count;
-    __int128 low; /* values known, those that windows were made for: low .. high */
+    __int128 low; /* the known values, for which windows were made: low..high */
     __int128 high;
-    uint64_t width;      /* of the next window */
-    uint64_t limit;      /* bins that it may have */
-    uint64_t asked;      /* values of blocks that a window was asked for */
-    unsigned moves_left; /* how often a window may still be opened elsewhere */
+    uint64_t width;        /* of the next window */
+    uint64_t limit;        /* the most bins of the next window */
+    uint64_t block_values; /* values of all blocks for which a window was asked */
+    unsigned moves_left;   /* how often a window may still be opened elsewhere */
 
-    /* of a finished one */
+    /* Set by finish. */
     uint64_t elements;
-    __int128 first; /* the number of the first bin that is not empty, and of the last; */
-    __int128 last;  /* less than `first` if all are empty */
+    __int128 first; /* the number of the first bin that is not empty */
+    __int128 last;  /* the same of the last bin; less than `first` if all are empty */
     struct bin_map_entry *entries; /* [entry_count], the map in ascending order */
     size_t entry_count;
-    struct growing_histogram_result result; /* if automatic */
+    struct growing_histogram_result result; /* if the width is automatic */
 };
 
 /*
- * Makes an empty one. Fails with STATUS_DATA. The job must live as long; the caller destroys it.
+ * Makes an empty one. Fails with STATUS_DATA if there is no memory. The job must outlive it; the
+ * caller destroys it.
  */
 enum status growing_histogram_create(const struct job *job, struct growing_histogram **histogram,
                                      struct failure *failure);
 
-/* NULL is allowed. */
+/* Frees a growing histogram. NULL is allowed. */
 void growing_histogram_destroy(struct growing_histogram *histogram);
 
-/* The newest window, NULL if there is none. It stays until the histogram is destroyed. */
+/* The newest window, NULL if there is none. It lives until the histogram is destroyed. */
 static inline const struct growing_window *growing_histogram_window(
     struct growing_histogram *histogram)
 {
@@ -100,11 +102,11 @@ static inline const struct growing_window *growing_histogram_window(
 }
 
 /*
- * Asks for a window that has more of keys[0..n), n > 0, which `seen`, the newest that the caller
- * knows, has not; they are some of the `block` values, GROWING_HISTOGRAM_BLOCK at most, that the
- * caller looks at. Stores the newest window: another one, in which they may be; or `seen` again, if
- * they are not worth a window and are to be spilled, which never happens if the width is automatic.
- * Fails with STATUS_DATA.
+ * Asks for a window for keys[0..n), n > 0, which lie outside `seen`, the newest window that the
+ * caller knows. They are those of a block of `block` values, at most GROWING_HISTOGRAM_BLOCK.
+ * Stores the newest window: another one, which the caller tries next, or `seen` if the keys are not
+ * worth a window. Then the caller spills them. With an automatic width it is never `seen`. Fails
+ * with STATUS_DATA if there is no memory.
  */
 enum status growing_histogram_widen(struct growing_histogram *histogram,
                                     const struct growing_window *seen, const uint64_t *keys,
@@ -112,30 +114,31 @@ enum status growing_histogram_widen(struct growing_histogram *histogram,
                                     struct failure *failure);
 
 /*
- * Counts keys[0..n) apart from the windows. They may stay in the batch until bin_map_add is called
- * for it, or more are spilled. Fails as bin_map_add does.
+ * Counts keys[0..n) in the hash table. They stay in the batch until it is full, or until the caller
+ * adds it with bin_map_add. Fails as bin_map_add does.
  */
 enum status growing_histogram_spill(struct growing_histogram *histogram,
                                     struct bin_map_batch *batch, const uint64_t *keys, size_t n,
                                     struct failure *failure);
 
 /*
- * Counts keys[0..n), wherever they belong, one by one: for few of them, such as those that a device
- * has found outside its window. `block` is as for growing_histogram_widen, `batch` as for
- * growing_histogram_spill. The keys are overwritten.
+ * Counts keys[0..n), one by one, in windows or in the hash table: for few keys, such as those that
+ * a device has found outside its window. `block` is as for growing_histogram_widen, `batch` as for
+ * growing_histogram_spill. Overwrites the keys.
  */
 enum status growing_histogram_add(struct growing_histogram *histogram, struct bin_map_batch *batch,
                                   uint64_t *keys, size_t n, size_t block, struct failure *failure);
 
 /*
- * Adds `count` to the bin of the key, which the window, NULL if there is none, has or not; if the
- * width is automatic it has. Fails as bin_map_add does.
+ * Adds `count` to the bin of a key: in the window, which may be NULL, or if it lies outside it, in
+ * the hash table. With an automatic width the key must lie in the window. Fails as bin_map_add
+ * does.
  */
 enum status growing_histogram_add_count(struct growing_histogram *histogram,
                                         const struct growing_window *window, uint64_t key,
                                         uint64_t count, struct failure *failure);
 
-/* Of a finished one: the bins from the first to the last that is not empty. */
+/* The number of bins from the first to the last that is not empty. It must be finished. */
 static inline unsigned __int128 growing_histogram_span(const struct growing_histogram *histogram)
 {
     bool is_automatic = histogram->job->bin_width == 0;
@@ -143,16 +146,16 @@ static inline unsigned __int128 growing_histogram_span(const struct growing_hist
                         : (unsigned __int128)(histogram->last - histogram->first + 1);
 }
 
-/* Of one to be finished, automatic: makes `result` of the windows (growing_histogram_rows.c). */
+/* Makes `result` of the windows, for an automatic width. Used by finish alone. */
 void growing_histogram_add_up(struct growing_histogram *histogram);
 
 struct rows;
 
-/* The rows of a finished one, from the first on (rows.h). The job and it must live as long. */
+/* Starts at the first row (rows.h) of a finished one. The job and it must outlive `rows`. */
 void growing_histogram_rows_begin(struct rows *rows, const struct job *job,
                                   const struct growing_histogram *histogram, bool zeros);
 
-/* Likewise those of the width that is counted in, of which automatic bins are made. */
+/* The same, but with rows of the width of the newest window if the width is automatic. */
 void growing_histogram_fine_rows_begin(struct rows *rows, const struct job *job,
                                        const struct growing_histogram *histogram);
 

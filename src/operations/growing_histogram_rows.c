@@ -1,4 +1,4 @@
-/* What an growing histogram is read as: its windows and its map together, in ascending order. */
+/* The rows of a growing histogram: the bins of its windows and its map, in ascending order. */
 #include "config.h"
 
 #include "operations/growing_histogram.h"
@@ -6,13 +6,16 @@
 
 #include <string.h>
 
-/* next[1] when all was read. */
+/* The value of next[1] at the end. */
 #define GROWING_HISTOGRAM_READ UINT64_MAX
 
-/* Bins that are added up at a time; rows are mostly read as many at a time, too. */
+/* Bins whose counts are added up together; most readers ask for as many rows. */
 #define GROWING_HISTOGRAM_ROWS_BLOCK 256
 
-/* The bins of `width` that are not empty, of bins of the windows' widths that divide it. */
+/*
+ * Finds the first and the last bin of `width` that is not empty; `width` is a multiple of the width
+ * of each window. Returns false if all are empty.
+ */
 static bool growing_histogram_find_ends(const struct growing_histogram *histogram, uint64_t width,
                                         __int128 *first, __int128 *last)
 {
@@ -34,14 +37,14 @@ static bool growing_histogram_find_ends(const struct growing_histogram *histogra
 }
 
 /*
- * With u, a power of ten, the width of the last window, the final width is the smallest u, 2u, 5u,
- * 10u, ... that makes 64 bins or fewer, and a smaller one would not do. If u > 1, values were known
- * that touched more than 511 bins of u / 10 (growing_histogram_widen_automatic). Any 1, 2 or 5
- * times a power of ten below u is u / 2 = 5 (u / 10) at most, a bin of which has 5 of those: the
- * values touch more than 102 of them.
+ * Let u be the width of the last window, a power of ten. The final width is the smallest of u, 2u,
+ * 5u, 10u, ... that makes at most 64 bins. No width below u would do: if u > 1, the known values
+ * touched more than 511 bins of width u / 10 (growing_histogram_widen_automatic). The largest of 1,
+ * 2 and 5 times a power of ten below u is u / 2; one of its bins covers 5 of those, so the values
+ * touch more than 102 bins.
  *
- * The width divides by those of all windows, each a power of ten not above u, and bins begin at
- * multiples of their widths: a bin of a window lies in one bin of the result.
+ * The width of each window is a power of ten, at most u, and so divides the final width. Bins begin
+ * at multiples of their width. Therefore each bin of a window lies in one bin of the result.
  */
 void growing_histogram_add_up(struct growing_histogram *histogram)
 {
@@ -93,12 +96,12 @@ static size_t growing_histogram_read_result(struct rows *rows, struct rows_row *
 }
 
 /*
- * Rows of a given width. next[0] is the next bin less the first one of the histogram. next[1] is a
- * place in the map, at the next bin or before it, and all that lies before was read. next[2] is how
- * many bins at the end are left to other parts.
+ * Rows of a given width. next[0] is the next bin minus the histogram's first. next[1] is an index
+ * of the map's entries; all before it are read, and it is not behind the next bin. next[2] is the
+ * number of bins at the end that belong to other parts.
  */
 
-/* The number of the bin at a place in the map; not below `none` if there is no such place. */
+/* The number of the bin of a map entry; `none` if there is no such entry. */
 static __int128 growing_histogram_spilled(const struct rows *rows, uint64_t place, __int128 none)
 {
     const struct growing_histogram *histogram = rows->partial;
@@ -106,7 +109,7 @@ static __int128 growing_histogram_spilled(const struct rows *rows, uint64_t plac
     return is_there ? element_value(&rows->job->element, histogram->entries[place].key) : none;
 }
 
-/* The first place in the map whose bin is not below that one. */
+/* The first map entry whose bin is not below `bin`. */
 static uint64_t growing_histogram_find_place(const struct rows *rows, __int128 bin)
 {
     const struct growing_histogram *histogram = rows->partial;
@@ -123,21 +126,21 @@ static uint64_t growing_histogram_find_place(const struct rows *rows, __int128 b
     return low;
 }
 
-/* Moves the place in the map to the first one whose bin is not below that one. */
+/* Advances next[1] to the first map entry whose bin is not below `bin`. */
 static void growing_histogram_catch_up(struct rows *rows, __int128 bin)
 {
     while (growing_histogram_spilled(rows, rows->next[1], bin) < bin)
         rows->next[1]++;
 }
 
-/* A run of bins that the same windows have. */
+/* A run of bins that lie in the same windows. */
 struct growing_histogram_stretch {
     const struct growing_window *windows[GROWING_HISTOGRAM_WINDOWS_MAX];
     size_t count;
-    __int128 end; /* the first bin behind it */
+    __int128 end; /* the bin behind the last */
 };
 
-/* The stretch from a bin on, up to `end`. */
+/* Finds the longest stretch from `bin` on that ends at or before `end`. */
 static void growing_histogram_find_stretch(const struct growing_histogram *histogram, __int128 bin,
                                            __int128 end, struct growing_histogram_stretch *stretch)
 {
@@ -155,7 +158,9 @@ static void growing_histogram_find_stretch(const struct growing_histogram *histo
     }
 }
 
-/* The same, but no more than one region of each window, and of the windows those that use theirs.
+/*
+ * The same, but the stretch stays within one region of each window, and windows whose region is not
+ * in use are left out.
  */
 static void growing_histogram_find_used(const struct growing_histogram *histogram, __int128 bin,
                                         __int128 end, struct growing_histogram_stretch *stretch)
@@ -174,7 +179,7 @@ static void growing_histogram_find_used(const struct growing_histogram *histogra
     stretch->count = kept;
 }
 
-/* The counts of bins bin .. bin + n of a stretch: of all windows, and of the map. */
+/* Adds up the counts of bins bin .. bin + n of a stretch, of its windows and of the map. */
 static void growing_histogram_read_block(struct rows *rows,
                                          const struct growing_histogram_stretch *stretch,
                                          __int128 bin, size_t n, uint64_t *counts)
@@ -193,7 +198,10 @@ static void growing_histogram_read_block(struct rows *rows,
         counts[spilled - bin] += histogram->entries[i].count;
 }
 
-/* Makes rows of counts[0..*bins), those of bins from `bin` on; stores how many of them it took. */
+/*
+ * Makes rows of counts[0..*bins), the counts of the bins from `bin` on. Stores in *bins how many of
+ * them it has read, and returns the number of rows.
+ */
 static size_t growing_histogram_make_rows(const struct rows *rows, __int128 bin,
                                           const uint64_t *counts, size_t *bins,
                                           struct rows_row *out, size_t room)
@@ -216,7 +224,7 @@ static size_t growing_histogram_make_rows(const struct rows *rows, __int128 bin,
     return n;
 }
 
-/* Reads rows of a stretch from `*bin` on, and moves it behind them. */
+/* Reads rows of a stretch from *bin on, and advances *bin. Returns their number. */
 static size_t growing_histogram_read_stretch(struct rows *rows,
                                              const struct growing_histogram_stretch *stretch,
                                              __int128 *bin, struct rows_row *out, size_t room)
@@ -235,7 +243,7 @@ static size_t growing_histogram_read_stretch(struct rows *rows,
     return n;
 }
 
-/* Likewise, of one that no window has, those that are not empty. */
+/* The same for a stretch in no window: reads the bins of the map. */
 static size_t growing_histogram_read_spilled(struct rows *rows, __int128 *bin, __int128 end,
                                              struct rows_row *out, size_t room)
 {
@@ -254,7 +262,7 @@ static size_t growing_histogram_read_spilled(struct rows *rows, __int128 *bin, _
     return n;
 }
 
-/* Stores the next bin to be read and the one behind the last; false if none is left. */
+/* Stores the next bin and the one behind the last. Returns false if none is left. */
 static bool growing_histogram_resume(const struct rows *rows, __int128 *bin, __int128 *end)
 {
     const struct growing_histogram *histogram = rows->partial;
@@ -264,7 +272,7 @@ static bool growing_histogram_resume(const struct rows *rows, __int128 *bin, __i
     return rows->next[1] != GROWING_HISTOGRAM_READ && *bin < *end;
 }
 
-/* Keeps in mind where reading is to go on. */
+/* Saves the position. */
 static void growing_histogram_pause(struct rows *rows, __int128 bin, __int128 end)
 {
     const struct growing_histogram *histogram = rows->partial;
@@ -316,8 +324,8 @@ static size_t growing_histogram_read_counts(struct rows *rows, uint64_t *counts,
 }
 
 /*
- * How many rows a stretch from `bin` on can have: as many as bins, or if no window has them, and
- * empty ones are no rows, as many as the map has there.
+ * The most rows of a stretch from `bin` on: the number of its bins; or, if it lies in no window and
+ * empty bins are no rows, the number of its map entries.
  */
 static uint64_t growing_histogram_stretch_rows(const struct rows *rows,
                                                const struct growing_histogram_stretch *stretch,
@@ -329,7 +337,10 @@ static uint64_t growing_histogram_stretch_rows(const struct rows *rows,
            growing_histogram_find_place(rows, bin);
 }
 
-/* Those with empty ones are at most BINNING_BINS_MAX, or are not printed: products have room. */
+/*
+ * With empty bins there are at most BINNING_BINS_MAX rows, or they are not printed; so products of
+ * the result and a number of parts do not overflow.
+ */
 static uint64_t growing_histogram_most_rows(const struct rows *rows)
 {
     const struct growing_histogram *histogram = rows->partial;
@@ -344,7 +355,7 @@ static uint64_t growing_histogram_most_rows(const struct rows *rows)
     return most;
 }
 
-/* The bin behind the first `before` of the rows that there can be. */
+/* The bin at which the first `before` rows, as growing_histogram_most_rows counts them, end. */
 static __int128 growing_histogram_cut(const struct rows *rows, uint64_t before)
 {
     const struct growing_histogram *histogram = rows->partial;
@@ -397,7 +408,7 @@ void growing_histogram_rows_begin(struct rows *rows, const struct job *job,
     rows->most = growing_histogram_most_rows;
 }
 
-/* What all windows have in bin number `bin` of `width`, a multiple of theirs. */
+/* The count of bin `bin` of `width`, a multiple of the width of each window. */
 static uint64_t growing_histogram_count_fine(const struct growing_histogram *histogram,
                                              __int128 bin, uint64_t width)
 {

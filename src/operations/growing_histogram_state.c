@@ -1,14 +1,16 @@
 /*
- * States of an growing histogram. The line "width W" or "width automatic". Numbers: the width of
- * the rows' bins, which is W, or the power of ten that the values have come to; the rows, bin 0
- * being that of the type's smallest value.
+ * Saves and loads growing histograms. The definition has the line "width W" or "width automatic".
+ * The numbers are the width of the bins of the rows, which is W or the power of ten that the
+ * automatic width has reached, and the rows. Bin 0 is that of the type's smallest value.
  *
- * What automatic bins come to may be found from the first values of bins: they touch as many bins
- * of any smaller width, and begin in the same bins of any multiple (growing_histogram_rows.c).
+ * Loading counts the first value of each bin. With an automatic width this gives the same result as
+ * the values themselves: their bins of any multiple of the width are the same
+ * (growing_histogram_rows.c).
  */
 #include "config.h"
 
 #include "base/decimal.h"
+#include "job/binning_index.h"
 #include "operations/growing_histogram.h"
 #include "operations/operation.h"
 #include "operations/rows.h"
@@ -17,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that are looked at together. */
+/* Rows that are added together. */
 #define GROWING_HISTOGRAM_STATE_BLOCK GROWING_HISTOGRAM_BLOCK
 
 static void growing_histogram_state_define(struct definition *definition, const struct job *job)
@@ -47,7 +49,7 @@ static uint64_t growing_histogram_state_elements(const void *partial)
     return ((const struct growing_histogram *)partial)->elements;
 }
 
-/* The number of the first bin that the type has. */
+/* The number of the bin of the type's smallest value. */
 static __int128 growing_histogram_state_lowest(const struct job *job, uint64_t width)
 {
     return binning_floor(element_min(&job->element), width);
@@ -82,15 +84,16 @@ static void growing_histogram_state_save(struct state_writer *state, const struc
                                       histogram->width);
 }
 
-/* Rows on their way: the first values of their bins that the type has. */
+/* Rows that are read and not yet added. */
 struct growing_histogram_state_block {
     size_t n;
-    uint64_t keys[GROWING_HISTOGRAM_STATE_BLOCK];
+    uint64_t keys[GROWING_HISTOGRAM_STATE_BLOCK]; /* the first value of each bin, of the type's */
     uint64_t counts[GROWING_HISTOGRAM_STATE_BLOCK];
     uint64_t outside[GROWING_HISTOGRAM_STATE_BLOCK];
 };
 
-/* How many of the keys the window, NULL if there is none, has not; these go to block->outside. */
+/* Copies the keys outside the window, which may be NULL, to block->outside. Returns their number.
+ */
 static size_t growing_histogram_state_find_outside(const struct growing_window *window,
                                                    struct growing_histogram_state_block *block)
 {
@@ -104,7 +107,7 @@ static size_t growing_histogram_state_find_outside(const struct growing_window *
     return outside;
 }
 
-/* Adds a block of rows and empties it. */
+/* Adds a block of rows to the histogram and empties the block. */
 static enum status growing_histogram_state_add(struct growing_histogram *histogram,
                                                struct growing_histogram_state_block *block,
                                                struct failure *failure)
@@ -160,7 +163,7 @@ static enum status growing_histogram_state_load_rows(struct state_reader *state,
     return left == 0 ? STATUS_OK : state_fail_damaged(state, "not all was counted", failure);
 }
 
-/* Whether rows can be that wide. */
+/* Whether bins of rows can have this width. */
 static bool growing_histogram_state_has_width(const struct job *job, uint64_t width)
 {
     uint64_t power = 1;

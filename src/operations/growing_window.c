@@ -1,3 +1,4 @@
+/* Implements growing_window.h: windows that stay within the values of a type. */
 #include "config.h"
 
 #include "operations/growing_window.h"

@@ -1,3 +1,5 @@
+/* Implements histogram.h: counters in regions with locks, and the row of the table of operations.
+ */
 #include "config.h"
 
 #include "operations/histogram.h"
@@ -12,8 +14,8 @@
 
 struct histogram_region {
     pthread_mutex_t mutex;
-    uint32_t staged; /* increments in its 32-bit part, at most staged_limit; 0: that is all zeros */
-    bool has_counts; /* its 64-bit part is in use; else that is all zeros */
+    uint32_t staged; /* the sum of its 32-bit part, at most staged_limit */
+    bool has_counts; /* its 64-bit part is in use; else it is all zeros */
 };
 
 static struct histogram_region *histogram_lock(struct histogram *histogram, size_t region)
@@ -43,7 +45,7 @@ enum status histogram_create(const struct job *job, struct histogram **histogram
                              struct failure *failure)
 {
     size_t entries = (size_t)job->binning.bins + BINNING_OUTSIDE;
-    size_t mebibytes = entries * sizeof(uint64_t) >> 20; /* mostly, either part is unused */
+    size_t mebibytes = entries * sizeof(uint64_t) >> 20; /* mostly one of the parts is not in use */
     uint64_t available = memory_available() >> 20;
 
     if (mebibytes > available)
@@ -78,7 +80,8 @@ static size_t histogram_region_rest(size_t first, size_t n)
     return rest < n ? rest : n;
 }
 
-/* Adds to the counters of one region: in its 32-bit part, if that has room for the sum. */
+/* Adds to the counters of one region: to its 32-bit part, or if the sum may not fit, the 64-bit
+ * one. */
 static void histogram_add_piece32(struct histogram *histogram, size_t first, const uint32_t *counts,
                                   size_t n)
 {
@@ -87,7 +90,7 @@ static void histogram_add_piece32(struct histogram *histogram, size_t first, con
     for (size_t i = 0; i < n; i++)
         sum += counts[i];
     if (sum == 0)
-        return; /* nor is memory touched */
+        return; /* does not touch the memory of the counters */
     struct histogram_region *region = histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);
     if (sum <= histogram->staged_limit - region->staged) {
         for (size_t i = 0; i < n; i++)
@@ -128,8 +131,9 @@ HISTOGRAM_DEFINE_ADD(histogram_add_counts32, uint32_t, histogram_add_piece32)
 HISTOGRAM_DEFINE_ADD(histogram_add_counts64, uint64_t, histogram_add_piece64)
 
 /*
- * Four residuals at a time; four equal ones are counted in one step, since a counter that is
- * incremented again and again waits for its own store each time (all values equal: 1.2x).
+ * Reads four residuals at a time and counts four equal ones in one step. Otherwise each increment
+ * of the same counter waits for the store of the one before (all values equal: 1.2 times the
+ * speed).
  */
 void histogram_count_residuals(uint32_t *counts, const uint16_t *residuals, size_t n)
 {
@@ -151,9 +155,9 @@ void histogram_count_residuals(uint32_t *counts, const uint16_t *residuals, size
         counts[residuals[i]]++;
 }
 
-/* Moves the 32-bit part of a region, which begins at entry `first`, to the 64-bit one. */
-static void histogram_settle(struct histogram *histogram, struct histogram_region *region,
-                             size_t first)
+/* Moves the 32-bit part of a region, which begins at entry `first`, to its 64-bit part. */
+static void histogram_move_staged(struct histogram *histogram, struct histogram_region *region,
+                                  size_t first)
 {
     size_t length = histogram_region_rest(first, histogram->entries - first);
 
@@ -165,12 +169,12 @@ static void histogram_settle(struct histogram *histogram, struct histogram_regio
     region->staged = 0;
 }
 
-/* Makes room for n increments in the 32-bit part of a region. */
+/* Makes room for n increments in the 32-bit part of a region. The caller holds its lock. */
 static void histogram_reserve(struct histogram *histogram, struct histogram_region *region,
                               size_t first, size_t n)
 {
     if (n > histogram->staged_limit - region->staged)
-        histogram_settle(histogram, region, first);
+        histogram_move_staged(histogram, region, first);
     region->staged += (uint32_t)n;
 }
 
@@ -187,6 +191,7 @@ void histogram_add_region(struct histogram *histogram, size_t region, const uint
     histogram_unlock(locked);
 }
 
+/* Counts residuals in a region whose lock the caller holds, and unlocks it. */
 static void histogram_add_locked(struct histogram *histogram, struct histogram_region *region,
                                  size_t first, const uint16_t *residuals, size_t n)
 {
@@ -227,7 +232,7 @@ uint64_t histogram_take(struct histogram *histogram, size_t entry)
     return count;
 }
 
-/* The sum of a region's counters, of those parts that are in use. */
+/* The sum of a region's counters; reads only parts that are in use. */
 static uint64_t histogram_sum_region(const struct histogram *histogram, size_t region)
 {
     const struct histogram_region *known = &histogram->regions[region];
@@ -285,8 +290,8 @@ bool histogram_is_used(const struct histogram *histogram, size_t entry)
 }
 
 /*
- * Not to be inlined: where few bins are empty, the loop of histogram_read_rows is the quicker
- * without it (5M rows: 8.7 ms, 12.4 inlined).
+ * Must not be inlined in histogram_read_rows, whose loop is then slower if few bins are empty (5M
+ * rows: 12.4 ms instead of 8.7).
  */
 size_t histogram_skip_empty(const struct histogram *histogram, size_t first, size_t end)
 {

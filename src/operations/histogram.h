@@ -1,10 +1,10 @@
 /*
- * The partial of operation histogram: a counter a bin, and two for the values outside.
+ * The partial of operation histogram: a counter for each bin, and two for the values outside.
  *
- * The result of a run is one such table, shared by every worker of every engine. Workers count in
- * memory of their own and add to it now and then; adding locks the *regions* of the table that it
- * touches, so that workers seldom meet. A region is as many bins as stay in a core's L2 while
- * staged values are counted straight into it (cpu_counter_partitioned.c).
+ * All workers of all engines share this table. They count in memory of their own and add their
+ * counts from time to time. Adding locks only the *regions* of the table that it touches, so
+ * workers seldom contend. A region has as many bins as stay in a core's L2 while partitioned values
+ * are counted directly into it (cpu_counter_partitioned.c).
  *
  * The histogram_add_ functions are thread-safe; the others are not.
  */
@@ -19,48 +19,48 @@
 #include <stdint.h>
 
 /*
- * Bins in a region. 2^14 staged counters are 64 KiB. Measured with 5M uniform bins on two cores
- * with 1 MiB of L2 each: 2^13 263, 2^14 370, 2^15 347, 2^16 250 million values a second and core.
+ * Bins of a region: 2^14 32-bit counters are 64 KiB. Million values a second and core, for 5M
+ * uniform bins on two cores with 1 MiB of L2 each: 2^13 263, 2^14 370, 2^15 347, 2^16 250.
  */
 #define HISTOGRAM_REGION_LOG2 14
 #define HISTOGRAM_REGION_BINS ((size_t)1 << HISTOGRAM_REGION_LOG2)
 
 /*
- * A counter is the sum of a 64-bit part and a 32-bit one (histogram_count). What is counted goes to
- * the 32-bit part, which is half as much memory to fetch for each (5M bins: 1.25 times the speed);
- * a region's is moved to the 64-bit part before it can wrap, and counts that it has no room for are
- * added to the 64-bit part. A part that is not used takes no memory.
+ * A counter is the sum of a 64-bit part, `counts`, and a 32-bit part, `staged` (histogram_count).
+ * Counting increments the 32-bit part, which is half the memory (5M bins: 1.25 times the speed).
+ * Before the 32-bit part of a region can wrap, it is moved to the 64-bit part. Counts too large for
+ * it are added to the 64-bit part. A part that is not used takes no memory.
  */
 struct histogram {
     uint64_t *counts; /* [entries]: bins 0 .. N - 1, then below, then above */
     uint32_t *staged; /* [entries] */
-    size_t entries;   /* N + 2 */
+    size_t entries;   /* counters: N + 2 */
     struct histogram_region *regions;
-    uint32_t staged_limit; /* increments a region's 32-bit part can take; less in tests alone */
-    uint64_t inside;       /* values in bins, as histogram_finish has found them */
-    uint64_t ignored;      /* values outside that it has dropped */
+    uint32_t staged_limit; /* the most increments of a region's 32-bit part; smaller in tests */
+    uint64_t inside;       /* values in bins; set by histogram_finish */
+    uint64_t ignored;      /* values outside that histogram_finish has dropped */
 };
 
 /*
- * Makes an empty table for the binning of `job`. Fails with STATUS_DATA, before any memory is used,
- * if the machine has not enough for it. The caller destroys it.
+ * Makes an empty table for the binning of `job`. Fails with STATUS_DATA if the machine has not
+ * enough free memory; it checks that before it takes any. The caller destroys the table.
  */
 enum status histogram_create(const struct job *job, struct histogram **histogram,
                              struct failure *failure);
 
-/* NULL is allowed. */
+/* Frees a table. NULL is allowed. */
 void histogram_destroy(struct histogram *histogram);
 
-/* Adds counts[0..n) to the counters from `first` on. */
+/* Adds counts[0..n) to entries first .. first + n. */
 void histogram_add_counts32(struct histogram *histogram, size_t first, const uint32_t *counts,
                             size_t n);
 void histogram_add_counts64(struct histogram *histogram, size_t first, const uint64_t *counts,
                             size_t n);
 
 /*
- * Counts n values of one region, each given as its bin less the region's first; no more than
- * staged_limit at a time. The second does nothing and returns false if another thread is just
- * adding to that region.
+ * Counts n values of one region, at most staged_limit. A residual is the value's bin minus the
+ * first bin of the region. histogram_try_add_residuals does nothing and returns false if another
+ * thread has locked the region.
  */
 void histogram_add_residuals(struct histogram *histogram, size_t region, const uint16_t *residuals,
                              size_t n);
@@ -68,64 +68,65 @@ bool histogram_try_add_residuals(struct histogram *histogram, size_t region,
                                  const uint16_t *residuals, size_t n);
 
 /*
- * Adds the 32-bit counters of a whole region (as many as it has), whose sum is `increments`, no
- * more than staged_limit.
+ * Adds the 32-bit counters of a whole region. `counts` has one for each bin of the region; their
+ * sum is `increments`, at most staged_limit.
  */
 void histogram_add_region(struct histogram *histogram, size_t region, const uint32_t *counts,
                           uint32_t increments);
 
-/* Counts n residuals in counts[HISTOGRAM_REGION_BINS], which must have room for n increments. */
+/* Counts n residuals in counts[HISTOGRAM_REGION_BINS]; no counter may be above 2^32 - 1 - n. */
 void histogram_count_residuals(uint32_t *counts, const uint16_t *residuals, size_t n);
 
 /*
- * To be called when all that was read is in the table: checks that the counters add up to
- * `elements`, the number read (if not, something is broken: STATUS_DATA), and moves or drops the
- * values outside where the job says so (OUTSIDE_CLAMP, OUTSIDE_IGNORE). More may be added
- * afterwards; then it is to be called again.
+ * Finishes the table when all elements read are in it. Checks that the counters add up to
+ * `elements`, the number read; fails with STATUS_DATA if not, which means a bug. Moves the values
+ * outside to the first and last bin (OUTSIDE_CLAMP) or drops them (OUTSIDE_IGNORE). After more is
+ * added, it must be called again.
  */
 enum status histogram_finish(struct histogram *histogram, const struct job *job, uint64_t elements,
                              struct failure *failure);
 
-/* How many values were counted in an entry: a bin, entries - 2 for below, entries - 1 for above. */
+/* The counter of an entry: a bin, entries - 2 (below all bins) or entries - 1 (above all bins). */
 static inline uint64_t histogram_count(const struct histogram *histogram, size_t entry)
 {
     return histogram->counts[entry] + histogram->staged[entry];
 }
 
 /*
- * How many values were counted or ignored, in all: the sum of the counters. Parts of the table that
- * are not in use are not read, and thus take no memory.
+ * The number of values counted, including ignored ones. Like the next two functions it does not
+ * read parts of the table that are not in use, so they take no memory.
  */
 uint64_t histogram_elements(const struct histogram *histogram);
 
-/* How many values were counted in the bins, and not outside; likewise. */
+/* The number of values counted in bins. */
 uint64_t histogram_sum_bins(const struct histogram *histogram);
 
-/* Adds the counters of entries first .. first + n to sums[0..n); likewise. */
+/* Adds the counters of entries first .. first + n to sums[0..n). */
 void histogram_accumulate(const struct histogram *histogram, size_t first, size_t n,
                           uint64_t *sums);
 
-/* The first entry behind the region that an entry is in. */
+/* The first entry behind the region of an entry. */
 static inline size_t histogram_region_end(size_t entry)
 {
     return (entry | (HISTOGRAM_REGION_BINS - 1)) + 1;
 }
 
-/* Whether the region that an entry is in is in use; else all there is empty. */
+/* Whether the region of an entry is in use. If not, all its counters are 0. */
 bool histogram_is_used(const struct histogram *histogram, size_t entry);
 
 /* The first entry from `first` on that is not empty, or `end`. */
 size_t histogram_skip_empty(const struct histogram *histogram, size_t first, size_t end);
 
-/* The entry behind the last one of first .. end that is not empty, or `first`. */
+/* The entry behind the last one of first .. end that is not empty, or `first` if all are empty. */
 size_t histogram_trim_empty(const struct histogram *histogram, size_t first, size_t end);
 
-/* Counts so many values in an entry. */
+/* Adds `count` to an entry. */
 void histogram_put(struct histogram *histogram, size_t entry, uint64_t count);
 
-/* Takes out all that was counted in an entry. */
+/* Sets the counter of an entry to 0 and returns what it was. */
 uint64_t histogram_take(struct histogram *histogram, size_t entry);
 
+/* The number of values below all bins, and above all bins. */
 static inline uint64_t histogram_below(const struct histogram *histogram)
 {
     return histogram_count(histogram, histogram->entries - 2);

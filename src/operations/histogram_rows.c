@@ -1,4 +1,4 @@
-/* The rows of a histogram with a counter a bin. */
+/* The rows of a histogram that has a counter for each bin (rows.h). */
 #include "config.h"
 
 #include "operations/histogram.h"
@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* Bins that the values made, and not the user: those before the first and behind the last that is
- * not empty are no rows. */
+/* Leaves out the empty bins before the first and behind the last used one. */
 static void histogram_trim_rows(struct rows *rows)
 {
     const struct histogram *histogram = rows->partial;
@@ -16,7 +15,11 @@ static void histogram_trim_rows(struct rows *rows)
     rows->next[0] = histogram_skip_empty(histogram, 0, rows->next[1]);
 }
 
-/* next[0] is the next bin, next[1] the one behind the last plus 1, so that 0 is "not begun". */
+/*
+ * Starts reading. next[0] is the next bin. next[1] is the bin behind the last one, plus 1; 0 means
+ * that reading has not started. With bins by powers, which the user has not given one by one, empty
+ * bins at the ends are no rows.
+ */
 static void histogram_start_rows(struct rows *rows)
 {
     const struct binning *binning = &rows->job->binning;
@@ -31,7 +34,7 @@ static size_t histogram_read_rows(struct rows *rows, struct rows_row *out, size_
 {
     const struct histogram *histogram = rows->partial;
     const struct binning *binning = &rows->job->binning;
-    uint64_t known = UINT64_MAX; /* the bin whose first value is `edge` */
+    uint64_t known = UINT64_MAX; /* the bin that begins at `edge` */
     __int128 edge = 0;
     size_t n = 0;
 

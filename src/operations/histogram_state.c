@@ -1,8 +1,9 @@
 /*
- * States of a histogram. Lines: "bins N"; "range LO:HI" and "width W" (bins of equal width, the
- * last one maybe cut), "range LO:HI" alone (N bins as equal as they can be), "range LO:HI" and
- * "edges DIGEST", or "powers 2" or "powers 10"; "outside HOW". Attached: of edges, the distance of
- * each from the one before. Numbers: values ignored, below, above; the rows.
+ * Saves and loads histograms. The definition has the lines "bins N", the binning, and "outside
+ * HOW". The binning is one of: "range LO:HI" and "width W" (bins of width W, the last may be
+ * narrower); "range LO:HI" (N bins of nearly equal width); "range LO:HI" and "edges DIGEST";
+ * "powers 2"; "powers 10". Attached are, for edges, the distances of each edge from the one before.
+ * The numbers are the values ignored, below and above, and the rows.
  */
 #include "config.h"
 
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two 64-bit integers, as texts. */
+/* Room for LO:HI. */
 #define HISTOGRAM_STATE_RANGE_SIZE (2 * DECIMAL_SIZE)
 
 static const char *const histogram_state_outside[] = {
@@ -40,7 +41,7 @@ static void histogram_state_define(struct definition *definition, const struct j
 {
     const struct binning *binning = &job->binning;
     bool is_powers = binning->base > 0;
-    bool is_edges = binning->starts != NULL;
+    bool is_edges = binning->table != NULL;
     char low[DECIMAL_SIZE];
     char high[DECIMAL_SIZE];
 
@@ -64,14 +65,14 @@ static void histogram_state_attach(struct state_writer *state, const struct job 
 {
     const struct binning *binning = &job->binning;
 
-    if (!binning->starts)
+    if (!binning->table)
         return;
     for (uint64_t bin = 0; bin < binning->bins; bin++)
         state_write_number(state, (unsigned __int128)(binning_edge(binning, bin + 1) -
                                                       binning_edge(binning, bin)));
 }
 
-/* Reads the edges from `low` on, as many as there are bins and one. */
+/* Reads bins + 1 edges, the first of which is `low`. */
 static enum status histogram_state_read_edges(struct state_reader *state, __int128 low,
                                               __int128 *edges, size_t bins, struct failure *failure)
 {
@@ -147,7 +148,7 @@ static enum status histogram_state_recall(struct state_reader *state,
         outside++;
     job->outside = (enum outside_policy)outside;
     enum status status = histogram_state_recall_binning(state, definition, job, bins, failure);
-    if (status == STATUS_USAGE) /* the command line is not to blame */
+    if (status == STATUS_USAGE) /* the file is wrong, not the command line */
         return state_fail_damaged(state, "its bins cannot be", failure);
     return status;
 }
@@ -173,7 +174,7 @@ static void histogram_state_save(struct state_writer *state, const struct job *j
     state_write_row(state, &(struct state_row){.count = 0});
 }
 
-/* Reads a counter and takes it from what is left of the elements. */
+/* Reads a counter and subtracts it from *left, the elements that are not yet counted. */
 static enum status histogram_state_read_counter(struct state_reader *state, uint64_t *counter,
                                                 uint64_t *left, struct failure *failure)
 {

@@ -1,3 +1,4 @@
+/* Implements operation.h: the table of operations. */
 #include "config.h"
 
 #include "operations/operation.h"

@@ -1,7 +1,7 @@
 /*
  * The table of operations. An operation is a monoid: its partial begins empty, engines absorb
- * chunks into it and merge, and in the end it is checked and printed. What computes it on an engine
- * stands in that engine's own table, by the same id; how it is printed, in print.c's.
+ * chunks and merge them into it, and at the end it is finished and printed. Each engine and print.c
+ * have a table of their own, by the same id, for computing and printing it.
  *
  * A row is defined beside its partial, as operation_<name> in <name>.c.
  */
@@ -16,30 +16,35 @@ struct state_operation;
 struct operation {
     const char *name;
     const char *alias; /* a shorter name, or NULL */
-    const char *help;  /* for --help: what it prints; NULL: as the one before of the same name, */
-                       /* which users ask for */
-    const char *usage; /* for its own --help: its command line, then lines that tell more */
+    const char *help;  /* for --help: what it prints; NULL: the row is not listed there */
+    const char *usage; /* for its own --help: its command line, then its description */
 
-    /* Makes an empty partial, to be shared by all workers; checks that the memory is there. */
+    /*
+     * Makes an empty partial, which all workers share. Fails with STATUS_DATA if there is not
+     * enough memory. The caller destroys it; the job must outlive it.
+     */
     enum status (*create)(const struct job *job, void **partial, struct failure *failure);
     /*
-     * NULL, or for an operation that is *ordered*, one that releases results as the stream goes:
-     * releases nothing more, and lets nobody wait for a chunk that will not come. Thread-safe.
+     * For an operation that is *ordered*, which writes results in stream order while it runs: makes
+     * it write no more, and wakes all threads that wait for earlier chunks. NULL: it is not
+     * ordered. Thread-safe.
      */
     void (*stop)(void *partial);
     /*
-     * When all that was read, `elements` elements, is in the partial: checks and settles it, so
-     * that it can be printed. More may be added then, and it be settled again.
+     * Checks that the partial holds `elements` elements, the number read, and prepares it for
+     * printing: it is then *finished*. More may be added later, and then it is finished again. No
+     * thread may add meanwhile. Fails with STATUS_DATA.
      */
     enum status (*finish)(void *partial, const struct job *job, uint64_t elements,
                           struct failure *failure);
-    /* Tells on stderr what a settled partial holds beside the result; NULL: nothing. */
+    /* Prints on stderr what a finished partial holds besides the result; NULL: nothing. */
     void (*report)(const void *partial);
-    /* After the result was printed: fails where something asked for has no value; NULL: never. */
+    /* After printing: fails with STATUS_DATA if a value asked for does not exist; NULL: never. */
     enum status (*verdict)(const struct job *job, const void *partial, struct failure *failure);
-    /* Tells on stderr more about a settled partial, for --stats; NULL: nothing. */
+    /* Prints statistics of a finished partial on stderr, for --stats; NULL: nothing. */
     void (*stats)(const void *partial);
-    /* How a partial is saved and loaded (state_job.h), in <name>_state.c; NULL: it cannot be. */
+    /* Saves and loads partials (state_job.h); defined in <name>_state.c. NULL: it cannot be saved.
+     */
     const struct state_operation *state;
     /* Frees a partial; NULL is allowed. */
     void (*destroy)(void *partial);
@@ -49,9 +54,10 @@ struct operation {
 OPERATIONS(OPERATION_DECLARE)
 #undef OPERATION_DECLARE
 
+/* By enum operation_id. */
 extern const struct operation *const operations[OPERATION_IDS];
 
-/* Finds the operation of that name or alias and stores its id; false if there is none. */
+/* Finds the operation of that name or alias and stores its id. Returns false if there is none. */
 bool operation_find(const char *name, enum operation_id *id);
 
 #endif

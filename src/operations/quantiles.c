@@ -1,3 +1,4 @@
+/* Implements quantiles.h: one pass over the rows finds all quantiles. */
 #include "config.h"
 
 #include "operations/quantiles.h"
@@ -18,7 +19,7 @@ static uint64_t quantiles_power(unsigned decimals)
     return power;
 }
 
-/* Reads a percentage, text[0..length): digits, which a point and more digits may follow. */
+/* Reads the percentage text[0..length): digits, and optionally a point and more digits. */
 static bool quantiles_parse_percent(struct quantiles_percent *percent, const char *text,
                                     size_t length)
 {
@@ -92,7 +93,7 @@ static int quantiles_compare_indexes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Finds those inside; values[0..count) are by rank, *seen values are below the bins. */
+/* Finds the quantiles inside the bins. values[0..count) are sorted by rank. */
 static void quantiles_find_inside(struct rows rows, struct quantiles_value *values, size_t count)
 {
     struct rows_row batch[QUANTILES_BATCH_ROWS];

@@ -1,10 +1,10 @@
 /*
- * Quantiles of a histogram by their nearest rank: of n values in ascending order, that of p percent
- * is the one with the number ceil(p / 100 * n), or the first for p = 0 (definition 1 of Hyndman and
- * Fan, "Sample Quantiles in Statistical Packages", 1996; numpy's method "inverted_cdf"). It is a
- * value that was counted, and known as exactly as the bins tell.
+ * Quantiles of a histogram by nearest rank: of n values in ascending order, the quantile of p
+ * percent is the one with the number ceil(p / 100 * n), for p = 0 the first (definition 1 of
+ * Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996; numpy's method
+ * "inverted_cdf"). It is one of the counted values, and known up to its bin.
  *
- * Not thread-safe.
+ * Functions are thread-safe on distinct arguments.
  */
 #ifndef GPUHIST_QUANTILES_H
 #define GPUHIST_QUANTILES_H
@@ -15,26 +15,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* More decimals of a percentage would not fit exact arithmetic in 128 bits. */
+/* The most decimals of a percentage for which 128-bit arithmetic is exact. */
 #define QUANTILES_DECIMALS_MAX 15
 
-/* digits / 10^decimals percent, 0 .. 100 */
+/* A percentage from 0 to 100: digits / 10^decimals. */
 struct quantiles_percent {
     uint64_t digits;
     unsigned decimals;
 };
 
-/* Those asked for, in that order. */
+/* The percentages asked for, in that order. */
 struct quantiles {
     struct quantiles_percent *percents; /* [count], owned */
     size_t count;
 };
 
-/* Where one was found. */
+/* Where a quantile v lies. */
 enum quantiles_side {
-    QUANTILES_INSIDE, /* in the bin low <= v < high */
-    QUANTILES_BELOW,  /* v < high, the first bin's beginning */
-    QUANTILES_ABOVE,  /* v >= low, the last bin's end */
+    QUANTILES_INSIDE, /* in a bin: low <= v < high */
+    QUANTILES_BELOW,  /* below the first bin, which begins at high: v < high */
+    QUANTILES_ABOVE,  /* above the last bin, which ends at low: v >= low */
 };
 
 struct quantiles_value {
@@ -42,22 +42,22 @@ struct quantiles_value {
     __int128 low;
     __int128 high;
     uint64_t rank; /* 1 is the smallest value */
-    size_t index;  /* in percents */
+    size_t index;  /* of its percentage */
 };
 
 /*
- * Reads a list such as 50,99,99.9; what *quantiles owned before is freed. Fails with STATUS_USAGE,
- * or with STATUS_DATA if there is no memory.
+ * Reads a list such as 50,99,99.9 and frees what *quantiles held before. Fails with STATUS_USAGE,
+ * or with STATUS_DATA if there is no memory. The caller destroys *quantiles, also after a failure.
  */
 enum status quantiles_parse(struct quantiles *quantiles, const char *text, struct failure *failure);
 
-/* Frees what it owns. One of zeros is allowed. */
+/* Frees the percentages. A struct of zeros is allowed. */
 void quantiles_destroy(struct quantiles *quantiles);
 
 /*
- * Finds all of them among all values counted, outside included, of which there must be some. The
- * rows, of which none has been read, stay as they are. values[quantiles->count] are in the order of
- * the percents.
+ * Finds all quantiles of the values counted, including those outside the bins. There must be some
+ * values. Leaves `rows`, of which none may have been read, unchanged. Stores
+ * values[quantiles->count] in the order of the percentages.
  */
 void quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
                     struct quantiles_value *values);
@@ -65,7 +65,7 @@ void quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
 /* Room for a percentage: "100.", the decimals and a NUL. */
 #define QUANTILES_SIZE (QUANTILES_DECIMALS_MAX + 5)
 
-/* Writes a percentage with the decimals that were typed, no NUL, and returns the length. */
+/* Writes a percentage with as many decimals as were typed, without a NUL. Returns the length. */
 size_t quantiles_write_percent(char out[QUANTILES_SIZE], const struct quantiles_percent *percent);
 
 #endif

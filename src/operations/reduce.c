@@ -1,3 +1,4 @@
+/* Implements reduce.h: merging, the text of results, and the row of the table of operations. */
 #include "config.h"
 
 #include "operations/reduce.h"
@@ -13,7 +14,7 @@
 
 _Static_assert(REDUCE_SIZE >= RATIO_SIZE && REDUCE_SIZE >= DECIMAL_SIZE, "room for either");
 
-/* The extremes of no elements lie beyond those of any type. */
+/* The extremes of no elements: beyond the values of every type. */
 #define REDUCE_BEYOND ((__int128)1 << 64)
 
 struct reduce_shared {
@@ -77,8 +78,8 @@ static size_t reduce_write_mean(char *out, const struct reduce *reduce,
 }
 
 /*
- * The variance of n elements as (n * squares - sum^2) / n^2. False if it were negative, which it is
- * of no numbers.
+ * The variance of n elements as (n * squares - sum^2) / n^2. Returns false if it would be negative,
+ * which sums of real elements cannot make.
  */
 static bool reduce_find_variance(const struct reduce *reduce, const struct element *element,
                                  struct wide *numerator, struct wide *denominator)
@@ -101,7 +102,7 @@ static size_t reduce_write_variance(char *out, const struct reduce *reduce,
     struct wide numerator;
     struct wide denominator;
 
-    reduce_find_variance(reduce, element, &numerator, &denominator); /* as checked at the end */
+    reduce_find_variance(reduce, element, &numerator, &denominator); /* finish has checked it */
     return is_root ? ratio_write_root(out, &numerator, &denominator)
                    : ratio_write(out, false, &numerator, &denominator);
 }
@@ -184,7 +185,8 @@ static enum status reduce_finish_partial(void *partial, const struct job *job, u
     return STATUS_OK;
 }
 
-/* Fails, naming them, if values were asked for that an empty stream does not have. */
+/* Fails if the stream is empty and reductions that then have no value were asked for; lists them.
+ */
 static enum status reduce_verdict_partial(const struct job *job, const void *partial,
                                           struct failure *failure)
 {

@@ -1,8 +1,9 @@
 /*
- * The partial of operation reduce: exact sums, extremes and bits over all elements, and the text of
- * what is made from them. What a job does not need (reductions.h) stays as it is when empty.
+ * The partial of operation reduce: exact sums, extremes and bitwise results of all elements, and
+ * the text of the reductions computed from them. Members that the job does not need (reductions.h)
+ * keep their values of reduce_empty.
  *
- * All sums are exact for any number of elements that 64 bits can count.
+ * Sums are exact for up to 2^64 - 1 elements.
  */
 #ifndef GPUHIST_REDUCE_H
 #define GPUHIST_REDUCE_H
@@ -17,9 +18,9 @@
 
 struct reduce {
     uint64_t count;
-    unsigned __int128 sum; /* modulo 2^128, which holds it: signed if the type is */
-    struct wide squares;   /* below 2^192 */
-    __int128 min;          /* greater than max if there is none */
+    unsigned __int128 sum; /* modulo 2^128; never wraps; two's complement if the type is signed */
+    struct wide squares;   /* the sum of the squares, below 2^192 */
+    __int128 min;          /* greater than max if there are no elements */
     __int128 max;
     uint64_t and_bits; /* of the elements' keys (element.h) */
     uint64_t or_bits;
@@ -29,29 +30,29 @@ struct reduce {
 /* A struct reduce of no elements. */
 extern const struct reduce reduce_empty;
 
-/* Adds what `from` holds to *into. Thread-safe on distinct ones. */
+/* Adds `from` to *into. Thread-safe on distinct structs. */
 void reduce_merge(struct reduce *into, const struct reduce *from);
 
-/* Whether it has that value: an empty stream has a count and a sum, and nothing else. */
+/* Whether a reduction has a value: of an empty stream only count and sum have. Pure. */
 bool reduce_has(const struct reduce *reduce, enum reduction_id id);
 
 /* Room for the text of any value and a NUL. */
 #define REDUCE_SIZE 48
 
 /*
- * Writes a value that a finished struct reduce has: an integer in full, another one with 17
- * significant digits (ratio.h). No NUL; returns the length. Thread-safe.
+ * Writes the value of a reduction that reduce_has: an integer in full, others with 17 significant
+ * digits (ratio.h), without a NUL. Returns the length. Thread-safe.
  */
 size_t reduce_write(char out[REDUCE_SIZE], const struct reduce *reduce,
                     const struct element *element, enum reduction_id id);
 
-/* The shared partial, as operation_reduce creates it. */
+/* The partial, shared by all workers; operation_reduce creates and frees it. */
 struct reduce_shared;
 
-/* Adds what `from` holds to the shared partial. Thread-safe. */
+/* Adds `from` to the shared partial. Thread-safe. */
 void reduce_share(struct reduce_shared *shared, const struct reduce *from);
 
-/* What the shared partial holds; not while others add to it. */
+/* The contents of the shared partial. No thread may add meanwhile. */
 const struct reduce *reduce_result(const struct reduce_shared *shared);
 
 #endif

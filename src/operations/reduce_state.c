@@ -1,7 +1,7 @@
 /*
- * States of a reduction. The line "reductions NAME,..."; the number of elements being that of all,
- * the numbers are, as far as needed and only if there are elements: the lower and the higher half
- * of the sum modulo 2^128; the three words of the sum of squares; min, max, and, or, xor as keys
+ * Saves and loads reductions. The definition has the line "reductions NAME,...". If there are
+ * elements, the numbers are those that the reductions need of: the lower and the higher half of the
+ * sum modulo 2^128; the three words of the sum of squares; min, max, and, or, xor as keys
  * (element.h).
  */
 #include "config.h"
@@ -40,10 +40,7 @@ static uint64_t reduce_state_elements(const void *partial)
     return reduce_result(partial)->count;
 }
 
-/*
- * The words of what is needed, in the order of the file: room for them, where they go in and come
- * from a struct reduce.
- */
+/* The numbers of a state, in the order of the file. */
 struct reduce_state_words {
     uint64_t sum[2];
     uint64_t squares[REDUCE_STATE_SQUARES_WORDS];
@@ -51,7 +48,7 @@ struct reduce_state_words {
     uint64_t bits[3];
 };
 
-/* X(NEED, first word, how many): what is written if it is needed. */
+/* X(NEED, first word, how many): the words that are written for a need. */
 #define REDUCE_STATE_WORDS(X)                       \
     X(SUM, sum, 2)                                  \
     X(SQUARES, squares, REDUCE_STATE_SQUARES_WORDS) \
@@ -87,7 +84,7 @@ static bool reduce_state_is_key(const struct element *element, uint64_t key)
     return value >= element_min(element) && value < element_limit(element);
 }
 
-/* Whether that many elements of the type can have that sum. */
+/* Whether reduce->count elements of the type can have this sum. */
 static bool reduce_state_is_sum(const struct element *element, const struct reduce *reduce)
 {
     __int128 largest = element_limit(element) - 1;
@@ -99,7 +96,10 @@ static bool reduce_state_is_sum(const struct element *element, const struct redu
            sum <= largest * (__int128)reduce->count;
 }
 
-/* And that sum of squares: it is between that of equal ones and that of extreme ones. */
+/*
+ * Whether they can have this sum of squares: at least that of equal elements, at most that of
+ * extreme ones.
+ */
 static bool reduce_state_is_squares(const struct element *element, const struct reduce *reduce)
 {
     bool is_negative = element->is_signed && (__int128)reduce->sum < 0;
@@ -116,7 +116,7 @@ static bool reduce_state_is_squares(const struct element *element, const struct 
     return wide_compare(&scaled, &least) >= 0 && wide_compare(&reduce->squares, &most) <= 0;
 }
 
-/* Whether there can be such elements, as far as can be told; of what is not needed it is so. */
+/* Whether elements with these reductions can exist. Checks only the needed ones. */
 static bool reduce_state_is_possible(const struct job *job, const struct reduce_state_words *words,
                                      const struct reduce *reduce)
 {

@@ -1,9 +1,9 @@
 /*
- * The rows of a histogram: its bins in ascending order and how often each was met, as that which
- * prints them sees them, however the histogram is kept.
+ * The rows of a histogram: its bins and their counts in ascending order, independent of how the
+ * histogram stores them.
  *
- * The partial is settled, and nobody adds to it: copies may be read by different threads, where
- * that is said.
+ * The partial must be finished, and no thread may add to it. Copies of one struct rows may be read
+ * by different threads only after `narrow`.
  */
 #ifndef GPUHIST_ROWS_H
 #define GPUHIST_ROWS_H
@@ -20,35 +20,34 @@ struct rows_row {
     uint64_t count;
 };
 
-/* The rows that are still to be read. A copy is read by itself, from the same row on. */
+/* A position in the rows. A copy continues from the same row, independent of the original. */
 struct rows {
     const struct job *job;
     const void *partial;
-    bool zeros;      /* empty bins, too: all of them where bins were given, else those between */
-                     /* the first and the last that is not empty. To be changed before any are */
-                     /* read, or not at all */
+    bool zeros;      /* include empty bins: all if the job gives the bins, else those between the */
+                     /* first and the last used one. May be changed only before the first read */
     bool is_unit;    /* every bin is one wide */
-    uint64_t inside; /* values in all bins, */
-    uint64_t below;  /* and in none */
+    uint64_t inside; /* values in all bins */
+    uint64_t below;  /* values outside the bins */
     uint64_t above;
-    uint64_t next[3]; /* which rows are left; `read`'s own, zeros at first */
-    /* Reads up to `room` rows, at least one if there are any; returns how many. */
+    uint64_t next[3]; /* the position; only for the functions below; zeros at first */
+    /* Reads up to `room` rows, at least one if there are any. Returns how many. */
     size_t (*read)(struct rows *rows, struct rows_row *out, size_t room);
-    /* Reads the counts alone, with zeros, in less time; NULL: there is no such way. */
+    /* Reads only the counts, with zeros, which takes less time. NULL: not supported. */
     size_t (*read_counts)(struct rows *rows, uint64_t *counts, size_t room);
     /*
-     * Leaves the part `part` of so many equal ones, of rows of which none has been read. Their
-     * copies are read by several threads at once. NULL: there is no such way.
+     * Restricts rows, of which none has been read, to the part with index `part` of `parts` equal
+     * ones. Threads may then read different parts at the same time. NULL: not supported.
      */
     void (*narrow)(struct rows *rows, uint64_t part, uint64_t parts);
-    /* Where there is `narrow`: how many rows there can be. A part has its share of them or fewer.
-     */
+    /* An upper bound on the number of rows; a part has at most its share. Set if `narrow` is. */
     uint64_t (*most)(const struct rows *rows);
 };
 
 struct histogram;
 
-/* The rows of a finished histogram, from the first on. The job and it must live as long. */
+/* Starts at the first row of a finished histogram. The job and the histogram must outlive `rows`.
+ */
 void histogram_rows_begin(struct rows *rows, const struct job *job,
                           const struct histogram *histogram, bool zeros);
 

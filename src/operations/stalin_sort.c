@@ -1,3 +1,4 @@
+/* Implements stalin_sort.h: releasing runs in stream order, and merging each with those before. */
 #include "config.h"
 
 #include "operations/stalin_sort.h"
@@ -12,9 +13,10 @@
 #include <string.h>
 
 /*
- * How far ahead of its turn a chunk can be parked, and how many bytes of it: few, because copies of
- * many cost more than waiting. Seconds for 64Mi sorted int32, of which every chunk survives whole,
- * two cores: all parked 0.092, none 0.024; with 8 threads 0.147 and 0.024.
+ * A run is parked if it is less than this number of chunks ahead of its turn, and has at most so
+ * many bytes: copying large runs costs more than waiting. Seconds for 64Mi sorted int32, of which
+ * each chunk survives whole, on two cores: all runs parked 0.092, none 0.024; with 8 threads 0.147,
+ * 0.024.
  */
 #define STALIN_SORT_AHEAD       256
 #define STALIN_SORT_AHEAD_BYTES ((size_t)16 << 10)
@@ -22,9 +24,9 @@
 struct stalin_sort {
     const struct job *job;
     struct writer *kept;
-    struct writer *purged; /* NULL: nobody wants them */
+    struct writer *purged; /* NULL: they are not wanted */
 
-    /* Written by whoever has the turn: the rank and the key of the last survivor released. */
+    /* Written only by the thread that has the turn: rank and key of the last survivor released. */
     uint64_t last;
     atomic_uint_least64_t floor_key;
     atomic_bool has_floor;
@@ -32,12 +34,15 @@ struct stalin_sort {
     uint64_t purged_count;
 
     pthread_mutex_t lock; /* guards what follows */
-    uint64_t next;        /* the chunk whose turn it is */
-    bool busy;            /* somebody has the turn */
+    uint64_t next;        /* the sequence number of the chunk whose turn it is */
+    bool busy;            /* a thread has the turn */
     bool stopped;
-    /* By sequence: it is that chunk's turn, or all has stopped. One for all would wake them all. */
+    /*
+     * By sequence number modulo STALIN_SORT_AHEAD. A condition is signalled when it is the chunk's
+     * turn or all has stopped; a single one would wake all threads each time.
+     */
     pthread_cond_t turns[STALIN_SORT_AHEAD];
-    struct stalin_sort_run parked[STALIN_SORT_AHEAD]; /* by sequence; kept: the memory, if any */
+    struct stalin_sort_run parked[STALIN_SORT_AHEAD]; /* each owns the memory at `kept` */
     bool is_parked[STALIN_SORT_AHEAD];
 };
 
@@ -89,7 +94,7 @@ bool stalin_sort_floor(const struct stalin_sort *self, uint64_t *key)
     return true;
 }
 
-/* Keys as numbers that ascend in the order wanted, whatever the type and the direction. */
+/* Maps an element to a number that ascends in the job's order, for each type and direction. */
 static uint64_t stalin_sort_rank(const struct job *job, const void *element)
 {
     uint64_t key = element_key(&job->element, element);
@@ -97,7 +102,7 @@ static uint64_t stalin_sort_rank(const struct job *job, const void *element)
     return job->stalin_sort.descending ? ~ascending : ascending;
 }
 
-/* Whether the elements released so far let this one pass. */
+/* Whether an element survives after the elements released so far. */
 static bool stalin_sort_passes(const struct stalin_sort *self, const char *element)
 {
     uint64_t rank = stalin_sort_rank(self->job, element);
@@ -107,7 +112,7 @@ static bool stalin_sort_passes(const struct stalin_sort *self, const char *eleme
     return self->job->stalin_sort.strict ? rank > self->last : rank >= self->last;
 }
 
-/* Writes elements as they were read, or of text as numbers, one a line. */
+/* Writes elements as they were read; for text, as numbers, one a line. */
 static void stalin_sort_write(const struct stalin_sort *self, struct writer *writer,
                               const char *elements, size_t count)
 {
@@ -126,7 +131,8 @@ static void stalin_sort_write(const struct stalin_sort *self, struct writer *wri
     }
 }
 
-/* How many survivors of the run, its first ones, do not survive what is before it. */
+/* The number of survivors of the run, the first ones, that do not survive the elements before it.
+ */
 static size_t stalin_sort_count_beaten(const struct stalin_sort *self,
                                        const struct stalin_sort_run *run)
 {
@@ -145,8 +151,9 @@ static size_t stalin_sort_count_beaten(const struct stalin_sort *self,
 }
 
 /*
- * Writes the purged elements of a run of which `beaten` survivors are purged, too: up to the first
- * one that survives that is the chunk as it was, and from there on what its worker purged.
+ * Writes the purged elements of a run whose first `beaten` survivors are purged, too. These are all
+ * elements of the chunk before the first that survives, and from there on those that its worker has
+ * purged.
  */
 static void stalin_sort_write_purged(const struct stalin_sort *self,
                                      const struct stalin_sort_run *run, size_t beaten)
@@ -168,7 +175,7 @@ static void stalin_sort_write_purged(const struct stalin_sort *self,
                           count - run->kept_count - (whole - beaten));
 }
 
-/* Writes what of a run survives. The caller has the turn. */
+/* Writes the survivors of a run. The caller has the turn. */
 static void stalin_sort_release(struct stalin_sort *self, const struct stalin_sort_run *run)
 {
     size_t width = self->job->element.bytes;
@@ -179,7 +186,7 @@ static void stalin_sort_release(struct stalin_sort *self, const struct stalin_so
         stalin_sort_write_purged(self, run, beaten);
     self->kept_count += kept_count;
     self->purged_count += run->chunk.bytes / width - kept_count;
-    if (kept_count > 0) { /* else there may be no memory of them */
+    if (kept_count > 0) { /* else run->kept may be NULL */
         const char *last = (const char *)run->kept + (run->kept_count - 1) * width;
         stalin_sort_write(self, self->kept, (const char *)run->kept + beaten * width, kept_count);
         self->last = stalin_sort_rank(self->job, last);
@@ -189,7 +196,7 @@ static void stalin_sort_release(struct stalin_sort *self, const struct stalin_so
     }
 }
 
-/* Hands on what was written. */
+/* Flushes the writers. */
 static enum status stalin_sort_flush(struct stalin_sort *self, struct failure *failure)
 {
     if (writer_flush(self->kept, failure) != STATUS_OK)
@@ -205,7 +212,10 @@ static size_t stalin_sort_run_bytes(const struct stalin_sort *self,
     return run->purged ? 2 * run->chunk.bytes : kept_bytes;
 }
 
-/* Copies a run: its survivors, and then for the purged the others and the chunk. False: no room. */
+/*
+ * Copies a run: its survivors, and if purged elements are wanted, these and the chunk. Returns
+ * false if there is no memory.
+ */
 static bool stalin_sort_copy_run(const struct stalin_sort *self, struct stalin_sort_run *copy,
                                  const struct stalin_sort_run *run)
 {
@@ -227,13 +237,13 @@ static bool stalin_sort_copy_run(const struct stalin_sort *self, struct stalin_s
     return true;
 }
 
-/* Whether it is the turn of that chunk and nobody has it. The lock is held. */
+/* Whether it is the turn of that chunk and no thread has it. The caller holds the lock. */
 static bool stalin_sort_is_turn(const struct stalin_sort *self, uint64_t sequence)
 {
     return sequence == self->next && !self->busy;
 }
 
-/* Parks a run whose turn has not come, if it is small and not too early. The lock is held. */
+/* Parks a run if it is small and not too far ahead of its turn. The caller holds the lock. */
 static bool stalin_sort_park(struct stalin_sort *self, const struct stalin_sort_run *run)
 {
     size_t place = run->chunk.sequence % STALIN_SORT_AHEAD;
@@ -246,7 +256,7 @@ static bool stalin_sort_park(struct stalin_sort *self, const struct stalin_sort_
     return true;
 }
 
-/* Takes the parked run whose turn it is, which the caller then owns. The lock is held. */
+/* Takes the parked run whose turn it is; the caller then owns it. The caller holds the lock. */
 static bool stalin_sort_take_parked(struct stalin_sort *self, struct stalin_sort_run *run)
 {
     size_t place = self->next % STALIN_SORT_AHEAD;
@@ -258,7 +268,7 @@ static bool stalin_sort_take_parked(struct stalin_sort *self, struct stalin_sort
     return true;
 }
 
-/* Releases a run, whose turn the caller has, without the lock, which is held before and after. */
+/* Releases a run. The caller has the turn, and holds the lock, which is free during the release. */
 static enum status stalin_sort_take_turn(struct stalin_sort *self,
                                          const struct stalin_sort_run *run, struct failure *failure)
 {
@@ -271,7 +281,7 @@ static enum status stalin_sort_take_turn(struct stalin_sort *self,
     return status;
 }
 
-/* Wakes whoever waits for the turn that comes now, or everybody at the end. The lock is held. */
+/* Wakes the thread whose turn it is, or all if stopped. The caller holds the lock. */
 static void stalin_sort_wake(struct stalin_sort *self)
 {
     size_t first = self->stopped ? 0 : self->next % STALIN_SORT_AHEAD;
@@ -281,7 +291,7 @@ static void stalin_sort_wake(struct stalin_sort *self)
         pthread_cond_broadcast(&self->turns[i]);
 }
 
-/* Releases the run whose turn it is, and all that are parked behind it. The lock is held. */
+/* Releases the run whose turn it is and the parked ones that follow. The caller holds the lock. */
 static enum status stalin_sort_take_turns(struct stalin_sort *self,
                                           const struct stalin_sort_run *run,
                                           struct failure *failure)

@@ -1,14 +1,14 @@
 /*
- * The partial of operation stalin-sort: the order that survivors leave in.
+ * The partial of operation stalin-sort: it releases the survivors in stream order.
  *
- * The survivors of a piece of the stream are a monotone run, so merge(A, B) is A and then B from
- * its first element that A's last lets pass. Workers hence sort chunks on their own, in any order,
- * and submit them; they are released in stream order, each merged with all before it by a binary
- * search. Of a chunk whose turn has not come a few survivors are parked; if they are many, its
- * worker waits. Whoever submits the chunk whose turn it is releases it, and all that are parked
- * right behind. However different the speeds, no more memory is taken.
+ * The survivors of a part of the stream are a monotone run, so merge(A, B) is A followed by B from
+ * its first element that survives A's last. Workers sort chunks independently, in any order, and
+ * submit the runs. Runs are released in stream order; a binary search merges each with those before
+ * it. A run whose turn has not come is parked if it is small, else its worker waits. The thread
+ * that submits the run whose turn it is releases it and the parked ones that follow. So memory is
+ * bounded however different the workers' speeds are.
  *
- * All functions but create, connect, finish and destroy are thread-safe.
+ * All functions but create, connect and destroy are thread-safe.
  */
 #ifndef GPUHIST_STALIN_SORT_H
 #define GPUHIST_STALIN_SORT_H
@@ -24,41 +24,46 @@
 struct stalin_sort;
 struct writer;
 
-/* What became of a chunk; all memory stays the caller's. */
+/* A sorted chunk. The caller owns all memory. */
 struct stalin_sort_run {
     struct chunk chunk;
-    const void *kept; /* its survivors; some may yet be purged, once all before it is known */
+    const void *kept; /* its survivors; elements before the chunk may still purge the first ones */
     size_t kept_count;
     const void *purged; /* its other elements, in order; NULL unless the job wants them */
 };
 
-/* Makes an empty partial. Fails with STATUS_DATA. The caller destroys it. */
+/*
+ * Makes an empty partial. Fails with STATUS_DATA if there is no memory. The job must outlive it;
+ * the caller destroys it.
+ */
 enum status stalin_sort_create(const struct job *job, struct stalin_sort **partial,
                                struct failure *failure);
 
-/* NULL is allowed. */
+/* Frees a partial. NULL is allowed. */
 void stalin_sort_destroy(struct stalin_sort *self);
 
-/* Sets where survivors go, and the purged (NULL: nowhere). The writers outlive the partial's use.
+/*
+ * Sets the writers of the survivors and of the purged elements, which may be NULL. Must be called
+ * before the first submit. The writers must outlive the last one.
  */
 void stalin_sort_connect(struct stalin_sort *self, struct writer *kept, struct writer *purged);
 
 /*
- * The key of the last survivor released so far; false if there is none yet. What it does not let
- * pass cannot survive in any chunk that is still to be submitted.
+ * Stores the key of the last survivor released so far; returns false if there is none. In a chunk
+ * that is not yet submitted, no element that does not survive this one can survive.
  */
 bool stalin_sort_floor(const struct stalin_sort *self, uint64_t *key);
 
 /*
- * Releases a run when its turn comes; every worker submits its chunks in stream order. May return
- * before, having copied it, and may wait for other workers. What is released is written at once.
- * After a chunk that is_cut, or stalin_sort_stop, runs are dropped.
- * Fails with STATUS_DATA if the result cannot be written.
+ * Releases a run when its turn comes: writes and flushes its survivors. May copy the run and return
+ * earlier, or wait for other workers. Each worker must submit its chunks in stream order. After a
+ * chunk that is_cut, or stalin_sort_stop, runs are dropped. Fails with STATUS_DATA if writing
+ * fails.
  */
 enum status stalin_sort_submit(struct stalin_sort *self, const struct stalin_sort_run *run,
                                struct failure *failure);
 
-/* Releases nothing more and lets nobody wait. */
+/* Drops all further runs and wakes the threads that wait in stalin_sort_submit. */
 void stalin_sort_stop(struct stalin_sort *self);
 
 #endif

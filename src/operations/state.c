@@ -1,3 +1,4 @@
+/* Implements state.h: a zstd frame of lines and numbers, written and read. */
 #include "config.h"
 
 #include "operations/state.h"
@@ -13,31 +14,33 @@
 #define STATE_BUFFER_BYTES ((size_t)128 << 10)
 
 /*
- * zstd's level. The 5M bins of 40M random ids, 10.0 MB before it: level 1 3.12 MB in 0.05 s, 3
- * 2.86 MB in 0.06 s, 9 2.93 MB in 0.3 s.
+ * The level of zstd. 5M bins of 40M random ids, which are 10.0 MB, take: level 1 3.12 MB and 0.05
+ * s, 3 2.86 MB and 0.06 s, 9 2.93 MB and 0.3 s.
  */
 #define STATE_LEVEL 3
 
-/* The first line: this and the version. */
+/* The first line is this and the version. */
 #define STATE_LINE    "gpuhist state "
 #define STATE_VERSION "1"
 
-/* The first line and the definition are not longer: predicates come from a command line. */
+/* The longest first line and definition. The predicates of a definition are from a command line. */
 #define STATE_LINE_MAX       64
 #define STATE_DEFINITION_MAX ((size_t)64 << 20)
 
-/* The magic number of a frame, and the byte behind it that tells of a checksum (RFC 8878, 3.1.1).
+/* A frame begins with the magic number and a byte with a flag for the checksum (RFC 8878, 3.1.1).
  */
 #define STATE_HEAD_BYTES   5
-#define STATE_HAS_CHECKSUM 4
-#define STATE_NUMBER_BYTES 19 /* of 128 bits */
 #define STATE_MAGIC        "\x28\xb5\x2f\xfd"
 #define STATE_MAGIC_BYTES  4
+#define STATE_HAS_CHECKSUM 4
+
+/* The longest number, of 128 bits. */
+#define STATE_NUMBER_BYTES 19
 
 struct state_writer {
     struct writer *writer;
     ZSTD_CCtx *context;
-    size_t error;               /* of zstd */
+    size_t error;               /* the error code of zstd, or 0 */
     unsigned __int128 next_bin; /* behind the last row */
     size_t used;
     unsigned char buffer[STATE_BUFFER_BYTES];
@@ -45,11 +48,11 @@ struct state_writer {
 
 struct state_reader {
     const char *name;
-    char *names[1]; /* the source's */
+    char *names[1]; /* the list that the source reads */
     struct source *source;
     ZSTD_DCtx *context;
-    unsigned long long states;  /* begun so far */
-    bool has_ended;             /* the state's frame */
+    unsigned long long states;  /* how many were begun */
+    bool has_ended;             /* the frame of the state is decoded */
     unsigned __int128 next_bin; /* behind the last row */
     size_t in_used;
     size_t in_bytes;
@@ -59,7 +62,7 @@ struct state_reader {
     unsigned char out[STATE_BUFFER_BYTES];
 };
 
-/* Compresses what is buffered; with ZSTD_e_end, completes the frame. */
+/* Compresses the buffer; with ZSTD_e_end also completes the frame. */
 static void state_compress(struct state_writer *state, ZSTD_EndDirective directive)
 {
     ZSTD_inBuffer in = {state->buffer, state->used, 0};
@@ -171,7 +174,7 @@ enum status state_reader_open(struct state_reader **state, const char *name,
         return status_fail(failure, STATUS_DATA, "no memory for reading states");
     }
     made->name = strcmp(name, "-") == 0 ? "standard input" : name;
-    made->names[0] = (char *)name; /* a source takes argv's type, and changes nothing */
+    made->names[0] = (char *)name; /* the source does not change it */
     if (source_open(&made->source, made->names, 1, 1, failure) != STATUS_OK) {
         state_reader_close(made);
         return failure->status;
@@ -207,7 +210,7 @@ static enum status state_fail_foreign(const struct state_reader *state, struct f
     return status_fail(failure, STATUS_DATA, STATUS_NAME ": not a gpuhist state", state->name);
 }
 
-/* Reads more of the file behind what is left of it; the end adds nothing. */
+/* Reads more of the file behind the unused bytes. At the end of the file it adds none. */
 static enum status state_pull(struct state_reader *state, struct failure *failure)
 {
     struct chunk chunk;
@@ -223,7 +226,7 @@ static enum status state_pull(struct state_reader *state, struct failure *failur
     return status;
 }
 
-/* Looks for the next frame. *found is false at the end of the file. */
+/* Begins the next frame. *found is false at the end of the file. */
 static enum status state_begin(struct state_reader *state, bool *found, struct failure *failure)
 {
     size_t before;
@@ -250,7 +253,7 @@ static enum status state_begin(struct state_reader *state, bool *found, struct f
     return STATUS_OK;
 }
 
-/* Decodes more of the frame, all of what came before having been used, until there is some. */
+/* Decodes until there is output or the frame ends. All earlier output must have been used. */
 static enum status state_decode(struct state_reader *state, struct failure *failure)
 {
     ZSTD_outBuffer out = {state->out, sizeof state->out, 0};
@@ -287,7 +290,7 @@ static enum status state_read_byte(struct state_reader *state, unsigned char *by
     return STATUS_OK;
 }
 
-/* Reads the first line, and whether this program knows what follows. */
+/* Reads the first line and checks the version. */
 static enum status state_read_version(struct state_reader *state, struct failure *failure)
 {
     char line[STATE_LINE_MAX];
@@ -349,7 +352,7 @@ enum status state_read_definition(struct state_reader *state, struct definition 
     return status;
 }
 
-/* Reads a number of that many bits at the most. */
+/* Reads a number of at most `bits` bits. */
 static enum status state_read_bits(struct state_reader *state, unsigned bits,
                                    unsigned __int128 *number, struct failure *failure)
 {
@@ -357,7 +360,8 @@ static enum status state_read_bits(struct state_reader *state, unsigned bits,
     unsigned shift = 0;
     unsigned char byte = 0;
 
-    if (state->out_used < state->out_bytes && state->out[state->out_used] < 128) { /* most are */
+    if (state->out_used < state->out_bytes &&
+        state->out[state->out_used] < 128) { /* most have one byte */
         *number = state->out[state->out_used++];
         return STATUS_OK;
     }

@@ -1,3 +1,4 @@
+/* Implements state_job.h: the lines and numbers that all states have. */
 #include "config.h"
 
 #include "operations/state_job.h"
@@ -6,7 +7,7 @@
 
 #include <string.h>
 
-/* No name of an operation or type is longer. */
+/* Room for the name of an operation or a type. */
 #define STATE_JOB_NAME_SIZE 32
 
 static void state_define(struct definition *definition, const struct job *job)
@@ -53,7 +54,7 @@ static bool state_find_operation(const char *name, enum operation_id *id)
     return false;
 }
 
-/* Makes the job that the definition tells of, and looks whether it tells of nothing else. */
+/* Makes the job of a definition, and checks that this job has the same definition. */
 static enum status state_recall_job(struct state_reader *state, const struct definition *definition,
                                     struct job *job, struct failure *failure)
 {

@@ -1,12 +1,12 @@
 /*
- * Saving a job's partial as a state (state.h), and reading states back. What all states have in
- * common is done here: of the definition, the lines "operation NAME" and "type TYPE"; of the
- * numbers, the first: how many elements were counted. The rest is the operation's own, the struct
- * state_operation of its row (operation.h), which stands in <operation>_state.c.
+ * Saves the partial of a job as a state (state.h), and loads states. This part is common to all
+ * operations: the lines "operation NAME" and "type TYPE" of the definition, and the first number,
+ * the number of elements. The rest is up to the operation: the struct state_operation of its row
+ * (operation.h), defined in <operation>_state.c.
  *
- * Whether the input was text or binary, and in which byte order, is forgotten.
+ * A state does not say whether the input was text or binary, nor its byte order.
  *
- * Not thread-safe: nobody else uses the partial.
+ * Not thread-safe: no other thread may use the partial.
  */
 #ifndef GPUHIST_STATE_JOB_H
 #define GPUHIST_STATE_JOB_H
@@ -23,26 +23,27 @@ struct writer;
 /* How an operation's partials are saved and read back. */
 struct state_operation {
     const char *name; /* in the definition */
-    /* Appends the lines that say what was counted, all of which the job knows. */
+    /* Appends the lines that say what was counted; they depend on the job alone. */
     void (*define)(struct definition *definition, const struct job *job);
     /*
-     * Writes what of the job is no text; NULL: there is none. A digest of it should stand in the
-     * definition.
+     * Writes parts of the job as numbers, before the number of elements; the definition should have
+     * a digest of them. NULL: there are none.
      */
     void (*attach)(struct state_writer *state, const struct job *job);
     /*
-     * The opposite of the two: makes the operation's part of the job, whose element is there. May
-     * be lenient with lines: that `define` makes the same again is checked. Fails with STATUS_DATA.
+     * The inverse of both: fills in the operation's part of the job, whose element is set. It need
+     * not reject unknown lines: the caller checks that `define` makes the same definition. Fails
+     * with STATUS_DATA.
      */
     enum status (*recall)(struct state_reader *state, const struct definition *definition,
                           struct job *job, struct failure *failure);
-    /* How many elements a settled partial has. */
+    /* The number of elements of a finished partial. */
     uint64_t (*elements)(const void *partial);
-    /* Writes a settled partial. */
+    /* Writes a finished partial. */
     void (*save)(struct state_writer *state, const struct job *job, const void *partial);
     /*
-     * Reads what `save` wrote and adds it to the partial, in which `elements` more than before will
-     * not overflow; nothing may be above that. Fails with STATUS_DATA.
+     * Reads what `save` wrote, for `elements` elements, and adds it to the partial, whose number of
+     * elements then stays below 2^64. Must reject counts above `elements`. Fails with STATUS_DATA.
      */
     enum status (*load)(struct state_reader *state, const struct job *job, void *partial,
                         uint64_t elements, struct failure *failure);
@@ -54,23 +55,24 @@ extern const struct state_operation reduce_state;
 extern const struct state_operation count_state;
 
 /*
- * Writes the settled partial of a job, whose operation can be saved, to `writer`, which keeps its
- * errors. Fails with STATUS_DATA if there is no memory.
+ * Writes the finished partial of a job, whose operation must have a state, to `writer`, which keeps
+ * errors of writing. Fails with STATUS_DATA if there is no memory.
  */
 enum status state_save(struct writer *writer, const struct job *job, const void *partial,
                        struct failure *failure);
 
 /*
  * Begins the next state of the file and makes its definition and its job; *found is false if there
- * is none. Fails as the functions of state.h do. The caller destroys both, also after failure.
+ * are no more. Fails as the functions of state.h do. The caller destroys the definition and the
+ * job, also after a failure.
  */
 enum status state_recall(struct state_reader *state, struct definition *definition, struct job *job,
                          bool *found, struct failure *failure);
 
 /*
- * Reads the rest of the state, to the end, and adds it to the partial of a job with the same
- * definition, and its elements to *elements, those that the partial has. Fails likewise, and if
- * they were 2^64 or more.
+ * Reads the rest of the state and adds it to the partial of a job with the same definition; adds
+ * its elements to *elements, the number in the partial. Fails likewise, and if *elements would be
+ * 2^64 or more.
  */
 enum status state_load(struct state_reader *state, const struct job *job, void *partial,
                        uint64_t *elements, struct failure *failure);

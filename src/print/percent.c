@@ -1,3 +1,4 @@
+/* Implements percent.h: exact division with rounding half to even. */
 #include "config.h"
 
 #include "print/percent.h"
@@ -14,9 +15,9 @@ static uint32_t percent_round(uint64_t part, uint64_t whole)
     uint64_t quotient =
         scaled <= UINT64_MAX ? (uint64_t)scaled / whole : (uint64_t)(scaled / whole);
     uint64_t rest = (uint64_t)(scaled - (unsigned __int128)quotient * whole);
-    uint64_t half = whole - rest; /* as much as is left to the next */
+    uint64_t missing = whole - rest; /* until the next quotient */
 
-    return (uint32_t)(quotient + (rest > half || (rest == half && quotient % 2 == 1)));
+    return (uint32_t)(quotient + (rest > missing || (rest == missing && quotient % 2 == 1)));
 }
 
 size_t percent_write(char out[PERCENT_SIZE], uint64_t part, uint64_t whole)

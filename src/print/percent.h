@@ -1,6 +1,6 @@
 /*
- * Percentages of counts, with four decimals, rounded from the exact quotient, half to even; the
- * same on every machine. Pure and thread-safe.
+ * Percentages of counts, with four decimals, rounded half to even from the exact quotient; so they
+ * are the same on every machine. Pure and thread-safe.
  */
 #ifndef GPUHIST_PERCENT_H
 #define GPUHIST_PERCENT_H
@@ -12,8 +12,8 @@
 #define PERCENT_SIZE 9
 
 /*
- * Writes how many percent of `whole` are `part` <= whole, no NUL, at `out` and returns the length.
- * Of 0 everything is "0.0000".
+ * Writes part / whole as a percentage, without a NUL, and returns its length. `part` <= `whole`; if
+ * `whole` is 0, writes "0.0000".
  */
 size_t percent_write(char out[PERCENT_SIZE], uint64_t part, uint64_t whole);
 

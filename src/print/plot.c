@@ -1,15 +1,16 @@
+/* Implements plot.h: surveys the rows, chooses a layout, and makes lines. */
 #include "config.h"
 
 #include "print/plot.h"
 
-/* What is to be known about all rows to choose a layout. */
+/* What the choice of a layout depends on. */
 struct plot_survey {
     uint64_t rows;
-    __int128 low;     /* of the first row */
-    __int128 last;    /* of the last row, where it begins */
-    __int128 high;    /* and ends */
-    __int128 narrow;  /* the least width of a row but the last, which may be cut off */
-    __int128 wide;    /* the greatest, of all */
+    __int128 low;     /* where the first row begins */
+    __int128 last;    /* where the last row begins */
+    __int128 high;    /* where it ends */
+    __int128 narrow;  /* the least width of a row except the last, which may be cut */
+    __int128 wide;    /* the greatest width of a row */
     bool is_adjacent; /* there are no gaps */
     struct rows_row before;
 };
@@ -36,7 +37,8 @@ static void plot_survey_row(struct plot_survey *survey, const struct rows_row *r
     survey->rows++;
 }
 
-static struct plot_survey plot_look(struct rows rows)
+/* Surveys all rows. */
+static struct plot_survey plot_make_survey(struct rows rows)
 {
     struct rows_row batch[PLOT_BATCH_ROWS];
     struct plot_survey survey = {.rows = 0};
@@ -49,13 +51,13 @@ static struct plot_survey plot_look(struct rows rows)
     return survey;
 }
 
-/* Whether bins differ in width by one at most, as equal parts of a range do. */
+/* Whether the widths of bins differ by at most one, as those of equal parts of a range do. */
 static bool plot_is_even(const struct plot_survey *survey)
 {
     return survey->wide - survey->narrow <= 1;
 }
 
-/* Whether there is a line for every bin, empty or not, from the first row to the last. */
+/* Whether every bin from the first row to the last, empty or not, can have a line of its own. */
 static bool plot_can_fill(struct rows rows, const struct plot_survey *survey)
 {
     struct rows_row batch[PLOT_BATCH_ROWS];
@@ -80,7 +82,7 @@ static __int128 plot_floor(__int128 value, __int128 width)
     return value - (rest < 0 ? rest + width : rest);
 }
 
-/* Whether all rows begin at `start` and a multiple of `width`. */
+/* Whether each row begins at `start` plus a multiple of `width`. */
 static bool plot_is_aligned(struct rows rows, __int128 start, __int128 width)
 {
     struct rows_row batch[PLOT_BATCH_ROWS];
@@ -95,7 +97,7 @@ static bool plot_is_aligned(struct rows rows, __int128 start, __int128 width)
     return true;
 }
 
-/* Chooses the width of the groups: 1, 2 or 5 times a power of ten bins, as few as make a page. */
+/* Chooses the least width of groups that makes a page: 1, 2 or 5 times a power of ten bins. */
 static void plot_set_widths(struct plot *plot, const struct plot_survey *survey)
 {
     static const unsigned steps[] = {1, 2, 5};
@@ -120,7 +122,7 @@ static void plot_set_neighbours(struct plot *plot, const struct plot_survey *sur
     plot->per_group = (survey->rows + PLOT_LINES_MAX - 1) / PLOT_LINES_MAX;
 }
 
-/* The next row, which stays the next one; NULL if there is none. */
+/* Returns the next row without taking it; NULL if there is none. */
 static const struct rows_row *plot_peek(struct plot *plot)
 {
     for (;; plot->used++) {
@@ -138,10 +140,10 @@ static const struct rows_row *plot_peek(struct plot *plot)
     }
 }
 
-/* The layout of rows in the order of the bins. */
+/* Chooses the layout of rows that are in the order of the bins. */
 static void plot_choose(struct plot *plot)
 {
-    struct plot_survey survey = plot_look(plot->rows);
+    struct plot_survey survey = plot_make_survey(plot->rows);
     bool is_powers = plot->rows.job->binning.base > 0;
 
     plot->low = survey.low;
@@ -170,7 +172,7 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin)
         plot_choose(plot);
 }
 
-/* A line of the next row, which there must be, alone. */
+/* Makes a line of the next row, which must exist. */
 static void plot_take_row(struct plot *plot, struct plot_line *line)
 {
     const struct rows_row *row = plot_peek(plot);
@@ -206,7 +208,7 @@ static void plot_next_gap(struct plot *plot, struct plot_line *line)
     plot_take_row(plot, line);
 }
 
-/* Bounds of groups that bins have, too, are shown, as far as there are bins. */
+/* Gives a line the bounds of its group, cut to the range of the rows. */
 static void plot_align(const struct plot *plot, uint64_t group, struct plot_line *line)
 {
     __int128 low = plot->start + plot->width * (__int128)group;
@@ -217,7 +219,7 @@ static void plot_align(const struct plot *plot, uint64_t group, struct plot_line
     line->is_single = false;
 }
 
-/* Groups without rows are lines of their own if their bounds are known, else a gap. */
+/* A group without rows is a line of its own if groups are aligned with bins, else part of a gap. */
 static void plot_next_width(struct plot *plot, struct plot_line *line)
 {
     const struct rows_row *row = plot_peek(plot);

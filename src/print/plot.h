@@ -1,13 +1,14 @@
 /*
- * The lines of a plot: rows, as they are if they are few, else neighbouring ones put together, so
- * that a histogram of any size is a page.
+ * The lines of a plot. Few rows have a line each; more are grouped, so that a histogram of any size
+ * fits a page.
  *
- * Up to PLOT_LINES_MAX rows are a line each, and so are the empty bins between them if all fit, or
- * a line for each gap. More rows by bin are put in groups: of equal width where the bins have one
- * (a multiple by 1, 2 or 5 times a power of ten), else of as many rows. Rows in another order are a
- * line each, and so are those of bins of powers, of which there are at most 129.
+ * Up to PLOT_LINES_MAX rows have a line each. The empty bins between them have lines, too, if all
+ * fit; else each gap has one. More rows in the order of the bins are grouped: if the bins have
+ * equal widths, by intervals of 1, 2 or 5 times a power of ten bins, else by equal numbers of rows.
+ * Rows in another order have a line each, and so have bins of powers, of which there are at most
+ * 129.
  *
- * Lines are made one by one as they are read, in no memory but the struct's. Not thread-safe.
+ * Lines are made one by one and take no memory but the struct. Thread-safe on distinct plots.
  */
 #ifndef GPUHIST_PLOT_H
 #define GPUHIST_PLOT_H
@@ -21,8 +22,8 @@
 #define PLOT_BATCH_ROWS 256
 
 struct plot_line {
-    bool is_gap;    /* empty bins in between, with no line of their own */
-    bool is_single; /* the line is of one value, low */
+    bool is_gap;    /* stands for empty bins that have no lines of their own */
+    bool is_single; /* is of one value, low */
     __int128 low;
     __int128 high; /* exclusive */
     uint64_t count;
@@ -30,36 +31,36 @@ struct plot_line {
 
 /* How rows become lines. */
 enum plot_layout {
-    PLOT_ROWS,       /* each row is one */
-    PLOT_GAPS,       /* the same, and each gap between two rows */
-    PLOT_WIDTHS,     /* groups of rows that begin in an interval of one width */
-    PLOT_NEIGHBOURS, /* groups of so many rows */
+    PLOT_ROWS,       /* a line for each row */
+    PLOT_GAPS,       /* a line for each row, and for each gap between two rows */
+    PLOT_WIDTHS,     /* a line for the rows that begin in each interval of one width */
+    PLOT_NEIGHBOURS, /* a line for so many neighbouring rows */
 };
 
 struct plot {
     struct rows rows; /* still to be read */
     struct rows_row batch[PLOT_BATCH_ROWS];
-    size_t used; /* batch[used .. filled) were read and are in no line yet */
+    size_t used; /* batch[used..filled) are read and not yet in a line */
     size_t filled;
     enum plot_layout layout;
-    __int128 low;       /* of the first line */
-    __int128 high;      /* of the last; rows from there on are left out */
+    __int128 low;       /* rows below are left out */
+    __int128 high;      /* rows from here on are left out */
     __int128 start;     /* widths: where group 0 begins */
     __int128 width;     /* widths: of a group */
-    bool is_aligned;    /* widths: bounds of groups are bounds of bins, too */
-    uint64_t group;     /* widths: the next one */
-    bool has_end;       /* gaps: there was a row, */
-    __int128 end;       /* which ended here */
-    uint64_t per_group; /* neighbours: rows */
+    bool is_aligned;    /* widths: each group begins where a bin begins */
+    uint64_t group;     /* widths: the next group */
+    bool has_end;       /* gaps: a row was read */
+    __int128 end;       /* gaps: where it ended */
+    uint64_t per_group; /* neighbours: the rows of a group */
 };
 
 /*
- * Begins the lines of the rows, none of which has been read; `by_bin`: they are all there are, in
- * their order. The job and what they are read from must live as long.
+ * Begins the lines of `rows`, none of which may have been read. `by_bin`: they are all rows, in the
+ * order of the bins. The job and the partial of the rows must outlive the plot.
  */
 void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin);
 
-/* Makes the next line; false if there is none. */
+/* Makes the next line. Returns false if there is none. */
 bool plot_next(struct plot *plot, struct plot_line *line);
 
 #endif

@@ -32,7 +32,7 @@ struct print_options {
     const char *purged; /* the file for purged elements; NULL: nowhere */
     const char *save;   /* the file for the state (state.h), "-"; NULL: nowhere */
 
-    unsigned threads; /* that print; 0: as many as pay */
+    unsigned threads; /* the most that print; 0: as many as pay */
 
     /* histogram */
     const struct print_format *format; /* NULL: not given */
@@ -54,10 +54,12 @@ struct print_output {
 
 /* How an operation is printed. */
 struct print_operation {
-    /* Connects a partial that writes as the stream goes with its writers; NULL: it does not. */
+    /* Gives a partial that writes during the run its writers; NULL: it writes nothing then. */
     void (*connect)(void *partial, const struct print_output *output);
-    /* Writes the settled partial; NULL: all is written. Errors of writing stay in the writer;
-     * no memory is STATUS_DATA. */
+    /*
+     * Writes the finished partial; NULL: all is already written. The writer keeps errors of
+     * writing. Fails with STATUS_DATA if there is no memory.
+     */
     enum status (*result)(struct writer *writer, const struct job *job, const void *partial,
                           const struct print_options *options, struct failure *failure);
 };

@@ -1,4 +1,4 @@
-/* How counts are printed: "predicate TAB count", or of a single predicate the count alone. */
+/* Prints counts: "predicate TAB count" lines, or for a single predicate only the count. */
 #include "config.h"
 
 #include "base/decimal.h"
@@ -7,7 +7,7 @@
 #include "operations/count.h"
 #include "print/print.h"
 
-/* Writes part of a predicate, whatever was typed or stands in a state, as messages are written. */
+/* Writes text of a predicate, as typed or as a state has it, the way messages are written. */
 static void print_count_text(struct writer *writer, const char *text)
 {
     while (*text) {
@@ -32,7 +32,7 @@ static enum status print_count_result(struct writer *writer, const struct job *j
                                       struct failure *failure)
 {
     const struct count *count = partial;
-    (void)options; /* there is one format */
+    (void)options; /* there is only one format */
     (void)failure;
 
     for (size_t i = 0; i < job->predicate_count; i++) {

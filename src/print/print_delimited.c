@@ -1,7 +1,8 @@
 /*
- * Formats tsv and csv: a line a bin, "value, count" for bins one wide, else "low, high, count", up
- * to high; then the columns asked for: percent, cumulative, cumulative percent. csv (RFC 4180, but
- * with plain newlines) begins with a header. Quantiles are printed instead of the bins.
+ * Formats tsv and csv. Each bin has a line: "value, count" for bins of width 1, else "low, high,
+ * count" with an exclusive high, and then the optional columns percent, cumulative and cumulative
+ * percent. csv (RFC 4180, but lines end with a newline alone) begins with a header. Quantiles are
+ * printed instead of the bins.
  */
 #include "config.h"
 
@@ -16,10 +17,10 @@
 #define PRINT_DELIMITED_LINE_MAX (4 * DECIMAL_SIZE + 2 * PERCENT_SIZE + 6)
 _Static_assert(64 << 10 >= PRINT_ROWS_BATCH * PRINT_DELIMITED_LINE_MAX, "what a writer reserves");
 
-/* Of a quantile: a percentage, two edges or infinities, two tabs and a newline. */
+/* A line of a quantile: a percentage, two edges or infinities, two tabs and a newline. */
 #define PRINT_DELIMITED_QUANTILE_MAX (QUANTILES_SIZE + 2 * DECIMAL_SIZE + 3)
 
-/* What stands behind the count; returns the end. */
+/* Writes the optional columns. Returns the end. */
 static char *print_delimited_extra(char *c, const struct print_table *table, char separator,
                                    uint64_t count, uint64_t cumulative)
 {
@@ -67,7 +68,7 @@ static void print_delimited_bins(struct writer *writer, const struct print_table
     }
 }
 
-/* "value", "low, high", or with an infinity in place of what is not known; returns the end. */
+/* Writes "value" or "low, high", with an infinity for an unknown bound. Returns the end. */
 static char *print_delimited_value(char *c, const struct quantiles_value *value, bool is_unit,
                                    char separator)
 {

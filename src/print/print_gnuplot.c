@@ -1,8 +1,8 @@
 /*
- * Format gnuplot: a script that draws itself, with the rows as inline data in the form of tsv. A
- * box is as wide as its bin; bins of powers, whose widths differ by orders of magnitude and which
- * may lie on either side of 0, stand side by side, labelled with where they begin. It sets no
- * terminal and no output: that is the caller's choice.
+ * Format gnuplot: a script with the rows as inline data, in the form of tsv. Each box is as wide as
+ * its bin. Bins of powers, whose widths differ by orders of magnitude, have boxes of equal width,
+ * labelled with the value at which they begin. The script sets no terminal and no output; those are
+ * the caller's choice.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@ static void print_gnuplot_text(struct writer *writer, const char *text)
     writer_write(writer, text, strlen(text));
 }
 
-/* Writes the data; returns the greatest count, and whether there are any rows. */
+/* Writes the data. Returns the greatest count and stores whether there are rows. */
 static uint64_t print_gnuplot_data(struct writer *writer, struct rows rows, bool *has_rows)
 {
     struct rows_row batch[PRINT_ROWS_BATCH];

@@ -1,4 +1,4 @@
-/* How growing histograms are printed: as rows, like any other. */
+/* Prints growing histograms as rows. */
 #include "config.h"
 
 #include "operations/growing_histogram.h"

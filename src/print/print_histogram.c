@@ -1,4 +1,4 @@
-/* How histograms are printed: as rows. */
+/* Prints histograms as rows. */
 #include "config.h"
 
 #include "print/print_rows.h"

@@ -1,6 +1,6 @@
 /*
- * Format json: one object (RFC 8259), a line a bin, so that it can also be read by line. Integers
- * are written in full: those beyond 2^53 are exact only in readers that keep them.
+ * Format json: one object (RFC 8259) with a line for each bin, so that it can also be read line by
+ * line. Integers are written in full; some readers round those beyond 2^53.
  */
 #include "config.h"
 
@@ -11,14 +11,14 @@
 
 #include <string.h>
 
-/* Four integers, two percentages and what stands between them; quantiles have less. */
+/* Room for four integers, two percentages and the text between them; quantiles are shorter. */
 #define PRINT_JSON_LINE_MAX (4 * DECIMAL_SIZE + 2 * PERCENT_SIZE + 80)
 
-/* Lines that are written at once. */
+/* Lines that are written together. */
 #define PRINT_JSON_BATCH (PRINT_ROWS_BATCH / 2)
 _Static_assert(64 << 10 > PRINT_JSON_BATCH * PRINT_JSON_LINE_MAX, "what a writer reserves");
 
-/* These put something at `c` and return the end. */
+/* The following functions write at `c` and return the end. */
 static char *print_json_integer(char *c, const char *before, __int128 value)
 {
     c = stpcpy(c, before);
@@ -52,7 +52,7 @@ static char *print_json_row(char *c, const struct print_table *table, const stru
     return stpcpy(c, "}");
 }
 
-/* All rows but the first one of the table, which may be in another part, follow a comma. */
+/* A comma precedes each row except the first of the table, which may be in another part. */
 static void print_json_bins(struct writer *writer, const struct print_table *table)
 {
     struct rows_row batch[PRINT_JSON_BATCH];
@@ -72,7 +72,7 @@ static void print_json_bins(struct writer *writer, const struct print_table *tab
     }
 }
 
-/* The side that is open is null; of no values everything is. */
+/* An unknown bound is null. Without values, everything is null. */
 static char *print_json_quantile(char *c, const struct print_table *table, size_t i)
 {
     const struct quantiles_value *value = table->quantiles ? &table->quantiles[i] : NULL;

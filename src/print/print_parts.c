@@ -1,16 +1,15 @@
-/* Rows that are many are printed part by part, by several threads. */
+/* Prints many rows in parts, by several threads. */
 #include "config.h"
 
 #include "base/processors.h"
 #include "base/writer_parts.h"
 #include "print/print_rows.h"
 
-/*
- * Bins of a part: its text is more than what a writer copies (64 KiB), and mostly stays in the L2.
+/* Bins of a part. Its text is longer than the 64 KiB that a writer copies, and mostly fits in L2.
  */
 #define PRINT_PARTS_BINS ((uint64_t)8 << 10)
 
-/* Bins that a thread pays for: it is started in as much time as a few thousand are printed. */
+/* The least bins for each thread. Starting a thread takes as long as printing a few thousand. */
 #define PRINT_PARTS_THREAD_BINS ((uint64_t)64 << 10)
 
 struct print_parts {
@@ -28,7 +27,7 @@ static void print_parts_write(const void *context, size_t part, struct writer *w
     parts->write(writer, &table);
 }
 
-/* The threads that print: 1 also where a row depends on those before it. */
+/* How many threads print; 1 if a row depends on those before it. */
 static unsigned print_parts_threads(const struct print_table *table, uint64_t most)
 {
     const struct print_options *options = table->options;

@@ -1,7 +1,7 @@
 /*
- * --plot: bars in the terminal. A line is the bin, "value" or "low..high" (up to high), the count,
- * the columns asked for, and a bar; its length is the count's share in the greatest one, to an
- * eighth of a character where there are such characters. Quantiles follow, below an empty line.
+ * --plot: bars in the terminal. A line holds the bin, "value" or "low..high" (exclusive), the
+ * count, the optional columns, and a bar. The bar's length is proportional to the count, in steps
+ * of an eighth of a character if Unicode is available. Quantiles follow after an empty line.
  */
 #include "config.h"
 
@@ -15,16 +15,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A bar is not made shorter than that; in a narrower terminal lines wrap. */
+/* The least width for bars; in a narrower terminal lines wrap. */
 #define PRINT_PLOT_BAR_MIN 10
 
 /* The columns before the bar: label, count, percent, cumulative, cumulative percent. */
 #define PRINT_PLOT_CELLS 5
 
-/* Two edges and what joins them. */
+/* Room for two edges and "..". */
 #define PRINT_PLOT_CELL_SIZE (2 * DECIMAL_SIZE + 2)
 
-/* The text of a line; an empty cell belongs to a column that is not wanted, or to a gap. */
+/* The text of a line. Cells of columns that are not wanted, and of gaps, are empty. */
 struct print_plot_cells {
     char text[PRINT_PLOT_CELLS][PRINT_PLOT_CELL_SIZE];
 };
@@ -69,7 +69,7 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
         strcpy(cells->text[4] + percent_write(cells->text[4], cumulative, table->total), "%");
 }
 
-/* Goes over all lines to see how wide the columns have to be and how long the bars. */
+/* Reads all lines to find the widths of the columns and the greatest count. */
 static struct print_plot_style print_plot_measure(const struct print_table *table)
 {
     struct print_plot_style style = {.terminal = terminal_describe(!table->options->output)};
@@ -97,7 +97,7 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
     return style;
 }
 
-/* A count's share in the greatest one, of `whole`, rounded; not 0 unless the count is. */
+/* count / greatest count * whole, rounded; at least 1 if the count is not 0. */
 static unsigned print_plot_share(const struct print_plot_style *style, uint64_t count,
                                  unsigned whole)
 {
@@ -108,7 +108,7 @@ static unsigned print_plot_share(const struct print_plot_style *style, uint64_t 
     return share > 0 ? share : 1;
 }
 
-/* Blocks of 8 eighths, and one of the rest: U+2588 is the full one, U+258F an eighth. */
+/* Writes full blocks (U+2588) and a partial one for the rest (U+258F is one eighth). */
 static char *print_plot_blocks(char *c, unsigned eighths)
 {
     for (; eighths > 0; eighths -= eighths < 8 ? eighths : 8) {

@@ -1,10 +1,10 @@
-/* Format raw: the count of every bin as an unsigned 64-bit integer, little endian. */
+/* Format raw: the count of each bin as an unsigned 64-bit little-endian integer. */
 #include "config.h"
 
 #include "base/writer.h"
 #include "print/print_rows.h"
 
-/* Reads counts of rows, PRINT_ROWS_BATCH at the most; returns how many. */
+/* Reads the counts of up to PRINT_ROWS_BATCH rows. Returns how many. */
 static size_t print_raw_read(struct rows *rows, uint64_t *counts)
 {
     struct rows_row batch[PRINT_ROWS_BATCH];

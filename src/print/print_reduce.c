@@ -1,5 +1,4 @@
-/* How reductions are printed: "name TAB value" a line, in the order asked for; one alone, its
- * value. */
+/* Prints reductions: "name TAB value" lines in the given order, or for a single one the value. */
 #include "config.h"
 
 #include "base/writer.h"
@@ -35,7 +34,7 @@ static enum status print_reduce_result(struct writer *writer, const struct job *
 {
     const struct reduce *reduce = reduce_result(partial);
 
-    (void)options; /* of histograms alone */
+    (void)options; /* they are for histograms */
     (void)failure;
     for (unsigned i = 0; i < job->reductions.count; i++) {
         if (reduce_has(reduce, job->reductions.ids[i]))

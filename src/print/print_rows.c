@@ -1,3 +1,4 @@
+/* Implements print_rows.h: the table of formats, and the order and selection of rows. */
 #include "config.h"
 
 #include "print/print_rows.h"
@@ -69,7 +70,7 @@ enum status print_check_format(const struct print_options *options, struct failu
                        print_refused_name((enum print_extra)(refused & -refused)), format->name);
 }
 
-/* Puts the rows in order if another one than theirs is wanted, or not all of them. */
+/* Replaces the rows by a sorted list if another order or only some of them are wanted. */
 static enum status print_order_rows(struct print_table *table, struct rows_list *list,
                                     const struct print_format *format, struct failure *failure)
 {

@@ -1,4 +1,4 @@
-/* How stalin-sort is printed: elements as they were read, by the partial, as the stream goes. */
+/* Prints stalin-sort: the partial writes the elements during the run. */
 #include "config.h"
 
 #include "operations/stalin_sort.h"

@@ -1,3 +1,4 @@
+/* Implements rows_list.h: a radix sort by count, and a heap for the greatest counts. */
 #include "config.h"
 
 #include "print/rows_list.h"
@@ -9,13 +10,13 @@
 #define ROWS_LIST_BATCH_ROWS 256
 #define ROWS_LIST_DIGITS     8
 
-/* How many rows have each value of each digit; while they are sorted, where the next one goes. */
+/* How many rows have each value of each digit; during sorting, the place of the next such row. */
 struct rows_list_digits {
     size_t counts[ROWS_LIST_DIGITS][256];
     size_t rows;
 };
 
-/* A digit of a count; greater counts have lesser ones. */
+/* A digit of the complement of a count, so that greater counts come first. */
 static unsigned rows_list_digit(uint64_t count, unsigned digit)
 {
     return (unsigned)(~count >> 8 * digit) & 255;
@@ -34,7 +35,7 @@ static void rows_list_count(struct rows rows, struct rows_list_digits *digits)
                 digits->counts[d][rows_list_digit(batch[i].count, d)]++;
         }
     }
-    for (unsigned d = 0; d < ROWS_LIST_DIGITS; d++) { /* the zeros at the front of all counts */
+    for (unsigned d = 0; d < ROWS_LIST_DIGITS; d++) { /* the leading zeros of all counts */
         size_t others = 0;
         for (unsigned i = 0; i < 256; i++)
             others += digits->counts[d][i];
@@ -42,7 +43,7 @@ static void rows_list_count(struct rows rows, struct rows_list_digits *digits)
     }
 }
 
-/* Maps room for so many items, and for one if there are none. */
+/* Allocates memory for so many items, at least one. */
 static enum status rows_list_allocate(struct rows_list *list, size_t items, struct failure *failure)
 {
     size_t mebibytes = (size_t)((unsigned __int128)items * sizeof *list->items >> 20);
@@ -59,7 +60,10 @@ static enum status rows_list_allocate(struct rows_list *list, size_t items, stru
                        mebibytes, (unsigned long long)available);
 }
 
-/* Turns the counts of a digit into where its first item goes; false if all have the same digit. */
+/*
+ * Replaces the number of items with each value of a digit by the place of the first one. Returns
+ * false if all items have the same digit.
+ */
 static bool rows_list_place(struct rows_list_digits *digits, unsigned digit)
 {
     size_t *counts = digits->counts[digit];
@@ -75,7 +79,7 @@ static bool rows_list_place(struct rows_list_digits *digits, unsigned digit)
     return differ;
 }
 
-/* Moves items to where the digit says. */
+/* Sorts items by one digit. */
 static void rows_list_scatter(struct rows_row *to, const struct rows_row *from, size_t n,
                               size_t *starts, unsigned digit)
 {
@@ -83,7 +87,7 @@ static void rows_list_scatter(struct rows_row *to, const struct rows_row *from, 
         to[starts[rows_list_digit(from[i].count, digit)]++] = from[i];
 }
 
-/* The first pass, straight from the rows. */
+/* The first pass, which reads the rows. */
 static void rows_list_scatter_rows(struct rows_row *to, struct rows rows, size_t *starts,
                                    unsigned digit)
 {
@@ -98,7 +102,7 @@ static void rows_list_scatter_rows(struct rows_row *to, struct rows rows, size_t
     }
 }
 
-/* All rows, by count. */
+/* Makes the list of all rows, sorted by count. */
 static enum status rows_list_sort(struct rows_list *list, const struct rows *rows,
                                   struct rows_list_digits *digits, struct failure *failure)
 {
@@ -114,7 +118,7 @@ static enum status rows_list_sort(struct rows_list *list, const struct rows *row
         return failure->status;
     struct rows_row *from = list->items;
     struct rows_row *to = from + (buffers - 1) * digits->rows;
-    if (count % 2 == 1) { /* the last pass is to fill the first buffer */
+    if (count % 2 == 1) { /* so that the last pass fills the first buffer */
         to = from;
         from += (buffers - 1) * digits->rows;
     }
@@ -129,13 +133,13 @@ static enum status rows_list_sort(struct rows_list *list, const struct rows *row
     return STATUS_OK;
 }
 
-/* Whether a goes before b: it is greater, or of a lower bin. */
+/* Whether a comes before b: it has a greater count, or the same and a lower bin. */
 static bool rows_list_precedes(const struct rows_row *a, const struct rows_row *b)
 {
     return a->count != b->count ? a->count > b->count : a->low < b->low;
 }
 
-/* Puts an item at place i of a heap of n, or further down: every item precedes the one above. */
+/* Puts an item at place i of a heap of n or below it. In the heap each item precedes its parent. */
 static void rows_list_sift(struct rows_row *heap, size_t n, size_t i, struct rows_row item)
 {
     for (size_t child; (child = 2 * i + 1) < n; i = child) {
@@ -148,7 +152,7 @@ static void rows_list_sift(struct rows_row *heap, size_t n, size_t i, struct row
     heap[i] = item;
 }
 
-/* Reads all rows and keeps list->count of them, at least one, in a heap. */
+/* Reads all rows and keeps the first list->count in the order, at least one, in a heap. */
 static void rows_list_choose(struct rows_list *list, struct rows rows)
 {
     struct rows_row batch[ROWS_LIST_BATCH_ROWS];
@@ -162,7 +166,8 @@ static void rows_list_choose(struct rows_list *list, struct rows rows)
                 heap[filled++] = batch[i];
                 for (size_t j = filled / 2; filled == list->count && j-- > 0;)
                     rows_list_sift(heap, filled, j, heap[j]);
-            } else if (batch[i].count > heap->count) { /* equal ones are of higher bins */
+            } else if (batch[i].count >
+                       heap->count) { /* a row of the same count has a higher bin */
                 rows_list_sift(heap, filled, 0, batch[i]);
             }
         }
@@ -176,7 +181,7 @@ static int rows_list_compare_bins(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The greatest `count` rows, of at least as many. */
+/* Makes the list of the `count` rows with the greatest counts; there are at least as many rows. */
 static enum status rows_list_top(struct rows_list *list, const struct rows *rows, size_t count,
                                  bool by_count, struct failure *failure)
 {
@@ -190,7 +195,7 @@ static enum status rows_list_top(struct rows_list *list, const struct rows *rows
         qsort(list->items, count, sizeof *list->items, rows_list_compare_bins);
         return STATUS_OK;
     }
-    for (size_t n = count; n-- > 1;) { /* the least one of the heap goes to its end */
+    for (size_t n = count; n-- > 1;) { /* moves the least item of the heap to its end */
         struct rows_row last = list->items[n];
         list->items[n] = list->items[0];
         rows_list_sift(list->items, n, 0, last);

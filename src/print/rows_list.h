@@ -1,11 +1,11 @@
 /*
- * Rows in another order than that of the bins, or the greatest of them, in memory of their own.
+ * Lists of rows: all sorted by count, or those with the greatest counts.
  *
- * All by count: a radix sort of the counts, digit by digit from the lowest, each pass stable
- * (Knuth, "The Art of Computer Programming" 3, 5.2.5); digits in which all are equal, mostly all
- * but the lowest, take no pass. The K greatest: a heap whose top is the least of them.
+ * All rows are sorted by a radix sort of the counts, from the lowest digit up (Knuth, "The Art of
+ * Computer Programming", vol. 3, 5.2.5). Digits that are equal in all counts, mostly all but the
+ * lowest, take no pass. The K greatest are selected with a heap whose top is the least of them.
  *
- * Not thread-safe.
+ * Thread-safe on distinct lists.
  */
 #ifndef GPUHIST_ROWS_LIST_H
 #define GPUHIST_ROWS_LIST_H
@@ -16,24 +16,23 @@
 struct rows_list {
     struct rows_row *items; /* [count], owned */
     size_t count;
-    size_t bytes;  /* of the mapping */
-    uint64_t left; /* rows that are not in it */
+    size_t bytes;  /* of the memory of items */
+    uint64_t left; /* rows that are not in the list */
 };
 
 /*
- * Makes the list of the `top` rows with the greatest counts, or of all if it is 0; of equal ones
- * those of lower bins come first. They are by count, the greatest first, or by bin. The rows, of
- * which none has been read, stay as they are. Fails with STATUS_DATA if there is no memory: 48
- * bytes for each row of the list, twice that for all by count. The caller frees it, also after
- * failure.
+ * Makes the list of the `top` rows with the greatest counts, or of all rows if `top` is 0. It is
+ * sorted by count, the greatest first and equal ones by bin, or by bin. Leaves `rows`, of which
+ * none may have been read, unchanged. Takes 48 bytes for each row, twice that to sort all by count;
+ * fails with STATUS_DATA if there is no memory. The caller destroys the list, also after a failure.
  */
 enum status rows_list_make(struct rows_list *list, const struct rows *rows, uint64_t top,
                            bool by_count, struct failure *failure);
 
-/* The rows of the list; those that it was made from lend what is not of a row. */
+/* Starts at the first row of a list made from `from`. The list and the job must outlive `rows`. */
 void rows_list_begin(struct rows *rows, const struct rows *from, const struct rows_list *list);
 
-/* Frees what it owns. One of zeros is allowed. */
+/* Frees a list. A struct of zeros is allowed. */
 void rows_list_destroy(struct rows_list *list);
 
 #endif

@@ -1,3 +1,4 @@
+/* Implements terminal.h. */
 #include "config.h"
 
 #include "print/terminal.h"
@@ -28,7 +29,7 @@ static unsigned terminal_columns(bool is_terminal)
     return columns < TERMINAL_COLUMNS_MAX ? (unsigned)columns : TERMINAL_COLUMNS_MAX;
 }
 
-/* The user's locale is asked and not set: nothing else of the program is to depend on it. */
+/* Reads the user's locale without setting it: nothing else in the program depends on it. */
 static bool terminal_has_unicode(void)
 {
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);

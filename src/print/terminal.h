@@ -1,25 +1,25 @@
 /*
- * What can be shown where a plot goes: how much fits a line, which characters, and whether in
- * colour. Not thread-safe: it reads the environment.
+ * Describes the terminal for plots: its width, whether it shows Unicode, and colour. Not
+ * thread-safe: it reads the environment.
  */
 #ifndef GPUHIST_TERMINAL_H
 #define GPUHIST_TERMINAL_H
 
 #include <stdbool.h>
 
-/* Lines are not made longer than that, however wide a terminal says that it is. */
+/* The longest line, however wide the terminal is. */
 #define TERMINAL_COLUMNS_MAX 1000
 
 struct terminal {
     unsigned columns; /* of a line, at least 1 */
-    bool has_unicode; /* the locale's characters are in UTF-8 */
+    bool has_unicode; /* the locale's encoding is UTF-8 */
     bool has_colour;
 };
 
 /*
- * Describes standard output, or, if the plot goes elsewhere, what is not known to be a terminal.
- * The width is that of the terminal, else what COLUMNS says, else 80. Colour takes a terminal, a
- * TERM other than "dumb", and no NO_COLOR (https://no-color.org).
+ * Describes standard output, or if the plot goes elsewhere, an output that is not a terminal. The
+ * width is that of the terminal, else COLUMNS, else 80. Colour requires a terminal, a TERM other
+ * than "dumb", and no NO_COLOR (https://no-color.org).
  */
 struct terminal terminal_describe(bool is_standard_output);
 

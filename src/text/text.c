@@ -1,3 +1,4 @@
+/* Implements text.h: chooses a parser, and counts lines. */
 #include "config.h"
 
 #include "text/text.h"
@@ -13,8 +14,10 @@ text_parse_function *text_choose_parser(const struct text_rules *rules, enum ele
     return lanes ? lanes : text_tokens_choose(cpu_isa_best(), type);
 }
 
-/* Bytes in a row that are counted in 16 bits, so that a vector holds many counters: GB/s from
- * memory 24, which is what memory gives, in every instruction set. */
+/*
+ * Newlines of so many bytes are counted in 16 bits, so that a vector holds many counters. It
+ * reaches 24 GB/s, the bandwidth of the memory, in every instruction set.
+ */
 #define TEXT_COUNT_BYTES ((size_t)32768)
 
 static inline __attribute__((always_inline)) uint64_t text_count(const char *data, size_t bytes)
@@ -23,10 +26,10 @@ static inline __attribute__((always_inline)) uint64_t text_count(const char *dat
 
     while (bytes > 0) {
         size_t n = bytes < TEXT_COUNT_BYTES ? bytes : TEXT_COUNT_BYTES;
-        uint16_t some = 0;
+        uint16_t newlines = 0;
         for (size_t i = 0; i < n; i++)
-            some = (uint16_t)(some + (data[i] == '\n'));
-        lines += some;
+            newlines = (uint16_t)(newlines + (data[i] == '\n'));
+        lines += newlines;
         data += n;
         bytes -= n;
     }

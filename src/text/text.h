@@ -1,19 +1,21 @@
 /*
- * Integers as text: what a token, a field and a line are, and the parser of the CPU.
+ * Integers in text: the definitions of token, field and line, and the CPU's parser.
  *
- * A line ends with a newline or with the text; a carriage return before that is no part of it. A
- * blank is a space or a tab. What stands for a value:
+ * A line ends with a newline or at the end of the text. A carriage return right before that end is
+ * not part of the line. A blank is a space or a tab. White space is blanks, newlines, carriage
+ * returns, vertical tabs and form feeds. The values of a text are:
  *
- *   field 0, no delimiter   every token: the words between white space (blanks, newlines, carriage
- *                           returns, vertical tabs, form feeds)
- *   field 0, a delimiter    every part of a line between delimiters
- *   field n, no delimiter   the n-th word of each line, words being separated by runs of blanks
- *   field n, a delimiter    the n-th part of each line; n < 0 counts from the last part or word, -1
+ *   field 0, no delimiter   every token: each word between white space
+ *   field 0, a delimiter    every part of every line; the delimiter separates parts
+ *   field n, no delimiter   the n-th word of each line; runs of blanks separate words
+ *   field n, a delimiter    the n-th part of each line
  *
- * Lines that are empty or have only blanks are skipped. Blanks around a part are ignored. A value
+ * A negative n counts from the end of the line: -1 is the last word or part.
+ *
+ * Lines that are empty or hold only blanks are skipped. Blanks around a part are ignored. A value
  * is
- * [+-]?[0-9]+ and in the range of the element's type; everything else, also a part that is empty or
- * missing, is invalid.
+ * [+-]?[0-9]+, in the range of the element's type. Everything else is invalid, and so is a part
+ * that is empty or missing.
  *
  * All functions are pure and thread-safe.
  */
@@ -27,49 +29,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What ended a call of the parser. */
+/* Why a call of the parser returned. */
 enum text_event {
-    TEXT_END,     /* all is parsed */
+    TEXT_END,     /* the whole text is parsed */
     TEXT_FULL,    /* there is no room for more values */
-    TEXT_INVALID, /* a token is no integer of the type */
+    TEXT_INVALID, /* a token is not an integer of the type */
 };
 
-/* A token as it stands in the text; empty for a part that is missing: then where its line ends. */
+/* The place of a token in the text, in bytes. A missing part is 0 bytes at the end of its line. */
 struct text_token {
     size_t offset;
     size_t bytes;
 };
 
 /*
- * Parses data[*offset..bytes), whole lines or, if text_is_of_tokens, whole tokens, whose end is
- * that of a line. *offset is 0, or where the last call left it. Stores at most `room` values as
- * elements of the type, in this machine's byte order, at `values`, their number at *count, and
- * advances *offset. At TEXT_INVALID *invalid is the token, behind the values stored, and parsing
- * may go on behind it: until TEXT_END, and not until *offset is `bytes`, since an empty part may
- * still come there, and *offset is `bytes` + 1 when it was dealt with.
+ * Parses data[*offset..bytes), which consists of whole lines or, if text_is_of_tokens, of whole
+ * tokens; its end also ends a line. *offset is 0 or what the last call left. Stores at most `room`
+ * values at `values`, as elements of the type in this machine's byte order, and how many they are
+ * in *count. Advances *offset.
+ *
+ * After TEXT_INVALID, *invalid is the invalid token; it comes after the stored values. The caller
+ * may continue behind it. The text is parsed when a call returns TEXT_END, not when *offset is
+ * `bytes`: an empty part may follow there, and then *offset becomes `bytes` + 1.
  */
 typedef enum text_event text_parse_function(const struct text_rules *rules, const char *data,
                                             size_t bytes, size_t *offset, void *values, size_t room,
                                             size_t *count, struct text_token *invalid);
 
-/* The parser for these rules and that type, in the best instruction set of this machine. */
+/* The parser for these rules and this type, in the best instruction set of this machine. */
 text_parse_function *text_choose_parser(const struct text_rules *rules, enum element_type type);
 
 /*
- * Whether a block at the beginning of an input is text: valid UTF-8 without control characters but
- * white space. A character that is cut off by the block's end is fine unless the input `ended`.
+ * Whether the first block of an input is text: valid UTF-8 with no control characters except white
+ * space. The end of the block may cut a character, unless the input `ended` there.
  */
 bool text_is_text(const void *block, size_t bytes, bool ended);
 
 /*
- * The encoding, if a block at the beginning of an input is text in UTF-16 or UTF-32, else NULL. A
- * byte order mark may also be a binary integer, such as -257 in 16 bits or 65279 in 32: it counts
- * if characters that may be in a text follow, and nothing else, and half of them or more are ASCII.
- * Without a mark, integers of 16 bits cannot be told from UTF-16.
+ * The name of the encoding if the first block of an input is UTF-16 or UTF-32 text with a byte
+ * order mark, else NULL. A mark may also be a binary integer, such as -257 in 16 bits or 65279
+ * in 32. Therefore all that follows it must be characters of text, at least half of them ASCII.
+ * Without a mark, UTF-16 cannot be told from 16-bit integers.
  */
 const char *text_find_encoding(const void *block, size_t bytes);
 
-/* How many newlines there are. */
+/* The number of newlines in data[0..bytes). */
 uint64_t text_count_lines(const char *data, size_t bytes);
 
 #endif

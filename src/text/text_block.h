@@ -1,10 +1,11 @@
 /*
- * Text by blocks of 64 bytes: which of them are of a class, one bit for each, the first byte's the
- * lowest. Finding all separators of a block at once, without a branch, is the first stage of
- * simdjson (Langdale and Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 28, 2019).
+ * Classifies the bytes of text in blocks of 64: a mask has one bit for each byte, the lowest bit
+ * for the first byte. Finding all separators of a block at once, without branches, is the first
+ * stage of simdjson (Langdale and Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 28,
+ * 2019).
  *
- * Functions take the instruction set as a constant: inlined into a function for that set, nothing
- * but its instructions remains. They are pure and thread-safe.
+ * Functions take the instruction set as a constant and are inlined into a function for that set.
+ * They are pure and thread-safe.
  */
 #ifndef GPUHIST_TEXT_BLOCK_H
 #define GPUHIST_TEXT_BLOCK_H
@@ -24,18 +25,20 @@
 
 #define TEXT_INLINE static inline __attribute__((always_inline))
 
-/* What makes of such functions one for an instruction set; TEXT_ISA_<name> is the constant. */
+/* For a function of one instruction set: inlines all that it calls. */
 #define TEXT_FLATTEN __attribute__((flatten))
+
+/* TEXT_ISA_<name> is CPU_ISA_<ID>, for CPU_ISA_VARIANTS, which passes the name alone. */
 enum text_isa {
 #define TEXT_ISA_ENUM(id, name) TEXT_ISA_##name = CPU_ISA_##id,
     CPU_ISAS(TEXT_ISA_ENUM)
 #undef TEXT_ISA_ENUM
 };
 
-/* Each byte of a word the same. */
+/* A word whose bytes all have the same value. */
 #define TEXT_BYTES(byte) ((uint64_t)(byte)*0x0101010101010101u)
 
-/* Eight bytes as a word whose lowest byte is the first. */
+/* Loads eight bytes as a word; the first byte is the lowest. */
 TEXT_INLINE uint64_t text_block_word(const char *bytes)
 {
     uint64_t word;
@@ -46,15 +49,15 @@ TEXT_INLINE uint64_t text_block_word(const char *bytes)
     return word;
 }
 
-/* The highest bits of the eight bytes of a word, which has no other bits, as the lowest eight. */
+/* Gathers the highest bit of each byte into the lowest eight bits; all other bits must be 0. */
 TEXT_INLINE uint64_t text_block_gather(uint64_t high_bits)
 {
     return (high_bits >> 7) * 0x0102040810204080u >> 56;
 }
 
 /*
- * The highest bit of each byte that is zero; exact, there is no carry from byte to byte (Warren,
- * "Hacker's Delight", 2nd edition, section 6-1).
+ * Sets the highest bit of each byte that is zero. Exact: nothing is carried from byte to byte
+ * (Warren, "Hacker's Delight", 2nd edition, section 6-1).
  */
 TEXT_INLINE uint64_t text_block_zeros(uint64_t word)
 {
@@ -62,7 +65,7 @@ TEXT_INLINE uint64_t text_block_zeros(uint64_t word)
     return ~(((word & low) + low) | word | low);
 }
 
-/* The highest bit of each byte from 9 to 13 or of 32. */
+/* Sets the highest bit of each byte that is white space: 9 to 13, or 32. */
 TEXT_INLINE uint64_t text_block_whites(uint64_t word)
 {
     const uint64_t low = TEXT_BYTES(0x7f);
@@ -132,7 +135,7 @@ CPU_ISA_TARGET_AVX512 static inline uint64_t text_block_white_avx512(const char 
 }
 #endif
 
-/* The bytes of a block that are `byte`. */
+/* The mask of the bytes of a block that equal `byte`. */
 TEXT_INLINE uint64_t text_block_equal(enum cpu_isa isa, const char *block, char byte)
 {
 #if defined(__x86_64__)
@@ -145,7 +148,7 @@ TEXT_INLINE uint64_t text_block_equal(enum cpu_isa isa, const char *block, char 
     return text_block_equal_plain(block, byte);
 }
 
-/* The bytes of a block that are white space. */
+/* The mask of the bytes of a block that are white space. */
 TEXT_INLINE uint64_t text_block_white(enum cpu_isa isa, const char *block)
 {
 #if defined(__x86_64__)
@@ -159,8 +162,9 @@ TEXT_INLINE uint64_t text_block_white(enum cpu_isa isa, const char *block)
 }
 
 /*
- * The block of data[0..bytes) that begins at `at`, where newlines follow the data: where it lies,
- * or, if it is not whole, in `room`, which has space for one. `at` may be behind the data.
+ * The block of data[0..bytes) at offset `at`, as if newlines followed the data. Returns a pointer
+ * into the data, or for a block that is not whole a copy in `room`, which holds TEXT_BLOCK bytes.
+ * `at` may be behind the data.
  */
 TEXT_INLINE const char *text_block_at(const char *data, size_t bytes, size_t at, char *room)
 {
@@ -172,7 +176,7 @@ TEXT_INLINE const char *text_block_at(const char *data, size_t bytes, size_t at,
     return room;
 }
 
-/* The number of the lowest bit that is set, of a mask that is not 0. */
+/* The index of the lowest set bit of a mask, which is not 0. */
 TEXT_INLINE unsigned text_block_first(uint64_t mask)
 {
     return (unsigned)__builtin_ctzll(mask);

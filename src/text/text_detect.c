@@ -1,7 +1,7 @@
 /*
- * Text or not: UTF-8 as Unicode defines it (version 15, table 3-7: nothing overlong, no surrogates,
- * nothing above U+10FFFF) without control characters (category Cc), but white space. And what is
- * text in other encodings (section 23.8: byte order marks).
+ * Detects text: valid UTF-8 (Unicode 15, table 3-7: no overlong forms, no surrogates, nothing above
+ * U+10FFFF) with no control characters (category Cc) except white space; and text in other
+ * encodings, by their byte order marks (section 23.8).
  */
 #include "config.h"
 
@@ -9,31 +9,31 @@
 
 #include <string.h>
 
-/* What may follow a character's first byte. */
+/* The second byte that a range of first bytes of characters allows. Later ones are 0x80 to 0xbf. */
 struct text_lead {
-    unsigned char first;
-    unsigned char last; /* of a range of first bytes */
-    unsigned char low;  /* the second byte is from low */
-    unsigned char high; /* to high; any further one from 0x80 to 0xbf */
-    unsigned char bytes;
+    unsigned char first; /* the first bytes are first..last */
+    unsigned char last;
+    unsigned char low; /* the second byte is low..high */
+    unsigned char high;
+    unsigned char bytes; /* of the character */
 };
 
-/* U+0080 to U+009F are controls; that one of them is a next line, U+0085, is seen below. */
+/* U+0080 to U+009F are controls and left out. text_detect_wide allows U+0085, the next line. */
 static const struct text_lead text_leads[] = {
     {0xc2, 0xc2, 0xa0, 0xbf, 2}, {0xc3, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
     {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
     {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
 };
 
-/* Whether an ASCII byte may be in a text. */
+/* Whether an ASCII character may occur in text. */
 static bool text_detect_ascii(unsigned char byte)
 {
     return (byte >= ' ' && byte < 0x7f) || (byte >= '\t' && byte <= '\r');
 }
 
 /*
- * The bytes of the character beyond ASCII at text[0..bytes), or 0 if it is none. One that is cut
- * off counts whole.
+ * The length in bytes of the non-ASCII character at text[0..bytes), or 0 if it is not valid. For a
+ * character that the end cuts, the whole length.
  */
 static size_t text_detect_wide(const unsigned char *text, size_t bytes)
 {
@@ -73,11 +73,11 @@ bool text_is_text(const void *block, size_t bytes, bool ended)
     return true;
 }
 
-/* What text in another encoding begins with. */
+/* A byte order mark. */
 struct text_mark {
     const char *encoding;
     unsigned char bytes[4];
-    unsigned char length; /* of the mark, and of every unit behind it */
+    unsigned char length; /* of the mark, and of each code unit after it */
     bool is_big_endian;
 };
 
@@ -88,6 +88,7 @@ static const struct text_mark text_marks[] = {
     {"UTF-16", {0xfe, 0xff}, 2, true},
 };
 
+/* Loads a code unit. */
 static uint32_t text_detect_unit(const struct text_mark *mark, const unsigned char *text)
 {
     uint32_t unit = 0;
@@ -96,7 +97,7 @@ static uint32_t text_detect_unit(const struct text_mark *mark, const unsigned ch
     return unit;
 }
 
-/* Whether a code point may be in a text: no control, surrogate or noncharacter. */
+/* Whether a code point may occur in text: not a control, a surrogate or a noncharacter. */
 static bool text_detect_code(uint32_t code)
 {
     if (code < 0x80)
@@ -105,7 +106,10 @@ static bool text_detect_code(uint32_t code)
                             (code < 0xd800 || code > 0xdfff));
 }
 
-/* Whether characters, half of them ASCII, follow the mark. One that is cut off is of no matter. */
+/*
+ * Whether only characters of text follow the mark, at least half of them ASCII. A character that
+ * the end cuts is ignored.
+ */
 static bool text_detect_encoded(const struct text_mark *mark, const unsigned char *text,
                                 size_t bytes)
 {

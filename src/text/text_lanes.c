@@ -1,20 +1,27 @@
 /*
- * Tokens, eight at once: one in each 64-bit lane of a register.
+ * Parses every token of a text, eight at a time: one in each 64-bit lane of a register.
  *
- * A window of 64 bytes moves over the text, from behind one word to behind another. Its masks say
- * where words begin and end; these places are compressed out of the masks and spread over the
- * lanes, the digits of each word are permuted to the end of its lane, and neighbours are joined.
- * That a mask of separators becomes a permutation is of Mula, "SIMD-ized parsing of series of
- * integers" (2018), there by a table of patterns; VBMI2 does it without one. Joining is as in
- * text_number.h.
+ * A block of 64 bytes is loaded at the first byte behind the words parsed before. Masks say where
+ * words begin and end in it. Their offsets are compressed out of the masks and spread over the
+ * lanes, the digits of each word are permuted to the end of its lane, and neighbours are joined, as
+ * in text_number.h. Mula, "SIMD-ized parsing of series of integers" (2018) also turns the mask of
+ * separators into a permutation, with a table of patterns; VBMI2 needs no table.
  *
- * All that is unusual is left to the parser that takes one token after the other: words that are no
- * numbers, values that are out of range or may be, and the text's last bytes.
+ * The parser of one token at a time (text_tokens.c) takes the rest: words that are not numbers,
+ * values that are or may be out of range, and the last bytes of the text.
  *
- * Nanoseconds a number on one core, from L2, and those of the other parser: lines of one digit 0.6
- * and 2.9, of seven and eight 1.2 and 3.5, of thirteen 2.4 and 4.1, of any 64 bits 4.4 and 13.7,
- * signed 1.2 and 3.6; where every eighth is too long 7.3 and 5.5. Windows at fixed places, each
- * with room for a word before, do not wait for the last one's end, but hold fewer words: 1.7.
+ * Nanoseconds a number on one core, data in L2:
+ *
+ *   digits a line                  here   one at a time
+ *   1                               0.6             2.9
+ *   7 to 8                          1.2             3.5
+ *   7 to 8, signed                  1.2             3.6
+ *   13                              2.4             4.1
+ *   any 64-bit value                4.4            13.7
+ *   every eighth number too long    7.3             5.5
+ *
+ * Blocks at fixed offsets, which overlap by the longest word, would not wait for the end of the
+ * words before, but hold fewer words: 1.7 ns for 7 to 8 digits.
  */
 #include "config.h"
 
@@ -25,16 +32,16 @@
 #if defined(__x86_64__)
 
 #define TEXT_LANES        8
-#define TEXT_LANES_DIGITS 20 /* that a word may have here */
+#define TEXT_LANES_DIGITS 20 /* the most of a word here */
 
-/* The values that one window may store, whole registers. */
+/* The most values that one block stores, in whole registers. */
 #define TEXT_LANES_ROOM (TEXT_BLOCK / 2)
 
 #define TEXT_LANES_INLINE CPU_ISA_TARGET_AVX512VBMI2 TEXT_INLINE
 
 /*
- * Constants that stay in registers: GCC 12 would make those that are a number repeated anew in each
- * window, at 1.5 cycles each.
+ * Constants that stay in registers. GCC 12 would build those that repeat one number again for each
+ * block, at 1.5 cycles each.
  */
 #define TEXT_LANES_CONSTANTS(X)              \
     X(tab, _mm512_set1_epi8('\t'))           \
@@ -58,23 +65,23 @@ TEXT_LANES_INLINE struct text_lanes_constants text_lanes_make_constants(uint64_t
 
 #define TEXT_LANES_KEEP(name, value) \
     made.name = value;               \
-    __asm__("" : "+v"(made.name)); /* it might have been changed, and cannot be made anew */
+    __asm__("" : "+v"(made.name)); /* hides the value from the compiler */
     TEXT_LANES_CONSTANTS(TEXT_LANES_KEEP)
 #undef TEXT_LANES_KEEP
     return made;
 }
 
-/* The words that a window takes. */
+/* The words that end in a block. */
 struct text_lanes_words {
-    __m512i bytes;     /* the window */
-    uint64_t begins;   /* their first digits */
-    uint64_t ends;     /* the white space behind them */
-    uint64_t negative; /* a bit for each word */
+    __m512i bytes;     /* the block */
+    uint64_t begins;   /* the first digit of each word */
+    uint64_t ends;     /* the byte behind each word */
+    uint64_t negative; /* one bit for each word */
 };
 
 /*
- * Takes signs out of the words: `others` are the bytes that are neither digits nor white. False if
- * there is anything but a sign before digits.
+ * Removes the signs from the words. `others` are the bytes that are neither digits nor white space.
+ * Returns false if one of these is not a sign before digits.
  */
 TEXT_LANES_INLINE bool text_lanes_take_signs(struct text_lanes_words *words, uint64_t others,
                                              uint64_t white)
@@ -85,15 +92,15 @@ TEXT_LANES_INLINE bool text_lanes_take_signs(struct text_lanes_words *words, uin
     if (others != ((minus | plus) & words->begins) || (others << 1 & white))
         return false;
     words->negative = _pext_u64(minus, words->begins);
-    words->begins += others; /* each a place further; words do not touch */
+    words->begins += others; /* moves each bit by one; the words do not touch */
     return true;
 }
 
-/* Finds the words that end in a window. False if there is none, or a word that is no number. */
+/* Finds the words that end in a block. Returns false if there is none, or one is not a number. */
 TEXT_LANES_INLINE bool text_lanes_find(const struct text_lanes_constants *constants,
-                                       const char *window, struct text_lanes_words *words)
+                                       const char *block, struct text_lanes_words *words)
 {
-    __m512i bytes = _mm512_loadu_si512(window);
+    __m512i bytes = _mm512_loadu_si512(block);
     uint64_t white =
         _mm512_cmple_epu8_mask(_mm512_sub_epi8(bytes, constants->tab), constants->whites) |
         _mm512_cmpeq_epi8_mask(bytes, constants->space);
@@ -106,7 +113,7 @@ TEXT_LANES_INLINE bool text_lanes_find(const struct text_lanes_constants *consta
     return words->ends && (!others || text_lanes_take_signs(words, others, white));
 }
 
-/* The value of the eight digits of each word that `behind` others follow; missing ones are 0. */
+/* The value of eight digits of each word, those before its last `behind`. Missing digits are 0. */
 TEXT_LANES_INLINE __m512i text_lanes_join(__m512i digits, __m512i begins, __m512i ends, char behind)
 {
     __m512i places = _mm512_add_epi8(_mm512_sub_epi8(ends, _mm512_set1_epi8(behind)),
@@ -121,8 +128,8 @@ TEXT_LANES_INLINE __m512i text_lanes_join(__m512i digits, __m512i begins, __m512
 }
 
 /*
- * Converts eight words of a window's digits to magnitudes. False if one has too many digits, or may
- * be 2^64 or more.
+ * Converts eight words to magnitudes. Returns false if one has too many digits, or may be 2^64 or
+ * more.
  */
 TEXT_LANES_INLINE bool text_lanes_convert(const struct text_lanes_constants *constants,
                                           __m512i digits, __m512i begins, __m512i ends,
@@ -166,7 +173,7 @@ TEXT_LANES_INLINE void text_lanes_store(__m512i values, char *place, size_t elem
     }
 }
 
-/* Gives magnitudes their signs. False if one is out of range. */
+/* Gives magnitudes their signs. Returns false if one is out of range. */
 TEXT_LANES_INLINE bool text_lanes_sign(const struct text_lanes_constants *constants, uint64_t least,
                                        uint64_t negative, __m512i *values)
 {
@@ -181,7 +188,7 @@ TEXT_LANES_INLINE bool text_lanes_sign(const struct text_lanes_constants *consta
     return !_mm512_cmpgt_epu64_mask(magnitudes, limits);
 }
 
-/* Stores the words' values, by eights. False if one has too many digits or is out of range. */
+/* Stores the values of the words. Returns false if one has too many digits or is out of range. */
 TEXT_LANES_INLINE bool text_lanes_take(const struct text_lanes_constants *constants, uint64_t least,
                                        const struct text_lanes_words *words, char *values,
                                        size_t element_bytes)
@@ -197,7 +204,7 @@ TEXT_LANES_INLINE bool text_lanes_take(const struct text_lanes_constants *consta
     __m512i ends = _mm512_maskz_compress_epi8(words->ends, numbers);
     __m512i lane = _mm512_set_epi64(0x0707070707070707, 0x0606060606060606, 0x0505050505050505,
                                     0x0404040404040404, 0x0303030303030303, 0x0202020202020202,
-                                    0x0101010101010101, 0); /* its number, in each byte */
+                                    0x0101010101010101, 0); /* its index, in each byte */
 
     for (size_t taken = 0; taken < count; taken += TEXT_LANES) {
         __m512i eight;
@@ -212,14 +219,14 @@ TEXT_LANES_INLINE bool text_lanes_take(const struct text_lanes_constants *consta
 }
 
 /*
- * Stores values and advances *offset behind their tokens as long as all is usual and there is room
- * for a window's. Returns their number.
+ * Stores values and advances *offset behind their tokens, until there is not a whole block of text
+ * or no room for its values, or a block is not for this parser. Returns the number of values.
  */
-TEXT_LANES_INLINE size_t text_lanes_read(uint64_t most, uint64_t least, size_t element_bytes,
-                                         const char *data, size_t bytes, size_t *offset,
-                                         char *values, size_t room)
+TEXT_LANES_INLINE size_t text_lanes_read(struct element element, const char *data, size_t bytes,
+                                         size_t *offset, char *values, size_t room)
 {
-    const struct text_lanes_constants kept = text_lanes_make_constants(most);
+    const struct text_number_limits limits = text_number_limits(element);
+    const struct text_lanes_constants kept = text_lanes_make_constants(limits.magnitude[false]);
     const struct text_lanes_constants *constants = &kept;
     size_t at = *offset;
     size_t stored = 0;
@@ -227,8 +234,8 @@ TEXT_LANES_INLINE size_t text_lanes_read(uint64_t most, uint64_t least, size_t e
     while (at + TEXT_BLOCK <= bytes && room - stored >= TEXT_LANES_ROOM) {
         struct text_lanes_words words;
         if (!text_lanes_find(constants, data + at, &words) ||
-            !text_lanes_take(constants, least, &words, values + stored * element_bytes,
-                             element_bytes))
+            !text_lanes_take(constants, limits.magnitude[true], &words,
+                             values + stored * element.bytes, element.bytes))
             break;
         stored += (size_t)__builtin_popcountll(words.ends);
         at += TEXT_BLOCK - (size_t)__builtin_clzll(words.ends);
@@ -240,60 +247,43 @@ TEXT_LANES_INLINE size_t text_lanes_read(uint64_t most, uint64_t least, size_t e
 typedef size_t text_lanes_read_function(const char *data, size_t bytes, size_t *offset,
                                         char *values, size_t room);
 
-/* A type's two ways to parse. */
-struct text_lanes_parser {
-    text_lanes_read_function *read;
-    text_parse_function *read_one_by_one;
-    size_t element_bytes;
-};
-
 /*
- * As a text_parse_function. As many tokens as there are lanes are parsed one by one where lanes
- * stopped, and first: behind an invalid one there often is another.
+ * A text_parse_function for a type and its text_lanes_read. First, and wherever text_lanes_read
+ * stops, parses TEXT_LANES tokens one by one: an invalid token is often followed by another.
  */
-static enum text_event text_lanes_parse(struct text_lanes_parser parser,
+static enum text_event text_lanes_parse(text_lanes_read_function *read, struct element element,
                                         const struct text_rules *rules, const char *data,
                                         size_t bytes, size_t *offset, char *values, size_t room,
                                         size_t *count, struct text_token *invalid)
 {
+    text_parse_function *parse_one_by_one = text_tokens_choose(CPU_ISA_AVX512VBMI2, element.type);
     enum text_event event;
     size_t stored = 0;
 
     for (;;) {
         size_t left = room - stored < TEXT_LANES ? room - stored : TEXT_LANES;
         size_t more;
-        event =
-            parser.read_one_by_one(rules, data, bytes, offset,
-                                   values + stored * parser.element_bytes, left, &more, invalid);
+        event = parse_one_by_one(rules, data, bytes, offset, values + stored * element.bytes, left,
+                                 &more, invalid);
         stored += more;
         if (event != TEXT_FULL || stored == room)
             break;
-        stored +=
-            parser.read(data, bytes, offset, values + stored * parser.element_bytes, room - stored);
+        stored += read(data, bytes, offset, values + stored * element.bytes, room - stored);
     }
     *count = stored;
     return event;
 }
 
-#define TEXT_LANES_DEFINE(id, name, ctype)                                                         \
-    CPU_ISA_TARGET_AVX512VBMI2 static size_t text_lanes_read_##name(const char *data,              \
-                                                                    size_t bytes, size_t *offset,  \
-                                                                    char *values, size_t room)     \
-    {                                                                                              \
-        return text_lanes_read(TEXT_NUMBER_MAX(ctype), TEXT_NUMBER_MIN(ctype), sizeof(ctype),      \
-                               data, bytes, offset, values, room);                                 \
-    }                                                                                              \
-    static enum text_event text_lanes_##name(const struct text_rules *rules, const char *data,     \
-                                             size_t bytes, size_t *offset, void *values,           \
-                                             size_t room, size_t *count,                           \
-                                             struct text_token *invalid)                           \
-    {                                                                                              \
-        const struct text_lanes_parser parser = {text_lanes_read_##name,                           \
-                                                 text_tokens_choose(CPU_ISA_AVX512VBMI2,           \
-                                                                    ELEMENT_##id),                 \
-                                                 sizeof(ctype)};                                   \
-        return text_lanes_parse(parser, rules, data, bytes, offset, values, room, count, invalid); \
-    }
+/* For each type, the loop, which is not inlined so that its constants stay in registers. */
+#define TEXT_LANES_DEFINE(id, name, ctype)                                                        \
+    CPU_ISA_TARGET_AVX512VBMI2 static size_t text_lanes_read_##name(const char *data,             \
+                                                                    size_t bytes, size_t *offset, \
+                                                                    char *values, size_t room)    \
+    {                                                                                             \
+        return text_lanes_read(ELEMENT_OF(id, name, ctype), data, bytes, offset, values, room);   \
+    }                                                                                             \
+    TEXT_PARSE_DEFINE(text_lanes_##name, , text_lanes_parse, text_lanes_read_##name,              \
+                      ELEMENT_OF(id, name, ctype))
 ELEMENT_TYPES(TEXT_LANES_DEFINE)
 
 text_parse_function *text_lanes_choose(enum element_type type)

@@ -1,11 +1,12 @@
 /*
- * One number: [+-]?[0-9]+ to magnitude and sign.
+ * Converts one number, [+-]?[0-9]+, to its magnitude and sign.
  *
- * Functions are pure and thread-safe; those that take the instruction set as text_block.h says.
+ * Functions are pure and thread-safe. Some take the instruction set, as text_block.h says.
  */
 #ifndef GPUHIST_TEXT_NUMBER_H
 #define GPUHIST_TEXT_NUMBER_H
 
+#include "job/element.h"
 #include "text/text_block.h"
 
 #include <stdbool.h>
@@ -17,26 +18,32 @@ struct text_number {
     bool is_negative;
 };
 
-/* The largest magnitude of a C type's values from 0 up, and of those below. */
-#define TEXT_NUMBER_IS_SIGNED(ctype) ((ctype)-1 < 1)
-#define TEXT_NUMBER_MAX(ctype)                                                   \
-    (TEXT_NUMBER_IS_SIGNED(ctype) ? ((uint64_t)1 << (8 * sizeof(ctype) - 1)) - 1 \
-                                  : UINT64_MAX >> (64 - 8 * sizeof(ctype)))
-#define TEXT_NUMBER_MIN(ctype) (TEXT_NUMBER_IS_SIGNED(ctype) ? TEXT_NUMBER_MAX(ctype) + 1 : 0)
+/* The limits of a type's values. */
+struct text_number_limits {
+    uint64_t magnitude[2]; /* the largest, [0] of values from 0 up, [1] of negative ones */
+    size_t bytes;          /* of an element */
+};
 
-/* The digits a fast conversion takes, and the bytes before the number's end that it reads. */
+TEXT_INLINE struct text_number_limits text_number_limits(struct element element)
+{
+    uint64_t most = UINT64_MAX >> (64 - 8 * element.bytes + element.is_signed);
+    uint64_t least = element.is_signed ? most + 1 : 0;
+    return (struct text_number_limits){{most, least}, element.bytes};
+}
+
+/* The most digits of a fast conversion, which reads so many bytes before the number's end. */
 #define TEXT_NUMBER_DIGITS ((size_t)16)
 
 /*
- * Reads a number of any length, plainly; an empty one is none. Returns false for what is no number,
- * and for a magnitude of 2^64 and more.
+ * Converts a number of any length. Returns false if token[0..bytes) is not a number, also if it is
+ * empty, or if its magnitude is 2^64 or more.
  */
 bool text_number_read_any(const char *token, size_t bytes, struct text_number *number);
 
 /*
- * Eight digits, each the value of a byte, the first the lowest, to a number: neighbours are joined
- * three times, by one multiplication each (Lemire, "Quickly parsing eight digits", 2018; Mula,
- * "SIMD-ized parsing of series of integers").
+ * The number of eight digits. Each byte of the word is a digit's value, the lowest byte that of the
+ * first digit. Joins neighbours three times, each time with one multiplication (Lemire, "Quickly
+ * parsing eight digits", 2018; Mula, "SIMD-ized parsing of series of integers").
  */
 TEXT_INLINE uint64_t text_number_join_eight(uint64_t digits)
 {
@@ -47,13 +54,13 @@ TEXT_INLINE uint64_t text_number_join_eight(uint64_t digits)
            32;
 }
 
-/* Not 0 if a byte is not from 0 to 9. */
+/* Not 0 if some byte is above 9. */
 TEXT_INLINE uint64_t text_number_no_digits(uint64_t digits)
 {
     return ((digits + TEXT_BYTES(0x80 - 10)) | digits) & TEXT_BYTES(0x80);
 }
 
-/* Converts the `count` (1 to 16) bytes before `end`; false if one is no digit. */
+/* Converts the `count` (1 to 16) digits before `end`. Returns false if one is not a digit. */
 static inline bool text_number_join_plain(const char *end, size_t count, uint64_t *number)
 {
     uint64_t low = text_block_word(end - 8) ^ TEXT_BYTES('0');
@@ -70,7 +77,8 @@ static inline bool text_number_join_plain(const char *end, size_t count, uint64_
 }
 
 #if defined(__x86_64__)
-/* The same by joining neighbours in 16 bytes, 8 words of 16 bits, 4 of 32, 2 of 32 (Mula). */
+/* The same: joins neighbours in vectors of 16 bytes, 8 16-bit words, 4 and 2 32-bit words (Mula).
+ */
 CPU_ISA_TARGET_AVX2 static inline bool text_number_join_avx2(const char *end, size_t count,
                                                              uint64_t *number)
 {
@@ -90,6 +98,7 @@ CPU_ISA_TARGET_AVX2 static inline bool text_number_join_avx2(const char *end, si
 }
 #endif
 
+/* text_number_join_plain in an instruction set. */
 TEXT_INLINE bool text_number_join(enum cpu_isa isa, const char *end, size_t count, uint64_t *number)
 {
 #if defined(__x86_64__)
@@ -101,8 +110,8 @@ TEXT_INLINE bool text_number_join(enum cpu_isa isa, const char *end, size_t coun
 }
 
 /*
- * Reads the number at data[begin..end), which is not empty; nothing outside data[0..end) is read.
- * Returns false for what is no number, and for a magnitude of 2^64 and more.
+ * Converts the number at data[begin..end), which is not empty. Reads nothing outside data[0..end).
+ * Returns false if it is not a number, or if its magnitude is 2^64 or more.
  */
 TEXT_INLINE bool text_number_read(enum cpu_isa isa, const char *data, size_t begin, size_t end,
                                   struct text_number *number)

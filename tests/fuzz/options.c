@@ -7,6 +7,7 @@
 
 #include "app/options.h"
 #include "input/number_list.h"
+#include "job/binning_index.h"
 #include "operations/operation.h"
 
 #include <getopt.h>

@@ -1,5 +1,5 @@
 /*
- * Binning, and the CPU's index loops, against the definition of a bin in 128-bit arithmetic:
+ * Binning, and the CPU's bin numbers, against the definition of a bin in 128-bit arithmetic:
  * floor((v - LO) * N / (HI - LO)).
  */
 #include "config.h"
@@ -8,6 +8,7 @@
 #include "base/decimal.h"
 #include "cpu/cpu_index.h"
 #include "job/binning.h"
+#include "job/binning_index.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -409,21 +410,18 @@ static void test_refusals(void)
     tap_ok(check_refusals(outside, ARRAY_LENGTH(outside)), "refuses a range outside 64 bits");
 }
 
-/* --- the index loops of the CPU ----------------------------------------------------------------
+/* --- the CPU's bin numbers ---------------------------------------------------------------------
  */
 
 #define INDEX_ELEMENTS 1021
 #define INDEX_GUARD    0x5a5a5a5a
-#define INDEX_TABLE    2048 /* entries of a table, if there are no more bins */
-#define INDEX_FEW      64   /* bins of which all entries are looked at */
 
 struct index_case {
     struct element element; /* in either byte order */
     struct binning binning;
-    cpu_index_function *index;
+    struct cpu_index index;
     unsigned char bytes[8 + INDEX_ELEMENTS * 8];
     uint32_t found[INDEX_ELEMENTS + 1];
-    uint32_t tables[CPU_TABLES_COPIES_MAX][INDEX_TABLE];
 };
 
 /* Elements from `offset` on: values in random order, so that every lane meets every kind. */
@@ -444,19 +442,15 @@ static void write_elements(struct index_case *test, size_t offset, const __int12
     }
 }
 
-/*
- * Whether the loop finds what binning_index does for `count` elements, writes no more, and counts
- * them if there are tables.
- */
-static bool check_loop(struct index_case *test, const unsigned char *elements, size_t count,
-                       const struct cpu_tables_turns *turns)
+/* Whether the index finds what binning_index does for `count` elements, and writes no more. */
+static bool check_loop(struct index_case *test, const unsigned char *elements, size_t count)
 {
     const struct binning *binning = &test->binning;
     size_t outside = 0;
 
     for (size_t i = 0; i <= count; i++)
         test->found[i] = INDEX_GUARD;
-    test->index(binning, test->element.swapped, elements, count, test->found, turns);
+    cpu_index_find(&test->index, elements, count, test->found);
     for (size_t i = 0; i < count; i++) {
         uint64_t key = element_key(&test->element, elements + i * test->element.bytes);
         uint32_t wanted = binning_index(binning, binning->form, key);
@@ -471,37 +465,7 @@ static bool check_loop(struct index_case *test, const unsigned char *elements, s
     size_t told = cpu_index_outside(test->found, count, binning->bins);
     if (told != outside)
         return tap_note("%s: %zu outside, not %zu", test->element.name, told, outside);
-    for (size_t i = 0; turns && i < count; i++)
-        turns->of[i % CPU_TABLES_COPIES_MAX][test->found[i]]--;
-    for (size_t i = 0; turns && i < count; i++) {
-        if (turns->of[i % CPU_TABLES_COPIES_MAX][test->found[i]] != 0)
-            return tap_note("%s: element %zu of %zu was not counted once", test->element.name, i,
-                            count);
-    }
-    for (size_t i = 0; turns && binning->bins <= INDEX_FEW && i < CPU_TABLES_COPIES_MAX; i++) {
-        for (size_t bin = 0; bin < binning->bins + BINNING_OUTSIDE; bin++) {
-            if (test->tables[i][bin] != 0)
-                return tap_note("%s: bin %zu was counted for none of %zu elements",
-                                test->element.name, bin, count);
-        }
-    }
     return true;
-}
-
-/* The same, and then with several copies of tables, as many as there are bins for. */
-static bool check_loop_twice(struct index_case *test, const unsigned char *elements, size_t count,
-                             size_t copies)
-{
-    struct cpu_tables_turns turns;
-
-    if (!check_loop(test, elements, count, NULL))
-        return false;
-    if (test->binning.bins > INDEX_TABLE - BINNING_OUTSIDE ||
-        !cpu_index_can_count(test->binning.form))
-        return true;
-    for (size_t i = 0; i < CPU_TABLES_COPIES_MAX; i++)
-        turns.of[i] = test->tables[i % copies];
-    return check_loop(test, elements, count, &turns);
 }
 
 static bool check_loops(struct index_case *test, const struct shape *shape, uint64_t *state)
@@ -510,19 +474,22 @@ static bool check_loops(struct index_case *test, const struct shape *shape, uint
                                     32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129};
     static const size_t offsets[] = {0, 1, 3, 6};
     __int128 values[VALUES_MAX];
+    struct failure failure;
     bool right = true;
 
     if (!make_binning(&test->binning, &test->element, shape))
         return false;
+    if (cpu_index_init(&test->index, &test->element, &test->binning, &failure) != STATUS_OK)
+        return tap_note("%s", failure.message);
     size_t value_count = make_values(&test->element, shape, state, values);
     for (size_t i = 0; i < ARRAY_LENGTH(offsets) && right; i++) {
         const unsigned char *elements = test->bytes + offsets[i];
         write_elements(test, offsets[i], values, value_count, state);
-        test->index = cpu_index_choose(&test->element, i % 2 == 0 ? NULL : &test->binning);
-        right = check_loop_twice(test, elements, INDEX_ELEMENTS, (size_t)1 << i);
+        right = check_loop(test, elements, INDEX_ELEMENTS);
         for (size_t j = 0; j < ARRAY_LENGTH(counts) && right; j++)
-            right = check_loop_twice(test, elements, counts[j], (size_t)1 << i);
+            right = check_loop(test, elements, counts[j]);
     }
+    cpu_index_destroy(&test->index);
     return right;
 }
 

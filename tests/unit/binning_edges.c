@@ -1,6 +1,6 @@
 /*
  * Bins that are no equal parts of a range: widths, windows, powers and edges, each against a list
- * of its edges in 128-bit arithmetic; binning_index and the CPU's index loops.
+ * of its edges in 128-bit arithmetic; binning_index and the CPU's bin numbers.
  */
 #include "config.h"
 
@@ -8,7 +8,7 @@
 #include "base/decimal.h"
 #include "cpu/cpu_index.h"
 #include "edges_reference.h"
-#include "job/binning.h"
+#include "job/binning_index.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -105,8 +105,12 @@ static bool check_loops(const __int128 *values, size_t count, bool has_sides)
     for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
         size_t outside = 0;
-        cpu_index_function *index = cpu_index_choose(&subject.element, &subject.binning);
-        index(&subject.binning, subject.element.swapped, bytes, count, found, NULL);
+        struct failure failure;
+        struct cpu_index index;
+        if (cpu_index_init(&index, &subject.element, &subject.binning, &failure) != STATUS_OK)
+            return tap_note("%s", failure.message);
+        cpu_index_find(&index, bytes, count, found);
+        cpu_index_destroy(&index);
         size_t told = cpu_index_outside(found, count, subject.binning.bins);
         for (size_t i = 0; i < count; i++) {
             uint32_t wanted = defined_bin(values[i]);

@@ -1,7 +1,6 @@
 /* The counters of the CPU and the shared histogram, against a plain count. */
 #include "config.h"
 
-#include "base/cpu_isa.h"
 #include "cpu/cpu_counter.h"
 #include "tap.h"
 
@@ -297,100 +296,9 @@ static bool check_limited(uint32_t bins, uint32_t limit)
     return counter_finish_limited(&table, counter) && right;
 }
 
-/* The same of elements, some of them outside, which are counted or told. */
-static bool check_limited_elements(uint32_t values, uint32_t bins, uint32_t limit, bool is_inside)
-{
-    enum { PIECES = 60 };
-    struct table table;
-    uint64_t state = limit;
-    int32_t elements[301];
-    uint32_t indexes[ARRAY_LENGTH(elements)];
-    bool right = true;
-
-    table_open_range(&table, values, bins);
-    const struct binning *binning = &table.job.binning;
-    const struct element *element = &table.job.element;
-    cpu_index_function *index = cpu_index_choose(element, binning);
-    void *counter = counter_open_limited(&table, limit);
-    for (size_t i = 0; i < PIECES; i++) {
-        size_t n = tap_random(&state) % (ARRAY_LENGTH(elements) + 1);
-        size_t outside = 0;
-        for (size_t j = 0; j < n; j++) {
-            elements[j] = (int32_t)(tap_random(&state) % (values + values / 4 + 2)) - 1;
-            uint32_t bin = binning_index(binning, binning->form, (uint64_t)(int64_t)elements[j]);
-            outside += bin >= bins;
-            if (!is_inside || bin < bins)
-                table_want(&table, &bin, 1);
-        }
-        size_t told = cpu_counter_private_count_elements(counter, index, binning, element, elements,
-                                                         n, indexes, !is_inside);
-        outside = is_inside ? outside : 0;
-        if (told != outside)
-            right = tap_note("%zu outside, not %zu", told, outside);
-        for (size_t j = 0; j < n && right; j++) {
-            if (indexes[j] != binning_index(binning, binning->form, (uint64_t)(int64_t)elements[j]))
-                right = tap_note("number %zu of %zu is %u", j, n, indexes[j]);
-        }
-        if (table.total - histogram_total(table.histogram) > limit)
-            right = tap_note("more than %u were held back", limit);
-    }
-    return counter_finish_limited(&table, counter) && right;
-}
-
-/* Whether the counter knows of one element outside, wherever it stands, and of none. */
-static bool check_has_outside(uint32_t bins, int32_t outside)
-{
-    int32_t elements[40];
-    uint32_t indexes[ARRAY_LENGTH(elements)];
-    bool right = true;
-
-    for (size_t place = 0; place <= ARRAY_LENGTH(elements); place++) {
-        struct table table;
-        table_open_range(&table, 10 * bins, bins);
-        cpu_index_function *index = cpu_index_choose(&table.job.element, &table.job.binning);
-        void *counter = counter_open(&cpu_counter_private, &table);
-        for (size_t i = 0; i < ARRAY_LENGTH(elements); i++)
-            elements[i] = i == place ? outside : (int32_t)(i % 10);
-        cpu_counter_private_count_elements(counter, index, &table.job.binning, &table.job.element,
-                                           elements, ARRAY_LENGTH(elements), indexes, true);
-        if (cpu_counter_private_has_outside(counter) != (place < ARRAY_LENGTH(elements)))
-            right = tap_note("%u bins, %d at place %zu", bins, outside, place);
-        cpu_counter_private.close(counter);
-        table_close(&table);
-    }
-    return right;
-}
-
-static void test_has_outside(void)
-{
-    static const uint32_t bins[] = {1, 256, 1022, 1023};
-    bool right = true;
-
-    for (size_t i = 0; i < ARRAY_LENGTH(bins); i++)
-        right = right && check_has_outside(bins[i], -1) &&
-                check_has_outside(bins[i], 10 * (int32_t)bins[i]);
-    tap_ok(right, "private: one element outside is known of, wherever it stands");
-}
-
 static void test_limited(void)
 {
     static const uint32_t limits[] = {1, 2, 7, 8, 9, 1000};
-    static const uint32_t bins[] = {1, 256, 1022, 1023};
-
-    for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
-        setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
-        bool right = true;
-        for (size_t i = 0; i < ARRAY_LENGTH(limits); i++) {
-            for (size_t j = 0; j < 4 * ARRAY_LENGTH(bins); j++) {
-                uint32_t n = bins[j / 4];
-                right = right &&
-                        check_limited_elements(j % 2 ? n : 10 * n + 3, n, limits[i], j / 2 % 2);
-            }
-        }
-        tap_ok(right, "private, %s: elements are counted, those outside if asked to, any limit",
-               cpu_isa_names[isa]);
-    }
-    unsetenv("GPUHIST_ISA");
 
     for (size_t i = 0; i < ARRAY_LENGTH(limits); i++)
         tap_ok(check_limited(1, limits[i]) && check_limited(256, limits[i]) &&
@@ -704,6 +612,36 @@ static void test_staged_limit(void)
     table_close(&table);
 }
 
+/* A hot region is added to the histogram before it has more increments than that can take. */
+static void test_hot_limit(void)
+{
+    enum { BINS = 20000, LIMIT = 70000, ROUNDS = 300, PART = 1000 }; /* a buffer holds 65,568 */
+    uint32_t indexes[PART];
+    struct failure failure;
+    struct table table;
+    void *state = NULL;
+    bool held = true;
+
+    table_open(&table, BINS);
+    table.histogram->staged_limit = LIMIT;
+    if (cpu_counter_partitioned_open_hot(table.histogram, 0, &state, &failure) != STATUS_OK) {
+        printf("Bail out! %s\n", failure.message);
+        exit(1);
+    }
+    for (size_t round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < PART; i++)
+            indexes[i] = (uint32_t)(i * round % 5);
+        cpu_counter_partitioned.count(state, indexes, PART);
+        table_want(&table, indexes, PART);
+        held = held && staged_sum(table.histogram, 0) <= LIMIT;
+    }
+    cpu_counter_partitioned.flush(state);
+    held = held && staged_sum(table.histogram, 0) <= LIMIT && table_matches(&table);
+    tap_ok(held, "a hot region never holds more than the limit, and loses nothing");
+    cpu_counter_partitioned.close(state);
+    table_close(&table);
+}
+
 /* Adds n times `count` from an entry on, with 32 bits. */
 static void add_equal32(struct table *table, size_t first, uint32_t count, size_t n)
 {
@@ -811,7 +749,6 @@ int main(void)
     test_counter(&cpu_counter_partitioned, "partitioned");
     test_move();
     test_limited();
-    test_has_outside();
     test_add_ranges();
     test_add_residuals();
     test_threads();
@@ -819,6 +756,7 @@ int main(void)
     test_totals();
     test_large();
     test_staged_limit();
+    test_hot_limit();
     test_add_staged(100);
     test_add_staged(UINT32_MAX);
     test_add_mixed();

@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "cuda/histogram_kernels.h"
+#include "job/binning_index.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Growing histograms: how windows widen and move, and that nothing is lost, against plain sums. */
 #include "config.h"
 
+#include "job/binning_index.h"
 #include "operations/growing_histogram.h"
 #include "operations/operation.h"
 #include "operations/rows.h"

@@ -1,0 +1,103 @@
+/*
+ * The loops that compute bin numbers, each for keys of one width, in every instruction set.
+ *
+ * All functions are pure and thread-safe.
+ */
+#ifndef GPUHIST_CPU_INDEX_LOOPS_H
+#define GPUHIST_CPU_INDEX_LOOPS_H
+
+#include "job/binning.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* X(ID, bits of keys): the ways to compute bin numbers. The rules of cpu_index.c describe them. */
+#define CPU_INDEX_WAYS(X)  \
+    X(MAP16, 16)           \
+    X(EXACT32, 32)         \
+    X(EXACT64, 64)         \
+    X(ROUNDED64, 64)       \
+    X(LOG2_32, 32)         \
+    X(LOG2_64, 64)         \
+    X(LOG10_32, 32)        \
+    X(LOG10_64, 64)        \
+    X(EQUAL_BUCKETS32, 32) \
+    X(EQUAL_BUCKETS64, 64) \
+    X(BUCKETS32, 32)       \
+    X(BUCKETS64, 64)       \
+    X(DEFINED64, 64)
+
+enum cpu_index_way {
+#define CPU_INDEX_WAY_ENUM(id, bits) CPU_INDEX_##id,
+    CPU_INDEX_WAYS(CPU_INDEX_WAY_ENUM)
+#undef CPU_INDEX_WAY_ENUM
+        CPU_INDEX_WAY_COUNT,
+    CPU_INDEX_UNIT = CPU_INDEX_WAY_COUNT /* from elements at once: cpu_keys_choose_units */
+};
+
+/* What bin numbers are computed from. `x` is a key less `origin`, an unsigned word of its width. */
+struct cpu_index_terms {
+    const struct binning *binning; /* not owned */
+    const uint16_t *map;           /* of 16-bit words; not owned */
+    uint64_t origin;
+    uint64_t last;  /* the x of the highest value in the bins */
+    uint64_t limit; /* the x of the highest one above them; that of those below is greater */
+    uint32_t below; /* the bin numbers of these, or buckets */
+    uint32_t above;
+    uint64_t added;    /* what x is to begin at the first bin: a */
+    double reciprocal; /* quotients: n / d */
+    double offset;     /* quotients: a * n / d; exact ones: (a * n + 1/2) / d */
+    uint64_t signs;    /* powers: all ones if elements are signed, else 0 */
+};
+
+/* Keys that are computed at once: constant loops, which compilers make vector code of. */
+#define CPU_INDEX_GROUP ((size_t)32)
+
+/* Writes the bin numbers of keys[0..count), a multiple of CPU_INDEX_GROUP, not aligned. */
+typedef void cpu_index_loop(const struct cpu_index_terms *terms, const void *keys, size_t count,
+                            uint32_t *indexes);
+
+/* The loop in the best instruction set of this machine; not of CPU_INDEX_UNIT. */
+cpu_index_loop *cpu_index_loops_choose(enum cpu_index_way way);
+
+/* Where a key is. Words are compared as signed ones, less 2^31 or 2^63, which AVX2 does at once. */
+struct cpu_index_place32 {
+    uint32_t x;
+    uint32_t outside; /* the bin number of what is not inside */
+    bool is_inside;
+};
+
+struct cpu_index_place64 {
+    uint64_t x;
+    uint32_t outside;
+    bool is_inside;
+};
+
+static inline __attribute__((always_inline)) struct cpu_index_place32 cpu_index_place32(
+    const struct cpu_index_terms *terms, uint32_t key)
+{
+    const uint32_t half = (uint32_t)1 << 31;
+    const int32_t x = (int32_t)(key - ((uint32_t)terms->origin + half));
+    const bool is_above = x <= (int32_t)((uint32_t)terms->limit - half);
+
+    return (struct cpu_index_place32){.x = (uint32_t)x + half,
+                                      .outside = is_above ? terms->above : terms->below,
+                                      .is_inside = x <= (int32_t)((uint32_t)terms->last - half)};
+}
+
+static inline __attribute__((always_inline)) struct cpu_index_place64 cpu_index_place64(
+    const struct cpu_index_terms *terms, uint64_t key)
+{
+    const uint64_t half = (uint64_t)1 << 63;
+    const int64_t x = (int64_t)(key - (terms->origin + half));
+    const bool is_above = x <= (int64_t)(terms->limit - half);
+
+    return (struct cpu_index_place64){.x = (uint64_t)x + half,
+                                      .outside = is_above ? terms->above : terms->below,
+                                      .is_inside = x <= (int64_t)(terms->last - half)};
+}
+
+/* How many of the bin numbers indexes[0..count) are none of so many bins. */
+size_t cpu_index_outside(const uint32_t *indexes, size_t count, uint32_t bins);
+
+#endif

@@ -1,0 +1,101 @@
+#include "config.h"
+
+#include "cpu/cpu_keys.h"
+
+#include "base/cpu_isa.h"
+
+#define CPU_KEYS_INLINE static inline __attribute__((always_inline))
+
+/* What keys of 32 or 64 bits become in bins one wide. No bin begins below all words of 64 bits. */
+CPU_KEYS_INLINE uint32_t cpu_keys_unit32(const struct cpu_index_terms *terms, uint32_t key)
+{
+    const struct cpu_index_place32 place = cpu_index_place32(terms, key);
+    return place.is_inside ? place.x + (uint32_t)terms->added : place.outside;
+}
+
+CPU_KEYS_INLINE uint32_t cpu_keys_unit64(const struct cpu_index_terms *terms, uint64_t key)
+{
+    const struct cpu_index_place64 place = cpu_index_place64(terms, key);
+    return place.is_inside ? (uint32_t)place.x : place.outside;
+}
+
+/* The loops of a type, to be inlined with constants for the byte order and the bytes of keys. */
+#define CPU_KEYS_DEFINE(id, name, ctype)                                                          \
+    CPU_KEYS_INLINE void cpu_keys_##name(bool swapped, unsigned key_bytes,                        \
+                                         const char *restrict elements, size_t count,             \
+                                         char *restrict keys)                                     \
+    {                                                                                             \
+        for (size_t i = 0; i < count; i += CPU_INDEX_GROUP) {                                     \
+            for (size_t k = i; k < i + CPU_INDEX_GROUP; k++) {                                    \
+                const ctype value = cpu_keys_load_##name(swapped, elements, k);                   \
+                const uint32_t narrow = (uint32_t)value;                                          \
+                const uint64_t wide = (uint64_t)(int64_t)value;                                   \
+                memcpy(keys + k * key_bytes, key_bytes == 4 ? &narrow : (const void *)&wide,      \
+                       key_bytes);                                                                \
+            }                                                                                     \
+        }                                                                                         \
+    }                                                                                             \
+    CPU_KEYS_INLINE void cpu_keys_units_##name(bool swapped, const struct cpu_index_terms *terms, \
+                                               const char *restrict elements, size_t count,       \
+                                               uint32_t *restrict indexes)                        \
+    {                                                                                             \
+        const struct cpu_index_terms local = *terms; /* no store to indexes can change it */      \
+        for (size_t i = 0; i < count; i += CPU_INDEX_GROUP) {                                     \
+            for (size_t k = i; k < i + CPU_INDEX_GROUP; k++) {                                    \
+                const ctype value = cpu_keys_load_##name(swapped, elements, k);                   \
+                indexes[k] = sizeof value == 8 ? cpu_keys_unit64(&local, (uint64_t)value)         \
+                                               : cpu_keys_unit32(&local, (uint32_t)value);        \
+            }                                                                                     \
+        }                                                                                         \
+    }
+ELEMENT_TYPES(CPU_KEYS_DEFINE)
+
+/* Wrapped for each instruction set, and the tables of these. */
+#define CPU_KEYS_WRAP_KEYS(isa, target, name, swapped, bytes)                                  \
+    target static void cpu_keys_##name##_##swapped##_##bytes##_##isa(const void *elements,     \
+                                                                     size_t count, void *keys) \
+    {                                                                                          \
+        cpu_keys_##name(swapped, bytes, elements, count, keys);                                \
+    }
+#define CPU_KEYS_WRAP_UNITS(isa, target, name, swapped)                          \
+    target static void cpu_keys_units_##name##_##swapped##_##isa(                \
+        const struct cpu_index_terms *terms, const void *elements, size_t count, \
+        uint32_t *indexes)                                                       \
+    {                                                                            \
+        cpu_keys_units_##name(swapped, terms, elements, count, indexes);         \
+    }
+#define CPU_KEYS_WRAP(id, name, ctype)               \
+    CPU_ISA_VARIANTS(CPU_KEYS_WRAP_KEYS, name, 0, 4) \
+    CPU_ISA_VARIANTS(CPU_KEYS_WRAP_KEYS, name, 0, 8) \
+    CPU_ISA_VARIANTS(CPU_KEYS_WRAP_KEYS, name, 1, 4) \
+    CPU_ISA_VARIANTS(CPU_KEYS_WRAP_KEYS, name, 1, 8) \
+    CPU_ISA_VARIANTS(CPU_KEYS_WRAP_UNITS, name, 0)   \
+    CPU_ISA_VARIANTS(CPU_KEYS_WRAP_UNITS, name, 1)
+ELEMENT_TYPES(CPU_KEYS_WRAP)
+
+#define CPU_KEYS_ENTRY(isa, target, name) cpu_keys_##name##_##isa,
+
+cpu_keys_function *cpu_keys_choose(const struct element *element, unsigned key_bytes)
+{
+#define CPU_KEYS_ROW(id, name, ctype)                \
+    {{CPU_ISA_VARIANTS(CPU_KEYS_ENTRY, name##_0_4)}, \
+     {CPU_ISA_VARIANTS(CPU_KEYS_ENTRY, name##_0_8)}, \
+     {CPU_ISA_VARIANTS(CPU_KEYS_ENTRY, name##_1_4)}, \
+     {CPU_ISA_VARIANTS(CPU_KEYS_ENTRY, name##_1_8)}},
+    static cpu_keys_function *const functions[ELEMENT_TYPE_COUNT][4][CPU_ISA_COUNT] = {
+        ELEMENT_TYPES(CPU_KEYS_ROW)};
+
+    if (element->bytes == key_bytes && !element->swapped)
+        return NULL;
+    return functions[element->type][2 * element->swapped + (key_bytes == 8)][cpu_isa_best()];
+}
+
+cpu_index_loop *cpu_keys_choose_units(const struct element *element)
+{
+#define CPU_KEYS_ROW_UNITS(id, name, ctype)                \
+    {{CPU_ISA_VARIANTS(CPU_KEYS_ENTRY, units_##name##_0)}, \
+     {CPU_ISA_VARIANTS(CPU_KEYS_ENTRY, units_##name##_1)}},
+    static cpu_index_loop *const loops[ELEMENT_TYPE_COUNT][2][CPU_ISA_COUNT] = {
+        ELEMENT_TYPES(CPU_KEYS_ROW_UNITS)};
+    return loops[element->type][element->swapped][cpu_isa_best()];
+}

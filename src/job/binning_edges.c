@@ -1,0 +1,175 @@
+/* The binning of a list of edges: its checks, the choice of buckets, and the look-up table. */
+#include "config.h"
+
+#include "job/binning_index.h"
+
+#include "base/decimal.h"
+
+#include <stdlib.h>
+
+/* The bin numbers, with those outside, are below BINNING_CROWDED. */
+#define BINNING_EDGES_BINS_MAX (BINNING_CROWDED - BINNING_OUTSIDE)
+
+/* The most buckets, as a power of 2, but for lists of more edges: 1 MiB, about a core's L2. */
+#define BINNING_BUCKETS_LOG2_MAX 18
+
+/*
+ * One of so many edges may share its bucket with another one. Searching such a bucket takes 5 to 10
+ * ns, since its branches are mispredicted; larger tables take longer to load from. Where edges are
+ * closer near a centre, values most likely are, too: then fewer may.
+ */
+#define BINNING_CROWDED_SHARE_EQUAL 16
+#define BINNING_CROWDED_SHARE       64
+
+/* Powers of 2 that a number of 64 bits may have, as a power of 2. */
+#define BINNING_POWERS_LOG2 6
+
+static enum status binning_fail_edge(__int128 edge, const char *integers, struct failure *failure)
+{
+    char shown[DECIMAL_SIZE];
+
+    decimal_format_signed(shown, edge);
+    if (!integers)
+        return status_fail(failure, STATUS_USAGE,
+                           "--edges must ascend: %s is not above the one before it", shown);
+    return status_fail(failure, STATUS_USAGE, "--edges: %s exceeds the values of %s", shown,
+                       integers);
+}
+
+static enum status binning_check_edges(const struct element *element, const __int128 *edges,
+                                       size_t count, struct failure *failure)
+{
+    __int128 min;
+    __int128 limit;
+    const char *integers = binning_limits(element, &min, &limit);
+
+    if (count < 2)
+        return status_fail(failure, STATUS_USAGE, "--edges needs two of them at least");
+    if (count - 1 > BINNING_EDGES_BINS_MAX)
+        return status_fail(failure, STATUS_USAGE, "--edges are too many: at most %u bins",
+                           (unsigned)BINNING_EDGES_BINS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        if (edges[i] < min || edges[i] > limit)
+            return binning_fail_edge(edges[i], integers, failure);
+        if (i > 0 && edges[i] <= edges[i - 1])
+            return binning_fail_edge(edges[i], NULL, failure);
+    }
+    return STATUS_OK;
+}
+
+/* How many edges share a bucket with another one; `limit` or one more, if that many do. */
+static size_t binning_count_crowded(const struct binning *binning, const __int128 *edges,
+                                    size_t limit)
+{
+    uint32_t previous = UINT32_MAX;
+    size_t crowded = 0;
+    bool is_crowded = false; /* the previous bucket is */
+
+    for (size_t i = 1; i < binning->bins && crowded < limit; i++) {
+        uint32_t bucket = binning_bucket(binning, binning->form, (uint64_t)(edges[i] - edges[0]));
+        if (bucket == previous)
+            crowded += is_crowded ? 1 : 2;
+        is_crowded = bucket == previous;
+        previous = bucket;
+    }
+    return crowded;
+}
+
+/* Lays about 2^log2 buckets of one width, or if `centre` is not NULL growing ones. */
+static void binning_lay_buckets(struct binning *binning, uint32_t log2, const uint64_t *centre)
+{
+    const uint32_t digits = binning_digits2(binning->last);
+
+    binning->side = 0;
+    if (centre) {
+        binning->form = BINNING_EDGES;
+        binning->shift = log2 > BINNING_POWERS_LOG2 ? log2 - BINNING_POWERS_LOG2 : 0;
+        binning->centre = *centre;
+        binning->side = *centre > 0 ? ~binning_bucket(binning, BINNING_EDGES, 0) + 1 : 0;
+    } else {
+        binning->form = BINNING_EDGES_EQUAL;
+        binning->shift = digits > log2 ? digits - log2 : 0;
+    }
+    binning->buckets = binning_bucket(binning, binning->form, binning->last) + 1;
+}
+
+/* Takes the fewest buckets that are not crowded, or else the least crowded ones. */
+static void binning_choose_buckets(struct binning *binning, const __int128 *edges)
+{
+    const uint64_t start = 0;
+    const uint64_t zero = edges[0] < 0 && edges[binning->bins] > 0 ? (uint64_t)-edges[0] : 0;
+    const uint64_t *const centres[] = {NULL, &start, &zero};
+    const uint32_t least = binning_digits2(binning->bins);
+    const uint32_t most = least > BINNING_BUCKETS_LOG2_MAX ? least : BINNING_BUCKETS_LOG2_MAX;
+    struct binning best = {.bins = 0};
+    size_t crowded = SIZE_MAX;
+
+    for (uint32_t log2 = least; log2 <= most; log2++) {
+        for (size_t i = 0; i < (zero > 0 ? 3 : 2); i++) {
+            const size_t enough =
+                binning->bins / (i == 0 ? BINNING_CROWDED_SHARE_EQUAL : BINNING_CROWDED_SHARE);
+            binning_lay_buckets(binning, log2, centres[i]);
+            size_t found =
+                binning_count_crowded(binning, edges, crowded > enough ? crowded : enough + 1);
+            if (found <= enough)
+                return;
+            if (found < crowded) {
+                best = *binning;
+                crowded = found;
+            }
+        }
+    }
+    *binning = best;
+}
+
+size_t binning_table_bytes(const struct binning *binning)
+{
+    if (!binning->table)
+        return 0;
+    return ((size_t)binning->bins + BINNING_OUTSIDE) * sizeof(uint64_t) +
+           ((size_t)binning->buckets + BINNING_FIRSTS_MORE) * sizeof(uint32_t);
+}
+
+static void binning_fill_table(struct binning *binning, const __int128 *edges)
+{
+    uint64_t *lasts = binning->table;
+    uint32_t *firsts = (uint32_t *)(lasts + (size_t)binning->bins + BINNING_OUTSIDE);
+    uint32_t bin = 0;
+
+    for (size_t i = 0; i < binning->bins; i++)
+        lasts[i] = (uint64_t)(edges[i + 1] - edges[0] - 1);
+    for (size_t i = 0; i < BINNING_OUTSIDE; i++)
+        lasts[binning->bins + i] = UINT64_MAX;
+    for (uint32_t bucket = 0; bucket < binning->buckets; bucket++) {
+        const uint32_t first = bin; /* so many edges, but the first, are in buckets before */
+        while (bin + 1 < binning->bins &&
+               binning_bucket(binning, binning->form, lasts[bin] + 1) == bucket)
+            bin++;
+        firsts[bucket] = bin > first + 1 ? first + BINNING_CROWDED : first;
+    }
+    for (uint32_t i = 0; i < BINNING_FIRSTS_MORE; i++)
+        firsts[binning->buckets + i] = bin + i;
+}
+
+enum status binning_init_edges(struct binning *binning, const struct element *element,
+                               const __int128 *edges, size_t count, struct failure *failure)
+{
+    const bool is_signed = element->type != ELEMENT_U64;
+
+    if (binning_check_edges(element, edges, count, failure) != STATUS_OK)
+        return failure->status;
+    *binning = (struct binning){
+        .is_signed = is_signed,
+        .bins = (uint32_t)(count - 1),
+        .low = (uint64_t)edges[0],
+        .last = (uint64_t)(edges[count - 1] - edges[0] - 1),
+        .bias = is_signed ? (uint64_t)1 << 63 : 0,
+    };
+    binning_choose_buckets(binning, edges);
+    binning->table = malloc(((size_t)binning->bins + BINNING_OUTSIDE) * sizeof(uint64_t) +
+                            ((size_t)binning->buckets + BINNING_FIRSTS_MORE) * sizeof(uint32_t));
+    if (!binning->table)
+        return status_fail(failure, STATUS_DATA, "no memory for %zu bins", count - 1);
+    binning_fill_table(binning, edges);
+    return STATUS_OK;
+}

@@ -1,0 +1,250 @@
+/*
+ * The bin of a value: the one definition, compiled for host and device.
+ *
+ * Scaled: N bins of equal width, v falls into bin floor((v - LO) * N / (HI - LO)) in exact integer
+ * arithmetic, so bin b begins at LO + ceil(b * (HI - LO) / N); or bins of width W, v falls into bin
+ * floor((v - LO) / W), the last one ending at HI. Both are floor(x * n / d) for x = v - LO.
+ *
+ * The division is done as a multiplication. With m = floor(2^w * n / d), q = floor(x * m / 2^w)
+ * is the quotient or one less for every x < 2^w, since x * n / d - x * m / 2^w < 1; the remainder
+ * x * n - q * d < 2 * d then tells which (Granlund and Montgomery, "Division by Invariant Integers
+ * using Multiplication", PLDI 1994). w is 32 where everything fits, else 64.
+ *
+ * Values of 64 bits do with a product of 32 bits each way if there are at most 2^28 bins. x' =
+ * floor(x / 2^s) and m = floor(2^(s+f) * n / d) are what x and n / d have of leading bits, 32 at
+ * the most, m just as many. The estimate x' * m / 2^f is then not above x * n / d, and below it by
+ * less than N / 2^31 for the bits cut off x and as much for those of m, so by less than 1 / 4.
+ * Where its fraction is below 1 / 2, its whole part q is the bin. Else x * n - (q + 1) * d is at
+ * least -d / 2 >= -2^63 and less than d / 4 <= 2^62, so that its lower 64 bits tell its sign, and
+ * that whether the bin is q + 1.
+ *
+ * Multiples: bins [k * W, (k + 1) * W) for N successive k. As floor(v / W) = ~(~v / W) for v < 0,
+ * one division of a magnitude serves both signs, and nothing overflows.
+ *
+ * Powers: a bin for each length of |v| in digits, binary or decimal, on either side of 0, which has
+ * one of its own: ..., [-3, -1), [-1, 0), [0, 1), [1, 2), [2, 4), ... All values of the element's
+ * type are inside. The decimal length follows from the binary one, log10(2) being nearly 1233 /
+ * 4096 (Warren, "Hacker's Delight", 11-4).
+ *
+ * Edges: bins between each two of a list, by a look-up table. The upper bits of x = v - LO are the
+ * number of a *bucket*: `shift` lower ones are cut off, or all but the leading `shift` + 1, and
+ * the power of 2, of the distance from a centre, as in an HdrHistogram (Tene, hdrhistogram.org).
+ * The table tells which bin the values of a bucket begin in. Mostly one edge or none lies within a
+ * bucket; else its bins are searched.
+ */
+#ifndef GPUHIST_BINNING_INDEX_H
+#define GPUHIST_BINNING_INDEX_H
+
+#include "job/binning.h"
+
+#ifdef __CUDACC__
+#define BINNING_INLINE static __host__ __device__ __forceinline__
+#else
+#define BINNING_INLINE static inline __attribute__((always_inline))
+#endif
+
+/* The bin of x = value - LO <= last, in words of 32 bits. */
+BINNING_INLINE uint32_t binning_scale32(const struct binning *binning, uint32_t x)
+{
+    uint32_t divisor = (uint32_t)binning->divisor;
+    uint32_t quotient = (uint32_t)(((uint64_t)x * (uint32_t)binning->multiplier) >> 32);
+    uint32_t remainder = x * binning->numerator - quotient * divisor;
+    return quotient + (remainder >= divisor);
+}
+
+BINNING_INLINE uint32_t binning_scale64(const struct binning *binning, uint64_t x)
+{
+    uint64_t estimate = (uint64_t)(uint32_t)(x >> binning->shift) * (uint32_t)binning->multiplier;
+    uint64_t halves = (uint32_t)(estimate >> (binning->fraction - 1));
+    uint64_t next = (halves >> 1) + 1;
+    int64_t beyond = (int64_t)(x * binning->numerator - next * binning->divisor);
+    return (uint32_t)(beyond >= 0 ? (halves + 1) >> 1 : next - 1);
+}
+
+/* Of scaled bins: d, up to 2^64. */
+BINNING_INLINE unsigned __int128 binning_divisor(const struct binning *binning)
+{
+    return (unsigned __int128)(binning->divisor - 1) + 1;
+}
+
+BINNING_INLINE uint32_t binning_scale128(const struct binning *binning, uint64_t x)
+{
+    unsigned __int128 divisor = binning_divisor(binning);
+    uint64_t quotient = (uint64_t)(((unsigned __int128)x * binning->multiplier) >> 64);
+    unsigned __int128 remainder = (unsigned __int128)x * binning->numerator - quotient * divisor;
+    return (uint32_t)(quotient + (remainder >= divisor));
+}
+
+/* The bin of a key among multiples of d. The remainder is never greater than the magnitude. */
+BINNING_INLINE uint32_t binning_multiple32(const struct binning *binning, uint32_t key)
+{
+    uint32_t sign = binning->is_signed && (int32_t)key < 0 ? UINT32_MAX : 0;
+    uint32_t divisor = (uint32_t)binning->divisor;
+    uint32_t magnitude = key ^ sign;
+    uint32_t quotient = (uint32_t)(((uint64_t)magnitude * (uint32_t)binning->multiplier) >> 32);
+    quotient += magnitude - quotient * divisor >= divisor;
+    uint32_t bin = (quotient ^ sign) - (uint32_t)binning->low;
+    return bin < binning->bins ? bin : binning->bins;
+}
+
+BINNING_INLINE uint32_t binning_multiple64(const struct binning *binning, uint64_t key)
+{
+    uint64_t sign = binning->is_signed && (int64_t)key < 0 ? UINT64_MAX : 0;
+    uint64_t magnitude = key ^ sign;
+    uint64_t quotient = (uint64_t)(((unsigned __int128)magnitude * binning->multiplier) >> 64);
+    quotient += magnitude - quotient * binning->divisor >= binning->divisor;
+    uint64_t bin = (quotient ^ sign) - binning->low;
+    return bin < binning->bins ? (uint32_t)bin : binning->bins;
+}
+
+/* How many binary digits a number has; 0 has none. */
+BINNING_INLINE uint32_t binning_digits2(uint64_t number)
+{
+#ifdef __CUDA_ARCH__
+    return 64 - (uint32_t)__clzll((long long)number);
+#else
+    return number ? 64 - (uint32_t)__builtin_clzll(number) : 0;
+#endif
+}
+
+/* How many decimal digits a number has, given how many binary ones; 0 has none. */
+BINNING_INLINE uint64_t binning_digits10_of(uint64_t digits2, uint64_t number)
+{
+    static const uint64_t powers[20] = {
+        1ull,
+        10ull,
+        100ull,
+        1000ull,
+        10000ull,
+        100000ull,
+        1000000ull,
+        10000000ull,
+        100000000ull,
+        1000000000ull,
+        10000000000ull,
+        100000000000ull,
+        1000000000000ull,
+        10000000000000ull,
+        100000000000000ull,
+        1000000000000000ull,
+        10000000000000000ull,
+        100000000000000000ull,
+        1000000000000000000ull,
+        10000000000000000000ull,
+    };
+    uint64_t digits = digits2 * 1233 >> 12; /* or one more */
+    return digits + (number >= powers[digits]);
+}
+
+BINNING_INLINE uint32_t binning_digits10(uint64_t number)
+{
+    return (uint32_t)binning_digits10_of(binning_digits2(number), number);
+}
+
+/* The same, of 32 bits: without a table, which vectors of numbers would have to be gathered from.
+ */
+BINNING_INLINE uint32_t binning_digits10_32(uint32_t number)
+{
+    return (uint32_t)(number >= 1u) + (number >= 10u) + (number >= 100u) + (number >= 1000u) +
+           (number >= 10000u) + (number >= 100000u) + (number >= 1000000u) + (number >= 10000000u) +
+           (number >= 100000000u) + (number >= 1000000000u);
+}
+
+BINNING_INLINE uint32_t binning_power(const struct binning *binning, enum binning_form form,
+                                      uint64_t key)
+{
+    bool is_negative = binning->is_signed && (int64_t)key < 0;
+    uint64_t magnitude = is_negative ? -key : key;
+    uint32_t digits = form == BINNING_LOG2       ? binning_digits2(magnitude)
+                      : form == BINNING_LOG10_32 ? binning_digits10_32((uint32_t)magnitude)
+                                                 : binning_digits10(magnitude);
+    return is_negative ? binning->zero - digits : binning->zero + digits;
+}
+
+/* The bucket of x = value - LO <= last. */
+BINNING_INLINE uint32_t binning_bucket(const struct binning *binning, enum binning_form form,
+                                       uint64_t x)
+{
+    if (form == BINNING_EDGES_EQUAL)
+        return (uint32_t)(x >> binning->shift);
+    uint64_t mask = x < binning->centre ? UINT64_MAX : 0;
+    uint64_t distance = (x - binning->centre) ^ mask;
+    uint64_t least = 1ull << binning->shift;
+    uint32_t excess = binning_digits2(distance | least) - 1 - binning->shift;
+    uint32_t bucket = (excess << binning->shift) + (uint32_t)(distance >> excess);
+    return binning->side + (bucket ^ (uint32_t)mask);
+}
+
+/*
+ * The table of edges. Of each bin its last value less LO, and for what is outside the greatest word
+ * twice; ...
+ */
+BINNING_INLINE const uint64_t *binning_lasts(const struct binning *binning)
+{
+    return binning->table;
+}
+
+/*
+ * ... and of each bucket the bin that its lowest value is in, plus BINNING_CROWDED if more than one
+ * edge lies within; then the last bin, and the two bin numbers of what is outside.
+ */
+BINNING_INLINE const uint32_t *binning_firsts(const struct binning *binning)
+{
+    return (const uint32_t *)(binning->table + (size_t)binning->bins + BINNING_OUTSIDE);
+}
+
+#define BINNING_CROWDED     (1u << 31)
+#define BINNING_FIRSTS_MORE 3
+
+/* The bin of x, in that bucket. */
+BINNING_INLINE uint32_t binning_search(const struct binning *binning, uint32_t bucket, uint64_t x)
+{
+    const uint64_t *lasts = binning_lasts(binning);
+    const uint32_t *firsts = binning_firsts(binning);
+    uint32_t first = firsts[bucket];
+
+    if (first < BINNING_CROWDED)
+        return first + (x > lasts[first]);
+    first -= BINNING_CROWDED;
+    for (uint32_t last = firsts[bucket + 1] & ~BINNING_CROWDED; first < last;) {
+        uint32_t middle = (first + last) / 2;
+        first = x > lasts[middle] ? middle + 1 : first;
+        last = x > lasts[middle] ? last : middle;
+    }
+    return first;
+}
+
+/*
+ * The bin of `key`, 0 .. bins + 1. `form` is binning->form: a caller in a hurry passes it as a
+ * constant and gets straight code for it.
+ */
+BINNING_INLINE uint32_t binning_index(const struct binning *binning, enum binning_form form,
+                                      uint64_t key)
+{
+    if (form == BINNING_UNIT32 || form == BINNING_SCALED32) {
+        uint32_t key32 = (uint32_t)key;
+        uint32_t low = (uint32_t)binning->low;
+        uint32_t bias = (uint32_t)binning->bias;
+        uint32_t x = key32 - low;
+        uint32_t outside = binning->bins + ((key32 ^ bias) >= (low ^ bias));
+        uint32_t inside = form == BINNING_UNIT32 ? x : binning_scale32(binning, x);
+        return x <= (uint32_t)binning->last ? inside : outside;
+    }
+    if (form == BINNING_MULTIPLES32)
+        return binning_multiple32(binning, (uint32_t)key);
+    if (form == BINNING_MULTIPLES64)
+        return binning_multiple64(binning, key);
+    if (form == BINNING_LOG2 || form == BINNING_LOG10_32 || form == BINNING_LOG10_64)
+        return binning_power(binning, form, key);
+    uint64_t x = key - binning->low;
+    uint32_t outside = binning->bins + ((key ^ binning->bias) >= (binning->low ^ binning->bias));
+    if (x > binning->last)
+        return outside;
+    if (form == BINNING_EDGES_EQUAL || form == BINNING_EDGES)
+        return binning_search(binning, binning_bucket(binning, form, x), x);
+    if (form == BINNING_UNIT64)
+        return (uint32_t)x;
+    return form == BINNING_SCALED64 ? binning_scale64(binning, x) : binning_scale128(binning, x);
+}
+
+#endif

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Prints functions and macros over 40 lines, lines over 100 columns and files that do not begin
+with a comment.
+
+usage: style.py SOURCE-TREE [FOLDER...]        (default: src cuda tests/unit)
+
+Relies on .clang-format: the braces of a function, and no others, stand alone on lines of the same
+indentation. A function's lines include its declaration.
+"""
+import pathlib
+import re
+import sys
+
+LINES_MAX = 40
+COLUMNS_MAX = 100
+BEFORE_DECLARATION = re.compile(r"^$|^\s*#|[;}\\]$|\*/$|^\s*//")
+
+
+def find_functions(lines):
+    """Yields the first line and the number of lines of each function."""
+    for brace, line in enumerate(lines):
+        if line.strip() == "{":
+            first = brace
+            while first > 0 and not BEFORE_DECLARATION.search(lines[first - 1]):
+                first -= 1
+            end = line.replace("{", "}")
+            last = next(i for i in range(brace, len(lines)) if lines[i].startswith(end))
+            yield "function", first + 1, last - first + 1
+
+
+def find_macros(lines):
+    """Yields the first line and the number of lines of each macro."""
+    for first, line in enumerate(lines):
+        if re.match(r"\s*#\s*define\b", line):
+            last = next(i for i in range(first, len(lines)) if not lines[i].endswith("\\"))
+            yield "macro", first + 1, last - first + 1
+
+
+def find_faults(text):
+    lines = text.split("\n")
+    if not re.match(r"/\*\s*\S", text):
+        yield 1, "no comment that says what the file is for"
+    yield from ((number, f"{len(line)} columns") for number, line in enumerate(lines, 1)
+                if len(line) > COLUMNS_MAX)
+    yield from ((first, f"{what} of {count} lines")
+                for what, first, count in [*find_functions(lines), *find_macros(lines)]
+                if count > LINES_MAX)
+
+
+top = pathlib.Path(sys.argv[1])
+files = [path for folder in sys.argv[2:] or ["src", "cuda", "tests/unit"]
+         for path in sorted((top / folder).rglob("*")) if path.suffix in (".c", ".h", ".cu", ".cuh")]
+faults = [f"{path.relative_to(top)}:{line}: {fault}" for path in files
+          for line, fault in find_faults(path.read_text())]
+if not files:
+    faults.append(f"style.py: no source files in {top}")
+for fault in faults:
+    print(fault)
+sys.exit(1 if faults else 0)
