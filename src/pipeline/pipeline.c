@@ -411,7 +411,8 @@ static bool pipeline_end_startups(struct pipeline *pipeline)
     return is_left;
 }
 
-/* --- a run -------------------------------------------------------------------------------------
+/*
+ * --- a run -------------------------------------------------------------------------------------
  */
 
 /* Adds and opens a pool. If it cannot be opened, its report says why. */

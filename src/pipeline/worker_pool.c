@@ -239,7 +239,8 @@ static void worker_pool_worker_work(struct worker_pool_worker *self)
     worker_pool_worker_keep_failure(self);
 }
 
-/* The thread of a worker. Frees its memory after it has left, while results are merged (GPU: 3 ms).
+/*
+ * The thread of a worker. Frees its memory after it has left, while results are merged (GPU: 3 ms).
  */
 static void *worker_pool_worker_run(void *argument)
 {

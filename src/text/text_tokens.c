@@ -29,7 +29,8 @@ TEXT_INLINE struct text_words text_tokens_find(enum cpu_isa isa, const char *blo
     return (struct text_words){~white & before, white & ~before, !(white >> 63)};
 }
 
-/* The offset of the lowest bit of *mask in the text; clears the bit. Any offset for an empty mask.
+/*
+ * The offset of the lowest bit of *mask in the text; clears the bit. Any offset for an empty mask.
  */
 TEXT_INLINE size_t text_tokens_next(size_t at, uint64_t *mask)
 {
