@@ -45,8 +45,9 @@ TEXT_INLINE bool text_tokens_store(enum cpu_isa isa, const struct text_number_li
 {
     struct text_number number;
     bool valid = text_number_read(isa, data, begin, end, &number);
+    uint64_t limit = number.is_negative ? limits->magnitude[true] : limits->magnitude[false];
 
-    if (__builtin_expect(!valid || number.magnitude > limits->magnitude[number.is_negative], false))
+    if (__builtin_expect(!valid || number.magnitude > limit, false))
         return false;
     element_store(place, number.is_negative ? -number.magnitude : number.magnitude, limits->bytes);
     return true;
