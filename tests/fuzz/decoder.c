@@ -5,8 +5,8 @@
  */
 #include "config.h"
 
-#include "frame_bytes.h"
 #include "input/decoder.h"
+#include "tests/unit/frame_bytes.h"
 
 #define ZLIB_CONST
 #include <stdio.h>

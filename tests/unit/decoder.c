@@ -1,9 +1,9 @@
 /* Decoders: detection by every prefix, where frames end, and opening. Decoding: decoder.bats. */
 #include "config.h"
 
-#include "frame_bytes.h"
 #include "input/decoder.h"
 #include "tap.h"
+#include "tests/unit/frame_bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
