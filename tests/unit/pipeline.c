@@ -829,7 +829,8 @@ static void test_young(void)
     tap_ok(offload_policy_pays(&young), "nor those that have hardly begun");
 }
 
-static void test_policy(void)
+/* Whether a device pays for a pipe, and for a file of which more or less is left. */
+static void test_pays(void)
 {
     struct offload_policy_view pipe = {.input_bytes = ENGINE_INPUT_UNKNOWN,
                                        .workers = 4,
@@ -837,7 +838,6 @@ static void test_policy(void)
     struct offload_policy_view file = {.input_bytes = UINT64_C(1) << 40,
                                        .workers = 4,
                                        .seconds = 1};
-    bool staying = true;
 
     pipe.bytes = UINT64_C(1) << 36;
     tap_ok(!offload_policy_pays(&pipe), "as long as not all CPU workers are wanted, no device is");
@@ -853,6 +853,11 @@ static void test_policy(void)
     file.bytes = 0;
     tap_ok(offload_policy_pays(&file) && offload_policy_joins(&file),
            "nothing has come yet: it pays");
+}
+
+/* Whether a device pays if its feeders take the cores of quick CPU workers. */
+static void test_quick(void)
+{
     struct offload_policy_view quick = {.input_bytes = UINT64_C(1) << 40,
                                         .workers = 16,
                                         .seconds = 1,
@@ -867,6 +872,13 @@ static void test_policy(void)
     quick.bytes = 150000000000;
     quick.workers = 64;
     tap_ok(offload_policy_pays(&quick), "or many");
+}
+
+/* How many devices are used, and how many CPU workers stay beside them. */
+static void test_shares(void)
+{
+    bool staying = true;
+
     tap_ok(offload_policy_is_small(0, 1) && !offload_policy_is_small(ENGINE_INPUT_UNKNOWN, 1) &&
                !offload_policy_is_small(UINT64_C(1) << 40, 64),
            "small input is known to be small");
@@ -907,7 +919,9 @@ int main(void)
     test_idle();
     test_ordered();
     test_checkpoints();
-    test_policy();
+    test_pays();
+    test_quick();
+    test_shares();
     test_young();
     return tap_done();
 }
