@@ -573,7 +573,7 @@ static bool scene_is_right(const struct scene *scene, const char *message)
 }
 
 /* Whether a pool worked, or did not, for that reason. */
-static bool scene_crew_is(const struct scene *scene, size_t i, const char *engine, unsigned device,
+static bool scene_pool_is(const struct scene *scene, size_t i, const char *engine, unsigned device,
                           const char *reason)
 {
     const struct worker_pool_report *pool = &scene->report.pools[i];
@@ -590,8 +590,8 @@ static void test_joins(void)
     struct scene scene = scene_begin();
 
     scene_run(&scene);
-    tap_ok(scene_is_right(&scene, NULL) && scene_crew_is(&scene, 0, "slow", 0, NULL) &&
-               scene_crew_is(&scene, 1, "quick", 0, NULL) && !scene.report.is_thread_left,
+    tap_ok(scene_is_right(&scene, NULL) && scene_pool_is(&scene, 0, "slow", 0, NULL) &&
+               scene_pool_is(&scene, 1, "quick", 0, NULL) && !scene.report.is_thread_left,
            "a device that is ready before the end joins");
     tap_ok(scene.report.pools[0].bytes + scene.report.pools[1].bytes == scene.report.bytes &&
                scene.report.pools[0].bytes > 0 && scene.report.pools[1].bytes > 0,
@@ -609,7 +609,7 @@ static void test_several(void)
     scene.devices[2] = 0;
     scene_run(&scene);
     tap_ok(scene_is_right(&scene, NULL) && scene.report.pools[1].workers == 0 &&
-               scene_crew_is(&scene, 3, "quick", 0, NULL) &&
+               scene_pool_is(&scene, 3, "quick", 0, NULL) &&
                scene.report.pools[0].bytes + scene.report.pools[2].bytes > 0,
            "several devices, one of which is not there");
     play.devices = 1;
@@ -658,7 +658,7 @@ static void test_late(void)
         scene_run(&scene);
     } while (scene.status == STATUS_OK && !scene.report.is_thread_left);
     tap_ok(scene_is_right(&scene, NULL) &&
-               scene_crew_is(&scene, 0, "slow", 0, "the input ended before it was ready"),
+               scene_pool_is(&scene, 0, "slow", 0, "the input ended before it was ready"),
            "a device that is not ready at the end is left behind");
     gate_open(&ready);
     gate_pass(&prepared);
@@ -681,7 +681,7 @@ static void test_unusable(void)
         play.fault = rows[i].fault;
         play.cpu_waits = rows[i].fault == AT_WORKER_OPEN;
         scene_run(&scene);
-        right = scene_is_right(&scene, NULL) && scene_crew_is(&scene, 1, "quick", 0, NULL);
+        right = scene_is_right(&scene, NULL) && scene_pool_is(&scene, 1, "quick", 0, NULL);
         /* where nobody waits for it the input may end before */
         if (scene.report.pools[0].workers > 0 ||
             (play.cpu_waits && strcmp(scene.report.pools[0].reason, rows[i].reason) != 0))
