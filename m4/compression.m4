@@ -41,7 +41,7 @@ AC_DEFUN([GPUHIST_COMPRESSION], [
         [do not use zlib, which decodes gzip where there is no ISA-L; --with-zlib prefers it @<:@default: use it if found@:>@])
     AS_IF([test "x$with_zlib" = xyes && test "x$with_isal" = x], [with_isal=no])
     GPUHIST_COMPRESSION_LIBRARY([isal], [isa-l.h], [isal], [isal_inflate], [libisal-dev],
-        [do not use ISA-L, which decodes gzip several times faster than zlib @<:@default: use it if found@:>@])
+        [do not use ISA-L, which decodes gzip faster than zlib @<:@default: use it if found@:>@])
     GPUHIST_COMPRESSION_LIBRARY([lzma], [lzma.h], [lzma], [lzma_stream_decoder], [liblzma-dev],
         [build without xz @<:@default: use liblzma if found@:>@])
     GPUHIST_COMPRESSION_LIBRARY([bz2], [bzlib.h], [bz2], [BZ2_bzDecompress], [libbz2-dev],

@@ -2,8 +2,8 @@
 
 usage: faults.py GPUHIST TEST [ENGINE]...
 
-GPUHIST is built with --enable-faults; src/faults.c tells how a fault is asked for, and what for. What
-must be printed is computed here by plain Python.
+GPUHIST is built with --enable-faults; tests/faults/faults.c tells how a fault is asked for, and
+what for. What must be printed is computed here by plain Python.
 """
 
 import array
@@ -356,8 +356,8 @@ def runs_apart(case, function, mode, engine, most=None):
 
 class Series:
     """
-    Lets one call after the other fail of each (function, mode), all in one process, as src/faults.c
-    tells of GPUHIST_FAULT_SERIES.
+    Lets one call after the other fail of each (function, mode), all in one process, as
+    tests/faults/faults.c tells of GPUHIST_FAULT_SERIES.
     """
 
     def __init__(self, case, engine):

@@ -81,6 +81,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
                 .threads = options->threads,
                 .chunk_bytes = run_chunk_bytes(options, &run->job),
                 .input_bytes = source_size(run->source),
+                .is_compressed = source_is_compressed(run->source),
             },
         .watcher = &watcher,
     };

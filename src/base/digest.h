@@ -12,7 +12,8 @@
 
 #include <stdint.h>
 
-/* The digest of a list that ends with `word`; `digest` is that of the list before it, 0 if empty.
+/*
+ * The digest of a list that ends with `word`; `digest` is that of the list before it, 0 if empty.
  */
 static inline uint64_t digest_add(uint64_t digest, uint64_t word)
 {

@@ -54,8 +54,10 @@ static struct writer_parts_slot *writer_parts_slot(struct writer_parts_work *wor
     return &work->slots[part % work->slot_count];
 }
 
-/* Writes the parts that come next and are made, unless another thread is. The caller holds the
- * lock. */
+/*
+ * Writes the parts that come next and are made, unless another thread is. The caller holds the
+ * lock.
+ */
 static void writer_parts_write_out(struct writer_parts_work *work)
 {
     if (work->is_writing)

@@ -68,7 +68,7 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for the CPU engine");
 
-    bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN;
+    bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN && !options->is_compressed;
     size_t usual_bytes = is_pipe ? CPU_ENGINE_PIPE_CHUNK_BYTES : CPU_ENGINE_CHUNK_BYTES;
     size_t chunk_bytes = options->chunk_bytes ? options->chunk_bytes : usual_bytes;
     unsigned threads = options->threads ? options->threads : processors_available();

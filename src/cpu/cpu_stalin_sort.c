@@ -133,16 +133,18 @@ CPU_STALIN_SORT_INLINE uint64_t cpu_stalin_sort_each(struct cpu_stalin_sort_orde
                                                      struct cpu_stalin_sort_sink *sink)
 {
     const size_t width = order.element.bytes;
+    char *kept = sink->kept; /* copies: stores of elements might change *sink */
+    char *purged = sink->purged;
     size_t kept_count = sink->kept_count;
     size_t purged_count = sink->purged_count;
 
     for (size_t i = 0; i < count; i++) {
         uint64_t key = element_load(order.element.type, values + i * width) ^ order.flip;
         bool keep = cpu_stalin_sort_passes(order, key, last);
-        memcpy(sink->kept + kept_count * width, elements + i * width, width);
+        memcpy(kept + kept_count * width, elements + i * width, width);
         kept_count += keep;
-        if (sink->purged) {
-            memcpy(sink->purged + purged_count * width, elements + i * width, width);
+        if (purged) {
+            memcpy(purged + purged_count * width, elements + i * width, width);
             purged_count += !keep;
         }
         last = keep ? key : last;

@@ -43,7 +43,8 @@
 struct engine_options {
     unsigned threads;     /* workers; 0: as many as pay */
     size_t chunk_bytes;   /* of one buffer; 0: what suits the engine */
-    uint64_t input_bytes; /* the size of the input, or ENGINE_INPUT_UNKNOWN */
+    uint64_t input_bytes; /* the size of the input, or ENGINE_INPUT_UNKNOWN: a pipe, unless */
+    bool is_compressed;   /* it is files that are decoded */
     unsigned device;      /* which of the engine's, from 0 on */
 };
 

@@ -55,6 +55,11 @@ enum decoder_match decoder_match_magic(const unsigned char *head, size_t bytes, 
     return known < magic_bytes ? DECODER_MAYBE : DECODER_YES;
 }
 
+bool decoder_looks_back_little(const struct decoder_format *format)
+{
+    return format->looks_back_little;
+}
+
 enum status decoder_fail(const struct decoder *decoder, const char *reason, struct failure *failure)
 {
     return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s: %s", decoder->name,
@@ -228,7 +233,40 @@ enum status decoder_finish(struct decoder *decoder, struct failure *failure)
     return decoder_fail(decoder, reason, failure);
 }
 
-size_t decoder_frame_bytes(const struct decoder_format *format, const void *data, size_t bytes)
+const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offset, size_t bytes)
 {
-    return format->frame_bytes ? format->frame_bytes(data, bytes) : SIZE_MAX;
+    bool is_there = offset <= view->bytes && bytes <= view->bytes - offset;
+    return is_there && bytes <= DECODER_LOOK_BYTES ? view->look(view->context, offset, bytes)
+                                                   : NULL;
+}
+
+enum decoder_match decoder_match_at(const struct decoder_format *format,
+                                    const struct decoder_view *view, uint64_t offset)
+{
+    uint64_t left = offset < view->bytes ? view->bytes - offset : 0;
+    size_t bytes = left < DECODER_HEAD_BYTES ? (size_t)left : DECODER_HEAD_BYTES;
+    const unsigned char *head = bytes > 0 ? decoder_look(view, offset, bytes) : NULL;
+
+    return head ? format->match(head, bytes) : DECODER_MAYBE;
+}
+
+uint64_t decoder_frame_if_there(const struct decoder_view *view, uint64_t offset, uint64_t bytes)
+{
+    return bytes <= view->bytes - offset ? bytes : 0;
+}
+
+uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct decoder_view *view,
+                             uint64_t offset)
+{
+    if (!format->frame_bytes)
+        return UINT64_MAX;
+    switch (decoder_match_at(format, view, offset)) {
+    case DECODER_NO:
+        return UINT64_MAX;
+    case DECODER_MAYBE:
+        return 0;
+    case DECODER_YES:
+        return format->frame_bytes(view, offset);
+    }
+    __builtin_unreachable();
 }

@@ -49,6 +49,13 @@ bool decoder_describe(size_t i, char *text, size_t size);
 enum status decoder_open(struct decoder **decoder, const struct decoder_format *format,
                          const char *name, uint64_t memory_limit, struct failure *failure);
 
+/*
+ * Whether what is decoded depends on little of what came before, at most 64 KiB: threads then may
+ * take turns with a decoder. With the window of zstd, of megabytes, each turn begins in a cold
+ * cache: decoding by two threads in turns takes 1.5 times as long as by one.
+ */
+bool decoder_looks_back_little(const struct decoder_format *format);
+
 /* NULL is allowed. */
 void decoder_close(struct decoder *decoder);
 
@@ -75,14 +82,28 @@ bool decoder_is_between(const struct decoder *decoder);
 /* At the end of the input: fails with STATUS_DATA if it ends within a frame. */
 enum status decoder_finish(struct decoder *decoder, struct failure *failure);
 
+/* Compressed data that are looked at here and there, without reading all of them. */
+struct decoder_view {
+    uint64_t bytes; /* of all data */
+    /*
+     * Returns data[offset..offset + bytes), which is not behind the end, valid until the next call;
+     * at most DECODER_LOOK_BYTES. NULL if they cannot be read.
+     */
+    const unsigned char *(*look)(void *context, uint64_t offset, size_t bytes);
+    void *context;
+};
+
+#define DECODER_LOOK_BYTES ((size_t)1 << 17)
+
 /*
  * Frames that can be decoded by themselves, on any thread: the compressed bytes of the frame that
- * begins at data[0..bytes), skippable frames included, or 0 if that is more than `bytes`, or cannot
- * be told yet; SIZE_MAX if what is there is no frame, or does not tell its length. Frames of zstd
- * and lz4 do, going from block to block: a call takes time in proportion to `bytes`, though far
- * less than decoding. Of gzip, members of BGZF (the SAM/BAM format specification, 4.1) do, in their
- * headers, which nobody has checked: with a wrong length, the pieces do not decode.
+ * begins at an offset, skippable frames included; 0 if the data end before the frame does;
+ * UINT64_MAX if there is no frame, or one that does not show its length. Frames of zstd (RFC 8878)
+ * and lz4 do: the call goes from the header of one block to the next. Of gzip, members of BGZF (the
+ * SAM/BAM format specification, 4.1) do, in their headers, which are not verified: with a wrong
+ * length, the pieces do not decode.
  */
-size_t decoder_frame_bytes(const struct decoder_format *format, const void *data, size_t bytes);
+uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct decoder_view *view,
+                             uint64_t offset);
 
 #endif

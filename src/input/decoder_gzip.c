@@ -59,26 +59,27 @@ static size_t decoder_gzip_member_bytes(const unsigned char *data, size_t header
     return SIZE_MAX;
 }
 
-static size_t decoder_gzip_frame_bytes(const unsigned char *data, size_t bytes)
+static uint64_t decoder_gzip_frame_bytes(const struct decoder_view *view, uint64_t offset)
 {
-    if (decoder_gzip_match(data, bytes) == DECODER_NO)
-        return SIZE_MAX;
-    if (bytes <= DECODER_GZIP_FLAGS)
-        return 0;
-    if (!(data[DECODER_GZIP_FLAGS] & DECODER_GZIP_FLAG_EXTRA))
-        return SIZE_MAX;
-    if (bytes < DECODER_GZIP_EXTRA)
+    const unsigned char *data = decoder_look(view, offset, DECODER_GZIP_FLAGS + 1);
+
+    if (data && !(data[DECODER_GZIP_FLAGS] & DECODER_GZIP_FLAG_EXTRA))
+        return UINT64_MAX;
+    data = decoder_look(view, offset, DECODER_GZIP_EXTRA);
+    if (!data)
         return 0;
     size_t header = DECODER_GZIP_EXTRA + decoder_read_16(data + DECODER_GZIP_EXTRA_BYTES);
-    if (bytes < header)
+    data = decoder_look(view, offset, header);
+    if (!data)
         return 0;
     size_t member = decoder_gzip_member_bytes(data, header);
-    return member == SIZE_MAX || member <= bytes ? member : 0;
+    return member == SIZE_MAX ? UINT64_MAX : decoder_frame_if_there(view, offset, member);
 }
 
 const struct decoder_format decoder_gzip = {
     .name = "gzip",
     .unit = "member",
+    .looks_back_little = true,
     .needs = "ISA-L and zlib",
     .instead = "gzip -dc",
     .padding = DECODER_PADDED_AT_END,

@@ -64,6 +64,7 @@ struct decoder_format {
     const char *needs;   /* the libraries that decode it; NULL: gpuhist never does */
     const char *instead; /* what to do where it cannot be decoded, or the whole refusal */
     enum decoder_padding padding;
+    bool looks_back_little;                /* as decoder_looks_back_little */
     const struct decoder_library *library; /* NULL: this build has none */
 
     /* Whether a frame begins with head[0..bytes). */
@@ -74,7 +75,7 @@ struct decoder_format {
      */
     enum status (*check_head)(struct decoder *decoder, struct failure *failure);
     /* As decoder_frame_bytes; NULL: frames end where decoding them ends. */
-    size_t (*frame_bytes)(const unsigned char *data, size_t bytes);
+    uint64_t (*frame_bytes)(const struct decoder_view *view, uint64_t offset);
 };
 
 extern const struct decoder_format decoder_zstd;
@@ -96,6 +97,16 @@ extern const struct decoder_library decoder_gzip_zlib;
 /* Whether head[0..bytes) begins with the magic, which has magic_bytes. */
 enum decoder_match decoder_match_magic(const unsigned char *head, size_t bytes, const char *magic,
                                        size_t magic_bytes);
+
+/* The data at an offset, as struct decoder_view has it; NULL if they end before. */
+const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offset, size_t bytes);
+
+/* Whether a frame of the format begins at an offset, by as much of its head as there is. */
+enum decoder_match decoder_match_at(const struct decoder_format *format,
+                                    const struct decoder_view *view, uint64_t offset);
+
+/* The length of a frame that has that many bytes; 0 if the data end before it does. */
+uint64_t decoder_frame_if_there(const struct decoder_view *view, uint64_t offset, uint64_t bytes);
 
 /* Integers in little-endian byte order, as all formats here have them. */
 static inline uint32_t decoder_read_16(const unsigned char *data)

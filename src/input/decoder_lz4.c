@@ -58,16 +58,12 @@ static enum status decoder_lz4_check_head(struct decoder *decoder, struct failur
     return STATUS_OK;
 }
 
-/* Whether there are so many bytes. */
-static size_t decoder_lz4_if_there(uint64_t wanted, size_t bytes)
-{
-    return wanted <= bytes ? (size_t)wanted : 0;
-}
-
 /* The length of a frame that is not skippable, from its header and the lengths of its blocks. */
-static size_t decoder_lz4_blocks_bytes(const unsigned char *data, size_t bytes)
+static uint64_t decoder_lz4_blocks_bytes(const struct decoder_view *view, uint64_t offset)
 {
-    if (bytes < DECODER_LZ4_MAGIC_BYTES + 2)
+    const unsigned char *data = decoder_look(view, offset, DECODER_LZ4_MAGIC_BYTES + 2);
+
+    if (!data)
         return 0;
     unsigned flags = data[DECODER_LZ4_MAGIC_BYTES];
     unsigned sizes = data[DECODER_LZ4_MAGIC_BYTES + 1];
@@ -75,36 +71,37 @@ static size_t decoder_lz4_blocks_bytes(const unsigned char *data, size_t bytes)
     if ((flags & DECODER_LZ4_VERSION_MASK) != DECODER_LZ4_VERSION || flags & DECODER_LZ4_RESERVED ||
         flags & DECODER_LZ4_DICTIONARY || sizes & DECODER_LZ4_BLOCK_RESERVED ||
         block_id < DECODER_LZ4_BLOCK_LEAST)
-        return SIZE_MAX;
+        return UINT64_MAX;
     uint32_t most = UINT32_C(1) << (8 + 2 * block_id);
     uint64_t at = DECODER_LZ4_MAGIC_BYTES + 3 + (flags & DECODER_LZ4_CONTENT_SIZE ? 8 : 0);
-    while (at + 4 <= bytes) {
-        uint32_t block = decoder_read_32(data + at) & ~DECODER_LZ4_IS_UNCOMPRESSED;
-        if (decoder_read_32(data + at) == 0)
-            return decoder_lz4_if_there(at + 4 + (flags & DECODER_LZ4_CONTENT_CHECK ? 4 : 0),
-                                        bytes);
+    while ((data = decoder_look(view, offset + at, 4))) {
+        uint32_t block = decoder_read_32(data) & ~DECODER_LZ4_IS_UNCOMPRESSED;
+        if (decoder_read_32(data) == 0)
+            return decoder_frame_if_there(view, offset,
+                                          at + 4 + (flags & DECODER_LZ4_CONTENT_CHECK ? 4 : 0));
         if (block > most)
-            return SIZE_MAX;
+            return UINT64_MAX;
         at += 4 + block + (flags & DECODER_LZ4_BLOCK_CHECKSUM ? 4 : 0);
     }
     return 0;
 }
 
-static size_t decoder_lz4_frame_bytes(const unsigned char *data, size_t bytes)
+static uint64_t decoder_lz4_frame_bytes(const struct decoder_view *view, uint64_t offset)
 {
-    enum decoder_match match = decoder_lz4_match(data, bytes);
+    const unsigned char *data = decoder_look(view, offset, DECODER_LZ4_MAGIC_BYTES);
 
-    if (match != DECODER_YES)
-        return match == DECODER_NO ? SIZE_MAX : 0;
-    if (data[0] == DECODER_LZ4_LEGACY)
-        return SIZE_MAX;
-    if (!decoder_lz4_is_skippable(data))
-        return decoder_lz4_blocks_bytes(data, bytes);
-    if (bytes < DECODER_LZ4_SKIPPABLE_HEAD_BYTES)
+    if (!data)
         return 0;
-    return decoder_lz4_if_there(DECODER_LZ4_SKIPPABLE_HEAD_BYTES +
-                                    (uint64_t)decoder_read_32(data + DECODER_LZ4_MAGIC_BYTES),
-                                bytes);
+    if (data[0] == DECODER_LZ4_LEGACY)
+        return UINT64_MAX;
+    if (!decoder_lz4_is_skippable(data))
+        return decoder_lz4_blocks_bytes(view, offset);
+    data = decoder_look(view, offset, DECODER_LZ4_SKIPPABLE_HEAD_BYTES);
+    if (!data)
+        return 0;
+    return decoder_frame_if_there(view, offset,
+                                  DECODER_LZ4_SKIPPABLE_HEAD_BYTES +
+                                      (uint64_t)decoder_read_32(data + DECODER_LZ4_MAGIC_BYTES));
 }
 
 #ifdef HAVE_LZ4
@@ -161,6 +158,7 @@ static const struct decoder_library decoder_lz4_library = {
 const struct decoder_format decoder_lz4 = {
     .name = "lz4",
     .unit = "frame",
+    .looks_back_little = true,
     .needs = "liblz4",
     .instead = "lz4 -dc",
     .library = DECODER_LZ4_LIBRARY,

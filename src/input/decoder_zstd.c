@@ -17,7 +17,16 @@
 #define DECODER_ZSTD_SKIPPABLE    0x50 /* and the 15 that follow */
 
 #define DECODER_ZSTD_MAGIC_BYTES    4
-#define DECODER_ZSTD_SINGLE_SEGMENT 0x20 /* in the byte that follows */
+#define DECODER_ZSTD_SINGLE_SEGMENT 0x20 /* in the byte that follows, as the next */
+#define DECODER_ZSTD_HAS_CHECKSUM   0x04
+
+/* A skippable frame's head, and blocks: RFC 8878, 3.1.2 and 3.1.1.2. */
+#define DECODER_ZSTD_SKIPPABLE_HEAD_BYTES 8
+#define DECODER_ZSTD_BLOCK_HEADER_BYTES   3
+#define DECODER_ZSTD_BLOCK_RLE            1
+#define DECODER_ZSTD_BLOCK_COMPRESSED     2
+#define DECODER_ZSTD_BLOCK_RESERVED       3
+#define DECODER_ZSTD_BLOCK_BYTES_MAX      ((uint32_t)128 << 10)
 
 struct decoder_zstd {
     ZSTD_DCtx *context;
@@ -183,20 +192,45 @@ static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io 
     return STATUS_OK;
 }
 
-static size_t decoder_zstd_frame_bytes(const unsigned char *data, size_t bytes)
+/* The length of a frame that is not skippable, from its header and the headers of its blocks. */
+static uint64_t decoder_zstd_blocks_bytes(const struct decoder_view *view, uint64_t offset)
 {
-    switch (decoder_zstd_match(data, bytes)) {
-    case DECODER_NO:
-        return SIZE_MAX;
-    case DECODER_MAYBE:
+    const unsigned char *data = decoder_look(view, offset, DECODER_ZSTD_MAGIC_BYTES + 1);
+
+    if (!data)
         return 0;
-    case DECODER_YES:
-        break;
+    bool has_checksum = data[DECODER_ZSTD_MAGIC_BYTES] & DECODER_ZSTD_HAS_CHECKSUM;
+    uint64_t at = decoder_zstd_header_bytes(data[DECODER_ZSTD_MAGIC_BYTES]);
+    bool is_last = false;
+    while (!is_last && (data = decoder_look(view, offset + at, DECODER_ZSTD_BLOCK_HEADER_BYTES))) {
+        uint32_t header = decoder_read_16(data) | (uint32_t)data[2] << 16;
+        uint32_t type = header >> 1 & 3;
+        uint32_t bytes = header >> 3;
+        if (type == DECODER_ZSTD_BLOCK_RESERVED ||
+            (type == DECODER_ZSTD_BLOCK_COMPRESSED && bytes > DECODER_ZSTD_BLOCK_BYTES_MAX))
+            return UINT64_MAX;
+        is_last = header & 1;
+        at += DECODER_ZSTD_BLOCK_HEADER_BYTES + (type == DECODER_ZSTD_BLOCK_RLE ? 1 : bytes);
     }
-    size_t result = ZSTD_findFrameCompressedSize(data, bytes);
-    if (!ZSTD_isError(result))
-        return result;
-    return ZSTD_getErrorCode(result) == ZSTD_error_srcSize_wrong ? 0 : SIZE_MAX;
+    return is_last ? decoder_frame_if_there(view, offset, at + (has_checksum ? 4 : 0)) : 0;
+}
+
+static uint64_t decoder_zstd_frame_bytes(const struct decoder_view *view, uint64_t offset)
+{
+    const unsigned char *data = decoder_look(view, offset, DECODER_ZSTD_MAGIC_BYTES);
+
+    if (!data)
+        return 0;
+    if (decoder_zstd_is_legacy(data[0]))
+        return UINT64_MAX;
+    if (!decoder_zstd_is_skippable(data[0]))
+        return decoder_zstd_blocks_bytes(view, offset);
+    data = decoder_look(view, offset, DECODER_ZSTD_SKIPPABLE_HEAD_BYTES);
+    if (!data)
+        return 0;
+    return decoder_frame_if_there(view, offset,
+                                  DECODER_ZSTD_SKIPPABLE_HEAD_BYTES +
+                                      (uint64_t)decoder_read_32(data + DECODER_ZSTD_MAGIC_BYTES));
 }
 
 static const struct decoder_library decoder_zstd_library = {

@@ -11,13 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * Frames are taken in groups of at least so many compressed bytes. Their ends are looked for in a
- * window of so many at first, and of that many at most: behind a frame that is larger nothing is
- * divided.
- */
-#define DIVISION_PART_BYTES   ((size_t)1 << 20)
-#define DIVISION_WINDOW_BYTES ((size_t)32 << 20)
+/* Frames are taken in groups of at least so many compressed bytes. */
+#define DIVISION_PART_BYTES ((off_t)1 << 20)
 
 /*
  * Positions that a file takes for each compressed byte: more than any format makes of one (bzip2
@@ -76,8 +71,7 @@ struct division {
     bool is_mistaken;
     uint64_t stop; /* nothing behind that position is wanted */
     uint64_t raw_bytes;
-    char *window; /* to look for the ends of frames */
-    size_t window_bytes;
+    unsigned char *looked; /* [DECODER_LOOK_BYTES] for the ends of frames; NULL: never used */
 };
 
 struct division *division_create(const struct record_format *format,
@@ -132,7 +126,7 @@ void division_destroy(struct division *division)
         free(file);
     }
     division_free_lines(division->joined);
-    free(division->window);
+    free(division->looked);
     pthread_cond_destroy(&division->freed);
     pthread_mutex_destroy(&division->lock);
     free(division);
@@ -166,59 +160,6 @@ uint64_t division_add(struct division *division, struct input *input,
 
 /* --- taking parts ---------------------------------------------------------------------------- */
 
-/* Reads so many bytes of the file that comes next into the window; returns how many, or 0. */
-static size_t division_look(struct division *division, const struct division_file *file,
-                            size_t bytes)
-{
-    if (bytes > division->window_bytes) {
-        char *grown = realloc(division->window, bytes);
-        if (!grown)
-            return 0;
-        division->window = grown;
-        division->window_bytes = bytes;
-    }
-    ssize_t n = input_read_at(file->input->fd, division->window, bytes, file->taken);
-    return n > 0 ? (size_t)n : 0;
-}
-
-/* How many bytes of window[0..bytes) are whole frames; SIZE_MAX if it does not begin with one. */
-static size_t division_measure(const struct division *division, const struct division_file *file,
-                               size_t bytes)
-{
-    size_t whole = 0;
-
-    while (whole < bytes) {
-        size_t frame = decoder_frame_bytes(file->format, division->window + whole, bytes - whole);
-        if (frame == SIZE_MAX)
-            return whole > 0 ? whole : SIZE_MAX;
-        if (frame == 0 || frame > bytes - whole)
-            break;
-        whole += frame;
-    }
-    return whole;
-}
-
-/*
- * Where the next part of a file ends: behind some whole frames, or where the file does. Looking for
- * the end of a frame goes through it from its beginning: with twice as many bytes each time.
- */
-static off_t division_find_end(struct division *division, struct division_file *file)
-{
-    off_t left = file->input->size - file->taken;
-
-    for (size_t bytes = DIVISION_PART_BYTES;
-         !file->is_whole && (off_t)bytes < left && bytes <= DIVISION_WINDOW_BYTES; bytes *= 2) {
-        size_t found = division_look(division, file, bytes);
-        size_t whole = found == bytes ? division_measure(division, file, bytes) : SIZE_MAX;
-        if (whole == SIZE_MAX)
-            break;
-        if (whole > 0)
-            return file->taken + (off_t)whole;
-    }
-    file->is_whole = true;
-    return file->input->size;
-}
-
 /* The first file of which not all is taken, or NULL. The lock is held, as for all that follow. */
 static struct division_file *division_next_file(const struct division *division)
 {
@@ -227,6 +168,38 @@ static struct division_file *division_next_file(const struct division *division)
     while (file && !file->input)
         file = file->next;
     return file;
+}
+
+/* For struct decoder_view, of the first file that is not taken. */
+static const unsigned char *division_look(void *context, uint64_t offset, size_t bytes)
+{
+    struct division *division = context;
+    const struct division_file *file = division_next_file(division);
+
+    if (!division->looked)
+        division->looked = malloc(DECODER_LOOK_BYTES);
+    if (!division->looked ||
+        input_read_at(file->input->fd, division->looked, bytes, (off_t)offset) != (ssize_t)bytes)
+        return NULL;
+    return division->looked;
+}
+
+/* Where the next part of that file ends: behind some whole frames, or where the file does. */
+static off_t division_find_end(struct division *division, struct division_file *file)
+{
+    const struct decoder_view view = {
+        .bytes = (uint64_t)file->input->size,
+        .look = division_look,
+        .context = division,
+    };
+    off_t end = file->taken;
+
+    while (!file->is_whole && end < file->input->size && end - file->taken < DIVISION_PART_BYTES) {
+        uint64_t bytes = decoder_frame_bytes(file->format, &view, (uint64_t)end);
+        file->is_whole = bytes == 0 || bytes == UINT64_MAX;
+        end += file->is_whole ? 0 : (off_t)bytes;
+    }
+    return end > file->taken ? end : file->input->size;
 }
 
 /* Takes the next part of the next file; NULL if there is none, or no memory. */
@@ -476,13 +449,14 @@ static enum division_event division_end_turn(struct division *division, struct d
 {
     struct stream *stream = &part->stream;
     uint64_t fault = stream->position + turn->made.filled;
+    bool is_divided = part->index > 0 || !part->is_last;
     bool is_joined = part->is_begun || division_join_begin(division, part, turn);
 
     if (is_joined && turn->has_ended)
         is_joined = division_join_end(division, part, turn);
     if (turn->status != STATUS_OK)
         failure->position = fault;
-    if (!is_joined)
+    if (!is_joined || (turn->is_corrupt && is_divided)) /* where a fault is depends on the parts */
         turn->status = division_fail(division, failure);
     struct stream_chunk made = turn->made;
     made.buffer += turn->begin;

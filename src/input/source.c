@@ -54,6 +54,7 @@ struct source {
     size_t count;
     struct record_format format; /* const once pulling has begun, as are the next four */
     struct reader_options reading;
+    bool is_compressed;        /* there are files alone, some of them compressed */
     uint64_t size;             /* of the stream, or SOURCE_SIZE_UNKNOWN */
     struct division *division; /* NULL: nothing may be divided */
     struct source_origin origin;
@@ -83,6 +84,7 @@ struct source {
     struct reader reader;
     struct stream stream;
     uint64_t sequence; /* of the next chunk */
+    bool takes_turns;  /* a compressed input was found that pullers can take turns with */
     uint64_t divided;  /* positions of files behind this chunk that are divided */
 };
 
@@ -211,6 +213,7 @@ void source_decode(struct source *source, uint64_t memory_limit, bool holds_fram
     source->reading.memory_limit = memory_limit;
     for (size_t i = 0; i < source->count && source->size != SOURCE_SIZE_UNKNOWN; i++) {
         if (source_find_format(source->names[i])) {
+            source->is_compressed = true;
             source->size = SOURCE_SIZE_UNKNOWN; /* decoded it has another */
             source->wanted = 1;
         }
@@ -398,6 +401,11 @@ uint64_t source_size(const struct source *source)
     return source->size;
 }
 
+bool source_is_compressed(const struct source *source)
+{
+    return source->is_compressed;
+}
+
 bool source_is_decoding(const struct source *source)
 {
     return atomic_load_explicit(&source->is_decoding, memory_order_relaxed);
@@ -441,6 +449,13 @@ static enum status source_skip_header(struct source *source, struct failure *fai
     return STATUS_OK;
 }
 
+/* Something compressed was found. */
+static void source_note_format(struct source *source, const struct decoder_format *format)
+{
+    atomic_store_explicit(&source->is_decoding, true, memory_order_relaxed);
+    source->takes_turns = decoder_looks_back_little(format);
+}
+
 /* Gives a compressed file to the division; false if it is to be read in order. */
 static bool source_divide_input(struct source *source, const struct source_pull *pull,
                                 struct input *input, const struct decoder_format *format)
@@ -473,7 +488,7 @@ static enum status source_begin_input(struct source *source, const struct source
         return failure->status;
     }
     if (format)
-        atomic_store_explicit(&source->is_decoding, true, memory_order_relaxed);
+        source_note_format(source, format);
     if (format && source_divide_input(source, pull, input, format))
         return STATUS_OK;
     if (input->is_regular && !format && input->size - input->start > SOURCE_SMALL_BYTES) {
@@ -590,8 +605,8 @@ static enum status source_read(struct source *source, struct source_pull *pull, 
     stream->line += reader->header_lines;
     stream->left_out += reader->header_bytes;
     reader->header_lines = reader->header_bytes = 0;
-    if (reader->format)
-        atomic_store_explicit(&source->is_decoding, true, memory_order_relaxed);
+    if (reader->format && !atomic_load_explicit(&source->is_decoding, memory_order_relaxed))
+        source_note_format(source, reader->format);
     if (event == PIPE_ERROR)
         return failure->status;
     *is_done = event == PIPE_EMPTY;
@@ -669,14 +684,19 @@ static void source_count_pullers(struct source *source)
 {
     bool is_divided = atomic_load(&source->is_divided);
 
-    if (!source_has_input(source) && !is_divided)
-        source_end_joining(source);
-    else if (!source_has_input(source))
-        source_want(source, SOURCE_TURNS - 1);
-    else if (!source->is_reading)
+    bool takes_turns = source->takes_turns;
+
+    source->takes_turns = false;
+    if (!source_has_input(source)) {
+        if (!is_divided)
+            source_end_joining(source);
+    } else if (!source->is_reading) {
         source_want(source, UINT_MAX);
-    else if (source_is_behind(source))
+    } else if (source_is_behind(source)) {
         source_want(source, 1);
+    }
+    if (takes_turns)
+        source_want(source, SOURCE_TURNS - 1);
 }
 
 /* The chunk that a pull gives, and what follows from it for the next. The lock is held. */

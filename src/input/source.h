@@ -121,6 +121,9 @@ void source_stop(struct source *source, uint64_t position);
  */
 bool source_is_mistaken(const struct source *source);
 
+/* Whether the input is files, some of which are to be decoded. */
+bool source_is_compressed(const struct source *source);
+
 /* Whether compressed input has been found so far. Thread-safe. */
 bool source_is_decoding(const struct source *source);
 

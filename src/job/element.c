@@ -1,3 +1,4 @@
+/* Implements element.h: the table of types, and elements in any byte order. */
 #include "config.h"
 
 #include "job/element.h"

@@ -26,8 +26,10 @@ void definition_append(struct definition *definition, const char *text, size_t b
 void definition_print(struct definition *definition, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Appends text from a command line. Control characters and backslashes become \ and three octal
- * digits, so that they separate no keys and lines. */
+/*
+ * Appends text from a command line. Control characters and backslashes become \ and three octal
+ * digits, so that they separate no keys and lines.
+ */
 void definition_append_typed(struct definition *definition, const char *typed);
 
 /*

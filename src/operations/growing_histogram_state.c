@@ -92,7 +92,8 @@ struct growing_histogram_state_block {
     uint64_t outside[GROWING_HISTOGRAM_STATE_BLOCK];
 };
 
-/* Copies the keys outside the window, which may be NULL, to block->outside. Returns their number.
+/*
+ * Copies the keys outside the window, which may be NULL, to block->outside. Returns their number.
  */
 static size_t growing_histogram_state_find_outside(const struct growing_window *window,
                                                    struct growing_histogram_state_block *block)

@@ -1,4 +1,5 @@
-/* Implements histogram.h: counters in regions with locks, and the row of the table of operations.
+/*
+ * Implements histogram.h: counters in regions with locks, and the row of the table of operations.
  */
 #include "config.h"
 
@@ -80,8 +81,10 @@ static size_t histogram_region_rest(size_t first, size_t n)
     return rest < n ? rest : n;
 }
 
-/* Adds to the counters of one region: to its 32-bit part, or if the sum may not fit, the 64-bit
- * one. */
+/*
+ * Adds to the counters of one region: to its 32-bit part, or if the sum may not fit, the 64-bit
+ * one.
+ */
 static void histogram_add_piece32(struct histogram *histogram, size_t first, const uint32_t *counts,
                                   size_t n)
 {

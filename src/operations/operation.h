@@ -43,7 +43,8 @@ struct operation {
     enum status (*verdict)(const struct job *job, const void *partial, struct failure *failure);
     /* Prints statistics of a finished partial on stderr, for --stats; NULL: nothing. */
     void (*stats)(const void *partial);
-    /* Saves and loads partials (state_job.h); defined in <name>_state.c. NULL: it cannot be saved.
+    /*
+     * Saves and loads partials (state_job.h); defined in <name>_state.c. NULL: it cannot be saved.
      */
     const struct state_operation *state;
     /* Frees a partial; NULL is allowed. */

@@ -185,7 +185,8 @@ static enum status reduce_finish_partial(void *partial, const struct job *job, u
     return STATUS_OK;
 }
 
-/* Fails if the stream is empty and reductions that then have no value were asked for; lists them.
+/*
+ * Fails if the stream is empty and reductions that then have no value were asked for; lists them.
  */
 static enum status reduce_verdict_partial(const struct job *job, const void *partial,
                                           struct failure *failure)

@@ -46,7 +46,8 @@ struct rows {
 
 struct histogram;
 
-/* Starts at the first row of a finished histogram. The job and the histogram must outlive `rows`.
+/*
+ * Starts at the first row of a finished histogram. The job and the histogram must outlive `rows`.
  */
 void histogram_rows_begin(struct rows *rows, const struct job *job,
                           const struct histogram *histogram, bool zeros);

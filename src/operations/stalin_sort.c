@@ -131,7 +131,8 @@ static void stalin_sort_write(const struct stalin_sort *self, struct writer *wri
     }
 }
 
-/* The number of survivors of the run, the first ones, that do not survive the elements before it.
+/*
+ * The number of survivors of the run, the first ones, that do not survive the elements before it.
  */
 static size_t stalin_sort_count_beaten(const struct stalin_sort *self,
                                        const struct stalin_sort_run *run)

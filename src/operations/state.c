@@ -27,7 +27,8 @@
 #define STATE_LINE_MAX       64
 #define STATE_DEFINITION_MAX ((size_t)64 << 20)
 
-/* A frame begins with the magic number and a byte with a flag for the checksum (RFC 8878, 3.1.1).
+/*
+ * A frame begins with the magic number and a byte with a flag for the checksum (RFC 8878, 3.1.1).
  */
 #define STATE_HEAD_BYTES   5
 #define STATE_MAGIC        "\x28\xb5\x2f\xfd"

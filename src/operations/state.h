@@ -44,8 +44,10 @@ struct state_writer;
 enum status state_writer_open(struct state_writer **state, struct writer *writer,
                               struct failure *failure);
 
-/* Write the definition, which comes first; then any numbers and rows, of which the last has count
- * 0. */
+/*
+ * Write the definition, which comes first; then any numbers and rows, of which the last has count
+ * 0.
+ */
 void state_write_definition(struct state_writer *state, const struct definition *definition);
 void state_write_number(struct state_writer *state, unsigned __int128 number);
 void state_write_row(struct state_writer *state, const struct state_row *row);

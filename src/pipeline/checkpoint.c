@@ -1,3 +1,4 @@
+/* Implements checkpoint.h: a count of the threads at work, with a lock and a condition. */
 #include "config.h"
 
 #include "pipeline/checkpoint.h"

@@ -1,3 +1,4 @@
+/* Implements device_startup.h: a thread that asks, prepares the device, and reports. */
 #include "config.h"
 
 #include "pipeline/device_startup.h"
@@ -8,8 +9,8 @@
 #include <time.h>
 
 /*
- * Between two questions whether it pays: at first, when something can be told (policy.c), twice as
- * long each time, and at last, when there is no hurry any more.
+ * The pause between two calls of `pays`: at first the time until speed is known (offload_policy.c),
+ * then twice as long each time, up to the second value.
  */
 #define DEVICE_STARTUP_ASK_NS_MIN 10000000
 #define DEVICE_STARTUP_ASK_NS_MAX 1000000000
@@ -20,8 +21,7 @@ struct device_startup {
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
     enum { DEVICE_STARTUP_ASKS, DEVICE_STARTUP_PREPARES, DEVICE_STARTUP_CALLS } state;
-    bool ended; /* by device_startup_end: the plan's context is gone, if the device is being
-                   prepared */
+    bool ended; /* device_startup_end was called; the context is not valid in state PREPARES */
 };
 
 static void device_startup_free(struct device_startup *self)
@@ -31,7 +31,7 @@ static void device_startup_free(struct device_startup *self)
     free(self);
 }
 
-/* Waits that long, or until the end. The lock is held. */
+/* Waits so long, or until `ended`. The caller holds the lock. */
 static void device_startup_sleep(struct device_startup *self, long nanoseconds)
 {
     struct timespec until;
@@ -44,7 +44,7 @@ static void device_startup_sleep(struct device_startup *self, long nanoseconds)
         ;
 }
 
-/* Waits until it pays; false if the end comes before. */
+/* Waits until it pays. Returns false if it ends before. */
 static bool device_startup_ask(struct device_startup *self)
 {
     long pause = DEVICE_STARTUP_ASK_NS_MIN;
@@ -61,7 +61,7 @@ static bool device_startup_ask(struct device_startup *self)
     return pays;
 }
 
-/* Tells that it has begun, unless the end has come. */
+/* Calls `begun` unless `ended`. */
 static void device_startup_begin(struct device_startup *self)
 {
     pthread_mutex_lock(&self->lock);
@@ -70,7 +70,7 @@ static void device_startup_begin(struct device_startup *self)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* Makes the device ready, which takes long; NULL or why it cannot be used. */
+/* Prepares the device, which takes long. Returns NULL, or why the device cannot be used. */
 static const char *device_startup_prepare(struct device_startup *self, struct failure *failure)
 {
     const struct device_startup_plan *plan = &self->plan;
@@ -133,7 +133,7 @@ enum device_startup_end device_startup_end(struct device_startup *self)
     self->ended = true;
     pthread_cond_signal(&self->changed);
     if (end == DEVICE_STARTUP_LEFT_BEHIND)
-        pthread_detach(thread); /* from here on it frees itself */
+        pthread_detach(thread); /* the thread frees *self */
     pthread_mutex_unlock(&self->lock);
     if (end == DEVICE_STARTUP_LEFT_BEHIND)
         return end;

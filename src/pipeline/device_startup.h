@@ -1,7 +1,7 @@
 /*
- * Makes a device ready while others are at work, on a thread of its own, and calls it in then. If
- * it is not ready at the end nobody waits for it: the thread is left behind in whatever library it
- * is in, and touches nothing any more but memory of its own.
+ * Prepares a device on a thread of its own while other engines work, and calls back when it is
+ * ready. At the end nothing waits for a device that is not ready: its thread keeps running in the
+ * device's library, and afterwards uses only memory of its own.
  */
 #ifndef GPUHIST_DEVICE_STARTUP_H
 #define GPUHIST_DEVICE_STARTUP_H
@@ -13,28 +13,31 @@
 struct device_startup;
 
 struct device_startup_plan {
-    const struct engine *engine; /* outlives the process' other threads, as do its functions */
+    const struct engine *engine; /* must be valid until the process ends */
     unsigned device;
-    void *context; /* of the functions, which are not called any more after device_startup_end */
-    /* Whether it pays to begin now; asked from time to time until it does. */
+    void *context; /* for the functions below, which are called before device_startup_end returns */
+    /* Whether it pays to begin now. Called from time to time until it returns true. */
     bool (*pays)(void *context);
-    /* It has begun: the device is there, and gets ready. */
+    /* Called when the device exists and its preparation begins. */
     void (*begun)(void *context);
-    /* The device is ready, `reason` NULL, or cannot be used, and why. */
+    /* Called when the device is ready (`reason` is NULL) or cannot be used (`reason` says why). */
     void (*ready)(void *context, const char *reason);
 };
 
-/* What became of it. */
+/* How a startup has ended. */
 enum device_startup_end {
-    DEVICE_STARTUP_NOT_BEGUN,   /* it never paid */
-    DEVICE_STARTUP_LEFT_BEHIND, /* it was not ready, and its thread still runs */
-    DEVICE_STARTUP_CALLED,      /* `ready` was called, and has returned */
+    DEVICE_STARTUP_NOT_BEGUN,   /* `pays` has not returned true */
+    DEVICE_STARTUP_LEFT_BEHIND, /* the device is not ready; the thread still runs */
+    DEVICE_STARTUP_CALLED,      /* `ready` was called and has returned */
 };
 
-/* Starts the thread. NULL with errno set if that cannot be. The caller ends it. */
+/*
+ * Starts the thread. Returns NULL and sets errno if that fails. The caller ends it with
+ * device_startup_end. Thread-safe, as is device_startup_end on distinct startups.
+ */
 struct device_startup *device_startup_start(const struct device_startup_plan *plan);
 
-/* Ends and frees it; waits for `ready` to return, but not for the device. */
+/* Ends and frees a startup. Waits for a call of `ready` to return, but not for the device. */
 enum device_startup_end device_startup_end(struct device_startup *startup);
 
 #endif

@@ -1,3 +1,4 @@
+/* Implements offload_policy.h: the rules, and the measured constants they rest on. */
 #include "config.h"
 
 #include "pipeline/offload_policy.h"
@@ -5,68 +6,63 @@
 #include "engine/engine.h"
 
 /*
- * From the decision until a GPU has counted as much as it has cost: its context takes 0.20 to 0.33
- * s on an H200, its feeders' memory and the end of the process some hundredths.
+ * The time from the decision until a GPU has made up for its cost: its context takes 0.20 to 0.33 s
+ * on an H200, the memory of its feeders and the end of the process some hundredths.
  */
 #define OFFLOAD_POLICY_READY_SECONDS 0.4
 
-/* Its feeders' memory is registered, and its part is copied back and merged: 40 MB of 5M bins. */
+/* The time to register the feeders' memory, and to copy back and merge 40 MB of 5M bins. */
 #define OFFLOAD_POLICY_JOIN_SECONDS 0.02
 
-/*
- * What a CPU worker counts in that time at the least, by half: 0.6 GB/s with 5 million bins, from
- * a file.
- */
+/* Half of what the slowest CPU worker counts in that time: 0.6 GB/s with 5M bins from a file. */
 #define OFFLOAD_POLICY_WORKER_BYTES ((uint64_t)64 << 20)
 
-/* Bytes a second of a CPU worker at the most (count, AVX-512), taken until it is measured. */
+/* Bytes a second of the fastest CPU worker (count, AVX-512), assumed until it is measured. */
 #define OFFLOAD_POLICY_WORKER_RATE 6e9
 
 /*
- * The start of threads and first touches of memory spoil the measurement: for so long wholly, and
- * then so that it may be half of what it will be. Recruits ask after 10, 30 and 70 ms. 16 threads,
- * GB/s after 4, 9, 20 and 80 ms: stalin-sort 11 46 72 87, reduce 47 61 79 84, 256 bins 20 27 32 36,
- * 5M bins 0 2 10 12.
+ * Starting threads and touching memory for the first time distort the measured rate. Up to the
+ * first time it is not used; up to the second it may be half of the final rate. Startups ask after
+ * 10, 30 and 70 ms. GB/s of 16 threads after 4, 9, 20 and 80 ms: stalin-sort 11 46 72 87, reduce 47
+ * 61 79 84, 256 bins 20 27 32 36, 5M bins 0 2 10 12.
  */
 #define OFFLOAD_POLICY_MEASURE_SECONDS 0.008
-#define OFFLOAD_POLICY_SETTLED_SECONDS 0.06
+#define OFFLOAD_POLICY_STEADY_SECONDS  0.06
 
 /*
- * Input whose size is not known is a pipe, or compressed. CPU workers join one by one as they are
- * wanted; only when all are is counting the limit. By chance that is so at the beginning, too.
+ * Input of unknown size is a pipe or compressed. CPU workers join one at a time as they are needed;
+ * only if all have joined does counting limit the speed. At the beginning that may happen by
+ * chance, so a device pays after so many bytes at the earliest.
  */
 #define OFFLOAD_POLICY_UNKNOWN_BYTES ((uint64_t)256 << 20)
 
 /*
- * Each further GPU costs another context, beside the work, and saves half of the rest or less:
- * at 50 GB/s, 0.3 s of 0.6.
+ * The input from which on a second GPU pays. It costs another context and saves at most half of the
+ * rest: 0.3 s of 0.6 s at 50 GB/s.
  */
 #define OFFLOAD_POLICY_MANY_BYTES ((uint64_t)32 << 30)
 
-/*
- * A feeder that reads 6 to 7 GB/s from the page cache keeps a core at work for most of the time;
- * blocking waits leave the rest to others.
- */
+/* A feeder, which reads 6 to 7 GB/s from the page cache, uses most of a core. */
 #define OFFLOAD_POLICY_FEEDERS_A_CORE 1
 #define OFFLOAD_POLICY_CPU_MIN        1
 
 /*
- * The context of a device is made by threads of its driver, which take turns with the workers: one
- * worker of so many makes way. Of 16 on 16 cores, 5M bins, it took 0.30 s beside 16 and 0.23 beside
- * 14, and the run 0.68 s and 0.52.
+ * Threads of the driver create the context of a device and compete with the workers for cores. So
+ * one of so many workers pauses meanwhile. 5M bins on 16 cores: with 16 workers the context took
+ * 0.30 s and the run 0.68 s, with 14 workers 0.23 s and 0.52 s.
  */
 #define OFFLOAD_POLICY_CONTEXT_CORES 8
 
 /*
- * Slower ones take more from the feeders, in memory and its bandwidth, than they add: 8 of them
- * with 0.65 GB/s each, 5M bins, beside 8 feeders that did 28 GB/s, not 46.
+ * CPU workers below this rate cost the feeders more memory bandwidth than they add: beside 8
+ * workers of 0.65 GB/s each (5M bins), 8 feeders reached 28 GB/s instead of 46.
  */
 #define OFFLOAD_POLICY_WORKER_RATE_MIN 1e9
 
 /*
- * What a device adds at the least, of its 50 GB/s, fed by so many cores of the CPU's. 16 cores, 48
- * GB, seconds of the CPU alone and with a device: reduce, 77 GB/s, 0.67 and 0.81; count 0.63 and
- * 0.78; stalin-sort 0.68 and 0.86; but 256 bins, 45 GB/s at first, 1.61 and 0.98.
+ * The least rate that a device adds, of its 50 GB/s, and the cores that its feeders take. Seconds
+ * for 48 GB on 16 cores, without and with a device: reduce (77 GB/s on the CPU) 0.67 and 0.81;
+ * count 0.63 and 0.78; stalin-sort 0.68 and 0.86; 256 bins (45 GB/s at first) 1.61 and 0.98.
  */
 #define OFFLOAD_POLICY_DEVICE_RATE    28e9
 #define OFFLOAD_POLICY_DEVICE_FEEDERS 8
@@ -77,20 +73,20 @@ bool offload_policy_is_small(uint64_t input_bytes, unsigned workers)
            input_bytes / workers < OFFLOAD_POLICY_WORKER_BYTES;
 }
 
-/* The bytes a second that CPU workers do, or may yet do as long as that cannot be told. */
+/* The rate of the CPU workers in bytes a second, or an upper bound until it is known. */
 static double offload_policy_rate(const struct offload_policy_view *view)
 {
     if (view->seconds < OFFLOAD_POLICY_MEASURE_SECONDS)
         return OFFLOAD_POLICY_WORKER_RATE * view->workers;
     double rate = (double)view->bytes / view->seconds;
-    return view->seconds < OFFLOAD_POLICY_SETTLED_SECONDS ? 2 * rate : rate;
+    return view->seconds < OFFLOAD_POLICY_STEADY_SECONDS ? 2 * rate : rate;
 }
 
-/* How long the rest of input whose size is known takes at that rate. */
+/* The seconds that the rest of the input, whose size is known, takes at that rate. */
 static double offload_policy_seconds_left(const struct offload_policy_view *view)
 {
     uint64_t left = view->input_bytes > view->bytes ? view->input_bytes - view->bytes : 0;
-    return left > 0 ? (double)left / offload_policy_rate(view) : 0; /* infinite, if nothing comes */
+    return left > 0 ? (double)left / offload_policy_rate(view) : 0; /* may be infinite */
 }
 
 bool offload_policy_gains(const struct offload_policy_view *view)
@@ -128,7 +124,7 @@ unsigned offload_policy_cpu_workers_meanwhile(unsigned workers)
 unsigned offload_policy_cpu_workers(unsigned workers, unsigned feeders, uint64_t bytes,
                                     double seconds)
 {
-    bool is_measured = bytes > 0 && seconds >= OFFLOAD_POLICY_SETTLED_SECONDS;
+    bool is_measured = bytes > 0 && seconds >= OFFLOAD_POLICY_STEADY_SECONDS;
 
     if (feeders > 0 && is_measured && (double)bytes / seconds < OFFLOAD_POLICY_WORKER_RATE_MIN)
         return OFFLOAD_POLICY_CPU_MIN;

@@ -1,3 +1,4 @@
+/* Implements pipeline.h: the pools of a run, devices that join late, and the end of a run. */
 #include "config.h"
 
 #include "pipeline/pipeline.h"
@@ -18,44 +19,44 @@ struct pipeline {
     struct checkpoint checkpoint;
     struct worker_pool pools[PIPELINE_WORKER_POOLS_MAX];
     struct device_startup
-        *startups[PIPELINE_WORKER_POOLS_MAX]; /* of the pools; NULL: it is none, or ended */
-    atomic_size_t worker_pool_count;          /* grows as startups find out about more devices */
+        *startups[PIPELINE_WORKER_POOLS_MAX]; /* one for each pool that joins late; NULL: none */
+    atomic_size_t worker_pool_count;          /* grows when further devices are prepared */
 
     pthread_mutex_t lock; /* guards what follows, and adding a pool */
     pthread_cond_t changed;
-    size_t at_work;     /* workers that have not ended, and startups that are starting some */
-    size_t standing_by; /* of these workers, */
-    bool all_stood_by;  /* and it was all of them once: they leave, side by side */
-    bool ended;         /* nobody is at work, nor will be */
+    size_t at_work;  /* workers that have not ended, and threads that are starting workers */
+    size_t paused;   /* workers in pipeline_pause */
+    bool all_paused; /* all workers at work were paused at once; then all of them leave */
+    bool ended;      /* no thread is at work, and none will be */
 };
 
-static size_t pipeline_crews(const struct pipeline *pipeline)
+static size_t pipeline_pool_count(const struct pipeline *pipeline)
 {
     return atomic_load(&pipeline->worker_pool_count);
 }
 
-/* Adds a pool, to be opened or to be told of, now or called in later; NULL: there are too many. */
-static struct worker_pool *pipeline_add_crew(struct pipeline *pipeline, const struct engine *engine,
-                                             unsigned device, bool is_called_in)
+/* Adds a pool that is not open. Returns NULL if there are too many. */
+static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const struct engine *engine,
+                                             unsigned device, bool joins_late)
 {
     struct worker_pool *pool = NULL;
 
     pthread_mutex_lock(&pipeline->lock);
-    size_t count = pipeline_crews(pipeline);
+    size_t count = pipeline_pool_count(pipeline);
     if (count < PIPELINE_WORKER_POOLS_MAX) {
         pool = &pipeline->pools[count];
         pool->work = &pipeline->work;
         pool->engine = engine;
         pool->device = device;
-        pool->is_called_in = is_called_in;
+        pool->joins_late = joins_late;
         atomic_store(&pipeline->worker_pool_count, count + 1);
     }
     pthread_mutex_unlock(&pipeline->lock);
     return pool;
 }
 
-/* Counts so many more at work; false if all is over. */
-static bool pipeline_enlist(struct pipeline *pipeline, size_t workers)
+/* Adds to the number at work. Returns false, and adds nothing, if the run has ended. */
+static bool pipeline_add_at_work(struct pipeline *pipeline, size_t workers)
 {
     pthread_mutex_lock(&pipeline->lock);
     bool goes_on = !pipeline->ended;
@@ -64,7 +65,7 @@ static bool pipeline_enlist(struct pipeline *pipeline, size_t workers)
     return goes_on;
 }
 
-/* One less is at work. */
+/* Subtracts one from the number at work. */
 static void pipeline_leave(void *context)
 {
     struct pipeline *pipeline = context;
@@ -79,7 +80,7 @@ static void pipeline_leave(void *context)
     pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* A feeder more pulls: who stands by need not wait any longer, and merges what it has. */
+/* Adds a feeder. Wakes paused workers, which merge what they have and leave. */
 static void pipeline_join(void *context)
 {
     struct pipeline *pipeline = context;
@@ -90,37 +91,36 @@ static void pipeline_join(void *context)
     pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* Whether a device gets ready that workers stand by for. The lock is held. */
-static bool pipeline_makes_way(const struct pipeline *pipeline)
+/* Whether a device is being prepared for which workers pause. The caller holds the lock. */
+static bool pipeline_awaits_device(const struct pipeline *pipeline)
 {
     const struct worker_pool_work *work = &pipeline->work;
-    return atomic_load_explicit(&work->makes_way, memory_order_relaxed) &&
-           atomic_load_explicit(&work->feeders, memory_order_relaxed) == 0 &&
-           !pipeline->all_stood_by;
+    return atomic_load_explicit(&work->awaits_device, memory_order_relaxed) &&
+           atomic_load_explicit(&work->feeders, memory_order_relaxed) == 0 && !pipeline->all_paused;
 }
 
 /*
- * Waits while a device gets ready that this worker has made way for, unless all others do the same
- * or have ended: they have left nothing then.
+ * Waits while the device for which this worker pauses is prepared. Returns earlier if all workers
+ * at work pause, since then no input is left. Returns true if the device cannot be used.
  */
-static bool pipeline_stand_by(void *context)
+static bool pipeline_pause(void *context)
 {
     struct pipeline *pipeline = context;
     const struct worker_pool_work *work = &pipeline->work;
 
     pthread_mutex_lock(&pipeline->lock);
-    pipeline->standing_by++;
-    while (pipeline_makes_way(pipeline) && pipeline->standing_by < pipeline->at_work)
+    pipeline->paused++;
+    while (pipeline_awaits_device(pipeline) && pipeline->paused < pipeline->at_work)
         pthread_cond_wait(&pipeline->changed, &pipeline->lock);
-    if (pipeline_makes_way(pipeline)) {
-        pipeline->all_stood_by = true;
+    if (pipeline_awaits_device(pipeline)) {
+        pipeline->all_paused = true;
         pthread_cond_broadcast(&pipeline->changed);
     }
-    pipeline->standing_by--;
-    bool comes_back = !atomic_load_explicit(&work->makes_way, memory_order_relaxed) &&
-                      atomic_load_explicit(&work->feeders, memory_order_relaxed) == 0;
+    pipeline->paused--;
+    bool continues = !atomic_load_explicit(&work->awaits_device, memory_order_relaxed) &&
+                     atomic_load_explicit(&work->feeders, memory_order_relaxed) == 0;
     pthread_mutex_unlock(&pipeline->lock);
-    return comes_back;
+    return continues;
 }
 
 bool pipeline_has_ended(struct pipeline *pipeline)
@@ -131,6 +131,7 @@ bool pipeline_has_ended(struct pipeline *pipeline)
     return ended;
 }
 
+/* Waits until the run has ended. */
 static void pipeline_wait(struct pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->lock);
@@ -143,12 +144,12 @@ static uint64_t pipeline_bytes(const struct pipeline *pipeline)
 {
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < pipeline_crews(pipeline); i++)
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
         bytes += worker_pool_bytes(&pipeline->pools[i]);
     return bytes;
 }
 
-/* How much of the input is left, or ENGINE_INPUT_UNKNOWN. */
+/* The bytes of input that are left, or ENGINE_INPUT_UNKNOWN. */
 static uint64_t pipeline_bytes_left(const struct pipeline *pipeline)
 {
     uint64_t size = pipeline->task->options.input_bytes;
@@ -159,17 +160,17 @@ static uint64_t pipeline_bytes_left(const struct pipeline *pipeline)
     return size > bytes ? size - bytes : 0;
 }
 
-/* How many elements so many bytes that were absorbed were. */
+/* The number of elements of so many absorbed bytes. */
 static uint64_t pipeline_elements(const struct pipeline *pipeline, uint64_t bytes)
 {
     const struct job *job = pipeline->task->job;
     return job->is_text ? parse_errors_values(job->errors) : bytes / job->element.bytes;
 }
 
-/* Whether a pool is at work: from the start, or as soon as it pulls. */
+/* Whether a pool is at work. One that joins late is when its first worker pulls. */
 static bool pipeline_has_begun(const struct worker_pool *pool)
 {
-    return atomic_load(&pool->is_open) && (!pool->is_called_in || worker_pool_pulling(pool) > 0);
+    return atomic_load(&pool->is_open) && (!pool->joins_late || worker_pool_pulling(pool) > 0);
 }
 
 void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
@@ -180,7 +181,7 @@ void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
         .bytes = pipeline_bytes(pipeline),
         .seconds = worker_pool_clock() - pipeline->work.start,
     };
-    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         const struct worker_pool *pool = &pipeline->pools[i];
         char name[ENGINE_NAME_MAX];
         engine_write_name(name, pool->engine->name, pool->device);
@@ -190,12 +191,12 @@ void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
     }
 }
 
-/* Merges all that the pools have, none of which is at work. */
-static enum status pipeline_gather(struct pipeline *pipeline, struct failure *failure)
+/* Merges what all pools hold. None of them may be at work. */
+static enum status pipeline_merge(struct pipeline *pipeline, struct failure *failure)
 {
     enum status status = STATUS_OK;
 
-    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         struct failure own;
         if (worker_pool_finish(&pipeline->pools[i], &own) != STATUS_OK &&
             (status == STATUS_OK || status_is_before(&own, failure))) {
@@ -206,11 +207,11 @@ static enum status pipeline_gather(struct pipeline *pipeline, struct failure *fa
     return status;
 }
 
-/* Merges and settles all that was absorbed. */
-static enum status pipeline_settle(struct pipeline *pipeline, struct failure *failure)
+/* Merges all that was absorbed and finishes the partial. */
+static enum status pipeline_finish_partial(struct pipeline *pipeline, struct failure *failure)
 {
     const struct pipeline_task *task = pipeline->task;
-    enum status status = pipeline_gather(pipeline, failure);
+    enum status status = pipeline_merge(pipeline, failure);
 
     if (status != STATUS_OK)
         return status;
@@ -222,7 +223,7 @@ static enum status pipeline_settle(struct pipeline *pipeline, struct failure *fa
 /* Whether no worker has failed. */
 static bool pipeline_is_sound(const struct pipeline *pipeline)
 {
-    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         if (!worker_pool_is_sound(&pipeline->pools[i]))
             return false;
     }
@@ -237,7 +238,7 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
 
     checkpoint_begin(&pipeline->checkpoint);
     if (pipeline_is_sound(pipeline)) {
-        status = pipeline_settle(pipeline, failure);
+        status = pipeline_finish_partial(pipeline, failure);
         if (status == STATUS_OK)
             status = use(context, failure);
     }
@@ -245,10 +246,9 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
     return status;
 }
 
-/* --- devices that are called in ------------------------------------------------------------------
- */
+/* --- devices that join late ------------------------------------------------------------------- */
 
-/* How far the pools are that were not called in. */
+/* The state of the run. Its workers are those of pools that have not joined late. */
 static struct offload_policy_view pipeline_view(const struct pipeline *pipeline)
 {
     struct offload_policy_view view = {
@@ -258,63 +258,64 @@ static struct offload_policy_view pipeline_view(const struct pipeline *pipeline)
         .feeders = atomic_load_explicit(&pipeline->work.feeders, memory_order_relaxed),
     };
 
-    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         const struct worker_pool *pool = &pipeline->pools[i];
-        bool counts = !pool->is_called_in && atomic_load(&pool->is_open);
+        bool counts = !pool->joins_late && atomic_load(&pool->is_open);
         view.workers += counts ? pool->count : 0;
         view.pulling += counts ? worker_pool_pulling(pool) : 0;
     }
     return view;
 }
 
-/* Whether a rule of policy.h holds now, or need not, because the devices are asked for. */
-static bool pipeline_agrees(const struct pipeline *pipeline,
+/* Whether a rule of offload_policy.h holds now. Not asked if the user has chosen devices. */
+static bool pipeline_allows(const struct pipeline *pipeline,
                             bool (*rule)(const struct offload_policy_view *view))
 {
     struct offload_policy_view view = pipeline_view(pipeline);
     return pipeline->task->device_count > 0 || rule(&view);
 }
 
-/* Asked by a startup. Where decoding is the limit, a device is no help. */
+/* `pays` of a startup. Where decoding is the limit, a device is no help. */
 static bool pipeline_pays(void *context)
 {
     const struct worker_pool *pool = context;
-    const struct pipeline_task *task = ((struct pipeline *)pool->work->context)->task;
+    const struct pipeline *pipeline = pool->work->context;
 
-    if (task->device_count == 0 && source_is_decoding(task->source))
+    if (pipeline->task->device_count == 0 && source_is_decoding(pipeline->task->source))
         return false;
-    return pipeline_agrees(pool->work->context, offload_policy_pays);
+    return pipeline_allows(pipeline, offload_policy_pays);
 }
 
-/* Called by a startup. */
-static void pipeline_make_way(void *context)
+/* `begun` of a startup. */
+static void pipeline_device_begun(void *context)
 {
     struct worker_pool *pool = context;
-    atomic_store_explicit(&pool->work->makes_way, true, memory_order_relaxed);
+    atomic_store_explicit(&pool->work->awaits_device, true, memory_order_relaxed);
 }
 
-/* The device cannot be used: who has made way for it comes back. */
+/* Gives up a device that cannot be used. Paused workers continue. */
 static void pipeline_give_up(struct pipeline *pipeline, struct worker_pool *pool,
                              const char *reason)
 {
     snprintf(pool->reason, sizeof pool->reason, "%.255s", reason);
     pthread_mutex_lock(&pipeline->lock);
-    atomic_store_explicit(&pipeline->work.makes_way, false, memory_order_relaxed);
+    atomic_store_explicit(&pipeline->work.awaits_device, false, memory_order_relaxed);
     pthread_cond_broadcast(&pipeline->changed);
     pthread_mutex_unlock(&pipeline->lock);
 }
 
-static void pipeline_call_in(void *context, const char *reason);
+static void pipeline_device_ready(void *context, const char *reason);
 
-static void pipeline_recruit(struct pipeline *pipeline, struct worker_pool *pool)
+/* Starts the startup of a pool. */
+static void pipeline_prepare_device(struct pipeline *pipeline, struct worker_pool *pool)
 {
     const struct device_startup_plan plan = {
         .engine = pool->engine,
         .device = pool->device,
         .context = pool,
         .pays = pipeline_pays,
-        .begun = pipeline_make_way,
-        .ready = pipeline_call_in,
+        .begun = pipeline_device_begun,
+        .ready = pipeline_device_ready,
     };
     struct device_startup **startup = &pipeline->startups[pool - pipeline->pools];
 
@@ -324,8 +325,8 @@ static void pipeline_recruit(struct pipeline *pipeline, struct worker_pool *pool
                  strerror(errno));
 }
 
-/* Once the first device is in: the others, if they pay as well. */
-static void pipeline_recruit_others(struct pipeline *pipeline, const struct worker_pool *first)
+/* After the first device has joined: starts the startups of others, if they pay. */
+static void pipeline_prepare_others(struct pipeline *pipeline, const struct worker_pool *first)
 {
     const struct pipeline_task *task = pipeline->task;
 
@@ -334,32 +335,32 @@ static void pipeline_recruit_others(struct pipeline *pipeline, const struct work
     unsigned devices =
         offload_policy_devices(first->engine->devices(), pipeline_bytes_left(pipeline));
     for (unsigned i = 1; i < devices && i < ENGINE_DEVICES_MAX; i++) {
-        struct worker_pool *pool = pipeline_add_crew(pipeline, first->engine, i, true);
+        struct worker_pool *pool = pipeline_add_pool(pipeline, first->engine, i, true);
         if (pool)
-            pipeline_recruit(pipeline, pool);
+            pipeline_prepare_device(pipeline, pool);
     }
 }
 
-/* Opens a pool on a device that is ready, and starts it; meanwhile the run does not end. */
-static enum status pipeline_start_called(struct pipeline *pipeline, struct worker_pool *pool,
-                                         struct failure *failure)
+/* Opens a pool on a device that is ready and starts it. The caller counts as at work. */
+static enum status pipeline_start_late(struct pipeline *pipeline, struct worker_pool *pool,
+                                       struct failure *failure)
 {
     struct engine_options options = pipeline->task->options;
 
-    if (!pipeline_agrees(pipeline, offload_policy_gains))
+    if (!pipeline_allows(pipeline, offload_policy_gains))
         return status_fail(failure, STATUS_ENGINE, "the CPU alone is quicker");
-    if (!pipeline_agrees(pipeline, offload_policy_joins))
+    if (!pipeline_allows(pipeline, offload_policy_joins))
         return status_fail(failure, STATUS_ENGINE, "the input was all but done when it was ready");
     options.device = pool->device;
     options.input_bytes = pipeline_bytes_left(pipeline);
     if (worker_pool_open(pool, &pipeline->work, &options, failure) != STATUS_OK)
         return failure->status;
-    pipeline_enlist(pipeline, pool->count);
+    pipeline_add_at_work(pipeline, pool->count);
     return worker_pool_start(pool, failure);
 }
 
-/* Called by a startup. */
-static void pipeline_call_in(void *context, const char *reason)
+/* `ready` of a startup. */
+static void pipeline_device_ready(void *context, const char *reason)
 {
     struct worker_pool *pool = context;
     struct pipeline *pipeline = pool->work->context;
@@ -369,40 +370,40 @@ static void pipeline_call_in(void *context, const char *reason)
         pipeline_give_up(pipeline, pool, reason);
         return;
     }
-    if (!pipeline_enlist(pipeline, 1))
+    if (!pipeline_add_at_work(pipeline, 1))
         return;
-    if (pipeline_start_called(pipeline, pool, &failure) == STATUS_OK)
-        pipeline_recruit_others(pipeline, pool);
+    if (pipeline_start_late(pipeline, pool, &failure) == STATUS_OK)
+        pipeline_prepare_others(pipeline, pool);
     else
         pipeline_give_up(pipeline, pool, failure.message);
     pipeline_leave(pipeline);
 }
 
-/* Starts what is to get devices ready. */
-static void pipeline_start_recruits(struct pipeline *pipeline, unsigned workers)
+/* Starts the startups of all pools that join late, unless the input is small. */
+static void pipeline_prepare_devices(struct pipeline *pipeline, unsigned workers)
 {
     const struct pipeline_task *task = pipeline->task;
     bool is_small =
         task->device_count == 0 && offload_policy_is_small(task->options.input_bytes, workers);
-    size_t count = pipeline_crews(pipeline); /* of which startups may add to */
+    size_t count = pipeline_pool_count(pipeline); /* startups may add pools */
 
     for (size_t i = 0; i < count; i++) {
         struct worker_pool *pool = &pipeline->pools[i];
-        if (!pool->is_called_in)
+        if (!pool->joins_late)
             continue;
         if (is_small)
             snprintf(pool->reason, sizeof pool->reason, "the input is too small for it to pay");
         else
-            pipeline_recruit(pipeline, pool);
+            pipeline_prepare_device(pipeline, pool);
     }
 }
 
-/* When the run has ended: ends the startups; returns whether one is left behind. */
-static bool pipeline_end_recruits(struct pipeline *pipeline)
+/* Ends all startups after the run. Returns whether one is left behind. */
+static bool pipeline_end_startups(struct pipeline *pipeline)
 {
     bool is_left = false;
 
-    for (size_t i = 0; i < pipeline_crews(pipeline); i++) {
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         struct worker_pool *pool = &pipeline->pools[i];
         if (!pipeline->startups[i])
             continue;
@@ -414,15 +415,16 @@ static bool pipeline_end_recruits(struct pipeline *pipeline)
     return is_left;
 }
 
-/* --- a run ---------------------------------------------------------------------------------------
+/*
+ * --- a run -------------------------------------------------------------------------------------
  */
 
-/* Adds and opens a pool; one that cannot be opened is told of. */
-static enum status pipeline_open_crew(struct pipeline *pipeline, const struct engine *engine,
+/* Adds and opens a pool. If it cannot be opened, its report says why. */
+static enum status pipeline_open_pool(struct pipeline *pipeline, const struct engine *engine,
                                       unsigned device, struct failure *failure)
 {
     struct engine_options options = pipeline->task->options;
-    struct worker_pool *pool = pipeline_add_crew(pipeline, engine, device, false);
+    struct worker_pool *pool = pipeline_add_pool(pipeline, engine, device, false);
     enum status status = STATUS_OK;
     char description[256];
 
@@ -451,15 +453,15 @@ static enum status pipeline_open_named(struct pipeline *pipeline, struct failure
         return status_fail(failure, STATUS_USAGE, "unknown engine '%s'", task->engine);
     for (size_t i = 0; i < devices; i++) {
         unsigned device = devices == task->device_count ? task->devices[i] : 0;
-        if (pipeline_open_crew(pipeline, engine, device, failure) != STATUS_OK)
+        if (pipeline_open_pool(pipeline, engine, device, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
 }
 
 /*
- * Opens the engines that open quickly and can run here, and plans for the others. Nothing has been
- * pulled yet: if any has opened, nothing is lost.
+ * Opens the engines that open quickly and can run here, and adds pools that join late for the
+ * others. Succeeds if any has opened.
  */
 static enum status pipeline_open_all(struct pipeline *pipeline, struct failure *failure)
 {
@@ -468,27 +470,27 @@ static enum status pipeline_open_all(struct pipeline *pipeline, struct failure *
 
     for (const struct engine *const *engine = task->table; *engine; engine++) {
         if (!(*engine)->prepare) {
-            if (pipeline_open_crew(pipeline, *engine, 0, failure) == STATUS_OK)
+            if (pipeline_open_pool(pipeline, *engine, 0, failure) == STATUS_OK)
                 status = STATUS_OK;
             continue;
         }
         for (size_t i = 0; i == 0 || i < task->device_count; i++)
-            pipeline_add_crew(pipeline, *engine, task->device_count > 0 ? task->devices[i] : 0,
+            pipeline_add_pool(pipeline, *engine, task->device_count > 0 ? task->devices[i] : 0,
                               true);
     }
     return status == STATUS_OK ? status : failure->status;
 }
 
-/* Starts the pools that are open, and startups for the others; after a failure, some of them. */
+/* Starts the open pools and the startups of the others. After a failure some pools may run. */
 static enum status pipeline_start(struct pipeline *pipeline, struct failure *failure)
 {
-    size_t count = pipeline_crews(pipeline);
+    size_t count = pipeline_pool_count(pipeline);
     enum status status = STATUS_OK;
     unsigned workers = 0;
 
     for (size_t i = 0; i < count; i++)
         workers += atomic_load(&pipeline->pools[i].is_open) ? pipeline->pools[i].count : 0;
-    pipeline_enlist(pipeline, workers + 1); /* and this thread */
+    pipeline_add_at_work(pipeline, workers + 1); /* and this thread */
     for (size_t i = 0; i < count; i++) {
         struct failure own;
         struct worker_pool *pool = &pipeline->pools[i];
@@ -499,12 +501,12 @@ static enum status pipeline_start(struct pipeline *pipeline, struct failure *fai
         source_stop(pipeline->task->source, 0);
     }
     if (status == STATUS_OK)
-        pipeline_start_recruits(pipeline, workers);
+        pipeline_prepare_devices(pipeline, workers);
     pipeline_leave(pipeline);
     return status;
 }
 
-/* Lets the watcher do its work while the workers do theirs. */
+/* Calls the watcher while the workers run. */
 static enum status pipeline_watch(struct pipeline *pipeline, struct failure *failure)
 {
     const struct pipeline_watcher *watcher = pipeline->task->watcher;
@@ -517,7 +519,7 @@ static enum status pipeline_watch(struct pipeline *pipeline, struct failure *fai
     return status;
 }
 
-/* Starts the pools, waits for all, and keeps the failure that is to be told. */
+/* Starts the pools, waits for their end, and stores the failure to report. */
 static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_report *report,
                                  struct failure *failure)
 {
@@ -526,18 +528,18 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
     if (status == STATUS_OK)
         status = pipeline_watch(pipeline, failure);
     pipeline_wait(pipeline);
-    report->is_thread_left = pipeline_end_recruits(pipeline);
-    for (size_t i = 0; i < pipeline_crews(pipeline); i++)
-        status = worker_pool_judge(&pipeline->pools[i], status, failure);
-    return status == STATUS_OK ? pipeline_settle(pipeline, failure) : status;
+    report->is_thread_left = pipeline_end_startups(pipeline);
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
+        status = worker_pool_keep_failure(&pipeline->pools[i], status, failure);
+    return status == STATUS_OK ? pipeline_finish_partial(pipeline, failure) : status;
 }
 
-/* Tells what the pools did, and closes them. */
+/* Fills in the report and closes the pools. */
 static void pipeline_close(struct pipeline *pipeline, struct pipeline_report *report)
 {
     report->bytes = pipeline_bytes(pipeline);
     report->elements = pipeline_elements(pipeline, report->bytes);
-    report->worker_pool_count = pipeline_crews(pipeline);
+    report->worker_pool_count = pipeline_pool_count(pipeline);
     for (size_t i = 0; i < report->worker_pool_count; i++) {
         worker_pool_join(&pipeline->pools[i]);
         worker_pool_describe(&pipeline->pools[i], &report->pools[i]);
@@ -563,7 +565,7 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
                 .checkpoint = task->watcher->checkpoints ? &pipeline.checkpoint : NULL,
                 .start = worker_pool_clock(),
                 .join = pipeline_join,
-                .stand_by = pipeline_stand_by,
+                .pause = pipeline_pause,
                 .leave = pipeline_leave,
                 .context = &pipeline,
             },

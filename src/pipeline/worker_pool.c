@@ -1,3 +1,4 @@
+/* Implements worker_pool.h: the loop of a worker, and merging and reporting for a pool. */
 #include "config.h"
 
 #include "pipeline/worker_pool.h"
@@ -11,23 +12,24 @@
 #include <time.h>
 
 /*
- * Written by the worker itself, between checkpoint_enter and checkpoint_leave if there are
- * checkpoints, so that the thread that holds one can use all of it; `fault` outside, too.
+ * Written by the worker's own thread, between checkpoint_enter and checkpoint_leave if there are
+ * checkpoints; so during a checkpoint another thread can use it, except `fault`, which is also
+ * written outside.
  */
 struct worker_pool_worker {
     struct worker_pool *pool;
     unsigned index;
     pthread_t thread;
-    void *worker; /* the engine's; NULL while it is not open */
+    void *worker; /* of the engine; NULL while it is not open */
     enum status status;
-    struct failure failure; /* of the engine, then of all; valid if status is not STATUS_OK */
+    struct failure failure; /* of the engine, at the end the one to report; valid with `status` */
     enum status fault_status;
-    struct failure fault; /* of the input, likewise */
+    struct failure fault; /* of the input; valid with `fault_status` */
     enum status open_status;
-    bool has_absorbed;           /* something since it was completed last */
-    atomic_bool pulls;           /* it has begun to; relaxed, as is the next */
-    atomic_uint_least64_t bytes; /* others read it while it grows */
-    double opened_at;            /* on the clock: ready to pull, and done */
+    bool has_absorbed;           /* chunks that are not yet merged */
+    atomic_bool pulls;           /* has begun to pull; relaxed */
+    atomic_uint_least64_t bytes; /* pulled so far; other threads read it; relaxed */
+    double opened_at;            /* when it was ready to pull, and when it was done */
     double finished_at;
     double pull_seconds;
     double busy_seconds;
@@ -41,7 +43,7 @@ double worker_pool_clock(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* From here to worker_pool_worker_leave, what the worker has changes. */
+/* Between these two calls the worker changes what it holds; checkpoints wait for the second. */
 static void worker_pool_worker_enter(struct worker_pool_worker *self)
 {
     if (self->pool->work->checkpoint)
@@ -54,22 +56,22 @@ static void worker_pool_worker_leave(struct worker_pool_worker *self)
         checkpoint_leave(self->pool->work->checkpoint);
 }
 
-/* Whether the worker had better merge what it has, while others do the same. */
-static bool worker_pool_worker_is_asked(const struct worker_pool_worker *self)
+/* Whether a checkpoint waits: the worker then merges what it holds, in parallel with others. */
+static bool worker_pool_worker_must_merge(const struct worker_pool_worker *self)
 {
     return self->pool->work->checkpoint && checkpoint_is_wanted(self->pool->work->checkpoint);
 }
 
-/* Whether its core is wanted by a pool that was called in, or to make one's device ready. */
-static bool worker_pool_worker_is_dismissed(const struct worker_pool_worker *self)
+/* Whether its core is needed by a pool that has joined late, or to prepare a device. */
+static bool worker_pool_worker_is_surplus(const struct worker_pool_worker *self)
 {
     const struct worker_pool *pool = self->pool;
     unsigned feeders = atomic_load_explicit(&pool->work->feeders, memory_order_relaxed);
 
-    if (pool->is_called_in)
+    if (pool->joins_late)
         return false;
     if (feeders == 0)
-        return atomic_load_explicit(&pool->work->makes_way, memory_order_relaxed) &&
+        return atomic_load_explicit(&pool->work->awaits_device, memory_order_relaxed) &&
                self->index >= offload_policy_cpu_workers_meanwhile(pool->count);
     bool is_plain = source_size(pool->work->source) != SOURCE_SIZE_UNKNOWN;
     uint64_t bytes = is_plain ? atomic_load_explicit(&self->bytes, memory_order_relaxed) : 0;
@@ -78,8 +80,8 @@ static bool worker_pool_worker_is_dismissed(const struct worker_pool_worker *sel
 }
 
 /*
- * Completes what the worker has absorbed, and merges it. One that has nothing is not asked: a
- * device that has failed meanwhile has then lost nothing of it.
+ * Completes and merges what the worker has absorbed. Skips the engine if there is nothing: then a
+ * device that has failed meanwhile has lost nothing.
  */
 static enum status worker_pool_worker_complete(struct worker_pool_worker *self,
                                                struct failure *failure)
@@ -90,7 +92,7 @@ static enum status worker_pool_worker_complete(struct worker_pool_worker *self,
     return self->pool->engine->worker_finish(self->worker, failure);
 }
 
-/* A pull that may wait, in which a checkpoint finds the worker idle. */
+/* Pulls the next chunk. The worker counts as idle for checkpoints while it waits. */
 static void worker_pool_worker_wait(struct worker_pool_worker *self,
                                     const struct engine_buffer *buffer, struct chunk *chunk)
 {
@@ -102,8 +104,9 @@ static void worker_pool_worker_wait(struct worker_pool_worker *self,
 }
 
 /*
- * The next chunk; before it has to wait for one, a worker completes what it has, so that ordered
- * results do not wait for input. A fault of the input is kept: what precedes it still counts.
+ * Pulls the next chunk. With an ordered operation, flushes the worker before it waits for input, so
+ * that results are not held back. Keeps a failure of the input in `fault`: the chunks before it
+ * still count.
  */
 static enum status worker_pool_worker_pull(struct worker_pool_worker *self,
                                            const struct engine_buffer *buffer, struct chunk *chunk)
@@ -112,7 +115,7 @@ static enum status worker_pool_worker_pull(struct worker_pool_worker *self,
     const struct engine *engine = self->pool->engine;
     bool pulled = false;
 
-    if (worker_pool_worker_is_asked(self) &&
+    if (worker_pool_worker_must_merge(self) &&
         worker_pool_worker_complete(self, &self->failure) != STATUS_OK)
         return self->failure.status;
     if (work->operation->stop && engine->worker_flush) {
@@ -127,7 +130,7 @@ static enum status worker_pool_worker_pull(struct worker_pool_worker *self,
     return STATUS_OK;
 }
 
-/* One round: a free buffer, filled, absorbed. Sets *ended when the source has no more. */
+/* One round: gets a free buffer, fills it and absorbs it. Sets *ended at the end of the source. */
 static enum status worker_pool_worker_step(struct worker_pool_worker *self, bool *ended)
 {
     const struct engine *engine = self->pool->engine;
@@ -154,21 +157,22 @@ static enum status worker_pool_worker_step(struct worker_pool_worker *self, bool
 }
 
 /*
- * Lets another pull, and waits if it is to make way. What it has absorbed it keeps meanwhile:
- * beside those that count that, and give memory back, a device takes longer to get ready. True: it
- * goes on.
+ * Leaves the source to the others and waits while a device is prepared. Keeps what it has absorbed
+ * meanwhile: merging it and freeing memory would delay the preparation. Returns true if the worker
+ * should continue.
  */
-static bool worker_pool_worker_stand_by(struct worker_pool_worker *self)
+static bool worker_pool_worker_pause(struct worker_pool_worker *self)
 {
     const struct worker_pool_work *work = self->pool->work;
 
     worker_pool_worker_leave(self);
     source_leave(work->source);
-    bool goes_on = work->stand_by(work->context) && source_join(work->source);
+    bool goes_on = work->pause(work->context) && source_join(work->source);
     worker_pool_worker_enter(self);
     return goes_on;
 }
 
+/* Pulls and absorbs until the source ends or the worker is surplus; then merges. */
 static enum status worker_pool_worker_loop(struct worker_pool_worker *self)
 {
     bool ended = false;
@@ -176,12 +180,12 @@ static enum status worker_pool_worker_loop(struct worker_pool_worker *self)
     self->opened_at = worker_pool_clock();
     atomic_store_explicit(&self->pulls, true, memory_order_relaxed);
     while (!ended) {
-        bool is_dismissed = worker_pool_worker_is_dismissed(self);
-        bool is_ordered = self->pool->work->operation->stop; /* others wait for what it has */
-        if (is_dismissed && is_ordered &&
+        bool is_surplus = worker_pool_worker_is_surplus(self);
+        bool is_ordered = self->pool->work->operation->stop; /* others wait for its results */
+        if (is_surplus && is_ordered &&
             worker_pool_worker_complete(self, &self->failure) != STATUS_OK)
             return self->failure.status;
-        if (is_dismissed && !worker_pool_worker_stand_by(self))
+        if (is_surplus && !worker_pool_worker_pause(self))
             break;
         if (worker_pool_worker_step(self, &ended) != STATUS_OK)
             return self->failure.status;
@@ -193,8 +197,8 @@ static enum status worker_pool_worker_loop(struct worker_pool_worker *self)
     return status;
 }
 
-/* Of a worker's failures, the engine's and the input's, the one that is to be told. */
-static void worker_pool_worker_judge(struct worker_pool_worker *self)
+/* Keeps the failure to report of the engine's and the input's in self->failure. */
+static void worker_pool_worker_keep_failure(struct worker_pool_worker *self)
 {
     if (self->fault_status == STATUS_OK ||
         (self->status != STATUS_OK && !status_is_before(&self->fault, &self->failure)))
@@ -203,20 +207,20 @@ static void worker_pool_worker_judge(struct worker_pool_worker *self)
     self->failure = self->fault;
 }
 
-/* Opens the worker and lets it work; it has failed if its status is not STATUS_OK then. */
+/* Opens the worker and runs its loop. Sets its status. */
 static void worker_pool_worker_open(struct worker_pool_worker *self)
 {
     struct worker_pool *pool = self->pool;
 
     self->open_status = pool->engine->worker_open(pool->session, &self->worker, &self->failure);
     if (self->open_status != STATUS_OK) {
-        self->status = pool->is_called_in ? STATUS_OK : self->open_status; /* nothing is lost */
-        if (pool->is_called_in) /* who made way for it is told so when this one leaves */
-            atomic_store_explicit(&pool->work->makes_way, false, memory_order_relaxed);
+        self->status = pool->joins_late ? STATUS_OK : self->open_status; /* no chunk is lost */
+        if (pool->joins_late) /* paused workers notice when this one leaves */
+            atomic_store_explicit(&pool->work->awaits_device, false, memory_order_relaxed);
         source_leave(pool->work->source);
         return;
     }
-    if (pool->is_called_in)
+    if (pool->joins_late)
         pool->work->join(pool->work->context);
     self->status = worker_pool_worker_loop(self);
 }
@@ -229,15 +233,16 @@ static void worker_pool_worker_work(struct worker_pool_worker *self)
     if (self->status != STATUS_OK) {
         bool has_place = self->status == STATUS_DATA && self->failure.position != STATUS_NOWHERE;
         source_stop(work->source, has_place ? self->failure.position : 0);
-        /* Unless it is a fault of the data, behind what it absorbed, chunks that it had are lost.
-         */
+        /* Chunks are lost, unless it is a failure of the data, which follows what was absorbed. */
         if (work->operation->stop && self->failure.position == STATUS_NOWHERE)
             work->operation->stop(work->partial);
     }
-    worker_pool_worker_judge(self);
+    worker_pool_worker_keep_failure(self);
 }
 
-/* Gives its memory back once it has left, while the results of all are merged: 3 ms for a GPU's. */
+/*
+ * The thread of a worker. Frees its memory after it has left, while results are merged (GPU: 3 ms).
+ */
 static void *worker_pool_worker_run(void *argument)
 {
     struct worker_pool_worker *self = argument;
@@ -248,7 +253,7 @@ static void *worker_pool_worker_run(void *argument)
         return NULL;
     }
     worker_pool_worker_enter(self);
-    if (!worker_pool_worker_is_dismissed(self) || worker_pool_worker_stand_by(self))
+    if (!worker_pool_worker_is_surplus(self) || worker_pool_worker_pause(self))
         worker_pool_worker_work(self);
     void *worker = self->worker;
     self->worker = NULL;
@@ -293,7 +298,7 @@ enum status worker_pool_start(struct worker_pool *pool, struct failure *failure)
     }
     for (unsigned i = pool->started; i < pool->count; i++)
         work->leave(work->context);
-    if (error == 0 || (pool->is_called_in && pool->started > 0))
+    if (error == 0 || (pool->joins_late && pool->started > 0))
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "cannot start thread %u: %s", pool->started + 1,
                        strerror(error));
@@ -341,8 +346,8 @@ bool worker_pool_is_sound(const struct worker_pool *pool)
     return true;
 }
 
-enum status worker_pool_judge(const struct worker_pool *pool, enum status status,
-                              struct failure *failure)
+enum status worker_pool_keep_failure(const struct worker_pool *pool, enum status status,
+                                     struct failure *failure)
 {
     if (!atomic_load(&pool->is_open))
         return status;
@@ -379,7 +384,7 @@ enum status worker_pool_finish(struct worker_pool *pool, struct failure *failure
     return status;
 }
 
-/* Adds up what the workers did. */
+/* Adds up the times of the workers. */
 static void worker_pool_add_up(const struct worker_pool *pool, struct worker_pool_report *report)
 {
     double opened_at = 0;

@@ -5,7 +5,8 @@
 #include "base/writer_parts.h"
 #include "print/print_rows.h"
 
-/* Bins of a part. Its text is longer than the 64 KiB that a writer copies, and mostly fits in L2.
+/*
+ * Bins of a part. Its text is longer than the 64 KiB that a writer copies, and mostly fits in L2.
  */
 #define PRINT_PARTS_BINS ((uint64_t)8 << 10)
 

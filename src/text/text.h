@@ -13,9 +13,8 @@
  * A negative n counts from the end of the line: -1 is the last word or part.
  *
  * Lines that are empty or hold only blanks are skipped. Blanks around a part are ignored. A value
- * is
- * [+-]?[0-9]+, in the range of the element's type. Everything else is invalid, and so is a part
- * that is empty or missing.
+ * has the form [+-]?[0-9]+ and is in the range of the element's type. Everything else is invalid,
+ * and so is a part that is empty or missing.
  *
  * All functions are pure and thread-safe.
  */

@@ -137,7 +137,8 @@ TEXT_INLINE void text_fields_scan(struct text_line *line, size_t at, uint64_t be
         line->field_end = at + text_block_first(ends);
 }
 
-/* Stores the field of a line that ends at `newline`. Returns TEXT_END to go on with the next line.
+/*
+ * Stores the field of a line that ends at `newline`. Returns TEXT_END to go on with the next line.
  */
 TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, struct text_call *call,
                                                const struct text_line *line, size_t newline)

@@ -6,8 +6,10 @@
 /* The digits of the largest magnitude, 2^64 - 1. */
 #define TEXT_NUMBER_DIGITS_MAX 20
 
-/* Appends digits[0..count) to *number. Returns false for a byte that is not a digit, and for 2^64
- * or more. */
+/*
+ * Appends digits[0..count) to *number. Returns false for a byte that is not a digit, and for 2^64
+ * or more.
+ */
 static bool text_number_append(const char *digits, size_t count, uint64_t *number)
 {
     for (; count >= 8; digits += 8, count -= 8) {

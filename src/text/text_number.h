@@ -77,7 +77,8 @@ static inline bool text_number_join_plain(const char *end, size_t count, uint64_
 }
 
 #if defined(__x86_64__)
-/* The same: joins neighbours in vectors of 16 bytes, 8 16-bit words, 4 and 2 32-bit words (Mula).
+/*
+ * The same: joins neighbours in vectors of 16 bytes, 8 16-bit words, 4 and 2 32-bit words (Mula).
  */
 CPU_ISA_TARGET_AVX2 static inline bool text_number_join_avx2(const char *end, size_t count,
                                                              uint64_t *number)

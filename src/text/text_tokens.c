@@ -29,7 +29,8 @@ TEXT_INLINE struct text_words text_tokens_find(enum cpu_isa isa, const char *blo
     return (struct text_words){~white & before, white & ~before, !(white >> 63)};
 }
 
-/* The offset of the lowest bit of *mask in the text; clears the bit. Any offset for an empty mask.
+/*
+ * The offset of the lowest bit of *mask in the text; clears the bit. Any offset for an empty mask.
  */
 TEXT_INLINE size_t text_tokens_next(size_t at, uint64_t *mask)
 {
@@ -44,8 +45,9 @@ TEXT_INLINE bool text_tokens_store(enum cpu_isa isa, const struct text_number_li
 {
     struct text_number number;
     bool valid = text_number_read(isa, data, begin, end, &number);
+    uint64_t limit = number.is_negative ? limits->magnitude[true] : limits->magnitude[false];
 
-    if (__builtin_expect(!valid || number.magnitude > limits->magnitude[number.is_negative], false))
+    if (__builtin_expect(!valid || number.magnitude > limit, false))
         return false;
     element_store(place, number.is_negative ? -number.magnitude : number.magnitude, limits->bytes);
     return true;

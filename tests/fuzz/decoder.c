@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "input/decoder.h"
+#include "tests/unit/frame_bytes.h"
 
 #define ZLIB_CONST
 #include <stdio.h>
@@ -191,15 +192,15 @@ static void check_frame(unsigned chosen, const struct decoder_format *format,
                         const unsigned char *data, size_t bytes, unsigned sizes, bool is_fine)
 {
     struct failure failure = {.status = STATUS_OK};
-    size_t frame = decoder_frame_bytes(format, data, bytes);
+    uint64_t frame = frame_bytes_in(format, data, bytes);
     size_t made;
 
-    require(frame == SIZE_MAX || frame <= bytes, "a frame longer than the data");
+    require(frame == UINT64_MAX || frame <= bytes, "a frame longer than the data");
     /* Members of BGZF say how long they are without being asked. */
-    if (is_fine && chosen != FORMAT_GZIP && frame > 0 && frame != SIZE_MAX)
+    if (is_fine && chosen != FORMAT_GZIP && frame > 0 && frame != UINT64_MAX)
         require(decode(format, data, frame, sizes, &made, &failure), "a frame that is none");
     if (is_fine && (chosen == FORMAT_ZSTD || chosen == FORMAT_LZ4) && bytes > 0)
-        require(frame > 0 && frame != SIZE_MAX, "a frame without end");
+        require(frame > 0 && frame != UINT64_MAX, "a frame without end");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define OPTIONS_WORDS_MAX 20
-#define OPTIONS_HELP_SIZE 8192 /* as src/run.c has it */
+#define OPTIONS_HELP_SIZE 8192 /* as src/app/run.c has it */
 
 static int list = -1; /* what every @FILE is */
 static char list_argument[32];
@@ -134,7 +134,7 @@ static void check_job(const struct options *options, const struct job *job)
     if (job->operation == OPERATION_REDUCE)
         require(job->reductions.count > 0, "no reduction");
     if (job->operation == OPERATION_GROWING_HISTOGRAM)
-        require(bins == 0, "bins of an growing histogram");
+        require(bins == 0, "bins of a growing histogram");
     if (job->operation != OPERATION_HISTOGRAM)
         return;
     require(bins > 0 && bins <= BINNING_BINS_MAX, "no bins, or too many");

@@ -1,6 +1,6 @@
 /*
- * Fuzzing of src/text.h against tests/unit/text_reference.h. The first four bytes choose how the
- * rest is parsed, so that seeds can be written by hand: the field above '0' ('/' is -1), the
+ * Fuzzing of src/text/text.h against tests/unit/text_reference.h. The first four bytes choose how
+ * the rest is parsed, so that seeds can be written by hand: the field above '0' ('/' is -1), the
  * delimiter ('.' is none), the type above '0', and instruction set and room.
  */
 #include "config.h"

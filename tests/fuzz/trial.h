@@ -44,7 +44,7 @@ struct trial_predicate {
 
 struct trial {
     /* what */
-    enum operation_id operation; /* of an growing histogram, too, OPERATION_HISTOGRAM */
+    enum operation_id operation; /* of a growing histogram, too, OPERATION_HISTOGRAM */
     struct element element;
     enum trial_bins bins;
     uint64_t bin_count;

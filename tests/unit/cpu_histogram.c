@@ -305,7 +305,10 @@ static bool check_ends(const char *name, __int128 low, __int128 high)
     return check_edges(name);
 }
 
-/* Bins whose ends lie within the buckets of the look-up table, in part or nearly all of the type's range. */
+/*
+ * Bins whose ends lie within the buckets of the look-up table, in part or nearly all of the type's
+ * range.
+ */
 static bool check_all_ends(__int128 min, __int128 limit)
 {
     return check_ends("a first edge within a bucket", 1, limit / 2) &

@@ -1,6 +1,6 @@
 /*
  * Text to integers by another way, for the tests: byte by byte, in 128 bits, the whole text at
- * once; and the comparison of src/text.h with it. The rules are those of src/text.h.
+ * once; and the comparison of src/text/text.h with it. The rules are those of src/text/text.h.
  */
 #ifndef GPUHIST_TEXT_REFERENCE_H
 #define GPUHIST_TEXT_REFERENCE_H
