@@ -29,6 +29,10 @@ RELATIONS = {"eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": oper
              "gt": operator.gt, "ge": operator.ge}
 
 
+# The characters with Unicode's property Bidi_Control.
+BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
 class Fault(Exception):
     """What ends a run; its message, and how many values came before it."""
 
@@ -131,10 +135,16 @@ def tokens(data, rules):
         yield from ((number, word) for word in words)
 
 
+def shown_character(c):
+    """Its UTF-8, or a ? for each byte of what is not to go to a terminal; c may be a bad byte."""
+    raw = c.encode("utf-8", "surrogateescape")
+    is_hidden = unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or c in BIDI_CONTROLS
+    return b"?" * len(raw) if is_hidden else raw
+
+
 def shown(token):
-    text = token[:40].decode("latin-1")
-    return "".join("?" if ord(c) < 32 or ord(c) == 127 else c for c in text).encode("latin-1") + \
-        b"..." * (len(token) > 40)
+    text = token[:40].decode("utf-8", "surrogateescape")
+    return b"".join(map(shown_character, text)) + b"..." * (len(token) > 40)
 
 
 def read_text(files, kind, rules, policy):

@@ -2,6 +2,7 @@
 
 #include "expected.h"
 
+#include "base/printable.h"
 #include "tests/unit/text_reference.h"
 
 /* Lines from here on may be too long for the least chunk of text. */
@@ -467,16 +468,17 @@ static void expected_print_survivors(struct expected *expected, const struct tri
 /* --- all of it -----------------------------------------------------------------------------------
  */
 
-/* Writes a token as messages show it; what would break the line only `as_printed`. */
+/* Writes a token as messages show it; what is not printable is masked only `as_printed`. */
 static void expected_print_invalid(FILE *out, const struct expected_item *item, bool as_printed)
 {
-    fprintf(out, "%s:%zu: invalid integer '", item->name, item->line);
-    for (size_t i = 0; i < item->bytes && i < EXPECTED_TOKEN_BYTES; i++) {
-        unsigned char c = (unsigned char)item->token[i];
-        bool is_control = c < ' ' || c == 127;
-        fputc(c == 0 || (as_printed && is_control) ? '?' : c, out);
-    }
-    fprintf(out, "%s'", item->bytes > EXPECTED_TOKEN_BYTES ? "..." : "");
+    char token[EXPECTED_TOKEN_BYTES + 1] = "";
+
+    for (size_t i = 0; i < item->bytes && i < EXPECTED_TOKEN_BYTES; i++)
+        token[i] = item->token[i] == '\0' ? '?' : item->token[i];
+    if (as_printed)
+        printable_mask(token);
+    fprintf(out, "%s:%zu: invalid integer '%s%s'", item->name, item->line, token,
+            item->bytes > EXPECTED_TOKEN_BYTES ? "..." : "");
 }
 
 static bool expected_is_outside(const struct trial *trial, __int128 value)
