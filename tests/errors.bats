@@ -141,7 +141,7 @@ gpuhist = sys.argv[1]
 bad = [bytes([c]) for c in [*range(1, 9), *range(14, 32), 127, *range(128, 256)]]
 bad += [chr(c).encode() for c in [*range(0x80, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F),
                                   *range(0x2066, 0x206A)]]
-bad += [b"\xc0\x80", b"\xe0\x80\x80", b"\xed\xa0\x80", b"\xf0\x80\x80\x80", b"\xf4\x90\x80\x80",
+bad += [b"\xc1\xa1", b"\xe0\x81\xa1", b"\xf0\x80\x81\xa1", b"\xc0\x80", b"\xe0\x80\x80", b"\xed\xa0\x80", b"\xf0\x80\x80\x80", b"\xf4\x90\x80\x80",
         b"\xf8\x88\x80\x80\x80", b"\xe2\x82", b"\xf0\x9f\x98"]
 good = [chr(c).encode() for c in [0x21, 0x7E, 0xA0, 0xE9, 0x7FF, 0x800, 0x200D, 0x2027, 0x202F,
                                   0x4E2D, 0xD7FF, 0xE000, 0xFFFD, 0x10000, 0x1F600, 0x10FFFF]]

@@ -197,6 +197,7 @@ start_behind_fifo() {
 
 @test "one end of file at a terminal is the end, also typed at once with the text" {
     [ -n "${PYTHON:-}" ] || skip "no python3"
+    cd "$BATS_TEST_TMPDIR" || return 1
     printf '3\n' >three
     for threads in 1 2 16; do
         run -0 timeout 60 "$PYTHON" -c 'import os, pty, sys

@@ -161,6 +161,7 @@ in_namespace() {
     int32 7 7 >odd
     printf x >>odd
     echo old >old
+    skip_under_asan # it needs /proc
     run --separate-stderr in_namespace 'mount -t tmpfs none /proc || exit 9
         "$GPUHIST" --bins 5 -o out in && "$GPUHIST" --bins 5 --binary -o old odd'
     [ "$status" -ne 9 ] || skip "cannot mount"
@@ -168,6 +169,28 @@ in_namespace() {
     cmp expected out
     [ "$(cat old)" = old ]
     [ "$(ls -A)" = $'expected\nin\nodd\nold\nout' ]
+}
+
+@test "-o where /proc is no real one has a file with a temporary name" {
+    skip_under_asan # it needs /proc
+    run in_namespace 'mount -t tmpfs none /proc && mkdir -p /proc/self/fd || exit 9
+        "$GPUHIST" --bins 5 -o out in'
+    [ "$status" -ne 9 ] || skip "cannot mount"
+    cmp expected out
+    [ "$(ls -A)" = $'expected\nin\nout' ]
+}
+
+@test "-o /dev/fd/N is that open file, from where it stands" {
+    echo old >out
+    gpuhist --bins 5 -o /dev/fd/7 in 7>>out
+    { echo old; cat expected; } | cmp - out
+    run --separate-stderr gpuhist --bins 5 -o /dev/fd/7 in 7<out
+    assert_failed 1 "cannot write /dev/fd/7: Bad file descriptor"
+    run --separate-stderr gpuhist --bins 5 -o /dev/fd/7 in 7<&-
+    assert_failed 1 "cannot write /dev/fd/7: No such file or directory"
+    { echo old; cat expected; } | cmp - out
+    gpuhist stalin-sort --purged >(cat >others) -o kept in
+    cmp kept in
 }
 
 @test "-o that cannot be written is told before a pipe has been waited for" {

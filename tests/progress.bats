@@ -32,6 +32,7 @@ check_progress() { # TEST: one of progress.py, on every engine
 @test "--every: -o - and -o /dev/stdout are streams of results, also where that is a file" {
     mkfifo "$BATS_TEST_TMPDIR/fifo"
     for output in - /dev/stdout; do
+        : >"$BATS_TEST_TMPDIR/out"
         timeout 60 "$GPUHIST" --bins 5 --every 10ms -o "$output" \
             <"$BATS_TEST_TMPDIR/fifo" >"$BATS_TEST_TMPDIR/out" 3>&- &
         exec 4>"$BATS_TEST_TMPDIR/fifo"

@@ -218,7 +218,8 @@ def test_pipe_of_named(engine):
             [GPUHIST, "stalin-sort", "--purged", "new", "--engine", engine]))
         os.close(writer)
         _, error = process.communicate(VALUES.tobytes())
-        check(process.returncode == -signal.SIGPIPE and error == b"", f"status {process.returncode}")
+        check(process.returncode == -signal.SIGPIPE and error == b"",
+              f"status {process.returncode}, stderr {error!r}")
         check(os.listdir(directory) == [], f"left {os.listdir(directory)}")
 
 

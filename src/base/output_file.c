@@ -111,27 +111,43 @@ static void output_file_write_beside(char path[PATH_MAX], const char *target, co
 }
 
 /*
- * Opens a file without a name in the directory of the target, so that nothing is left behind
- * however the process ends; where that cannot be, one with a temporary name. Returns its
- * descriptor, the caller's, or -1 with errno; `temporary` gets the name, or is empty.
+ * Opens a file without a name in the directory of the target, if it can get one later, which it
+ * does through /proc. Returns its descriptor, the caller's, or -1.
+ */
+static int output_file_open_nameless(const char *target)
+{
+#ifdef O_TMPFILE
+    char directory[PATH_MAX];
+    char descriptor[TEMPORARY_DESCRIPTOR_SIZE];
+
+    output_file_write_beside(directory, target, ".");
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -1;
+    temporary_write_descriptor(descriptor, fd);
+    if (access(descriptor, F_OK) == 0)
+        return fd;
+    close(fd);
+#endif
+    return -1;
+}
+
+/*
+ * Opens a file beside the target: without a name, so that nothing is left behind however the
+ * process ends, or else with a temporary one. Returns its descriptor, the caller's, or -1 with
+ * errno; `temporary` gets the name, or is empty.
  */
 static int output_file_open_temporary(char temporary[PATH_MAX], const char *target)
 {
-    int fd = -1;
+    int fd = output_file_open_nameless(target);
 
-#ifdef O_TMPFILE
-    if (access("/proc/self/fd", X_OK) == 0) { /* through which it gets its name */
-        output_file_write_beside(temporary, target, ".");
-        fd = open(temporary, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    }
-#endif
-    if (fd < 0) {
-        output_file_write_beside(temporary, target, OUTPUT_FILE_TEMPORARY "XXXXXX");
-        fd = temporary_create(temporary);
-        if (fd >= 0)
-            return fd;
-    }
     temporary[0] = '\0';
+    if (fd >= 0)
+        return fd;
+    output_file_write_beside(temporary, target, OUTPUT_FILE_TEMPORARY "XXXXXX");
+    fd = temporary_create(temporary);
+    if (fd < 0)
+        temporary[0] = '\0';
     return fd;
 }
 

@@ -111,12 +111,17 @@ int temporary_create(char *name)
     return fd;
 }
 
+void temporary_write_descriptor(char path[TEMPORARY_DESCRIPTOR_SIZE], int fd)
+{
+    snprintf(path, TEMPORARY_DESCRIPTOR_SIZE, "/proc/self/fd/%d", fd);
+}
+
 bool temporary_link(int fd, const char *name)
 {
-    char descriptor[32];
+    char descriptor[TEMPORARY_DESCRIPTOR_SIZE];
     sigset_t before;
 
-    snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", fd);
+    temporary_write_descriptor(descriptor, fd);
     temporary_begin(&before);
     bool is_done = linkat(AT_FDCWD, descriptor, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
     if (is_done)

@@ -20,6 +20,10 @@
  */
 int temporary_create(char *name);
 
+/* The path of an open descriptor in /proc, through which temporary_link finds the file. */
+#define TEMPORARY_DESCRIPTOR_SIZE 32
+void temporary_write_descriptor(char path[TEMPORARY_DESCRIPTOR_SIZE], int fd);
+
 /* Gives the file that is open as `fd`, and has no name, this one; false with errno. */
 bool temporary_link(int fd, const char *name);
 
