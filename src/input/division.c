@@ -202,16 +202,23 @@ static off_t division_find_end(struct division *division, struct division_file *
     return end > file->taken ? end : file->input->size;
 }
 
-/* Takes the next part of the next file; NULL if there is none, or no memory. */
+/* Where the part of a file that comes next begins in the stream. */
+static uint64_t division_position(const struct division_file *file)
+{
+    return file->position + ((uint64_t)(file->taken - file->begin) << DIVISION_EXPANSION_BITS);
+}
+
+/* Takes the next part of the next file; NULL if there is none that is wanted, or no memory. */
 static struct division_part *division_take_part(struct division *division)
 {
     struct division_file *file = division_next_file(division);
     struct division_part *part = NULL;
 
-    if (file && division->stop == UINT64_MAX)
+    if (file && division_position(file) <= division->stop)
         part = calloc(1, sizeof *part);
     if (!part)
         return NULL;
+    uint64_t position = division_position(file);
     off_t begin = file->taken;
     file->taken = division_find_end(division, file);
     *part = (struct division_part){
@@ -228,8 +235,7 @@ static struct division_part *division_take_part(struct division *division)
                 .start = (uint64_t)file->begin,
                 .offset = (uint64_t)begin,
                 .decoder = file->format,
-                .position =
-                    file->position + ((uint64_t)(begin - file->begin) << DIVISION_EXPANSION_BITS),
+                .position = position,
             },
     };
     part->is_begun = part->index == 0 || !division->format->is_text;

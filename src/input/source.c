@@ -58,11 +58,12 @@ struct source {
     uint64_t size;             /* of the stream, or SOURCE_SIZE_UNKNOWN */
     struct division *division; /* NULL: nothing may be divided */
     struct source_origin origin;
-    int wake[2]; /* a pipe: readable once the source is stopped */
-    atomic_bool stopped;
-    atomic_bool is_decoding; /* something compressed was found */
-    atomic_bool is_divided;  /* a file was given to the division */
-    atomic_bool has_ended;   /* all that is not divided was read */
+    int wake[2];                /* a pipe: readable once the source is stopped */
+    atomic_bool stopped;        /* nothing more is read in order, and */
+    atomic_uint_least64_t stop; /* nothing from this position on is wanted */
+    atomic_bool is_decoding;    /* something compressed was found */
+    atomic_bool is_divided;     /* a file was given to the division */
+    atomic_bool has_ended;      /* all that is not divided was read */
 
     pthread_mutex_t join_lock; /* guards the next three; taken alone, or last */
     pthread_cond_t joining;    /* signalled when one of them changes */
@@ -165,6 +166,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
     made->names = names;
     made->count = count;
     made->format.element_bytes = element_bytes;
+    made->stop = UINT64_MAX;
     made->stream.format = &made->format;
     made->reading.wake = made->wake[0];
     made->size = origin.size;
@@ -387,6 +389,10 @@ static void source_end_joining(struct source *source)
 
 void source_stop(struct source *source, uint64_t position)
 {
+    uint64_t before = atomic_load(&source->stop);
+
+    while (position < before && !atomic_compare_exchange_weak(&source->stop, &before, position))
+        continue;
     if (source->division)
         division_stop(source->division, position);
     if (!atomic_exchange(&source->stopped, true)) {
@@ -705,7 +711,9 @@ static void source_make_chunk(struct source *source, struct source_pull *pull, b
 {
     const struct source_range *range = &pull->range;
     struct stream *stream = &source->stream;
-    bool is_dropped = range->bytes == 0 && atomic_load(&source->stopped) && !is_cut;
+    uint64_t stop = atomic_load(&source->stop);
+    bool is_wanted = stream->position < stop; /* else the chunk is behind the end */
+    bool is_dropped = range->bytes == 0 && !is_wanted && !is_cut;
     uint64_t line = stream->line;
 
     stream_end(stream, &pull->made, is_dropped ? 0 : pull->made.whole, is_cut, chunk);
