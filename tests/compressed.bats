@@ -10,15 +10,6 @@ setup() {
     command -v zstd >/dev/null || skip "no zstd"
 }
 
-skip_without_gzip() {
-    reads_gzip || skip "no gzip"
-}
-
-# reads FORMAT TOOL: whether this build decodes the format, and there is the tool that makes some.
-reads() {
-    command -v "$2" >/dev/null && gpuhist info | grep -q "^$1: yes"
-}
-
 # formats: the commands that compress standard input, as many as this build can undo.
 formats() {
     local format
@@ -334,37 +325,6 @@ survivors() {
     run -0 bash -c 'for ((i = 1; i <= $(wc -c <t); i++)); do tail -c +$i t | head -c 1; sleep 0.005; done |
         "$GPUHIST" reduce sum'
     [ "$output" = 6 ]
-}
-
-# bats test_tags=slow
-@test "zstd: files of many frames, cut, flipped or with junk anywhere" {
-    # shellcheck disable=SC2086
-    run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" zstd 1 $ENGINES
-}
-
-# bats test_tags=slow
-@test "gzip: files of many members, cut, flipped or with junk anywhere" {
-    skip_without_gzip
-    # shellcheck disable=SC2086
-    run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" gzip 1 $ENGINES
-}
-
-@test "BGZF: files of many members, cut, flipped or with junk anywhere" {
-    skip_without_gzip
-    # shellcheck disable=SC2086
-    run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" bgzf 1 $ENGINES
-}
-
-@test "xz, bzip2, lz4: files of many streams, cut, flipped or with junk anywhere" {
-    local format formats=()
-    for format in xz bzip2 lz4; do
-        if reads $format $format; then formats+=("$format"); fi
-    done
-    [ "${#formats[@]}" -gt 0 ] || skip "none of these formats"
-    for format in "${formats[@]}"; do
-        # shellcheck disable=SC2086
-        run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" "$format" 1 $ENGINES
-    done
 }
 
 # assert_unread FILE TEXT: a file of a format that is never decoded, from all kinds of input.

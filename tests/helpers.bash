@@ -148,3 +148,12 @@ check_faults() {
     # shellcheck disable=SC2086
     timeout 600 python3 "$srcdir/tests/faults.py" "$GPUHIST" "$1" $ENGINES
 }
+
+skip_without_gzip() {
+    reads_gzip || skip "no gzip"
+}
+
+# reads FORMAT TOOL: whether this build decodes the format, and there is the tool that makes some.
+reads() {
+    command -v "$2" >/dev/null && gpuhist info | grep -q "^$1: yes"
+}

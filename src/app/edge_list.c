@@ -1,3 +1,4 @@
+/* Reads the edges of --edges into an array, sorted as given. */
 #include "config.h"
 
 #include "app/edge_list.h"

@@ -1,3 +1,4 @@
+/* The table of engines; one that is not in this build is a row that says so. */
 #include "config.h"
 
 #include "app/engines.h"

@@ -1,3 +1,4 @@
+/* Operation merge: loads states, adds them up and prints the result. */
 #include "config.h"
 
 #include "app/merge.h"

@@ -1,3 +1,4 @@
+/* Watches a run: SIGUSR1, progress and results so far. */
 #include "config.h"
 
 #include "app/monitor.h"

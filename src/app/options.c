@@ -1,3 +1,4 @@
+/* The table of options, and what each does to struct options. */
 #include "config.h"
 
 #include "app/options_internal.h"

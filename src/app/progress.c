@@ -1,3 +1,4 @@
+/* Progress and statistics on standard error. */
 #include "config.h"
 
 #include "app/progress.h"

@@ -1,3 +1,4 @@
+/* A run from options to exit status: job, source, pipeline, printing. */
 #include "config.h"
 
 #include "app/run.h"

@@ -1,3 +1,4 @@
+/* Reads the list of --any-of into an array of keys. */
 #include "config.h"
 
 #include "app/value_list.h"

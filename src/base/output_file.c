@@ -1,3 +1,4 @@
+/* Files that results go to: written beside the target and renamed onto it. */
 #include "config.h"
 
 #include "base/output_file.h"

@@ -1,3 +1,4 @@
+/* What of a text may be shown at a terminal: printable UTF-8. */
 #include "config.h"
 
 #include "base/printable.h"

@@ -1,3 +1,4 @@
+/* Names of temporary files, removed by a handler of the signals that end the program. */
 #include "config.h"
 
 #include "base/temporary.h"

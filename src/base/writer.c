@@ -1,3 +1,4 @@
+/* A buffered writer that keeps its first error. */
 #include "config.h"
 
 #include "base/writer.h"

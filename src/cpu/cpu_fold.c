@@ -1,3 +1,4 @@
+/* Fine bins of equal width that are added up into the bins wanted at the end. */
 #include "config.h"
 
 #include "cpu/cpu_fold.h"

@@ -1,3 +1,4 @@
+/* The table of ways to find bins: which binning takes which loop. */
 #include "config.h"
 
 #include "cpu/cpu_index.h"

@@ -1,3 +1,4 @@
+/* Loads elements as keys, and finds bins that are one value wide. */
 #include "config.h"
 
 #include "cpu/cpu_keys.h"

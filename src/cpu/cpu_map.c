@@ -1,3 +1,4 @@
+/* The map of all 8-bit or 16-bit values to their bins. */
 #include "config.h"
 
 #include "cpu/cpu_map.h"

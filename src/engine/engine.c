@@ -1,3 +1,4 @@
+/* Functions on tables of engines. */
 #include "config.h"
 
 #include "engine/engine.h"

@@ -1,3 +1,4 @@
+/* Searches a chunk for its first value outside the bins. */
 #include "config.h"
 
 #include "engine/outside.h"

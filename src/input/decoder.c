@@ -1,3 +1,4 @@
+/* The table of formats, and what decoding has in common: heads, padding, frames. */
 #include "config.h"
 
 #include "input/decoder_internal.h"

@@ -1,3 +1,4 @@
+/* zstd (RFC 8878), by libzstd. */
 #include "config.h"
 
 #include "input/decoder_internal.h"

@@ -1,3 +1,4 @@
+/* Parts of compressed files, who reads them, and the lines that go over their ends. */
 #include "config.h"
 
 #include "input/division.h"

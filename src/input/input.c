@@ -1,3 +1,4 @@
+/* Opens inputs, and counts who uses them. */
 #include "config.h"
 
 #include "input/input.h"

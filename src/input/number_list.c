@@ -1,3 +1,4 @@
+/* Reads lists of integers from the command line or a file. */
 #include "config.h"
 
 #include "input/number_list.h"

@@ -1,3 +1,4 @@
+/* Collects invalid tokens, and reports the first ten of the stream. */
 #include "config.h"
 
 #include "input/parse_errors.h"

@@ -1,3 +1,4 @@
+/* Reads from what may have nothing just now, and can be woken. */
 #include "config.h"
 
 #include "input/pipe.h"

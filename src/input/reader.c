@@ -1,3 +1,4 @@
+/* The bytes of one input in order: detected, decoded, without its header. */
 #include "config.h"
 
 #include "input/reader.h"

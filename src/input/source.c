@@ -1,3 +1,4 @@
+/* The stream of all inputs: who reads what, in which order, and when it ends. */
 #include "config.h"
 
 #include "input/source.h"

@@ -1,3 +1,4 @@
+/* Cuts bytes into chunks of whole records. */
 #include "config.h"
 
 #include "input/stream.h"

@@ -1,3 +1,4 @@
+/* Makes binnings from what the options say. */
 #include "config.h"
 
 #include "job/binning_index.h"

@@ -1,3 +1,4 @@
+/* Frees jobs, and checks what a job demands of its values. */
 #include "config.h"
 
 #include "job/job.h"

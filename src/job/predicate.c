@@ -1,3 +1,4 @@
+/* Brings predicates into one of three forms. */
 #include "config.h"
 
 #include "job/predicate.h"

@@ -1,3 +1,4 @@
+/* Names of reductions, and lists of them. */
 #include "config.h"
 
 #include "job/reductions.h"

@@ -1,3 +1,4 @@
+/* Sets of values: a bitmap, or a sorted array with a directory. */
 #include "config.h"
 
 #include "job/value_set.h"

@@ -1,3 +1,4 @@
+/* Where results go, and when: the functions that begin and end printing. */
 #include "config.h"
 
 #include "print/print.h"

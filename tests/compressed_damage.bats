@@ -1,0 +1,39 @@
+#!/usr/bin/env bats
+# Compressed files that are damaged anywhere, as compressed.py makes them. What decodes does not depend
+# on what counts: the GPU takes part in two formats alone.
+
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+}
+
+# bats test_tags=slow
+@test "zstd: files of many frames, cut, flipped or with junk anywhere" {
+    # shellcheck disable=SC2086
+    run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" zstd 1 $ENGINES
+}
+
+# bats test_tags=slow
+@test "gzip: files of many members, cut, flipped or with junk anywhere" {
+    skip_without_gzip
+    # shellcheck disable=SC2086
+    run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" gzip 1 $ENGINES
+}
+
+@test "BGZF: files of many members, cut, flipped or with junk anywhere" {
+    skip_without_gzip
+    run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" bgzf 1 cpu
+}
+
+@test "xz, bzip2, lz4: files of many streams, cut, flipped or with junk anywhere" {
+    local format formats=()
+    for format in xz bzip2 lz4; do
+        if reads $format $format; then formats+=("$format"); fi
+    done
+    [ "${#formats[@]}" -gt 0 ] || skip "none of these formats"
+    for format in "${formats[@]}"; do
+        run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" "$format" 1 cpu
+    done
+}
