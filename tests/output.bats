@@ -158,6 +158,7 @@ in_namespace() {
 }
 
 @test "-o without /proc has a file with a temporary name, which is gone at the end" {
+    skip_under_asan
     int32 7 7 >odd
     printf x >>odd
     echo old >old
