@@ -46,7 +46,7 @@ static const char *progress_limit(const struct worker_pool_report *report)
     return report->busy_seconds >= report->wait_seconds ? "counting" : "device";
 }
 
-static void progress_print_crew(const struct worker_pool_report *report)
+static void progress_print_pool(const struct worker_pool_report *report)
 {
     char name[ENGINE_NAME_MAX];
 
@@ -70,7 +70,7 @@ void progress_print_stats(const struct pipeline_report *report)
                  report->seconds, progress_gigabytes_per_second(report->bytes, report->seconds));
     for (size_t i = 0; i < report->worker_pool_count; i++) {
         if (report->pools[i].workers > 0)
-            progress_print_crew(&report->pools[i]);
+            progress_print_pool(&report->pools[i]);
     }
 }
 

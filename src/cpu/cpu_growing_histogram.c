@@ -44,13 +44,9 @@ struct cpu_growing_histogram {
                                                     size_t count, uint32_t limit,       \
                                                     uint32_t *indexes, uint64_t *keys)  \
     {                                                                                   \
-        const char *bytes = elements;                                                   \
         size_t picked = 0;                                                              \
         for (size_t i = 0; i < count; i++) {                                            \
-            ctype value;                                                                \
-            memcpy(&value, bytes + i * sizeof value, sizeof value);                     \
-            if (swapped)                                                                \
-                value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);    \
+            const ctype value = cpu_keys_load_##name(swapped, elements, i);             \
             uint32_t index = indexes[i];                                                \
             keys[picked] = (uint64_t)(int64_t)value;                                    \
             indexes[i - picked] = index;                                                \

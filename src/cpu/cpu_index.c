@@ -111,7 +111,7 @@ static const struct cpu_index_rule {
     {CPU_INDEX_EXACT64, 64, cpu_index_is_exact},
     /* ... or rounded, and where there is doubt as defined. */
     {CPU_INDEX_ROUNDED64, 64, cpu_index_is_rounded},
-    /* Powers: leading zeros, or the exponent of a float; for 10 comparisons as well. */
+    /* Powers: leading zeros, or the exponent of a float; of 10 comparisons with powers as well. */
     {CPU_INDEX_LOG2_32, 32, cpu_index_is_log2},
     {CPU_INDEX_LOG2_64, 64, cpu_index_is_log2},
     {CPU_INDEX_LOG10_32, 32, cpu_index_is_log10},
@@ -121,7 +121,7 @@ static const struct cpu_index_rule {
     {CPU_INDEX_EQUAL_BUCKETS64, 64, cpu_index_has_equal},
     {CPU_INDEX_BUCKETS32, 32, cpu_index_has_near_edges},
     {CPU_INDEX_BUCKETS64, 64, cpu_index_has_edges},
-    /* What is left, 2^31 bins or none of whose values the type has: as defined. */
+    /* What is left, 2^31 bins or a range of which the type has no value: as defined. */
     {CPU_INDEX_DEFINED64, 64, cpu_index_is_any},
 };
 

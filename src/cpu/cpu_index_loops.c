@@ -4,9 +4,9 @@
  * the origin.
  *
  * Exact ones: ((x + a) * n + 1/2) / d has a fraction of at least 1 / (2d) and at most 1 - 1 / (2d).
- * It is rounded in three steps, each by 2^-53 of a number that is no greater, as long as (2^32 + a)
- * * n, or of words of 64 bits (x + a) * n, is below 2^50: in all by less than 1 / (2d). So its
- * whole part is right.
+ * Its rounding errors add up to less than 3 * 2^-53 of it, or with keys of 32 bits of what it is
+ * for x = 2^32. Where (x + a) * n is below 2^50 that is less than 1 / (2d), and the whole part
+ * right.
  *
  * Rounded ones are right to 2^-19, being below 2^31. Where a little more and a little less have not
  * the same whole part, which is seldom so, the definition is asked (binning_index.h).

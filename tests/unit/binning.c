@@ -310,14 +310,29 @@ static void test_edges(void)
     }
 }
 
+struct form_case {
+    enum element_type type;
+    struct shape shape;
+    enum binning_form form;
+};
+
+static bool check_forms(const struct form_case *rows, size_t count)
+{
+    bool right = true;
+
+    for (size_t i = 0; i < count; i++) {
+        struct element element = parse_element(rows[i].type, false);
+        struct binning binning;
+        if (!make_binning(&binning, &element, &rows[i].shape) || binning.form != rows[i].form)
+            right = tap_note("row %zu has another form", i);
+    }
+    return right;
+}
+
 /* Where the forms change: the narrowest one that is exact. */
 static void test_forms(void)
 {
-    static const struct {
-        enum element_type type;
-        struct shape shape;
-        enum binning_form form;
-    } rows[] = {
+    static const struct form_case rows[] = {
         {ELEMENT_I32, {0, 256, 256}, BINNING_UNIT32},
         {ELEMENT_I8, {-POWER2(31), POWER2(31) - 2, BINNING_BINS_MAX}, BINNING_UNIT32},
         {ELEMENT_U32, {2, POWER2(32), BINNING_BINS_MAX}, BINNING_UNIT32},
@@ -342,15 +357,7 @@ static void test_forms(void)
         {ELEMENT_U64, {0, POWER2(64), POWER2(28) + 1}, BINNING_SCALED128},
         {ELEMENT_U64, {0, POWER2(64), 1001}, BINNING_SCALED64},
     };
-    bool right = true;
-
-    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-        struct element element = parse_element(rows[i].type, false);
-        struct binning binning;
-        if (!make_binning(&binning, &element, &rows[i].shape) || binning.form != rows[i].form)
-            right = tap_note("row %zu has another form", i);
-    }
-    tap_ok(right, "the form is the narrowest that is exact");
+    tap_ok(check_forms(rows, ARRAY_LENGTH(rows)), "the form is the narrowest that is exact");
 }
 
 struct refusal {

@@ -38,6 +38,12 @@ static void bail_out(const char *what)
     exit(1);
 }
 
+static void set_type(const char *name)
+{
+    if (!element_parse(name, &subject.job.element))
+        bail_out("no such type");
+}
+
 static size_t defined_entry(__int128 value)
 {
     return edges_reference_entry(subject.edges, subject.count, value);
@@ -332,17 +338,30 @@ static bool check_reciprocals(void)
     return right;
 }
 
-static void test_type(const char *name)
+/*
+ * The range that most edges are taken from: all values of the type, and 1000 more at each end
+ * unless the type has 64 bits.
+ */
+static __int128 range_low(void)
 {
-    struct element *element = &subject.job.element;
+    const struct element *element = &subject.job.element;
+    return element_min(element) - (element->bytes == 8 ? 0 : 1000);
+}
 
-    if (!element_parse(name, element))
-        bail_out("no such type");
-    __int128 min = element_min(element);
-    __int128 limit = element_limit(element);
-    __int128 low = element->type == ELEMENT_U64 ? 0 : min < -POWER2(40) ? min : min - 1000;
-    __int128 high = element->bytes == 8 ? limit : limit + 1000;
-    uint64_t gap = (uint64_t)((high - low) / 1000);
+static __int128 range_high(void)
+{
+    const struct element *element = &subject.job.element;
+    return element_limit(element) + (element->bytes == 8 ? 0 : 1000);
+}
+
+/* Bins that are computed from a width, a number of bins or a base. */
+static void test_computed(const char *name)
+{
+    const struct element *element = &subject.job.element;
+    const __int128 min = element_min(element);
+    const __int128 limit = element_limit(element);
+    const __int128 low = range_low();
+    const __int128 high = range_high();
 
     tap_ok(check_width(low < -5 ? -5 : 0, 250, 7) & check_width(3, 1025, 2) &
                check_width(3, 1026, 2) & check_width(low, high, 1 + (uint64_t)((high - low) / 999)),
@@ -354,6 +373,18 @@ static void test_type(const char *name)
     if (element->bytes == 8)
         tap_ok(check_reciprocals(), "%s: so many bins of ranges of 13 to 62 bits", name);
     tap_ok(check_powers(2) & check_powers(10), "%s: powers of 2 and of 10", name);
+}
+
+/* Edges of every distribution: regular, random, close together, far apart. */
+static void test_edges(const char *name)
+{
+    const struct element *element = &subject.job.element;
+    const __int128 min = element_min(element);
+    const __int128 limit = element_limit(element);
+    const __int128 low = range_low();
+    const __int128 high = range_high();
+    const uint64_t gap = (uint64_t)((high - low) / 1000);
+
     set_geometric(low, high);
     bool right = check_edges("geometric");
     set_random(low, high, EDGES_MAX, 2 * gap + 1);
@@ -377,12 +408,21 @@ static void test_type(const char *name)
         right = right & check_edges("at the same distance");
     }
     tap_ok(right, "%s: edges", name);
-    subject.edges[0] = low;
-    subject.edges[1] = low + 1;
-    subject.edges[2] = high - 1;
-    subject.edges[3] = high;
+}
+
+/* Few edges, at the limits of the type and of the range around it. */
+static void test_limits(const char *name)
+{
+    const struct element *element = &subject.job.element;
+    const __int128 min = element_min(element);
+    const __int128 limit = element_limit(element);
+
+    subject.edges[0] = range_low();
+    subject.edges[1] = range_low() + 1;
+    subject.edges[2] = range_high() - 1;
+    subject.edges[3] = range_high();
     subject.count = 4;
-    right = check_edges("limits");
+    bool right = check_edges("limits");
     subject.edges[0] = 1;
     subject.edges[1] = (limit - min) / 2;
     subject.count = 2;
@@ -398,6 +438,14 @@ static void test_type(const char *name)
     subject.count = 2;
     right = right & check_edges("next to nothing");
     tap_ok(right & check_all_ends(min, limit), "%s: edges at the limits", name);
+}
+
+static void test_type(const char *name)
+{
+    set_type(name);
+    test_computed(name);
+    test_edges(name);
+    test_limits(name);
 }
 
 /*
@@ -435,11 +483,10 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
  */
 static void test_abort(const char *name)
 {
-    struct element *element = &subject.job.element;
+    const struct element *element = &subject.job.element;
     bool right = true;
 
-    if (!element_parse(name, element))
-        bail_out("no such type");
+    set_type(name);
     subject.job.outside = OUTSIDE_ABORT;
     for (int shape = 0; shape < 3; shape++) {
         __int128 low = element_min(element) / 2;
@@ -469,8 +516,7 @@ static void test_dense(const char *name)
 {
     bool right = true;
 
-    if (!element_parse(name, &subject.job.element))
-        bail_out("no such type");
+    set_type(name);
     set_dense();
     right = right & check_edges("dense");
     for (size_t bins = 4093; bins < 4098; bins++) {
@@ -493,8 +539,7 @@ static void test_counts(const char *name)
 {
     bool right = true;
 
-    if (!element_parse(name, &subject.job.element))
-        bail_out("no such type");
+    set_type(name);
     const bool is_short = subject.job.element.bytes == 2;
     for (int log2 = 3; log2 <= 10; log2++) {
         for (size_t count = (1u << log2) - 2; count <= (1u << log2) + 1; count++) {
@@ -512,8 +557,7 @@ static void test_rounded(const char *name)
 {
     bool right = true;
 
-    if (!element_parse(name, &subject.job.element))
-        bail_out("no such type");
+    set_type(name);
     const __int128 far = POWER2(50);
     const __int128 low = subject.job.element.is_signed ? -far : far;
     set_steps(low + 3, POWER2(45) + 12345, 60);
@@ -608,8 +652,7 @@ static void test_changes(size_t count)
     static const char *const orders[] = {"d", "ddd", "zd", "zdad", "adzzd", "dzdz", "aaaddd"};
     bool right = true;
 
-    if (!element_parse("i64", &subject.job.element))
-        bail_out("no i64");
+    set_type("i64");
     set_steps((__int128)1000000000000001, 200000000000, 3);
     for (; subject.count < count; subject.count++)
         subject.edges[subject.count] = (__int128)20000000000000000 * ((__int128)subject.count - 2);
@@ -630,8 +673,7 @@ static void test_beyond(const char *name)
     static const size_t bins[] = {255, 256, 257, 1021, 1022, 1023, 3000};
     bool right = true;
 
-    if (!element_parse(name, &subject.job.element))
-        bail_out("no such type");
+    set_type(name);
     const struct element *element = &subject.job.element;
     for (size_t i = 0; i < sizeof bins / sizeof *bins; i++) {
         for (int within = 20; within <= 500; within += 240) {
@@ -678,8 +720,7 @@ static void test_equal_short(const char *name)
     const struct element *element = &subject.job.element;
     bool right = true;
 
-    if (!element_parse(name, &subject.job.element))
-        bail_out("no such type");
+    set_type(name);
     const __int128 low = element_min(element) + 2000;
     const __int128 high = element_limit(element) - 2001;
     for (size_t i = 0; i < sizeof bins / sizeof *bins; i++)
@@ -687,17 +728,12 @@ static void test_equal_short(const char *name)
     tap_ok(right, "%s: equal bins of two bytes", name);
 }
 
-/* Edges over the whole type, in rows, and growing from 0 or from afar. */
-static void test_growing(const char *name)
+/* Edges over the whole type, at the same distance or nearly, and at random. */
+static void test_whole(const char *name)
 {
-    struct element *element = &subject.job.element;
-
-    if (!element_parse(name, element))
-        bail_out("no such type");
-    const __int128 min = element_min(element);
-    const __int128 limit = element_limit(element);
+    const __int128 min = element_min(&subject.job.element);
+    const __int128 limit = element_limit(&subject.job.element);
     const __int128 range = limit - min;
-    const bool is_wide = element->bytes == 8;
 
     set_steps(min + 1, (range - 2) / 399, 400);
     subject.edges[399] = limit - 1;
@@ -714,8 +750,16 @@ static void test_growing(const char *name)
         right = right & check_edges("about 2^16 steps of 4");
     }
     tap_ok(right, "%s: edges over the whole type", name);
+}
+
+/* Edges whose distances grow, from 0 or from afar. */
+static void test_growing(const char *name)
+{
+    const struct element *element = &subject.job.element;
+    const bool is_wide = element->bytes == 8;
+
     set_growing(1, 1, is_wide ? 12 : 20, is_wide ? 480 : 340);
-    right = check_edges("growing");
+    bool right = check_edges("growing");
     if (element->is_signed) {
         set_growing(1, 1, 6, is_wide ? 240 : 110);
         size_t count = subject.count;
@@ -725,14 +769,22 @@ static void test_growing(const char *name)
         subject.count = subject.count > 511 ? 511 : subject.count;
         right = right & check_edges("growing on both sides");
     }
-    set_growing(limit / 2 + 12345, 3, 16, is_wide ? 400 : 260);
+    set_growing(element_limit(element) / 2 + 12345, 3, 16, is_wide ? 400 : 260);
     right = right & check_edges("growing from far");
     tap_ok(right, "%s: edges that grow", name);
 }
 
+/* A type of 4 or 8 bytes. */
+static void test_wide_type(const char *name)
+{
+    set_type(name);
+    test_whole(name);
+    test_growing(name);
+}
+
 int main(void)
 {
-    static const char *const growing[] = {"i32", "i32be", "u32be", "i64", "i64be", "u64be"};
+    static const char *const wide[] = {"i32", "i32be", "u32be", "i64", "i64be", "u64be"};
     static const char *const types[] = {"i8",    "u8",    "i16",   "u16",   "i32",
                                         "u32",   "i64",   "u64",   "i16be", "u16be",
                                         "i32be", "u32be", "i64be", "u64be"};
@@ -763,8 +815,8 @@ int main(void)
     test_beyond("u16be");
     test_beyond("i32");
     test_beyond("u32");
-    for (size_t i = 0; i < sizeof growing / sizeof *growing; i++)
-        test_growing(growing[i]);
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        test_wide_type(wide[i]);
     test_equal_short("i16");
     test_equal_short("u16be");
     return tap_done();

@@ -573,7 +573,7 @@ static bool scene_is_right(const struct scene *scene, const char *message)
 }
 
 /* Whether a pool worked, or did not, for that reason. */
-static bool scene_crew_is(const struct scene *scene, size_t i, const char *engine, unsigned device,
+static bool scene_pool_is(const struct scene *scene, size_t i, const char *engine, unsigned device,
                           const char *reason)
 {
     const struct worker_pool_report *pool = &scene->report.pools[i];
@@ -590,8 +590,8 @@ static void test_joins(void)
     struct scene scene = scene_begin();
 
     scene_run(&scene);
-    tap_ok(scene_is_right(&scene, NULL) && scene_crew_is(&scene, 0, "slow", 0, NULL) &&
-               scene_crew_is(&scene, 1, "quick", 0, NULL) && !scene.report.is_thread_left,
+    tap_ok(scene_is_right(&scene, NULL) && scene_pool_is(&scene, 0, "slow", 0, NULL) &&
+               scene_pool_is(&scene, 1, "quick", 0, NULL) && !scene.report.is_thread_left,
            "a device that is ready before the end joins");
     tap_ok(scene.report.pools[0].bytes + scene.report.pools[1].bytes == scene.report.bytes &&
                scene.report.pools[0].bytes > 0 && scene.report.pools[1].bytes > 0,
@@ -609,7 +609,7 @@ static void test_several(void)
     scene.devices[2] = 0;
     scene_run(&scene);
     tap_ok(scene_is_right(&scene, NULL) && scene.report.pools[1].workers == 0 &&
-               scene_crew_is(&scene, 3, "quick", 0, NULL) &&
+               scene_pool_is(&scene, 3, "quick", 0, NULL) &&
                scene.report.pools[0].bytes + scene.report.pools[2].bytes > 0,
            "several devices, one of which is not there");
     play.devices = 1;
@@ -658,7 +658,7 @@ static void test_late(void)
         scene_run(&scene);
     } while (scene.status == STATUS_OK && !scene.report.is_thread_left);
     tap_ok(scene_is_right(&scene, NULL) &&
-               scene_crew_is(&scene, 0, "slow", 0, "the input ended before it was ready"),
+               scene_pool_is(&scene, 0, "slow", 0, "the input ended before it was ready"),
            "a device that is not ready at the end is left behind");
     gate_open(&ready);
     gate_pass(&prepared);
@@ -681,7 +681,7 @@ static void test_unusable(void)
         play.fault = rows[i].fault;
         play.cpu_waits = rows[i].fault == AT_WORKER_OPEN;
         scene_run(&scene);
-        right = scene_is_right(&scene, NULL) && scene_crew_is(&scene, 1, "quick", 0, NULL);
+        right = scene_is_right(&scene, NULL) && scene_pool_is(&scene, 1, "quick", 0, NULL);
         /* where nobody waits for it the input may end before */
         if (scene.report.pools[0].workers > 0 ||
             (play.cpu_waits && strcmp(scene.report.pools[0].reason, rows[i].reason) != 0))
@@ -829,7 +829,8 @@ static void test_young(void)
     tap_ok(offload_policy_pays(&young), "nor those that have hardly begun");
 }
 
-static void test_policy(void)
+/* Whether a device pays for a pipe, and for a file of which more or less is left. */
+static void test_pays(void)
 {
     struct offload_policy_view pipe = {.input_bytes = ENGINE_INPUT_UNKNOWN,
                                        .workers = 4,
@@ -837,7 +838,6 @@ static void test_policy(void)
     struct offload_policy_view file = {.input_bytes = UINT64_C(1) << 40,
                                        .workers = 4,
                                        .seconds = 1};
-    bool staying = true;
 
     pipe.bytes = UINT64_C(1) << 36;
     tap_ok(!offload_policy_pays(&pipe), "as long as not all CPU workers are wanted, no device is");
@@ -853,6 +853,11 @@ static void test_policy(void)
     file.bytes = 0;
     tap_ok(offload_policy_pays(&file) && offload_policy_joins(&file),
            "nothing has come yet: it pays");
+}
+
+/* Whether a device pays if its feeders take the cores of quick CPU workers. */
+static void test_quick(void)
+{
     struct offload_policy_view quick = {.input_bytes = UINT64_C(1) << 40,
                                         .workers = 16,
                                         .seconds = 1,
@@ -867,6 +872,13 @@ static void test_policy(void)
     quick.bytes = 150000000000;
     quick.workers = 64;
     tap_ok(offload_policy_pays(&quick), "or many");
+}
+
+/* How many devices are used, and how many CPU workers stay beside them. */
+static void test_shares(void)
+{
+    bool staying = true;
+
     tap_ok(offload_policy_is_small(0, 1) && !offload_policy_is_small(ENGINE_INPUT_UNKNOWN, 1) &&
                !offload_policy_is_small(UINT64_C(1) << 40, 64),
            "small input is known to be small");
@@ -907,7 +919,9 @@ int main(void)
     test_idle();
     test_ordered();
     test_checkpoints();
-    test_policy();
+    test_pays();
+    test_quick();
+    test_shares();
     test_young();
     return tap_done();
 }

@@ -408,7 +408,7 @@ static void test_sparse(uint64_t apart)
     job_destroy(&job);
 }
 
-/* An growing histogram, and as rows, what was counted in it. */
+/* A growing histogram, and as rows, what was counted in it. */
 struct open {
     struct job job;
     struct growing_histogram *histogram;
