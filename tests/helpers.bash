@@ -13,7 +13,7 @@ skip_without_gpu() {
 }
 
 # skip_under_asan: for tests that limit the address space, of which AddressSanitizer and
-# ThreadSanitizer need terabytes.
+# ThreadSanitizer need terabytes, and for those that take /proc away, which they read.
 skip_under_asan() {
     ! grep -qaE '__(asan|tsan)_init' "$GPUHIST" || skip "built with a sanitizer of memory"
 }
