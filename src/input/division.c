@@ -67,11 +67,11 @@ struct division {
     pthread_cond_t freed;        /* a part is free or read, a line is joined, or all is over */
     struct division_file *files; /* in the order of the stream */
     struct division_file **last;
+    struct division_file *next; /* no file before this one has a part that is not taken */
     struct division_part *parts;
     struct division_line *joined; /* lines that are complete */
     bool is_mistaken;
-    uint64_t stop; /* nothing behind that position is wanted */
-    uint64_t raw_bytes;
+    uint64_t stop;         /* nothing behind that position is wanted */
     unsigned char *looked; /* [DECODER_LOOK_BYTES] for the ends of frames; NULL: never used */
 };
 
@@ -155,6 +155,7 @@ uint64_t division_add(struct division *division, struct input *input,
     pthread_mutex_lock(&division->lock);
     *division->last = file;
     division->last = &file->next;
+    division->next = division->next ? division->next : file;
     pthread_mutex_unlock(&division->lock);
     return bytes << DIVISION_EXPANSION_BITS;
 }
@@ -162,13 +163,11 @@ uint64_t division_add(struct division *division, struct input *input,
 /* --- taking parts ---------------------------------------------------------------------------- */
 
 /* The first file of which not all is taken, or NULL. The lock is held, as for all that follow. */
-static struct division_file *division_next_file(const struct division *division)
+static struct division_file *division_next_file(struct division *division)
 {
-    struct division_file *file = division->files;
-
-    while (file && !file->input)
-        file = file->next;
-    return file;
+    while (division->next && !division->next->input)
+        division->next = division->next->next;
+    return division->next;
 }
 
 /* For struct decoder_view, of the first file that is not taken. */
@@ -473,8 +472,7 @@ static enum division_event division_end_turn(struct division *division, struct d
         turn->status = stream_keep(stream, &made, failure);
     stream_end(stream, &made, made.whole, turn->status != STATUS_OK, chunk);
     chunk->left_out = stream->left_out;
-    division->raw_bytes += part->reader.raw_bytes;
-    stream->left_out = part->reader.raw_bytes = 0;
+    stream->left_out = 0;
     part->is_busy = false;
     if (turn->status != STATUS_OK && failure->position < division->stop)
         division->stop = failure->position;
@@ -560,17 +558,14 @@ enum division_event division_pull(struct division *division, void *buffer, size_
     return event;
 }
 
-unsigned division_parts(struct division *division)
+bool division_has_several(struct division *division)
 {
-    unsigned parts = 0;
-
     pthread_mutex_lock(&division->lock);
-    for (const struct division_part *part = division->parts; part; part = part->next)
-        parts++;
-    for (const struct division_file *file = division->files; file; file = file->next)
-        parts += file->input && division->stop == UINT64_MAX;
+    const struct division_part *part = division->parts;
+    const struct division_file *file = division_next_file(division);
+    bool has_several = (part && part->next) || (part && file) || (file && file->next);
     pthread_mutex_unlock(&division->lock);
-    return parts;
+    return has_several;
 }
 
 void division_stop(struct division *division, uint64_t position)
@@ -588,12 +583,4 @@ bool division_is_mistaken(struct division *division)
     bool is_mistaken = division->is_mistaken;
     pthread_mutex_unlock(&division->lock);
     return is_mistaken;
-}
-
-uint64_t division_raw_bytes(struct division *division)
-{
-    pthread_mutex_lock(&division->lock);
-    uint64_t bytes = division->raw_bytes;
-    pthread_mutex_unlock(&division->lock);
-    return bytes;
 }

@@ -56,16 +56,13 @@ enum division_event {
 enum division_event division_pull(struct division *division, void *buffer, size_t capacity,
                                   bool wait, struct chunk *chunk, struct failure *failure);
 
-/* How many parts there are to be taken, or read in turns; at least so many pullers are of use. */
-unsigned division_parts(struct division *division);
+/* Whether there is more to read at present than one part, so that more pullers are of use. */
+bool division_has_several(struct division *division);
 
 /* Nothing behind that position of the stream is wanted any more; what comes before it still is. */
 void division_stop(struct division *division, uint64_t position);
 
 /* Whether a record was cut that cannot be joined: what was read is of no use. */
 bool division_is_mistaken(struct division *division);
-
-/* How many bytes of compressed files have been read so far. */
-uint64_t division_raw_bytes(struct division *division);
 
 #endif

@@ -182,7 +182,6 @@ static enum pipe_event reader_decode_piece(struct reader *reader, void *buffer, 
     *bytes = 0;
     if (event == PIPE_DATA && raw->begin == raw->end && !reader->is_pending) {
         event = reader_read_ahead(reader, wait, waited, failure);
-        reader->raw_bytes += raw->end - raw->begin;
         if (event == PIPE_ERROR)
             return event;
     }

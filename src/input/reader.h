@@ -66,7 +66,6 @@ struct reader {
     uint64_t skip_lines;       /* of the header, that are still to come */
     uint64_t header_lines;     /* that were skipped, and their bytes: the caller takes them */
     uint64_t header_bytes;
-    uint64_t raw_bytes; /* of compressed input that were read: the caller takes them */
 };
 
 /*

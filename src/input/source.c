@@ -843,7 +843,7 @@ static enum status source_pull_divided(struct source *source, void *buffer, size
     } else if (*event == DIVISION_ENDED) {
         *event = DIVISION_NONE; /* there may be other input */
     }
-    if (*event == DIVISION_CHUNK && division_parts(source->division) > 1)
+    if (*event == DIVISION_CHUNK && division_has_several(source->division))
         source_want(source, UINT_MAX);
     return *event == DIVISION_FAULT ? failure->status : STATUS_OK;
 }
