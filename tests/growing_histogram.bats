@@ -192,3 +192,19 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
     run -0 gpuhist --text -t u64 --width 1 --top 3 < <(printf '0\n18446744073709551615\n')
     [ "$output" = $'0\t1\n18446744073709551615\t1' ]
 }
+
+@test "keys that are made to collide in a hash without a seed take no longer than others" {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    # the inverse of SplitMix64's finalizer, of numbers that share their upper and lower bits: the square
+    # of how many there are is out of reach
+    numpy '
+i = np.arange(1500000, dtype=np.uint64) << np.uint64(30)
+x = i ^ i >> np.uint64(31) ^ i >> np.uint64(62)
+x *= np.uint64(pow(0x94d049bb133111eb, -1, 2**64))
+x = x ^ x >> np.uint64(27) ^ x >> np.uint64(54)
+x *= np.uint64(pow(0xbf58476d1ce4e5b9, -1, 2**64))
+x = x ^ x >> np.uint64(30) ^ x >> np.uint64(60)
+x.tofile("keys")
+np.savetxt("expected", np.sort(x), "%d\t1")'
+    timeout 120 "$GPUHIST" --width 1 -t u64 --threads 2 keys | cmp - expected
+}

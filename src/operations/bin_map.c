@@ -8,6 +8,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/random.h>
+#include <sys/types.h>
+#include <time.h>
 
 #define BIN_MAP_SHARDS_LOG2 8
 #define BIN_MAP_SHARDS      ((size_t)1 << BIN_MAP_SHARDS_LOG2)
@@ -32,20 +35,35 @@ struct bin_map_shard {
 };
 
 struct bin_map {
+    uint64_t seed;      /* of the hash; const */
     atomic_size_t bins; /* used slots of all shards; relaxed */
     struct bin_map_shard shards[BIN_MAP_SHARDS];
 };
 
-static uint64_t bin_map_hash(uint64_t key)
+static uint64_t bin_map_hash(const struct bin_map *map, uint64_t key)
 {
+    key ^= map->seed;
     key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9;
     key = (key ^ key >> 27) * 0x94d049bb133111eb;
     return key ^ key >> 31;
 }
 
-static size_t bin_map_shard(uint64_t key)
+static size_t bin_map_shard(const struct bin_map *map, uint64_t key)
 {
-    return (size_t)(bin_map_hash(key) >> (64 - BIN_MAP_SHARDS_LOG2));
+    return (size_t)(bin_map_hash(map, key) >> (64 - BIN_MAP_SHARDS_LOG2));
+}
+
+/* A number that whoever made the input cannot know; where the system has none, the time and place.
+ */
+static uint64_t bin_map_make_seed(const struct bin_map *map)
+{
+    struct timespec now;
+    uint64_t seed;
+
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed)
+        return seed;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)(uintptr_t)map;
 }
 
 enum status bin_map_create(struct bin_map **map, struct failure *failure)
@@ -54,6 +72,7 @@ enum status bin_map_create(struct bin_map **map, struct failure *failure)
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for bins");
 
+    made->seed = bin_map_make_seed(made);
     for (size_t i = 0; i < BIN_MAP_SHARDS; i++)
         pthread_mutex_init(&made->shards[i].lock, NULL);
     *map = made;
@@ -73,9 +92,10 @@ void bin_map_destroy(struct bin_map *map)
 }
 
 /* The slot that holds a key, or the free slot to put it in. */
-static struct bin_map_entry *bin_map_find(struct bin_map_entry *slots, size_t room, uint64_t key)
+static struct bin_map_entry *bin_map_find(const struct bin_map *map, struct bin_map_entry *slots,
+                                          size_t room, uint64_t key)
 {
-    size_t slot = (size_t)bin_map_hash(key) & (room - 1);
+    size_t slot = (size_t)bin_map_hash(map, key) & (room - 1);
 
     while (slots[slot].count > 0 && slots[slot].key != key)
         slot = (slot + 1) & (room - 1);
@@ -106,7 +126,7 @@ static enum status bin_map_grow(struct bin_map *map, struct bin_map_shard *shard
         return bin_map_fail(map, failure);
     for (size_t i = 0; i < shard->room; i++) {
         if (shard->slots[i].count > 0)
-            *bin_map_find(slots, room, shard->slots[i].key) = shard->slots[i];
+            *bin_map_find(map, slots, room, shard->slots[i].key) = shard->slots[i];
     }
     memory_unmap(shard->slots, shard->room * sizeof *shard->slots);
     shard->slots = slots;
@@ -122,10 +142,10 @@ static enum status bin_map_count(struct bin_map *map, struct bin_map_shard *shar
         if (shard->used * 4 >= shard->room * 3 && bin_map_grow(map, shard, failure) != STATUS_OK)
             return failure->status;
         if (i + BIN_MAP_AHEAD < n) {
-            uint64_t hash = bin_map_hash(keys[i + BIN_MAP_AHEAD]);
+            uint64_t hash = bin_map_hash(map, keys[i + BIN_MAP_AHEAD]);
             __builtin_prefetch(&shard->slots[(size_t)hash & (shard->room - 1)], 1);
         }
-        struct bin_map_entry *entry = bin_map_find(shard->slots, shard->room, keys[i]);
+        struct bin_map_entry *entry = bin_map_find(map, shard->slots, shard->room, keys[i]);
         shard->used += entry->count == 0;
         entry->key = keys[i];
         entry->count++;
@@ -134,21 +154,22 @@ static enum status bin_map_count(struct bin_map *map, struct bin_map_shard *shar
 }
 
 /* Sorts the keys of a batch by shard. Those of shard i end at sorted[ends[i]]. */
-static void bin_map_partition(struct bin_map_batch *batch, size_t ends[BIN_MAP_SHARDS])
+static void bin_map_partition(const struct bin_map *map, struct bin_map_batch *batch,
+                              size_t ends[BIN_MAP_SHARDS])
 {
     size_t next = 0;
 
     for (size_t i = 0; i < BIN_MAP_SHARDS; i++)
         ends[i] = 0;
     for (size_t i = 0; i < batch->count; i++)
-        ends[bin_map_shard(batch->keys[i])]++;
+        ends[bin_map_shard(map, batch->keys[i])]++;
     for (size_t i = 0; i < BIN_MAP_SHARDS; i++) {
         size_t n = ends[i];
         ends[i] = next;
         next += n;
     }
     for (size_t i = 0; i < batch->count; i++)
-        batch->sorted[ends[bin_map_shard(batch->keys[i])]++] = batch->keys[i];
+        batch->sorted[ends[bin_map_shard(map, batch->keys[i])]++] = batch->keys[i];
 }
 
 enum status bin_map_add(struct bin_map *map, struct bin_map_batch *batch, struct failure *failure)
@@ -157,7 +178,7 @@ enum status bin_map_add(struct bin_map *map, struct bin_map_batch *batch, struct
     size_t first = 0;
     enum status status = STATUS_OK;
 
-    bin_map_partition(batch, ends);
+    bin_map_partition(map, batch, ends);
     batch->count = 0;
     for (size_t i = 0; status == STATUS_OK && i < BIN_MAP_SHARDS; i++) {
         struct bin_map_shard *shard = &map->shards[i];
@@ -176,14 +197,14 @@ enum status bin_map_add(struct bin_map *map, struct bin_map_batch *batch, struct
 enum status bin_map_add_count(struct bin_map *map, uint64_t key, uint64_t count,
                               struct failure *failure)
 {
-    struct bin_map_shard *shard = &map->shards[bin_map_shard(key)];
+    struct bin_map_shard *shard = &map->shards[bin_map_shard(map, key)];
     enum status status = STATUS_OK;
 
     pthread_mutex_lock(&shard->lock);
     if (shard->used * 4 >= shard->room * 3)
         status = bin_map_grow(map, shard, failure);
     if (status == STATUS_OK) {
-        struct bin_map_entry *entry = bin_map_find(shard->slots, shard->room, key);
+        struct bin_map_entry *entry = bin_map_find(map, shard->slots, shard->room, key);
         bool is_new = entry->count == 0;
         shard->used += is_new;
         atomic_fetch_add_explicit(&map->bins, is_new, memory_order_relaxed);

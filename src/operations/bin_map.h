@@ -9,7 +9,8 @@
  * ("Optimizing main-memory join on modern hardware", TKDE 2002). Shards use open addressing with
  * linear probing (Knuth, "The Art of Computer Programming", vol. 3, 6.4). The hash is the finalizer
  * of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
- * 2014).
+ * 2014), of the key and a number that is random in each run, so that no input can be made whose
+ * keys collide.
  *
  * bin_map_add (on distinct batches), bin_map_add_count and bin_map_bins are thread-safe; the other
  * functions are not.
