@@ -396,7 +396,10 @@ static void division_fill(struct division_part *part, struct division_turn *turn
     part->reader.header_lines = part->reader.header_bytes = 0;
 }
 
-/* Keeps the end of the line that began before the part; false if that cannot be. */
+/*
+ * Keeps the end of the line that began before the part; false if that cannot be: it is longer than
+ * the buffer.
+ */
 static bool division_join_begin(struct division *division, struct division_part *part,
                                 struct division_turn *turn)
 {
@@ -406,7 +409,7 @@ static bool division_join_begin(struct division *division, struct division_part 
 
     while (end < made->filled && !record_is_end(division->format, data[end]))
         end++;
-    bool is_found = end < made->filled || (turn->has_ended && part->is_last);
+    bool is_found = !made->is_split && (end < made->filled || (turn->has_ended && part->is_last));
     if (!is_found)
         return turn->is_corrupt; /* nothing counts that comes behind */
     end += end < made->filled;
