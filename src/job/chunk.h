@@ -19,7 +19,7 @@ struct chunk {
     uint64_t left_out; /* bytes read that are in no chunk: header lines and parts of long lines */
     uint64_t position; /* of the first byte in the input stream */
     uint64_t sequence; /* 0, 1, 2, ... in stream order */
-    bool is_cut;       /* an input error follows; nothing after this chunk counts */
+    bool is_cut;       /* an error follows; nothing after this chunk counts */
     const char *name;  /* text: the file name for messages */
     uint64_t line;     /* text: lines that end before the chunk, after `offset` */
     uint64_t offset; /* text: where reading of the file began; above `start`: the file is regular */
