@@ -1,4 +1,4 @@
-/* Reads the edges of --edges into an array, sorted as given. */
+/* Reads the edges of --edges into an array, in the order given. */
 #include "config.h"
 
 #include "app/edge_list.h"

@@ -1,4 +1,7 @@
-/* The edges of bins, as they are given (number_list.h): in their order, of any size. */
+/*
+ * Reads the edges of bins (number_list.h). Edges keep their order and may exceed 64 bits. Not
+ * thread-safe.
+ */
 #ifndef GPUHIST_EDGE_LIST_H
 #define GPUHIST_EDGE_LIST_H
 
@@ -6,14 +9,20 @@
 
 #include <stddef.h>
 
-/* The caller frees it, also after errors. */
+/*
+ * Edges in the order given. Begins as zeros; the caller frees it with edge_list_free, also after a
+ * failure.
+ */
 struct edge_list {
     __int128 *edges; /* [count] */
     size_t count;
     size_t room;
 };
 
-/* Reads what the argument of that option lists. Fails as number_list_scan does. */
+/*
+ * Appends the edges in `argument`, which is a list or @FILE; `option` is the option's long name.
+ * Fails as number_list_scan does, and with STATUS_DATA if there is no memory.
+ */
 enum status edge_list_read(struct edge_list *list, const char *argument, const char *option,
                            struct failure *failure);
 

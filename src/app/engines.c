@@ -1,4 +1,4 @@
-/* The table of engines; one that is not in this build is a row that says so. */
+/* The table of engines. An engine that this build lacks has a row that says so. */
 #include "config.h"
 
 #include "app/engines.h"
@@ -18,7 +18,7 @@ static bool engine_probe_absent(unsigned device, char *description, size_t size)
     return false;
 }
 
-/* So that the engine is known by name, and `info` says why it cannot run. */
+/* Makes the engine known by name, so that `info` says why it cannot run. */
 static const struct engine cuda_engine = {.name = "cuda", .probe = engine_probe_absent};
 #endif
 

@@ -7,18 +7,18 @@
 #include "operations/state_job.h"
 #include "print/print.h"
 
-/* What the states so far have come to. */
+/* The sum of the states read so far. */
 struct merge {
     const struct options *options;
-    const char *first;            /* the file of the first state, as messages say it; */
-    struct definition definition; /* and what that state tells of */
+    const char *first;            /* the file of the first state, for messages */
+    struct definition definition; /* the definition in the first state */
     struct job job;
     void *partial;     /* NULL: there is no state yet */
-    uint64_t elements; /* in the partial */
+    uint64_t elements; /* elements in the partial */
     unsigned long long states;
 };
 
-/* Takes the definition and job of the first state, which then are the merge's. */
+/* Takes over the definition and the job of the first state; the merge then owns them. */
 static enum status merge_begin(struct merge *merge, const char *name,
                                const struct definition *definition, const struct job *job,
                                struct failure *failure)
@@ -45,7 +45,7 @@ static enum status merge_check_definition(const struct merge *merge, const char 
                        difference, merge->first);
 }
 
-/* Adds the next state of the file. *found is false if there is none. */
+/* Adds the next state of the file. Sets *found to false if there is none. */
 static enum status merge_add_state(struct merge *merge, struct state_reader *reader, bool *found,
                                    struct failure *failure)
 {
@@ -82,7 +82,7 @@ static enum status merge_add_file(struct merge *merge, const char *name, struct 
     return status;
 }
 
-/* Prints and saves what there is, and says on stderr what a run would. */
+/* Prints and saves the sum, and writes to stderr what a run would. */
 static enum status merge_finish(struct merge *merge, struct failure *failure)
 {
     const struct options *options = merge->options;

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* No wait is longer: a time as far off as one likes needs no care. */
+/* Limits each wait, so that large times do not overflow struct timespec. */
 #define MONITOR_WAIT_SECONDS_MAX 3600.0
 
 static sigset_t monitor_signal_set(void)
@@ -31,7 +31,7 @@ static double monitor_earlier(double a, double b)
     return a < b ? a : b;
 }
 
-/* Waits that long, or until the signal comes; returns whether somebody asked by it. */
+/* Waits for `seconds` or until the signal. Returns whether another process sent the signal. */
 static bool monitor_wait(double seconds)
 {
     sigset_t set = monitor_signal_set();
@@ -40,7 +40,7 @@ static bool monitor_wait(double seconds)
     seconds = seconds < 0 ? 0 : monitor_earlier(seconds, MONITOR_WAIT_SECONDS_MAX);
     struct timespec timeout = {.tv_sec = (time_t)seconds};
     timeout.tv_nsec = (long)((seconds - (double)timeout.tv_sec) * 1e9);
-    /* One from this process is monitor_wake's. */
+    /* A signal from this process is from monitor_wake. */
     return sigtimedwait(&set, &info, &timeout) == SIGUSR1 && info.si_pid != getpid();
 }
 
@@ -74,7 +74,7 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
             print_due = ((double)(uint64_t)(live.seconds / every) + 1) * every;
         }
     }
-    pipeline_look(pipeline, &live); /* the end may have come since */
+    pipeline_look(pipeline, &live); /* the run may have ended since the last look */
     progress_end(&monitor->progress, &live);
     return status;
 }

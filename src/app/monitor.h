@@ -1,9 +1,10 @@
 /*
- * What goes on beside a run, on the thread that waits for it: the progress line, the statistics
- * that SIGUSR1 asks for, and results so far (--every).
+ * Runs during a run on the thread that called pipeline_run: shows progress, answers SIGUSR1 with
+ * statistics, and prints results so far (--every).
  *
- * SIGUSR1 is blocked in all threads, so that it interrupts nothing, and taken by this thread alone,
- * which the last worker wakes by the same signal. Not thread-safe.
+ * SIGUSR1 is blocked in all threads, so that it interrupts no system call. Only this thread
+ * receives it, with sigtimedwait. The last worker sends the same signal to wake it. Not
+ * thread-safe.
  */
 #ifndef GPUHIST_MONITOR_H
 #define GPUHIST_MONITOR_H
@@ -15,18 +16,21 @@
 
 struct monitor {
     struct progress progress;
-    size_t element_bytes; /* of binary input; else 0 */
-    double every_seconds; /* between two results so far; 0: there are none */
-    /* Prints the result so far from the partial, which is settled. */
+    size_t element_bytes; /* bytes of a binary element; 0: text */
+    double every_seconds; /* interval between results so far; 0: none */
+    /* Prints the result so far from the finished partial. */
     enum status (*print)(void *context, struct failure *failure);
-    void *context; /* of `print` */
+    void *context; /* for `print` */
     pthread_t thread;
 };
 
-/* Blocks SIGUSR1: to be called before any thread is started, and as soon as can be. */
+/* Blocks SIGUSR1. Call it as early as possible, before any thread is started. */
 void monitor_block_signal(void);
 
-/* The watcher that does what the monitor says, for a run by the calling thread. */
+/*
+ * Returns the watcher that runs `monitor` for a run on the calling thread. The caller owns the
+ * monitor, which must outlive the run.
+ */
 struct pipeline_watcher monitor_watcher(struct monitor *monitor);
 
 #endif

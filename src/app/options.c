@@ -1,4 +1,4 @@
-/* The table of options, and what each does to struct options. */
+/* The table of options, and the functions that store their values. */
 #include "config.h"
 
 #include "app/options_internal.h"
@@ -11,16 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --chunk-size: an element of any type at least; kernels count a chunk's elements in 32 bits. */
+/*
+ * --chunk-size: at least one element of any type; kernels count the elements of a chunk in 32 bits.
+ */
 #define OPTIONS_CHUNK_MIN   8
 #define OPTIONS_CHUNK_MAX   ((size_t)1 << 30)
 #define OPTIONS_THREADS_MAX 4096
 #define OPTIONS_FIELD_MAX   INT32_MAX
 
-/* --every: less than a millisecond would leave no time to count. */
+/* --every: at least a millisecond, so that there is time to count. */
 #define OPTIONS_EVERY_NS_MIN 1000000
 
-/* Keys of options that have no letter. */
+/* Keys of options without a letter. */
 enum options_key {
     OPTIONS_KEY_BINARY = 256,
     OPTIONS_KEY_TEXT,
@@ -67,7 +69,7 @@ static enum status options_fail_value(const char *name, const char *value, const
                        expected);
 }
 
-/* Which of the names it is; `count` if none. */
+/* Returns the index of `value` in the names; `count` if it is not there. */
 static size_t options_find_name(const char *const *names, size_t count, const char *value)
 {
     size_t i = 0;
@@ -162,7 +164,7 @@ static enum status options_set_memory(struct options *options, const char *value
     return options_fail_value("--memory", value, "bytes, such as 512M", failure);
 }
 
-/* Reads a number that must not be 0. */
+/* Parses a number that must not be 0. */
 static enum status options_read_positive(const char *name, const char *value, const char *expected,
                                          uint64_t *number, struct failure *failure)
 {
@@ -199,7 +201,7 @@ static enum status options_set_width(struct options *options, const char *value,
 static enum status options_set_edges(struct options *options, const char *value,
                                      struct failure *failure)
 {
-    (void)failure; /* the list is read when the type is known */
+    (void)failure; /* the list is read once the type is known */
     options->edges = value;
     return STATUS_OK;
 }
@@ -288,12 +290,12 @@ static enum status options_set_save(struct options *options, const char *value,
 static enum status options_set_engine(struct options *options, const char *value,
                                       struct failure *failure)
 {
-    (void)failure; /* which engines there are is the pipeline's to know */
+    (void)failure; /* the pipeline checks the name */
     options->engine = strcmp(value, "auto") == 0 ? NULL : value;
     return STATUS_OK;
 }
 
-/* Appends a GPU to the list, unless it is on it; false if that is none. */
+/* Appends a GPU to the list. Returns false if `number` is not a GPU number or is already listed. */
 static bool options_add_gpu(struct options *options, const char *number, size_t length)
 {
     __int128 gpu;
@@ -380,13 +382,13 @@ static enum status options_set_every(struct options *options, const char *value,
                               failure);
 }
 
-/* Appends a predicate to those that were given before. */
+/* Appends a predicate to those given before. */
 static enum status options_add_predicate(struct options *options, enum predicate_relation relation,
                                          const char *text, struct failure *failure)
 {
     size_t count = options->predicate_count;
 
-    if ((count & (count - 1)) == 0) { /* 0 or a power of two: there is no more room */
+    if ((count & (count - 1)) == 0) { /* 0 or a power of two: the array is full */
         size_t room = count > 0 ? 2 * count : 1;
         struct options_predicate *grown =
             realloc(options->predicates, room * sizeof *options->predicates);
@@ -417,7 +419,10 @@ static enum status options_set_version(struct options *options, const char *valu
     return STATUS_OK;
 }
 
-/* Which operations take what. All that give a result, and so a state, at the end; merge as well. */
+/*
+ * The operations that accept an option. RESULTS: those whose result, and so a state, exists only at
+ * the end. Merge accepts options, too.
+ */
 #define OPTIONS_FOR_RESULTS (OPTIONS_FOR(HISTOGRAM) | OPTIONS_FOR(REDUCE) | OPTIONS_FOR(COUNT))
 #define OPTIONS_FOR_BINS    (OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES)
 #define OPTIONS_FOR_ALL     (OPTIONS_MERGES | OPTIONS_INFORMS)
@@ -522,7 +527,7 @@ const struct options_row options_rows[] = {
 #define OPTIONS_ROWS (sizeof options_rows / sizeof *options_rows)
 const size_t options_row_count = OPTIONS_ROWS;
 
-/* getopt's two descriptions of the rows. */
+/* The option descriptions that getopt needs. */
 struct options_getopt {
     char letters[2 * OPTIONS_ROWS + 2];
     struct option names[OPTIONS_ROWS + 1];
@@ -551,7 +556,7 @@ static struct options_getopt options_describe(void)
     return described;
 }
 
-/* The option of that key, or NULL. */
+/* Returns the option with that key, or NULL. */
 static const struct options_row *options_find(int key)
 {
     for (size_t i = 0; i < OPTIONS_ROWS; i++) {
@@ -572,7 +577,10 @@ bool options_row_goes(const struct options *options, const struct options_row *r
     return !takers || takers & 1u << options->operation;
 }
 
-/* Whether the action or operation takes the option. Which states are merged is not known yet. */
+/*
+ * Fails if the action or operation does not accept the option. For merge, which does not know its
+ * states yet, records the operations that do not accept it.
+ */
 static enum status options_check_row(struct options *options, const struct options_row *row,
                                      struct failure *failure)
 {
@@ -604,7 +612,7 @@ static enum status options_set(struct options *options, int key, const char *val
     return STATUS_OK;
 }
 
-/* What getopt answers '?' or ':' to. */
+/* Reports an option for which getopt returned '?' or ':'. */
 static enum status options_fail_unknown(int answer, char *const *argv, struct failure *failure)
 {
     const struct options_row *row = options_find(optopt);
@@ -618,7 +626,7 @@ static enum status options_fail_unknown(int answer, char *const *argv, struct fa
     return status_fail(failure, STATUS_USAGE, "unknown or ambiguous option '%s'", argv[optind - 1]);
 }
 
-/* The first word may name an operation; returns whether it does. */
+/* Sets the operation or action if the first word names one. Returns whether it does. */
 static bool options_set_operation(struct options *options, const char *word)
 {
     if (strcmp(word, "info") == 0 || strcmp(word, "merge") == 0) {
@@ -629,8 +637,8 @@ static bool options_set_operation(struct options *options, const char *word)
 }
 
 /*
- * The first operand of reduce, NULL if there is none, may list reductions; it is then taken as
- * read. Otherwise all of them are meant.
+ * The first operand of reduce may be a list of reductions. If so, it is consumed; else all
+ * reductions are computed. `operand` is NULL if there is none.
  */
 static enum status options_set_reductions(struct options *options, const char *operand,
                                           struct failure *failure)

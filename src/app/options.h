@@ -1,6 +1,4 @@
-/*
- * The command line as a struct. Filled once by options_parse and const from then on.
- */
+/* The command line as a struct. options_parse fills it in; it is constant afterwards. */
 #ifndef GPUHIST_OPTIONS_H
 #define GPUHIST_OPTIONS_H
 
@@ -12,49 +10,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* --gpus: how many, and the highest number, plus one. */
+/* --gpus: the most GPUs, and the highest number plus one. */
 #define OPTIONS_GPUS_MAX 16
 
-/* What the program is asked for. */
+/* The action of the program. */
 enum options_action {
-    OPTIONS_RUN,     /* an operation over the input */
-    OPTIONS_MERGE,   /* states added up */
-    OPTIONS_INFO,    /* the version and the engines */
+    OPTIONS_RUN,     /* run an operation over the input */
+    OPTIONS_MERGE,   /* add states */
+    OPTIONS_INFO,    /* print the version and the engines */
     OPTIONS_VERSION, /* --version */
 };
 
-/* What the input is said to be. */
+/* The kind of input that the options state. */
 enum options_input {
-    OPTIONS_INPUT_ANY, /* nothing: it is to be looked at */
+    OPTIONS_INPUT_ANY, /* not stated: the program looks at the input */
     OPTIONS_INPUT_BINARY,
     OPTIONS_INPUT_TEXT,
 };
 
-/* Whether progress is shown. */
+/* When progress is shown. */
 enum options_progress {
-    OPTIONS_PROGRESS_AUTO, /* as suits */
+    OPTIONS_PROGRESS_AUTO, /* on a terminal, for long runs */
     OPTIONS_PROGRESS_ON,
     OPTIONS_PROGRESS_OFF,
 };
 
-/* A predicate as typed; the text points into argv. */
+/* A predicate as typed. The text points into argv. */
 struct options_predicate {
     enum predicate_relation relation;
-    const char *text; /* NULL: it takes none */
+    const char *text; /* NULL: the relation takes no argument */
 };
 
 struct options {
     enum options_action action;
-    bool help; /* --help: what that is, and its options, are to be told */
+    bool help; /* print the help of the action or operation */
 
     /* the job */
     enum operation_id operation;
-    const char *unmergeable[OPERATION_IDS]; /* merge: an option that such states do not take */
+    const char
+        *unmergeable[OPERATION_IDS]; /* merge: an option that its states do not take; or NULL */
     bool has_type;
-    bool has_order; /* a type with le or be */
+    bool has_order; /* the type was given with le or be */
     struct element element;
     uint64_t bins;  /* 0: not given */
-    uint64_t width; /* likewise */
+    uint64_t width; /* 0: not given */
     bool log2;
     bool log10;
     const char *edges; /* a list or @FILE; NULL: not given. Points into argv */
@@ -76,58 +75,62 @@ struct options {
     uint64_t header_lines;
     enum invalid_policy invalid;
     bool no_decompression;
-    uint64_t decoding_memory; /* 0: as usual */
+    uint64_t decoding_memory; /* bytes; 0: the default */
 
     /* the output */
     struct print_options print;
 
-    /* how it is done */
-    const char *engine;              /* NULL: any */
-    unsigned gpus[OPTIONS_GPUS_MAX]; /* [gpu_count]: those to be used */
-    size_t gpu_count;                /* 0: those that pay */
-    unsigned threads;                /* 0: as many as pay */
-    size_t chunk_bytes;              /* 0: what suits the engine */
+    /* the execution */
+    const char *engine;              /* NULL: all that pay */
+    unsigned gpus[OPTIONS_GPUS_MAX]; /* [gpu_count]: the GPUs to use */
+    size_t gpu_count;                /* 0: all that pay */
+    unsigned threads;                /* 0: chosen by the engine */
+    size_t chunk_bytes;              /* 0: chosen by the engine */
     enum options_progress progress;
-    uint64_t every_ns; /* between two results so far; 0: there are none */
+    uint64_t every_ns; /* interval between results so far; 0: none */
     bool stats;
     bool verbose;
     bool quiet;
 };
 
 /*
- * Reads the command line, which getopt reorders. Fails with STATUS_USAGE. The options point into
- * argv. The caller destroys them, also after failure. Not thread-safe, as getopt is not.
+ * Parses the command line; getopt reorders argv. Fails with STATUS_USAGE. The options point into
+ * argv. The caller destroys them, also after a failure. Not thread-safe, because getopt is not.
  */
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure);
 
 /* Frees what the options own. */
 void options_destroy(struct options *options);
 
-/* The word before --help for that text: `reduce`; empty for the default. */
+/*
+ * Returns the word that precedes --help for this text, such as `reduce`; empty for the default. The
+ * string is constant.
+ */
 const char *options_help_word(const struct options *options);
 
-/* The text of --help of that action or operation, into `text`; cut if `size` is too small. */
+/*
+ * Writes the --help text of the action or operation to `text`; cuts it if `size` bytes are too few.
+ */
 void options_help(const struct options *options, char *text, size_t size);
 
 /*
- * Checks that the options make a job, before any file is looked at, and stores what they say that
- * the input is. Fails with STATUS_USAGE.
+ * Checks, before any file is opened, that the options define a job. Stores the kind of input that
+ * they state. Fails with STATUS_USAGE.
  */
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure);
 
 /*
- * Checks that all options of merge go with the operation that turns out to be that of its states.
- * Fails with STATUS_USAGE.
+ * Checks that all options of a merge apply to the operation of its states. Fails with STATUS_USAGE.
  */
 enum status options_check_merged(const struct options *options, enum operation_id operation,
                                  struct failure *failure);
 
 /*
- * Makes the job that the options describe, for input that is text or binary, and reads the files
- * that predicates name. Fails with STATUS_USAGE where options that are fine by themselves do not
- * make one, with STATUS_DATA where a file or memory does not. The caller destroys the job, also
- * after failure; the options and argv must live as long.
+ * Creates the job for text or binary input, and reads the files that --edges and --any-of name.
+ * Fails with STATUS_USAGE if options are valid but do not go together, with STATUS_DATA if a file
+ * cannot be read or there is no memory. The caller destroys the job, also after a failure. The
+ * options and argv must outlive the job.
  */
 enum status options_make_job(const struct options *options, bool is_text, struct job *job,
                              struct failure *failure);

@@ -1,11 +1,11 @@
-/* From options to the bins of a histogram. */
+/* Creates the bins of a histogram from the options. */
 #include "config.h"
 
 #include "app/edge_list.h"
 #include "app/options_internal.h"
 #include "input/number_list.h"
 
-/* The options that say which bins there are, of which one is enough. */
+/* The options that define bins. Only one may be given. */
 static const char *const options_binnings = "--bins, --width, --log2, --log10 and --edges";
 
 static enum status options_check_binning(const struct options *options, struct failure *failure)
@@ -32,7 +32,7 @@ static enum status options_make_edges(const struct options *options, struct job 
     return status;
 }
 
-/* A range and a width, or none, which is then chosen as that of automatic bins is. */
+/* Bins from a range and a width. Without a width, chooses one as automatic bins do. */
 static enum status options_make_width(const struct options *options, struct job *job,
                                       struct failure *failure)
 {

@@ -1,4 +1,4 @@
-/* The text of --help, from the tables of operations and options. */
+/* Builds the --help text from the tables of operations and options. */
 #include "config.h"
 
 #include "app/options_internal.h"
@@ -45,7 +45,7 @@ static void options_append_row(struct options_text *text, const struct options_r
     options_append(text, "%*s  %s\n", names < 24 ? 24 - names : 0, "", row->help);
 }
 
-/* Appends the options of a group that the action or operation accepts, if there are any. */
+/* Appends the options of a group that the action or operation accepts. */
 static void options_append_group(struct options_text *text, const struct options *options,
                                  enum options_group group, const char *heading)
 {

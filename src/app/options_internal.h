@@ -1,4 +1,4 @@
-/* What the files of the options share: the table. */
+/* Shared by the files of the options: the table of options. */
 #ifndef GPUHIST_OPTIONS_INTERNAL_H
 #define GPUHIST_OPTIONS_INTERNAL_H
 
@@ -6,13 +6,13 @@
 
 #include <stddef.h>
 
-/* In `operations`: merge takes it, too, of those operations' states. */
+/* A bit of `operations`: merge accepts the option, too, for states of these operations. */
 #define OPTIONS_MERGES (1u << OPERATION_IDS)
 
-/* Likewise: info takes it. */
+/* A bit of `operations`: info accepts the option. */
 #define OPTIONS_INFORMS (2u << OPERATION_IDS)
 
-/* X(ID, heading): under which heading --help has an option. */
+/* X(ID, heading): the headings of --help. */
 #define OPTIONS_GROUPS(X)                                   \
     X(BINS, "Bins (default: automatic, to fit the values)") \
     X(PREDICATES, "Predicates")                             \
@@ -31,16 +31,16 @@ enum options_group {
 struct options_row {
     int key; /* its letter, or an options_key */
     const char *name;
-    const char *argument; /* what --help calls its value; in []: it may be left out; NULL: none */
-    const char *help;     /* NULL: it stands in the line of the option before it */
-    /* Takes the value; NULL for an option that only sets the bool at `flag` in struct options. */
+    const char *argument; /* the name of its value in --help; in []: optional; NULL: no value */
+    const char *help;     /* NULL: shares the line of the option before it */
+    /* Stores the value. NULL: the option only sets the bool at offset `flag` in struct options. */
     enum status (*set)(struct options *options, const char *value, struct failure *failure);
     size_t flag;
-    unsigned operations; /* those that take it, as bits; 0: all. And OPTIONS_MERGES, _INFORMS */
+    unsigned operations; /* operations that take it; 0: all. And OPTIONS_MERGES, _INFORMS */
     enum options_group group;
 };
 
-/* The operations that take it, without the bits that are none. */
+/* Returns the operations of a row, without OPTIONS_MERGES and OPTIONS_INFORMS. */
 static inline unsigned options_row_operations(const struct options_row *row)
 {
     return row->operations & (OPTIONS_MERGES - 1);
@@ -49,11 +49,11 @@ static inline unsigned options_row_operations(const struct options_row *row)
 extern const struct options_row options_rows[];
 extern const size_t options_row_count;
 
-/* Whether the action, or the operation, that the options name takes that one. */
+/* Returns whether the current action or operation accepts the option. */
 bool options_row_goes(const struct options *options, const struct options_row *row);
 
 /*
- * Makes the bins of the job, whose element is known; a file of edges is read only `with_files`.
+ * Creates the bins of the job, whose element is known. Reads a file of edges only `with_files`.
  * Fails as options_make_job does.
  */
 enum status options_make_histogram(const struct options *options, bool with_files, struct job *job,

@@ -1,4 +1,4 @@
-/* From options to the job: what they must have together. */
+/* Creates a job from the options, and checks that they go together. */
 #include "config.h"
 
 #include "app/options_internal.h"
@@ -14,7 +14,7 @@ static bool options_names_file(const struct options_predicate *predicate)
     return predicate->relation == PREDICATE_ANY_OF && number_list_is_file(predicate->text);
 }
 
-/* Standard input can be read once: as the input, or as the list of one option. */
+/* Standard input can be read only once: as the input, or as the list of one option. */
 static enum status options_check_input(const struct options *options, struct failure *failure)
 {
     const char *name = "edges";
@@ -34,7 +34,7 @@ static enum status options_check_input(const struct options *options, struct fai
                        "--%s @-: standard input is read for something else already", name);
 }
 
-/* Makes one predicate; reads the list of --any-of. */
+/* Creates one predicate; reads the list of --any-of. */
 static enum status options_make_predicate(const struct options_predicate *typed,
                                           const struct element *element,
                                           struct predicate *predicate, struct failure *failure)
@@ -54,7 +54,7 @@ static enum status options_make_predicate(const struct options_predicate *typed,
     return status;
 }
 
-/* Makes the predicates of the job that read a file, or the others. */
+/* Creates either the predicates that read a file or the others. */
 static enum status options_make_predicates(const struct options *options, struct job *job,
                                            bool from_files, struct failure *failure)
 {
@@ -85,7 +85,7 @@ static enum status options_make_count(const struct options *options, struct job 
     return status;
 }
 
-/* As options_make_job; files that options name are read only `with_files`. */
+/* As options_make_job; reads the files that options name only `with_files`. */
 static enum status options_make(const struct options *options, bool is_text, bool with_files,
                                 struct job *job, struct failure *failure)
 {
@@ -98,7 +98,7 @@ static enum status options_make(const struct options *options, bool is_text, boo
     if (!options->has_type)
         element_parse(is_text ? "i64" : "i32", &job->element);
     if (is_text)
-        job->element.swapped = false; /* values are parsed to this machine's order */
+        job->element.swapped = false; /* parsed values are in this machine's byte order */
     if (options_check_input(options, failure) != STATUS_OK)
         return failure->status;
     switch (job->operation) {
@@ -112,7 +112,7 @@ static enum status options_make(const struct options *options, bool is_text, boo
     case OPERATION_STALIN_SORT:
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
-    case OPERATION_GROWING_HISTOGRAM: /* made of OPERATION_HISTOGRAM alone */
+    case OPERATION_GROWING_HISTOGRAM: /* only derived from OPERATION_HISTOGRAM */
     case OPERATION_IDS:
         break;
     }
@@ -146,7 +146,7 @@ enum status options_make_job(const struct options *options, bool is_text, struct
 enum status options_check_merged(const struct options *options, enum operation_id operation,
                                  struct failure *failure)
 {
-    if (operation == OPERATION_GROWING_HISTOGRAM) /* to options, one like any other */
+    if (operation == OPERATION_GROWING_HISTOGRAM) /* the options are those of any histogram */
         operation = OPERATION_HISTOGRAM;
     if (!options->unmergeable[operation])
         return STATUS_OK;

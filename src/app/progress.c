@@ -12,15 +12,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Seconds between two drawings, between two lines, and until one is drawn that nobody asked for. */
+/* Seconds between redraws, between lines, and until LATE draws its first line. */
 #define PROGRESS_DRAWN_SECONDS 0.2
 #define PROGRESS_LINES_SECONDS 1.0
 #define PROGRESS_LATE_SECONDS  1.0
 
-/* A time left that is longer than this, 100 hours, is as good as not known. */
+/* Longer estimates (100 hours) are shown as unknown. */
 #define PROGRESS_LEFT_SECONDS_MAX 360000.0
 
-/* What was done longer ago than this hardly counts for the rate. */
+/* The time constant of the moving average of the rate. */
 #define PROGRESS_RATE_SECONDS 3.0
 
 #define PROGRESS_TEXT_MAX   160
@@ -31,14 +31,14 @@ static double progress_gigabytes_per_second(uint64_t bytes, double seconds)
     return seconds > 0 ? (double)bytes / seconds / 1e9 : 0;
 }
 
-/* The share of `part` in all the workers' time, in percent. */
+/* Returns the percentage of `part` in the time of all workers. */
 static double progress_percent(const struct worker_pool_report *report, double part)
 {
     double all = report->pull_seconds + report->busy_seconds + report->wait_seconds;
     return all > 0 ? part / all * 100 : 0;
 }
 
-/* The stage that the workers spent most of their time in. */
+/* Returns the stage in which the workers spent most of their time. */
 static const char *progress_limit(const struct worker_pool_report *report)
 {
     if (report->pull_seconds >= report->busy_seconds &&
@@ -104,7 +104,7 @@ void progress_print_engines(const struct pipeline_report *report, bool has_resul
 enum progress_style progress_choose(bool asked)
 {
     const char *terminal = getenv("TERM");
-    pid_t foreground = tcgetpgrp(STDERR_FILENO); /* -1: it is not the terminal we belong to */
+    pid_t foreground = tcgetpgrp(STDERR_FILENO); /* -1: not our controlling terminal */
 
     if (isatty(STDERR_FILENO) && terminal && *terminal && strcmp(terminal, "dumb") != 0 &&
         (foreground < 0 || foreground == getpgrp()))
@@ -124,7 +124,7 @@ void progress_begin(struct progress *progress, enum progress_style style, uint64
     *progress = (struct progress){.style = style, .size = size, .due = first[style]};
 }
 
-/* Writes a number of bytes with three digits and a unit of 1000. */
+/* Writes a number of bytes with three digits and a decimal unit. */
 static void progress_format_bytes(char *text, size_t size, double bytes)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
@@ -138,7 +138,7 @@ static void progress_format_bytes(char *text, size_t size, double bytes)
     snprintf(text, size, "%.*f %s", decimals, bytes, units[unit]);
 }
 
-/* Writes whole seconds as minutes and seconds, and hours if there are. */
+/* Writes whole seconds as minutes and seconds, from one hour on with hours. */
 static void progress_format_time(char *text, size_t size, double seconds)
 {
     unsigned long long all = (unsigned long long)seconds;
@@ -170,7 +170,7 @@ void progress_format(char *text, size_t size, const struct pipeline_live *live, 
     snprintf(text + length, size - (size_t)length, ", %d%%, %s left", (int)(share * 100), left);
 }
 
-/* Brings the rate up to date: an average in which what is longer ago counts less. */
+/* Updates the rate, a moving average in which older samples count less. */
 static void progress_measure(struct progress *progress, const struct pipeline_live *live)
 {
     double seconds = live->seconds - progress->last_seconds;
@@ -184,7 +184,7 @@ static void progress_measure(struct progress *progress, const struct pipeline_li
     progress->last_seconds = live->seconds;
 }
 
-/* How many characters a line of the terminal has room for, the last column left free. */
+/* Returns the width of a terminal line, less its last column. */
 static size_t progress_columns(void)
 {
     struct winsize window;
@@ -194,7 +194,7 @@ static size_t progress_columns(void)
     return 79;
 }
 
-/* Rewrites the line of the terminal. */
+/* Redraws the terminal line. */
 static void progress_draw(struct progress *progress, const char *text)
 {
     char line[PROGRESS_TEXT_MAX + 32];

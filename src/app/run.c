@@ -1,4 +1,4 @@
-/* A run from options to exit status: job, source, pipeline, printing. */
+/* Carries out a run: creates the job, opens the source, runs the pipeline, prints. */
 #include "config.h"
 
 #include "app/run.h"
@@ -18,17 +18,17 @@
 _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed as the other");
 _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each");
 
-/* The bytes of a chunk; 0: what suits the engine. */
+/* Returns the size of a chunk in bytes; 0: chosen by the engine. */
 static size_t run_chunk_bytes(const struct options *options, const struct job *job)
 {
     bool is_small = options->chunk_bytes > 0 && options->chunk_bytes < SOURCE_TEXT_CAPACITY_MIN;
     return job->is_text && is_small ? SOURCE_TEXT_CAPACITY_MIN : options->chunk_bytes;
 }
 
-/* A run: what there is to do, and what it is done with. Owns all but the options. */
+/* The state of a run. Owns everything except the options. */
 struct run {
     const struct options *options;
-    const char *engine; /* the only one to be used; NULL: all that pay */
+    const char *engine; /* the only engine to use; NULL: all that pay */
     struct job job;
     struct source *source;
     void *partial;
@@ -42,7 +42,7 @@ static enum status run_print_so_far(void *context, struct failure *failure)
     return print_so_far(&run->output, &run->job, run->partial, &run->options->print, failure);
 }
 
-/* Progress nobody asked for is not drawn over results that come all the time. */
+/* Unrequested progress is not drawn on a terminal to which the operation streams results. */
 static enum progress_style run_progress(const struct run *run)
 {
     const struct options *options = run->options;
@@ -56,7 +56,7 @@ static enum progress_style run_progress(const struct run *run)
     return progress_choose(false);
 }
 
-/* Reads the source into the partial. */
+/* Reads the whole source into the partial. */
 static enum status run_pipeline(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
@@ -95,7 +95,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     return status;
 }
 
-/* Makes what an attempt begins with: tokens to be counted, and an empty partial. */
+/* Prepares an attempt: empty parse errors for text, and an empty partial. */
 static enum status run_make_partial(struct run *run, struct failure *failure)
 {
     struct job *job = &run->job;
@@ -114,7 +114,7 @@ static void run_destroy_partial(struct run *run)
     run->job.errors = NULL;
 }
 
-/* Reads the source, which was opened again, into an empty partial. */
+/* Makes a second attempt from the reopened source, with an empty partial. */
 static enum status run_again(struct run *run, struct failure *failure)
 {
     run_destroy_partial(run);
@@ -125,9 +125,9 @@ static enum status run_again(struct run *run, struct failure *failure)
 }
 
 /*
- * A device has failed, and chunks are lost with it. If nobody has asked for it the CPU does all
- * from the beginning, where that can be read again: what an operation has written already as the
- * stream went is a prefix of what it writes now.
+ * A device failed and its chunks are lost. If the user named no engine, repeats the run on the CPU
+ * if the source can be read again. Output that an ordered operation has already written is a prefix
+ * of the new output.
  */
 static enum status run_without_devices(struct run *run, struct failure *failure)
 {
@@ -142,7 +142,9 @@ static enum status run_without_devices(struct run *run, struct failure *failure)
     return run_again(run, failure);
 }
 
-/* Compressed files were read side by side, and a record was cut: all is read again in order. */
+/*
+ * Compressed files were decoded in parallel, and a record was cut. Reads everything again in order.
+ */
 static enum status run_in_order(struct run *run, struct failure *failure)
 {
     if (source_repeat(&run->source, failure) != STATUS_OK)
@@ -150,7 +152,7 @@ static enum status run_in_order(struct run *run, struct failure *failure)
     return run_again(run, failure);
 }
 
-/* Reads the source into the partial and prints it. */
+/* Reads the source into the partial and prints the result. */
 static enum status run_source(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
@@ -177,9 +179,9 @@ static enum status run_source(struct run *run, struct failure *failure)
 }
 
 /*
- * Whether chunks may come in any order. Not where results are released as the stream goes; nor of
- * binary input if something is shown before it is known that no file ends within an element: the
- * offset of a value, or a result so far.
+ * Returns whether chunks may come in any order. They may not for ordered operations. Nor may they
+ * for binary input if a value's offset or a result so far is shown before it is known that no file
+ * ends within an element.
  */
 static bool run_takes_any_order(const struct run *run)
 {
@@ -219,7 +221,7 @@ static enum status run_open_source(struct run *run, struct failure *failure)
     return status;
 }
 
-/* Whether what is written while the input is read goes elsewhere. */
+/* Checks the outputs. Checks also that results written during the run do not go to an input. */
 static enum status run_check_outputs(const struct options *options, struct failure *failure)
 {
     bool streams = operations[options->operation]->stop || options->every_ns > 0;
@@ -230,7 +232,7 @@ static enum status run_check_outputs(const struct options *options, struct failu
     return status;
 }
 
-/* Makes the job and opens the source, which is looked at if nothing says what it is. */
+/* Creates the job and opens the source. Looks at the source if no option states its kind. */
 static enum status run_prepare(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;

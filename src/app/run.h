@@ -1,4 +1,4 @@
-/* One run of the program: what the options ask for, done from the first byte to the last line. */
+/* Carries out one invocation of the program, from parsed options to the last line of output. */
 #ifndef GPUHIST_RUN_H
 #define GPUHIST_RUN_H
 
@@ -6,8 +6,9 @@
 #include "base/status.h"
 
 /*
- * Does what the options say and prints the result. Fails with the status to exit with. Stores
- * whether a thread is left that still uses a library, so that the process is to be left by _exit.
+ * Carries out the action of the options and prints the result. Returns the status to exit with.
+ * Sets *is_thread_left if a thread still uses a library; the process must then end with _exit. Not
+ * thread-safe.
  */
 enum status run_options(const struct options *options, bool *is_thread_left,
                         struct failure *failure);

@@ -10,13 +10,14 @@
 #include <stdlib.h>
 
 /*
- * Room for keys: at first, and from when on duplicates are removed before it is doubled, so that
- * many of them take no more memory than this (32 MiB). Sorting each time would double the time.
+ * Room for keys. MIN is the first allocation. A list with LARGE room (32 MiB) removes duplicates
+ * before it doubles its room, so that duplicates alone take no more memory. Sorting at each
+ * doubling would double the time.
  */
 #define VALUE_LIST_ROOM_MIN   ((size_t)1024)
 #define VALUE_LIST_ROOM_LARGE ((size_t)4 << 20)
 
-/* A list being read. */
+/* The context of a scan. */
 struct value_list_reader {
     struct value_list *list;
     const char *option;
@@ -33,7 +34,7 @@ void value_list_free(struct value_list *list)
     free(list->keys);
 }
 
-/* Makes room for one more key. */
+/* Makes room for at least one more key. */
 static enum status value_list_grow(const struct value_list_reader *reader, struct failure *failure)
 {
     struct value_list *list = reader->list;

@@ -1,4 +1,4 @@
-/* Functions on tables of engines. */
+/* Looks up engines in a table, and names them. */
 #include "config.h"
 
 #include "engine/engine.h"

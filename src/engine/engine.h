@@ -1,25 +1,27 @@
 /*
- * Engines: what can absorb chunks. Each is a struct of functions and a row of the table; nothing
- * else in the program asks which one it has.
+ * Engines: the back ends that absorb chunks. An engine is a struct of functions and a row of the
+ * table of engines. The rest of the program does not depend on which engine it uses.
  *
- * An engine that is opened for a job is a *session*; it offers a number of *workers*, each to be
- * run on a thread of its own, like this (pipeline.c):
+ * An engine opened for a job is a *session*. A session has one or more *workers*. Each runs on its
+ * own thread and is used like this (worker_pool.c):
  *
  *     worker_open
- *     loop: worker_buffer, fill it from the source (if that must wait: worker_flush),
+ *     loop: worker_buffer, fill it from the source (before a wait for input: worker_flush),
  *           worker_absorb
  *     worker_finish
  *     worker_close
  *
- * Everything is merged into one shared partial (operation.h). So that a result can be printed while
- * the work goes on, worker_finish and finish may be called any number of times: worker_finish also
- * from another thread, while the worker's own is not using it, and finish whenever all workers are
- * finished so far. After a failure what is asked of a session does not matter, but the close
- * functions: other workers may not know yet, and absorb and finish.
+ * All sessions of a run merge into one shared partial (operation.h). worker_finish and finish may
+ * be called more than once, so that a result can be printed during a run. worker_finish may be
+ * called by another thread while the worker's own thread does not use the worker; finish, when all
+ * open workers are finished.
  *
- * What fails because a device does fails with STATUS_ENGINE: chunks that it had are lost then, and
- * if no engine was asked for by name, the whole run may be done again on the engine that always
- * runs (run.c).
+ * After a failure results are undefined; only the close functions may be called. A worker that does
+ * not know of the failure yet may still call absorb and finish, which must be safe.
+ *
+ * A failure of a device has the status STATUS_ENGINE. The chunks that the device held are lost. If
+ * the user named no engine, the caller may repeat the whole run on the last engine of the table,
+ * which can always run (run.c).
  */
 #ifndef GPUHIST_ENGINE_H
 #define GPUHIST_ENGINE_H
@@ -34,90 +36,108 @@
 
 #define ENGINE_INPUT_UNKNOWN UINT64_MAX
 
-/* No more devices of an engine are used, nor told of. */
+/* The most devices of one engine that are used or listed. */
 #define ENGINE_DEVICES_MAX 16
 
-/* Room for what engine_write_name writes. */
+/* The size of a buffer for engine_write_name. */
 #define ENGINE_NAME_MAX 32
 
 struct engine_options {
-    unsigned threads;     /* workers; 0: as many as pay */
-    size_t chunk_bytes;   /* of one buffer; 0: what suits the engine */
-    uint64_t input_bytes; /* the size of the input, or ENGINE_INPUT_UNKNOWN: a pipe, unless */
-    bool is_compressed;   /* it is files that are decoded */
-    unsigned device;      /* which of the engine's, from 0 on */
+    unsigned threads;     /* number of workers; 0: chosen by the engine */
+    size_t chunk_bytes;   /* of one buffer; 0: chosen by the engine */
+    uint64_t input_bytes; /* or ENGINE_INPUT_UNKNOWN: a pipe or decoded files */
+    bool is_compressed;   /* files, some of which are compressed */
+    unsigned device;      /* index among the engine's devices, from 0 */
 };
 
-/* Memory of a worker, to be filled by the caller. */
+/* A buffer of a worker. The worker owns the memory; the caller fills it. */
 struct engine_buffer {
     void *data;
-    size_t capacity; /* bytes, at least one element */
+    size_t capacity; /* in bytes; room for at least one element */
 };
 
 struct engine {
     const char *name;
 
-    /* How many devices it has here; NULL: itself alone. May take as long as prepare. */
+    /*
+     * Returns the number of devices on this machine. May take as long as prepare. NULL: the engine
+     * has no separate devices and counts as one.
+     */
     unsigned (*devices)(void);
-    /* Whether it can run on a device. Writes one line: what it has found, or why it cannot. */
+    /*
+     * Returns whether the engine can run on a device. Writes a line of text: what it found, or why
+     * it cannot run.
+     */
     bool (*probe)(unsigned device, char *description, size_t size);
     /*
-     * Makes a device ready for this process, which takes long, and may be done on any thread while
-     * other engines work; open does it as well. NULL: open is quick. Touches nothing but what the
-     * engine's library has to itself.
+     * Initializes a device for this process. Slow; may run on any thread while other engines work,
+     * because it uses only the state of the engine's library. `open` does the same if needed. NULL:
+     * open is fast.
      */
     enum status (*prepare)(unsigned device, struct failure *failure);
 
-    /* Prepares a session that merges into `partial`; job and partial outlive it. */
+    /*
+     * Opens a session that merges into `partial`. The job and the partial must outlive it. The
+     * caller closes the session with close.
+     */
     enum status (*open)(const struct job *job, const struct engine_options *options, void *partial,
                         void **session, struct failure *failure);
     /*
-     * Merges what the session holds after all workers are finished so far; it then holds nothing.
-     * NULL: it never holds anything.
+     * Merges what the session holds into the partial; the session then holds nothing. All open
+     * workers must be finished. NULL: a session never holds anything. Any thread may call finish
+     * and close.
      */
     enum status (*finish)(void *session, struct failure *failure);
-    /* How many workers the session can have. Those that the input has no work for are not opened.
+    /*
+     * Returns the number of workers of the session. The caller need not open workers for which no
+     * input is left.
      */
     unsigned (*workers)(const void *session);
-    /* Frees the session; all workers are closed. Finish and close may be called by any thread. */
+    /* Frees the session. All workers must be closed. */
     void (*close)(void *session);
 
-    /* Prepares one worker, on its own thread, as are the four that follow. */
+    /*
+     * Opens one worker. The worker's own thread calls this and the next four functions; for
+     * worker_finish see above. The caller closes the worker with worker_close.
+     */
     enum status (*worker_open)(void *session, void **worker, struct failure *failure);
-    /* A free buffer of the worker; waits for one if need be. */
+    /* Stores a free buffer of the worker. Waits until one is free. */
     enum status (*worker_buffer)(void *worker, struct engine_buffer *buffer,
                                  struct failure *failure);
-    /* Takes the chunk, which lies in the last buffer given; it may be done later. */
+    /* Absorbs the chunk, whose data is in the buffer returned last. The work may be deferred. */
     enum status (*worker_absorb)(void *worker, const struct chunk *chunk, struct failure *failure);
     /*
-     * Completes what was absorbed so far, so that none of it waits for input to come; NULL: absorb
-     * does it at once. For operations that are ordered (operation.h).
+     * Completes all deferred work, so that no result waits for further input. Used by ordered
+     * operations (operation.h). NULL: absorb defers nothing.
      */
     enum status (*worker_flush)(void *worker, struct failure *failure);
     /*
-     * Completes all that was absorbed, and merges it into the partial or the session; the worker
-     * then has nothing, and may absorb more.
+     * Completes all deferred work and merges it into the partial or the session. The worker is then
+     * empty and can absorb more.
      */
     enum status (*worker_finish)(void *worker, struct failure *failure);
-    /* Frees the worker, while the session may be asked to finish; NULL is allowed. */
+    /* Frees the worker. May be called while finish runs on the session. NULL is allowed. */
     void (*worker_close)(void *worker);
 };
 
 /*
- * The engine of that name in a table, or NULL. A table lists the fastest engine first and ends with
- * NULL; its last engine can always run.
+ * Returns the engine of that name in the table, or NULL. A table lists the fastest engine first and
+ * ends with NULL; its last engine can always run. Thread-safe, as are the functions below.
  */
 const struct engine *engine_find(const struct engine *const *table, const char *name);
 
-/* The last engine of a table, which can always run. */
+/* Returns the last engine of a table, which can always run. The table must not be empty. */
 const struct engine *engine_last(const struct engine *const *table);
 
-/* Writes how an engine on a device is called: its name, for devices but the first with ":N". */
+/*
+ * Writes the name of an engine on a device: the engine's name, at most 15 characters of it,
+ * followed by ":N" for a device N other than 0.
+ */
 void engine_write_name(char name[ENGINE_NAME_MAX], const char *engine, unsigned device);
 
 /*
- * How many workers with buffers of chunk_bytes the input can keep busy: at least 1, at most
- * `wanted`.
+ * Returns how many workers with buffers of chunk_bytes (not 0) the input can keep busy: at least 1,
+ * at most `wanted`.
  */
 unsigned engine_useful_workers(unsigned wanted, size_t chunk_bytes, uint64_t input_bytes);
 

@@ -13,18 +13,21 @@ static bool outside_is(const struct job *job, uint64_t key)
     return binning_index(&job->binning, job->binning.form, key) >= job->binning.bins;
 }
 
-/* The last byte of the value, or of its line, behind which the parser has come to `offset`. */
+/*
+ * Returns the offset of the last byte of the value that the parser has just read, or of its line;
+ * `offset` is the position of the parser.
+ */
 static size_t outside_find_end(const struct chunk *text, size_t offset)
 {
     const char *data = text->data;
     size_t end = offset < text->bytes ? offset : text->bytes;
 
     while (end > 1 && (data[end - 1] == ' ' || (data[end - 1] >= '\t' && data[end - 1] <= '\r')))
-        end--; /* blank lines, too, which it skips */
+        end--; /* the parser also skips blank lines */
     return end - 1;
 }
 
-/* As outside_check, for a chunk of text, which is parsed once more, a value at a time. */
+/* As outside_check, for a chunk of text. Parses the text again, one value at a time. */
 static enum status outside_check_text(const struct job *job, const struct chunk *text,
                                       struct failure *failure)
 {

@@ -1,4 +1,4 @@
-/* Finds the value that --outside=abort reports: the same check for every engine. */
+/* Finds the value that --outside=abort reports. All engines share this check. */
 #ifndef GPUHIST_OUTSIDE_H
 #define GPUHIST_OUTSIDE_H
 
@@ -7,9 +7,10 @@
 #include "job/job.h"
 
 /*
- * Fails with STATUS_DATA if an element of the chunk is in no bin of the job, and reports the first
- * such element and its position. An engine calls it for a chunk in which it has seen such an
- * element, or cannot tell. Thread-safe.
+ * Fails with STATUS_DATA if an element of the chunk is outside the bins of the job. Reports the
+ * first such element with its byte offset in the input, or for text with its file and line. An
+ * engine calls it for a chunk that has, or may have, such an element. Does not change the chunk.
+ * Thread-safe.
  */
 enum status outside_check(const struct job *job, const struct chunk *chunk,
                           struct failure *failure);

@@ -1,11 +1,11 @@
-/* Makes binnings from what the options say. */
+/* Constructs binnings of equal bins, of a width, and of powers. */
 #include "config.h"
 
 #include "job/binning_index.h"
 
 #include <stdlib.h>
 
-/* The most bins that the estimate of binning_index.h is good for. */
+/* The most bins for which the 64-bit estimate of binning_index.h is exact enough. */
 #define BINNING_ESTIMATED_MAX ((uint64_t)1 << 28)
 
 const char *binning_limits(const struct element *element, __int128 *low, __int128 *high)
@@ -17,7 +17,9 @@ const char *binning_limits(const struct element *element, __int128 *low, __int12
     return is_signed ? "64-bit signed integers" : "type u64";
 }
 
-/* Whether keys and range lie within 2^32 successive values, so that 32-bit differences are exact.
+/*
+ * Returns whether the elements and the range lie within 2^32 successive values, so that 32-bit
+ * differences are exact.
  */
 static bool binning_is_narrow(const struct element *element, __int128 low, __int128 high)
 {
@@ -50,7 +52,7 @@ static __int128 binning_common_divisor(__int128 a, __int128 b)
     return a;
 }
 
-/* Sets the form, the range and how keys compare. */
+/* Sets the form, the range, and the bias by which keys compare. */
 static void binning_set_range(struct binning *binning, const struct element *element,
                               enum binning_form form, __int128 low, __int128 high, uint64_t bins)
 {
@@ -70,7 +72,7 @@ static void binning_set_range(struct binning *binning, const struct element *ele
     };
 }
 
-/* Sets how a product of 32 bits each way estimates bins. */
+/* Sets the factors and shifts for BINNING_SCALED64. */
 static void binning_set_estimate(struct binning *binning)
 {
     unsigned __int128 divisor = binning_divisor(binning);
@@ -85,7 +87,7 @@ static void binning_set_estimate(struct binning *binning)
     binning->fraction = power - binning->shift;
 }
 
-/* Makes the binning floor((v - low) * numerator / divisor). */
+/* Creates the binning floor((v - low) * numerator / divisor). */
 static void binning_set_scaled(struct binning *binning, const struct element *element, __int128 low,
                                __int128 high, uint64_t bins, __int128 numerator, __int128 divisor)
 {
@@ -103,7 +105,10 @@ static void binning_set_scaled(struct binning *binning, const struct element *el
         binning_set_estimate(binning);
 }
 
-/* Whether there is such a range of the integers that bins are made of. */
+/*
+ * Returns whether the range is not empty and lies within the integers that bins may cover. Reports
+ * a failure if not.
+ */
 static enum status binning_check_range(const struct element *element, __int128 low, __int128 high,
                                        struct failure *failure)
 {
@@ -144,7 +149,7 @@ enum status binning_init_width(struct binning *binning, const struct element *el
     if (binning_check_range(element, low, high, failure) != STATUS_OK)
         return failure->status;
 
-    if (width > high - low) /* then it is that wide */
+    if (width > high - low) /* one bin covers the range */
         width = (uint64_t)(high - low);
     __int128 bins = (high - low + width - 1) / width;
     if (bins > BINNING_BINS_MAX)
@@ -176,7 +181,7 @@ void binning_init_window(struct binning *binning, const struct element *element,
     bool is_narrow = element->bytes <= 4 && width <= UINT32_MAX;
 
     binning_limits(element, &min, &limit);
-    if (width == 1) { /* the key of a value outside 64 bits may be that of one inside */
+    if (width == 1) { /* keys of integers outside 64 bits equal keys inside */
         binning_set_scaled(binning, element, low, high < limit ? high : limit, bins, 1, 1);
         return;
     }
@@ -214,10 +219,10 @@ void binning_destroy(struct binning *binning)
     free(binning->table);
 }
 
-/* The smallest value of a bin of powers, on either side of 0. */
+/* Returns the lower limit of a bin of powers, on either side of 0. */
 static __int128 binning_power_edge(const struct binning *binning, uint64_t bin)
 {
-    bool is_negative = bin < binning->zero; /* a bin [1 - base^k, 1 - base^(k-1)) */
+    bool is_negative = bin < binning->zero; /* the bin is [1 - base^k, 1 - base^(k-1)) */
     uint64_t exponent = is_negative ? binning->zero - bin : bin - binning->zero;
     __int128 power = 1;
 
@@ -233,7 +238,7 @@ static __int128 binning_scaled_edge(const struct binning *binning, uint64_t bin)
     unsigned __int128 divisor = binning_divisor(binning);
     unsigned __int128 scaled = divisor * bin + binning->numerator - 1;
 
-    if (scaled <= UINT64_MAX) /* a 128-bit division takes several times as long */
+    if (scaled <= UINT64_MAX) /* a 128-bit division is several times slower */
         return (__int128)((uint64_t)scaled / binning->numerator);
     return (__int128)(scaled / binning->numerator);
 }

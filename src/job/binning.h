@@ -1,12 +1,12 @@
 /*
- * Binning: which bins there are, how they are made, and where each begins. What bin a value falls
- * into is binning_index.h's.
+ * Binning: the bins of a histogram, their construction and their limits. binning_index.h computes
+ * the bin of a value.
  *
- * Bins lie side by side over the values LO <= v < HI. A value outside falls into one of two more
- * "bins": N, the number of bins, if it is below LO, N + 1 if it is not below HI. Thus a table of
- * N + 2 counters takes every value and no caller branches on it.
+ * Bins are adjacent and cover the values LO <= v < HI. Values outside have two more bin numbers: N,
+ * the number of bins, for v < LO, and N + 1 for v >= HI. A table of N + 2 counters therefore takes
+ * every value without a branch in the caller.
  *
- * All functions are pure and thread-safe; a struct binning is const once made.
+ * All functions are pure and thread-safe. A struct binning is constant after its construction.
  */
 #ifndef GPUHIST_BINNING_H
 #define GPUHIST_BINNING_H
@@ -26,26 +26,26 @@ enum binning_form {
     BINNING_MULTIPLES32,
     BINNING_MULTIPLES64,
     BINNING_LOG2,
-    BINNING_LOG10_32, /* of elements of 32 bits at the most */
+    BINNING_LOG10_32, /* elements of at most 32 bits */
     BINNING_LOG10_64,
-    BINNING_EDGES_EQUAL, /* looked up in buckets of one width */
-    BINNING_EDGES,       /* in buckets that grow with the distance from a centre */
+    BINNING_EDGES_EQUAL, /* look-up in buckets of equal width */
+    BINNING_EDGES,       /* look-up in buckets that grow with the distance from a centre */
 };
 
-/* N and the two outside counters fit 32-bit bin numbers. */
+/* N and the two outside bin numbers fit in 32 bits. */
 #define BINNING_BINS_MAX (UINT32_MAX - 1)
 #define BINNING_OUTSIDE  2
 
-/* The most bins that are chosen where nobody says how many. */
+/* The most bins that are chosen if the user does not give a number. */
 #define BINNING_ROUND_BINS 64
 
 struct binning {
     enum binning_form form;
-    bool is_signed;      /* `low` is an int64_t; multiples, powers: elements are signed */
+    bool is_signed;      /* `low` is an int64_t; multiples, powers: the elements are signed */
     uint32_t bins;       /* N */
     uint64_t low;        /* LO, as a key (element.h); multiples: the first k, an int64_t */
     uint64_t last;       /* HI - LO - 1 */
-    uint64_t bias;       /* xored to keys so that they compare as unsigned words */
+    uint64_t bias;       /* XORed with keys so that they compare as unsigned words */
     uint32_t numerator;  /* scaled: n */
     uint64_t divisor;    /* scaled: d modulo 2^64; multiples: W */
     uint64_t multiplier; /* scaled, multiples: m */
@@ -53,85 +53,94 @@ struct binning {
     uint32_t zero;       /* powers: the bin of 0 */
     uint32_t fraction;   /* scaled, 64-bit: f */
     uint32_t shift;      /* scaled, 64-bit: s; edges: of buckets, see binning_index.h */
-    uint64_t centre;     /* edges: where buckets grow from, less LO */
+    uint64_t centre;     /* edges: the centre, from which buckets grow, minus LO */
     uint32_t side;       /* edges: the bucket of the centre */
-    uint32_t buckets;    /* edges: how many there are */
+    uint32_t buckets;    /* edges: the number of buckets */
     uint64_t *table;     /* edges: the look-up table, owned; see binning_index.h */
 };
 
 /*
- * Makes the binning of `bins` equal bins over low <= value < high, for elements of that type.
- * Fails with STATUS_USAGE and a message about --bins or --range if it cannot be done: no bins or
- * too many, an empty range, one outside 64 bits, or more bins than it has integers.
+ * Creates the binning of `bins` equal bins over low <= value < high, for elements of the given
+ * type. Fails with STATUS_USAGE and a message about --bins or --range if there are no bins or too
+ * many, if the range is empty or exceeds 64 bits, or if it has fewer integers than bins. The caller
+ * destroys the binning.
  */
 enum status binning_init(struct binning *binning, const struct element *element, __int128 low,
                          __int128 high, uint64_t bins, struct failure *failure);
 
 /*
- * Makes that of bins of that width over low <= value < high, the last of which may be cut off by
- * `high`. Fails likewise, about --width.
+ * Creates the binning of bins of that width over low <= value < high. The last bin ends at `high`
+ * and may be narrower. Otherwise as binning_init; messages are about --width.
  */
 enum status binning_init_width(struct binning *binning, const struct element *element, __int128 low,
                                __int128 high, uint64_t width, struct failure *failure);
 
 /*
- * Makes `bins` bins of that width from `low` on, a multiple of the width; they may reach beyond 64
- * bits on either side. `bins` is 1 .. BINNING_BINS_MAX, the width is not 0. Which of the two
- * outside bins a value outside falls into is not defined.
+ * Creates `bins` bins of that width from `low`, a multiple of the width. The bins may extend beyond
+ * 64 bits on either side. `bins` is 1 to BINNING_BINS_MAX and the width is not 0. Which of the two
+ * outside bin numbers a value outside gets is undefined.
  */
 void binning_init_window(struct binning *binning, const struct element *element, __int128 low,
                          uint32_t bins, uint64_t width);
 
-/* Makes that of powers of `base`, 2 or 10. */
+/* Creates the bins between powers of `base`, 2 or 10. */
 void binning_init_powers(struct binning *binning, const struct element *element, uint32_t base);
 
 /*
- * Makes that between edges[0..count), integers in ascending order (binning_edges.c). Fails with
- * STATUS_USAGE and a message about --edges if there are fewer than two, if one is not greater than
- * the one before it, or outside 64 bits; with STATUS_DATA if there is no memory.
+ * Creates the bins between edges[0..count), integers in ascending order (binning_edges.c), which
+ * are copied. Fails with STATUS_USAGE and a message about --edges if there are fewer than two edges
+ * or too many, if an edge is not greater than the one before it, or if one exceeds 64 bits; with
+ * STATUS_DATA if there is no memory. The caller destroys the binning.
  */
 enum status binning_init_edges(struct binning *binning, const struct element *element,
                                const __int128 *edges, size_t count, struct failure *failure);
 
-/* Frees what a binning owns. One of zeros is allowed. */
+/* Frees what a binning owns. A binning of zeros is allowed. */
 void binning_destroy(struct binning *binning);
 
-/* Stores which integers bins for elements of the type may lie over, low <= value < high, and
-   returns what messages call these. */
+/*
+ * Stores the range low <= value < high within which bins for elements of this type must lie.
+ * Returns the name of this range for messages, a constant string.
+ */
 const char *binning_limits(const struct element *element, __int128 *low, __int128 *high);
 
-/* The number of the bin of that width that has the value: floor(value / width). */
+/* Returns the number of the bin of this width that contains the value: floor(value / width). */
 static inline __int128 binning_floor(__int128 value, __int128 width)
 {
     return value / width - (value % width < 0);
 }
 
 /*
- * The width that automatic bins have over low <= value < high: the least of 1, 2 or 5 times a power
- * of 10 whose multiples divide that range into BINNING_ROUND_BINS bins at most.
+ * Returns the width of automatic bins over low <= value < high: the least of 1, 2 or 5 times a
+ * power of 10 whose multiples divide the range into at most BINNING_ROUND_BINS bins.
  */
 uint64_t binning_round_width(__int128 low, __int128 high);
 
-/* The smallest value of bin `bin`, whether the type has it or not; for bin == bins, HI. */
+/*
+ * Returns the lower limit of bin `bin`, which need not be a value of the type; HI for bin == bins.
+ */
 __int128 binning_edge(const struct binning *binning, uint64_t bin);
 
 /*
- * Stores the range of the values that an element may have and that lie in the bins: low <= value <
- * high. There are none if low is not below high.
+ * Stores the range low <= value < high of the element values that lie in the bins. The range is
+ * empty if low >= high.
  */
 void binning_bounds(const struct binning *binning, const struct element *element, __int128 *low,
                     __int128 *high);
 
-/* Whether every bin is one wide, so that a bin is named by its one value. */
+/* Returns whether every bin has width 1, and so is named by its only value. */
 static inline bool binning_is_unit(const struct binning *binning)
 {
     return binning->form == BINNING_UNIT32 || binning->form == BINNING_UNIT64;
 }
 
-/* The bytes of the look-up table; 0 without edges. */
+/* Returns the size of the look-up table in bytes; 0 without edges. */
 size_t binning_table_bytes(const struct binning *binning);
 
-/* The same binning with its table elsewhere, on another device perhaps. */
+/*
+ * Returns a copy of the binning with its table at `table`, for example on a device. The copy does
+ * not own the table.
+ */
 static inline struct binning binning_at(const struct binning *binning, uint64_t *table)
 {
     struct binning moved = *binning;

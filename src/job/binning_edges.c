@@ -1,4 +1,6 @@
-/* The binning of a list of edges: its checks, the choice of buckets, and the look-up table. */
+/*
+ * Constructs the binning of a list of edges: checks the list, chooses the buckets, fills the table.
+ */
 #include "config.h"
 
 #include "job/binning_index.h"
@@ -7,21 +9,22 @@
 
 #include <stdlib.h>
 
-/* The bin numbers, with those outside, are below BINNING_CROWDED. */
+/* All bin numbers, including those outside, are below BINNING_CROWDED. */
 #define BINNING_EDGES_BINS_MAX (BINNING_CROWDED - BINNING_OUTSIDE)
 
-/* The most buckets, as a power of 2, but for lists of more edges: 1 MiB, about a core's L2. */
+/* Log2 of the most buckets: 1 MiB, about the L2 cache of a core. Longer lists may have more. */
 #define BINNING_BUCKETS_LOG2_MAX 18
 
 /*
- * One of so many edges may share its bucket with another one. Searching such a bucket takes 5 to 10
- * ns, since its branches are mispredicted; larger tables take longer to load from. Where edges are
- * closer near a centre, values most likely are, too: then fewer may.
+ * The buckets suffice if at most one in so many edges shares its bucket with another edge. A search
+ * in a shared bucket takes 5 to 10 ns, because its branches are mispredicted; a larger table is
+ * slower to load from. If edges are denser near a centre, values probably are, too. The share must
+ * therefore be smaller for buckets that grow.
  */
 #define BINNING_CROWDED_SHARE_EQUAL 16
 #define BINNING_CROWDED_SHARE       64
 
-/* Powers of 2 that a number of 64 bits may have, as a power of 2. */
+/* Log2 of the number of exponents of a 64-bit number. */
 #define BINNING_POWERS_LOG2 6
 
 static enum status binning_fail_edge(__int128 edge, const char *integers, struct failure *failure)
@@ -57,13 +60,16 @@ static enum status binning_check_edges(const struct element *element, const __in
     return STATUS_OK;
 }
 
-/* How many edges share a bucket with another one; `limit` or one more, if that many do. */
+/*
+ * Returns the number of edges that share a bucket with another edge. Stops at `limit`, and then
+ * returns `limit` or limit + 1.
+ */
 static size_t binning_count_crowded(const struct binning *binning, const __int128 *edges,
                                     size_t limit)
 {
     uint32_t previous = UINT32_MAX;
     size_t crowded = 0;
-    bool is_crowded = false; /* the previous bucket is */
+    bool is_crowded = false; /* the previous bucket has more than one edge */
 
     for (size_t i = 1; i < binning->bins && crowded < limit; i++) {
         uint32_t bucket = binning_bucket(binning, binning->form, (uint64_t)(edges[i] - edges[0]));
@@ -75,7 +81,7 @@ static size_t binning_count_crowded(const struct binning *binning, const __int12
     return crowded;
 }
 
-/* Lays about 2^log2 buckets of one width, or if `centre` is not NULL growing ones. */
+/* Sets about 2^log2 buckets: of equal width if `centre` is NULL, else growing from the centre. */
 static void binning_lay_buckets(struct binning *binning, uint32_t log2, const uint64_t *centre)
 {
     const uint32_t digits = binning_digits2(binning->last);
@@ -93,7 +99,7 @@ static void binning_lay_buckets(struct binning *binning, uint32_t log2, const ui
     binning->buckets = binning_bucket(binning, binning->form, binning->last) + 1;
 }
 
-/* Takes the fewest buckets that are not crowded, or else the least crowded ones. */
+/* Chooses the fewest buckets that suffice, or else those that share the fewest edges. */
 static void binning_choose_buckets(struct binning *binning, const __int128 *edges)
 {
     const uint64_t start = 0;
@@ -141,7 +147,7 @@ static void binning_fill_table(struct binning *binning, const __int128 *edges)
     for (size_t i = 0; i < BINNING_OUTSIDE; i++)
         lasts[binning->bins + i] = UINT64_MAX;
     for (uint32_t bucket = 0; bucket < binning->buckets; bucket++) {
-        const uint32_t first = bin; /* so many edges, but the first, are in buckets before */
+        const uint32_t first = bin; /* edges, except the first, in earlier buckets */
         while (bin + 1 < binning->bins &&
                binning_bucket(binning, binning->form, lasts[bin] + 1) == bucket)
             bin++;

@@ -1,36 +1,37 @@
 /*
- * The bin of a value: the one definition, compiled for host and device.
+ * The bin of a value. This is the only definition; it is compiled for host and device.
  *
- * Scaled: N bins of equal width, v falls into bin floor((v - LO) * N / (HI - LO)) in exact integer
- * arithmetic, so bin b begins at LO + ceil(b * (HI - LO) / N); or bins of width W, v falls into bin
- * floor((v - LO) / W), the last one ending at HI. Both are floor(x * n / d) for x = v - LO.
+ * Scaled: for N bins of equal width, v falls into bin floor((v - LO) * N / (HI - LO)) in exact
+ * integer arithmetic, so bin b begins at LO + ceil(b * (HI - LO) / N). For bins of width W, v falls
+ * into bin floor((v - LO) / W), and the last bin ends at HI. Both have the form floor(x * n / d)
+ * with x = v - LO.
  *
- * The division is done as a multiplication. With m = floor(2^w * n / d), q = floor(x * m / 2^w)
- * is the quotient or one less for every x < 2^w, since x * n / d - x * m / 2^w < 1; the remainder
- * x * n - q * d < 2 * d then tells which (Granlund and Montgomery, "Division by Invariant Integers
- * using Multiplication", PLDI 1994). w is 32 where everything fits, else 64.
+ * The division is replaced by a multiplication. Let m = floor(2^w * n / d) and q = floor(x * m /
+ * 2^w). Since x * n / d - x * m / 2^w < 1 for every x < 2^w, q is the quotient or one less. The
+ * remainder x * n - q * d < 2 * d decides which (Granlund and Montgomery, "Division by Invariant
+ * Integers using Multiplication", PLDI 1994). w is 32 if all terms fit, else 64.
  *
- * Values of 64 bits do with a product of 32 bits each way if there are at most 2^28 bins. x' =
- * floor(x / 2^s) and m = floor(2^(s+f) * n / d) are what x and n / d have of leading bits, 32 at
- * the most, m just as many. The estimate x' * m / 2^f is then not above x * n / d, and below it by
- * less than N / 2^31 for the bits cut off x and as much for those of m, so by less than 1 / 4.
- * Where its fraction is below 1 / 2, its whole part q is the bin. Else x * n - (q + 1) * d is at
- * least -d / 2 >= -2^63 and less than d / 4 <= 2^62, so that its lower 64 bits tell its sign, and
- * that whether the bin is q + 1.
+ * For 64-bit values and at most 2^28 bins, one product of two 32-bit factors is enough. x' =
+ * floor(x / 2^s) and m = floor(2^(s+f) * n / d) keep at most 32 leading bits of x and n / d. The
+ * estimate x' * m / 2^f is at most x * n / d. It is too small by less than N / 2^31 for the bits
+ * cut from x and as much for those cut from m, together less than 1 / 4. If the fraction of the
+ * estimate is below 1 / 2, its integer part q is the bin. Otherwise the bin is q or q + 1: x * n -
+ * (q + 1) * d is at least -d / 2 >= -2^63 and less than d / 4 <= 2^62, so the sign of its lower 64
+ * bits decides.
  *
  * Multiples: bins [k * W, (k + 1) * W) for N successive k. As floor(v / W) = ~(~v / W) for v < 0,
  * one division of a magnitude serves both signs, and nothing overflows.
  *
- * Powers: a bin for each length of |v| in digits, binary or decimal, on either side of 0, which has
- * one of its own: ..., [-3, -1), [-1, 0), [0, 1), [1, 2), [2, 4), ... All values of the element's
- * type are inside. The decimal length follows from the binary one, log10(2) being nearly 1233 /
- * 4096 (Warren, "Hacker's Delight", 11-4).
+ * Powers: one bin for each number of binary or decimal digits of |v|, on either side of 0, which
+ * has a bin of its own: ..., [-3, -1), [-1, 0), [0, 1), [1, 2), [2, 4), ... No value of the
+ * element's type is outside. The number of decimal digits follows from that of binary digits,
+ * because log10(2) is close to 1233 / 4096 (Warren, "Hacker's Delight", 11-4).
  *
- * Edges: bins between each two of a list, by a look-up table. The upper bits of x = v - LO are the
- * number of a *bucket*: `shift` lower ones are cut off, or all but the leading `shift` + 1, and
- * the power of 2, of the distance from a centre, as in an HdrHistogram (Tene, hdrhistogram.org).
- * The table tells which bin the values of a bucket begin in. Mostly one edge or none lies within a
- * bucket; else its bins are searched.
+ * Edges: bins between consecutive edges of a list, found with a look-up table. The upper bits of x
+ * = v - LO are the index of a *bucket*. Buckets of equal width drop the `shift` lower bits. Buckets
+ * that grow keep the exponent and the leading `shift` + 1 bits of the distance from a centre, as an
+ * HdrHistogram does (Tene, hdrhistogram.org). The table has, for each bucket, the bin of its lowest
+ * value. Most buckets contain at most one edge; in the others the bin is found by binary search.
  */
 #ifndef GPUHIST_BINNING_INDEX_H
 #define GPUHIST_BINNING_INDEX_H
@@ -43,7 +44,7 @@
 #define BINNING_INLINE static inline __attribute__((always_inline))
 #endif
 
-/* The bin of x = value - LO <= last, in words of 32 bits. */
+/* Returns the bin of x = value - LO <= last, in 32-bit arithmetic. */
 BINNING_INLINE uint32_t binning_scale32(const struct binning *binning, uint32_t x)
 {
     uint32_t divisor = (uint32_t)binning->divisor;
@@ -61,7 +62,7 @@ BINNING_INLINE uint32_t binning_scale64(const struct binning *binning, uint64_t 
     return (uint32_t)(beyond >= 0 ? (halves + 1) >> 1 : next - 1);
 }
 
-/* Of scaled bins: d, up to 2^64. */
+/* Returns d of scaled bins, at most 2^64. */
 BINNING_INLINE unsigned __int128 binning_divisor(const struct binning *binning)
 {
     return (unsigned __int128)(binning->divisor - 1) + 1;
@@ -75,7 +76,10 @@ BINNING_INLINE uint32_t binning_scale128(const struct binning *binning, uint64_t
     return (uint32_t)(quotient + (remainder >= divisor));
 }
 
-/* The bin of a key among multiples of d. The remainder is never greater than the magnitude. */
+/*
+ * Returns the bin of a key among multiples of d. The remainder is at most the magnitude, so it does
+ * not overflow.
+ */
 BINNING_INLINE uint32_t binning_multiple32(const struct binning *binning, uint32_t key)
 {
     uint32_t sign = binning->is_signed && (int32_t)key < 0 ? UINT32_MAX : 0;
@@ -97,7 +101,7 @@ BINNING_INLINE uint32_t binning_multiple64(const struct binning *binning, uint64
     return bin < binning->bins ? (uint32_t)bin : binning->bins;
 }
 
-/* How many binary digits a number has; 0 has none. */
+/* Returns the number of binary digits of a number; 0 for 0. */
 BINNING_INLINE uint32_t binning_digits2(uint64_t number)
 {
 #ifdef __CUDA_ARCH__
@@ -107,7 +111,7 @@ BINNING_INLINE uint32_t binning_digits2(uint64_t number)
 #endif
 }
 
-/* How many decimal digits a number has, given how many binary ones; 0 has none. */
+/* Returns the number of decimal digits of a number, given its binary ones; 0 for 0. */
 BINNING_INLINE uint64_t binning_digits10_of(uint64_t digits2, uint64_t number)
 {
     static const uint64_t powers[20] = {
@@ -132,7 +136,7 @@ BINNING_INLINE uint64_t binning_digits10_of(uint64_t digits2, uint64_t number)
         1000000000000000000ull,
         10000000000000000000ull,
     };
-    uint64_t digits = digits2 * 1233 >> 12; /* or one more */
+    uint64_t digits = digits2 * 1233 >> 12; /* the number of digits, or one less */
     return digits + (number >= powers[digits]);
 }
 
@@ -141,8 +145,7 @@ BINNING_INLINE uint32_t binning_digits10(uint64_t number)
     return (uint32_t)binning_digits10_of(binning_digits2(number), number);
 }
 
-/* The same, of 32 bits: without a table, which vectors of numbers would have to be gathered from.
- */
+/* The same for 32 bits. It has no table, because vector code would have to gather from it. */
 BINNING_INLINE uint32_t binning_digits10_32(uint32_t number)
 {
     return (uint32_t)(number >= 1u) + (number >= 10u) + (number >= 100u) + (number >= 1000u) +
@@ -161,7 +164,7 @@ BINNING_INLINE uint32_t binning_power(const struct binning *binning, enum binnin
     return is_negative ? binning->zero - digits : binning->zero + digits;
 }
 
-/* The bucket of x = value - LO <= last. */
+/* Returns the bucket of x = value - LO <= last. */
 BINNING_INLINE uint32_t binning_bucket(const struct binning *binning, enum binning_form form,
                                        uint64_t x)
 {
@@ -176,8 +179,8 @@ BINNING_INLINE uint32_t binning_bucket(const struct binning *binning, enum binni
 }
 
 /*
- * The table of edges. Of each bin its last value less LO, and for what is outside the greatest word
- * twice; ...
+ * The table of edges has two parts. This is the first: for each bin its last value minus LO, then
+ * UINT64_MAX twice for the outside bin numbers.
  */
 BINNING_INLINE const uint64_t *binning_lasts(const struct binning *binning)
 {
@@ -185,8 +188,8 @@ BINNING_INLINE const uint64_t *binning_lasts(const struct binning *binning)
 }
 
 /*
- * ... and of each bucket the bin that its lowest value is in, plus BINNING_CROWDED if more than one
- * edge lies within; then the last bin, and the two bin numbers of what is outside.
+ * The second part: for each bucket the bin of its lowest value, plus BINNING_CROWDED if the bucket
+ * contains more than one edge; then the last bin and the two outside bin numbers.
  */
 BINNING_INLINE const uint32_t *binning_firsts(const struct binning *binning)
 {
@@ -196,7 +199,7 @@ BINNING_INLINE const uint32_t *binning_firsts(const struct binning *binning)
 #define BINNING_CROWDED     (1u << 31)
 #define BINNING_FIRSTS_MORE 3
 
-/* The bin of x, in that bucket. */
+/* Returns the bin of x, which lies in `bucket`. */
 BINNING_INLINE uint32_t binning_search(const struct binning *binning, uint32_t bucket, uint64_t x)
 {
     const uint64_t *lasts = binning_lasts(binning);
@@ -215,8 +218,8 @@ BINNING_INLINE uint32_t binning_search(const struct binning *binning, uint32_t b
 }
 
 /*
- * The bin of `key`, 0 .. bins + 1. `form` is binning->form: a caller in a hurry passes it as a
- * constant and gets straight code for it.
+ * Returns the bin of `key`, 0 to bins + 1. `form` is binning->form; a caller that passes it as a
+ * constant gets specialized code.
  */
 BINNING_INLINE uint32_t binning_index(const struct binning *binning, enum binning_form form,
                                       uint64_t key)

@@ -1,4 +1,4 @@
-/* Chunks: the pieces that the input is pulled in, and that engines absorb. */
+/* Chunks: pieces of the input, which workers pull and engines absorb. */
 #ifndef GPUHIST_CHUNK_H
 #define GPUHIST_CHUNK_H
 
@@ -9,23 +9,24 @@
 struct decoder_format;
 
 /*
- * A piece of the input, in memory of the worker that pulled it: whole elements, or of text whole
- * lines or tokens (text_is_of_tokens), whose end is that of a line. Text is never of two files.
+ * A piece of the input, in memory of the worker that pulled it. Binary: whole elements. Text: whole
+ * lines, or whole tokens (text_is_of_tokens); the end of the chunk counts as the end of a line. A
+ * chunk of text never spans two files.
  */
 struct chunk {
     const void *data;
     size_t bytes;
-    uint64_t left_out; /* bytes that were read and are in no chunk: of headers and of long lines */
-    uint64_t position; /* of its first byte in the input stream */
-    uint64_t sequence; /* 0, 1, 2, ... in the order of the stream */
-    bool is_cut;       /* a fault follows: nothing behind this chunk counts */
-    const char *name;  /* of text: its file, as messages say it */
-    uint64_t line;     /* of text: how many lines end before it in its file, behind this offset; */
-    uint64_t offset;   /* if that is above the start, the file is a regular one, in which */
-    uint64_t start;    /* reading began there: lines between the two are still to be counted */
-    const struct decoder_format *decoder; /* of text: not NULL if that file is compressed, and these
-                                             are the offsets of frames */
-    const struct chunk *text; /* of values parsed from text: the chunk of it; else NULL */
+    uint64_t left_out; /* bytes read that are in no chunk: header lines and parts of long lines */
+    uint64_t position; /* of the first byte in the input stream */
+    uint64_t sequence; /* 0, 1, 2, ... in stream order */
+    bool is_cut;       /* an error follows; nothing after this chunk counts */
+    const char *name;  /* text: the file name for messages */
+    uint64_t line;     /* text: lines that end before the chunk, after `offset` */
+    uint64_t offset; /* text: where reading of the file began; above `start`: the file is regular */
+    uint64_t start;  /* text: lines between `start` and `offset` are not counted yet */
+    const struct decoder_format *decoder; /* text: the format if the file is compressed; offsets are
+                                             then those of frames. Else NULL */
+    const struct chunk *text; /* values parsed from text: the chunk of text; else NULL */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Implements element.h: the table of types, and elements in any byte order. */
+/* Implements element.h: the table of types, and elements in either byte order. */
 #include "config.h"
 
 #include "job/element.h"

@@ -1,9 +1,9 @@
 /*
- * Element types: the integers that a binary stream is made of.
+ * Element types: the integers of a binary stream.
  *
- * Wherever the type of an element must not matter, its value travels as a *key*: the value widened
- * to 64 bits, sign- or zero-extended. Keys of one type compare as int64_t if the type is signed and
- * as uint64_t if not.
+ * Code that does not depend on the type passes values as *keys*. A key is the value widened to 64
+ * bits, sign- or zero-extended. Keys of one type compare as int64_t if the type is signed and as
+ * uint64_t if not.
  *
  * All functions are pure and thread-safe.
  */
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* X(ID, name, C type), one row a type; everything that differs by type is made from this list. */
+/* X(ID, name, C type), one row for each type. All per-type code is generated from this list. */
 #define ELEMENT_TYPES(X)  \
     X(I8, i8, int8_t)     \
     X(U8, u8, uint8_t)    \
@@ -36,38 +36,38 @@ enum element_type {
 struct element {
     enum element_type type;
     unsigned bytes;   /* 1, 2, 4 or 8 */
-    bool is_signed;   /* how keys compare */
-    bool swapped;     /* its bytes are in the other order than this machine's */
+    bool is_signed;   /* keys compare as int64_t */
+    bool swapped;     /* the byte order is opposite to this machine's */
     const char *name; /* "i32" */
 };
 
 /*
- * The struct element of a row of ELEMENT_TYPES, in this machine's byte order. An always-inline
- * function that gets this constant by value is compiled for that type alone.
+ * The struct element for a row of ELEMENT_TYPES, in this machine's byte order. An always-inline
+ * function that takes this constant by value is specialized for the type.
  */
 #define ELEMENT_OF(id, label, ctype) \
     ((struct element){ELEMENT_##id, sizeof(ctype), (ctype)-1 < 1, false, #label})
 
 /*
- * Finds the type that `text` names: i8 .. u64, optionally followed by le or be (little endian is
- * the default). Returns false where there is none.
+ * Parses a type: i8 to u64, optionally followed by le or be (default: little endian). Returns false
+ * if `text` is not a type.
  */
 bool element_parse(const char *text, struct element *element);
 
-/* The key of the element at `bytes`, which need not be aligned. */
+/* Returns the key of the element at `bytes`, which need not be aligned. */
 uint64_t element_key(const struct element *element, const void *bytes);
 
-/* The smallest value of the type, and the largest plus one. */
+/* Return the smallest value of the type, and the largest plus one. */
 __int128 element_min(const struct element *element);
 __int128 element_limit(const struct element *element);
 
-/* The key as the number that it stands for. */
+/* Returns the number that the key represents. */
 static inline __int128 element_value(const struct element *element, uint64_t key)
 {
     return element->is_signed ? (__int128)(int64_t)key : (__int128)key;
 }
 
-/* The lowest `bytes` (1, 2, 4 or 8) of a word in the opposite order. */
+/* Reverses the order of the lowest `bytes` (1, 2, 4 or 8) bytes of a word. */
 static inline uint64_t element_swap(uint64_t word, size_t bytes)
 {
     switch (bytes) {
@@ -82,7 +82,7 @@ static inline uint64_t element_swap(uint64_t word, size_t bytes)
     }
 }
 
-/* The key of the element at `bytes`, which is in this machine's byte order; any alignment. */
+/* Returns the key of the element at `bytes`, in this machine's byte order and of any alignment. */
 static inline __attribute__((always_inline)) uint64_t element_load(enum element_type type,
                                                                    const void *bytes)
 {
@@ -101,7 +101,7 @@ static inline __attribute__((always_inline)) uint64_t element_load(enum element_
     __builtin_unreachable();
 }
 
-/* Stores a key as an element of `width` (1, 2, 4 or 8) bytes in this machine's byte order. */
+/* Stores a key as an element of `width` (1, 2, 4 or 8) bytes, in this machine's byte order. */
 static inline __attribute__((always_inline)) void element_store(void *bytes, uint64_t key,
                                                                 size_t width)
 {

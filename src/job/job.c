@@ -1,4 +1,4 @@
-/* Frees jobs, and checks what a job demands of its values. */
+/* Frees jobs, and checks that a job has the values that it needs. */
 #include "config.h"
 
 #include "job/job.h"

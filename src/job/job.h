@@ -1,6 +1,7 @@
 /*
- * The job: what to compute, apart from where the input comes from, where the result goes and who
- * does the work. Everything that an engine may know. Const once made, shared by all threads.
+ * The job: what to compute. It does not say where the input comes from, where the result goes or
+ * which engine works. It is all that an engine may know. It is constant after its construction, and
+ * all threads share it.
  */
 #ifndef GPUHIST_JOB_H
 #define GPUHIST_JOB_H
@@ -13,8 +14,8 @@
 #include "job/text_rules.h"
 
 /*
- * X(ID, name), one row an operation. Every table with a row for each of them is made from this
- * list: operation.c, cpu_engine.c, cuda_engine.c and print.c find in it operation_<name>,
+ * X(ID, name), one row for each operation. Every per-operation table is generated from this list.
+ * The tables in operation.c, cpu_engine.c, cuda_engine.c and print.c refer to operation_<name>,
  * cpu_<name>, cuda_<name> and print_<name>.
  */
 #define OPERATIONS(X)                       \
@@ -28,54 +29,56 @@ enum operation_id {
 #define OPERATION_ENUM(id, name) OPERATION_##id,
     OPERATIONS(OPERATION_ENUM)
 #undef OPERATION_ENUM
-        OPERATION_IDS /* how many there are */
+        OPERATION_IDS /* the number of operations */
 };
 
-/* What becomes of values that fall in no bin. */
+/* What happens to values that are in no bin. */
 enum outside_policy {
-    OUTSIDE_REPORT, /* counted apart and reported on stderr */
-    OUTSIDE_ABORT,  /* an error */
+    OUTSIDE_REPORT, /* counted separately and reported on stderr */
+    OUTSIDE_ABORT,  /* the first one ends the run with an error */
     OUTSIDE_CLAMP,  /* counted in the first or last bin */
     OUTSIDE_IGNORE, /* dropped */
 };
 
-/* What becomes of tokens of text that are no integer of the type. */
+/* What happens to tokens of text that are not integers of the type. */
 enum invalid_policy {
     INVALID_ABORT,  /* the first one ends the run */
-    INVALID_FAIL,   /* they are reported, and the status is 1 */
+    INVALID_FAIL,   /* they are reported, and the exit status is 1 */
     INVALID_WARN,   /* they are reported */
     INVALID_IGNORE, /* they are skipped */
 };
 
 struct parse_errors;
 
-/* What survives a stalin-sort: elements that are not less than all before them, unless ... */
+/*
+ * Which elements survive a stalin-sort: by default those not less than every survivor before them.
+ */
 struct stalin_sort_rules {
-    bool strict;     /* ... they must be greater */
-    bool descending; /* ... they must not be greater (strict: must be less) */
-    bool purged;     /* the other elements are wanted, too */
+    bool strict;     /* survivors must be greater */
+    bool descending; /* survivors must not be greater (strict: must be less) */
+    bool purged;     /* the purged elements are also written */
 };
 
 struct job {
     enum operation_id operation;
     struct element element;
-    bool is_text;                 /* else the input is binary */
-    struct text_rules text;       /* of text */
-    struct parse_errors *errors;  /* of text: what parsing it meets; thread-safe, not owned */
+    bool is_text;                 /* text input; otherwise binary */
+    struct text_rules text;       /* text: fields and delimiter */
+    struct parse_errors *errors;  /* text: errors of parsing; thread-safe, not owned */
     struct binning binning;       /* histogram; owned */
     enum outside_policy outside;  /* histogram */
-    bool needs_values;            /* histogram: it is an error if there are none */
-    uint64_t bin_width;           /* growing histogram: of every bin; 0: automatic */
+    bool needs_values;            /* histogram: a run without values is an error */
+    uint64_t bin_width;           /* growing histogram: the width of every bin; 0: automatic */
     struct reductions reductions; /* reduce */
     struct predicate *predicates; /* count: [predicate_count], owned */
     size_t predicate_count;
     struct stalin_sort_rules stalin_sort; /* stalin-sort */
 };
 
-/* Frees what the job owns. A job of zeros is allowed. */
+/* Frees what the job owns. A job of zeros is allowed. Not thread-safe. */
 void job_destroy(struct job *job);
 
-/* Fails with STATUS_DATA if the job needs values and none was counted. */
+/* Fails with STATUS_DATA if the job needs values and none was counted. Thread-safe. */
 enum status job_check_values(const struct job *job, bool has_values, struct failure *failure);
 
 #endif

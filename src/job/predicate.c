@@ -1,4 +1,4 @@
-/* Brings predicates into one of three forms. */
+/* Reduces predicates to one of three forms. */
 #include "config.h"
 
 #include "job/predicate.h"
@@ -15,7 +15,7 @@ static const char *const predicate_names[] = {
 #undef PREDICATE_NAME
 };
 
-/* For low <= value < limit, as far as the type goes. */
+/* Sets the form for low <= value < limit, clipped to the range of the type. */
 static void predicate_set_interval(struct predicate *predicate, const struct element *element,
                                    __int128 low, __int128 limit)
 {
@@ -24,7 +24,7 @@ static void predicate_set_interval(struct predicate *predicate, const struct ele
 
     low = low > type_low ? low : type_low;
     limit = limit < type_limit ? limit : type_limit;
-    if (low >= limit) { /* no value: the opposite of every */
+    if (low >= limit) { /* no value matches: the negation of every value */
         predicate->form = PREDICATE_EVERY;
         predicate->negated = !predicate->negated;
         return;
@@ -41,7 +41,7 @@ static enum status predicate_fail(const struct predicate *predicate, const char 
                        predicate->text, expected);
 }
 
-/* The relations with one value. */
+/* Sets the form for a relation with one value. */
 static enum status predicate_set_value(struct predicate *predicate,
                                        enum predicate_relation relation,
                                        const struct element *element, struct failure *failure)
@@ -100,7 +100,7 @@ enum status predicate_init_any_of(struct predicate *predicate, const char *text,
         predicate_set_interval(predicate, element, 0, 0);
         return STATUS_OK;
     }
-    if (keys[count - 1] - keys[0] == count - 1) { /* without a gap */
+    if (keys[count - 1] - keys[0] == count - 1) { /* the keys are consecutive */
         __int128 low = element_value(element, keys[0]);
         predicate_set_interval(predicate, element, low, low + (__int128)count);
         return STATUS_OK;

@@ -1,8 +1,8 @@
 /*
- * Predicates: what operation count asks of each value. Whatever was asked for is brought into one
- * of three forms, or the opposite of one.
+ * Predicates: the conditions that operation count tests for each value. Every relation is reduced
+ * to one of three forms, or to the negation of one.
  *
- * A predicate is const once made, and shared by all threads.
+ * A predicate is constant after its construction, and all threads share it.
  */
 #ifndef GPUHIST_PREDICATE_H
 #define GPUHIST_PREDICATE_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(ID, id, name, argument, help): what can be asked; the names are those of the options. */
+/* X(ID, id, name, argument, help): the relations. The names are those of the options. */
 #define PREDICATE_RELATIONS(X)                                                    \
     X(EQ, eq, "eq", "V", "values equal to V")                                     \
     X(NE, ne, "ne", "V", "values not equal to V")                                 \
@@ -41,31 +41,31 @@ enum predicate_form {
 
 struct predicate {
     enum predicate_form form;
-    bool negated;  /* the values for which that is not so */
-    uint64_t low;  /* interval: as a key (element.h) */
-    uint64_t last; /* interval: the largest value less low */
+    bool negated;  /* the predicate holds where the form does not */
+    uint64_t low;  /* interval: the least value, as a key (element.h) */
+    uint64_t last; /* interval: the largest value minus low */
     struct value_set set;
-    uint64_t set_values; /* how many the set has, */
-    uint64_t set_digest; /* and the digest of their keys in ascending order (digest.h) */
-    const char *name;    /* as typed: "ge", */
-    const char *text;    /* "500"; NULL: nothing. Not owned */
-    char *recalled;      /* the text if it comes from a state; owned. Else NULL */
+    uint64_t set_values; /* the number of values in the set */
+    uint64_t set_digest; /* the digest of the set's keys in ascending order (digest.h) */
+    const char *name;    /* the option's name: "ge" */
+    const char *text;    /* its argument: "500"; NULL: none. Not owned */
+    char *recalled;      /* the text if it was loaded from a state, owned; else NULL */
 };
 
 /*
- * Makes the predicate of a relation, but PREDICATE_ANY_OF, and its argument `text` (NULL if it
- * takes none) for elements of that type; V, LO and HI need not be values of the type. The text must
- * outlive the predicate. Fails with STATUS_USAGE if the text is wrong. The caller destroys it, also
- * after a failure; a predicate of zeros may be destroyed as well. Thread-safe on distinct ones.
+ * Creates the predicate of a relation other than PREDICATE_ANY_OF for elements of that type. `text`
+ * is the argument, NULL if the relation takes none. V, LO and HI need not be values of the type.
+ * The text must outlive the predicate. Fails with STATUS_USAGE if the text is invalid. The caller
+ * destroys the predicate, also after a failure. Thread-safe on distinct predicates.
  */
 enum status predicate_init(struct predicate *predicate, enum predicate_relation relation,
                            const char *text, const struct element *element,
                            struct failure *failure);
 
 /*
- * Makes the predicate PREDICATE_ANY_OF of keys[0..count), ascending as values of the type and
- * without duplicates, which are copied; `text` is the argument that listed them. Otherwise as
- * predicate_init; fails with STATUS_DATA if there is no memory.
+ * Creates the predicate PREDICATE_ANY_OF of keys[0..count), which are copied. The keys are
+ * ascending as values of the type and have no duplicates. `text` is the argument that listed them.
+ * Otherwise as predicate_init; fails with STATUS_DATA if there is no memory.
  */
 enum status predicate_init_any_of(struct predicate *predicate, const char *text,
                                   const struct element *element, const uint64_t *keys, size_t count,
@@ -73,10 +73,10 @@ enum status predicate_init_any_of(struct predicate *predicate, const char *text,
 
 void predicate_destroy(struct predicate *predicate);
 
-/* Finds the relation of that name, text[0..length); false if there is none. */
+/* Finds the relation named text[0..length). Returns false if there is none. Thread-safe. */
 bool predicate_find(const char *text, size_t length, enum predicate_relation *relation);
 
-/* The name of a relation, as in struct predicate. */
+/* Returns the name of a relation, a constant string. Thread-safe. */
 const char *predicate_name(enum predicate_relation relation);
 
 #endif

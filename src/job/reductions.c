@@ -1,4 +1,4 @@
-/* Names of reductions, and lists of them. */
+/* Implements reductions.h: names, and lists of them. */
 #include "config.h"
 
 #include "job/reductions.h"
@@ -20,7 +20,7 @@ const char *reductions_name(enum reduction_id id)
     return reductions_rows[id].name;
 }
 
-/* Finds the reduction called text[0..length); false if there is none. */
+/* Finds the reduction named text[0..length). Returns false if there is none. */
 static bool reductions_find(const char *text, size_t length, enum reduction_id *id)
 {
     for (unsigned i = 0; i < REDUCTION_IDS; i++) {

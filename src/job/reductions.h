@@ -1,15 +1,15 @@
 /*
- * Reductions: the values that operation reduce can make of a stream, which of them are asked for,
- * and what must be accumulated for that.
+ * Reductions: the results that operation reduce can compute, the list that the user requests, and
+ * the accumulators that the list needs.
  *
- * All functions are pure and thread-safe.
+ * All functions are thread-safe on distinct arguments.
  */
 #ifndef GPUHIST_REDUCTIONS_H
 #define GPUHIST_REDUCTIONS_H
 
 #include <stdbool.h>
 
-/* What can be accumulated over the elements beside their number, as bits. */
+/* Accumulators besides the number of elements, as bits. */
 enum reductions_need {
     REDUCTIONS_NEED_SUM = 1 << 0,
     REDUCTIONS_NEED_SQUARES = 1 << 1, /* the sum of the squares */
@@ -20,7 +20,7 @@ enum reductions_need {
     REDUCTIONS_NEED_XOR = 1 << 6,
 };
 
-/* X(ID, name, what it needs), one row a reduction, in the order that all of them are printed in. */
+/* X(ID, name, needs), one row for each reduction, in the default order of the output. */
 #define REDUCTIONS(X)                                                      \
     X(COUNT, "count", 0)                                                   \
     X(SUM, "sum", REDUCTIONS_NEED_SUM)                                     \
@@ -37,10 +37,10 @@ enum reduction_id {
 #define REDUCTIONS_ENUM(id, name, needs) REDUCTION_##id,
     REDUCTIONS(REDUCTIONS_ENUM)
 #undef REDUCTIONS_ENUM
-        REDUCTION_IDS /* how many there are */
+        REDUCTION_IDS /* the number of reductions */
 };
 
-/* Those asked for, in their order: ids[0..count), none twice. */
+/* The requested reductions in order: ids[0..count), without duplicates. */
 struct reductions {
     unsigned count;
     unsigned needs; /* bits of enum reductions_need */
@@ -48,15 +48,15 @@ struct reductions {
 };
 
 enum reductions_parsed {
-    REDUCTIONS_LIST,    /* they are stored */
-    REDUCTIONS_NO_LIST, /* a part of it names no reduction */
-    REDUCTIONS_TWICE,   /* all of them do, one twice */
+    REDUCTIONS_LIST,    /* a valid list, which is stored */
+    REDUCTIONS_NO_LIST, /* an item is not the name of a reduction */
+    REDUCTIONS_TWICE,   /* all items are names, and one occurs twice */
 };
 
-/* Reads a list such as "sum,max". Nothing is stored unless it is one. */
+/* Parses a list such as "sum,max". Stores nothing unless the result is REDUCTIONS_LIST. */
 enum reductions_parsed reductions_parse(const char *text, struct reductions *reductions);
 
-/* Stores all of them, in the order of the table. */
+/* Stores all reductions, in the order of the table. */
 void reductions_all(struct reductions *reductions);
 
 const char *reductions_name(enum reduction_id id);

@@ -1,4 +1,4 @@
-/* Sets of values: a bitmap, or a sorted array with a directory. */
+/* Constructs sets of values: a bitmap, or a sorted array with a directory. */
 #include "config.h"
 
 #include "job/value_set.h"
@@ -7,16 +7,20 @@
 
 #include <stdlib.h>
 
-/* Bits that a bitmap may always have: 64 KiB, which stay in L2, and all 16-bit values. */
+/*
+ * A bitmap of at most so many bits is always used: 64 KiB, which stay in L2, and all 16-bit values.
+ */
 #define VALUE_SET_BITMAP_SMALL ((uint64_t)1 << 19)
 
-/* Bits that it may have for each value: about what the sorted form takes, 192 to 320. */
+/*
+ * The most bits of a larger bitmap per value: about the memory of the sorted form, 192 to 320 bits.
+ */
 #define VALUE_SET_BITMAP_SPREAD 256
 
 /*
- * Buckets of the directory for each value, as a power of two: 4 to 8. Seconds for 64Mi random int32
- * on two cores with 1, 2, 4 and 8 to 16: a set of 1000 0.25, 0.20, 0.12, 0.10; of a million 1.1,
- * 1.0, 1.0, 0.95.
+ * Log2 of the least number of directory buckets per value: 4 to 8. Seconds for 64Mi random int32 on
+ * two cores with 1, 2, 4 and 8 to 16 buckets: a set of 1000: 0.25, 0.20, 0.12, 0.10; a set of a
+ * million: 1.1, 1.0, 1.0, 0.95.
  */
 #define VALUE_SET_BUCKETS_LOG2 2
 
@@ -49,7 +53,7 @@ size_t value_set_sort(uint64_t *keys, size_t count, bool is_signed)
     return unique + 1;
 }
 
-/* By how many bits to shift x to get its bucket. */
+/* Returns the shift that maps x to its bucket. */
 static unsigned value_set_shift(uint64_t last, size_t count)
 {
     unsigned bits = 64 - (unsigned)__builtin_clzll(last | 1);
@@ -76,7 +80,7 @@ static void value_set_fill_sorted(struct value_set *set, const uint64_t *keys, s
         for (; next <= x >> set->shift; next++)
             set->starts[next] = (uint32_t)i;
     }
-    set->starts[buckets] = (uint32_t)count; /* the last bucket has the last value */
+    set->starts[buckets] = (uint32_t)count; /* one past the last bucket */
 }
 
 enum status value_set_init(struct value_set *set, const uint64_t *keys, size_t count,

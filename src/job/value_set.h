@@ -1,12 +1,12 @@
 /*
- * A set of integers, and whether a value is in it: one definition, compiled for host and device.
+ * A set of integers, with a membership test that is compiled for host and device.
  *
- * The values are kept as distances x from the smallest. Where these lie close together the set is a
- * bitmap, bit x telling whether x is in it. Elsewhere it is the sorted x, with a directory by their
- * top bits: several times as many buckets as values, so that most buckets of evenly spread values
- * are empty or have one, and a binary search in the bucket for those that crowd together.
+ * Values are stored as distances x from the smallest value. A dense set is a bitmap: bit x is set
+ * if x is in the set. A sparse set is a sorted array of x with a directory indexed by the top bits
+ * of x. The directory has several times as many buckets as values, so most buckets hold at most one
+ * value if values are evenly spread. Within a bucket a binary search finds x.
  *
- * A set is const once made, and all functions are thread-safe on one that is.
+ * A set is constant after its construction. All functions are then thread-safe on it.
  */
 #ifndef GPUHIST_VALUE_SET_H
 #define GPUHIST_VALUE_SET_H
@@ -26,27 +26,29 @@ struct value_set {
     enum value_set_form form;
     unsigned shift;   /* sorted: the bucket of x is x >> shift */
     uint64_t low;     /* the smallest value, as a key (element.h) */
-    uint64_t last;    /* the largest less the smallest */
+    uint64_t last;    /* the largest value minus the smallest */
     uint64_t *words;  /* bitmap: bit x & 63 of words[x >> 6]; sorted: every x */
-    uint32_t *starts; /* sorted: bucket b is words[starts[b]] up to words[starts[b + 1]] */
-    size_t bytes;     /* of the memory at `words`, which holds both */
+    uint32_t *starts; /* sorted: bucket b is words[starts[b]] to words[starts[b + 1] - 1] */
+    size_t bytes;     /* size of the memory at `words`, which holds both arrays */
 };
 
-/* Sorts keys of a signed or unsigned type, removes duplicates, and returns how many are left. */
+/*
+ * Sorts keys of a signed or unsigned type in place and removes duplicates. Returns the number left.
+ */
 size_t value_set_sort(uint64_t *keys, size_t count, bool is_signed);
 
 /*
- * Makes the set of keys[0..count), at least one, sorted by value_set_sort. Fails with STATUS_DATA
- * where there is no memory for it or there are 2^32 keys and more. The caller destroys it; the keys
- * stay its own.
+ * Creates the set of keys[0..count), at least one, sorted by value_set_sort; the keys are copied.
+ * Fails with STATUS_DATA if there is no memory or there are 2^32 or more keys. The caller destroys
+ * the set.
  */
 enum status value_set_init(struct value_set *set, const uint64_t *keys, size_t count,
                            struct failure *failure);
 
-/* A set of zeros is allowed. */
+/* Frees the set. A set of zeros is allowed. Not thread-safe. */
 void value_set_destroy(struct value_set *set);
 
-/* The set as it is where a copy of its memory lies at `memory`; it owns nothing. */
+/* Returns the set for a copy of its memory at `memory`. The result does not own the memory. */
 struct value_set value_set_at(const struct value_set *set, void *memory);
 
 #ifdef __CUDACC__
@@ -55,7 +57,10 @@ struct value_set value_set_at(const struct value_set *set, void *memory);
 #define VALUE_SET_INLINE static inline __attribute__((always_inline))
 #endif
 
-/* Whether the sorted set has x <= last. The loop halves [first, first + n) without a branch. */
+/*
+ * Returns whether the sorted set contains x <= last. The loop halves [first, first + n) without a
+ * branch.
+ */
 VALUE_SET_INLINE bool value_set_search(const struct value_set *set, uint64_t x)
 {
     const uint32_t *bucket = set->starts + (x >> set->shift);
@@ -71,8 +76,8 @@ VALUE_SET_INLINE bool value_set_search(const struct value_set *set, uint64_t x)
 }
 
 /*
- * Whether the set has the value that is x more than its smallest; x wraps around for smaller ones,
- * modulo 2 to the bits of the type. `form` is set->form, see binning_index.
+ * Returns whether the set contains the value smallest + x. For smaller values x wraps around,
+ * modulo 2 to the number of bits of the type. `form` is set->form; see binning_index.
  */
 VALUE_SET_INLINE bool value_set_contains(const struct value_set *set, enum value_set_form form,
                                          uint64_t x)

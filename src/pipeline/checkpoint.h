@@ -1,10 +1,10 @@
 /*
- * Checkpoints: one thread stops a group of threads for a moment, to use what they share. Threads of
- * the group work between checkpoint_enter and checkpoint_leave. They should leave before they wait
- * for anything that may take long.
+ * Checkpoints: one thread briefly stops a group of threads to use the data that they share. Threads
+ * of the group work between checkpoint_enter and checkpoint_leave. A thread should leave before any
+ * wait that may be long.
  *
- * All functions but checkpoint_init and checkpoint_destroy are thread-safe, but only one thread may
- * begin and end checkpoints.
+ * All functions except checkpoint_init and checkpoint_destroy are thread-safe, but only one thread
+ * may begin and end checkpoints.
  */
 #ifndef GPUHIST_CHECKPOINT_H
 #define GPUHIST_CHECKPOINT_H
@@ -26,16 +26,19 @@ void checkpoint_init(struct checkpoint *checkpoint);
 /* Frees a checkpoint. No thread may be at work. */
 void checkpoint_destroy(struct checkpoint *checkpoint);
 
-/* The calling thread begins to work. Waits until the end of a checkpoint. */
+/* Begins the work of the calling thread. Waits for the end of a checkpoint in progress. */
 void checkpoint_enter(struct checkpoint *checkpoint);
 
-/* The calling thread ends its work, or is going to wait. */
+/* Ends the work of the calling thread, or interrupts it for a wait. */
 void checkpoint_leave(struct checkpoint *checkpoint);
 
-/* Whether a thread waits to begin a checkpoint: threads at work should leave soon. */
+/* Returns whether a thread waits to begin a checkpoint. Threads at work should then leave soon. */
 bool checkpoint_is_wanted(const struct checkpoint *checkpoint);
 
-/* Begin a checkpoint: waits until all threads have left. No thread enters before its end. */
+/*
+ * Begin and end a checkpoint. checkpoint_begin waits until all threads have left; none can enter
+ * before checkpoint_end.
+ */
 void checkpoint_begin(struct checkpoint *checkpoint);
 void checkpoint_end(struct checkpoint *checkpoint);
 

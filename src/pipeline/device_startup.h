@@ -1,7 +1,7 @@
 /*
- * Prepares a device on a thread of its own while other engines work, and calls back when it is
- * ready. At the end nothing waits for a device that is not ready: its thread keeps running in the
- * device's library, and afterwards uses only memory of its own.
+ * Prepares a device on its own thread while other engines work, and calls back when it is ready.
+ * The end of a run does not wait for a device that is not ready: the thread continues in the
+ * device's library, and then uses only its own memory.
  */
 #ifndef GPUHIST_DEVICE_STARTUP_H
 #define GPUHIST_DEVICE_STARTUP_H
@@ -16,15 +16,15 @@ struct device_startup_plan {
     const struct engine *engine; /* must be valid until the process ends */
     unsigned device;
     void *context; /* for the functions below, which are called before device_startup_end returns */
-    /* Whether it pays to begin now. Called from time to time until it returns true. */
+    /* Returns whether it pays to begin now. Called at intervals until it returns true. */
     bool (*pays)(void *context);
-    /* Called when the device exists and its preparation begins. */
+    /* Called when the device was found and its preparation begins. */
     void (*begun)(void *context);
     /* Called when the device is ready (`reason` is NULL) or cannot be used (`reason` says why). */
     void (*ready)(void *context, const char *reason);
 };
 
-/* How a startup has ended. */
+/* The outcome of a startup. */
 enum device_startup_end {
     DEVICE_STARTUP_NOT_BEGUN,   /* `pays` has not returned true */
     DEVICE_STARTUP_LEFT_BEHIND, /* the device is not ready; the thread still runs */

@@ -1,7 +1,7 @@
 /*
- * How the CPU and devices share a run: when it pays to prepare a device, how many devices pay, and
- * how many CPU workers keep running then. Functions are pure and thread-safe; the tuned constants
- * are in offload_policy.c.
+ * Decides how the CPU and devices share a run: when it pays to prepare a device, how many devices
+ * pay, and how many CPU workers then keep running. All functions are pure and thread-safe. The
+ * tuned constants are in offload_policy.c.
  */
 #ifndef GPUHIST_OFFLOAD_POLICY_H
 #define GPUHIST_OFFLOAD_POLICY_H
@@ -20,33 +20,39 @@ struct offload_policy_view {
 };
 
 /*
- * Whether even slow CPU workers finish input of this size before a device could be ready. Then the
- * functions below need not be asked during the run.
+ * Returns whether even slow CPU workers finish input of this size before a device could be ready.
+ * If so, the functions below need not be called during the run.
  */
 bool offload_policy_is_small(uint64_t input_bytes, unsigned workers);
 
 /*
- * Whether a first device adds more than the CPU workers whose cores its feeders take. It may not if
- * these reach the bandwidth of the memory.
+ * Returns whether a first device adds more throughput than the CPU workers whose cores its feeders
+ * take. It may not if those workers reach the memory bandwidth.
  */
 bool offload_policy_gains(const struct offload_policy_view *view);
 
-/* Whether it pays to begin to prepare a device now. */
+/* Returns whether it pays to begin the preparation of a device now. */
 bool offload_policy_pays(const struct offload_policy_view *view);
 
-/* Whether enough input is left for a device that is ready now, and gains, to join. */
+/*
+ * Returns whether enough input is left for a device to join that is ready now and for which
+ * offload_policy_gains holds.
+ */
 bool offload_policy_joins(const struct offload_policy_view *view);
 
-/* How many of `devices` devices pay for so much input, or ENGINE_INPUT_UNKNOWN; at least 1. */
+/*
+ * Returns how many of `devices` devices pay for input_bytes bytes, or for ENGINE_INPUT_UNKNOWN; at
+ * least 1.
+ */
 unsigned offload_policy_devices(unsigned devices, uint64_t input_bytes);
 
-/* How many of the CPU workers keep running while a device is prepared; at least 1. */
+/* Returns how many of the CPU workers keep running while a device is prepared; at least 1. */
 unsigned offload_policy_cpu_workers_meanwhile(unsigned workers);
 
 /*
- * How many of the CPU workers keep running while so many feeders pull; at least 1. `bytes` and
- * `seconds` are what one worker has counted, in which time; 0 bytes for compressed input, which CPU
- * workers must decode in any case.
+ * Returns how many of the CPU workers keep running while `feeders` feeders pull; at least 1. One
+ * worker has counted `bytes` bytes in `seconds` seconds. `bytes` is 0 for compressed input, which
+ * CPU workers must decode in any case.
  */
 unsigned offload_policy_cpu_workers(unsigned workers, unsigned feeders, uint64_t bytes,
                                     double seconds);

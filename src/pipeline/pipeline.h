@@ -1,11 +1,11 @@
 /*
- * The pipeline: runs pools of workers (worker_pool.h), each on a session of an engine, which pull
- * chunks from the source until it ends. There is no dispatcher and no queue: faster workers pull
- * more, of whichever engine they are.
+ * The pipeline runs pools of workers (worker_pool.h). Each pool works on a session of an engine,
+ * and its workers pull chunks from the source until it ends. There is no dispatcher and no queue:
+ * faster workers pull more chunks, whatever their engine.
  *
- * If no engine is asked for by name, those that open quickly begin at once. Meanwhile devices are
- * prepared (device_startup.h) if that pays (offload_policy.h). Then their pools join and share the
- * rest of the input, and as many workers of the first pool leave as the new ones need cores.
+ * If the user names no engine, engines that open quickly begin at once. Meanwhile devices are
+ * prepared (device_startup.h) if that pays (offload_policy.h). Their pools then join and share the
+ * rest of the input. As many workers of the first pool leave as the new workers need cores.
  */
 #ifndef GPUHIST_PIPELINE_H
 #define GPUHIST_PIPELINE_H
@@ -37,7 +37,7 @@ struct pipeline_watcher {
 
 /* The progress of a run. */
 struct pipeline_live {
-    char engines[3 * ENGINE_NAME_MAX]; /* those at work, joined by " and " */
+    char engines[3 * ENGINE_NAME_MAX]; /* the engines at work, joined by " and " */
     uint64_t bytes;                    /* pulled by the workers */
     double seconds;                    /* since the start */
 };
@@ -59,7 +59,7 @@ struct pipeline_report {
     bool is_thread_left;
 };
 
-/* What to compute, and with which engines. */
+/* The input of pipeline_run: what to compute, and with which engines. */
 struct pipeline_task {
     const struct job *job;
     struct source *source;
@@ -85,7 +85,7 @@ struct pipeline_task {
 enum status pipeline_run(const struct pipeline_task *task, struct pipeline_report *report,
                          struct failure *failure);
 
-/* Whether every worker has ended. Thread-safe, as is pipeline_look. */
+/* Returns whether every worker has ended. Thread-safe, as is pipeline_look. */
 bool pipeline_has_ended(struct pipeline *pipeline);
 
 /* Stores the progress of the run. */

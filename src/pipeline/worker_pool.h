@@ -71,7 +71,7 @@ struct worker_pool {
     struct worker_pool_worker *workers; /* [count] */
 };
 
-/* The time in seconds on a monotonic clock. Thread-safe. */
+/* Returns the time in seconds on a monotonic clock. Thread-safe. */
 double worker_pool_clock(void);
 
 /*
@@ -95,15 +95,15 @@ enum status worker_pool_start(struct worker_pool *pool, struct failure *failure)
  */
 void worker_pool_join(const struct worker_pool *pool);
 
-/* The bytes that its workers have pulled so far. Thread-safe, as is worker_pool_pulling. */
+/* Returns the bytes that its workers have pulled so far. Thread-safe, as is worker_pool_pulling. */
 uint64_t worker_pool_bytes(const struct worker_pool *pool);
 
-/* The number of workers that have begun to pull. */
+/* Returns the number of workers that have begun to pull. */
 unsigned worker_pool_pulling(const struct worker_pool *pool);
 
 /*
- * Whether no worker has failed. For this and the next two functions all workers must have left or
- * be stopped at a checkpoint.
+ * Returns whether no worker has failed. For this and the next two functions all workers must have
+ * left or be stopped at a checkpoint.
  */
 bool worker_pool_is_sound(const struct worker_pool *pool);
 

@@ -1,4 +1,4 @@
-/* Where results go, and when: the functions that begin and end printing. */
+/* Opens, checks and closes the outputs, and begins and ends printing. */
 #include "config.h"
 
 #include "print/print.h"
@@ -19,7 +19,7 @@ static const struct print_operation *const print_operations[OPERATION_IDS] = {
 #undef PRINT_ROW
 };
 
-/* The name of the file for purged elements, as writers take it. */
+/* Returns the name of the purged file for writers; NULL is standard output. */
 static const char *print_purged_name(const struct print_options *options)
 {
     return strcmp(options->purged, "-") == 0 ? NULL : options->purged;
@@ -30,13 +30,13 @@ bool print_is_dropped(const struct print_options *options)
     return options->save && strcmp(options->save, "-") == 0 && !options->has_output;
 }
 
-/* The name of the file for the state, as writers take it. */
+/* Returns the name of the state file for writers; NULL is standard output. */
 static const char *print_save_name(const struct print_options *options)
 {
     return strcmp(options->save, "-") == 0 ? NULL : options->save;
 }
 
-/* Whether the state can go where it shall: elsewhere than the result. */
+/* Checks that the state can be written, and not to the output of the result. */
 static enum status print_check_save(const struct print_options *options, struct failure *failure)
 {
     const char *save = print_save_name(options);
@@ -47,7 +47,7 @@ static enum status print_check_save(const struct print_options *options, struct 
     return output_file_check(save, failure);
 }
 
-/* Whether the purged elements can go where they shall: elsewhere than the survivors. */
+/* Checks that purged elements can be written, and not to the output of the survivors. */
 static enum status print_check_purged(const struct print_options *options, struct failure *failure)
 {
     const char *purged = print_purged_name(options);
@@ -109,7 +109,7 @@ void print_restart(struct print_output *output, const struct job *job, void *par
     operation->connect(partial, output);
 }
 
-/* Writes the result to the output, which is opened if it is not. */
+/* Writes the result. Opens the output if it is not open. */
 static enum status print_result(struct print_output *output, const struct job *job,
                                 const void *partial, const struct print_options *options,
                                 struct failure *failure)
@@ -125,7 +125,7 @@ static enum status print_result(struct print_output *output, const struct job *j
     return operation->result(output->result, job, partial, options, failure);
 }
 
-/* Saves the state; so far, only if it replaces the one before. */
+/* Saves the state. During a run, saves it only if it replaces the one before. */
 static enum status print_state(struct print_output *output, const struct job *job,
                                const void *partial, const struct print_options *options,
                                bool is_so_far, struct failure *failure)
@@ -161,8 +161,7 @@ enum status print_so_far(struct print_output *output, const struct job *job, con
     return status;
 }
 
-/* Saves the state, writes the result, if the operation has not done so, and completes the output.
- */
+/* Saves the state, writes the result unless the run has written it, and closes the outputs. */
 static enum status print_complete(struct print_output *output, const struct job *job,
                                   const void *partial, const struct print_options *options,
                                   struct failure *failure)

@@ -1,6 +1,6 @@
 /*
- * Results: the only writers of standard output. How an operation is printed stands in
- * print_<operation>.c; the formats of a histogram, in print_rows.h.
+ * Writes results. Only this folder writes to standard output. print_<operation>.c prints one
+ * operation; print_rows.h declares the formats of histograms.
  *
  * Nothing here is thread-safe.
  */
@@ -21,44 +21,44 @@ struct writer;
 
 /* The order of a histogram's rows. */
 enum print_sort {
-    PRINT_SORT_DEFAULT, /* by bin, and those of `top` by count */
+    PRINT_SORT_DEFAULT, /* by bin; with `top` by count */
     PRINT_SORT_BIN,
-    PRINT_SORT_COUNT, /* the greatest first; equal ones by bin */
+    PRINT_SORT_COUNT, /* descending; equal counts by bin */
 };
 
 struct print_options {
-    const char *output; /* the file to write to; NULL: standard output */
-    bool has_output;    /* somebody said where, if only that it is standard output */
-    const char *purged; /* the file for purged elements; NULL: nowhere */
-    const char *save;   /* the file for the state (state.h), "-"; NULL: nowhere */
+    const char *output; /* the file of the result; NULL: standard output */
+    bool has_output;    /* the user gave an output, possibly standard output */
+    const char *purged; /* the file of purged elements, or "-"; NULL: none */
+    const char *save;   /* the file of the state (state.h), or "-"; NULL: none */
 
-    unsigned threads; /* the most that print; 0: as many as pay */
+    unsigned threads; /* the most threads that print; 0: all that help */
 
     /* histogram */
     const struct print_format *format; /* NULL: not given */
-    bool plot;                         /* as bars in the terminal */
-    bool zeros;                        /* empty bins, too */
-    uint64_t top;                      /* the rows with the greatest counts; 0: all */
+    bool plot;                         /* bars in the terminal */
+    bool zeros;                        /* print empty bins, too */
+    uint64_t top;                      /* only the rows with the greatest counts; 0: all */
     enum print_sort sort;
-    bool percent;    /* a column: the share in all values counted */
-    bool cumulative; /* a column: the running total of the counts printed */
+    bool percent;    /* add a column: the share of all values counted */
+    bool cumulative; /* add a column: the running total of the printed counts */
     struct quantiles quantiles;
 };
 
-/* Where a result is being written, from print_begin to print_end. */
+/* The open outputs, from print_begin to print_end. */
 struct print_output {
-    struct writer *result; /* NULL: opened when there is a (next) result */
-    struct writer *purged; /* NULL: not wanted */
-    struct writer *state;  /* NULL: opened when there is a (next) state */
+    struct writer *result; /* NULL: opened for the next result */
+    struct writer *purged; /* NULL: not requested */
+    struct writer *state;  /* NULL: opened for the next state */
 };
 
-/* How an operation is printed. */
+/* How one operation is printed. */
 struct print_operation {
-    /* Gives a partial that writes during the run its writers; NULL: it writes nothing then. */
+    /* Passes the writers to a partial that writes during the run. NULL: the operation does not. */
     void (*connect)(void *partial, const struct print_output *output);
     /*
-     * Writes the finished partial; NULL: all is already written. The writer keeps errors of
-     * writing. Fails with STATUS_DATA if there is no memory.
+     * Writes the finished partial. NULL: the run has written everything. The writer records write
+     * errors. Fails with STATUS_DATA if there is no memory.
      */
     enum status (*result)(struct writer *writer, const struct job *job, const void *partial,
                           const struct print_options *options, struct failure *failure);
@@ -68,68 +68,69 @@ struct print_operation {
 OPERATIONS(PRINT_DECLARE)
 #undef PRINT_DECLARE
 
-/* Finds the format of a histogram of that name; false if there is none. */
+/* Finds the histogram format of that name. Returns false if there is none. */
 bool print_format_find(const char *name, const struct print_format **format);
 
-/* Whether the format takes the other options. Fails with STATUS_USAGE. */
+/* Checks that the format supports the other options. Fails with STATUS_USAGE. */
 enum status print_check_format(const struct print_options *options, struct failure *failure);
 
 /*
- * Whether the result can go where the options say, so that a bad name is told before the work.
- * Fails with STATUS_DATA, or STATUS_USAGE if two results would go to one place.
+ * Checks, before the work begins, that all outputs can be written. Fails with STATUS_DATA, or with
+ * STATUS_USAGE if two outputs are the same file.
  */
 enum status print_check(const struct print_options *options, struct failure *failure);
 
 /*
- * Whether an input is not where results are written to while it is read, so that they would become
- * input. Fails with STATUS_USAGE.
+ * Checks that an input is not the output of results or of purged elements, which would become input
+ * while it is read. `input` is a file name or "-". Fails with STATUS_USAGE.
  */
 enum status print_check_input(const struct print_options *options, const char *input,
                               struct failure *failure);
 
 /*
- * Prepares for the result of the job, before there is any: opens where an operation writes as the
- * stream goes. Fails with STATUS_DATA. In any case print_end is to be called.
+ * Prepares the outputs of a job. Opens them now if the operation writes during the run. Fails with
+ * STATUS_DATA. The caller must call print_end, also after a failure.
  */
 enum status print_begin(struct print_output *output, const struct job *job, void *partial,
                         const struct print_options *options, struct failure *failure);
 
-/*
- * Whether the result is not wanted: the state takes its place on standard output.
- */
+/* Returns whether the result is not printed because the state goes to standard output instead. */
 bool print_is_dropped(const struct print_options *options);
 
 /*
- * While the run goes on: writes the settled partial, all of it at once. Where results stand one
- * behind the other, an empty line follows each but the last; the format raw has no lines. A state
- * is saved if it then replaces the one before; where states would stand one behind the other, they
- * would be added up. Fails with STATUS_DATA.
+ * Writes the result so far from the finished partial, and flushes it. On a stream, results follow
+ * each other and an empty line ends each but the last; the format raw has no empty lines. A file is
+ * replaced. A state is saved only if it replaces the one before: on a stream, a reader would add up
+ * successive states. Fails with STATUS_DATA.
  */
 enum status print_so_far(struct print_output *output, const struct job *job, const void *partial,
                          const struct print_options *options, struct failure *failure);
 
 /*
- * While the run begins again with a new partial: of an operation that writes as the stream goes,
- * what has been written is not written twice.
+ * Prepares for a second attempt at the run, with a new partial. If the operation writes during the
+ * run, output that was already written is not written again.
  */
 void print_restart(struct print_output *output, const struct job *job, void *partial);
 
 /*
- * If `status`, that of the run, is STATUS_OK, writes the finished partial and completes the output;
- * fails with STATUS_DATA if not all of it was written. Else gives the output up and returns
- * `status`.
+ * Ends the output. `status` is the status of the run. If it is STATUS_OK, writes the finished
+ * partial and closes the outputs; fails with STATUS_DATA if not everything could be written.
+ * Otherwise discards the outputs and returns `status`.
  */
 enum status print_end(struct print_output *output, const struct job *job, const void *partial,
                       const struct print_options *options, enum status status,
                       struct failure *failure);
 
-/* Writes text to standard output. */
+/* Writes text to standard output. Fails with STATUS_DATA, as do the functions below. */
 enum status print_text(const char *text, struct failure *failure);
 
-/* The version. */
+/* Writes the version to standard output. */
 enum status print_version(struct failure *failure);
 
-/* The version, and a line for each engine of the table: whether it can run here, or why not. */
+/*
+ * Writes to standard output the version, a line for each device of each engine in the table with
+ * whether it can run here or why not, and a line for each compression format.
+ */
 enum status print_info(const struct engine *const *table, struct failure *failure);
 
 #endif

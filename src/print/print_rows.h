@@ -1,6 +1,6 @@
 /*
- * Prints the rows of histograms of all kinds: selects, sorts and formats them. A format is a row of
- * the table in print_rows.c and a file print_<format>.c.
+ * Prints the rows of all kinds of histograms: selects, sorts and formats them. Each format is a row
+ * of the table in print_rows.c and a file print_<format>.c.
  *
  * Not thread-safe, except as print_rows_in_parts says.
  */
@@ -16,18 +16,18 @@
 
 struct writer;
 
-/* What a format prints. */
+/* The input of a format. */
 struct print_table {
-    struct rows rows; /* none has been read */
+    struct rows rows; /* no row has been read yet */
     const struct print_options *options;
     uint64_t total;                          /* values counted, inside and outside the bins */
-    bool is_complete;                        /* the rows are all rows, in the order of the bins */
-    uint64_t rows_left;                      /* rows left out because of sorted_rows_max */
-    __int128 first_low;                      /* where the first row begins; for json alone */
-    const struct quantiles_value *quantiles; /* NULL: none are asked for, or there are no values */
+    bool is_complete;                        /* the rows are all rows, in bin order */
+    uint64_t rows_left;                      /* rows omitted because of sorted_rows_max */
+    __int128 first_low;                      /* the lower limit of the first row; only for json */
+    const struct quantiles_value *quantiles; /* NULL: not requested, or there are no values */
 };
 
-/* Options that not every format takes, as bits. */
+/* Options that some formats do not support, as bits. */
 enum print_extra {
     PRINT_EXTRA_TOP = 1,
     PRINT_EXTRA_SORT = 2,
@@ -38,12 +38,12 @@ enum print_extra {
 
 struct print_format {
     const char *name;
-    bool has_lines;           /* it is text */
-    bool has_zeros;           /* it always prints empty bins */
-    unsigned refused;         /* the options that it does not support, enum print_extra */
-    uint64_t sorted_rows_max; /* the most rows sorted by count without --top; 0: all */
+    bool has_lines;           /* the format is text */
+    bool has_zeros;           /* always prints empty bins */
+    unsigned refused;         /* the options that it does not support: bits of enum print_extra */
+    uint64_t sorted_rows_max; /* the most rows that are sorted by count without --top; 0: all */
     /*
-     * Writes the table. The writer keeps errors of writing. Fails with STATUS_DATA if there is no
+     * Writes the table. The writer records write errors. Fails with STATUS_DATA if there is no
      * memory.
      */
     enum status (*rows)(struct writer *writer, const struct print_table *table,
@@ -57,23 +57,24 @@ extern const struct print_format print_raw;
 extern const struct print_format print_gnuplot;
 extern const struct print_format print_plot;
 
-/* The format of the options, or if they give none, the one for standard output. */
+/* Returns the format in the options, or the default for standard output. */
 const struct print_format *print_rows_format(const struct print_options *options);
 
 /*
- * Writes a histogram with these options. None of its rows may have been read. The writer keeps
- * errors of writing. Fails with STATUS_DATA if there is no memory.
+ * Writes a histogram with these options. No row of `rows` may have been read. The writer records
+ * write errors. Fails with STATUS_DATA if there is no memory.
  */
 enum status print_rows(struct writer *writer, const struct rows *rows,
                        const struct print_options *options, struct failure *failure);
 
-/* How many rows formats read at a time. */
+/* The number of rows that formats read at a time. */
 #define PRINT_ROWS_BATCH 256
 
 /*
- * Writes the rows of a table with `write`, which writes at most row_bytes for a row, and depends on
- * nothing but that row. If there are many rows, several threads call it at the same time for
- * different parts; then it must reserve less than 64 KiB of the writer at a time.
+ * Writes the rows of a table with `write`. `write` may write at most row_bytes bytes for a row, and
+ * what it writes must depend only on that row. For large tables several threads call `write` at the
+ * same time, each for a different part; `write` must therefore reserve less than 64 KiB of the
+ * writer at a time.
  */
 void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
                          void (*write)(struct writer *writer, const struct print_table *part));
