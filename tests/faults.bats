@@ -11,14 +11,14 @@ load helpers
 
 @test "a signal before each call that has to do with a file that is written" { check_faults killed; }
 
-@test "where the CPU starts again, checksums of frames are verified first as well" {
-    command -v zstd >/dev/null || skip "no zstd"
+@test "where the CPU starts again, checksums of members are verified first as well" {
+    skip_without_gzip
     [ "$(GPUHIST_FAULT=list timeout 10 "$GPUHIST" --version | sed -n 1p)" = malloc ] ||
         skip "not built with --enable-faults"
     cd "$BATS_TEST_TMPDIR"
-    # many frames, so that more than one puller is wanted; the last one is cut off
-    seq 600000 | split -l 5000 --filter 'zstd -q --check' >good
-    { cat good; seq 700000 | zstd -q --check | head -c -1; } >bad
+    # members of gzip, so that several workers take turns with the decoder; the last one is cut off
+    seq 600000 | split -l 5000 --filter 'gzip -c' >good
+    { cat good; seq 700000 | gzip -c | head -c -1; } >bad
     export GPUHIST_FAULT_DEVICE=1 GPUHIST_FAULT=fault_device_worker_absorb:1
     for name in good bad; do
         timeout 60 "$GPUHIST" stalin-sort --text --gpus 0 $name >out 2>err && status=0 || status=$?

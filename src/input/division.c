@@ -208,16 +208,24 @@ static uint64_t division_position(const struct division_file *file)
     return file->position + ((uint64_t)(file->taken - file->begin) << DIVISION_EXPANSION_BITS);
 }
 
-/* Takes the next part of the next file; NULL if there is none that is wanted, or no memory. */
-static struct division_part *division_take_part(struct division *division)
+/*
+ * Takes the next part of the next file; *taken is NULL if there is none that is wanted. Fails with
+ * STATUS_DATA if there is no memory: nothing is read any more then.
+ */
+static enum status division_take_part(struct division *division, struct division_part **taken,
+                                      struct failure *failure)
 {
     struct division_file *file = division_next_file(division);
-    struct division_part *part = NULL;
 
-    if (file && division_position(file) <= division->stop)
-        part = calloc(1, sizeof *part);
-    if (!part)
-        return NULL;
+    *taken = NULL;
+    if (!file || division_position(file) > division->stop)
+        return STATUS_OK;
+    struct division_part *part = calloc(1, sizeof *part);
+    if (!part) {
+        division->stop = 0;
+        pthread_cond_broadcast(&division->freed);
+        return input_fail(failure, file->name, "no memory to decode it");
+    }
     uint64_t position = division_position(file);
     off_t begin = file->taken;
     file->taken = division_find_end(division, file);
@@ -247,7 +255,8 @@ static struct division_part *division_take_part(struct division *division)
         file->input = NULL;
     }
     division->parts = part;
-    return part;
+    *taken = part;
+    return STATUS_OK;
 }
 
 /* Whether anything of a part is still wanted. */
@@ -540,8 +549,11 @@ enum division_event division_pull(struct division *division, void *buffer, size_
         if (event != DIVISION_NONE)
             break;
         struct division_part *part = division_find_free(division, false);
-        if (!part)
-            part = division_take_part(division);
+        if (!part && division_take_part(division, &part, failure) != STATUS_OK) {
+            *chunk = (struct chunk){.is_cut = true};
+            event = DIVISION_FAULT;
+            break;
+        }
         if (!part && wait)
             part = division_find_free(division, true);
         if (part) {
