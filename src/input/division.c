@@ -208,6 +208,34 @@ static uint64_t division_position(const struct division_file *file)
     return file->position + ((uint64_t)(file->taken - file->begin) << DIVISION_EXPANSION_BITS);
 }
 
+/* Makes the next part of a file, whose end is still to be found; NULL if there is no memory. */
+static struct division_part *division_make_part(const struct division *division,
+                                                struct division_file *file)
+{
+    struct division_part *part = calloc(1, sizeof *part);
+
+    if (!part)
+        return NULL;
+    *part = (struct division_part){
+        .next = division->parts,
+        .is_busy = true,
+        .file = file,
+        .index = file->parts++,
+        .begin = file->taken,
+        .stream =
+            {
+                .format = division->format,
+                .name = file->name,
+                .start = (uint64_t)file->begin,
+                .offset = (uint64_t)file->taken,
+                .decoder = file->format,
+                .position = division_position(file),
+            },
+    };
+    part->is_begun = part->index == 0 || !division->format->is_text;
+    return part;
+}
+
 /*
  * Takes the next part of the next file; *taken is NULL if there is none that is wanted. Fails with
  * STATUS_DATA if there is no memory: nothing is read any more then.
@@ -220,35 +248,16 @@ static enum status division_take_part(struct division *division, struct division
     *taken = NULL;
     if (!file || division_position(file) > division->stop)
         return STATUS_OK;
-    struct division_part *part = calloc(1, sizeof *part);
+    struct division_part *part = division_make_part(division, file);
     if (!part) {
         division->stop = 0;
         pthread_cond_broadcast(&division->freed);
         return input_fail(failure, file->name, "no memory to decode it");
     }
-    uint64_t position = division_position(file);
-    off_t begin = file->taken;
     file->taken = division_find_end(division, file);
-    *part = (struct division_part){
-        .next = division->parts,
-        .is_busy = true,
-        .file = file,
-        .index = file->parts++,
-        .begin = begin,
-        .is_last = file->taken == file->input->size,
-        .stream =
-            {
-                .format = division->format,
-                .name = file->name,
-                .start = (uint64_t)file->begin,
-                .offset = (uint64_t)begin,
-                .decoder = file->format,
-                .position = position,
-            },
-    };
-    part->is_begun = part->index == 0 || !division->format->is_text;
+    part->is_last = file->taken == file->input->size;
     input_hold(file->input);
-    reader_open_part(&part->reader, division->options, file->input, file->format, begin,
+    reader_open_part(&part->reader, division->options, file->input, file->format, part->begin,
                      file->taken, part->index == 0 ? division->format->header_lines : 0);
     if (part->is_last) {
         input_release(file->input);
