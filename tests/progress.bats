@@ -28,6 +28,9 @@ check_progress() { # TEST: one of progress.py, on every engine
 @test "without --progress: at a terminal, after a second; else nothing" { check_progress default; }
 # bats test_tags=slow
 @test "--progress where there is no terminal: lines" { check_progress lines; }
+@test "--progress counts the bytes of compressed files as they are in the files" {
+    check_progress compressed
+}
 
 @test "--every: -o - and -o /dev/stdout are streams of results, also where that is a file" {
     mkfifo "$BATS_TEST_TMPDIR/fifo"

@@ -8,6 +8,7 @@ a test waits until what it waits for has been printed, and the caller limits the
 
 import array
 import fcntl
+import gzip
 import glob
 import os
 import pty
@@ -509,6 +510,24 @@ def test_lines(engine):
         check(output == b"0\n" and SHOWN.fullmatch(error.splitlines()[-1]) and
               b"gpuhist: 1.05 MB in 0:" in error and b", 100%, 0:00 left" in error,
               f"{output!r}, {error!r}")
+
+
+def test_compressed(engine):
+    """The bytes of compressed files are counted as they are in the files."""
+    with tempfile.TemporaryDirectory() as directory:
+        names = [os.path.join(directory, name) for name in ("one.gz", "two.gz", "plain")]
+        for name in names[:2]:
+            with open(name, "wb") as file:
+                file.write(gzip.compress(bytes(100000)))
+        with open(names[2], "wb") as file:
+            file.write(bytes(400))
+        for count in (1, 2, 3):
+            size = sum(os.path.getsize(name) for name in names[:count])
+            process = start(["reduce", "count", "--progress", "--engine", engine, *names[:count]])
+            output, error = finish(process)
+            check(int(output) == [0, 25000, 50000, 50100][count], f"the result {output!r}")
+            check(b"gpuhist: %d B in 0:" % size in error and b", 100%, 0:00 left" in error,
+                  f"{size} B, {error!r}")
 
 
 if __name__ == "__main__":

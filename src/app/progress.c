@@ -157,16 +157,17 @@ void progress_format(char *text, size_t size, const struct pipeline_live *live, 
     char speed[32];
     char left[32] = "?";
 
-    progress_format_bytes(bytes, sizeof bytes, (double)live->bytes);
+    progress_format_bytes(bytes, sizeof bytes, (double)live->file_bytes);
     progress_format_time(time, sizeof time, live->seconds);
     progress_format_bytes(speed, sizeof speed, rate);
     int length = snprintf(text, size, "%s in %s, %s/s", bytes, time, speed);
-    if (input_size == SOURCE_SIZE_UNKNOWN || live->bytes > input_size || (size_t)length >= size)
+    if (input_size == SOURCE_SIZE_UNKNOWN || live->file_bytes > input_size ||
+        (size_t)length >= size)
         return;
-    double seconds_left = rate > 0 ? (double)(input_size - live->bytes) / rate : INFINITY;
+    double seconds_left = rate > 0 ? (double)(input_size - live->file_bytes) / rate : INFINITY;
     if (seconds_left < PROGRESS_LEFT_SECONDS_MAX)
         progress_format_time(left, sizeof left, seconds_left + 0.5);
-    double share = input_size > 0 ? (double)live->bytes / (double)input_size : 1;
+    double share = input_size > 0 ? (double)live->file_bytes / (double)input_size : 1;
     snprintf(text + length, size - (size_t)length, ", %d%%, %s left", (int)(share * 100), left);
 }
 
@@ -178,9 +179,9 @@ static void progress_measure(struct progress *progress, const struct pipeline_li
 
     if (seconds <= 0)
         return;
-    double rate = (double)(live->bytes - progress->last_bytes) / seconds;
+    double rate = (double)(live->file_bytes - progress->last_bytes) / seconds;
     progress->rate += (progress->last_seconds > 0 ? weight : 1) * (rate - progress->rate);
-    progress->last_bytes = live->bytes;
+    progress->last_bytes = live->file_bytes;
     progress->last_seconds = live->seconds;
 }
 

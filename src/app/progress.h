@@ -46,7 +46,7 @@ enum progress_style progress_choose(bool asked);
 
 struct progress {
     enum progress_style style;
-    uint64_t size; /* bytes of the input, or SOURCE_SIZE_UNKNOWN */
+    uint64_t size; /* bytes of the input as it is (source_file_bytes), or SOURCE_SIZE_UNKNOWN */
     double due;    /* time of the next display, in seconds since the start; INFINITY: never */
     bool is_drawn; /* a drawn line must be cleared before other output */
     uint64_t last_bytes;

@@ -67,7 +67,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .print = run_print_so_far,
         .context = run,
     };
-    progress_begin(&monitor.progress, run_progress(run), source_size(run->source));
+    progress_begin(&monitor.progress, run_progress(run), source_file_bytes(run->source));
     struct pipeline_watcher watcher = monitor_watcher(&monitor);
     struct pipeline_task task = {
         .job = &run->job,

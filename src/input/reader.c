@@ -112,6 +112,8 @@ static enum pipe_event reader_read_file(struct reader *reader, void *buffer, siz
     if (event == PIPE_ERROR && !reader->is_part)
         return reader_fail(reader, strerror(errno), failure);
     reader->has_ended = reader->has_ended || event == PIPE_END;
+    if (reader->options->bytes_read)
+        atomic_fetch_add_explicit(reader->options->bytes_read, *bytes, memory_order_relaxed);
     return event;
 }
 

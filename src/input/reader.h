@@ -23,6 +23,7 @@ struct reader_options {
     uint64_t memory_limit; /* that many bytes (decoder_open), */
     bool holds_frames;     /* and given out when their checksum is verified, up to a limit */
     int wake;              /* a descriptor that can be read once nobody is to wait any more */
+    atomic_uint_least64_t *bytes_read; /* counts what is read of files, as it is there; or NULL */
 };
 
 /* Bytes that were read ahead of their use: data[begin..end). */

@@ -59,12 +59,13 @@ struct source {
     uint64_t size;             /* of the stream, or SOURCE_SIZE_UNKNOWN */
     struct division *division; /* NULL: nothing may be divided */
     struct source_origin origin;
-    int wake[2];                /* a pipe: readable once the source is stopped */
-    atomic_bool stopped;        /* nothing more is read in order, and */
-    atomic_uint_least64_t stop; /* nothing from this position on is wanted */
-    atomic_bool is_decoding;    /* something compressed was found */
-    atomic_bool is_divided;     /* a file was given to the division */
-    atomic_bool has_ended;      /* all that is not divided was read */
+    int wake[2];                      /* a pipe: readable once the source is stopped */
+    atomic_bool stopped;              /* nothing more is read in order, and */
+    atomic_uint_least64_t stop;       /* nothing from this position on is wanted */
+    atomic_bool is_decoding;          /* something compressed was found */
+    atomic_uint_least64_t bytes_read; /* of the files as they are, but what is read to look at it */
+    atomic_bool is_divided;           /* a file was given to the division */
+    atomic_bool has_ended;            /* all that is not divided was read */
 
     pthread_mutex_t join_lock; /* guards the next three; taken alone, or last */
     pthread_cond_t joining;    /* signalled when one of them changes */
@@ -170,6 +171,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
     made->stop = UINT64_MAX;
     made->stream.format = &made->format;
     made->reading.wake = made->wake[0];
+    made->reading.bytes_read = &made->bytes_read;
     made->size = origin.size;
     made->origin = origin;
     made->wanted = origin.size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
@@ -223,6 +225,22 @@ void source_decode(struct source *source, uint64_t memory_limit, bool holds_fram
     }
 }
 
+uint64_t source_file_bytes(const struct source *source)
+{
+    return source->origin.size;
+}
+
+uint64_t source_file_bytes_read(const struct source *source)
+{
+    return atomic_load_explicit(&source->bytes_read, memory_order_relaxed);
+}
+
+/* Counts bytes of a file that no reader has read. */
+static void source_count_read(struct source *source, uint64_t bytes)
+{
+    atomic_fetch_add_explicit(&source->bytes_read, bytes, memory_order_relaxed);
+}
+
 void source_divide(struct source *source)
 {
     if (source->origin.size != SOURCE_SIZE_UNKNOWN && !source->division) /* it can be repeated */
@@ -251,6 +269,7 @@ static enum status source_look_at_next(struct source *source, bool *is_text, boo
                                        struct failure *failure)
 {
     const struct decoder_format *format = NULL;
+    uint64_t read_before = source_file_bytes_read(source);
     struct input *input;
 
     if (input_open(&input, source->names[source->opened], failure) != STATUS_OK)
@@ -277,6 +296,8 @@ static enum status source_look_at_next(struct source *source, bool *is_text, boo
             status = source_refuse_encoding(plain, input->name, failure);
     }
     source->opened += !is_reopened || !*is_found;
+    if (is_reopened && *is_found)
+        atomic_store_explicit(&source->bytes_read, read_before, memory_order_relaxed);
     if (is_reopened || !*is_found)
         source_close_current(source);
     return status;
@@ -452,7 +473,9 @@ static enum status source_skip_header(struct source *source, struct failure *fai
         source->next += newline ? newline - block + 1 : n;
         lines -= newline != NULL;
     }
-    source->stream.left_out += (uint64_t)(source->next - source->file->start);
+    uint64_t header_bytes = (uint64_t)(source->next - source->file->start);
+    source->stream.left_out += header_bytes;
+    source_count_read(source, header_bytes);
     return STATUS_OK;
 }
 
@@ -789,6 +812,7 @@ static enum status source_take_range(struct source *source, const struct source_
 {
     enum status status = source_read_range(pull, chunk->position + pull->made.whole, failure);
 
+    source_count_read(source, pull->range.bytes);
     if (status != STATUS_OK) {
         size_t good = (size_t)(failure->position - chunk->position);
         chunk->bytes = record_cut(&source->format, pull->made.buffer, 0, good);

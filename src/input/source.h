@@ -127,8 +127,14 @@ bool source_is_compressed(const struct source *source);
 /* Whether compressed input has been found so far. Thread-safe. */
 bool source_is_decoding(const struct source *source);
 
-/* The bytes that the whole stream has, if it consists of regular files, else unknown. */
+/* The bytes of the whole stream if it is regular files, none of them compressed; else unknown. */
 uint64_t source_size(const struct source *source);
+
+/* The bytes of all files as they are, compressed ones too; unknown unless all are regular files. */
+uint64_t source_file_bytes(const struct source *source);
+
+/* How many of these bytes have been read so far. Thread-safe. */
+uint64_t source_file_bytes_read(const struct source *source);
 
 /* How many bytes have been pulled so far. Not thread-safe: call it when the workers have ended. */
 uint64_t source_position(const struct source *source);

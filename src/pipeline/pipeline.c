@@ -175,10 +175,13 @@ static bool pipeline_has_begun(const struct worker_pool *pool)
 
 void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
 {
+    const struct source *source = pipeline->task->source;
+    uint64_t bytes = pipeline_bytes(pipeline);
     size_t length = 0;
 
     *live = (struct pipeline_live){
-        .bytes = pipeline_bytes(pipeline),
+        .bytes = bytes,
+        .file_bytes = source_is_compressed(source) ? source_file_bytes_read(source) : bytes,
         .seconds = worker_pool_clock() - pipeline->work.start,
     };
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {

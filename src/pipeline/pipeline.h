@@ -38,8 +38,9 @@ struct pipeline_watcher {
 /* The progress of a run. */
 struct pipeline_live {
     char engines[3 * ENGINE_NAME_MAX]; /* the engines at work, joined by " and " */
-    uint64_t bytes;                    /* pulled by the workers */
-    double seconds;                    /* since the start */
+    uint64_t bytes;                    /* pulled by the workers, decoded */
+    uint64_t file_bytes; /* of compressed files, what was read of them as they are; else as above */
+    double seconds;      /* since the start */
 };
 
 /* Room for a pool for each device, and for each engine without devices. */

@@ -39,7 +39,7 @@ int main(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct row *row = &rows[i];
-        const struct pipeline_live live = {.bytes = row->bytes, .seconds = row->seconds};
+        const struct pipeline_live live = {.file_bytes = row->bytes, .seconds = row->seconds};
         char text[100];
         progress_format(text, sizeof text, &live, row->size, row->rate);
         if (strcmp(text, row->text) != 0)
