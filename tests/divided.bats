@@ -10,11 +10,11 @@ setup() {
 }
 
 @test "text in parts: lines over their ends, headers, invalid tokens" {
-    run -0 "$PYTHON" "$srcdir/tests/divided.py" "$GPUHIST" text $((24 / SHARE + 1)) 1
+    run -0 "$PYTHON" "$srcdir/tests/divided.py" "$GPUHIST" text $((17 / SHARE + 1)) 1
 }
 
 @test "binary in parts, and files that end within an element" {
-    run -0 "$PYTHON" "$srcdir/tests/divided.py" "$GPUHIST" binary $((16 / SHARE + 1)) 2
+    run -0 "$PYTHON" "$srcdir/tests/divided.py" "$GPUHIST" binary $((12 / SHARE + 1)) 2
 }
 
 @test "the first fault is reported, whoever finds one first" {

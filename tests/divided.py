@@ -2,13 +2,14 @@
 
 usage: divided.py GPUHIST text|binary RUNS SEED
 
-Files are of one member or frame, of many zstd frames, of BGZF, or plain; parts are taken from 1 MiB
+Files are of one member or frame, of many zstd frames, of BGZF, of xz blocks, or plain; parts are taken from 1 MiB
 of compressed bytes on, so that some files have several. The sum of the integers, how many there are,
 and the report of each invalid token with its file and line are worked out here.
 """
 import gzip
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -41,15 +42,27 @@ def bgzf(data, _):
     return b"".join(members)
 
 
+def xz(data, rng):
+    """Streams of blocks that show their size (-T2) or do not, and NULs between the streams."""
+    cut = rng.randrange(len(data) + 1)
+    size = rng.choice([150000, 1000000, 4000000])
+    return b"".join(subprocess.run(
+        ["xz", "-0", "-c", rng.choice(["-T1", "-T2"]), f"--block-size={size}",
+         "--check=" + rng.choice(["none", "crc32", "crc64", "sha256"])],
+        input=piece, stdout=subprocess.PIPE, check=True).stdout + bytes(rng.choice([0, 4]))
+                    for piece in (data[:cut], data[cut:]))
+
+
 PACKERS = {"plain": lambda data, _: data, "gz": lambda data, _: gzip.compress(data, 1),
-           "zst": zstd, "frames": frames, "bgzf": bgzf}
+           "zst": zstd, "frames": frames, "bgzf": bgzf, "xz": xz}
 
 
 def packers(gpuhist):
     """Those formats that this build decodes and there is a tool for."""
     info = subprocess.run([gpuhist, "info"], stdout=subprocess.PIPE, check=True).stdout
+    has_xz = b"\nxz: yes" in info and shutil.which("xz") is not None
     return [name for name in PACKERS if name == "plain" or
-            (b"\ngzip: yes" in info if name in ("gz", "bgzf") else True)]
+            (b"\ngzip: yes" in info if name in ("gz", "bgzf") else name != "xz" or has_xz)]
 
 
 def make_text(rng):

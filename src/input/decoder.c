@@ -271,3 +271,10 @@ uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct d
     }
     __builtin_unreachable();
 }
+
+struct decoder_index *decoder_index_open(const struct decoder_format *format,
+                                         const struct decoder_view *view, uint64_t begin,
+                                         uint64_t block_bytes)
+{
+    return format->open_index ? format->open_index(view, begin, block_bytes) : NULL;
+}

@@ -106,4 +106,38 @@ struct decoder_view {
 uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct decoder_view *view,
                              uint64_t offset);
 
+/*
+ * The index of data that have one: which parts of them can be decoded by themselves. Those of xz
+ * are groups of blocks of one stream, which lack what a stream has around them.
+ */
+struct decoder_index;
+
+/* The bytes [begin, end) of the data, with others before and behind them, are whole frames. */
+struct decoder_part {
+    uint64_t begin;
+    uint64_t end;
+    bool is_last;
+    char *wrap;        /* [wrap_bytes]; the caller frees it. NULL: nothing is lacking */
+    size_t head_bytes; /* so many of them come before the part, the others behind it */
+    size_t wrap_bytes;
+};
+
+/*
+ * Reads the index of data from an offset on, verified but for that the blocks are as it says:
+ * decoding the parts shows that. NULL if the format has none, if it cannot be read or is corrupt,
+ * if there is only one block, and if blocks have less than block_bytes compressed bytes on average.
+ * The caller closes it; NULL is allowed there.
+ */
+struct decoder_index *decoder_index_open(const struct decoder_format *format,
+                                         const struct decoder_view *view, uint64_t begin,
+                                         uint64_t block_bytes);
+
+void decoder_index_close(struct decoder_index *index);
+
+/*
+ * The next part, of at least so many bytes if there are; to be called until one is the last. False
+ * if there is no memory: the index may then only be closed.
+ */
+bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct decoder_part *part);
+
 #endif

@@ -76,6 +76,9 @@ struct decoder_format {
     enum status (*check_head)(struct decoder *decoder, struct failure *failure);
     /* As decoder_frame_bytes; NULL: frames end where decoding them ends. */
     uint64_t (*frame_bytes)(const struct decoder_view *view, uint64_t offset);
+    /* As decoder_index_open; NULL: the format has no index. */
+    struct decoder_index *(*open_index)(const struct decoder_view *view, uint64_t begin,
+                                        uint64_t block_bytes);
 };
 
 extern const struct decoder_format decoder_zstd;
@@ -93,6 +96,10 @@ extern const struct decoder_format decoder_compress;
 /* Of these two, a build has at most one. */
 extern const struct decoder_library decoder_gzip_isal;
 extern const struct decoder_library decoder_gzip_zlib;
+
+/* The index of xz (decoder_xz_index.c), which decoder_index_next and _close are for. */
+struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uint64_t begin,
+                                            uint64_t block_bytes);
 
 /* Whether head[0..bytes) begins with the magic, which has magic_bytes. */
 enum decoder_match decoder_match_magic(const unsigned char *head, size_t bytes, const char *magic,

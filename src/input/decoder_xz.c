@@ -136,4 +136,5 @@ const struct decoder_format decoder_xz = {
     .padding = DECODER_PADDED_BY_FOURS,
     .library = DECODER_XZ_LIBRARY,
     .match = decoder_xz_match,
+    .open_index = decoder_xz_open_index,
 };

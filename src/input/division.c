@@ -13,7 +13,13 @@
 #include <unistd.h>
 
 /* Frames are taken in groups of at least so many compressed bytes. */
-#define DIVISION_PART_BYTES ((off_t)1 << 20)
+#define DIVISION_PART_BYTES ((uint64_t)1 << 20)
+
+/*
+ * A file whose blocks are smaller than that on average is not divided by its index: no part goes
+ * over the end of a stream, and a part takes 0.1 ms beside decoding it.
+ */
+#define DIVISION_BLOCK_BYTES ((uint64_t)64 << 10)
 
 /*
  * Positions that a file takes for each compressed byte: more than any format makes of one (bzip2
@@ -42,6 +48,7 @@ struct division_file {
     uint64_t position;           /* of its beginning, in the stream */
     size_t parts;                /* that were taken so far */
     bool is_whole;               /* the rest cannot be divided */
+    struct decoder_index *index; /* that says where parts are; NULL: frames show that themselves */
     struct division_line *lines; /* of which one piece is known */
 };
 
@@ -52,7 +59,6 @@ struct division_part {
     pthread_t puller; /* who had it last */
     struct division_file *file;
     size_t index;
-    off_t begin;
     bool is_last;
     bool is_begun; /* its beginning, up to the first end of a record, is behind it */
     struct reader reader;
@@ -123,6 +129,7 @@ void division_destroy(struct division *division)
         division->files = file->next;
         if (file->input)
             input_release(file->input);
+        decoder_index_close(file->index);
         division_free_lines(file->lines);
         free(file);
     }
@@ -184,22 +191,39 @@ static const unsigned char *division_look(void *context, uint64_t offset, size_t
     return division->looked;
 }
 
-/* Where the next part of that file ends: behind some whole frames, or where the file does. */
-static off_t division_find_end(struct division *division, struct division_file *file)
+/* The next part of a file: some whole frames, or all that is left of it. */
+static struct decoder_part division_find_frames(struct division_file *file,
+                                                const struct decoder_view *view)
+{
+    uint64_t begin = (uint64_t)file->taken;
+    uint64_t end = begin;
+
+    while (!file->is_whole && end < view->bytes && end - begin < DIVISION_PART_BYTES) {
+        uint64_t bytes = decoder_frame_bytes(file->format, view, end);
+        file->is_whole = bytes == 0 || bytes == UINT64_MAX;
+        end += file->is_whole ? 0 : bytes;
+    }
+    end = end > begin ? end : view->bytes;
+    return (struct decoder_part){.begin = begin, .end = end, .is_last = end == view->bytes};
+}
+
+/* The next part of the first file that is not taken; false if there is no memory. */
+static bool division_find_part(struct division *division, struct division_file *file,
+                               struct decoder_part *found)
 {
     const struct decoder_view view = {
         .bytes = (uint64_t)file->input->size,
         .look = division_look,
         .context = division,
     };
-    off_t end = file->taken;
 
-    while (!file->is_whole && end < file->input->size && end - file->taken < DIVISION_PART_BYTES) {
-        uint64_t bytes = decoder_frame_bytes(file->format, &view, (uint64_t)end);
-        file->is_whole = bytes == 0 || bytes == UINT64_MAX;
-        end += file->is_whole ? 0 : (off_t)bytes;
-    }
-    return end > file->taken ? end : file->input->size;
+    if (file->parts == 0)
+        file->index =
+            decoder_index_open(file->format, &view, (uint64_t)file->begin, DIVISION_BLOCK_BYTES);
+    if (file->index)
+        return decoder_index_next(file->index, DIVISION_PART_BYTES, found);
+    *found = division_find_frames(file, &view);
+    return true;
 }
 
 /* Where the part of a file that comes next begins in the stream. */
@@ -208,9 +232,9 @@ static uint64_t division_position(const struct division_file *file)
     return file->position + ((uint64_t)(file->taken - file->begin) << DIVISION_EXPANSION_BITS);
 }
 
-/* Makes the next part of a file, whose end is still to be found; NULL if there is no memory. */
+/* Makes the next part of a file, which was found; NULL if there is no memory. */
 static struct division_part *division_make_part(const struct division *division,
-                                                struct division_file *file)
+                                                struct division_file *file, bool is_last)
 {
     struct division_part *part = calloc(1, sizeof *part);
 
@@ -221,7 +245,7 @@ static struct division_part *division_make_part(const struct division *division,
         .is_busy = true,
         .file = file,
         .index = file->parts++,
-        .begin = file->taken,
+        .is_last = is_last,
         .stream =
             {
                 .format = division->format,
@@ -248,17 +272,22 @@ static enum status division_take_part(struct division *division, struct division
     *taken = NULL;
     if (!file || division_position(file) > division->stop)
         return STATUS_OK;
-    struct division_part *part = division_make_part(division, file);
+    struct division_part *part = NULL;
+    struct decoder_part found;
+    if (division_find_part(division, file, &found) &&
+        !(part = division_make_part(division, file, found.is_last)))
+        free(found.wrap);
     if (!part) {
         division->stop = 0;
         pthread_cond_broadcast(&division->freed);
         return input_fail(failure, file->name, "no memory to decode it");
     }
-    file->taken = division_find_end(division, file);
-    part->is_last = file->taken == file->input->size;
+    uint64_t begin = (uint64_t)file->taken;
+    file->taken = found.is_last ? file->input->size : (off_t)found.end;
+    reader_count(division->options, (uint64_t)file->taken - begin - (found.end - found.begin));
     input_hold(file->input);
-    reader_open_part(&part->reader, division->options, file->input, file->format, part->begin,
-                     file->taken, part->index == 0 ? division->format->header_lines : 0);
+    reader_open_part(&part->reader, division->options, file->input, file->format, &found,
+                     part->index == 0 ? division->format->header_lines : 0);
     if (part->is_last) {
         input_release(file->input);
         file->input = NULL;

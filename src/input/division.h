@@ -1,8 +1,9 @@
 /*
  * Division: compressed files that are decoded side by side. Every regular file of a stream that is
- * compressed is divided into parts that can be decoded by themselves: groups of frames, or all of
- * it. A puller that wants input takes a part, decodes it into its own buffer and counts that; where
- * no part is left it helps with one that another puller is counting a chunk of.
+ * compressed is divided into parts that can be decoded by themselves: groups of frames, or of the
+ * blocks of an index, or all of it. A puller that wants input takes a part, decodes it into its own
+ * buffer and counts that; where no part is left it helps with one that another puller is counting a
+ * chunk of.
  *
  * The chunks do not come in the order of the stream, but their positions do. A record that goes
  * over the end of a part is a line, whose two pieces are joined, or it shows that the division was

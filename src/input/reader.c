@@ -28,19 +28,22 @@ void reader_open(struct reader *reader, const struct reader_options *options, st
 }
 
 void reader_open_part(struct reader *reader, const struct reader_options *options,
-                      struct input *input, const struct decoder_format *format, off_t begin,
-                      off_t end, uint64_t header_lines)
+                      struct input *input, const struct decoder_format *format,
+                      const struct decoder_part *part, uint64_t header_lines)
 {
     reader_open(reader, options, input, format, header_lines);
     reader->is_part = true;
-    reader->next = begin;
-    reader->limit = end;
+    reader->next = (off_t)part->begin;
+    reader->limit = (off_t)part->end;
+    reader->head = (struct reader_ahead){part->wrap, 0, part->head_bytes};
+    reader->tail = (struct reader_ahead){part->wrap, part->head_bytes, part->wrap_bytes};
 }
 
 void reader_close(struct reader *reader)
 {
     decoder_close(reader->decoder);
     memory_unmap(reader->held.data, READER_HELD_ROOM);
+    free(reader->head.data);
     free(reader->raw.data);
     free(reader->plain.data);
     input_release(reader->input);
@@ -78,15 +81,23 @@ static enum pipe_event reader_fail(const struct reader *reader, const char *reas
     return PIPE_ERROR;
 }
 
-/* Reads the part of a regular file that comes next. */
+void reader_count(const struct reader_options *options, uint64_t bytes)
+{
+    if (options->bytes_read)
+        atomic_fetch_add_explicit(options->bytes_read, bytes, memory_order_relaxed);
+}
+
+/* Reads what comes next of a part of a regular file. */
 static enum pipe_event reader_read_part(struct reader *reader, void *buffer, size_t room,
                                         size_t *bytes, struct failure *failure)
 {
     uint64_t left = (uint64_t)(reader->limit - reader->next);
 
-    *bytes = 0;
-    if (left == 0)
-        return PIPE_END;
+    *bytes = reader_ahead_take(&reader->head, buffer, room);
+    if (*bytes == 0 && left == 0)
+        *bytes = reader_ahead_take(&reader->tail, buffer, room);
+    if (*bytes > 0 || left == 0)
+        return *bytes > 0 ? PIPE_DATA : PIPE_END;
     ssize_t n =
         input_read_at(reader->input->fd, buffer, left < room ? (size_t)left : room, reader->next);
     if (n <= 0)
@@ -94,6 +105,7 @@ static enum pipe_event reader_read_part(struct reader *reader, void *buffer, siz
                            failure);
     reader->next += n;
     *bytes = (size_t)n;
+    reader_count(reader->options, *bytes);
     return PIPE_DATA;
 }
 
@@ -111,9 +123,9 @@ static enum pipe_event reader_read_file(struct reader *reader, void *buffer, siz
         event = pipe_read(input->fd, reader->options->wake, buffer, room, wait, waited, bytes);
     if (event == PIPE_ERROR && !reader->is_part)
         return reader_fail(reader, strerror(errno), failure);
+    if (!reader->is_part)
+        reader_count(reader->options, *bytes);
     reader->has_ended = reader->has_ended || event == PIPE_END;
-    if (reader->options->bytes_read)
-        atomic_fetch_add_explicit(reader->options->bytes_read, *bytes, memory_order_relaxed);
     return event;
 }
 
@@ -342,7 +354,8 @@ uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
     uint64_t lines = 0;
 
     if (block && input_open(&input, name == input_stdin_name ? "-" : name, &ignored) == STATUS_OK) {
-        reader_open_part(&reader, &options, input, format, (off_t)start, (off_t)end, 0);
+        const struct decoder_part part = {.begin = start, .end = end};
+        reader_open_part(&reader, &options, input, format, &part, 0);
         while (event == PIPE_DATA) {
             size_t bytes;
             bool waited;

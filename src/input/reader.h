@@ -54,6 +54,8 @@ struct reader {
     bool is_part;        /* it reads input[next..limit) by offset, else from where fd stands */
     off_t next;
     off_t limit;
+    struct reader_ahead head;            /* of a part: what is read before it, */
+    struct reader_ahead tail;            /* and behind it, in the memory of the head */
     const struct decoder_format *format; /* NULL: it is not compressed */
     bool is_detected;                    /* whether it is compressed is known */
     bool has_ended;                      /* there is no more to read from the file */
@@ -77,12 +79,18 @@ struct reader {
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format, uint64_t header_lines);
 
-/* As reader_open, for the bytes [begin, end) of a regular file, which are frames of the format. */
+/*
+ * As reader_open, for a part of a regular file, which is frames of the format. Takes over what is
+ * read before and behind it (part->wrap).
+ */
 void reader_open_part(struct reader *reader, const struct reader_options *options,
-                      struct input *input, const struct decoder_format *format, off_t begin,
-                      off_t end, uint64_t header_lines);
+                      struct input *input, const struct decoder_format *format,
+                      const struct decoder_part *part, uint64_t header_lines);
 
 void reader_close(struct reader *reader);
+
+/* Counts bytes of a file that no reader has to read (bytes_read). Thread-safe. */
+void reader_count(const struct reader_options *options, uint64_t bytes);
 
 /*
  * Reads up to `room` > 0 bytes; *bytes may be 0 at PIPE_DATA. Waits as pipe_read does, and sets

@@ -235,12 +235,6 @@ uint64_t source_file_bytes_read(const struct source *source)
     return atomic_load_explicit(&source->bytes_read, memory_order_relaxed);
 }
 
-/* Counts bytes of a file that no reader has read. */
-static void source_count_read(struct source *source, uint64_t bytes)
-{
-    atomic_fetch_add_explicit(&source->bytes_read, bytes, memory_order_relaxed);
-}
-
 void source_divide(struct source *source)
 {
     if (source->origin.size != SOURCE_SIZE_UNKNOWN && !source->division) /* it can be repeated */
@@ -280,9 +274,12 @@ static enum status source_look_at_next(struct source *source, bool *is_text, boo
         return failure->status;
     }
     bool is_reopened = input->is_regular && input->size - input->start > SOURCE_SMALL_BYTES;
+    const struct decoder_part all = {
+        .begin = (uint64_t)input->start,
+        .end = (uint64_t)input->size,
+    };
     if (is_reopened)
-        reader_open_part(&source->reader, &source->reading, input, format, input->start,
-                         input->size, 0);
+        reader_open_part(&source->reader, &source->reading, input, format, &all, 0);
     else
         reader_open(&source->reader, &source->reading, input, format, source->format.header_lines);
     source->is_reading = true;
@@ -475,7 +472,7 @@ static enum status source_skip_header(struct source *source, struct failure *fai
     }
     uint64_t header_bytes = (uint64_t)(source->next - source->file->start);
     source->stream.left_out += header_bytes;
-    source_count_read(source, header_bytes);
+    reader_count(&source->reading, header_bytes);
     return STATUS_OK;
 }
 
@@ -812,7 +809,7 @@ static enum status source_take_range(struct source *source, const struct source_
 {
     enum status status = source_read_range(pull, chunk->position + pull->made.whole, failure);
 
-    source_count_read(source, pull->range.bytes);
+    reader_count(&source->reading, pull->range.bytes);
     if (status != STATUS_OK) {
         size_t good = (size_t)(failure->position - chunk->position);
         chunk->bytes = record_cut(&source->format, pull->made.buffer, 0, good);

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+#ifdef HAVE_LZMA
+#include <lzma.h>
+#endif
 
 #define FRAMES_MAX 65536
 
@@ -269,6 +272,134 @@ static void check_gzip_ends(void)
     tap_ok(frame_bytes_in(gzip, "\0", 1) == UINT64_MAX, "nor have NULs");
 }
 
+/* --- the index of xz -------------------------------------------------------------------------- */
+
+#ifdef HAVE_LZMA
+
+/* Adds a stream of three blocks to the frames, and what they hold to the plain bytes. */
+static void add_xz_stream(struct frames *frames, struct frames *plain, lzma_check check,
+                          bool shows_sizes)
+{
+    lzma_options_lzma options;
+    lzma_filter filters[] = {{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, NULL}};
+    lzma_mt threads = {.threads = 1, .block_size = 50, .filters = filters, .check = check};
+    lzma_stream stream = LZMA_STREAM_INIT;
+    uint64_t state = plain->bytes;
+    size_t begin = plain->bytes;
+
+    for (; plain->bytes < begin + 120; plain->bytes++)
+        plain->data[plain->bytes] = (unsigned char)("0123456789\n"[tap_random(&state) % 11]);
+    lzma_lzma_preset(&options, 0);
+    lzma_ret result = shows_sizes ? lzma_stream_encoder_mt(&stream, &threads)
+                                  : lzma_stream_encoder(&stream, filters, check);
+    stream.next_out = frames->data + frames->bytes;
+    stream.avail_out = sizeof frames->data - frames->bytes;
+    for (size_t at = begin; at < plain->bytes && result == LZMA_OK; at += 40) {
+        stream.next_in = plain->data + at;
+        stream.avail_in = 40;
+        do
+            result = lzma_code(&stream, shows_sizes ? LZMA_FULL_BARRIER : LZMA_FULL_FLUSH);
+        while (result == LZMA_OK);
+        result = result == LZMA_STREAM_END ? LZMA_OK : result;
+    }
+    while (result == LZMA_OK)
+        result = lzma_code(&stream, LZMA_FINISH);
+    frames->bytes = sizeof frames->data - stream.avail_out;
+    lzma_end(&stream);
+    if (result != LZMA_STREAM_END) {
+        printf("Bail out! cannot compress with xz\n");
+        exit(1);
+    }
+}
+
+/* Decodes the head, middle and tail of a part; false if it is corrupt. */
+static bool decode_part(const struct frames *frames, const struct decoder_part *part,
+                        struct frames *made)
+{
+    bool undecided;
+    const struct decoder_format *xz = decoder_detect("\xfd\x37zXZ", 6, &undecided);
+    const struct {
+        const void *data;
+        size_t bytes;
+    } pieces[] = {{part->wrap, part->head_bytes},
+                  {frames->data + part->begin, part->end - part->begin},
+                  {part->wrap + part->head_bytes, part->wrap_bytes - part->head_bytes}};
+    struct decoder *decoder;
+    struct failure failure;
+
+    if (decoder_open(&decoder, xz, "part", 0, &failure) != STATUS_OK)
+        return false;
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < 3; i++) {
+        size_t used = 0;
+        size_t bytes = 0;
+        is_fine =
+            decoder_run(decoder, pieces[i].data, pieces[i].bytes, &used, made->data + made->bytes,
+                        sizeof made->data - made->bytes, &bytes, &failure) == STATUS_OK;
+        made->bytes += bytes;
+    }
+    is_fine = is_fine && decoder_finish(decoder, &failure) == STATUS_OK;
+    decoder_close(decoder);
+    return is_fine;
+}
+
+/* Decodes all parts of at least so many bytes; how many there are, 0 if something is corrupt. */
+static size_t decode_parts(const struct frames *frames, uint64_t part_bytes, struct frames *made)
+{
+    bool undecided;
+    const struct decoder_format *xz = decoder_detect("\xfd\x37zXZ", 6, &undecided);
+    const struct decoder_view view = {.bytes = frames->bytes,
+                                      .look = frame_look,
+                                      .context = (void *)frames->data};
+    struct decoder_index *index = decoder_index_open(xz, &view, 0, 1);
+    struct decoder_part part = {.is_last = !index};
+    size_t count = 0;
+    bool is_fine = index;
+
+    made->bytes = 0;
+    while (is_fine && !part.is_last) {
+        is_fine = decoder_index_next(index, part_bytes, &part) && decode_part(frames, &part, made);
+        free(part.wrap);
+        count++;
+    }
+    decoder_index_close(index);
+    return is_fine ? count : 0;
+}
+
+/* Whether all parts decode, and to these bytes. */
+static bool are_parts(const struct frames *frames, uint64_t part_bytes, size_t count,
+                      const struct frames *plain)
+{
+    static struct frames made;
+
+    return decode_parts(frames, part_bytes, &made) == count && made.bytes == plain->bytes &&
+           memcmp(made.data, plain->data, plain->bytes) == 0;
+}
+
+static void check_xz_parts(void)
+{
+    static struct frames frames;
+    static struct frames plain;
+    static struct frames made;
+
+    add_xz_stream(&frames, &plain, LZMA_CHECK_CRC64, true);
+    frames_add(&frames, "\0\0\0\0\0\0\0\0", 8);
+    add_xz_stream(&frames, &plain, LZMA_CHECK_SHA256, false);
+    tap_ok(are_parts(&frames, 1, 6, &plain), "the blocks of two xz streams decode by themselves");
+    tap_ok(are_parts(&frames, 100, 4, &plain), "in pairs as well");
+    tap_ok(are_parts(&frames, 1 << 20, 2, &plain), "all those of a stream as well");
+    size_t seen = 0;
+    for (size_t bit = 0; bit < frames.bytes * 8; bit++) {
+        frames.data[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        seen += decode_parts(&frames, 1, &made) == 0;
+        frames.data[bit / 8] ^= (unsigned char)(1 << bit % 8);
+    }
+    tap_ok(seen == frames.bytes * 8, "a flipped bit anywhere is noticed: %zu of %zu", seen,
+           frames.bytes * 8);
+}
+
+#endif
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 static void check_empty(void)
@@ -304,6 +435,9 @@ int main(void)
     check_zstd_ends();
     check_lz4_ends();
     check_gzip_ends();
+#ifdef HAVE_LZMA
+    check_xz_parts();
+#endif
     check_empty();
     return tap_done();
 }
