@@ -7,6 +7,7 @@
 
 #include "input/decoder.h"
 #include "tests/unit/frame_bytes.h"
+#include "tests/unit/xz_parts.h"
 
 #define ZLIB_CONST
 #include <stdio.h>
@@ -185,6 +186,8 @@ static const struct {
 
 #define FORMAT_ZSTD 0
 #define FORMAT_GZIP 1
+#define FORMAT_XZ   2
+#define FORMAT_XZ   2
 #define FORMAT_LZ4  4
 
 /* Where the first frame ends: if all of it decodes, so does that. */
@@ -201,6 +204,22 @@ static void check_frame(unsigned chosen, const struct decoder_format *format,
         require(decode(format, data, frame, sizes, &made, &failure), "a frame that is none");
     if (is_fine && (chosen == FORMAT_ZSTD || chosen == FORMAT_LZ4) && bytes > 0)
         require(frame > 0 && frame != UINT64_MAX, "a frame without end");
+}
+
+/*
+ * Where the parts of xz data decode, so does all of it, to the same bytes, unless that takes too
+ * much memory.
+ */
+static void check_parts(const unsigned char *data, size_t bytes, bool is_decoded, size_t made,
+                        const struct failure *failure)
+{
+    size_t parts_made;
+    size_t count = xz_parts_decode(data, bytes, 1, at_once, sizeof at_once, &parts_made);
+
+    if (count == 0 || (!is_decoded && strstr(failure->message, "the limit is")))
+        return;
+    require(is_decoded, "parts of what is corrupt");
+    require(parts_made == made && memcmp(at_once, output, made) == 0, "parts of other bytes");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -241,5 +260,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         require(!is_fine || !(is_our_own || is_same_library), failure.message);
     }
     check_frame(chosen, format, data, bytes, sizes, is_decoded);
+    if (chosen == FORMAT_XZ)
+        check_parts(data, bytes, is_decoded, made, &failure);
     return 0;
 }

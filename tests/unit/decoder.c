@@ -9,6 +9,8 @@
 #include <string.h>
 #include <zstd.h>
 #ifdef HAVE_LZMA
+#include "tests/unit/xz_parts.h"
+
 #include <lzma.h>
 #endif
 
@@ -312,75 +314,24 @@ static void add_xz_stream(struct frames *frames, struct frames *plain, lzma_chec
     }
 }
 
-/* Decodes the head, middle and tail of a part; false if it is corrupt. */
-static bool decode_part(const struct frames *frames, const struct decoder_part *part,
-                        struct frames *made)
-{
-    bool undecided;
-    const struct decoder_format *xz = decoder_detect("\xfd\x37zXZ", 6, &undecided);
-    const struct {
-        const void *data;
-        size_t bytes;
-    } pieces[] = {{part->wrap, part->head_bytes},
-                  {frames->data + part->begin, part->end - part->begin},
-                  {part->wrap + part->head_bytes, part->wrap_bytes - part->head_bytes}};
-    struct decoder *decoder;
-    struct failure failure;
-
-    if (decoder_open(&decoder, xz, "part", 0, &failure) != STATUS_OK)
-        return false;
-    bool is_fine = true;
-    for (size_t i = 0; is_fine && i < 3; i++) {
-        size_t used = 0;
-        size_t bytes = 0;
-        is_fine =
-            decoder_run(decoder, pieces[i].data, pieces[i].bytes, &used, made->data + made->bytes,
-                        sizeof made->data - made->bytes, &bytes, &failure) == STATUS_OK;
-        made->bytes += bytes;
-    }
-    is_fine = is_fine && decoder_finish(decoder, &failure) == STATUS_OK;
-    decoder_close(decoder);
-    return is_fine;
-}
-
-/* Decodes all parts of at least so many bytes; how many there are, 0 if something is corrupt. */
-static size_t decode_parts(const struct frames *frames, uint64_t part_bytes, struct frames *made)
-{
-    bool undecided;
-    const struct decoder_format *xz = decoder_detect("\xfd\x37zXZ", 6, &undecided);
-    const struct decoder_view view = {.bytes = frames->bytes,
-                                      .look = frame_look,
-                                      .context = (void *)frames->data};
-    struct decoder_index *index = decoder_index_open(xz, &view, 0, 1);
-    struct decoder_part part = {.is_last = !index};
-    size_t count = 0;
-    bool is_fine = index;
-
-    made->bytes = 0;
-    while (is_fine && !part.is_last) {
-        is_fine = decoder_index_next(index, part_bytes, &part) && decode_part(frames, &part, made);
-        free(part.wrap);
-        count++;
-    }
-    decoder_index_close(index);
-    return is_fine ? count : 0;
-}
-
 /* Whether all parts decode, and to these bytes. */
 static bool are_parts(const struct frames *frames, uint64_t part_bytes, size_t count,
                       const struct frames *plain)
 {
-    static struct frames made;
+    static unsigned char made[FRAMES_MAX];
+    size_t bytes;
 
-    return decode_parts(frames, part_bytes, &made) == count && made.bytes == plain->bytes &&
-           memcmp(made.data, plain->data, plain->bytes) == 0;
+    return xz_parts_decode(frames->data, frames->bytes, part_bytes, made, sizeof made, &bytes) ==
+               count &&
+           bytes == plain->bytes && memcmp(made, plain->data, bytes) == 0;
 }
 
 static void check_xz_parts(void)
 {
     static struct frames frames;
     static struct frames plain;
-    static struct frames made;
+    static unsigned char made[FRAMES_MAX];
+    size_t bytes;
 
     add_xz_stream(&frames, &plain, LZMA_CHECK_CRC64, true);
     frames_add(&frames, "\0\0\0\0\0\0\0\0", 8);
@@ -391,7 +342,7 @@ static void check_xz_parts(void)
     size_t seen = 0;
     for (size_t bit = 0; bit < frames.bytes * 8; bit++) {
         frames.data[bit / 8] ^= (unsigned char)(1 << bit % 8);
-        seen += decode_parts(&frames, 1, &made) == 0;
+        seen += xz_parts_decode(frames.data, frames.bytes, 1, made, sizeof made, &bytes) == 0;
         frames.data[bit / 8] ^= (unsigned char)(1 << bit % 8);
     }
     tap_ok(seen == frames.bytes * 8, "a flipped bit anywhere is noticed: %zu of %zu", seen,

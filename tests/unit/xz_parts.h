@@ -1,0 +1,65 @@
+/* Decodes xz data in memory part by part, as the index tells the parts. */
+#ifndef GPUHIST_TEST_XZ_PARTS_H
+#define GPUHIST_TEST_XZ_PARTS_H
+
+#include "tests/unit/frame_bytes.h"
+
+#include <stdlib.h>
+
+/* Decodes a part to out[0..room), of which *made is filled; false if it is corrupt or too long. */
+static bool xz_part_decode(const struct decoder_format *xz, const unsigned char *data,
+                           const struct decoder_part *part, unsigned char *out, size_t room,
+                           size_t *made)
+{
+    const struct {
+        const void *data;
+        size_t bytes;
+    } pieces[] = {{part->wrap, part->head_bytes},
+                  {data + part->begin, part->end - part->begin},
+                  {part->wrap + part->head_bytes, part->wrap_bytes - part->head_bytes}};
+    struct decoder *decoder;
+    struct failure failure;
+
+    if (decoder_open(&decoder, xz, "part", 0, &failure) != STATUS_OK)
+        return false;
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < 3; i++) {
+        size_t used = 0;
+        size_t bytes = 0;
+        is_fine = decoder_run(decoder, pieces[i].data, pieces[i].bytes, &used, out + *made,
+                              room - *made, &bytes, &failure) == STATUS_OK &&
+                  used == pieces[i].bytes;
+        *made += bytes;
+    }
+    is_fine = is_fine && decoder_finish(decoder, &failure) == STATUS_OK;
+    decoder_close(decoder);
+    return is_fine;
+}
+
+/*
+ * Decodes all parts of at least so many bytes. Returns how many there are; 0 if there is no index
+ * of more than one block, or a part is corrupt, or there is no room.
+ */
+static size_t xz_parts_decode(const unsigned char *data, size_t bytes, uint64_t part_bytes,
+                              unsigned char *out, size_t room, size_t *made)
+{
+    bool undecided;
+    const struct decoder_format *xz = decoder_detect("\xfd\x37zXZ", 6, &undecided);
+    const struct decoder_view view = {.bytes = bytes, .look = frame_look, .context = (void *)data};
+    struct decoder_index *index = decoder_index_open(xz, &view, 0, 0);
+    struct decoder_part part = {.is_last = false};
+    size_t count = 0;
+    bool is_fine = index != NULL;
+
+    *made = 0;
+    while (is_fine && !part.is_last) {
+        is_fine = decoder_index_next(index, part_bytes, &part) &&
+                  xz_part_decode(xz, data, &part, out, room, made);
+        free(part.wrap);
+        count++;
+    }
+    decoder_index_close(index);
+    return is_fine ? count : 0;
+}
+
+#endif
