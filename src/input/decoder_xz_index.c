@@ -27,6 +27,7 @@
 #define DECODER_XZ_LOOK_BYTES 4096
 
 struct decoder_index {
+    uint64_t begin; /* of the streams, in the data */
     lzma_index *blocks;
     lzma_index_iter next; /* the first block that is in no part yet, */
     bool has_ended;       /* or there is none */
@@ -80,6 +81,7 @@ struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uin
         lzma_index_end(blocks, NULL);
         return NULL;
     }
+    made->begin = begin;
     made->blocks = blocks;
     lzma_index_iter_init(&made->next, blocks);
     made->has_ended = lzma_index_iter_next(&made->next, LZMA_INDEX_ITER_BLOCK);
@@ -138,7 +140,7 @@ bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct deco
     lzma_index *taken = lzma_index_init(NULL);
     const lzma_stream_flags *stream = index->next.stream.flags;
 
-    *part = (struct decoder_part){.begin = index->next.block.compressed_file_offset};
+    *part = (struct decoder_part){.begin = index->begin + index->next.block.compressed_file_offset};
     bool is_made =
         taken && decoder_index_take(index, bytes, taken) && decoder_index_wrap(taken, stream, part);
     if (is_made)

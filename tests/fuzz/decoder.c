@@ -214,7 +214,7 @@ static void check_parts(const unsigned char *data, size_t bytes, bool is_decoded
                         const struct failure *failure)
 {
     size_t parts_made;
-    size_t count = xz_parts_decode(data, bytes, 1, at_once, sizeof at_once, &parts_made);
+    size_t count = xz_parts_decode(data, 0, bytes, 1, at_once, sizeof at_once, &parts_made);
 
     if (count == 0 || (!is_decoded && strstr(failure->message, "the limit is")))
         return;

@@ -37,16 +37,16 @@ static bool xz_part_decode(const struct decoder_format *xz, const unsigned char 
 }
 
 /*
- * Decodes all parts of at least so many bytes. Returns how many there are; 0 if there is no index
- * of more than one block, or a part is corrupt, or there is no room.
+ * Decodes all parts of at least so many bytes of data[begin..bytes). Returns how many there are; 0
+ * if there is no index of more than one block, or a part is corrupt, or there is no room.
  */
-static size_t xz_parts_decode(const unsigned char *data, size_t bytes, uint64_t part_bytes,
-                              unsigned char *out, size_t room, size_t *made)
+static size_t xz_parts_decode(const unsigned char *data, size_t begin, size_t bytes,
+                              uint64_t part_bytes, unsigned char *out, size_t room, size_t *made)
 {
     bool undecided;
     const struct decoder_format *xz = decoder_detect("\xfd\x37zXZ", 6, &undecided);
     const struct decoder_view view = {.bytes = bytes, .look = frame_look, .context = (void *)data};
-    struct decoder_index *index = decoder_index_open(xz, &view, 0, 0);
+    struct decoder_index *index = decoder_index_open(xz, &view, begin, 0);
     struct decoder_part part = {.is_last = false};
     size_t count = 0;
     bool is_fine = index != NULL;
