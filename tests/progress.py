@@ -8,8 +8,9 @@ a test waits until what it waits for has been printed, and the caller limits the
 
 import array
 import fcntl
-import gzip
 import glob
+import gzip
+import lzma
 import os
 import pty
 import random
@@ -528,6 +529,19 @@ def test_compressed(engine):
             check(int(output) == [0, 25000, 50000, 50100][count], f"the result {output!r}")
             check(b"gpuhist: %d B in 0:" % size in error and b", 100%, 0:00 left" in error,
                   f"{size} B, {error!r}")
+        if b"\nxz: yes" not in subprocess.run([GPUHIST, "info"], capture_output=True).stdout:
+            return
+        # Two streams that are decoded side by side, of a file that is read behind its beginning. A
+        # second line of the first second would show that this went wrong, and all was read again.
+        with open(names[0], "w+b") as file:
+            file.write(bytes(1000) + 2 * lzma.compress(random.randbytes(70000)))
+            file.flush()
+            os.lseek(file.fileno(), 1000, os.SEEK_SET)
+            done = subprocess.run([GPUHIST, "reduce", "count", "--progress", "--engine", engine],
+                                  stdin=file, capture_output=True, timeout=60)
+        check(done.stdout == b"35000\n" and b"gpuhist: 140 kB in 0:" in done.stderr and
+              b", 100%, 0:00 left\n" in done.stderr and done.stderr.count(b" in 0:00, ") < 2,
+              f"{done.stdout!r}, {done.stderr!r}")
 
 
 if __name__ == "__main__":
