@@ -17,6 +17,19 @@ setup() {
     run -0 "$PYTHON" "$srcdir/tests/divided.py" "$GPUHIST" binary $((12 / SHARE + 1)) 2
 }
 
+@test "bytes that are left over behind a file that was divided are an error" {
+    skip_without_gzip
+    head -c 100000 /dev/zero >first
+    : | gzip >empty.gz
+    printf 12345 >second
+    gzip -c second >third.gz
+    for threads in 1 2 16; do
+        run --separate-stderr gpuhist reduce count --binary --engine cpu --threads $threads \
+            first empty.gz second third.gz
+        assert_failed 1 "third.gz: 2 bytes left over at the end: an element has 4"
+    done
+}
+
 @test "the first fault is reported, whoever finds one first" {
     seq 400000 >plain
     for i in 1 2 3 4; do zstd -q plain -o f$i.zst; done

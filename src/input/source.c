@@ -836,8 +836,9 @@ static enum status source_pull_locked(struct source *source, char *buffer, size_
 
     if (status != STATUS_OK)
         source_stop(source, failure->position); /* before anybody can read on behind the fault */
-    *ended = !source_has_input(source) || atomic_load(&source->stopped);
-    if (*ended)
+    bool is_stopped = atomic_load(&source->stopped);
+    *ended = !source_has_input(source) || is_stopped;
+    if (*ended && (source->stream.partial_bytes == 0 || is_stopped)) /* the next pull reports it */
         atomic_store(&source->has_ended, true);
     pthread_mutex_unlock(&source->lock);
     if (status != STATUS_OK || pull.range.bytes == 0)
