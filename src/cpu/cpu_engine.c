@@ -28,9 +28,9 @@
 
 /*
  * For compressed files, unless the operation is ordered. Where workers decode one file in turns,
- * each turn moves the decoder to another core. Seconds for 450 MB from a .gz file, two cores: 256
- * KiB 0.328, 512 KiB 0.314, 1 MiB 0.297, 2 MiB 0.287, igzip alone 0.255. Of several files each
- * worker decodes its own: no difference.
+ * each turn moves the decoder to another core. Seconds for 450 MB from a .gz file, two cores: 512
+ * KiB 0.307, 1 MiB 0.305, 2 MiB 0.289, igzip alone 0.248. Of several files each worker decodes its
+ * own: no difference.
  */
 #define CPU_ENGINE_COMPRESSED_CHUNK_BYTES ((size_t)2 << 20)
 
