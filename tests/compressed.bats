@@ -156,6 +156,7 @@ assert_corrupt() {
     assert_failed 2 "invalid --decompress 'zstd'"
 }
 
+# bats test_tags=slow
 @test "cut, flipped, followed by junk: an error and no result" {
     local format bytes early found i
     seq 3000 >text
@@ -211,6 +212,7 @@ survivors() {
     done
 }
 
+# bats test_tags=slow
 @test "stalin-sort writes nothing of a frame before its checksum is verified" {
     seq 100000 >lines
     zstd -q --check -c lines >sized
@@ -237,6 +239,7 @@ survivors() {
     done
 }
 
+# bats test_tags=slow
 @test "stalin-sort holds frames of 16 MiB back, and passes larger ones on" {
     seq 9000000 | head -c $((16 << 20)) >limit
     names=zstd

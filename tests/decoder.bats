@@ -484,6 +484,7 @@ put() {
 
 # Levels that need little memory, which is most of the time here.
 @test "xz" { check_format xz stream xz -0; }
+# bats test_tags=slow
 @test "xz: in blocks" { check_format xz stream xz -0 -T2 --block-size=20000; }
 @test "bzip2" { check_format bzip2 stream bzip2 -1; }
 @test "lz4" { check_format lz4 frame lz4 -q -B4; }
@@ -503,6 +504,7 @@ put() {
     done
 }
 
+# bats test_tags=slow
 @test "xz: a flipped bit is an error" {
     skip_without xz xz
     lines 4 >plain
@@ -577,6 +579,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     assert_refused all.xz "the limit is 134217728: --memory raises it"
 }
 
+# bats test_tags=slow
 @test "bzip2: levels, blocks of all sizes, flipped bits" {
     skip_without bzip2 bzip2
     lines 50000 >plain # more than two blocks of 900 KB
@@ -618,6 +621,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     assert_decodes skips.lz4 twice
 }
 
+# bats test_tags=slow
 @test "lz4: a flipped bit is an error, or changes nothing" {
     # Harmless are those of the last token that tell the length of a match, of which it has none.
     skip_without lz4 lz4
@@ -647,6 +651,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     assert_refused legacy.lz4 "lz4: a frame of the legacy format, which is not supported"
 }
 
+# bats test_tags=slow
 @test "bombs of each format decode in little memory" {
     skip_under_asan
     local tool

@@ -10,7 +10,7 @@ setup() {
 }
 
 @test "text in parts: lines over their ends, headers, invalid tokens" {
-    run -0 "$PYTHON" "$srcdir/tests/divided.py" "$GPUHIST" text $((24 / SHARE + 1)) 1
+    run -0 "$PYTHON" "$srcdir/tests/divided.py" "$GPUHIST" text $((16 / SHARE + 1)) 1
 }
 
 @test "binary in parts, and files that end within an element" {
