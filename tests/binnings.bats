@@ -12,7 +12,7 @@ load helpers
 @test "bins of i64 as Python counts" { compare_type binnings i64; }
 @test "bins of u64be as Python counts" { compare_type binnings u64be; }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "much input falls into the same bins as little" {
     cd "$BATS_TEST_TMPDIR"
     head -c 80000 /dev/urandom >little
@@ -33,7 +33,7 @@ load helpers
     done
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "much input falls into the bins of many edges as numpy counts" {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
     cd "$BATS_TEST_TMPDIR"

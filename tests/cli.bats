@@ -41,6 +41,7 @@ operations_of_help() {
     [[ $(gpuhist reduce --help) != *Operations:* ]]
 }
 
+# bats test_tags=plain
 @test "--help of an operation has the options that it takes, and no other" {
     for operation in $(operations_of_help); do
         gpuhist "$operation" --help | options_in_text >"$operation.options"

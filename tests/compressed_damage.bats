@@ -27,6 +27,7 @@ setup() {
     run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" bgzf 1 cpu
 }
 
+# bats test_tags=slow
 @test "xz, bzip2, lz4: files of many streams, cut, flipped or with junk anywhere" {
     local format formats=()
     for format in xz bzip2 lz4; do

@@ -119,11 +119,11 @@ print(np.isin(values, ids).sum())' "$in" "$ids" "$1" "$3" "$4" >"$BATS_TEST_TMPD
     done
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "a set of a million values, far apart" { check_large_set i8 i64 -900000000000000000 900000000000000000; }
 # bats test_tags=slow
 @test "a set of a million values, close together" { check_large_set i4 i32 -900000 900000; }
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "a set of a million values over all of i32" { check_large_set i4 i32 -2147483648 2147483647; }
 # bats test_tags=slow
 @test "a set of a million bytes" { check_large_set u1 u8 0 200; }

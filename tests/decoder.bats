@@ -29,22 +29,28 @@ decode() { # FILE [LIMIT [IN-PIECES OUT-PIECES [FORMAT]]]
 }
 
 PIECES=1,2,7,4096,1000000 # 5 sizes of what goes in and of what comes out: 25 pairs
+LARGE_PIECES=7,4096,1000000
 
-# assert_decodes FILE PLAIN: in pieces of all sizes.
+# assert_decodes FILE PLAIN: in pieces of all sizes; what goes in, if it is large, in no smaller ones.
 assert_decodes() {
-    decode "$1" 0 $PIECES $PIECES >decoded
-    yes "$2" | head -n 25 | xargs cat | cmp decoded - || { echo "$1: other data"; return 1; }
+    local pieces=$PIECES pairs=25
+    if [ "$(stat -c %s "$1")" -gt 4000 ]; then pieces=$LARGE_PIECES pairs=15; fi
+    decode "$1" 0 $pieces $PIECES >decoded
+    yes "$2" | head -n $pairs | xargs cat | cmp decoded - || { echo "$1: other data"; return 1; }
 }
 
 # assert_refused FILE TEXT [LIMIT [FORMAT]]: fails with one line that contains TEXT, in pieces of all
 # sizes.
 assert_refused() {
-    local line
-    run -1 --separate-stderr decode "$1" "${3:-0}" $PIECES $PIECES "${4:-auto}"
-    [ "${#stderr_lines[@]}" -eq 25 ] || { echo "$1: $stderr"; return 1; }
-    for line in "${stderr_lines[@]}"; do
-        [[ $line == "gpuhist: $1: "*"$2"* ]] || { echo "$1: $line"; return 1; }
-    done
+    local status=0
+    decode "$1" "${3:-0}" $PIECES $PIECES "${4:-auto}" >decoded 2>told || status=$?
+    # shellcheck disable=SC2016  # awk
+    TEXT=$2 awk -v start="gpuhist: $1: " 'index($0, start) == 1 && index($0, ENVIRON["TEXT"]) { n++ }
+        END { exit n != 25 || NR != 25 }' told || status=0
+    if [ "$status" -ne 1 ]; then
+        cat told
+        return 1
+    fi
 }
 
 # skippable VARIANT LENGTH: a skippable frame of zstd; its content looks like a frame's beginning.
@@ -65,7 +71,7 @@ damage() {
 @test "zstd: levels, known and unknown sizes, with and without checksums" {
     local level
     lines 3000 >plain
-    for level in -1 -3 -9 -19 --fast=10 "--ultra -22" --long --no-check "--no-check --long=27 -5"
+    for level in -1 -3 -9 -19 --fast=10 "--ultra -20" --no-check "--no-check --long=27 -5"
     do
         # shellcheck disable=SC2086  # several options
         zstd -q $level -c plain >known.zst
@@ -80,8 +86,8 @@ damage() {
 @test "zstd: nothing, one byte, blocks of one byte repeated and of noise" {
     : >empty
     printf x >byte
-    head -c 300000 /dev/zero >zeros
-    numpy 'np.random.default_rng(7).integers(0, 256, 300000, dtype="u1").tofile("noise")'
+    head -c 150000 /dev/zero >zeros
+    numpy 'np.random.default_rng(7).integers(0, 256, 150000, dtype="u1").tofile("noise")'
     local plain
     for plain in empty byte zeros noise; do
         zstd -q "$plain"
@@ -121,15 +127,12 @@ damage() {
 
 # bats test_tags=slow
 @test "zstd: a giant skippable frame" {
-    # 3 GiB of a sparse file; read by pipe so that pieces stay small.
+    # 2 GiB of a sparse file: a length that is negative where it is taken for signed.
     lines 10 >plain
-    printf '\x50\x2a\x4d\x18\0\0\0\xc0' >giant.zst
-    truncate -s $((8 + 0xc0000000)) giant.zst || skip "no room for sparse files"
+    printf '\x50\x2a\x4d\x18\0\0\0\x80' >giant.zst
+    truncate -s $((8 + 0x80000000)) giant.zst || skip "no room for sparse files"
     zstd -qc plain >>giant.zst
     decode giant.zst 0 1000000 4096 | cmp - plain
-    truncate -s $((7 + 0xc0000000)) giant.zst
-    run -1 decode giant.zst 0 1000000 4096
-    [[ $output == *"unexpected end"* ]]
 }
 
 @test "zstd: cut anywhere but between frames it is an error" {
@@ -440,8 +443,8 @@ check_format() {
     lines 3000 >plain
     : >empty
     printf x >byte
-    numpy 'np.random.default_rng(7).integers(0, 256, 300000, dtype="u1").tofile("noise")'
-    head -c 300000 /dev/zero >zeros
+    numpy 'np.random.default_rng(7).integers(0, 256, 150000, dtype="u1").tofile("noise")'
+    head -c 150000 /dev/zero >zeros
     local name
     for name in plain empty byte noise zeros; do
         "$tool" -c "$@" <"$name" >"$name.z"
@@ -482,10 +485,12 @@ put() {
     printf '%b' "$3" | dd of="$1" bs=1 seek="$offset" conv=notrunc status=none
 }
 
-@test "xz" { check_format xz stream xz; }
-@test "xz: in blocks" { check_format xz stream xz -T2 --block-size=20000; }
-@test "bzip2" { check_format bzip2 stream bzip2; }
-@test "lz4" { check_format lz4 frame lz4 -q; }
+# Levels that need little memory, which is most of the time here.
+@test "xz" { check_format xz stream xz -0; }
+# bats test_tags=slow
+@test "xz: in blocks" { check_format xz stream xz -0 -T2 --block-size=20000; }
+@test "bzip2" { check_format bzip2 stream bzip2 -1; }
+@test "lz4" { check_format lz4 frame lz4 -q -B4; }
 @test "lz4: blocks of 64 KiB that refer to those before, with checksums" {
     check_format lz4 frame lz4 -q -B4 -BD -BX
 }
@@ -502,10 +507,11 @@ put() {
     done
 }
 
+# bats test_tags=slow
 @test "xz: a flipped bit is an error" {
     skip_without xz xz
     lines 4 >plain
-    xz plain -c >plain.xz
+    xz -0 plain -c >plain.xz
     run -0 damage xz flip plain plain.xz xz -dc
     [ "$output" -eq 0 ]
 }
@@ -576,6 +582,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     assert_refused all.xz "the limit is 134217728: --memory raises it"
 }
 
+# bats test_tags=slow
 @test "bzip2: levels, blocks of all sizes, flipped bits" {
     skip_without bzip2 bzip2
     lines 50000 >plain # more than two blocks of 900 KB
@@ -585,7 +592,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
         decode plain.bz2 0 4096,1000000 7777,1000000 | cmp - <(cat plain plain plain plain)
     done
     lines 4 >short
-    bzip2 short -c >short.bz2
+    bzip2 -1 short -c >short.bz2
     run -0 damage bzip2 flip short short.bz2 bzip2 -dc
     [ "$output" -le 40 ] # the level, tables that are not used, the last byte's rest
     # the checksum of the block, and that of the stream, which fills 4 of the last 5 bytes
@@ -617,11 +624,12 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     assert_decodes skips.lz4 twice
 }
 
+# bats test_tags=slow
 @test "lz4: a flipped bit is an error, or changes nothing" {
     # Harmless are those of the last token that tell the length of a match, of which it has none.
     skip_without lz4 lz4
     lines 4 >plain
-    lz4 -q -c plain >plain.lz4
+    lz4 -q -B4 -c plain >plain.lz4
     run -0 damage lz4 flip plain plain.lz4 lz4 -dcq
     [ "$output" -eq 4 ]
 }
@@ -646,6 +654,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     assert_refused legacy.lz4 "lz4: a frame of the legacy format, which is not supported"
 }
 
+# bats test_tags=slow
 @test "bombs of each format decode in little memory" {
     skip_under_asan
     local tool

@@ -19,6 +19,7 @@ import os
 import random
 import re
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -156,9 +157,9 @@ def cases():
                stdin=gzipped, is_stream=True)
     yield Case("text in many chunks", small(["reduce", "sum,max", "in"]), reduced(NOISE),
                files={"in": b"".join(b"%d\n" % value for value in NOISE)})
-    yield Case("a large result, in parts", small(["--bins", "200K", "--zeros", "-o", "out", "in"]),
+    yield Case("a large result, in parts", small(["--bins", "140K", "--zeros", "-o", "out", "in"]),
                files={"in": BINARY}, written={"out": b"".join(
-                   b"%d\t%d\n" % (value, count[value]) for value in range(200000))})
+                   b"%d\t%d\n" % (value, count[value]) for value in range(140000))})
     yield Case("results so far", small(["count", "--all", "--every", "1h", "-o", "/dev/stdout"]),
                b"%d\n" % len(VALUES), stdin=BINARY)
     automatic = collections.Counter(value // 20 * 20 for value in VALUES)  # 50 bins
@@ -270,9 +271,10 @@ class Run:
         self.mode = mode
         self.what = f"{case.name}, engine {engine}, {function}:{n}{mode}"
 
-    def set(self, struck, status, stdout, stderr, directory):
-        """`struck`: the fault came."""
-        self.struck, self.status, self.stdout, self.stderr = struck, status, stdout, stderr
+    def set(self, calls, status, stdout, stderr, directory):
+        """`calls`: how often the run called the function."""
+        self.struck, self.is_called_again = calls >= self.n, calls > self.n
+        self.status, self.stdout, self.stderr = status, stdout, stderr
         paths = {name: os.path.join(directory, name) for name in os.listdir(directory)}
         self.left = {name: os.readlink(path).encode() if os.path.islink(path) else content(path)
                      for name, path in paths.items()}
@@ -329,132 +331,95 @@ class Run:
         self.check_failed(statuses, printed=self.function in ("close", "dup"))
 
 
-def run_apart(case, engine, function, n, mode):
-    """A run in a process of its own."""
-    run = Run(case, engine, function, n, mode)
-    with tempfile.TemporaryDirectory() as directory, \
-            tempfile.NamedTemporaryFile(prefix="faults-mark-") as mark:
-        os.unlink(mark.name)
-        write_files(case, directory)
-        environment = {**os.environ, **case.environment,
-                       "GPUHIST_FAULT": f"{function}:{n}{mode}", "GPUHIST_FAULT_MARK": mark.name}
-        try:
-            done = subprocess.run(command(case, engine), cwd=directory, env=environment,
-                                  input=case.stdin or b"", capture_output=True, timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            raise SystemExit(f"{run.what}: it hangs")
-        struck = os.path.exists(mark.name)
-        if not struck:
-            open(mark.name, "w").close()
-        run.set(struck, done.returncode, done.stdout, done.stderr, directory)
-    return run
-
-
-def runs_apart(case, function, mode, engine, most=None):
-    """Lets one call after the other fail, or the first `most`, each in a process of its own."""
-    for n in itertools.count(1):
-        run = run_apart(case, engine, function, n, mode)
-        yield run
-        if not run.struck or n == most:
-            return
-
-
 class Series:
     """
-    Lets one call after the other fail of each (function, mode), all in one process, as
-    tests/faults/faults.c tells of GPUHIST_FAULT_SERIES.
+    The program with a case's arguments, started once for many runs, as tests/faults/faults.c tells
+    of GPUHIST_FAULT_SERIES. With engine "cuda" all are made in one process, for which a GPU has to
+    be got ready only once.
     """
 
     def __init__(self, case, engine):
         self.case = case
         self.engine = engine
-        self.faults = []
-        self.room = 0  # for so many runs
+        self.number = 0
 
-    def add(self, function, mode, calls):
-        """`calls`: so often a run without a fault calls it; another may do so more often."""
-        self.faults.append(f"{function}:*{mode}")
-        self.room += 2 * calls + 10
-
-    def path(self, name):
-        return os.path.join(self.directory, str(name))
-
-    def make_files(self):
-        """What the runs find: links, and copies where the program writes."""
-        files = self.path("files")
-        os.mkdir(files)
-        write_files(self.case, files)
+    def __enter__(self):
+        self.files = tempfile.TemporaryDirectory(prefix="faults-series-")
+        self.directory = self.files.name
         if self.case.stdin is not None:
             with open(self.path("stdin"), "wb") as file:
                 file.write(self.case.stdin)
-        for k in range(1, self.room + 1):
-            os.mkdir(self.path(k))
-            for name in self.case.files:
-                give = shutil.copyfile if name in self.case.written else os.link
-                give(os.path.join(files, name), os.path.join(self.path(k), name))
-
-    def told(self, k):
-        """What stands in the status file of a run: a line while it runs, two when it has ended."""
-        name = self.path(f"{k}.status")
-        return content(name).decode().splitlines() if os.path.exists(name) else []
-
-    def ended(self):
-        """How many runs have ended."""
-        return next(k for k in itertools.count(1) if len(self.told(k)) < 2) - 1
-
-    def fail(self, what):
-        k = self.ended() + 1
-        fault = self.told(k)[0] if self.told(k) else "not begun"
-        stderr = content(self.path("stderr"))
-        if self.told(k):
-            stderr += content(self.path(f"{k}.stderr"))
-        raise SystemExit(f"{self.case.name}, engine {self.engine}, {fault}, run {k} of a series: "
-                         f"{what}; stderr:\n{stderr.decode()[:3000]}")
-
-    def run(self):
-        """Returns the exit status, which is none of the runs'."""
         environment = {**os.environ, **self.case.environment,
-                       "GPUHIST_FAULT": ",".join(self.faults),
-                       "GPUHIST_FAULT_SERIES": self.directory}
-        ended = None
-        with open(self.path("stderr"), "wb") as stderr, \
-                subprocess.Popen(command(self.case, self.engine), env=environment, stderr=stderr,
-                                 stdin=subprocess.DEVNULL, stdout=stderr) as process:
-            while process.poll() is None:
-                try:
-                    process.wait(SECONDS)
-                except subprocess.TimeoutExpired:
-                    if ended == self.ended():
-                        process.kill()
-                        self.fail("it hangs")
-                    ended = self.ended()
-        return process.returncode
+                       "GPUHIST_FAULT_SERIES": self.directory,
+                       **({"GPUHIST_FAULT_KEEP": "1"} if self.engine == "cuda" else {})}
+        with open(self.path("stderr"), "wb") as stderr:
+            self.process = subprocess.Popen(
+                command(self.case, self.engine), env=environment, stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=stderr, start_new_session=True)
+        return self
 
-    def runs(self):
-        with tempfile.TemporaryDirectory(prefix="faults-series-") as self.directory:
-            self.make_files()
-            status = self.run()
-            complete = 0
-            for k in range(1, self.ended() + 1):
-                fault, ending = self.told(k)
-                function, n, mode = re.fullmatch(r"(\w+):(\d+)(.*)", fault).groups()
-                struck, ended_with = (int(word) for word in ending.split())
-                run = Run(self.case, self.engine, function, int(n), mode)
-                run.set(bool(struck), ended_with, content(self.path(f"{k}.stdout")),
-                        content(self.path(f"{k}.stderr")), self.path(k))
-                yield run
-                complete += not run.struck
-            if status != 0 or complete != len(self.faults):
-                self.fail(f"here the series ends, with status {status}")
+    def __exit__(self, kind, *_):
+        if kind is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)  # and the run that hangs
+        self.process.stdin.close()
+        status = self.process.wait(SECONDS)
+        self.process.stdout.close()
+        stderr = content(self.path("stderr"))
+        self.files.cleanup()
+        if kind is None and (status != 0 or stderr):
+            raise SystemExit(f"{self.case.name}, engine {self.engine}: the series ends with status "
+                             f"{status}, stderr:\n{stderr.decode()[:3000]}")
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def run(self, function, n, mode):
+        """One run, in a directory of its own."""
+        run = Run(self.case, self.engine, function, n, mode)
+        self.number += 1
+        name = str(self.number)
+        os.mkdir(self.path(name))
+        write_files(self.case, self.path(name))
+        self.process.stdin.write(f"{name} {function}:{n}{mode}\n".encode())
+        self.process.stdin.flush()
+        told, _, _ = select.select([self.process.stdout], [], [], SECONDS)
+        answer = self.process.stdout.readline() if told else b""
+        outputs = [self.path(f"{name}.{end}") for end in ("stdout", "stderr")]
+        if not answer:
+            raise SystemExit(f"{run.what}: it {'ends the series' if told else 'hangs'}; stderr:\n" +
+                             (content(outputs[1]) + content(self.path("stderr"))).decode()[:3000])
+        run.set(*map(int, answer.split()), *map(content, outputs), self.path(name))
+        shutil.rmtree(self.path(name))
+        for output in outputs:
+            os.unlink(output)
+        return run
+
+    def runs(self, function, modes, most=None):
+        """
+        Lets one call after the other fail, until a run has no such call, or the first `most`; with
+        the second of two modes only where it can differ: the function is called again.
+        """
+        for n in itertools.count(1):
+            run = self.run(function, n, modes[0])
+            yield run
+            if len(modes) > 1 and run.is_called_again:
+                yield self.run(function, n, modes[1])
+            if not run.struck or n == most:
+                return
 
 
-def judge_all(runs):
-    """Returns how many calls of each function failed, and how many of each case ended it."""
+def judge_all(case, engine, wanted):
+    """
+    Makes all runs of a case on an engine, `wanted` being the arguments of Series.runs. Returns how
+    many calls of each function failed, and how many of each ended a run.
+    """
     calls, ended = collections.Counter(), collections.Counter()
-    for run in runs:
-        run.judge()
-        calls[run.function] += run.struck
-        ended[run.case, run.function] += run.struck and run.status != 0
+    with Series(case, engine) as series:
+        for arguments in wanted:
+            for run in series.runs(*arguments):
+                run.judge()
+                calls[run.function] += run.struck
+                ended[run.case, run.function] += run.struck and run.status != 0
     return calls, ended
 
 
@@ -469,26 +434,20 @@ def check_fatal(cases, ended):
 
 def count_up_all(units):
     """
-    Runs all (case, function, mode, engine[, most]) in which the function is called; returns how
-    many calls of each failed, and by (case, function) how many ended a run. Engine "cuda" makes a series of a case's: the process that a GPU is
-    got ready for has to be made once then.
+    Runs all (case, function, modes, engine[, most]) in which the function is called; returns how
+    many calls of each failed, and by (case, function) how many ended a run.
     """
     units = list(units)
     calls = collections.Counter({unit[1]: 0 for unit in units})
     ended = collections.Counter()
+    wanted = collections.defaultdict(list)
     pairs = list({(unit[0], unit[3]) for unit in units})
-    series = {case: Series(case, engine) for case, engine in pairs if engine == "cuda"}
-    apart = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         called_by = dict(zip(pairs, pool.map(lambda pair: called(*pair), pairs)))
-        for case, function, mode, engine, *most in units:
-            count = called_by[case, engine][function]
-            if count > 0 and engine == "cuda":
-                series[case].add(function, mode, count)
-            elif count > 0:
-                apart.append(runs_apart(case, function, mode, engine, *most))
-        every = [*(one.runs() for one in series.values() if one.faults), *apart]
-        for some_calls, some_ended in pool.map(judge_all, every):
+        for case, function, modes, engine, *most in units:
+            if called_by[case, engine][function] > 0:
+                wanted[case, engine].append((function, modes, *most))
+        for some_calls, some_ended in pool.map(lambda pair: judge_all(*pair, wanted[pair]), wanted):
             calls.update(some_calls)
             ended.update(some_ended)
     for function, count in calls.items():
@@ -522,31 +481,26 @@ OF_FILES = ("open", "fcntl", "write", "close", "dup", "stat", "lstat", "fstat", 
             "faccessat", "mkostemp", "fsync", "fchown", "fchmod", "linkat", "rename", "realpath")
 
 
-def all_units(mode):
+FAILS = ("", "+")  # once, and from then on
+
+
+def test_failed(engines):
     """All functions in all cases; with temporary names, those that have to do with files."""
     every = [*cases(), *state_cases(), *plain_cases(), output_cases()[0]]
     named = [case.without_proc() for case in output_cases()]
-    return [*((case, function, mode, "cpu") for case in every for function in functions("")),
-            *((case, function, mode, "cpu") for case in named for function in OF_FILES)]
-
-
-def test_once(engines):
-    units = all_units("")
-    calls, ended = count_up_all(units)
-    check_fatal({unit[0] for unit in units}, ended)
+    calls, ended = count_up_all(
+        [*((case, function, FAILS, "cpu") for case in every for function in functions("")),
+         *((case, function, FAILS, "cpu") for case in named for function in OF_FILES)])
+    check_fatal([*every, *named], ended)
     never = [function for function, count in calls.items() if count == 0]
     if never:
         raise SystemExit(f"never called: {never}")
 
 
-def test_on(engines):
-    count_up_all(all_units("+"))
-
-
 def test_killed(engines):
-    count_up_all((each, function, f"k{number}", "cpu") for case in output_cases()
-                 for each in (case, case.without_proc()) for function in OF_FILES
-                 for number in (signal.SIGTERM,))
+    count_up_all((each, function, (f"k{signal.SIGTERM:d}",), "cpu")
+                 for case in output_cases() for each in (case, case.without_proc())
+                 for function in OF_FILES)
     for function in ("open", "fsync", "linkat", "mkostemp", "rename"):
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE):
             check_killed_at_work(function, number, {})
@@ -590,9 +544,9 @@ def test_harmless(engines):
     modes = [(function, interrupted) for function in ("read", "pread", "write", "poll", "fsync")]
     modes += [("read", f"e{errno.EAGAIN}")]  # somebody made the descriptor non-blocking
     modes += [(function, "s") for function in ("read", "pread", "write")]
-    units = [(case, *mode, "cpu") for case in cases() for mode in modes]
+    units = [(case, function, (mode,), "cpu") for case in cases() for function, mode in modes]
     # A file system that cannot tell when data are on the disk.
-    units += [(case, "fsync", f"e{errno.EINVAL}", "cpu") for case in output_cases()]
+    units += [(case, "fsync", (f"e{errno.EINVAL}",), "cpu") for case in output_cases()]
     count_up_all(units)
 
 
@@ -604,8 +558,8 @@ SHARED = ("histogram of a file into a file", "many bins, from a pipe",
 def test_cuda(engines):
     if "cuda" not in engines:
         raise SystemExit("no GPU")
-    units = [(case, function, mode) for case in cases() if case.device
-             for function in functions("cuda") for mode in ("", "+")]
+    units = [(case, function, FAILS) for case in cases() if case.device
+             for function in functions("cuda")]
     count_up_all([(*unit, "cuda") for unit in units] +
                  [(*unit, "auto", 1) for unit in units if unit[0].name in SHARED])
 
@@ -613,9 +567,8 @@ def test_cuda(engines):
 def test_device(engines):
     """The device made for tests: it needs no GPU."""
     os.environ["GPUHIST_FAULT_DEVICE"] = "1"
-    calls, _ = count_up_all((case, function, mode, engine) for case in cases()
-                            for function in functions("fault_device") for mode in ("", "+")
-                            for engine in ("cuda", "auto"))
+    calls, _ = count_up_all((case, function, FAILS, engine) for case in cases()
+                            for function in functions("fault_device") for engine in ("cuda", "auto"))
     never = [function for function, count in calls.items()
              if count == 0 and function != "fault_device_worker_flush"]  # where the writer is slow
     if never:
@@ -624,9 +577,8 @@ def test_device(engines):
 
 def test_cuda_host(engines):
     """What fails on the host while a GPU works."""
-    units = [(case, function, mode) for case in cases() if case.device
-             for function in ("malloc", "calloc", "mmap", "pread", "read", "pthread_create")
-             for mode in ("", "+")]
+    units = [(case, function, FAILS) for case in cases() if case.device
+             for function in ("malloc", "calloc", "mmap", "pread", "read", "pthread_create")]
     count_up_all([(*unit, "cuda") for unit in units] + [(*unit, "auto", 2) for unit in units])
 
 

@@ -22,7 +22,7 @@ check_formats() {
 
 @test "quantiles are those of numpy" { check_formats numpy_quantiles; }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "many bins: the same rows whatever the number of threads" { check_formats parts; }
 
 @test "plots: counts, bars, width, groups, gaps" { check_formats plots; }

@@ -84,7 +84,7 @@ for v in r.lognormal(9, 3, 60000).astype(int): print("x", v, "y")' >"$BATS_TEST_
     done
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "millions of ids in any order are numpy's bincount" {
     local engine order
     cd "$BATS_TEST_TMPDIR"
@@ -111,7 +111,7 @@ bins_of_width() {
         awk -v w="$1" '{ print $2 "\t" (w > 1 ? $2 + w "\t" : "") $1 }'
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "hundreds of thousands of rows are the same whatever the number of threads" {
     local width threads file
     cd "$BATS_TEST_TMPDIR"

@@ -252,6 +252,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     gpuhist merge stream | cmp expected -
 }
 
+# bats test_tags=plain
 @test "one bin, and 5M bins" {
     gpuhist --binary --bins 1 --range 0:10 --save one -o /dev/null a
     [ "$(gpuhist merge one one)" = $'0\t10\t6' ]

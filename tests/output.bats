@@ -378,7 +378,7 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
     done
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "5M bins with --zeros are 5M numbered lines" {
     seq 0 4999999 | awk '{ print $1 "\t" ($1 == 1 ? 1 : $1 == 2 ? 2 : 0) }' >numbered
     for threads in 1 2 16; do

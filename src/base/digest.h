@@ -1,7 +1,7 @@
 /*
  * 64-bit digests of lists of integers, so that a state (state_job.h) can tell lists apart without
- * holding them. Different lists have the same digest with a probability of 2^-64. Digests do not
- * protect against intent.
+ * holding them. Different lists have the same digest with a probability of 2^-64. A list with a
+ * given digest is easy to construct.
  *
  * Each word is added, and the sum is mixed as in SplitMix64 (Steele, Lea and Flood, "Fast
  * Splittable Pseudorandom Number Generators", OOPSLA 2014). Mixing is a bijection, so lists that

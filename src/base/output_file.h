@@ -1,8 +1,8 @@
 /*
- * The file that a result goes to. A regular file, old or new, is replaced when the result is
- * complete and on the disk, and not touched before: the result is written to a file without a name,
- * or with a temporary one where the file system needs it (temporary.h), beside the target. Anything
- * else (a device, a FIFO, an open descriptor) is written directly.
+ * The file that a result goes to. A regular file is not touched until the result is complete and on
+ * the disk, and is then replaced. Until then the result is in a file beside it without a name, or
+ * with a temporary name if the file system requires one (temporary.h). Anything else (a device, a
+ * FIFO, an open descriptor) is written directly.
  *
  * Where the functions take a name, NULL is standard output, and /dev/stdout, /dev/fd/N and the like
  * are the descriptors that they name. Those that return int return 0 or an errno. Not thread-safe.
@@ -17,39 +17,40 @@
 
 struct output_file {
     int fd;         /* to be written to */
-    bool replaces;  /* the target, when it is complete */
-    bool is_stream; /* no file of its own: what is written stays behind what was written before */
+    bool replaces;  /* the target, once the file is complete */
+    bool is_stream; /* a device, pipe or descriptor: output is appended to what came before */
     char target[PATH_MAX];    /* the name asked for, or what it is a link to */
-    char temporary[PATH_MAX]; /* a name that it has before; empty: none */
+    char temporary[PATH_MAX]; /* the name until then; empty: none */
 };
 
 /*
- * Whether a file of that name can be written, or replaced: tries to make a file beside it, and
- * leaves none. Fails with STATUS_DATA.
+ * Checks that a file of that name can be written, or replaced: creates a file beside it and removes
+ * it. Fails with STATUS_DATA.
  */
 enum status output_file_check(const char *name, struct failure *failure);
 
 /*
- * Opens `name`, not NULL, for writing. The caller closes it, whatever is returned; until then it
- * stays where it is.
+ * Opens `name`, not NULL, for writing. The caller closes it, also after an error. The struct must
+ * not move until then.
  */
 int output_file_open(struct output_file *file, const char *name);
 
-/* Gives the file, all of which has been written, its name, once its data is on the disk. */
+/* Completes the file: waits until its data is on the disk, then gives it its name. */
 int output_file_complete(struct output_file *file);
 
-/* Closes the file; one that was not completed is gone. */
+/* Closes the file. Removes it if it was not completed. */
 void output_file_close(struct output_file *file);
 
 /*
- * Whether two outputs are one place, so that one of two results would be lost or both mixed up: the
- * same file to be replaced, or the same pipe, terminal or open file; /dev/null is none.
+ * Returns whether two outputs are the same file to be replaced, or the same pipe, terminal or open
+ * file. One result would then be lost, or both would mix. /dev/null is never the same.
  */
 bool output_file_is_same(const char *a, const char *b);
 
 /*
- * Whether an output is written behind the data of the input `input` ("-" is standard input), and so
- * would become input itself: both are one regular file, that is not replaced and not at its end.
+ * Returns whether the output would become input: both are the same regular file, which is not
+ * replaced, and the output is written behind data that is still to be read. `input` is a file name,
+ * or "-" for standard input.
  */
 bool output_file_is_input(const char *output, const char *input);
 

@@ -1,5 +1,5 @@
 /*
- * Which characters may go to a terminal, of text that somebody else wrote.
+ * Which characters of untrusted text may go to a terminal.
  *
  * Thread-safe.
  */
@@ -9,13 +9,14 @@
 #include <stddef.h>
 
 /*
- * The bytes of the character that a text, which ends with a NUL, begins with: a printable one of
- * UTF-8 (RFC 3629). 0 for all else: control characters, those of U+0080 to U+009F as well, bytes
- * that are no UTF-8, and what changes the direction or the line of the text around it.
+ * Returns the length of the printable UTF-8 character (RFC 3629) at the beginning of a
+ * NUL-terminated text. Returns 0 if there is none: for control characters, including U+0080 to
+ * U+009F, for bytes that are not UTF-8, and for characters that change the direction of the text or
+ * break the line.
  */
 size_t printable_bytes(const char *text);
 
-/* Puts a '?' in the place of each byte that is of no such character. */
+/* Replaces each byte that is not part of a printable character by '?'. */
 void printable_mask(char *text);
 
 #endif

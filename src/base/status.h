@@ -44,20 +44,21 @@ enum status status_fail_at(struct failure *failure, uint64_t position, enum stat
                            const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * Whether failure `a` is reported in preference to `b`: the one with the lower position is, but a
- * failure of a device comes first, because the chunks lost with it may hold an earlier one. Pure.
+ * Returns whether failure `a` is reported rather than `b`: the one with the lower position. A
+ * failure of a device comes before all others, because the chunks lost with it may hold an earlier
+ * one. Pure.
  */
 bool status_is_before(const struct failure *a, const struct failure *b);
 
 /*
- * Prints the line "gpuhist: MESSAGE" on standard error. What is not printable becomes '?'
+ * Prints the line "gpuhist: MESSAGE" on standard error. Unprintable bytes become '?'
  * (printable.h), so that a file name can neither break the line nor drive a terminal. Thread-safe.
  */
 void status_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Whether something could not be written to standard error. Who has closed that wants nothing of
- * it, so nothing is lost.
+ * Returns whether a write to standard error failed. If standard error is closed, no message was
+ * wanted and none is lost.
  */
 bool status_has_lost(void);
 

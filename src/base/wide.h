@@ -1,6 +1,6 @@
 /*
  * Unsigned integers of 384 bits, for exact arithmetic with sums over a whole stream. Results are
- * modulo 2^384; callers make sure that theirs fit.
+ * modulo 2^384; callers ensure that their values fit.
  *
  * Functions are pure, or change only their first argument, and are thread-safe.
  */

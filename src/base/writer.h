@@ -1,6 +1,6 @@
 /*
  * A buffered writer to standard output or to a file (output_file.h). It keeps the first error, so
- * that callers write on and look once, at the end.
+ * callers may ignore errors until the end.
  *
  * Not thread-safe.
  */
@@ -22,39 +22,39 @@ struct writer;
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure);
 
 /*
- * Room for `bytes` (64 KiB at the most) behind what was written; the caller fills some of it and
- * tells with writer_commit how much. For writing numbers without a copy.
+ * Returns room for `bytes` (at most 64 KiB) in the buffer, so that numbers are written without a
+ * copy. The caller fills a part of it and calls writer_commit with the length of that part.
  */
 char *writer_reserve(struct writer *writer, size_t bytes);
 void writer_commit(struct writer *writer, size_t bytes);
 
-/* Writes any number of bytes; many at once without a copy. */
+/* Writes any number of bytes; large pieces without a copy. */
 void writer_write(struct writer *writer, const void *data, size_t bytes);
 
 /*
- * Whether several results are written one behind the other: to standard output, a device or a pipe.
- * Otherwise each is a file of its own, by a writer of its own, and replaces the one before.
+ * Returns whether successive results are appended: to standard output, a device or a pipe.
+ * Otherwise each result needs a writer of its own, and its file replaces the one before.
  */
 bool writer_is_stream(const struct writer *writer);
 
-/* Whether a write has failed: what is written from then on goes nowhere. */
+/* Returns whether a write has failed. Later writes are discarded. */
 bool writer_has_failed(const struct writer *writer);
 
 /*
- * A writer that keeps what is written in memory: `capacity` bytes at the most, in pieces of less
- * than 64 KiB; more is an error. NULL if there is no memory. To be discarded.
+ * Makes a writer that keeps up to `capacity` bytes in memory; more is an error. Pieces must be less
+ * than 64 KiB. Returns NULL if there is no memory. The caller frees it with writer_discard.
  */
 struct writer *writer_create_memory(size_t capacity);
 
-/* Writes what such a writer keeps, which then keeps nothing. Its error becomes the writer's. */
+/* Writes what `memory` keeps, and empties it. An error of `memory` becomes one of `writer`. */
 void writer_write_memory(struct writer *writer, struct writer *memory);
 
 /* Writes out what is buffered. Fails with STATUS_DATA if this or any write before it failed. */
 enum status writer_flush(struct writer *writer, struct failure *failure);
 
 /*
- * Begins again: what is written from now on is, from its beginning, what was written so far, of
- * which that much is not written twice.
+ * Begins again: the caller repeats from its beginning what was written so far, and the writer skips
+ * as many bytes as it has already written.
  */
 void writer_restart(struct writer *writer);
 

@@ -1,6 +1,6 @@
 /*
- * Counters: two ways for a CPU thread to count bin numbers, each with memory of its own, merged
- * into the shared histogram in the end. Which one pays depends on the number of bins.
+ * Counters: two ways for a CPU thread to count bin numbers in memory of its own, which is merged
+ * into the shared histogram at the end. The number of bins decides which one is faster.
  */
 #ifndef GPUHIST_CPU_COUNTER_H
 #define GPUHIST_CPU_COUNTER_H
@@ -11,19 +11,19 @@ struct cpu_counter {
     enum status (*open)(struct histogram *histogram, void **state, struct failure *failure);
     /* Counts indexes[0..n), bin numbers, each below histogram->entries. */
     void (*count)(void *state, const uint32_t *indexes, size_t n);
-    /* Adds to the histogram whatever is not there yet. */
+    /* Adds all counts that are not yet in the histogram. */
     void (*flush)(void *state);
-    /* Counts in another one from now on, after a flush, with the same memory. Fails as open does;
-       the state is to be closed then. NULL: it is to be closed and opened. */
+    /* Switches to another histogram after a flush, with the same memory. Fails as open does; the
+       caller then closes the state. NULL: the caller closes the state and opens a new one. */
     enum status (*move)(void *state, struct histogram *histogram, struct failure *failure);
     /* NULL is allowed. */
     void (*close)(void *state);
 };
 
-/* Tables of the thread's own, for as many bins as stay in its L2. */
+/* The thread has a table of its own, for as many bins as stay in its L2. */
 extern const struct cpu_counter cpu_counter_private;
 
-/* Bin numbers are gathered by region of the histogram and counted region by region: any bins. */
+/* Sorts bin numbers by region of the histogram and counts region by region: for any bins. */
 extern const struct cpu_counter cpu_counter_partitioned;
 
 /*
@@ -34,7 +34,7 @@ extern const struct cpu_counter cpu_counter_partitioned;
  */
 #define CPU_COUNTER_PRIVATE_MAX ((size_t)512 << 10)
 
-/* The one to count in that histogram. */
+/* Returns the counter for that histogram. */
 static inline const struct cpu_counter *cpu_counter_choose(const struct histogram *histogram)
 {
     return histogram->entries <= CPU_COUNTER_PRIVATE_MAX ? &cpu_counter_private
@@ -42,13 +42,13 @@ static inline const struct cpu_counter *cpu_counter_choose(const struct histogra
 }
 
 /*
- * The private counter with a given number of increments after which its 32-bit counters are moved
- * to the histogram; for tests, since the real number is 2^32 - 1.
+ * For tests: opens a private counter that moves its 32-bit counters to the histogram after `limit`
+ * increments, instead of 2^32 - 1.
  */
 enum status cpu_counter_private_open_limited(struct histogram *histogram, uint32_t limit,
                                              void **state, struct failure *failure);
 
-/* The partitioned counter with that region hot already, as if others counted in it; for tests. */
+/* For tests: opens a partitioned counter whose region is hot, as if other threads counted in it. */
 enum status cpu_counter_partitioned_open_hot(struct histogram *histogram, size_t region,
                                              void **state, struct failure *failure);
 

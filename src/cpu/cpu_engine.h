@@ -1,6 +1,6 @@
 /*
- * The CPU engine: one thread a core, each with a buffer that fits its L2 and a partial of its own.
- * It reaches operations only through struct cpu_operation, one for each.
+ * The CPU engine: one thread for each core, with a buffer that fits its L2 and a partial of its
+ * own. It calls operations only through their struct cpu_operation.
  */
 #ifndef GPUHIST_CPU_ENGINE_H
 #define GPUHIST_CPU_ENGINE_H

@@ -1,8 +1,8 @@
 /*
- * Integers as floats, and their binary logarithms, in loops that compilers make vector code of.
- * Processors without AVX-512 do not count leading zeros of vectors, but floats have exponents. So
- * that rounding does not carry into one, a digit that is not asked for is cleared first: the 23rd
- * of a word of 32 bits, the 52nd of 64.
+ * Converts integers to floats, and computes their binary logarithms, in loops that compilers
+ * vectorize. Processors without AVX-512 cannot count leading zeros in vectors, but the exponent of
+ * a float gives the same number. To keep rounding from carrying into the exponent, one digit below
+ * the needed precision is cleared first: the 23rd of a 32-bit word, the 52nd of a 64-bit word.
  *
  * All functions are pure and thread-safe.
  */
@@ -14,15 +14,15 @@
 
 #define CPU_EXPONENT_INLINE static inline __attribute__((always_inline))
 
-/* Of each width: the bits of a float behind its exponent, and what is added to that. */
+/* For each width: the bits of a float's mantissa, and the bias of its exponent. */
 #define CPU_EXPONENT_DIGITS32 23
 #define CPU_EXPONENT_DIGITS64 52
 #define CPU_EXPONENT_BIAS32   127
 #define CPU_EXPONENT_BIAS64   1023
 
 /*
- * The bits of number | 1 as a float: its biased exponent, and behind it its digits from the second
- * on, of which 20 are right. It is computed of half of it, for which a signed word has room.
+ * Returns the bits of number | 1 as a float: the biased exponent, then the mantissa, of which 20
+ * bits are right. Half of the number is converted, because it fits a signed word.
  */
 CPU_EXPONENT_INLINE uint32_t cpu_exponent_float32(uint32_t number)
 {
@@ -41,8 +41,8 @@ union cpu_exponent_double {
 };
 
 /*
- * A number as a double, rounded. Its halves become doubles by the bits of 2^52 and 2^84, between
- * which and twice that these count.
+ * Converts a number to a double, rounded. Each half is placed in the mantissa of 2^52 or 2^84,
+ * whose lowest bits then have the values of that half.
  */
 CPU_EXPONENT_INLINE union cpu_exponent_double cpu_exponent_double(uint64_t number)
 {
@@ -52,13 +52,13 @@ CPU_EXPONENT_INLINE union cpu_exponent_double cpu_exponent_double(uint64_t numbe
     return (union cpu_exponent_double){.number = high.number - (0x1p84 + 0x1p52) + low.number};
 }
 
-/* The same as of 32 bits, of a double. */
+/* Returns the bits of number | 1 as a double, likewise. */
 CPU_EXPONENT_INLINE uint64_t cpu_exponent_float64(uint64_t number)
 {
     return cpu_exponent_double((number | 1) & ~(number >> 51)).bits;
 }
 
-/* floor(log2(number)), or 0 for 0. `counts_zeros`, a constant: found by these instead of floats. */
+/* Returns floor(log2(number)), or 0 for 0: if counts_zeros, a constant, by counting zeros. */
 CPU_EXPONENT_INLINE uint32_t cpu_exponent32(bool counts_zeros, uint32_t number)
 {
     return counts_zeros

@@ -1,8 +1,8 @@
 /*
- * Folding: values of a small range are counted one by one, in bins one wide, whose counts are added
- * up by bin in the end. However the bins are laid, they then cost as much as plain ones.
+ * Folding: for a small range of values, each value gets a counter of its own, and the counters are
+ * added up by bin at the end. Any kind of bins then costs as much as bins of width 1.
  *
- * One a CPU thread; not thread-safe.
+ * Each CPU thread has its own fold. Not thread-safe.
  */
 #ifndef GPUHIST_CPU_FOLD_H
 #define GPUHIST_CPU_FOLD_H
@@ -11,20 +11,21 @@
 #include "operations/histogram.h"
 
 struct cpu_fold {
-    struct job fine;         /* the job, but with bins one wide */
-    struct histogram *table; /* of these; NULL: there is no folding */
+    struct job fine;         /* the job with bins of width 1 */
+    struct histogram *table; /* the counts of those bins; NULL: no folding */
 };
 
 /*
- * Makes the fold of a job, a histogram's; without a table if that does not pay: if its bins are one
- * wide, or its values too many. Fails with STATUS_DATA. The caller destroys it, in either case.
+ * Makes the fold of a histogram job. It has no table if folding does not pay: the bins already have
+ * width 1, or there are too many values. Fails with STATUS_DATA. The caller destroys it, also after
+ * a failure.
  */
 enum status cpu_fold_init(struct cpu_fold *fold, const struct job *job, struct failure *failure);
 
-/* Moves what was counted in fold->table to the bins of the job, in `histogram`. */
+/* Adds the counts of fold->table to the bins of the job in `histogram`, and clears them. */
 void cpu_fold_flush(struct cpu_fold *fold, const struct job *job, struct histogram *histogram);
 
-/* One of zeros is allowed. */
+/* A struct of zeros is allowed. */
 void cpu_fold_destroy(struct cpu_fold *fold);
 
 #endif

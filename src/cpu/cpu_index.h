@@ -1,8 +1,8 @@
 /*
- * Elements to bin numbers, a block at a time: the vector half of counting on the CPU. The other
- * half, incrementing counters, then sees 32-bit numbers alone, whatever the elements are.
+ * Computes the bin numbers of a block of elements: the vector half of counting on the CPU. The
+ * other half, incrementing counters, only handles 32-bit bin numbers, whatever the elements are.
  *
- * The table of rules in cpu_index.c says which way is taken for which elements and binning.
+ * The table of rules in cpu_index.c lists which loop is used for which elements and binning.
  */
 #ifndef GPUHIST_CPU_INDEX_H
 #define GPUHIST_CPU_INDEX_H
@@ -11,24 +11,24 @@
 #include "cpu/cpu_keys.h"
 #include "job/binning.h"
 
-/* Const once it is made. */
+/* Constant after its construction. */
 struct cpu_index {
     struct cpu_index_terms terms;
     cpu_index_loop *loop;
-    cpu_keys_function *make_keys; /* NULL: elements are keys */
+    cpu_keys_function *make_keys; /* NULL: the elements are keys */
     size_t element_bytes;
-    uint16_t *map; /* that the terms have; NULL: none; owned */
+    uint16_t *map; /* the one of `terms`, owned; NULL: none */
 };
 
 /*
- * Makes the index of elements of that type in that binning, which must outlive it, in the best
- * instruction set of this machine. Fails with STATUS_DATA if there is no memory. The caller
- * destroys it, after errors too. Thread-safe.
+ * Makes the index for elements of that type in that binning, for the best instruction set of this
+ * machine. The binning must outlive it. Fails with STATUS_DATA if there is no memory. The caller
+ * destroys it, also after a failure. Thread-safe.
  */
 enum status cpu_index_init(struct cpu_index *index, const struct element *element,
                            const struct binning *binning, struct failure *failure);
 
-/* One of zeros is allowed. */
+/* A struct of zeros is allowed. */
 void cpu_index_destroy(struct cpu_index *index);
 
 /*

@@ -35,35 +35,35 @@ enum cpu_index_way {
     CPU_INDEX_UNIT = CPU_INDEX_WAY_COUNT /* from elements at once: cpu_keys_choose_units */
 };
 
-/* What bin numbers are computed from. `x` is a key less `origin`, an unsigned word of its width. */
+/* The constants of a loop. `x` is key - origin, an unsigned word as wide as the key. */
 struct cpu_index_terms {
     const struct binning *binning; /* not owned */
-    const uint16_t *map;           /* of 16-bit words; not owned */
+    const uint16_t *map;           /* the bins of all 16-bit words; not owned */
     uint64_t origin;
     uint64_t last;  /* the x of the highest value in the bins */
-    uint64_t limit; /* the x of the highest one above them; that of those below is greater */
-    uint32_t below; /* the bin numbers of these, or buckets */
+    uint64_t limit; /* the x of the highest value above them; values below have a greater x */
+    uint32_t below; /* the bin number, or bucket, of values below and above */
     uint32_t above;
-    uint64_t added;    /* what x is to begin at the first bin: a */
+    uint64_t added;    /* a, which is added to x so that it begins at the first bin */
     double reciprocal; /* quotients: n / d */
     double offset;     /* quotients: a * n / d; exact ones: (a * n + 1/2) / d */
     uint64_t signs;    /* powers: all ones if elements are signed, else 0 */
 };
 
-/* Keys that are computed at once: constant loops, which compilers make vector code of. */
+/* Keys of one inner loop; its length is constant, so compilers vectorize it. */
 #define CPU_INDEX_GROUP ((size_t)32)
 
-/* Writes the bin numbers of keys[0..count), a multiple of CPU_INDEX_GROUP, not aligned. */
+/* Writes the bin numbers of keys[0..count), unaligned; count is a multiple of CPU_INDEX_GROUP. */
 typedef void cpu_index_loop(const struct cpu_index_terms *terms, const void *keys, size_t count,
                             uint32_t *indexes);
 
-/* The loop in the best instruction set of this machine; not of CPU_INDEX_UNIT. */
+/* Returns the loop for the best instruction set of this machine; not for CPU_INDEX_UNIT. */
 cpu_index_loop *cpu_index_loops_choose(enum cpu_index_way way);
 
-/* Where a key is. Words are compared as signed ones, less 2^31 or 2^63, which AVX2 does at once. */
+/* Where a key is. AVX2 only compares signed words, so 2^31 or 2^63 is subtracted before. */
 struct cpu_index_place32 {
     uint32_t x;
-    uint32_t outside; /* the bin number of what is not inside */
+    uint32_t outside; /* the bin number if it is not inside */
     bool is_inside;
 };
 
@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) struct cpu_index_place64 cpu_index_
                                       .is_inside = x <= (int64_t)(terms->last - half)};
 }
 
-/* How many of the bin numbers indexes[0..count) are none of so many bins. */
+/* Returns how many of the bin numbers indexes[0..count) are `bins` or more. */
 size_t cpu_index_outside(const uint32_t *indexes, size_t count, uint32_t bins);
 
 #endif

@@ -9,9 +9,9 @@
 #define CPU_MAP_VALUES 65536
 
 /*
- * The bin numbers, 0 .. bins + 1, each below CPU_MAP_VALUES, of elements of a 16-bit type, in the
- * order of the words that these are in memory. NULL if there is no memory; the caller frees it.
- * Thread-safe.
+ * Returns the bin numbers (0 .. bins + 1, all below CPU_MAP_VALUES) of all elements of a 16-bit
+ * type, indexed by the word that the element is in memory. Returns NULL if there is no memory; the
+ * caller frees it. Thread-safe.
  */
 uint16_t *cpu_map_create(const struct element *element, const struct binning *binning);
 

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* Takes a number of the list, in its order; a failure ends the scan. */
+/* Called with each number in the order of the list. A failure ends the scan. */
 typedef enum status number_list_take(void *context, __int128 number, struct failure *failure);
 
 /* Whether the argument names a file, "@FILE". */
@@ -21,11 +21,11 @@ bool number_list_is_file(const char *argument);
 bool number_list_is_stdin(const char *argument);
 
 /*
- * Gives every number of a list to `take`. The argument of the option (its long name) is the list
- * itself, in which numbers may have suffixes (decimal.h), or "@FILE", "-" being standard input, in
- * which they are digits, with or without a sign. Fails as `take` does; with STATUS_USAGE if the
- * argument is wrong; with STATUS_DATA if a file cannot be read, at a word that is no such number,
- * which is told with its line, and if there is no memory.
+ * Calls `take` with each number of a list. `argument` is the list itself, whose numbers may have
+ * suffixes (decimal.h), or "@FILE", whose numbers are digits with or without a sign; FILE "-" is
+ * standard input. `option` is the long name of the option, for messages. Fails as `take` does; with
+ * STATUS_USAGE if the argument is invalid; with STATUS_DATA if there is no memory, if the file
+ * cannot be read, or if it contains a word that is not a number, which is reported with its line.
  */
 enum status number_list_scan(const char *argument, const char *option, number_list_take *take,
                              void *context, struct failure *failure);

@@ -1,5 +1,5 @@
 /*
- * What parsing text has met: how many values, and which tokens were invalid. One a run, shared by
+ * The outcome of parsing text: how many values there were, and which tokens were invalid. Shared by
  * all workers.
  *
  * The parse_errors_add_ functions are thread-safe, the others are not.

@@ -64,9 +64,9 @@ void source_set_format(struct source *source, const struct record_format *format
 
 /*
  * Closes *source, no pull being under way, and opens in its place the same stream, from where it
- * began and set up likewise. Fails with STATUS_DATA if not all of it are regular files, or one of
- * them is another one now, or has another size or time of change; *source is then closed and NULL,
- * or as it was.
+ * began and set up likewise. Fails with STATUS_DATA unless all inputs are regular files, each still
+ * the same file with the same size and modification time. *source is then unchanged, or closed and
+ * NULL.
  */
 enum status source_repeat(struct source **source, struct failure *failure);
 

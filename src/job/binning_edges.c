@@ -128,12 +128,16 @@ static void binning_choose_buckets(struct binning *binning, const __int128 *edge
     *binning = best;
 }
 
-size_t binning_table_bytes(const struct binning *binning)
+/* Returns the size of the table that a binning of edges needs. */
+static size_t binning_edges_bytes(const struct binning *binning)
 {
-    if (!binning->table)
-        return 0;
     return ((size_t)binning->bins + BINNING_OUTSIDE) * sizeof(uint64_t) +
            ((size_t)binning->buckets + BINNING_FIRSTS_MORE) * sizeof(uint32_t);
+}
+
+size_t binning_table_bytes(const struct binning *binning)
+{
+    return binning->table ? binning_edges_bytes(binning) : 0;
 }
 
 static void binning_fill_table(struct binning *binning, const __int128 *edges)
@@ -172,8 +176,7 @@ enum status binning_init_edges(struct binning *binning, const struct element *el
         .bias = is_signed ? (uint64_t)1 << 63 : 0,
     };
     binning_choose_buckets(binning, edges);
-    binning->table = malloc(((size_t)binning->bins + BINNING_OUTSIDE) * sizeof(uint64_t) +
-                            ((size_t)binning->buckets + BINNING_FIRSTS_MORE) * sizeof(uint32_t));
+    binning->table = malloc(binning_edges_bytes(binning));
     if (!binning->table)
         return status_fail(failure, STATUS_DATA, "no memory for %zu bins", count - 1);
     binning_fill_table(binning, edges);

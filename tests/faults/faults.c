@@ -16,23 +16,20 @@
  *
  * With GPUHIST_FAULT_DEVICE a device made for tests (fault_device.h) is engine "cuda".
  *
- * GPUHIST_FAULT_MARK names a file that is made when a call is let fail, so that who counts N up
- * knows when to end.
+ * GPUHIST_FAULT_MARK names a file that is made when a call fails.
  *
- * With GPUHIST_FAULT_SERIES=DIR N is counted up here, in one process: for what takes longer to
- * start than to run, as a GPU does. Then GPUHIST_FAULT is a list of faults with N left open,
- * "FUNCTION:*+,FUNCTION:*": of each the runs N = 1, 2, ... are made, until nothing is let fail in
- * one. All runs are numbered, K = 1, 2, ...; each is made in the directory DIR/K, which is to be
- * there with its files in it, and
+ * With GPUHIST_FAULT_SERIES=DIR the process makes many runs: starting the program, or a GPU, takes
+ * longer than a run. Each line of standard input asks for one, "NAME FUNCTION:N+", with a fault as
+ * above. The answer is a line on standard output: how often the run called the function, a space,
+ * and its exit status, or -M if signal M ended it. The run is made in the directory DIR/NAME, and
  *
- *     DIR/stdin       is what it gets through a pipe, where there is that file
- *     DIR/K.stdout    is its standard output
- *     DIR/K.stderr    is its standard error
- *     DIR/K.status    gets the fault, "FUNCTION:N+", in a line before the run, and after it another
- *                     line: 1 if the fault came, or 0, a space and the exit status
+ *     DIR/stdin        is what it gets through a pipe, if there is that file
+ *     DIR/NAME.stdout  is its standard output
+ *     DIR/NAME.stderr  is its standard error
  *
- * A run that leaves a thread behind ends the process, so that the series is for engines that are
- * demanded. Where the build has LeakSanitizer each run is looked at.
+ * Each run is a process, forked before the program begins. With GPUHIST_FAULT_KEEP all are made in
+ * this one, where a GPU that is ready stays ready. A run that leaves a thread behind then ends the
+ * process, so this is for engines that are demanded. LeakSanitizer looks at each run.
  */
 #include "config.h"
 
@@ -54,6 +51,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <zstd.h>
@@ -109,9 +107,9 @@ static struct {
     atomic_ulong *record; /* [FAULTS_FUNCTIONS] calls, in a file; NULL: not wanted */
 } faults = {.function = FAULTS_FUNCTIONS, .always = FAULTS_FUNCTIONS};
 
-static atomic_ulong faults_calls;
-static atomic_bool faults_struck;             /* what is wanted has come */
-static _Thread_local unsigned faults_in_cuda; /* calls of CUDA that the thread is in */
+static atomic_ulong faults_calls_here;
+static atomic_ulong *faults_calls = &faults_calls_here; /* of the function, in this run */
+static _Thread_local unsigned faults_in_cuda;           /* calls of CUDA that the thread is in */
 
 /* The function of that name, the first `length` bytes. */
 static enum faults_function faults_find(const char *name, size_t length)
@@ -124,17 +122,16 @@ static enum faults_function faults_find(const char *name, size_t length)
     return (enum faults_function)i;
 }
 
-/* Reads "FUNCTION:N[+][eM|kM|s]", in a series "FUNCTION:*..."; false if that is not what it is. */
-static bool faults_parse(char *wanted, bool is_series)
+/* Reads "FUNCTION:N[+][eM|kM|s]"; false if that is not what it is. */
+static bool faults_parse(const char *wanted)
 {
     size_t length = strcspn(wanted, ":");
-    char *end = wanted + length + 1;
+    char *end;
 
     faults.function = faults_find(wanted, length);
     if (faults.function == FAULTS_FUNCTIONS || wanted[length] == '\0')
         return false;
-    faults.call = is_series ? *end == '*' : strtoul(end, &end, 10);
-    end += is_series && faults.call > 0;
+    faults.call = strtoul(wanted + length + 1, &end, 10);
     faults.stays = *end == '+';
     end += faults.stays;
     faults.is_short = *end == 's';
@@ -168,10 +165,9 @@ static bool faults_strike(enum faults_function function)
         atomic_fetch_add(&faults.record[function], 1);
     if (function != faults.function || !faults.is_armed)
         return false;
-    unsigned long call = atomic_fetch_add(&faults_calls, 1) + 1;
+    unsigned long call = atomic_fetch_add(faults_calls, 1) + 1;
     if (call < faults.call || (call > faults.call && !faults.stays))
         return false;
-    atomic_store(&faults_struck, true);
     if (faults.mark)
         mknod(faults.mark, S_IFREG | 0600, 0);
     return true;
@@ -303,8 +299,7 @@ int __wrap_main(int argc, char **argv);
 
 static int faults_run(int argc, char **argv)
 {
-    atomic_store(&faults_calls, 0);
-    atomic_store(&faults_struck, false);
+    atomic_store(faults_calls, 0);
     faults.is_armed = true;
     int status = __real_main(argc, argv);
     faults.is_armed = false;
@@ -317,13 +312,15 @@ static int faults_run(int argc, char **argv)
 /* LeakSanitizer's: prints what was lost since the start of the process; NULL: not in this build. */
 int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 
-/* There are fewer arguments. */
+/* There are fewer arguments, and bytes in a request. */
 #define FAULTS_ARGUMENTS_MAX 100
+#define FAULTS_REQUEST_BYTES 200
 
 struct faults_series {
     int directory;
-    int messages;      /* standard error as it was */
-    unsigned long run; /* from 1 */
+    bool is_kept; /* all runs are made in this process */
+    FILE *requests;
+    FILE *answers;
     int argc;
     char **argv;
     char **arguments; /* argv as a run has it: getopt moves them */
@@ -368,50 +365,76 @@ static bool faults_connect(int descriptor, const char *name, int flags)
     return is_done;
 }
 
-/* Makes standard input what comes from the file `name`, or empty if there is none. */
-static bool faults_start_feeder(struct faults_feeder *feeder, const char *name)
+/* Makes standard input a pipe for the file `name`, or /dev/null if there is none. */
+static bool faults_open_feeder(struct faults_feeder *feeder, const char *name)
 {
     int ends[2];
 
     feeder->from = open(name, O_RDONLY | O_CLOEXEC);
     if (feeder->from < 0)
-        return true;
+        return faults_connect(STDIN_FILENO, "/dev/null", O_RDONLY);
     if (pipe(ends) != 0 || dup2(ends[0], STDIN_FILENO) != STDIN_FILENO)
         return false;
     close(ends[0]);
     feeder->to = ends[1];
-    return pthread_create(&feeder->thread, NULL, faults_feed, feeder) == 0;
+    return true;
+}
+
+static bool faults_start_feeder(struct faults_feeder *feeder)
+{
+    return feeder->from < 0 || pthread_create(&feeder->thread, NULL, faults_feed, feeder) == 0;
 }
 
 static void faults_end_feeder(struct faults_feeder *feeder)
 {
-    faults_connect(STDIN_FILENO, "/dev/null", O_RDONLY); /* nobody reads any more */
     if (feeder->from >= 0)
         pthread_join(feeder->thread, NULL);
 }
 
-/* Connects all that a run of the series has of its own; returns its file of the status, or -1. */
-static int faults_begin_run(const struct faults_series *series, struct faults_feeder *feeder)
+/* Connects all that the run has of its own; false if something is missing. */
+static bool faults_begin_run(const struct faults_series *series, const char *name,
+                             struct faults_feeder *feeder)
 {
     const int flags = O_WRONLY | O_CREAT | O_TRUNC;
-    char names[4][32];
+    char out[FAULTS_REQUEST_BYTES + 8];
+    char err[FAULTS_REQUEST_BYTES + 8];
 
-    snprintf(names[0], sizeof names[0], "%lu", series->run);
-    snprintf(names[1], sizeof names[1], "%lu.stdout", series->run);
-    snprintf(names[2], sizeof names[2], "%lu.stderr", series->run);
-    snprintf(names[3], sizeof names[3], "%lu.status", series->run);
-    bool is_ready = fchdir(series->directory) == 0 && access(names[0], F_OK) == 0 &&
-                    faults_connect(STDIN_FILENO, "/dev/null", O_RDONLY) &&
-                    faults_connect(STDOUT_FILENO, names[1], flags) &&
-                    faults_connect(STDERR_FILENO, names[2], flags) &&
-                    faults_start_feeder(feeder, "stdin");
-    int status = is_ready ? open(names[3], flags | O_CLOEXEC, 0600) : -1;
-    return status >= 0 && chdir(names[0]) == 0 ? status : -1;
+    snprintf(out, sizeof out, "%s.stdout", name);
+    snprintf(err, sizeof err, "%s.stderr", name);
+    return fchdir(series->directory) == 0 && faults_connect(STDOUT_FILENO, out, flags) &&
+           faults_connect(STDERR_FILENO, err, flags) && faults_open_feeder(feeder, "stdin") &&
+           chdir(name) == 0;
 }
 
-/* Leaves nothing behind that the next run would find; returns the status that is to be told. */
-static int faults_end_run(struct faults_feeder *feeder, int status)
+/* Makes the run in a child; returns its exit status, or -M if signal M ended it. */
+static int faults_run_apart(const struct faults_series *series, struct faults_feeder *feeder)
 {
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        if (feeder->from >= 0) {
+            close(feeder->from);
+            close(feeder->to);
+        }
+        exit(faults_run(series->argc, series->argv));
+    }
+    faults_connect(STDIN_FILENO, "/dev/null", O_RDONLY); /* the child alone reads */
+    if (child < 0 || !faults_start_feeder(feeder) || waitpid(child, &status, 0) != child)
+        abort();
+    faults_end_feeder(feeder);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Makes the run in this process and leaves nothing behind; returns its exit status. */
+static int faults_run_here(const struct faults_series *series, struct faults_feeder *feeder)
+{
+    memcpy(series->arguments, series->argv, ((size_t)series->argc + 1) * sizeof *series->argv);
+    optind = 0; /* getopt begins anew */
+    if (!faults_start_feeder(feeder))
+        abort();
+    int status = faults_run(series->argc, series->arguments);
+    faults_connect(STDIN_FILENO, "/dev/null", O_RDONLY); /* nobody reads any more */
     faults_end_feeder(feeder);
 #ifdef HAVE_CUDA
     __real_cudaGetLastError();
@@ -420,60 +443,56 @@ static int faults_end_run(struct faults_feeder *feeder, int status)
     return leaks ? FAULTS_LEAK_STATUS : status;
 }
 
-/* Makes one run with the fault that is wanted now; false if it cannot be made. */
-static bool faults_run_next(struct faults_series *series, const char *fault)
+/* Makes the runs that are asked for; returns the exit status, which is no run's. */
+static int faults_run_series(struct faults_series *series)
 {
-    size_t before = strcspn(fault, "*");
+    char request[FAULTS_REQUEST_BYTES];
     struct faults_feeder feeder;
 
-    series->run++;
-    int file = faults_begin_run(series, &feeder);
-    if (file < 0) {
-        dprintf(series->messages, "gpuhist: run %lu of the series, %s with N %lu: %s\n",
-                series->run, fault, faults.call,
-                errno == ENOENT ? "there are too few directories" : strerror(errno));
-        return false;
+    while (fgets(request, sizeof request, series->requests)) {
+        char *fault = request + strcspn(request, " ");
+        request[strcspn(request, "\n")] = '\0';
+        if (*fault == '\0' || (*fault++ = '\0', !faults_parse(fault)) ||
+            !faults_begin_run(series, request, &feeder))
+            return 2;
+        int status =
+            series->is_kept ? faults_run_here(series, &feeder) : faults_run_apart(series, &feeder);
+        fprintf(series->answers, "%lu %d\n", atomic_load(faults_calls), status);
+        fflush(series->answers);
     }
-    dprintf(file, "%.*s%lu%s\n", (int)before, fault, faults.call, fault + before + 1);
-    memcpy(series->arguments, series->argv, ((size_t)series->argc + 1) * sizeof *series->argv);
-    optind = 0; /* getopt begins anew */
-    int status = faults_run(series->argc, series->arguments);
-    status = faults_end_run(&feeder, status);
-    dprintf(file, "%d %d\n", atomic_load(&faults_struck), status);
-    close(file);
-    return true;
+    return 0;
 }
 
-/* Makes all runs; returns the exit status, which is no run's. */
-static int faults_run_series(const char *directory, char *wanted, int argc, char **argv)
+/* A copy of a descriptor that runs connect with something else, as a stream. */
+static FILE *faults_move(int descriptor, const char *mode)
 {
-    char *rest = NULL;
+    int fd = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1L);
+
+    return fd < 0 ? NULL : fdopen(fd, mode);
+}
+
+static int faults_begin_series(const char *directory, int argc, char **argv)
+{
     char *arguments[FAULTS_ARGUMENTS_MAX];
     struct faults_series series = {
         .directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-        .messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1L),
+        .is_kept = getenv("GPUHIST_FAULT_KEEP"),
+        .requests = faults_move(STDIN_FILENO, "r"),
+        .answers = faults_move(STDOUT_FILENO, "w"),
         .argc = argc,
         .argv = argv,
         .arguments = arguments,
     };
+    void *shared =
+        mmap(NULL, sizeof *faults_calls, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-    if (argc >= FAULTS_ARGUMENTS_MAX || series.directory < 0) {
+    if (argc >= FAULTS_ARGUMENTS_MAX || series.directory < 0 || !series.requests ||
+        !series.answers || shared == MAP_FAILED) {
         fputs("gpuhist: cannot begin the series of GPUHIST_FAULT_SERIES\n", stderr);
         return 2;
     }
-    for (char *fault = strtok_r(wanted, ",", &rest); fault; fault = strtok_r(NULL, ",", &rest)) {
-        if (!faults_parse(fault, true)) {
-            dprintf(series.messages, "gpuhist: cannot read %s of GPUHIST_FAULT\n", fault);
-            return 2;
-        }
-        do {
-            if (!faults_run_next(&series, fault))
-                return 2;
-            faults.call++;
-        } while (atomic_load(&faults_struck));
-    }
-    dup2(series.messages, STDERR_FILENO); /* for who has something to say at the end */
-    return 0;
+    faults_calls = shared;
+    return faults_run_series(&series);
 }
 
 int __wrap_main(int argc, char **argv)
@@ -490,11 +509,11 @@ int __wrap_main(int argc, char **argv)
     faults_make_engines();
     if (always)
         faults.always = faults_find(always, strlen(always));
-    if (wanted && series)
-        return faults_run_series(series, wanted, argc, argv);
+    if (series)
+        return faults_begin_series(series, argc, argv);
     faults.mark = getenv("GPUHIST_FAULT_MARK");
     bool is_record = wanted && strcmp(wanted, "record") == 0;
-    if (is_record ? !faults_begin_record(faults.mark) : wanted && !faults_parse(wanted, false)) {
+    if (is_record ? !faults_begin_record(faults.mark) : wanted && !faults_parse(wanted)) {
         fprintf(stderr, "gpuhist: cannot read GPUHIST_FAULT=%s\n", wanted);
         return 2;
     }

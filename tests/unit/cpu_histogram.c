@@ -16,7 +16,7 @@
 #define POWER2(n)  ((__int128)1 << (n))
 #define EDGES_MAX  70000
 #define VALUES_MAX 130003
-#define ZEROS      ((size_t)1 << 18)
+#define ZEROS      ((size_t)1 << 16)
 
 /* The edges that bins are to have, and what is to be counted: bins, below, above. */
 struct subject {

@@ -475,7 +475,7 @@ static void test_long_units(struct bench *bench)
         size_t length = strlen(fillers[f]);
         for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
             set_job(bench, "i64", rules);
-            bench->bytes = 300000;
+            bench->bytes = 100000;
             for (size_t i = 0; i < bench->bytes; i++)
                 bench->text[i] = fillers[f][i % length];
             good = check(bench, true) && good;
