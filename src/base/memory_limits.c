@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* From here on a limit is none: version 1 writes 2^63 less a page. */
+#define MEMORY_LIMITS_NONE ((uint64_t)1 << 62)
+
 /* The files of a version of control groups. */
 struct memory_limits_version {
     const char *type;       /* of its file system */
@@ -77,8 +80,8 @@ static uint64_t memory_limits_read_group(const struct memory_limits_version *ver
     uint64_t limit = memory_limits_read_number(file, "", UINT64_MAX);
     uint64_t cache = 0;
 
-    if (limit == UINT64_MAX)
-        return limit;
+    if (limit >= MEMORY_LIMITS_NONE)
+        return UINT64_MAX;
     file = memory_limits_open(root, directory, version->used);
     uint64_t used = memory_limits_read_number(file, "", 0);
     for (size_t i = 0; i < sizeof version->caches / sizeof *version->caches; i++) {
