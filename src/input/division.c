@@ -252,7 +252,7 @@ static enum status division_take_part(struct division *division, struct division
     if (!part) {
         division->stop = 0;
         pthread_cond_broadcast(&division->freed);
-        return input_fail(failure, file->name, "no memory to decode it");
+        return input_fail(failure, file->name, "no memory to decompress it");
     }
     file->taken = division_find_end(division, file);
     part->is_last = file->taken == file->input->size;
