@@ -368,10 +368,10 @@ for name, content in ("x", b"1 2 3 4\n"), ("short", b"7\n"), ("empty", b""):
     done
     assert_unread x.7z "7z archives are not read: unpack it before, for example with 7z x -so"
     for name in x fast empty one; do
-        assert_unread $name.lzma "lzma files of the format before xz are not read: decode it before"
+        assert_unread $name.lzma "lzma files of the format before xz are not read: decompress it first"
     done
     for name in x short empty; do
-        assert_unread $name.Z "files of compress (.Z) are not read: decode it before, for example with"
+        assert_unread $name.Z "files of compress (.Z) are not read: decompress it first, for example with"
     done
     # also as one of several, but not in the middle of a file
     assert_corrupt "x.zip: zip archives are not read" text x.zip

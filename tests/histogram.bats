@@ -184,3 +184,27 @@ assert np.array_equal(np.bincount(a, minlength=5000000), b)' "$in" "$BATS_TEST_T
     [ "$(cat "$BATS_TEST_TMPDIR/out")" = \
         " 0 0 0 0 0 0 0 0 2 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 " ]
 }
+
+@test "raw with powers: all bins of the type, so that the first is known" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    # bins k, of the values with |k| digits, from the least value of the type to the greatest
+    "$PYTHON" -c 'import struct, subprocess, sys
+def check(kind, base, values, words):
+    bits, signed = int(kind[1:]), kind[0] == "i"
+    def digits(v):
+        return len(bin(v)[2:] if base == 2 else str(v)) if v else 0
+    low, high = (-1 << bits - 1, (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    first, last = -digits(-low), digits(high)
+    counts = [0] * (last - first + 1)
+    for v in values:
+        counts[(digits(v) if v >= 0 else -digits(-v)) - first] += 1
+    done = subprocess.run([sys.argv[1], "--text", "-t", kind, f"--log{base}", "--format", "raw", *words],
+                          input=b"".join(b"%d\n" % v for v in values), capture_output=True, check=True)
+    assert done.stdout == struct.pack(f"<{len(counts)}Q", *counts), (kind, base, values, done)
+for bits in 8, 16, 32, 64:
+    for base in 2, 10:
+        check(f"i{bits}", base, [5, 5, 0, -1, 99, -100], [])
+        check(f"u{bits}", base, [7, 100], ["--zeros", "--threads", "3"])
+        check(f"i{bits}", base, [], [])
+        check(f"u{bits}", base, [1], [])' "$GPUHIST"
+}

@@ -72,7 +72,7 @@ static void options_append_operations(struct options_text *text)
             options_append(text, line, operations[i]->name, operations[i]->help);
     }
     options_append(text, line, "merge", "add up states that runs with --save have written");
-    options_append(text, line, "info", "print the version, engines and decoders");
+    options_append(text, line, "info", "print the version, engines and formats");
 }
 
 static const char *options_usage(const struct options *options)
@@ -84,7 +84,7 @@ static const char *options_usage(const struct options *options)
     if (options->action == OPTIONS_INFO)
         return "gpuhist info\n"
                "Print the version and, for each engine, whether it can run here or why not,\n"
-               "and which formats of compression are decoded, by which libraries.\n";
+               "and which formats can be decompressed, and by which libraries.\n";
     return operations[options->operation]->usage;
 }
 

@@ -1,12 +1,10 @@
-/* Implements memory.h: mappings, and the limits of the system and of control groups. */
+/* Implements memory.h. */
 #include "config.h"
 
 #include "base/memory.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
+#include "base/memory_limits.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -62,57 +60,7 @@ void memory_touch(void *memory, size_t bytes)
         ((volatile char *)memory)[i] = 0;
 }
 
-/* Reads the number behind `label` in a file; returns `otherwise` if there is none. */
-static uint64_t memory_read_number(const char *path, const char *label, uint64_t otherwise)
-{
-    char line[128];
-    uint64_t number = otherwise;
-    FILE *file = fopen(path, "re");
-
-    if (!file)
-        return otherwise;
-    while (fgets(line, sizeof line, file)) {
-        const char *digits = line + strlen(label);
-        if (strncmp(line, label, strlen(label)) == 0 && sscanf(digits, "%" SCNu64, &number) == 1)
-            break;
-    }
-    fclose(file);
-    return number;
-}
-
-/* The least that the control group of this process and its parents leave of their limits. */
-static uint64_t memory_group_available(void)
-{
-    char path[PATH_MAX] = "";
-    char file[PATH_MAX + 64];
-    uint64_t available = UINT64_MAX;
-    FILE *groups = fopen("/proc/self/cgroup", "re");
-
-    if (groups && fscanf(groups, "0::%4095s", path) != 1)
-        path[0] = '\0';
-    if (groups)
-        fclose(groups);
-    for (char *end = path + strlen(path); end; end = strrchr(path, '/')) {
-        *end = '\0';
-        snprintf(file, sizeof file, "/sys/fs/cgroup%s/memory.max", path);
-        uint64_t limit = memory_read_number(file, "", UINT64_MAX);
-        snprintf(file, sizeof file, "/sys/fs/cgroup%s/memory.current", path);
-        uint64_t used = memory_read_number(file, "", 0);
-        snprintf(file, sizeof file, "/sys/fs/cgroup%s/memory.stat", path);
-        uint64_t cache = memory_read_number(file, "inactive_file ", 0) +
-                         memory_read_number(file, "active_file ", 0); /* freed on demand */
-        used = used > cache ? used - cache : 0;
-        uint64_t left = limit > used ? limit - used : 0;
-        available = limit < UINT64_MAX && left < available ? left : available;
-    }
-    return available;
-}
-
 uint64_t memory_available(void)
 {
-    uint64_t kib = memory_read_number("/proc/meminfo", "MemAvailable:", UINT64_MAX);
-    uint64_t available = kib > UINT64_MAX / 1024 ? UINT64_MAX : kib * 1024;
-    uint64_t allowed = memory_group_available();
-
-    return available < allowed ? available : allowed;
+    return memory_limits_available("");
 }

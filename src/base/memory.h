@@ -22,10 +22,7 @@ void memory_unmap(void *memory, size_t bytes);
 /* Touches each page of a mapping and sets its first byte to 0: later use takes no page faults. */
 void memory_touch(void *memory, size_t bytes);
 
-/*
- * The bytes that can still be used without swapping: MemAvailable of /proc/meminfo, or less if a
- * control group (version 2) has a limit. UINT64_MAX if the system does not say.
- */
+/* The bytes that can still be used without swapping (memory_limits.h). */
 uint64_t memory_available(void);
 
 #endif

@@ -73,7 +73,7 @@ static enum status decoder_refuse(const struct decoder_format *format, const cha
     if (!format->needs)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s", name, format->instead);
     return status_fail(failure, STATUS_DATA,
-                       STATUS_NAME ": %s: this gpuhist was built without %s: decode it before, "
+                       STATUS_NAME ": %s: this gpuhist was built without %s: decompress it first, "
                                    "for example with %s",
                        name, format->name, format->needs, format->instead);
 }
@@ -87,7 +87,7 @@ enum status decoder_open(struct decoder **decoder, const struct decoder_format *
         return decoder_refuse(format, name, failure);
     made = malloc(sizeof *made);
     if (!made)
-        return status_fail(failure, STATUS_DATA, STATUS_NAME ": no memory to decode it", name);
+        return status_fail(failure, STATUS_DATA, STATUS_NAME ": no memory to decompress it", name);
     *made = (struct decoder){.format = format, .name = name};
     if (format->library->open(made, memory_limit, failure) != STATUS_OK) {
         free(made);

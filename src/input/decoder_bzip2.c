@@ -40,7 +40,7 @@ static enum status decoder_bzip2_open(struct decoder *decoder, uint64_t memory_l
     (void)memory_limit; /* a block takes 3.7 MB at the most */
     if (!stream || BZ2_bzDecompressInit(stream, 0, 0) != BZ_OK) {
         free(stream);
-        return decoder_fail(decoder, "no memory to decode it", failure);
+        return decoder_fail(decoder, "no memory to decompress it", failure);
     }
     decoder->state = stream;
     return STATUS_OK;
@@ -84,7 +84,8 @@ static enum status decoder_bzip2_step(struct decoder *decoder, struct decoder_io
         result = decoder_bzip2_reset(stream);
     if (result == BZ_OK)
         return STATUS_OK;
-    return decoder_fail(decoder, result == BZ_MEM_ERROR ? "no memory to decode it" : "corrupt data",
+    return decoder_fail(decoder,
+                        result == BZ_MEM_ERROR ? "no memory to decompress it" : "corrupt data",
                         failure);
 }
 

@@ -47,7 +47,7 @@ static enum status decoder_gzip_isal_open(struct decoder *decoder, uint64_t memo
 
     (void)memory_limit; /* the window is of 32 KiB at the most */
     if (!isal)
-        return decoder_fail(decoder, "no memory to decode it", failure);
+        return decoder_fail(decoder, "no memory to decompress it", failure);
     isal_inflate_init(&isal->inflate);
     isal->inflate.crc_flag = ISAL_GZIP_NO_HDR; /* the CRC is computed */
     decoder_gzip_isal_reset(isal);

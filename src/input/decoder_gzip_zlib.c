@@ -21,7 +21,7 @@ static enum status decoder_gzip_zlib_open(struct decoder *decoder, uint64_t memo
     (void)memory_limit; /* the window is of 32 KiB at the most */
     if (!stream || inflateInit2(stream, DECODER_GZIP_ZLIB_WINDOW_BITS) != Z_OK) {
         free(stream);
-        return decoder_fail(decoder, "no memory to decode it", failure);
+        return decoder_fail(decoder, "no memory to decompress it", failure);
     }
     decoder->state = stream;
     return STATUS_OK;

@@ -48,8 +48,8 @@ static enum status decoder_lz4_check_head(struct decoder *decoder, struct failur
 
     if (decoder->head[0] == DECODER_LZ4_LEGACY)
         return decoder_fail(decoder,
-                            "a frame of the legacy format, which is not supported: decode it "
-                            "before, for example with lz4 -dc",
+                            "a frame of the legacy format, which is not supported: decompress it "
+                            "first, for example with lz4 -dc",
                             failure);
     decoder->head_is_done = is_skippable || decoder->head_bytes > DECODER_LZ4_MAGIC_BYTES;
     if (!is_skippable && decoder->head_is_done &&
@@ -116,7 +116,7 @@ static enum status decoder_lz4_open(struct decoder *decoder, uint64_t memory_lim
 
     (void)memory_limit; /* a block has 4 MiB at the most */
     if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)))
-        return decoder_fail(decoder, "no memory to decode it", failure);
+        return decoder_fail(decoder, "no memory to decompress it", failure);
     decoder->state = context;
     return STATUS_OK;
 }

@@ -83,14 +83,15 @@ const struct decoder_format decoder_7z = {
 
 const struct decoder_format decoder_lzma = {
     .name = "lzma",
-    .instead = "lzma files of the format before xz are not read: decode it before, for example "
+    .instead = "lzma files of the format before xz are not read: decompress it first, for example "
                "with xz -dc (--decompress=none counts it as it is)",
     .match = decoder_lzma_match,
 };
 
 const struct decoder_format decoder_compress = {
     .name = "compress",
-    .instead = "files of compress (.Z) are not read: decode it before, for example with gzip -dc "
-               "(--decompress=none counts it as it is)",
+    .instead =
+        "files of compress (.Z) are not read: decompress it first, for example with gzip -dc "
+        "(--decompress=none counts it as it is)",
     .match = decoder_compress_match,
 };

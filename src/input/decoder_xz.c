@@ -50,7 +50,7 @@ static enum status decoder_xz_open(struct decoder *decoder, uint64_t memory_limi
         };
     if (!xz || decoder_xz_reset(xz) != LZMA_OK) {
         free(xz);
-        return decoder_fail(decoder, "no memory to decode it", failure);
+        return decoder_fail(decoder, "no memory to decompress it", failure);
     }
     decoder->state = xz;
     return STATUS_OK;
@@ -83,7 +83,7 @@ static enum status decoder_xz_fail(const struct decoder *decoder, lzma_ret resul
     case LZMA_MEMLIMIT_ERROR:
         return decoder_xz_fail_memory(decoder, failure);
     case LZMA_MEM_ERROR:
-        return decoder_fail(decoder, "no memory to decode it", failure);
+        return decoder_fail(decoder, "no memory to decompress it", failure);
     case LZMA_OPTIONS_ERROR:
         return decoder_fail(decoder, "a stream with options that are not supported", failure);
     case LZMA_UNSUPPORTED_CHECK:

@@ -74,7 +74,7 @@ static enum status decoder_zstd_open(struct decoder *decoder, uint64_t memory_li
     if (!zstd || !context) {
         ZSTD_freeDCtx(context);
         free(zstd);
-        return decoder_fail(decoder, "no memory to decode it", failure);
+        return decoder_fail(decoder, "no memory to decompress it", failure);
     }
     /* The library takes a power of two alone, so that the limit is our own to check. */
     ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax,

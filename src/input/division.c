@@ -280,7 +280,7 @@ static enum status division_take_part(struct division *division, struct division
     if (!part) {
         division->stop = 0;
         pthread_cond_broadcast(&division->freed);
-        return input_fail(failure, file->name, "no memory to decode it");
+        return input_fail(failure, file->name, "no memory to decompress it");
     }
     uint64_t begin = (uint64_t)file->taken;
     file->taken = found.is_last ? file->input->size : (off_t)found.end;

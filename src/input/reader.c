@@ -217,7 +217,7 @@ static enum pipe_event reader_hold_piece(struct reader *reader, bool wait, bool 
     size_t bytes;
 
     if (!held->data && !(held->data = memory_map(READER_HELD_ROOM)))
-        return reader_fail(reader, "no memory to decode it", failure);
+        return reader_fail(reader, "no memory to decompress it", failure);
     if (held->used == held->filled)
         held->filled = held->ready = held->used = 0;
     enum pipe_event event =

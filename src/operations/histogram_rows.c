@@ -18,14 +18,14 @@ static void histogram_trim_rows(struct rows *rows)
 /*
  * Starts reading. next[0] is the next bin. next[1] is the bin behind the last one, plus 1; 0 means
  * that reading has not started. With bins by powers, which the user has not given one by one, empty
- * bins at the ends are no rows.
+ * bins at the ends are no rows, unless all are wanted.
  */
 static void histogram_start_rows(struct rows *rows)
 {
     const struct binning *binning = &rows->job->binning;
 
     rows->next[1] = binning->bins;
-    if (rows->zeros && binning->base > 0)
+    if (rows->zeros && !rows->all && binning->base > 0)
         histogram_trim_rows(rows);
     rows->next[1]++;
 }

@@ -26,6 +26,7 @@ struct rows {
     const void *partial;
     bool zeros;      /* include empty bins: all if the job gives the bins, else those between the */
                      /* first and the last used one. May be changed only before the first read */
+    bool all;        /* with zeros: bins by powers count as given by the job, too; likewise */
     bool is_unit;    /* every bin is one wide */
     uint64_t inside; /* values in all bins */
     uint64_t below;  /* values outside the bins */

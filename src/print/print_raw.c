@@ -38,7 +38,7 @@ static enum status print_raw_rows(struct writer *writer, const struct print_tabl
     struct print_table all = *table;
 
     (void)failure;
-    all.rows.zeros = true;
+    all.rows.zeros = all.rows.all = true; /* a reader must know which bin comes first */
     print_rows_in_parts(writer, &all, sizeof(uint64_t), print_raw_bins);
     return STATUS_OK;
 }

@@ -339,6 +339,41 @@ static void test_damages(void)
     count_destroy(count);
 }
 
+/*
+ * Counts that exceed the elements, so that what is left wraps, and other counts that wrap it back:
+ * each by itself is to be refused. The checksum is right.
+ */
+static void test_wrap(void)
+{
+    static const uint64_t forged[][3] = {{UINT64_MAX - 4, 0, 0},
+                                         {0, UINT64_MAX - 4, 0},
+                                         {0, 0, UINT64_MAX - 4}};
+    struct failure failure;
+    unsigned char data[1024];
+
+    for (size_t i = 0; i < ARRAY_LENGTH(forged); i++) {
+        struct job job;
+        struct job found;
+        struct histogram *histogram;
+        make_job(&job, &shapes[0]);
+        job.outside = OUTSIDE_REPORT;
+        require(histogram_create(&job, &histogram, &failure), &failure);
+        histogram->ignored = forged[i][0];
+        histogram_put(histogram, job.binning.bins, forged[i][1]);
+        histogram_put(histogram, job.binning.bins + 1, forged[i][2]);
+        histogram_put(histogram, 7, 305); /* 300 elements in all, modulo 2^64 */
+        histogram->inside = 305;
+        save(&job, histogram);
+        void *loaded = load(data, read_file(data, sizeof data), &found);
+        tap_ok(!loaded, "a state whose count %zu wraps is refused", i);
+        if (loaded)
+            operation_histogram.destroy(loaded);
+        histogram_destroy(histogram);
+        job_destroy(&found);
+        job_destroy(&job);
+    }
+}
+
 int main(void)
 {
     const char *temporary = getenv("TMPDIR");
@@ -354,6 +389,7 @@ int main(void)
         test_shape(&shapes[i]);
     test_rows();
     test_damages();
+    test_wrap();
     unlink(file);
     rmdir(directory);
     return tap_done();

@@ -1,0 +1,194 @@
+/* The memory that is available, on made-up trees of /proc and of control groups. */
+#define _XOPEN_SOURCE 700
+#include "config.h"
+
+#include "base/memory_limits.h"
+#include "tap.h"
+
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILES_MAX 12
+
+struct tree_file {
+    const char *name;
+    const char *content;
+};
+
+struct tree {
+    const char *what;
+    uint64_t available;
+    struct tree_file files[FILES_MAX];
+};
+
+#define MEMINFO                                                                           \
+    {                                                                                     \
+        "proc/meminfo", "MemTotal:       2000 kB\nMemAvailable:   1000 kB\nSwap:  1 kB\n" \
+    }
+#define V2_MOUNT "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
+#define V1_MOUNT                                                                   \
+    "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755\n"                   \
+    "35 31 0:31 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n" \
+    "36 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:7 - cgroup cgroup rw,memory\n"
+#define V1_GROUP "4:memory:/a/b\n1:cpu,cpuacct:/c\n0::/d\n"
+#define V1       "sys/fs/cgroup/memory/"
+
+static const struct tree trees[] = {
+    {"nothing is known", UINT64_MAX, {{"proc/empty", ""}}},
+    {"the system alone", 1024000, {MEMINFO}},
+    {"more kilobytes than 64 bits have bytes",
+     UINT64_MAX,
+     {{"proc/meminfo", "MemAvailable: 18446744073709551615 kB\n"}}},
+    {"version 2: a limit of the group itself",
+     700,
+     {MEMINFO,
+      {"proc/self/mountinfo", V2_MOUNT},
+      {"proc/self/cgroup", "0::/a/b\n"},
+      {"sys/fs/cgroup/a/b/memory.max", "1000\n"},
+      {"sys/fs/cgroup/a/b/memory.current", "350\n"},
+      {"sys/fs/cgroup/a/b/memory.stat", "anon 90\ninactive_file 30\nactive_file 20\nfile 9\n"},
+      {"sys/fs/cgroup/a/memory.max", "max\n"},
+      {"sys/fs/cgroup/a/memory.current", "900000\n"}}},
+    {"version 2: the least is that of an ancestor",
+     500,
+     {MEMINFO,
+      {"proc/self/mountinfo", V2_MOUNT},
+      {"proc/self/cgroup", "0::/a/b/c\n"},
+      {"sys/fs/cgroup/a/b/c/memory.max", "9000\n"},
+      {"sys/fs/cgroup/a/b/memory.max", "7000\n"},
+      {"sys/fs/cgroup/a/memory.max", "800\n"},
+      {"sys/fs/cgroup/a/memory.current", "300\n"},
+      {"sys/fs/cgroup/memory.max", "600\n"}}},
+    {"version 2: the least is that of the root",
+     400,
+     {MEMINFO,
+      {"proc/self/mountinfo", V2_MOUNT},
+      {"proc/self/cgroup", "0::/a\n"},
+      {"sys/fs/cgroup/a/memory.max", "9000\n"},
+      {"sys/fs/cgroup/memory.max", "400\n"}}},
+    {"a group outside the mounted part says nothing",
+     1024000,
+     {MEMINFO,
+      {"proc/self/mountinfo", "30 23 0:26 /a /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},
+      {"proc/self/cgroup", "0::/ab\n"},
+      {"sys/fs/cgroup/memory.max", "7\n"},
+      {"sys/fs/cgroup/b/memory.max", "7\n"}}},
+    {"a limit that is exceeded, all of it in use",
+     0,
+     {MEMINFO,
+      {"proc/self/mountinfo", V2_MOUNT},
+      {"proc/self/cgroup", "0::/\n"},
+      {"sys/fs/cgroup/memory.max", "1000\n"},
+      {"sys/fs/cgroup/memory.current", "1001\n"}}},
+    {"more cache than memory in use",
+     1000,
+     {MEMINFO,
+      {"proc/self/mountinfo", V2_MOUNT},
+      {"proc/self/cgroup", "0::/\n"},
+      {"sys/fs/cgroup/memory.max", "1000\n"},
+      {"sys/fs/cgroup/memory.current", "10\n"},
+      {"sys/fs/cgroup/memory.stat", "active_file 20\n"}}},
+    {"version 1: a limit of the group itself",
+     650,
+     {MEMINFO,
+      {"proc/self/mountinfo", V1_MOUNT},
+      {"proc/self/cgroup", V1_GROUP},
+      {V1 "a/b/memory.limit_in_bytes", "1000\n"},
+      {V1 "a/b/memory.usage_in_bytes", "450\n"},
+      {V1 "a/b/memory.stat", "active_file 7\ntotal_inactive_file 60\ntotal_active_file 40\n"},
+      {V1 "memory.limit_in_bytes", "9223372036854771712\n"},
+      {"sys/fs/cgroup/cpu/c/memory.limit_in_bytes", "1\n"},
+      {V1 "d/memory.limit_in_bytes", "1\n"}}},
+    {"version 1: the least is that of an ancestor",
+     300,
+     {MEMINFO,
+      {"proc/self/mountinfo", V1_MOUNT},
+      {"proc/self/cgroup", V1_GROUP},
+      {V1 "a/b/memory.limit_in_bytes", "9223372036854771712\n"},
+      {V1 "a/memory.limit_in_bytes", "300\n"}}},
+    {"version 1: with another controller, and the part of a container",
+     200,
+     {MEMINFO,
+      {"proc/self/mountinfo",
+       "36 31 0:32 /a /sys/fs/cgroup/memory rw master:7 - cgroup - rw,hugetlb,memory\n"},
+      {"proc/self/cgroup", "4:hugetlb,memory:/a/b\n"},
+      {V1 "memory.limit_in_bytes", "5000\n"},
+      {V1 "b/memory.limit_in_bytes", "200\n"},
+      {V1 "a/b/memory.limit_in_bytes", "1\n"}}},
+    {"both versions, each with a limit",
+     150,
+     {MEMINFO,
+      {"proc/self/mountinfo",
+       V1_MOUNT "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"},
+      {"proc/self/cgroup", V1_GROUP},
+      {V1 "a/b/memory.limit_in_bytes", "200\n"},
+      {"sys/fs/cgroup/unified/d/memory.max", "150\n"},
+      {"sys/fs/cgroup/unified/a/b/memory.max", "1\n"}}},
+    {"spaces and backslashes in names",
+     100,
+     {MEMINFO,
+      {"proc/self/mountinfo", "30 23 0:26 /my\\040pod /c\\134g rw - cgroup2 none rw\n"},
+      {"proc/self/cgroup", "0::/my pod/a b\n"},
+      {"c\\g/a b/memory.max", "100\n"}}},
+    {"lines that make no sense",
+     1024000,
+     {MEMINFO,
+      {"proc/self/mountinfo", "\n - \n - cgroup2\n1 2 3 - cgroup2 none rw\n\\\\04 - cgroup2 a b"},
+      {"proc/self/cgroup", "\n0\n0:\n0::\n:::\n"}}},
+};
+
+static char root[] = "/tmp/gpuhist-memory-XXXXXX";
+
+/* Makes a file of the tree, and the directories that it is in. */
+static bool make_file(const struct tree_file *made)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s", root, made->name);
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return false;
+    bool is_written = fputs(made->content, file) >= 0;
+    return fclose(file) == 0 && is_written;
+}
+
+static int remove_entry(const char *name, const struct stat *info, int type, struct FTW *place)
+{
+    (void)info;
+    (void)type;
+    return place->level > 0 ? remove(name) : 0;
+}
+
+static void test_tree(const struct tree *tree)
+{
+    bool is_made = true;
+
+    for (size_t i = 0; i < FILES_MAX && tree->files[i].name; i++)
+        is_made = is_made && make_file(&tree->files[i]);
+    uint64_t available = memory_limits_available(root);
+    tap_ok(is_made && available == tree->available, "%s: %" PRIu64 ", expected %" PRIu64,
+           tree->what, available, tree->available);
+    nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+int main(void)
+{
+    if (!mkdtemp(root)) {
+        printf("Bail out! no directory\n");
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
+        test_tree(&trees[i]);
+    rmdir(root);
+    return tap_done();
+}
