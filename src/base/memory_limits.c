@@ -113,8 +113,9 @@ static void memory_limits_unescape(char *text)
 
     for (const char *from = text; *from; to++) {
         bool is_escape = *from == '\\' && strspn(from + 1, "01234567") >= 3;
-        *to = is_escape ? (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'))
-                        : *from;
+        int code =
+            is_escape ? (from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0') : *from;
+        *to = (char)code;
         from += is_escape ? 4 : 1;
     }
     *to = '\0';
