@@ -135,6 +135,8 @@ open("cut", "wb").write(data[: ends[2] + 300])'
     random_file binary '<i4' 0 1000000 1000000
     zstd -q -c binary >long # more than one block, which is 128 KiB
     half=$(($(wc -c <long) / 2))
+    # a block that a chunk of 128 KiB ends in, and behind which nothing is left to read
+    { head -c 8000 binary | zstd -q; head -c 130000 binary | zstd -q --no-check; } >pending
     for threads in 1 3; do
         : >out
         timeout 120 "$GPUHIST" reduce count --binary --every 10ms --threads $threads <fifo >out 3>&- &
@@ -152,9 +154,11 @@ open("cut", "wb").write(data[: ends[2] + 300])'
         int32 7 | zstd -q | head -c 9 >&4
         int32 7 | zstd -q | tail -c +10 >&4
         so_far 2000008
+        dd if=pending bs=1M status=none >&4
+        so_far 2034508
         exec 4>&-
         wait $!
-        [ "$(tail -n 1 out)" = 2000008 ]
+        [ "$(tail -n 1 out)" = 2034508 ]
     done
 }
 

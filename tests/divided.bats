@@ -45,6 +45,31 @@ setup() {
     done
 }
 
+@test "a fault in a line that goes over the end of a part comes before those behind it" {
+    # the line's beginning is longer than all that stands behind its end up to the next fault
+    shuf -i 1000000-9999999 -n 400000 >plain # 1.5 MB when it is compressed: a part has 1 MiB
+    { cat plain; seq -s ' ' 1000; } | head -c -1 >begin
+    { printf ' 7 x\n8\ny\n'; cat plain; } >end
+    { zstd -q -1 <begin; zstd -q -1 <end; } >in.zst
+    for threads in 1 2 16; do
+        run --separate-stderr gpuhist reduce sum -f -1 --engine cpu --threads $threads in.zst
+        assert_failed 1 "in.zst:400001: invalid integer 'x'"
+        run -1 --separate-stderr gpuhist reduce sum -f -1 --engine cpu --threads $threads --invalid fail in.zst
+        [ "${stderr_lines[*]:0:2}" = "gpuhist: in.zst:400001: invalid integer 'x' gpuhist: in.zst:400003: invalid integer 'y'" ]
+    done
+}
+
+@test "a header that is longer than a part" {
+    shuf -i 1000000-9999999 -n 1000000 >plain
+    split -b 3200001 --filter 'zstd -q -1 -c' plain >in.zst
+    for lines in 1 399999 400000 400001 600000; do
+        expected=$(awk -v n=$lines 'NR > n { sum += $1 } END { printf "%.0f", sum }' plain)
+        for threads in 1 2 16; do
+            [ "$(gpuhist reduce sum --header=$lines --engine cpu --threads $threads in.zst)" = "$expected" ]
+        done
+    done
+}
+
 @test "a division that cut a record is given up, and all is read in order" {
     # one line without an end that is far longer than a part, and frames that end within elements
     seq -s ' ' 2000000 | tr -d '\n' >line

@@ -21,6 +21,9 @@
  */
 #define DIVISION_BLOCK_BYTES ((uint64_t)64 << 10)
 
+/* How much is read at a time to find the end of the line that a part begins in. */
+#define DIVISION_BEGIN_BYTES ((size_t)64 << 10)
+
 /*
  * Positions that a file takes for each compressed byte: more than any format makes of one (bzip2
  * makes 1.2 million zeros of a byte), so that later files have greater positions.
@@ -414,23 +417,30 @@ struct division_turn {
     bool has_ended;
 };
 
-/* Fills the buffer from the part, of which the caller is the only user. */
+/*
+ * Fills the buffer from the part, of which the caller is the only user. The first time it reads
+ * just beyond the end of the line that the part begins in: the caller gives that line before the
+ * rest.
+ */
 static void division_fill(struct division_part *part, struct division_turn *turn,
                           struct failure *failure)
 {
     struct stream_chunk *made = &turn->made;
     struct stream *stream = &part->stream;
 
-    while (turn->status == STATUS_OK && !turn->has_ended && made->filled < made->capacity) {
+    while (turn->status == STATUS_OK && !turn->has_ended && made->filled < made->capacity &&
+           (part->is_begun || made->whole == 0)) {
+        size_t room = made->capacity - made->filled;
         size_t bytes = 0;
         bool waited;
         if (stream->partial_bytes > 0) {
             turn->status = stream_take_partial(stream, made, failure);
             continue;
         }
-        enum pipe_event event =
-            reader_read(&part->reader, made->buffer + made->filled, made->capacity - made->filled,
-                        true, &waited, &bytes, failure);
+        if (!part->is_begun && room > DIVISION_BEGIN_BYTES)
+            room = DIVISION_BEGIN_BYTES;
+        enum pipe_event event = reader_read(&part->reader, made->buffer + made->filled, room, true,
+                                            &waited, &bytes, failure);
         turn->has_ended = event == PIPE_END;
         turn->is_corrupt = event == PIPE_ERROR;
         if (turn->is_corrupt)
@@ -445,7 +455,7 @@ static void division_fill(struct division_part *part, struct division_turn *turn
 
 /*
  * Keeps the end of the line that began before the part; false if that cannot be: it is longer than
- * the buffer.
+ * the buffer. What is behind it goes to the next chunk of the part.
  */
 static bool division_join_begin(struct division *division, struct division_part *part,
                                 struct division_turn *turn)
@@ -466,7 +476,7 @@ static bool division_join_begin(struct division *division, struct division_part 
     part->stream.position += end;
     part->is_begun = true;
     turn->begin = end;
-    made->whole = made->whole > end ? made->whole : end;
+    made->whole = end;
     return true;
 }
 
@@ -598,7 +608,7 @@ enum division_event division_pull(struct division *division, void *buffer, size_
             event = division_read(division, part, buffer, capacity, chunk, failure);
             if (event == DIVISION_FAULT || chunk->bytes > 0)
                 break;
-            continue; /* the part ended without a record of its own */
+            continue; /* it had no record of its own, but may have completed a line */
         }
         event = division_is_reading(division) ? DIVISION_NONE : DIVISION_ENDED;
         if (event == DIVISION_ENDED)
