@@ -282,6 +282,7 @@ static enum status division_take_part(struct division *division, struct division
         free(found.wrap);
     if (!part) {
         division->stop = 0;
+        division->next = NULL; /* the index may only be closed */
         pthread_cond_broadcast(&division->freed);
         return input_fail(failure, file->name, "no memory to decompress it");
     }
