@@ -195,12 +195,12 @@ with open(sys.argv[1], "r+b") as file:
     file.write(bytes([data[at] ^ 4]))' "$@"
 }
 
-# survivors FILE: of a file with a fault, by pipe and by file, with 1 and 16 threads, to "out".
+# survivors FILE: of a file with a fault, by pipe and by file, with 1, 2 and 16 threads, to "out".
 # Each time it is an error, and they are the same.
 survivors() {
     local threads
     rm -f first
-    for threads in 1 16; do
+    for threads in 1 2 16; do
         run -1 --separate-stderr bash -c '"$GPUHIST" stalin-sort --text --threads "$2" "$1" >out' - \
             "$1" $threads
         [[ $stderr == "gpuhist: $1: "* ]] && [ "${#stderr_lines[@]}" -eq 1 ]

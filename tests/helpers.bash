@@ -110,13 +110,13 @@ assert_failed() {
     fi
 }
 
-# inputs_of ENGINE: what the next assertion reads from: a pipe and a file; for a GPU, which takes a
-# third of a second to start, one of them, in turn. Sets "inputs".
+# inputs_of ENGINE: what the next assertion reads from, in "inputs": a file and a pipe; for a GPU, which
+# takes a third of a second to start, now one and now the other.
 inputs_of() {
     inputs="file pipe"
     if [ "$1" = cuda ]; then
-        cuda_turn=$((1 - ${cuda_turn:-0}))
-        inputs=${inputs:5 * cuda_turn:4}
+        [ "${cuda_input:-pipe}" = file ] && cuda_input="pipe" || cuda_input="file"
+        inputs=$cuda_input
     fi
 }
 

@@ -187,7 +187,6 @@ static const struct {
 #define FORMAT_ZSTD 0
 #define FORMAT_GZIP 1
 #define FORMAT_XZ   2
-#define FORMAT_XZ   2
 #define FORMAT_LZ4  4
 
 /* Where the first frame ends: if all of it decodes, so does that. */
