@@ -488,6 +488,7 @@ static bool source_divide_input(struct source *source, const struct source_pull 
                                 struct input *input, const struct decoder_format *format)
 {
     const struct stream *stream = &source->stream;
+    bool is_stdin = input->fd == STDIN_FILENO; /* once it is added, others may free it */
 
     if (!source->division || pull->made.filled > pull->made.whole || stream->partial_bytes > 0)
         return false; /* a record goes over its beginning */
@@ -496,7 +497,7 @@ static bool source_divide_input(struct source *source, const struct source_pull 
     source->divided = taken;
     if (taken > 0)
         atomic_store_explicit(&source->is_divided, true, memory_order_release);
-    if (taken > 0 && input->fd == STDIN_FILENO)
+    if (taken > 0 && is_stdin)
         lseek(STDIN_FILENO, 0, SEEK_END); /* it is read, for whoever reads on */
     return taken > 0;
 }
