@@ -8,7 +8,7 @@
 #define GPUHIST_READER_H
 
 #include "base/status.h"
-#include "input/decoder.h"
+#include "decoder/decoder.h"
 #include "input/input.h"
 #include "input/pipe.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/output_file.h"
 #include "base/writer.h"
+#include "decoder/decoder.h"
 #include "engine/engine.h"
-#include "input/decoder.h"
 #include "operations/state_job.h"
 #include "print/print_rows.h"
 

@@ -14,7 +14,7 @@
  */
 #include "config.h"
 
-#include "input/decoder.h"
+#include "decoder/decoder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

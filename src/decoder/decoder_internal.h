@@ -2,7 +2,7 @@
 #ifndef GPUHIST_DECODER_INTERNAL_H
 #define GPUHIST_DECODER_INTERNAL_H
 
-#include "input/decoder.h"
+#include "decoder/decoder.h"
 
 /* Room for the longest beginning of a frame that its format looks at: that of zstd, and of lzma. */
 #define DECODER_HEAD_BYTES 18

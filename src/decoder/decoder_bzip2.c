@@ -1,7 +1,7 @@
 /* bzip2, by libbz2. */
 #include "config.h"
 
-#include "input/decoder_internal.h"
+#include "decoder/decoder_internal.h"
 
 /*
  * "BZh", the size of blocks, and what begins a block, or ends a stream without any. That is far

@@ -1,7 +1,7 @@
 /* xz, by liblzma. The format: https://tukaani.org/xz/xz-file-format.txt */
 #include "config.h"
 
-#include "input/decoder_internal.h"
+#include "decoder/decoder_internal.h"
 
 static enum decoder_match decoder_xz_match(const unsigned char *head, size_t bytes)
 {

@@ -1,7 +1,7 @@
 /* The table of formats, and what decoding has in common: heads, padding, frames. */
 #include "config.h"
 
-#include "input/decoder_internal.h"
+#include "decoder/decoder_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

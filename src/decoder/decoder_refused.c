@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "input/decoder_internal.h"
+#include "decoder/decoder_internal.h"
 
 /* The signatures of a file in an archive, of an archive without any, and of one in parts. */
 static enum decoder_match decoder_zip_match(const unsigned char *head, size_t bytes)

@@ -1,7 +1,7 @@
 /* zstd (RFC 8878), by libzstd. */
 #include "config.h"
 
-#include "input/decoder_internal.h"
+#include "decoder/decoder_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

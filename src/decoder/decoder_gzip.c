@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "input/decoder_internal.h"
+#include "decoder/decoder_internal.h"
 
 #if defined HAVE_ISAL
 #define DECODER_GZIP_LIBRARY &decoder_gzip_isal

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "input/decoder_internal.h"
+#include "decoder/decoder_internal.h"
 
 #ifdef HAVE_LZMA
 #include <lzma.h>

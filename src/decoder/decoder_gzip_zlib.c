@@ -1,7 +1,7 @@
 /* gzip by zlib, where there is no ISA-L. */
 #include "config.h"
 
-#include "input/decoder_internal.h"
+#include "decoder/decoder_internal.h"
 
 #if defined HAVE_ZLIB && !defined HAVE_ISAL
 

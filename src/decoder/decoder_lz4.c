@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "input/decoder_internal.h"
+#include "decoder/decoder_internal.h"
 
 #define DECODER_LZ4_MAGIC_BYTES 4
 #define DECODER_LZ4_LEGACY      0x02 /* the first byte of frames of the format before lz4 1.4 */

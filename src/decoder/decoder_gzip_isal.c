@@ -1,7 +1,7 @@
 /* gzip by ISA-L, which decodes deflate; the members are put together here. */
 #include "config.h"
 
-#include "input/decoder_internal.h"
+#include "decoder/decoder_internal.h"
 
 #ifdef HAVE_ISAL
 
