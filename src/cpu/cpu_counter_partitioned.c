@@ -1,10 +1,11 @@
 /*
  * Partitioned counting, for tables that no cache holds. Incrementing counters all over such a table
  * misses every cache with every value. Instead, each bin number goes to a buffer of its region
- * (histogram.h) as a 16-bit residual, and a full buffer is counted into the shared table at once,
- * while the region stays in the L2. The memory is the same however many bins there are, and there
- * is one table, however many threads. This is the radix partitioning of database joins (Manegold,
- * Boncz, Kersten, "Optimizing main-memory join on modern hardware", TKDE 2002), without its order.
+ * (histogram.h) as a 16-bit residual, its distance from the first bin of the region. A full buffer
+ * is counted into the shared table at once, while the region stays in the L2. The memory is the
+ * same however many bins there are, and there is one table, however many threads. This is the radix
+ * partitioning of database joins (Manegold, Boncz, Kersten, "Optimizing main-memory join on modern
+ * hardware", TKDE 2002), without its order.
  *
  * Where values are skewed, many threads want the same regions at once. A thread that finds a region
  * taken by another counts it from then on in a private copy, a *hot region*, and adds that up later
@@ -166,24 +167,50 @@ enum status cpu_counter_partitioned_open_hot(struct histogram *histogram, size_t
     return STATUS_OK;
 }
 
-/* Counts residuals of a region where it can be done without waiting for another thread. */
+/*
+ * The loop that counts: increments counts[residual] for each residual. It reads four at a time, and
+ * counts four equal ones in one step. Otherwise each increment of the same counter waits for the
+ * store of the one before (all values equal: 1.2 times the speed).
+ */
+static void cpu_counter_count_residuals(uint32_t *counts, const uint16_t *residuals, size_t n)
+{
+    size_t i = 0;
+
+    for (; i + 4 <= n; i += 4) {
+        uint64_t four;
+        memcpy(&four, residuals + i, sizeof four);
+        if (four == (four << 16 | four >> 48)) {
+            counts[residuals[i]] += 4;
+            continue;
+        }
+        counts[four & 0xffff]++;
+        counts[four >> 16 & 0xffff]++;
+        counts[four >> 32 & 0xffff]++;
+        counts[four >> 48]++;
+    }
+    for (; i < n; i++)
+        counts[residuals[i]]++;
+}
+
+/* Counts residuals in the shared table, if the region is free, else in a hot region. */
 static void cpu_counter_add(struct cpu_counter_partitioned *self, size_t region,
-                            const uint16_t *residuals, size_t n)
+                            const uint16_t *residuals, uint32_t n)
 {
     struct cpu_counter_hot *hot = cpu_counter_hot_find(self, region);
+    uint32_t *shared = NULL;
 
-    if (!hot && histogram_try_add_residuals(self->histogram, region, residuals, n))
-        return;
-    if (!hot)
-        hot = cpu_counter_hot_take(self, region);
-    if (!hot) {
-        histogram_add_residuals(self->histogram, region, residuals, n);
+    if (!hot && !(shared = histogram_try_lock_region(self->histogram, region, n)) &&
+        !(hot = cpu_counter_hot_take(self, region)))
+        shared = histogram_lock_region(self->histogram, region, n);
+    if (shared) {
+        cpu_counter_count_residuals(shared, residuals, n);
+        histogram_unlock_region(self->histogram, region);
         return;
     }
     if (n > self->histogram->staged_limit - hot->counted)
         cpu_counter_hot_flush(self, hot);
-    histogram_count_residuals(hot->counts, residuals, n);
-    hot->counted += (uint32_t)n;
+    cpu_counter_count_residuals(hot->counts, residuals, n);
+    hot->counted += n;
 }
 
 /* Counts what a buffer holds and empties it. */
@@ -193,7 +220,7 @@ static void cpu_counter_buffer_flush(struct cpu_counter_partitioned *self, size_
     size_t n = (size_t)(self->buffers[region].next - first);
 
     if (n > 0)
-        cpu_counter_add(self, region, first, n);
+        cpu_counter_add(self, region, first, (uint32_t)n);
     self->buffers[region].next = first;
 }
 

@@ -133,31 +133,6 @@ static void histogram_add_piece64(struct histogram *histogram, size_t first, con
 HISTOGRAM_DEFINE_ADD(histogram_add_counts32, uint32_t, histogram_add_piece32)
 HISTOGRAM_DEFINE_ADD(histogram_add_counts64, uint64_t, histogram_add_piece64)
 
-/*
- * Reads four residuals at a time and counts four equal ones in one step. Otherwise each increment
- * of the same counter waits for the store of the one before (all values equal: 1.2 times the
- * speed).
- */
-void histogram_count_residuals(uint32_t *counts, const uint16_t *residuals, size_t n)
-{
-    size_t i = 0;
-
-    for (; i + 4 <= n; i += 4) {
-        uint64_t four;
-        memcpy(&four, residuals + i, sizeof four);
-        if (four == (four << 16 | four >> 48)) {
-            counts[residuals[i]] += 4;
-            continue;
-        }
-        counts[four & 0xffff]++;
-        counts[four >> 16 & 0xffff]++;
-        counts[four >> 32 & 0xffff]++;
-        counts[four >> 48]++;
-    }
-    for (; i < n; i++)
-        counts[residuals[i]]++;
-}
-
 /* Moves the 32-bit part of a region, which begins at entry `first`, to its 64-bit part. */
 static void histogram_move_staged(struct histogram *histogram, struct histogram_region *region,
                                   size_t first)
@@ -172,13 +147,34 @@ static void histogram_move_staged(struct histogram *histogram, struct histogram_
     region->staged = 0;
 }
 
-/* Makes room for n increments in the 32-bit part of a region. The caller holds its lock. */
-static void histogram_reserve(struct histogram *histogram, struct histogram_region *region,
-                              size_t first, size_t n)
+/* Makes room for increments in the 32-bit part of a locked region, and returns its counters. */
+static uint32_t *histogram_reserve(struct histogram *histogram, size_t region, uint32_t increments)
 {
-    if (n > histogram->staged_limit - region->staged)
-        histogram_move_staged(histogram, region, first);
-    region->staged += (uint32_t)n;
+    struct histogram_region *locked = &histogram->regions[region];
+    size_t first = region << HISTOGRAM_REGION_LOG2;
+
+    if (increments > histogram->staged_limit - locked->staged)
+        histogram_move_staged(histogram, locked, first);
+    locked->staged += increments;
+    return histogram->staged + first;
+}
+
+uint32_t *histogram_lock_region(struct histogram *histogram, size_t region, uint32_t increments)
+{
+    pthread_mutex_lock(&histogram->regions[region].mutex);
+    return histogram_reserve(histogram, region, increments);
+}
+
+uint32_t *histogram_try_lock_region(struct histogram *histogram, size_t region, uint32_t increments)
+{
+    if (pthread_mutex_trylock(&histogram->regions[region].mutex) != 0)
+        return NULL;
+    return histogram_reserve(histogram, region, increments);
+}
+
+void histogram_unlock_region(struct histogram *histogram, size_t region)
+{
+    pthread_mutex_unlock(&histogram->regions[region].mutex);
 }
 
 void histogram_add_region(struct histogram *histogram, size_t region, const uint32_t *counts,
@@ -186,39 +182,11 @@ void histogram_add_region(struct histogram *histogram, size_t region, const uint
 {
     size_t first = region << HISTOGRAM_REGION_LOG2;
     size_t length = histogram_region_rest(first, histogram->entries - first);
-    struct histogram_region *locked = histogram_lock(histogram, region);
+    uint32_t *staged = histogram_lock_region(histogram, region, increments);
 
-    histogram_reserve(histogram, locked, first, increments);
     for (size_t i = 0; i < length; i++)
-        histogram->staged[first + i] += counts[i];
-    histogram_unlock(locked);
-}
-
-/* Counts residuals in a region whose lock the caller holds, and unlocks it. */
-static void histogram_add_locked(struct histogram *histogram, struct histogram_region *region,
-                                 size_t first, const uint16_t *residuals, size_t n)
-{
-    histogram_reserve(histogram, region, first, n);
-    histogram_count_residuals(histogram->staged + first, residuals, n);
-    histogram_unlock(region);
-}
-
-void histogram_add_residuals(struct histogram *histogram, size_t region, const uint16_t *residuals,
-                             size_t n)
-{
-    histogram_add_locked(histogram, histogram_lock(histogram, region),
-                         region << HISTOGRAM_REGION_LOG2, residuals, n);
-}
-
-bool histogram_try_add_residuals(struct histogram *histogram, size_t region,
-                                 const uint16_t *residuals, size_t n)
-{
-    struct histogram_region *free = &histogram->regions[region];
-
-    if (pthread_mutex_trylock(&free->mutex) != 0)
-        return false;
-    histogram_add_locked(histogram, free, region << HISTOGRAM_REGION_LOG2, residuals, n);
-    return true;
+        staged[i] += counts[i];
+    histogram_unlock_region(histogram, region);
 }
 
 void histogram_put(struct histogram *histogram, size_t entry, uint64_t count)

@@ -6,7 +6,7 @@
  * workers seldom contend. A region has as many bins as stay in a core's L2 while partitioned values
  * are counted directly into it (cpu_counter_partitioned.c).
  *
- * The histogram_add_ functions are thread-safe; the others are not.
+ * The functions histogram_add_* and histogram_*_region are thread-safe; the others are not.
  */
 #ifndef GPUHIST_HISTOGRAM_H
 #define GPUHIST_HISTOGRAM_H
@@ -58,14 +58,14 @@ void histogram_add_counts64(struct histogram *histogram, size_t first, const uin
                             size_t n);
 
 /*
- * Counts n values of one region, at most staged_limit. A residual is the value's bin minus the
- * first bin of the region. histogram_try_add_residuals does nothing and returns false if another
- * thread has locked the region.
+ * Locks a region and returns its 32-bit counters, one for each of its bins. The caller adds at most
+ * `increments` to them, which is at most staged_limit, and unlocks the region. The second function
+ * returns NULL if another thread has locked the region.
  */
-void histogram_add_residuals(struct histogram *histogram, size_t region, const uint16_t *residuals,
-                             size_t n);
-bool histogram_try_add_residuals(struct histogram *histogram, size_t region,
-                                 const uint16_t *residuals, size_t n);
+uint32_t *histogram_lock_region(struct histogram *histogram, size_t region, uint32_t increments);
+uint32_t *histogram_try_lock_region(struct histogram *histogram, size_t region,
+                                    uint32_t increments);
+void histogram_unlock_region(struct histogram *histogram, size_t region);
 
 /*
  * Adds the 32-bit counters of a whole region. `counts` has one for each bin of the region; their
@@ -73,9 +73,6 @@ bool histogram_try_add_residuals(struct histogram *histogram, size_t region,
  */
 void histogram_add_region(struct histogram *histogram, size_t region, const uint32_t *counts,
                           uint32_t increments);
-
-/* Counts n residuals in counts[HISTOGRAM_REGION_BINS]; no counter may be above 2^32 - 1 - n. */
-void histogram_count_residuals(uint32_t *counts, const uint16_t *residuals, size_t n);
 
 /*
  * Finishes the table when all elements read are in it. Checks that the counters add up to

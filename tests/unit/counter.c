@@ -334,26 +334,33 @@ static void test_add_ranges(void)
     table_close(&table);
 }
 
-/* Runs of equal residuals are counted in a short way. */
-static void test_add_residuals(void)
+/* Runs of equal bins are counted in a short way. */
+static void test_runs(void)
 {
-    uint16_t residuals[203];
+    uint32_t indexes[203];
     struct table table;
     uint64_t state = 6;
+    struct failure failure;
+    void *counter = NULL;
 
     table_open(&table, 3 * HISTOGRAM_REGION_BINS);
-    for (size_t round = 0; round < 2000; round++) {
+    bool opened = cpu_counter_partitioned.open(table.histogram, &counter, &failure) == STATUS_OK;
+    for (size_t round = 0; opened && round < 2000; round++) {
         size_t region = tap_random(&state) % 3;
-        size_t n = tap_random(&state) % (ARRAY_LENGTH(residuals) + 1);
+        size_t n = tap_random(&state) % (ARRAY_LENGTH(indexes) + 1);
         for (size_t i = 0; i < n; i++) {
             bool repeat = i > 0 && tap_random(&state) % 8 > 0;
-            residuals[i] =
-                repeat ? residuals[i - 1] : (uint16_t)(tap_random(&state) % HISTOGRAM_REGION_BINS);
-            table.wanted[region * HISTOGRAM_REGION_BINS + residuals[i]]++;
+            indexes[i] = repeat ? indexes[i - 1]
+                                : (uint32_t)(region * HISTOGRAM_REGION_BINS +
+                                             tap_random(&state) % HISTOGRAM_REGION_BINS);
+            table.wanted[indexes[i]]++;
         }
-        histogram_add_residuals(table.histogram, region, residuals, n);
+        cpu_counter_partitioned.count(counter, indexes, n);
+        cpu_counter_partitioned.flush(counter);
     }
-    tap_ok(table_matches(&table), "residuals are counted, runs of equal ones among them");
+    tap_ok(opened && table_matches(&table),
+           "partitioned: bins are counted, runs of one among them");
+    cpu_counter_partitioned.close(counter);
     table_close(&table);
 }
 
@@ -588,6 +595,17 @@ static uint64_t staged_sum(const struct histogram *histogram, size_t region)
     return sum;
 }
 
+/* Counts residuals, bins minus the first one of the region, one by one in a locked region. */
+static void add_locked(struct histogram *histogram, size_t region, const uint16_t *residuals,
+                       size_t n)
+{
+    uint32_t *counts = histogram_lock_region(histogram, region, (uint32_t)n);
+
+    for (size_t i = 0; i < n; i++)
+        counts[residuals[i]]++;
+    histogram_unlock_region(histogram, region);
+}
+
 /* The 32-bit part of a region is moved on before it takes more than it can. */
 static void test_staged_limit(void)
 {
@@ -604,7 +622,7 @@ static void test_staged_limit(void)
             residuals[i] = (uint16_t)(i * round % 5);
             table.wanted[HISTOGRAM_REGION_BINS + residuals[i]]++;
         }
-        histogram_add_residuals(table.histogram, 1, residuals, n);
+        add_locked(table.histogram, 1, residuals, n);
         held = held && staged_sum(table.histogram, 0) == 0 &&
                staged_sum(table.histogram, 1) <= LIMIT && table_matches(&table);
     }
@@ -696,7 +714,7 @@ static void add_ones(struct table *table, size_t way, size_t region, const uint1
         table->wanted[first + residuals[i]]++;
     }
     if (way == 0)
-        histogram_add_residuals(table->histogram, region, residuals, n);
+        add_locked(table->histogram, region, residuals, n);
     else if (way == 1)
         histogram_add_region(table->histogram, region, counts, (uint32_t)n);
     else
@@ -750,7 +768,7 @@ int main(void)
     test_move();
     test_limited();
     test_add_ranges();
-    test_add_residuals();
+    test_runs();
     test_threads();
     test_policies();
     test_totals();
