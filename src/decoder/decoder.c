@@ -1,4 +1,4 @@
-/* The table of formats, and what decoding has in common: heads, padding, frames. */
+/* The table of formats, and what all formats share: heads of frames, padding, the decoding loop. */
 #include "config.h"
 
 #include "decoder/decoder_internal.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A skippable frame is that of zstd and of lz4, and taken for zstd's. */
+/* In the order of detection. zstd and lz4 have the same skippable frames; zstd comes first. */
 static const struct decoder_format *const decoder_formats[] = {
     &decoder_zstd, &decoder_gzip, &decoder_xz,   &decoder_bzip2,    &decoder_lz4,
     &decoder_zip,  &decoder_7z,   &decoder_lzma, &decoder_compress,
@@ -114,7 +114,7 @@ static enum status decoder_fail_start(const struct decoder *decoder, struct fail
     return decoder_fail(decoder, reason, failure);
 }
 
-/* Takes the NULs that come here, where a frame may begin. */
+/* Skips NULs where a frame may begin, if the format allows them. */
 static enum status decoder_skip_padding(struct decoder *decoder, struct decoder_io *io,
                                         struct failure *failure)
 {
@@ -132,7 +132,7 @@ static enum status decoder_skip_padding(struct decoder *decoder, struct decoder_
     return STATUS_OK;
 }
 
-/* Looks at input that belongs to the head of a frame, and leaves it where it is. */
+/* Copies input to the head of a frame and checks it. The input remains for the library. */
 static enum status decoder_take_head(struct decoder *decoder, const struct decoder_io *io,
                                      struct failure *failure)
 {
@@ -157,7 +157,7 @@ static enum status decoder_take_head(struct decoder *decoder, const struct decod
     return STATUS_OK;
 }
 
-/* One step of the format, for which there is input or output pending. */
+/* Decodes a piece. There is input, or output pending. */
 static enum status decoder_step(struct decoder *decoder, struct decoder_io *io,
                                 struct failure *failure)
 {
@@ -179,7 +179,7 @@ static enum status decoder_step(struct decoder *decoder, struct decoder_io *io,
     return STATUS_OK;
 }
 
-/* Whether there is something to do for another step. */
+/* Whether another step can make progress. */
 static bool decoder_can_step(const struct decoder *decoder, const struct decoder_io *io)
 {
     return io->out_used < io->out_bytes && (io->in_used < io->in_bytes || decoder->is_pending);

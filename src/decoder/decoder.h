@@ -1,7 +1,7 @@
 /*
- * Decoders: compressed bytes in, plain bytes out, a piece at a time, whatever the format. What a
- * file is made of is called a frame here; gzip calls it a member, xz and bzip2 a stream. Any
- * concatenation of frames of one format is one stream.
+ * Decoders turn compressed bytes into plain bytes, a piece at a time, in any supported format. The
+ * unit that a compressed file consists of is called a frame here; gzip calls it a member, xz and
+ * bzip2 call it a stream. Frames of one format that follow each other are one stream of bytes.
  *
  * Functions are thread-safe on distinct decoders.
  */
@@ -18,76 +18,83 @@ struct decoder;
 struct decoder_format;
 
 /*
- * As many bytes at the beginning of a file as may be needed to know its format. A skippable frame
- * is enough for zstd, whatever follows: its length has no limit. What follows is then an error if
- * it is no frame.
+ * The number of bytes at the beginning of a file that identify its format. A skippable frame counts
+ * as zstd, whatever follows it, because a skippable frame has no maximum length. If what follows is
+ * not a zstd frame, decoding fails.
  */
 #define DECODER_MAGIC_BYTES 18
 
 /*
- * The format that begins so, or NULL. Where the bytes are too few to tell, *undecided is set; more
- * of them, if there are, would decide. Formats that this build cannot decode, and some that
- * gpuhist never does, are known as well: decoder_open refuses them.
+ * Returns the format of a file that begins with these bytes, or NULL if it is not compressed. Sets
+ * *undecided if the bytes are too few to tell: the caller then reads more, if there are more. Also
+ * recognises formats that this build, or gpuhist, cannot decode: decoder_open rejects them.
  */
 const struct decoder_format *decoder_detect(const void *head, size_t bytes, bool *undecided);
 
-/* "zstd", "gzip", "xz", "bzip2", "lz4"; of those never decoded, "zip", "7z", "lzma", "compress". */
+/*
+ * Returns "zstd", "gzip", "xz", "bzip2" or "lz4"; for formats that gpuhist cannot decode "zip",
+ * "7z", "lzma" or "compress".
+ */
 const char *decoder_format_name(const struct decoder_format *format);
 
 /*
- * Writes a line without its end about the format i = 0, 1, ...: "gzip: yes: ISA-L 2.30.0", or why
- * this build cannot decode it. False where there is no such format.
+ * Writes a line about format number i, without a newline: "gzip: yes: ISA-L 2.30.0", or why this
+ * build cannot decode the format. Returns false if there are no more formats.
  */
 bool decoder_describe(size_t i, char *text, size_t size);
 
 /*
- * Makes a decoder; `name` is the file's, for messages, and must live as long. memory_limit bounds
- * the window of zstd and the dictionary of xz, in bytes (0: 128 MiB); the other formats need less
- * than 8 MiB. Fails with STATUS_DATA if there is no memory, or if the format cannot be decoded: the
- * message then names the library, or what to do instead. The caller closes it.
+ * Makes a decoder. `name` is the name of the file for messages; it must outlive the decoder.
+ * memory_limit is the largest window of zstd and dictionary of xz, in bytes (0: 128 MiB); the other
+ * formats need less than 8 MiB. Fails with STATUS_DATA if there is no memory, or if the format
+ * cannot be decoded; the message then names the missing library, or another way. The caller closes
+ * the decoder.
  */
 enum status decoder_open(struct decoder **decoder, const struct decoder_format *format,
                          const char *name, uint64_t memory_limit, struct failure *failure);
 
 /*
- * Whether what is decoded depends on little of what came before, at most 64 KiB: threads then may
- * take turns with a decoder. With the window of zstd, of megabytes, each turn begins in a cold
- * cache: decoding by two threads in turns takes 1.5 times as long as by one.
+ * Whether the format refers back at most 64 KiB in its output. Then several threads may take turns
+ * with one decoder. The window of zstd has megabytes, and each turn would begin with it in another
+ * core's cache: two threads that take turns need 1.5 times as long as one.
  */
 bool decoder_looks_back_little(const struct decoder_format *format);
 
-/* NULL is allowed. */
+/* Closes a decoder. NULL is allowed. */
 void decoder_close(struct decoder *decoder);
 
 /*
- * Decodes from in[0..in_bytes) to out[0..out_bytes) until the one is used up or the other full, and
- * stores how much of either. There may be more output without more input if the output was filled.
- * Fails with STATUS_DATA on corrupt input (checksums are verified), on trailing junk (but NULs
- * behind gzip's last member are ignored, as gzip does, and those behind xz's streams, in fours, as
- * xz does), on a window above the limit and on what needs a dictionary. *out_used is then what was
- * decoded before, in this call maybe less; a checksum comes behind what it covers. After a failure
+ * Decodes from in[0..in_bytes) to out[0..out_bytes) until all input is used or the output is full,
+ * and stores how many bytes of each were used. If the output is full, the next call may produce
+ * more output without more input.
+ *
+ * Fails with STATUS_DATA if the input is corrupt (checksums are verified), if something else than a
+ * frame follows a frame, if a window exceeds the limit, and if a dictionary is needed. NULs are
+ * allowed after the last gzip member, as gzip allows them, and in multiples of four after an xz
+ * stream, as xz does. On failure *out_used counts the bytes decoded before the fault; part of them
+ * may not have been verified, because a checksum follows the bytes that it covers. After a failure
  * only decoder_close may be called.
  */
 enum status decoder_run(struct decoder *decoder, const void *in, size_t in_bytes, size_t *in_used,
                         void *out, size_t out_bytes, size_t *out_used, struct failure *failure);
 
-/* As decoder_run, but goes no further than to the end of a frame. */
+/* As decoder_run, but stops at the end of each frame. */
 enum status decoder_run_frame(struct decoder *decoder, const void *in, size_t in_bytes,
                               size_t *in_used, void *out, size_t out_bytes, size_t *out_used,
                               struct failure *failure);
 
-/* Whether all that was decoded are whole frames. */
+/* Whether the decoder is at the end of a frame, or at the beginning of the input. */
 bool decoder_is_between(const struct decoder *decoder);
 
-/* At the end of the input: fails with STATUS_DATA if it ends within a frame. */
+/* To be called at the end of the input. Fails with STATUS_DATA if a frame is incomplete. */
 enum status decoder_finish(struct decoder *decoder, struct failure *failure);
 
-/* Compressed data that are looked at here and there, without reading all of them. */
+/* Random access to compressed data, so that functions below can read parts of them. */
 struct decoder_view {
-    uint64_t bytes; /* of all data */
+    uint64_t bytes; /* the length of the data */
     /*
-     * Returns data[offset..offset + bytes), which is not behind the end, valid until the next call;
-     * at most DECODER_LOOK_BYTES. NULL if they cannot be read.
+     * Returns data[offset..offset + bytes), which lies within the data and has at most
+     * DECODER_LOOK_BYTES. The result is valid until the next call. NULL: it cannot be read.
      */
     const unsigned char *(*look)(void *context, uint64_t offset, size_t bytes);
     void *context;
@@ -96,47 +103,51 @@ struct decoder_view {
 #define DECODER_LOOK_BYTES ((size_t)1 << 17)
 
 /*
- * Frames that can be decoded by themselves, on any thread: the compressed bytes of the frame that
- * begins at an offset, skippable frames included; 0 if the data end before the frame does;
- * UINT64_MAX if there is no frame, or one that does not show its length. Frames of zstd (RFC 8878)
- * and lz4 do: the call goes from the header of one block to the next. Of gzip, members of BGZF (the
- * SAM/BAM format specification, 4.1) do, in their headers, which are not verified: with a wrong
- * length, the pieces do not decode.
+ * Returns the compressed length of the frame that begins at an offset, without decoding it. Such
+ * frames can be decoded independently, by any thread. Skippable frames count as frames. Returns 0
+ * if the data end before the frame does, and UINT64_MAX if there is no frame or if its length can
+ * only be found by decoding.
+ *
+ * For zstd (RFC 8878) and lz4 the function goes from block header to block header. For gzip it
+ * reads the length that members of BGZF (SAM/BAM format specification, 4.1) have in their headers.
+ * A wrong length there is not detected here: the pieces then fail to decode.
  */
 uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct decoder_view *view,
                              uint64_t offset);
 
 /*
- * The index of data that have one: which parts of them can be decoded by themselves. Those of xz
- * are groups of blocks of one stream, which lack what a stream has around them.
+ * The index of a compressed file: where parts begin that can be decoded independently. For xz, a
+ * part is a group of blocks of one stream; the stream's header and end have to be added.
  */
 struct decoder_index;
 
-/* The bytes [begin, end) of the data, with others before and behind them, are whole frames. */
+/* A part: the bytes [begin, end) of the data, between the head and the tail in `wrap`. */
 struct decoder_part {
     uint64_t begin;
     uint64_t end;
     bool is_last;
-    char *wrap;        /* [wrap_bytes]; the caller frees it. NULL: nothing is lacking */
-    size_t head_bytes; /* so many of them come before the part, the others behind it */
+    char *wrap;        /* [wrap_bytes]; the caller frees it. NULL: the part is whole frames */
+    size_t head_bytes; /* length of the head; the rest of `wrap` is the tail */
     size_t wrap_bytes;
 };
 
 /*
- * Reads the index of data from an offset on, verified but for that the blocks are as it says:
- * decoding the parts shows that. NULL if the format has none, if it cannot be read or is corrupt,
- * if there is only one block, and if blocks have less than block_bytes compressed bytes on average.
- * The caller closes it; NULL is allowed there.
+ * Reads and verifies the index of the data that begin at an offset. Whether the blocks are where
+ * the index says is verified by decoding them. Returns NULL if the format has no index, if the
+ * index is corrupt or cannot be read, if there is only one block, or if the compressed blocks have
+ * fewer than block_bytes bytes on average. The caller closes the index.
  */
 struct decoder_index *decoder_index_open(const struct decoder_format *format,
                                          const struct decoder_view *view, uint64_t begin,
                                          uint64_t block_bytes);
 
+/* Closes an index. NULL is allowed. */
 void decoder_index_close(struct decoder_index *index);
 
 /*
- * The next part, of at least so many bytes if there are; to be called until one is the last. False
- * if there is no memory: the index may then only be closed.
+ * Stores the next part in *part. It has at least `bytes` bytes, unless it ends a stream. May be
+ * called until it has stored the last part. Returns false if there is no memory; the index may then
+ * only be closed.
  */
 bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct decoder_part *part);
 

@@ -4,8 +4,8 @@
 #include "decoder/decoder_internal.h"
 
 /*
- * "BZh", the size of blocks, and what begins a block, or ends a stream without any. That is far
- * enough for text that begins with BZh5 to be text.
+ * "BZh", the block size, and the magic of the first block, or of the end of an empty stream. Text
+ * that happens to begin with "BZh5" does not match.
  */
 static enum decoder_match decoder_bzip2_match(const unsigned char *head, size_t bytes)
 {
@@ -58,7 +58,7 @@ static unsigned decoder_bzip2_limit(size_t bytes)
     return bytes < UINT_MAX ? (unsigned)bytes : UINT_MAX;
 }
 
-/* Makes it ready for a stream. After a failure, closing it does no harm. */
+/* Prepares the library for a stream. After a failure it may be closed. */
 static int decoder_bzip2_reset(bz_stream *stream)
 {
     int result = BZ2_bzDecompressEnd(stream);
@@ -72,7 +72,7 @@ static enum status decoder_bzip2_step(struct decoder *decoder, struct decoder_io
     unsigned in_bytes = decoder_bzip2_limit(io->in_bytes - io->in_used);
     unsigned out_bytes = decoder_bzip2_limit(io->out_bytes - io->out_used);
 
-    stream->next_in = (char *)io->in + io->in_used; /* which is only read */
+    stream->next_in = (char *)io->in + io->in_used; /* the library does not write there */
     stream->avail_in = in_bytes;
     stream->next_out = (char *)io->out + io->out_used;
     stream->avail_out = out_bytes;

@@ -1,6 +1,6 @@
 /*
- * gzip (RFC 1952): what it begins with, and how long the members of BGZF are. One of two libraries
- * decodes it: decoder_gzip_isal.c, decoder_gzip_zlib.c.
+ * gzip (RFC 1952): detection, and the lengths of BGZF members. One of two libraries decodes it, see
+ * decoder_gzip_isal.c and decoder_gzip_zlib.c.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #define DECODER_GZIP_LIBRARY NULL
 #endif
 
-/* The header, 2.3: what it holds, and where. */
+/* Fields of the header (2.3) and their offsets. */
 #define DECODER_GZIP_METHOD        2
 #define DECODER_GZIP_FLAGS         3
 #define DECODER_GZIP_EXTRA_BYTES   10
@@ -24,7 +24,7 @@
 
 #define DECODER_GZIP_DEFLATE 8
 
-/* The least that follows the header: a block of deflate, CRC and length. */
+/* The fewest bytes that follow the header: a deflate block, the CRC and the length. */
 #define DECODER_GZIP_REST_BYTES (2 + 4 + 4)
 
 static enum decoder_match decoder_gzip_match(const unsigned char *head, size_t bytes)
@@ -43,7 +43,7 @@ static enum status decoder_gzip_check_head(struct decoder *decoder, struct failu
     return STATUS_OK;
 }
 
-/* The length of a member of BGZF, from the field BC of its header; SIZE_MAX if it has none. */
+/* The length of a BGZF member, from field BC of its header; SIZE_MAX if there is no such field. */
 static size_t decoder_gzip_member_bytes(const unsigned char *data, size_t header_bytes)
 {
     size_t at = DECODER_GZIP_EXTRA;

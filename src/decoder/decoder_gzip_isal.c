@@ -1,4 +1,5 @@
-/* gzip by ISA-L, which decodes deflate; the members are put together here. */
+/* gzip by ISA-L. The library decodes deflate and headers; this file handles members and trailers.
+ */
 #include "config.h"
 
 #include "decoder/decoder_internal.h"
@@ -15,8 +16,8 @@
 #define DECODER_GZIP_VERSION_(a, b, c) #a "." #b "." #c
 
 /*
- * isal_inflate reads headers and trailers as well if asked to, but forgets what fields a header has
- * where that comes in pieces (2.30), and does not say which of CRC and length is wrong.
+ * isal_inflate can read headers and trailers itself. But if a header comes in pieces, it forgets
+ * which fields the header has (2.30), and it does not tell a wrong CRC from a wrong length.
  */
 struct decoder_gzip_isal {
     struct inflate_state inflate; /* its total_out counts modulo 2^32, as the trailer does */
@@ -31,7 +32,7 @@ static const char *decoder_gzip_isal_version(void)
     return DECODER_GZIP_VERSION(ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION);
 }
 
-/* Makes it ready for a member. */
+/* Prepares the library for a member. */
 static void decoder_gzip_isal_reset(struct decoder_gzip_isal *isal)
 {
     isal_inflate_reset(&isal->inflate);
@@ -45,7 +46,7 @@ static enum status decoder_gzip_isal_open(struct decoder *decoder, uint64_t memo
 {
     struct decoder_gzip_isal *isal = malloc(sizeof *isal);
 
-    (void)memory_limit; /* the window is of 32 KiB at the most */
+    (void)memory_limit; /* the window has at most 32 KiB */
     if (!isal)
         return decoder_fail(decoder, "no memory to decompress it", failure);
     isal_inflate_init(&isal->inflate);
@@ -70,7 +71,7 @@ static enum status decoder_gzip_isal_fail(const struct decoder *decoder, int res
         return decoder_fail(decoder, "invalid code", failure);
     case ISAL_INVALID_LOOKBACK:
         return decoder_fail(decoder, "invalid distance too far back", failure);
-    case ISAL_INCORRECT_CHECKSUM: /* of a header alone: the data's are compared here */
+    case ISAL_INCORRECT_CHECKSUM: /* of a header; this file compares those of the data */
         return decoder_fail(decoder, "header crc mismatch", failure);
     default:
         return decoder_fail(decoder, "invalid header", failure);
@@ -83,13 +84,13 @@ static uint32_t decoder_gzip_isal_limit(size_t bytes)
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
-/* Reads on in the header, or decodes; returns what the library says. */
+/* Reads more of the header, or decodes. Returns the library's result. */
 static int decoder_gzip_isal_inflate(struct decoder_gzip_isal *isal, struct decoder_io *io)
 {
     struct inflate_state *inflate = &isal->inflate;
     int result;
 
-    inflate->next_in = (uint8_t *)io->in + io->in_used; /* which is only read */
+    inflate->next_in = (uint8_t *)io->in + io->in_used; /* the library does not write there */
     inflate->avail_in = decoder_gzip_isal_limit(io->in_bytes - io->in_used);
     inflate->next_out = io->out + io->out_used;
     inflate->avail_out = decoder_gzip_isal_limit(io->out_bytes - io->out_used);
@@ -104,7 +105,7 @@ static int decoder_gzip_isal_inflate(struct decoder_gzip_isal *isal, struct deco
     return result;
 }
 
-/* Whole bytes that the library has read and not used are the first of the trailer. */
+/* Takes whole bytes that the library has read but not used: the trailer begins with them. */
 static void decoder_gzip_isal_give_back(struct decoder_gzip_isal *isal)
 {
     struct inflate_state *inflate = &isal->inflate;
@@ -114,7 +115,7 @@ static void decoder_gzip_isal_give_back(struct decoder_gzip_isal *isal)
         isal->trailer[isal->trailer_bytes++] = (unsigned char)bits;
 }
 
-/* Takes what there is of the trailer, and compares it once that is complete. */
+/* Takes the next bytes of the trailer, and compares the trailer when it is complete. */
 static enum status decoder_gzip_isal_check(struct decoder *decoder, struct decoder_io *io,
                                            bool *ended, struct failure *failure)
 {

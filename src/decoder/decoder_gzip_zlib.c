@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* For inflateInit2: the largest window, and gzip's header and trailer, nothing else. */
+/* For inflateInit2: the largest window; accept only gzip headers and trailers. */
 #define DECODER_GZIP_ZLIB_WINDOW_BITS (MAX_WBITS + 16)
 
 static enum status decoder_gzip_zlib_open(struct decoder *decoder, uint64_t memory_limit,
@@ -18,7 +18,7 @@ static enum status decoder_gzip_zlib_open(struct decoder *decoder, uint64_t memo
 {
     z_stream *stream = calloc(1, sizeof *stream);
 
-    (void)memory_limit; /* the window is of 32 KiB at the most */
+    (void)memory_limit; /* the window has at most 32 KiB */
     if (!stream || inflateInit2(stream, DECODER_GZIP_ZLIB_WINDOW_BITS) != Z_OK) {
         free(stream);
         return decoder_fail(decoder, "no memory to decompress it", failure);
@@ -63,7 +63,7 @@ static enum status decoder_gzip_zlib_step(struct decoder *decoder, struct decode
     *ended = result == Z_STREAM_END;
     if (*ended)
         result = inflateReset(stream);
-    /* Nothing was pending after all: input is needed. */
+    /* No output was pending: the library needs input. */
     if (result == Z_BUF_ERROR && in_bytes == 0)
         result = Z_OK;
     return result == Z_OK ? STATUS_OK : decoder_gzip_zlib_fail(decoder, result, failure);

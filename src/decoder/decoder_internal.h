@@ -1,20 +1,20 @@
-/* What the files of the decoder share: its state, and the rows of its table of formats. */
+/* Shared by the decoder files: the state of a decoder, and the rows of the table of formats. */
 #ifndef GPUHIST_DECODER_INTERNAL_H
 #define GPUHIST_DECODER_INTERNAL_H
 
 #include "decoder/decoder.h"
 
-/* Room for the longest beginning of a frame that its format looks at: that of zstd, and of lzma. */
+/* The most bytes at the beginning of a frame that a format inspects (zstd and lzma). */
 #define DECODER_HEAD_BYTES 18
 
-/* What the bytes seen so far say about the beginning of a frame. */
+/* Whether the bytes seen so far are the beginning of a frame. */
 enum decoder_match {
     DECODER_NO,
-    DECODER_MAYBE, /* they are too few */
+    DECODER_MAYBE, /* too few to tell */
     DECODER_YES,
 };
 
-/* The memory that one call of decoder_run works on. */
+/* The input and output of one call of decoder_run. */
 struct decoder_io {
     const unsigned char *in;
     size_t in_bytes;
@@ -28,29 +28,29 @@ struct decoder {
     const struct decoder_format *format;
     const char *name;       /* of the file, for messages */
     void *state;            /* the library's own */
-    bool head_is_done;      /* no more bytes are wanted for the head of this frame */
-    bool is_pending;        /* the output was filled: there may be more without input */
+    bool head_is_done;      /* the head of this frame is complete and checked */
+    bool is_pending;        /* the output was full: more may come without more input */
     uint64_t padding_bytes; /* NULs since the last frame */
-    size_t head_bytes;      /* 0: between frames */
+    size_t head_bytes;      /* bytes in `head`; 0: between frames */
     unsigned char head[DECODER_HEAD_BYTES];
 };
 
-/* Where a format allows NULs. */
+/* Where a format allows NULs between or after frames. */
 enum decoder_padding {
     DECODER_UNPADDED,
-    DECODER_PADDED_AT_END,   /* behind the last frame */
-    DECODER_PADDED_BY_FOURS, /* behind any frame, a multiple of 4 of them */
+    DECODER_PADDED_AT_END,   /* after the last frame */
+    DECODER_PADDED_BY_FOURS, /* after any frame, in multiples of 4 */
 };
 
-/* What a library does for a format. Functions that fail write the message by decoder_fail. */
+/* The functions of a library for a format. On failure they write the message with decoder_fail. */
 struct decoder_library {
     const char *name;
     const char *(*version)(void);
     /* Makes the state. */
     enum status (*open)(struct decoder *decoder, uint64_t memory_limit, struct failure *failure);
     /*
-     * Decodes a piece: advances in_used and out_used, as far as the end of the frame; sets *ended
-     * once it is reached and all its output is written.
+     * Decodes a piece, up to the end of the frame at most, and advances in_used and out_used. Sets
+     * *ended when the frame is at its end and all its output is written.
      */
     enum status (*step)(struct decoder *decoder, struct decoder_io *io, bool *ended,
                         struct failure *failure);
@@ -60,23 +60,23 @@ struct decoder_library {
 
 struct decoder_format {
     const char *name;
-    const char *unit;    /* what a frame is called */
-    const char *needs;   /* the libraries that decode it; NULL: gpuhist never does */
-    const char *instead; /* what to do where it cannot be decoded, or the whole refusal */
+    const char *unit;    /* the format's own word for a frame */
+    const char *needs;   /* libraries that decode it, for messages; NULL: never decoded */
+    const char *instead; /* how to decompress it otherwise; never decoded: the whole message */
     enum decoder_padding padding;
-    bool looks_back_little;                /* as decoder_looks_back_little */
+    bool looks_back_little;                /* see decoder_looks_back_little */
     const struct decoder_library *library; /* NULL: this build has none */
 
-    /* Whether a frame begins with head[0..bytes). */
+    /* Whether head[0..bytes) is the beginning of a frame. */
     enum decoder_match (*match)(const unsigned char *head, size_t bytes);
     /*
-     * Checks the head of a frame, which matches, before its last bytes are decoded; sets
-     * head_is_done unless more of it is wanted. NULL: all that matches is fine.
+     * Checks the head of a frame before the library sees all of it, and sets head_is_done if the
+     * head is complete. NULL: every head that matches is accepted.
      */
     enum status (*check_head)(struct decoder *decoder, struct failure *failure);
-    /* As decoder_frame_bytes; NULL: frames end where decoding them ends. */
+    /* As decoder_frame_bytes. NULL: only decoding shows where a frame ends. */
     uint64_t (*frame_bytes)(const struct decoder_view *view, uint64_t offset);
-    /* As decoder_index_open; NULL: the format has no index. */
+    /* As decoder_index_open. NULL: the format has no index. */
     struct decoder_index *(*open_index)(const struct decoder_view *view, uint64_t begin,
                                         uint64_t block_bytes);
 };
@@ -87,35 +87,35 @@ extern const struct decoder_format decoder_xz;
 extern const struct decoder_format decoder_bzip2;
 extern const struct decoder_format decoder_lz4;
 
-/* Known only to be refused (decoder_refused.c). */
+/* Recognised only to be rejected (decoder_refused.c). */
 extern const struct decoder_format decoder_zip;
 extern const struct decoder_format decoder_7z;
 extern const struct decoder_format decoder_lzma;
 extern const struct decoder_format decoder_compress;
 
-/* Of these two, a build has at most one. */
+/* A build has at most one of these two. */
 extern const struct decoder_library decoder_gzip_isal;
 extern const struct decoder_library decoder_gzip_zlib;
 
-/* The index of xz (decoder_xz_index.c), which decoder_index_next and _close are for. */
+/* Opens the index of xz (decoder_xz_index.c), the only format that has one. */
 struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uint64_t begin,
                                             uint64_t block_bytes);
 
-/* Whether head[0..bytes) begins with the magic, which has magic_bytes. */
+/* Whether head[0..bytes) begins with magic[0..magic_bytes). */
 enum decoder_match decoder_match_magic(const unsigned char *head, size_t bytes, const char *magic,
                                        size_t magic_bytes);
 
-/* The data at an offset, as struct decoder_view has it; NULL if they end before. */
+/* Calls view->look. Returns NULL if the data end before offset + bytes. */
 const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offset, size_t bytes);
 
-/* Whether a frame of the format begins at an offset, by as much of its head as there is. */
+/* Whether a frame of the format begins at an offset. */
 enum decoder_match decoder_match_at(const struct decoder_format *format,
                                     const struct decoder_view *view, uint64_t offset);
 
-/* The length of a frame that has that many bytes; 0 if the data end before it does. */
+/* Returns `bytes`, the length of a frame at an offset; 0 if the data end before the frame does. */
 uint64_t decoder_frame_if_there(const struct decoder_view *view, uint64_t offset, uint64_t bytes);
 
-/* Integers in little-endian byte order, as all formats here have them. */
+/* Read integers in little-endian byte order, which all formats here use. */
 static inline uint32_t decoder_read_16(const unsigned char *data)
 {
     return data[0] | (uint32_t)data[1] << 8;

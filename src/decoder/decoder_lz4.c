@@ -7,12 +7,12 @@
 #include "decoder/decoder_internal.h"
 
 #define DECODER_LZ4_MAGIC_BYTES 4
-#define DECODER_LZ4_LEGACY      0x02 /* the first byte of frames of the format before lz4 1.4 */
+#define DECODER_LZ4_LEGACY      0x02 /* the first byte of a frame in the format before lz4 1.4 */
 
-/* Skippable frames are those of zstd. */
+/* Skippable frames have the format of zstd's. */
 #define DECODER_LZ4_SKIPPABLE_HEAD_BYTES 8
 
-/* The two bytes behind the magic. */
+/* The two bytes after the magic. */
 #define DECODER_LZ4_VERSION_MASK    0xc0
 #define DECODER_LZ4_VERSION         0x40
 #define DECODER_LZ4_BLOCK_CHECKSUM  0x10
@@ -31,7 +31,7 @@ static bool decoder_lz4_is_skippable(const unsigned char *head)
     return (head[0] & 0xf0) == 0x50;
 }
 
-/* Legacy frames match, to be refused by name. */
+/* Legacy frames match too, so that the message can name them. */
 static enum decoder_match decoder_lz4_match(const unsigned char *head, size_t bytes)
 {
     if (bytes > 0 && decoder_lz4_is_skippable(head))
@@ -58,7 +58,7 @@ static enum status decoder_lz4_check_head(struct decoder *decoder, struct failur
     return STATUS_OK;
 }
 
-/* The length of a frame that is not skippable, from its header and the lengths of its blocks. */
+/* The length of a frame, not a skippable one, from its header and the lengths of its blocks. */
 static uint64_t decoder_lz4_blocks_bytes(const struct decoder_view *view, uint64_t offset)
 {
     const unsigned char *data = decoder_look(view, offset, DECODER_LZ4_MAGIC_BYTES + 2);
@@ -114,7 +114,7 @@ static enum status decoder_lz4_open(struct decoder *decoder, uint64_t memory_lim
 {
     LZ4F_dctx *context;
 
-    (void)memory_limit; /* a block has 4 MiB at the most */
+    (void)memory_limit; /* a block has at most 4 MiB */
     if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)))
         return decoder_fail(decoder, "no memory to decompress it", failure);
     decoder->state = context;

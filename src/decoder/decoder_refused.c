@@ -1,12 +1,13 @@
 /*
- * Formats that are known only to be refused: read as they are, they would be counted as binary.
- * Binary integers can begin like any of them; --decompress=none reads those.
+ * Formats that are recognised only to be rejected. Otherwise gpuhist would count their compressed
+ * bytes as binary integers. Binary integers can begin like one of these formats by chance; option
+ * --decompress=none reads such input.
  */
 #include "config.h"
 
 #include "decoder/decoder_internal.h"
 
-/* The signatures of a file in an archive, of an archive without any, and of one in parts. */
+/* The signatures of a file in an archive, of an empty archive, and of a split archive. */
 static enum decoder_match decoder_zip_match(const unsigned char *head, size_t bytes)
 {
     static const char *const signatures[] = {"PK\3\4", "PK\5\6", "PK\7\10"};
@@ -23,8 +24,8 @@ static enum decoder_match decoder_7z_match(const unsigned char *head, size_t byt
 }
 
 /*
- * The magic has two bytes; a third holds the greatest length of a code, 9 to 16 bits, and a flag
- * that has been set ever since compress 4.0 (1985). One in two million random files begins so.
+ * The magic has two bytes. The third byte holds the maximum code length, 9 to 16 bits, and a flag
+ * that compress has set since version 4.0 (1985). One in two million random files begins so.
  */
 static enum decoder_match decoder_compress_match(const unsigned char *head, size_t bytes)
 {
@@ -35,8 +36,7 @@ static enum decoder_match decoder_compress_match(const unsigned char *head, size
     return head[2] >= (0x80 | 9) && head[2] <= (0x80 | 16) ? DECODER_YES : DECODER_NO;
 }
 
-/* Whether the size of a dictionary is one that encoders use: 2^n or 2^n + 2^(n-1), from 4 KiB on.
- */
+/* Whether encoders use this dictionary size: 2^n or 2^n + 2^(n-1), 4 KiB or more. */
 static bool decoder_lzma_is_dictionary(uint32_t bytes)
 {
     uint32_t lowest = bytes & -bytes;
@@ -46,10 +46,10 @@ static bool decoder_lzma_is_dictionary(uint32_t bytes)
 }
 
 /*
- * There is no magic: the header has the usual properties (0x5d), the sizes of the dictionary and of
- * the content (all ones: not known), 13 bytes in all, and behind it come a byte of 0 and 4 of code
- * (the LZMA specification in the LZMA SDK). Small integers may have the same in the header, but
- * zeros behind it: three bytes of the code must be none.
+ * lzma has no magic. Its header has 13 bytes: the properties (usually 0x5d), the size of the
+ * dictionary, and the size of the content (all ones: unknown). A byte of 0 and 4 bytes of code
+ * follow (the LZMA specification in the LZMA SDK). Small binary integers may look like such a
+ * header, but then zeros follow. So at least three bytes of the code must not be zero.
  */
 static enum decoder_match decoder_lzma_match(const unsigned char *head, size_t bytes)
 {

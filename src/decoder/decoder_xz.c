@@ -18,10 +18,10 @@ static enum decoder_match decoder_xz_match(const unsigned char *head, size_t byt
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As for zstd. xz itself has no limit; its option -9 makes dictionaries of 64 MiB. */
+/* The same default as for zstd. The xz tool has no limit; its option -9 uses 64 MiB. */
 #define DECODER_XZ_DICTIONARY_BYTES ((uint64_t)128 << 20)
 
-/* More than the library takes beside the dictionary: 5.4.1 takes 0.1 MiB. */
+/* Memory that the library may use besides the dictionary; 5.4.1 needs 0.1 MiB. */
 #define DECODER_XZ_OTHER_BYTES ((uint64_t)1 << 20)
 
 struct decoder_xz {
@@ -29,7 +29,7 @@ struct decoder_xz {
     uint64_t dictionary_limit;
 };
 
-/* Makes it ready for a stream; memory that it has is used again. */
+/* Prepares the library for a stream. It reuses memory that it has allocated before. */
 static lzma_ret decoder_xz_reset(struct decoder_xz *xz)
 {
     uint64_t limit = xz->dictionary_limit;
@@ -109,7 +109,7 @@ static enum status decoder_xz_step(struct decoder *decoder, struct decoder_io *i
     *ended = result == LZMA_STREAM_END;
     if (*ended)
         result = decoder_xz_reset(xz);
-    /* Nothing was pending after all: input is needed. */
+    /* No output was pending: the library needs input. */
     if (result == LZMA_BUF_ERROR && io->in_used == io->in_bytes)
         result = LZMA_OK;
     return result == LZMA_OK ? STATUS_OK : decoder_xz_fail(decoder, result, failure);

@@ -1,6 +1,6 @@
 /*
- * The index of xz files, by liblzma: the blocks of a file are decoded side by side. The format:
- * https://tukaani.org/xz/xz-file-format.txt
+ * The index of xz files, by liblzma. It shows where the blocks of a file are, so that several
+ * threads can decode them in parallel. The format: https://tukaani.org/xz/xz-file-format.txt
  */
 #include "config.h"
 
@@ -10,30 +10,30 @@
 #include <lzma.h>
 #endif
 
-/* lzma_file_info_decoder came with 5.4. */
+/* liblzma has lzma_file_info_decoder since 5.4. */
 #if defined HAVE_LZMA && LZMA_VERSION >= 50040002
 
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * For the index, in which a block takes 16 bytes and a stream 0.3 KB (5.4.1). The time for many
- * streams grows with the square of their number: 3,400 of them take 0.04 s. Files with a larger
- * index are decoded as a whole.
+ * Memory limit for an index, in which a block takes 16 bytes and a stream 0.3 KB (5.4.1). It also
+ * limits time, which grows with the square of the number of streams: 3,400 streams take 0.04 s. A
+ * file with a larger index is decoded as a whole.
  */
 #define DECODER_XZ_INDEX_BYTES ((uint64_t)1 << 20)
 
-/* How much is read at a time. */
+/* Bytes that are read at a time. */
 #define DECODER_XZ_LOOK_BYTES 4096
 
 struct decoder_index {
-    uint64_t begin; /* of the streams, in the data */
+    uint64_t begin; /* offset of the first stream in the data */
     lzma_index *blocks;
-    lzma_index_iter next; /* the first block that is in no part yet, */
-    bool has_ended;       /* or there is none */
+    lzma_index_iter next; /* the first block that is in no part yet */
+    bool has_ended;       /* there is no such block */
 };
 
-/* Gives the library what it wants of the data from `begin` on; false if that cannot be read. */
+/* Reads the data at the position that the library asks for; false if that fails. */
 static bool decoder_index_feed(lzma_stream *stream, const struct decoder_view *view, uint64_t *at)
 {
     uint64_t left = view->bytes - *at;
@@ -47,7 +47,7 @@ static bool decoder_index_feed(lzma_stream *stream, const struct decoder_view *v
     return stream->next_in != NULL;
 }
 
-/* Reads the headers, indexes and footers of all streams, which are verified. NULL on failure. */
+/* Reads and verifies the headers, indexes and footers of all streams. NULL on failure. */
 static lzma_index *decoder_index_read(const struct decoder_view *view, uint64_t begin)
 {
     lzma_stream stream = LZMA_STREAM_INIT;
@@ -96,7 +96,7 @@ void decoder_index_close(struct decoder_index *index)
     free(index);
 }
 
-/* Takes blocks of one stream, of at least so many bytes if there are, and lists them. */
+/* Moves on by at least `bytes` bytes of blocks, within one stream, and appends them to `taken`. */
 static bool decoder_index_take(struct decoder_index *index, uint64_t bytes, lzma_index *taken)
 {
     lzma_index_iter *next = &index->next;
@@ -113,7 +113,7 @@ static bool decoder_index_take(struct decoder_index *index, uint64_t bytes, lzma
     return true;
 }
 
-/* Makes a stream's header, and the index and footer of one that has these blocks. */
+/* Makes the header, index and footer of a stream that consists of the blocks in `taken`. */
 static bool decoder_index_wrap(const lzma_index *taken, const lzma_stream_flags *stream,
                                struct decoder_part *part)
 {
@@ -150,7 +150,7 @@ bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct deco
     return is_made;
 }
 
-#else /* there is no index, so that the two functions behind are not called */
+#else /* no index is ever opened, so the last two functions are never called */
 
 struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uint64_t begin,
                                             uint64_t block_bytes)

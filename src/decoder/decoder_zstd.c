@@ -9,10 +9,10 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* What the zstd tool allows by default; the library's own limit is the same. */
+/* The default limit of the zstd tool and of the library. */
 #define DECODER_ZSTD_WINDOW_BYTES ((uint64_t)128 << 20)
 
-/* First bytes of the magic of frames, and of legacy ones from version 0.2 to 0.7; RFC 8878, 3.1. */
+/* The first bytes of magics: of frames, and of legacy frames of zstd 0.2 to 0.7 (RFC 8878, 3.1). */
 #define DECODER_ZSTD_FRAME        0x28
 #define DECODER_ZSTD_LEGACY_FIRST 0x22
 #define DECODER_ZSTD_SKIPPABLE    0x50 /* and the 15 that follow */
@@ -33,7 +33,7 @@ struct decoder_zstd {
     ZSTD_DCtx *context;
     uint64_t window_limit;
     uint64_t content_bytes; /* of the current frame, or ZSTD_CONTENTSIZE_UNKNOWN */
-    uint64_t made_bytes;    /* how many of them have been written */
+    uint64_t made_bytes;    /* bytes of the frame decoded so far */
 };
 
 static bool decoder_zstd_is_skippable(unsigned char first)
@@ -46,10 +46,10 @@ static bool decoder_zstd_is_legacy(unsigned char first)
     return first >= DECODER_ZSTD_LEGACY_FIRST && first < DECODER_ZSTD_FRAME;
 }
 
-/* Legacy frames match, to be refused by name. */
+/* Legacy frames match too, so that the message can name them. */
 static enum decoder_match decoder_zstd_match(const unsigned char *head, size_t bytes)
 {
-    /* What follows the first byte, of frames and of skippable ones. */
+    /* The bytes after the first one, of frames and of skippable frames. */
     static const unsigned char rest[2][DECODER_ZSTD_MAGIC_BYTES - 1] = {{0xb5, 0x2f, 0xfd},
                                                                         {0x2a, 0x4d, 0x18}};
 
@@ -76,7 +76,7 @@ static enum status decoder_zstd_open(struct decoder *decoder, uint64_t memory_li
         free(zstd);
         return decoder_fail(decoder, "no memory to decompress it", failure);
     }
-    /* The library takes a power of two alone, so that the limit is our own to check. */
+    /* The library accepts only powers of two as a limit, so decoder_zstd_check_head checks it. */
     ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax,
                            ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
     *zstd = (struct decoder_zstd){
@@ -94,7 +94,7 @@ static void decoder_zstd_close(struct decoder *decoder)
     free(zstd);
 }
 
-/* How long the header of a frame is (RFC 8878, 3.1.1.1), by its fifth byte. */
+/* The length of a frame header (RFC 8878, 3.1.1.1), which its fifth byte determines. */
 static size_t decoder_zstd_header_bytes(unsigned char descriptor)
 {
     static const size_t dictionary_bytes[] = {0, 1, 2, 4};
@@ -108,7 +108,7 @@ static size_t decoder_zstd_header_bytes(unsigned char descriptor)
            dictionary_bytes[descriptor & 3] + content;
 }
 
-/* The window that a frame needs, from its header; a single segment is its own window. */
+/* The window size in a frame header. A single segment has the size of the content. */
 static uint64_t decoder_zstd_window_bytes(const unsigned char *head, uint64_t content_bytes)
 {
     if (head[4] & DECODER_ZSTD_SINGLE_SEGMENT)
@@ -117,14 +117,14 @@ static uint64_t decoder_zstd_window_bytes(const unsigned char *head, uint64_t co
     return base + base / 8 * (head[5] & 7);
 }
 
-/* Checks the header of a frame, which is complete. */
+/* Checks a complete frame header. */
 static enum status decoder_zstd_check_header(struct decoder *decoder, struct failure *failure)
 {
     struct decoder_zstd *zstd = decoder->state;
     uint64_t content = ZSTD_getFrameContentSize(decoder->head, decoder->head_bytes);
 
     if (content == ZSTD_CONTENTSIZE_ERROR)
-        return STATUS_OK; /* the library will say what is wrong with it */
+        return STATUS_OK; /* the library will report the fault */
     zstd->content_bytes = content;
     uint64_t window = decoder_zstd_window_bytes(decoder->head, content);
     if (window <= zstd->window_limit)
@@ -173,7 +173,7 @@ static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io 
     struct decoder_zstd *zstd = decoder->state;
 
     if (!decoder->head_is_done && decoder_zstd_is_legacy(decoder->head[0])) {
-        io->in_used = io->in_bytes; /* the library would refuse it before its magic is complete */
+        io->in_used = io->in_bytes; /* the library would reject an incomplete magic */
         return STATUS_OK;
     }
     ZSTD_inBuffer in = {.src = io->in, .size = io->in_bytes, .pos = io->in_used};
@@ -186,14 +186,14 @@ static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io 
     if (ZSTD_isError(result))
         return decoder_zstd_fail(decoder, result, failure);
     *ended = result == 0;
-    /* The library's own check leaves out frames that end with an empty block (1.5.4). */
+    /* The library does not check frames that end with an empty block (1.5.4). */
     if (*ended && zstd->content_bytes != ZSTD_CONTENTSIZE_UNKNOWN &&
         zstd->content_bytes != zstd->made_bytes)
         return decoder_fail(decoder, "a frame has not as many bytes as its header says", failure);
     return STATUS_OK;
 }
 
-/* The length of a frame that is not skippable, from its header and the headers of its blocks. */
+/* The length of a frame, not a skippable one, from its header and its block headers. */
 static uint64_t decoder_zstd_blocks_bytes(const struct decoder_view *view, uint64_t offset)
 {
     const unsigned char *data = decoder_look(view, offset, DECODER_ZSTD_MAGIC_BYTES + 1);

@@ -1,13 +1,14 @@
 /*
- * Division: compressed files that are decoded side by side. Every regular file of a stream that is
- * compressed is divided into parts that can be decoded by themselves: groups of frames, or of the
- * blocks of an index, or all of it. A puller that wants input takes a part, decodes it into its own
- * buffer and counts that; where no part is left it helps with one that another puller is counting a
- * chunk of.
+ * Division: compressed files that several workers decode in parallel. Each compressed regular file
+ * of a stream is divided into parts that can be decoded independently: groups of frames, groups of
+ * blocks listed in an index, or the whole file. A worker takes a part, decodes a chunk of it into
+ * its own buffer and counts it. If all parts are taken, a worker may decode the next chunk of a
+ * part while the worker that took it is counting.
  *
- * The chunks do not come in the order of the stream, but their positions do. A record that goes
- * over the end of a part is a line, whose two pieces are joined, or it shows that the division was
- * a mistake: then all has to be read again in order (division_is_mistaken).
+ * The chunks come in any order, but their positions are in the order of the stream. A record may
+ * extend over the end of a part. If it is a line, the two pieces are joined. If it is a binary
+ * element, the division was a mistake, and all input has to be read again in order
+ * (division_is_mistaken).
  *
  * All functions are thread-safe.
  */
@@ -26,9 +27,9 @@
 struct division;
 
 /*
- * Makes a division without files; what it points to outlives it, and does not change any more once
- * there is a file. NULL with errno set if there is no memory. The caller destroys it, when nobody
- * pulls.
+ * Makes a division without files. The format and the options must outlive it, and must not change
+ * after division_add. Returns NULL with errno set if there is no memory. The caller destroys the
+ * division when no thread pulls from it.
  */
 struct division *division_create(const struct record_format *format,
                                  const struct reader_options *options);
@@ -36,34 +37,35 @@ struct division *division_create(const struct record_format *format,
 void division_destroy(struct division *division);
 
 /*
- * Adds the next file of the stream, from `begin` on, at a position of the stream; takes over the
- * caller's use of the input. Returns how many positions the file takes at the most, which those of
- * later files follow, or 0 with the input untouched if they are too many or there is no memory.
+ * Adds the next file of the stream. It is read from offset `begin` on and stands at `position` in
+ * the stream. Takes over the caller's use of the input. Returns an upper bound on the length of the
+ * decoded file; the position of the next file is that much greater. Returns 0, and leaves the input
+ * to the caller, if the position would overflow or if there is no memory.
  */
 uint64_t division_add(struct division *division, struct input *input,
                       const struct decoder_format *format, off_t begin, uint64_t position);
 
 enum division_event {
     DIVISION_CHUNK, /* *chunk is filled */
-    DIVISION_FAULT, /* and comes before a fault, which is in *failure; it may be empty */
+    DIVISION_FAULT, /* *chunk precedes a fault, which is in *failure; it may be empty */
     DIVISION_NONE,  /* no part is free */
-    DIVISION_ENDED, /* all files that were added are read */
+    DIVISION_ENDED, /* all files added so far have been read */
 };
 
 /*
- * Fills `buffer` with the next chunk of a part that is nobody's. If all parts are taken, waits if
- * `wait` until one is free, or all are read.
+ * Fills `buffer` with the next chunk of a part that no other thread is decoding. If there is none,
+ * returns DIVISION_NONE, or with `wait` waits until there is one or all files have been read.
  */
 enum division_event division_pull(struct division *division, void *buffer, size_t capacity,
                                   bool wait, struct chunk *chunk, struct failure *failure);
 
-/* Whether there is more to read at present than one part, so that more pullers are of use. */
+/* Whether more than one part is left, so that more workers would help. */
 bool division_has_several(struct division *division);
 
-/* Nothing behind that position of the stream is wanted any more; what comes before it still is. */
+/* Ends the stream at a position: what follows it is no longer read. */
 void division_stop(struct division *division, uint64_t position);
 
-/* Whether a record was cut that cannot be joined: what was read is of no use. */
+/* Whether a part ended within a binary element. All that was read must then be discarded. */
 bool division_is_mistaken(struct division *division);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * One input: a file, pipe or terminal of the stream, opened. Several readers and ranges may share
- * one; the last to give it up closes it.
+ * One input: an open file, pipe or terminal. Several readers and ranges may share an input. It
+ * counts its users, and the last one to release it closes it.
  *
- * Thread-safe, but for input_open on standard input.
+ * All functions are thread-safe, except input_open on standard input.
  */
 #ifndef GPUHIST_INPUT_H
 #define GPUHIST_INPUT_H
@@ -18,22 +18,22 @@
 struct stat;
 
 /*
- * How messages name standard input. An input that is standard input has this very pointer for its
- * name; one of a file that is called so has another.
+ * The name of standard input in messages. The name of an input has this address only if the input
+ * is standard input; a file that is called "standard input" has a different address.
  */
 extern const char input_stdin_name[];
 
-/* Const once it is open. */
+/* Does not change after it is opened, except `users`. */
 struct input {
     const char *name; /* as messages show it; not owned */
     int fd;
-    bool is_regular;   /* reading never waits, and offsets can be read */
-    off_t start;       /* of a regular file: where it stood when it was opened, */
-    off_t size;        /* and its size */
-    atomic_uint users; /* who uses it: readers, and ranges that are being read */
+    bool is_regular;   /* a regular file: reading never waits, and pread works */
+    off_t start;       /* regular file: the file offset when it was opened */
+    off_t size;        /* regular file: its size then */
+    atomic_uint users; /* readers, and ranges that are being read */
 };
 
-/* Whether an argument stands for standard input, and how messages name it. */
+/* Whether an argument stands for standard input ("-"); and its name in messages. */
 bool input_is_stdin(const char *argument);
 const char *input_name(const char *argument);
 
@@ -41,18 +41,18 @@ const char *input_name(const char *argument);
 enum status input_fail(struct failure *failure, const char *name, const char *reason);
 
 /*
- * Opens the file of an argument, without waiting for the writer of a FIFO; the argument must
- * outlive it. The caller is its first user. Fails with STATUS_DATA.
+ * Opens the file that an argument names. Does not wait for the writer of a FIFO. The argument must
+ * outlive the input. The caller is its first user. Fails with STATUS_DATA.
  */
 enum status input_open(struct input **input, const char *argument, struct failure *failure);
 
-/* One user more, and one less. */
+/* Adds a user, and removes one. */
 void input_hold(struct input *input);
 void input_release(struct input *input);
 
 /*
- * Reads `bytes` bytes at an offset of a regular file, fewer only at its end. Returns how many, or
- * -1 with errno.
+ * Reads `bytes` bytes at an offset of a regular file, or fewer if the file ends there. Returns how
+ * many, or -1 with errno set.
  */
 ssize_t input_read_at(int fd, void *data, size_t bytes, off_t offset);
 

@@ -1,6 +1,6 @@
 /*
- * Lists of integers as people write them, on the command line or in a file: separated by blanks,
- * newlines or commas, in any number and order, with duplicates.
+ * Lists of integers, on the command line or in a file. Blanks, newlines or commas separate them.
+ * They may come in any order, and with duplicates.
  *
  * Not thread-safe.
  */

@@ -1,6 +1,5 @@
 /*
- * The outcome of parsing text: how many values there were, and which tokens were invalid. Shared by
- * all workers.
+ * The outcome of parsing text: the number of values, and the invalid tokens. All workers share it.
  *
  * The parse_errors_add_ functions are thread-safe, the others are not.
  */
@@ -16,40 +15,40 @@
 
 struct parse_errors;
 
-/* Makes an empty errors for a policy. Fails with STATUS_DATA. The caller destroys it. */
+/* Makes an empty collection. Fails with STATUS_DATA. The caller destroys it. */
 enum status parse_errors_create(struct parse_errors **errors, enum invalid_policy policy,
                                 struct failure *failure);
 
-/* NULL is allowed. */
+/* Frees the collection. NULL is allowed. */
 void parse_errors_destroy(struct parse_errors *errors);
 
-/* Tells that so many values were parsed. */
+/* Adds to the number of values. */
 void parse_errors_add_values(struct parse_errors *errors, uint64_t values);
 
 /*
- * Tells of an invalid token of a chunk of text. With INVALID_ABORT fails with STATUS_DATA, at the
- * token's place in the stream, with file and line.
+ * Adds an invalid token of a chunk. With policy INVALID_ABORT it fails with STATUS_DATA instead;
+ * the failure has the position of the token, and its message the file and line.
  */
 enum status parse_errors_add_invalid(struct parse_errors *errors, const struct chunk *chunk,
                                      const struct text_token *token, struct failure *failure);
 
 /*
- * Parses a chunk of text once more for its invalid tokens alone, and adds them: for an engine that
- * has found that there are some.
+ * Parses a chunk again and adds its invalid tokens. For an engine that knows only that the chunk
+ * has some.
  */
 enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct job *job,
                                     const struct chunk *chunk, struct failure *failure);
 
-/* The number of the line, in its file, that a byte of a chunk of text is in. */
+/* Returns the line number, in its file, of the byte at an offset of a chunk. */
 uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset);
 
-/* The values so far. */
+/* Returns the number of values so far. */
 uint64_t parse_errors_values(const struct parse_errors *errors);
 
 /*
- * After the result was printed: reports the invalid tokens on stderr, unless they are ignored, the
- * first ten of the stream in full. Fails with STATUS_DATA if there were any and the policy is
- * INVALID_FAIL.
+ * Reports the invalid tokens on stderr, unless they are ignored: the first ten of the stream in
+ * full, then the number of the others. To be called after the result was printed. Fails with
+ * STATUS_DATA if there were any and the policy is INVALID_FAIL.
  */
 enum status parse_errors_report(const struct parse_errors *errors, struct failure *failure);
 

@@ -1,6 +1,6 @@
 /*
- * Reading from what may have nothing just now: pipes, terminals, and files that are read on.
- * Waiting ends when another thread writes to a second descriptor.
+ * Reading from a descriptor that may have to wait: a pipe, a terminal, or a file that is read in
+ * order. Another thread can end the wait by writing to a second descriptor.
  *
  * Thread-safe on distinct descriptors.
  */
@@ -11,26 +11,26 @@
 #include <stddef.h>
 
 /*
- * A pipe that stays empty for this long is empty "for now". Returning each time that the reader has
- * overtaken the writer would hand the pipe from thread to thread in small pieces.
+ * A pipe counts as empty if nothing arrives for this long. A shorter time would end a chunk each
+ * time that the reader is faster than the writer, and so produce many small chunks.
  */
 #define PIPE_PAUSE_MS 1
 
-/* What a read met. */
+/* The result of a read. */
 enum pipe_event {
-    PIPE_DATA,  /* some bytes, maybe none */
+    PIPE_DATA,  /* bytes were read, or none: try again */
     PIPE_END,   /* the end of the input */
-    PIPE_EMPTY, /* nothing just now, or woken */
-    PIPE_ERROR, /* errno says which */
+    PIPE_EMPTY, /* nothing to read at present, or woken */
+    PIPE_ERROR, /* see errno */
 };
 
-/* Makes a pipe hold as much as the system allows, 1 MiB by default; else does nothing. */
+/* Enlarges the buffer of a pipe to 1 MiB, if the system allows it. */
 void pipe_widen(int fd);
 
 /*
- * Reads what there is from `fd`, up to `room` bytes, and stores how many. Waits for it without
- * limit if `wait`, else for as long as a busy writer takes to write the next piece, or until `wake`
- * can be read; *waited is set if it had to wait.
+ * Reads up to `room` bytes from `fd` and stores how many in *bytes. If there is nothing to read, it
+ * waits without limit (`wait`) or for PIPE_PAUSE_MS, and sets *waited. It stops waiting when `wake`
+ * becomes readable.
  */
 enum pipe_event pipe_read(int fd, int wake, void *buffer, size_t room, bool wait, bool *waited,
                           size_t *bytes);

@@ -1,6 +1,7 @@
 /*
- * A reader: the bytes of an input in order, decoded if it is compressed, without its header lines.
- * It reads the whole input, or a part of a regular file that can be decoded by itself.
+ * A reader returns the bytes of an input in order, decoded if the input is compressed, and without
+ * header lines. It reads a whole input, or a part of a regular file that can be decoded
+ * independently.
  *
  * Not thread-safe; distinct readers may share an input.
  */
@@ -17,71 +18,71 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What all readers of a source share. */
+/* Shared by all readers of a source. */
 struct reader_options {
-    bool decodes;          /* compressed inputs are decoded, with windows of */
-    uint64_t memory_limit; /* that many bytes (decoder_open), */
-    bool holds_frames;     /* and given out when their checksum is verified, up to a limit */
-    int wake;              /* a descriptor that can be read once nobody is to wait any more */
-    atomic_uint_least64_t *bytes_read; /* counts what is read of files, as it is there; or NULL */
+    bool decodes;          /* decode compressed inputs */
+    uint64_t memory_limit; /* of decoder_open */
+    bool holds_frames;     /* return a frame only after its checksum is verified (see below) */
+    int wake;              /* a descriptor; when it becomes readable, no reader waits any longer */
+    atomic_uint_least64_t *bytes_read; /* counts bytes read from files, before decoding; or NULL */
 };
 
-/* Bytes that were read ahead of their use: data[begin..end). */
+/* Bytes that were read before they are needed: data[begin..end). */
 struct reader_ahead {
     char *data; /* NULL: never used */
     size_t begin;
     size_t end;
 };
 
-/* A frame that is held back until it is complete. */
+/* A frame that is held back until it is complete: 0 <= used <= ready <= filled. */
 struct reader_held {
     char *data;    /* a mapping; NULL: never used */
-    size_t filled; /* decoded, */
-    size_t ready;  /* so much of it may be given out, */
-    size_t used;   /* and so much was */
-    bool is_large; /* the frame has more than can be held */
+    size_t filled; /* bytes decoded */
+    size_t ready;  /* bytes that may be returned */
+    size_t used;   /* bytes that were returned */
+    bool is_large; /* the frame is longer than READER_HELD_BYTES */
 };
 
-/* A larger frame is given out as it is decoded, from there on. */
+/* The longest frame that is held back. Of a longer one, the rest is returned as it is decoded. */
 #define READER_HELD_BYTES ((size_t)16 << 20)
 
-/* How much is read ahead at a time: what is looked at, and pieces of compressed input. */
+/* Bytes that are read ahead at a time: a first block to inspect, or compressed input. */
 #define READER_AHEAD_BYTES ((size_t)64 << 10)
 
 struct reader {
     const struct reader_options *options;
-    struct input *input; /* a use of it is the reader's */
-    bool is_part;        /* it reads input[next..limit) by offset, else from where fd stands */
+    struct input *input; /* the reader is one of its users */
+    bool is_part;        /* reads input[next..limit) with pread; else from the file offset of fd */
     off_t next;
     off_t limit;
-    struct reader_ahead head;            /* of a part: what is read before it, */
-    struct reader_ahead tail;            /* and behind it, in the memory of the head */
-    const struct decoder_format *format; /* NULL: it is not compressed */
-    bool is_detected;                    /* whether it is compressed is known */
-    bool has_ended;                      /* there is no more to read from the file */
+    struct reader_ahead head;            /* bytes to read before the part */
+    struct reader_ahead tail;            /* and after it; in the memory of the head */
+    const struct decoder_format *format; /* NULL: not compressed */
+    bool is_detected;                    /* `format` is known */
+    bool has_ended;                      /* the file is at its end */
     struct decoder *decoder;             /* NULL: not opened yet */
     bool is_pending;                     /* the decoder may have more output without input */
-    bool is_faulty;                      /* `fault` comes behind what was decoded */
+    bool is_faulty;                      /* a fault follows the bytes decoded so far */
     struct failure fault;
     struct reader_held held;
-    struct reader_ahead raw;   /* as in the file */
-    struct reader_ahead plain; /* decoded, to be looked at */
-    uint64_t skip_lines;       /* of the header, that are still to come */
-    uint64_t header_lines;     /* that were skipped, and their bytes: the caller takes them */
+    struct reader_ahead raw;   /* read ahead, not decoded */
+    struct reader_ahead plain; /* read ahead and decoded */
+    uint64_t skip_lines;       /* header lines still to skip */
+    uint64_t header_lines;     /* header lines skipped, and their bytes; the caller resets both */
     uint64_t header_bytes;
 };
 
 /*
- * Begins to read an input, of which the reader takes over the caller's use. Whether one that is not
- * a regular file is compressed is found out by its first bytes; for a regular file `format` says
- * so, NULL being plain. The options must outlive the reader. The caller closes it.
+ * Begins to read an input and takes over the caller's use of it. For a regular file, `format` is
+ * the format of its contents, NULL if it is not compressed. For other inputs the reader detects the
+ * format by the first bytes. The options must outlive the reader. The caller closes the reader.
  */
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format, uint64_t header_lines);
 
 /*
- * As reader_open, for a part of a regular file, which is frames of the format. Takes over what is
- * read before and behind it (part->wrap).
+ * As reader_open, for a part of a regular file that can be decoded independently. Takes over
+ * part->wrap.
  */
 void reader_open_part(struct reader *reader, const struct reader_options *options,
                       struct input *input, const struct decoder_format *format,
@@ -89,34 +90,34 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
 
 void reader_close(struct reader *reader);
 
-/* Counts bytes of a file that no reader has to read (bytes_read). Thread-safe. */
+/* Adds bytes of a file that no reader reads to options->bytes_read. Thread-safe. */
 void reader_count(const struct reader_options *options, uint64_t bytes);
 
 /*
- * Reads up to `room` > 0 bytes; *bytes may be 0 at PIPE_DATA. Waits as pipe_read does, and sets
- * *waited likewise. At PIPE_ERROR the failure is written; bytes before a fault come first, as many
- * as could be decoded.
+ * Reads up to `room` > 0 bytes. Waits, and sets *waited, as pipe_read does. With PIPE_DATA, *bytes
+ * may be 0. With PIPE_ERROR, *failure is written; the bytes that precede a fault are returned
+ * before, as far as they can be decoded.
  */
 enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
                             bool *waited, size_t *bytes, struct failure *failure);
 
 /*
- * Reads the first block ahead, to reader->plain, until that is full, the input ends (PIPE_END), or
- * there is no more just now. What is there is read again by reader_read.
+ * Reads the first block into reader->plain, until it is full, the input ends (PIPE_END) or nothing
+ * more can be read without waiting. reader_read then returns the same bytes.
  */
 enum pipe_event reader_look(struct reader *reader, struct failure *failure);
 
 /*
- * The format of a regular file that is compressed, by its first bytes from `offset` on; NULL if it
- * is plain. Fails with STATUS_DATA.
+ * Detects the compression format of a regular file by its bytes from `offset` on. Stores NULL if
+ * the file is not compressed. Fails with STATUS_DATA.
  */
 enum status reader_detect(const struct input *input, off_t offset,
                           const struct decoder_format **format, struct failure *failure);
 
 /*
- * How many newlines a file has, named as messages name it, between two offsets. If `format` is not
- * NULL the offsets are those of whole frames in the compressed file, and the newlines those of what
- * it holds. 0 if it cannot be read again.
+ * Counts the newlines of a file between two offsets. `name` is its name in messages. If `format` is
+ * not NULL, the offsets are those of frames in the compressed file, and the newlines are those of
+ * the decoded text. Returns 0 if the file cannot be read again.
  */
 uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
                             const struct decoder_format *format);
