@@ -37,10 +37,9 @@ struct division *division_create(const struct record_format *format,
 void division_destroy(struct division *division);
 
 /*
- * Adds the next file of the stream. It is read from offset `begin` on and stands at `position` in
- * the stream. Takes over the caller's use of the input. Returns an upper bound on the length of the
- * decoded file; the position of the next file is that much greater. Returns 0, and leaves the input
- * to the caller, if the position would overflow or if there is no memory.
+ * Adds the next file of the stream, from `begin` on, at a position of the stream; takes over the
+ * caller's use of the input. Returns how many positions the file takes at the most, which those of
+ * later files follow, or 0 with the input untouched if they are too many or there is no memory.
  */
 uint64_t division_add(struct division *division, struct input *input,
                       const struct decoder_format *format, off_t begin, uint64_t position);

@@ -1,7 +1,6 @@
 /*
- * A reader returns the bytes of an input in order, decoded if the input is compressed, and without
- * header lines. It reads a whole input, or a part of a regular file that can be decoded
- * independently.
+ * A reader: the bytes of an input in order, decoded if it is compressed, without its header lines.
+ * It reads the whole input, or a part of a regular file that can be decoded by itself.
  *
  * Not thread-safe; distinct readers may share an input.
  */
@@ -65,17 +64,17 @@ struct reader {
     bool is_faulty;                      /* a fault follows the bytes decoded so far */
     struct failure fault;
     struct reader_held held;
-    struct reader_ahead raw;   /* read ahead, not decoded */
-    struct reader_ahead plain; /* read ahead and decoded */
-    uint64_t skip_lines;       /* header lines still to skip */
-    uint64_t header_lines;     /* header lines skipped, and their bytes; the caller resets both */
+    struct reader_ahead raw;   /* as in the file */
+    struct reader_ahead plain; /* decoded, to be looked at */
+    uint64_t skip_lines;       /* of the header, that are still to come */
+    uint64_t header_lines;     /* that were skipped, and their bytes: the caller takes them */
     uint64_t header_bytes;
 };
 
 /*
- * Begins to read an input and takes over the caller's use of it. For a regular file, `format` is
- * the format of its contents, NULL if it is not compressed. For other inputs the reader detects the
- * format by the first bytes. The options must outlive the reader. The caller closes the reader.
+ * Begins to read an input, of which the reader takes over the caller's use. Whether one that is not
+ * a regular file is compressed is found out by its first bytes; for a regular file `format` says
+ * so, NULL being plain. The options must outlive the reader. The caller closes it.
  */
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format, uint64_t header_lines);
@@ -94,9 +93,9 @@ void reader_close(struct reader *reader);
 void reader_count(const struct reader_options *options, uint64_t bytes);
 
 /*
- * Reads up to `room` > 0 bytes. Waits, and sets *waited, as pipe_read does. With PIPE_DATA, *bytes
- * may be 0. With PIPE_ERROR, *failure is written; the bytes that precede a fault are returned
- * before, as far as they can be decoded.
+ * Reads up to `room` > 0 bytes; *bytes may be 0 at PIPE_DATA. Waits as pipe_read does, and sets
+ * *waited likewise. At PIPE_ERROR the failure is written; bytes before a fault come first, as many
+ * as could be decoded.
  */
 enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
                             bool *waited, size_t *bytes, struct failure *failure);
