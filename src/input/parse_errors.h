@@ -15,11 +15,11 @@
 
 struct parse_errors;
 
-/* Makes an empty collection. Fails with STATUS_DATA. The caller destroys it. */
+/* Makes an empty errors for a policy. Fails with STATUS_DATA. The caller destroys it. */
 enum status parse_errors_create(struct parse_errors **errors, enum invalid_policy policy,
                                 struct failure *failure);
 
-/* Frees the collection. NULL is allowed. */
+/* NULL is allowed. */
 void parse_errors_destroy(struct parse_errors *errors);
 
 /* Adds to the number of values. */
@@ -46,9 +46,9 @@ uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset);
 uint64_t parse_errors_values(const struct parse_errors *errors);
 
 /*
- * Reports the invalid tokens on stderr, unless they are ignored: the first ten of the stream in
- * full, then the number of the others. To be called after the result was printed. Fails with
- * STATUS_DATA if there were any and the policy is INVALID_FAIL.
+ * After the result was printed: reports the invalid tokens on stderr, unless they are ignored, the
+ * first ten of the stream in full. Fails with STATUS_DATA if there were any and the policy is
+ * INVALID_FAIL.
  */
 enum status parse_errors_report(const struct parse_errors *errors, struct failure *failure);
 

@@ -45,7 +45,7 @@ struct reader_held {
 /* The longest frame that is held back. Of a longer one, the rest is returned as it is decoded. */
 #define READER_HELD_BYTES ((size_t)16 << 20)
 
-/* Bytes that are read ahead at a time: a first block to inspect, or compressed input. */
+/* How much is read ahead at a time: what is looked at, and pieces of compressed input. */
 #define READER_AHEAD_BYTES ((size_t)64 << 10)
 
 struct reader {
@@ -114,9 +114,9 @@ enum status reader_detect(const struct input *input, off_t offset,
                           const struct decoder_format **format, struct failure *failure);
 
 /*
- * Counts the newlines of a file between two offsets. `name` is its name in messages. If `format` is
- * not NULL, the offsets are those of frames in the compressed file, and the newlines are those of
- * the decoded text. Returns 0 if the file cannot be read again.
+ * How many newlines a file has, named as messages name it, between two offsets. If `format` is not
+ * NULL the offsets are those of whole frames in the compressed file, and the newlines those of what
+ * it holds. 0 if it cannot be read again.
  */
 uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
                             const struct decoder_format *format);

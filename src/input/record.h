@@ -21,12 +21,12 @@ struct record_format {
     uint64_t header_lines;  /* of each file, skipped */
 };
 
-/* Whether a chunk of text may be cut behind this character. */
+/* Whether a chunk of text may end after this character. */
 bool record_is_end(const struct record_format *format, char c);
 
 /*
- * How much of data[0..bytes) is whole records: up to the last end of one. Nothing before `known` is
- * looked at: the caller knows that no record ends there.
+ * Returns how many of data[0..bytes) are whole records. Examines only data[known..bytes): the
+ * caller knows that no record ends before.
  */
 size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes);
 
@@ -38,9 +38,9 @@ size_t record_cut(const struct record_format *format, const char *data, size_t k
 size_t record_split(const struct text_rules *rules, char *data, size_t bytes);
 
 /*
- * Shortens a line, or token, that fills data[0..bytes) and has no end yet to what its values are
- * made from; returns its new length. It stands for the same values and the same errors, whatever
- * follows.
+ * Shortens an incomplete line or token, data[0..bytes), to the bytes that determine its values and
+ * returns its new length. With the bytes that follow, it gives the same values and errors as
+ * before.
  */
 size_t record_squeeze(const struct text_rules *rules, char *data, size_t bytes);
 
