@@ -1,6 +1,6 @@
 /*
- * What an operation does on a GPU, the counterpart of struct cpu_operation. The host's part is in
- * cuda_<operation>.c, the kernels in <operation>.cu.
+ * The functions of an operation on a GPU, the counterpart of struct cpu_operation. Host code is in
+ * cuda_<operation>.c, kernels are in <operation>.cu.
  */
 #ifndef GPUHIST_CUDA_OPERATION_H
 #define GPUHIST_CUDA_OPERATION_H
@@ -9,7 +9,7 @@
 #include "cuda/kernels.h"
 #include "job/chunk.h"
 
-/* Areas of device memory, and those beside a chunk on the host, begin at multiples of this. */
+/* The alignment of areas in device memory, and of the areas beside a chunk in host memory. */
 #define CUDA_ALIGNMENT ((size_t)256)
 
 /* Rounds up to a multiple of CUDA_ALIGNMENT. */
@@ -18,50 +18,54 @@ static inline size_t cuda_align(size_t bytes)
     return (bytes + CUDA_ALIGNMENT - 1) / CUDA_ALIGNMENT * CUDA_ALIGNMENT;
 }
 
-/* What all chunks of a session share. Only what the last three members point to changes. */
+/* Shared by all chunks of a session. The members do not change, only what they point to does. */
 struct cuda_shared {
     const struct job *job;
     struct cuda_device device;
-    void *d_partial; /* the device's, in its memory */
-    void *partial;   /* the one of all engines, in host memory */
-    void *host;      /* the operation's own state in host memory, or NULL */
+    void *d_partial; /* the partial of this device, in device memory */
+    void *partial;   /* the partial of all engines, in host memory */
+    void *host;      /* state of the operation in host memory, or NULL */
 };
 
 /* A chunk on its way through the GPU. */
 struct cuda_chunk {
     struct chunk chunk;            /* in host memory, until it is completed */
-    struct cuda_elements elements; /* in device memory; of text, the parsed values */
-    size_t count;                  /* of elements; of text, known once it is completed */
+    struct cuda_elements elements; /* in device memory; for text, the parsed values */
+    size_t count;                  /* of elements; for text, set when the chunk is completed */
     void *d_scratch;               /* scratch_bytes of device memory, 256-byte aligned */
     void *result;                  /* result_bytes of host memory for copies from the device */
     cudaStream_t stream;
 };
 
 struct cuda_operation {
-    /* Make and free shared->host; close accepts NULL there. NULL: the operation has no state. */
+    /* Make and free shared->host. `close` accepts NULL there. NULL: no state. */
     enum status (*open)(struct cuda_shared *shared, struct failure *failure);
     void (*close)(struct cuda_shared *shared);
-    /* Bytes of the partial in device memory. NULL: there is none. */
+    /* Returns the bytes of the partial in device memory. NULL: no partial. */
     size_t (*partial_bytes)(const struct job *job);
-    /* Fills the partial, which holds zeros; blocks. NULL: zeros are right. */
+    /* Initialises the partial, which is all zeros, and waits. NULL: it remains all zeros. */
     cudaError_t (*prepare)(const struct cuda_shared *shared);
     /*
-     * Bytes of memory beside each chunk, on the device and on the host. A chunk has at most
-     * elements_bytes of elements. NULL: none.
+     * Return the bytes of device memory and of host memory that a chunk needs in addition. A chunk
+     * has at most elements_bytes of elements. NULL: none.
      */
     size_t (*scratch_bytes)(const struct job *job, size_t elements_bytes);
     size_t (*result_bytes)(const struct job *job, size_t elements_bytes);
     /*
-     * Queues the work on a chunk's elements on its stream, behind what puts them there.
-     * chunk->count is not known yet. Returns what CUDA returned.
+     * Queues the work on the elements of a chunk on its stream. The copy of the elements is queued
+     * before. chunk->count is not set yet. Returns the status of CUDA.
      */
     cudaError_t (*absorb)(const struct cuda_shared *shared, const struct cuda_chunk *chunk);
-    /* Handles the result of a chunk whose work is done; may copy more on its stream. NULL: none. */
+    /*
+     * Handles the result of a chunk, after the work is done. May queue copies on its stream. NULL:
+     * nothing to do.
+     */
     enum status (*complete)(const struct cuda_shared *shared, const struct cuda_chunk *chunk,
                             struct failure *failure);
     /*
-     * Merges the device's partial into the shared one. `staging` is host memory of staging_bytes,
-     * at least 4096, to copy it to. All work is done. Returns what CUDA returned. NULL: no partial.
+     * Merges the partial of the device into shared->partial, after all work is done. `staging` is
+     * host memory for copies, of staging_bytes, at least 4096. Returns the status of CUDA. NULL: no
+     * partial.
      */
     cudaError_t (*collect)(const struct cuda_shared *shared, void *staging, size_t staging_bytes);
 };

@@ -1,6 +1,6 @@
 /*
- * Text on a GPU, the host's part. Chunks are copied unchanged, and the device parses them to the
- * elements that operations work on. Their number is known when the chunk is completed.
+ * Text on a GPU, the host's part. Chunks are copied unchanged, and the device parses them to
+ * elements. The host learns the number of elements when the chunk is completed.
  *
  * All functions are thread-safe on distinct chunks.
  */
@@ -9,7 +9,7 @@
 
 #include "cuda/cuda_operation.h"
 
-/* A chunk's text and its values. Owns no memory. */
+/* Memory for the text of a chunk and its values. Owns none of it. */
 struct cuda_text {
     const void *d_bytes;
     void *d_values;                  /* TEXT_SPAN_VALUES_MAX elements */
@@ -18,22 +18,22 @@ struct cuda_text {
 };
 
 /*
- * Queues the parsing of a chunk behind the copy of its bytes, and sets its elements. Returns what
- * CUDA returned.
+ * Queues the parsing of a chunk after the copy of its bytes, and sets chunk->elements. Returns the
+ * status of CUDA.
  */
 cudaError_t cuda_text_parse(const struct cuda_shared *shared, const struct cuda_text *text,
                             struct cuda_chunk *chunk);
 
 /*
- * When the work on a chunk is done: stores how many elements it has, and adds these and the invalid
- * tokens to the job's errors. Fails as parse_errors_scan_chunk does.
+ * Completes a chunk after the work on it is done: sets chunk->count, and adds the values and the
+ * invalid tokens to the parse errors of the job. Fails as parse_errors_scan_chunk does.
  */
 enum status cuda_text_complete(const struct cuda_shared *shared, const struct cuda_text *text,
                                struct cuda_chunk *chunk, struct failure *failure);
 
 /*
- * Shortens a chunk to what counts before a fault at a position of the stream within it: the tokens,
- * parts or lines before the fault.
+ * Shortens a chunk that contains a fault, at `position` in the stream, to the tokens, parts or
+ * lines before the fault.
  */
 void cuda_text_cut(const struct job *job, struct chunk *chunk, uint64_t position);
 

@@ -1,6 +1,6 @@
 /*
- * What all kernels that read elements share: how many there are, loads of 16 bytes, and byte order.
- * For each element that falls to it, a thread calls a function.
+ * Reading elements in a kernel: their number, loads of 16 bytes, and byte order. Each thread calls
+ * a function for each of its elements.
  */
 #ifndef GPUHIST_ELEMENTS_CUH
 #define GPUHIST_ELEMENTS_CUH
@@ -54,7 +54,7 @@ __device__ __forceinline__ void use_elements(const element_vector<T> &vector, bo
         use(swapped ? swap_bytes(vector.values[i]) : vector.values[i]);
 }
 
-/* Whether another block soon reads the same elements again, so that they should stay in L2. */
+/* READ_AGAIN: other blocks read the same elements soon, so they should stay in the L2. */
 enum element_reuse { READ_ONCE, READ_AGAIN };
 
 template <enum element_reuse REUSE>
@@ -64,10 +64,9 @@ __device__ __forceinline__ uint4 load_vector(const uint4 *d_vector)
 }
 
 /*
- * Calls use(value) with each element that falls to this thread, in native byte order. `parts`
- * blocks share the work, and this block is number `part`. A thread loads 16 bytes at a time,
- * strided by all threads, with LOADS loads under way; the last elements, less than 16 bytes, go one
- * to a thread.
+ * Calls use(value) for each element of this thread, in native byte order. `parts` blocks share the
+ * work, and this block is number `part`. The threads load vectors of 16 bytes with a grid stride,
+ * each LOADS of them at a time. The last elements, fewer than 16 bytes, go to one thread each.
  */
 template <unsigned LOADS, enum element_reuse REUSE, typename T, typename Use>
 __device__ __forceinline__ void for_each_element_of(const T *d_elements, uint32_t elements,
@@ -101,7 +100,7 @@ __device__ __forceinline__ void for_each_element_of(const T *d_elements, uint32_
     }
 }
 
-/* The same for all blocks of the grid, two loads under way. */
+/* The same for all blocks of the grid, with two loads at a time. */
 template <typename T, typename Use>
 __device__ __forceinline__ void for_each_element(const T *d_elements, uint32_t elements,
                                                  bool swapped, Use use)

@@ -1,8 +1,8 @@
 /*
- * The three ways to count a histogram, one in a file each. All add exact counts to the same kind of
- * table; they differ in which tasks they take, and in speed.
+ * The three kernels that count a histogram, each in a file of its own. All add exact counts to the
+ * same kind of table. They differ in the tasks that they can do, and in speed.
  *
- * All functions are thread-safe. Launches queue work on the stream and wait for nothing.
+ * All functions are thread-safe. A launch queues work on the stream and does not wait for it.
  */
 #ifndef GPUHIST_HISTOGRAM_KERNELS_H
 #define GPUHIST_HISTOGRAM_KERNELS_H
@@ -25,20 +25,21 @@ struct histogram_task {
 
 struct histogram_kernel {
     const char *name;
-    /* Whether it can count the task. Of the task, only device, element and binning are read. */
+    /* Whether the kernel can do the task. Reads only device, element and binning of the task. */
     bool (*takes)(const struct histogram_task *task);
     /* As cuda_histogram_launch. */
     cudaError_t (*launch)(const struct histogram_task *task);
 };
 
-/* Tables in shared memory, one or several for a block: up to some 28,000 bins, any 8-bit type. */
+/* One or more tables in the shared memory of each block: up to about 28,000 bins, all 8-bit types.
+ */
 extern const struct histogram_kernel histogram_kernel_shared;
-/* A table in shared memory for a part of the bins: up to some 116,000 bins. */
+/* A table in shared memory for a part of the bins: up to about 116,000 bins. */
 extern const struct histogram_kernel histogram_kernel_windows;
-/* Atomics on the global table, behind a cache of frequent bins: anything. */
+/* Atomics on the global table, with a cache of frequent bins in shared memory: all tasks. */
 extern const struct histogram_kernel histogram_kernel_cached;
 
-/* The kernel that cuda_histogram_launch uses for the task. */
+/* Returns the kernel that cuda_histogram_launch uses for the task. */
 const struct histogram_kernel *histogram_kernel_choose(const struct histogram_task *task);
 
 #ifdef __cplusplus

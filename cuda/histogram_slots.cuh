@@ -1,6 +1,6 @@
 /*
- * Slots: the counters that a kernel's own table has, one for each bin or one for each value of a
- * narrow type. A struct of slots finds an element's slot, and the bin that a slot belongs to.
+ * Slots are the counters in a kernel's own table: one for each bin, or one for each value of a
+ * narrow type. The structs here map an element to its slot, and a slot to its bin.
  */
 #ifndef GPUHIST_HISTOGRAM_SLOTS_CUH
 #define GPUHIST_HISTOGRAM_SLOTS_CUH
@@ -25,9 +25,9 @@ struct any_binning {
 };
 
 /*
- * The bin of an element, the lowest bytes of `word` in memory order. It has code for each form of
- * binning, so it is called and not inlined: kernels that unroll it would grow tenfold. The bus is
- * slower than this.
+ * Returns the bin of an element, which is in the lowest bytes of `word` in memory order. It has
+ * code for each form of binning, so it is not inlined: kernels that unroll it would be ten times as
+ * large. PCIe is slower than the call.
  */
 static __device__ __noinline__ uint32_t bin_of_word(const struct any_binning &any, uint64_t word)
 {
@@ -58,8 +58,9 @@ struct slots_of_bins {
     }
 
     /*
-     * The same in half the instructions: a value below all bins gets the slot for those above. The
-     * caller counts these by is_below, and corrects by histogram_counters::move_below.
+     * The same in half the instructions, but a value below all bins gets the slot for values above.
+     * The caller counts such values with is_below, and corrects the counters with
+     * histogram_counters::move_below.
      */
     __device__ __forceinline__ uint32_t slot_or_above(T loaded) const
     {
@@ -84,7 +85,10 @@ struct slots_of_bins {
     }
 };
 
-/* One slot for each value in memory order, of types of one or two bytes. Slots are binned last. */
+/*
+ * One slot for each value, in memory order, of a type of one or two bytes. The slots are mapped to
+ * bins after counting.
+ */
 template <typename T>
 struct slots_of_values {
     using element_type = T;

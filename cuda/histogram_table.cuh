@@ -1,13 +1,13 @@
 /*
- * The global table of a histogram, as kernels add to it: a counter for each bin, and two for the
- * values outside all bins.
+ * Adding to the global table of a histogram in a kernel. The table has a counter for each bin, and
+ * two for the values below and above all bins.
  */
 #ifndef GPUHIST_HISTOGRAM_TABLE_CUH
 #define GPUHIST_HISTOGRAM_TABLE_CUH
 
 #include "cuda/histogram_kernels.h"
 
-/* struct cuda_histogram_table, with the types that atomics take. */
+/* struct cuda_histogram_table with the types that atomics need. */
 struct histogram_counters {
     uint32_t *d_counts;
     unsigned long long *d_outside;
@@ -19,7 +19,7 @@ struct histogram_counters {
     {
     }
 
-    /* Numbers of bins that follow the last one mean below and above. */
+    /* Bin number `bins` means below all bins, and bins + 1 above. */
     __device__ __forceinline__ void add(uint32_t bin, uint32_t count) const
     {
         if (bin < bins)
@@ -28,7 +28,7 @@ struct histogram_counters {
             atomicAdd(&d_outside[bin - bins], (unsigned long long)count);
     }
 
-    /* Corrects the outside counters: so many values that are counted as above are below. */
+    /* Moves `count` values from the counter above all bins to the counter below. */
     __device__ __forceinline__ void move_below(unsigned long long count) const
     {
         if (count > 0) {

@@ -1,6 +1,7 @@
 /*
- * The kernels' launchers: the only bridge between the C engine and what nvcc compiles. A launcher
- * queues work on a stream, waits for nothing, and returns what CUDA returned. All are thread-safe.
+ * The launchers of the kernels: the only interface between the C engine and code compiled by nvcc.
+ * A launcher queues work on a stream, does not wait for it, and returns the status of CUDA. All
+ * functions are thread-safe.
  */
 #ifndef GPUHIST_KERNELS_H
 #define GPUHIST_KERNELS_H
@@ -15,18 +16,18 @@
 extern "C" {
 #endif
 
-/* What a launcher needs to know about the GPU. */
+/* Properties of the GPU that launchers need. */
 struct cuda_device {
     int id;
     int multiprocessors;
-    int shared_bytes; /* shared memory that one block can have */
+    int shared_bytes; /* the most shared memory of a block */
 };
 
 /* Elements of the job's type in device memory. */
 struct cuda_elements {
     const void *d_data;      /* 256-byte aligned */
-    size_t count;            /* their number; with d_count, the most there can be */
-    const uint32_t *d_count; /* their number, once earlier work on the stream is done; or NULL */
+    size_t count;            /* their number; with d_count, an upper bound */
+    const uint32_t *d_count; /* their number, after earlier work on the stream; or NULL */
 };
 
 /* What parsing a text found. An invalid token has no value. */
@@ -35,7 +36,7 @@ struct cuda_text_parsed {
     uint32_t invalid;
 };
 
-/* Device memory that parsing a text of so many bytes needs for itself, in bytes. */
+/* Returns how many bytes of device memory parsing a text of text_bytes needs as working space. */
 size_t cuda_text_control_bytes(size_t text_bytes);
 
 /*
@@ -58,37 +59,38 @@ struct cuda_histogram_table {
 };
 
 /*
- * Adds the elements, fewer than 2^32, to the table. What the binning points to is on the device.
- * Any number of launches may share a table. Its counters must not wrap: cuda_counters.h.
+ * Counts the elements, fewer than 2^32, in the table. Pointers in the binning are device pointers.
+ * Any number of launches may share a table. The caller makes sure that no counter wraps
+ * (cuda_counters.h).
  */
 cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct element *element,
                                   const struct binning *binning,
                                   const struct cuda_elements *elements,
                                   const struct cuda_histogram_table *table, cudaStream_t stream);
 
-/* Raises *d_greatest to the greatest of the `bins` counters, if that is above it. */
+/* Sets *d_greatest to the maximum of itself and of the `bins` counters. */
 cudaError_t cuda_histogram_greatest_launch(const struct cuda_device *device,
                                            const uint32_t *d_counts, size_t bins,
                                            uint32_t *d_greatest, cudaStream_t stream);
 
 /*
- * For each predicate i of the job that is an interval, adds to d_hits[i] how many elements are in
- * it. There are fewer than 2^32 elements. Any number of launches may share the hits.
+ * For each predicate i of the job that is an interval, adds the number of elements in it to
+ * d_hits[i]. There are fewer than 2^32 elements. Any number of launches may share d_hits.
  */
 cudaError_t cuda_count_intervals_launch(const struct cuda_device *device, const struct job *job,
                                         const struct cuda_elements *elements, uint64_t *d_hits,
                                         cudaStream_t stream);
 
-/* Likewise adds to *d_hits how many are in a set whose memory is on the device (value_set_at). */
+/* Adds to *d_hits the number of elements in a set, whose memory is on the device (value_set_at). */
 cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct job *job,
                                   const struct value_set *set, const struct cuda_elements *elements,
                                   uint64_t *d_hits, cudaStream_t stream);
 
 /*
  * The partial of operation reduce in device memory. Numbers of several words have the lowest word
- * first; the sum is in two's complement. Extremes are keys (element.h) that compare as unsigned
- * words: those of signed types have the sign bit flipped. Without elements they are UINT64_MAX and
- * 0.
+ * first; the sum is in two's complement. The minimum and maximum are keys (element.h), with the
+ * sign bit flipped for signed types, so that they compare as unsigned words. Without elements they
+ * are UINT64_MAX and 0.
  */
 struct cuda_reduce_partial {
     unsigned long long count;
@@ -96,14 +98,14 @@ struct cuda_reduce_partial {
     unsigned long long squares[3];
     unsigned long long min;
     unsigned long long max;
-    unsigned long long and_bits; /* UINT64_MAX without elements */
+    unsigned long long and_bits; /* without elements UINT64_MAX */
     unsigned long long or_bits;
     unsigned long long xor_bits;
 };
 
 /*
- * Adds the elements to the partial: at most 2^29 of them, or 2^30 bytes. Adds squares only if the
- * job needs them. Any number of launches may share the partial.
+ * Adds the elements, at most 2^29 or 2^30 bytes, to the partial. Adds their squares only if the job
+ * needs them. Any number of launches may share the partial.
  */
 cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct job *job,
                                const struct cuda_elements *elements,
@@ -112,17 +114,18 @@ cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct jo
 /* Device memory for the results of stalin-sort; each area is 256-byte aligned. */
 struct cuda_stalin_sort_buffers {
     void *d_kept;    /* room for all elements */
-    void *d_purged;  /* likewise, or NULL if the job does not want the purged */
-    void *d_control; /* cuda_stalin_sort_control_bytes of the elements */
+    void *d_purged;  /* room for all elements, or NULL if the job does not need the purged ones */
+    void *d_control; /* of cuda_stalin_sort_control_bytes */
 };
 
+/* Returns how many bytes of device memory sorting elements of elements_bytes needs in d_control. */
 size_t cuda_stalin_sort_control_bytes(size_t elements_bytes);
 
 /*
- * Sorts the elements by the job's rules, as if an element with the key `*floor` came before them
- * (NULL: none). Stores the survivors at d_kept and the others at d_purged, both in order, and the
- * number of survivors as the uint64_t at d_control. May write anywhere in d_kept. The method:
- * stalin_sort.cu.
+ * Sorts the elements by the rules of the job, as if an element with the key *floor preceded them
+ * (NULL: none does). Stores the survivors at d_kept and the purged elements at d_purged, both in
+ * order, and the number of survivors as a uint64_t at d_control. May overwrite all of d_kept.
+ * stalin_sort.cu explains the method.
  */
 cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const struct job *job,
                                     const struct cuda_elements *elements, const uint64_t *floor,

@@ -1,13 +1,13 @@
 /*
- * What launchers share: how many blocks to launch, how much shared memory they may have, and the
- * choice of a kernel by the width of the elements.
+ * Shared by the launchers: the number of blocks, the permission for more shared memory, and the
+ * choice of a template by the width of the elements.
  */
 #ifndef GPUHIST_LAUNCH_CUH
 #define GPUHIST_LAUNCH_CUH
 
 #include "cuda/kernels.h"
 
-/* As many blocks as can be kept busy with at least `least` elements each. */
+/* Returns the number of blocks: at least `least` elements each, at most two per multiprocessor. */
 inline unsigned grid_size(const struct cuda_device *device, size_t elements, size_t least)
 {
     size_t blocks = elements / least;
@@ -15,7 +15,7 @@ inline unsigned grid_size(const struct cuda_device *device, size_t elements, siz
     return blocks > most ? (unsigned)most : blocks > 0 ? (unsigned)blocks : 1;
 }
 
-/* Lets a kernel have so much dynamic shared memory. */
+/* Allows a kernel `bytes` bytes of dynamic shared memory. */
 template <typename Kernel>
 cudaError_t allow_shared_bytes(Kernel kernel, size_t bytes)
 {
@@ -26,7 +26,7 @@ cudaError_t allow_shared_bytes(Kernel kernel, size_t bytes)
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
 }
 
-/* Calls launch(word), `word` being of the unsigned type that is as wide as the elements. */
+/* Calls launch(word) with a `word` of the unsigned type that is as wide as the elements. */
 template <typename Launch>
 cudaError_t launch_by_width(const struct element *element, Launch launch)
 {

@@ -7,15 +7,18 @@
 
 #include <stdint.h>
 
-/* A tile's word is 0 at first; then it holds the tile's own count, and then that of all up to it.
+/*
+ * The word of a tile is 0 at first, then OWN with the count of the tile, then ALL with the sum of
+ * the counts up to and including the tile.
  */
 constexpr uint64_t LOOK_BACK_OWN = 1ull << 62;
 constexpr uint64_t LOOK_BACK_ALL = 2ull << 62;
 constexpr uint64_t LOOK_BACK_COUNT = LOOK_BACK_OWN - 1;
 
 /*
- * Publishes the count of the tile at a place, and returns the sum of the counts before it. One warp
- * of a block calls it. Blocks take places in order, so the tiles before it are done or under way.
+ * Publishes the count of the tile at a place, and returns the sum of the counts of the tiles before
+ * it. One warp of a block calls it. Blocks take places in ascending order, so earlier tiles are
+ * done or in progress, and the wait ends.
  */
 static __device__ __forceinline__ uint64_t look_back(uint64_t *states, uint32_t place,
                                                      uint64_t count)
