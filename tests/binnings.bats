@@ -120,7 +120,7 @@ load helpers
     run -1 --separate-stderr gpuhist --edges "@$BATS_TEST_TMPDIR/edges" </dev/null
     [ "$stderr" = "gpuhist: $BATS_TEST_TMPDIR/edges:2: invalid integer 'x'" ]
     run -2 --separate-stderr gpuhist --edges @- </dev/null
-    [[ "$stderr" == *"standard input is read for something else already"* ]]
+    [[ "$stderr" == *"standard input is already used for something else"* ]]
 }
 
 @test "widths that make no bins are refused" {

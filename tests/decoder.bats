@@ -535,7 +535,7 @@ data[8:12] = struct.pack("<L", zlib.crc32(data[6:8]))
 data[-3] = 2
 data[-12:-8] = struct.pack("<L", zlib.crc32(data[-8:-2]))
 open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
-    assert_refused unknown.xz "xz: a stream with a check that is not supported"
+    assert_refused unknown.xz "xz: a stream has a check that is not supported"
 }
 
 @test "xz: NULs between and behind streams, in fours" {

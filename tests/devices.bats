@@ -180,7 +180,7 @@ a[a != best].tofile("lost")'
         for i in in in.zst; do
             run --separate-stderr failing $fault --bins 50 --binary < <(cat $i)
             [ "$output" = "$expected" ] && [ "$status" -eq 0 ] && [ -z "$stderr" ] ||
-                assert_failed 1 "has failed; the CPU cannot start again: the input is not of files alone"
+                assert_failed 1 "has failed; the CPU cannot start again: not all inputs are regular files"
         done
     done
 }

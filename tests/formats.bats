@@ -130,7 +130,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist --bins 5 --quantiles 50 $format </dev/null
         [ "$status" -eq 1 ]
-        [ "$stderr" = "gpuhist: no values were counted: they have no quantiles" ]
+        [ "$stderr" = "gpuhist: no values were counted, so there are no quantiles" ]
         [ -z "$output" ] || [[ $format == *csv && $output == quantile,value ]] ||
             jq -e '.quantiles == [{percent: 50, value: null}]' <<<"$output" >/dev/null
     done
@@ -185,7 +185,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     limited() { timeout 60 bash -c 'ulimit -v 700000; "$GPUHIST" --engine cpu --threads 1 --bins 16M \
         --zeros "$@" in' - "$@"; }
     run --separate-stderr limited --sort count
-    assert_failed 1 "no memory to put bins in order"
+    assert_failed 1 "no memory to sort the bins"
     run -0 limited --top 2
     [ "$output" = $'2\t2\n1\t1' ]
 }

@@ -271,7 +271,7 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
         "stalin-sort --purged other /dev/fd/0"; do
         # shellcheck disable=SC2086
         run --separate-stderr bash -c '"$GPUHIST" "$@" <file >>file' - $arguments
-        assert_failed 2 "is an input, and results cannot go there while it is read"
+        assert_failed 2 "is an input, and results cannot be written to it while it is read"
         seq 5 | cmp - file
     done
     run --separate-stderr bash -c '"$GPUHIST" stalin-sort <file >>file'

@@ -54,13 +54,13 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
         { printf 'id,gr\303\266\303\237e \360\237\230\200\r\n'; seq 40000; } | in_encoding $encoding >in
         for type in i8 i16 u32 i64; do
             run --separate-stderr gpuhist reduce sum -t $type in
-            assert_failed 1 "in: text in UTF${encoding:3:3}, which is not read"
+            assert_failed 1 "in: text in UTF${encoding:3:3}, which is not supported"
         done
         seq 3 | in_encoding $encoding >in
         run --separate-stderr gpuhist --bins 5 <in
-        assert_failed 1 "standard input: text in UTF${encoding:3:3}, which is not read"
+        assert_failed 1 "standard input: text in UTF${encoding:3:3}, which is not supported"
         run --separate-stderr gpuhist count --all < <(cat in)
-        assert_failed 1 "standard input: text in UTF${encoding:3:3}, which is not read"
+        assert_failed 1 "standard input: text in UTF${encoding:3:3}, which is not supported"
         run -0 gpuhist count --all --binary -t u8 in
         [ "$output" = "$(wc -c <in)" ]
         run -0 gpuhist count --all -t i16le in

@@ -16,7 +16,8 @@ static enum status options_check_binning(const struct options *options, struct f
     if (given > 1)
         return status_fail(failure, STATUS_USAGE, "only one of %s can be given", options_binnings);
     if (options->has_range && (options->log2 || options->log10 || options->edges))
-        return status_fail(failure, STATUS_USAGE, "--range goes with --bins and --width alone");
+        return status_fail(failure, STATUS_USAGE,
+                           "--range can only be combined with --bins or --width");
     return STATUS_OK;
 }
 

@@ -31,7 +31,7 @@ static enum status options_check_input(const struct options *options, struct fai
     if (uses <= 1)
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE,
-                       "--%s @-: standard input is read for something else already", name);
+                       "--%s @-: standard input is already used for something else", name);
 }
 
 /* Creates one predicate; reads the list of --any-of. */

@@ -150,7 +150,7 @@ enum status writer_close(struct writer *writer, struct failure *failure)
     writer_empty(writer);
     if (writer->skipped > 0 && writer->error == 0) {
         writer_discard(writer);
-        return status_fail(failure, STATUS_DATA, "the input has changed since it was read first");
+        return status_fail(failure, STATUS_DATA, "the input has changed since it was first read");
     }
     if (writer->error == 0 && writer->name)
         writer->error = output_file_complete(&writer->file);

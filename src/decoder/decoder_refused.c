@@ -69,29 +69,30 @@ static enum decoder_match decoder_lzma_match(const unsigned char *head, size_t b
 
 const struct decoder_format decoder_zip = {
     .name = "zip",
-    .instead = "zip archives are not read: unpack it before, for example with unzip -p "
+    .instead = "zip archives are not supported: unpack it first, for example with unzip -p "
                "(--decompress=none counts it as it is)",
     .match = decoder_zip_match,
 };
 
 const struct decoder_format decoder_7z = {
     .name = "7z",
-    .instead = "7z archives are not read: unpack it before, for example with 7z x -so "
+    .instead = "7z archives are not supported: unpack it first, for example with 7z x -so "
                "(--decompress=none counts it as it is)",
     .match = decoder_7z_match,
 };
 
 const struct decoder_format decoder_lzma = {
     .name = "lzma",
-    .instead = "lzma files of the format before xz are not read: decompress it first, for example "
-               "with xz -dc (--decompress=none counts it as it is)",
+    .instead =
+        "lzma files, the predecessors of xz, are not supported: decompress it first, for example "
+        "with xz -dc (--decompress=none counts it as it is)",
     .match = decoder_lzma_match,
 };
 
 const struct decoder_format decoder_compress = {
     .name = "compress",
     .instead =
-        "files of compress (.Z) are not read: decompress it first, for example with gzip -dc "
+        "files of compress (.Z) are not supported: decompress it first, for example with gzip -dc "
         "(--decompress=none counts it as it is)",
     .match = decoder_compress_match,
 };

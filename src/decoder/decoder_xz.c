@@ -85,9 +85,9 @@ static enum status decoder_xz_fail(const struct decoder *decoder, lzma_ret resul
     case LZMA_MEM_ERROR:
         return decoder_fail(decoder, "no memory to decompress it", failure);
     case LZMA_OPTIONS_ERROR:
-        return decoder_fail(decoder, "a stream with options that are not supported", failure);
+        return decoder_fail(decoder, "a stream has options that are not supported", failure);
     case LZMA_UNSUPPORTED_CHECK:
-        return decoder_fail(decoder, "a stream with a check that is not supported", failure);
+        return decoder_fail(decoder, "a stream has a check that is not supported", failure);
     default:
         return decoder_fail(decoder, "corrupt data", failure);
     }

@@ -189,7 +189,8 @@ static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io 
     /* The library does not check frames that end with an empty block (1.5.4). */
     if (*ended && zstd->content_bytes != ZSTD_CONTENTSIZE_UNKNOWN &&
         zstd->content_bytes != zstd->made_bytes)
-        return decoder_fail(decoder, "a frame has not as many bytes as its header says", failure);
+        return decoder_fail(decoder, "the length of a frame differs from the one in its header",
+                            failure);
     return STATUS_OK;
 }
 

@@ -138,7 +138,7 @@ enum status number_list_scan(const char *argument, const char *option, number_li
 
     if (strcmp(argument, "@") == 0)
         return status_fail(failure, STATUS_USAGE,
-                           "invalid --%s '@': expected a file's name behind the @", option);
+                           "invalid --%s '@': expected a file name after the @", option);
     if (number_list_is_file(argument))
         status = number_list_scan_file(&scan, argument + 1, failure);
     else

@@ -250,8 +250,8 @@ static enum status source_refuse_encoding(const struct reader_ahead *block, cons
     if (!encoding)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA,
-                       STATUS_NAME ": text in %s, which is not read: convert it "
-                                   "(iconv -f %s -t UTF-8), or give --binary if it is none",
+                       STATUS_NAME ": text in %s, which is not supported: convert it "
+                                   "(iconv -f %s -t UTF-8), or give --binary if it is not text",
                        name, encoding, encoding);
 }
 
@@ -348,7 +348,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
     };
 
     if (before.origin.size == SOURCE_SIZE_UNKNOWN)
-        return status_fail(failure, STATUS_DATA, "the input is not of files alone");
+        return status_fail(failure, STATUS_DATA, "not all inputs are regular files");
     source_close(*source); /* first, since it may share its offset in standard input */
     *source = NULL;
     if (before.origin.stdin_offset >= 0)
@@ -359,7 +359,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
     if ((*source)->origin.digest != before.origin.digest) {
         source_close(*source);
         *source = NULL;
-        return status_fail(failure, STATUS_DATA, "the input has changed since it was read first");
+        return status_fail(failure, STATUS_DATA, "the input has changed since it was first read");
     }
     if (before.reading.decodes)
         source_decode(*source, before.reading.memory_limit, before.reading.holds_frames);

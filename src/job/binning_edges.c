@@ -34,7 +34,8 @@ static enum status binning_fail_edge(__int128 edge, const char *integers, struct
     decimal_format_signed(shown, edge);
     if (!integers)
         return status_fail(failure, STATUS_USAGE,
-                           "--edges must ascend: %s is not above the one before it", shown);
+                           "--edges must be ascending: %s is not greater than the edge before it",
+                           shown);
     return status_fail(failure, STATUS_USAGE, "--edges: %s exceeds the values of %s", shown,
                        integers);
 }
@@ -47,9 +48,9 @@ static enum status binning_check_edges(const struct element *element, const __in
     const char *integers = binning_limits(element, &min, &limit);
 
     if (count < 2)
-        return status_fail(failure, STATUS_USAGE, "--edges needs two of them at least");
+        return status_fail(failure, STATUS_USAGE, "--edges needs at least two edges");
     if (count - 1 > BINNING_EDGES_BINS_MAX)
-        return status_fail(failure, STATUS_USAGE, "--edges are too many: at most %u bins",
+        return status_fail(failure, STATUS_USAGE, "--edges has too many edges: at most %u bins",
                            (unsigned)BINNING_EDGES_BINS_MAX);
     for (size_t i = 0; i < count; i++) {
         if (edges[i] < min || edges[i] > limit)

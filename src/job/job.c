@@ -17,5 +17,5 @@ enum status job_check_values(const struct job *job, bool has_values, struct fail
 {
     if (!job->needs_values || has_values)
         return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "no values were counted: they have no quantiles");
+    return status_fail(failure, STATUS_DATA, "no values were counted, so there are no quantiles");
 }

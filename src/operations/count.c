@@ -53,7 +53,7 @@ enum status count_check(const struct count *count, const struct job *job, uint64
 {
     if (count->elements != elements)
         return status_fail(failure, STATUS_DATA,
-                           "internal error: %llu elements were read, but %llu looked at",
+                           "internal error: %llu elements were read, but %llu examined",
                            (unsigned long long)elements, (unsigned long long)count->elements);
     for (size_t i = 0; i < job->predicate_count; i++) {
         uint64_t hits = count_find_hits(count, job, i);

@@ -102,7 +102,7 @@ static enum status count_state_recall_predicate(struct state_reader *state,
     if (!typed_end || !predicate_find(line, (size_t)(name_end - line), &relation) ||
         !count_state_recall_meaning(predicate, element, typed_end + 1,
                                     (size_t)(end - typed_end) - 1))
-        return state_fail_damaged(state, "a predicate that cannot be read", failure);
+        return state_fail_damaged(state, "it has an invalid predicate", failure);
     predicate->name = predicate_name(relation);
     if (relation == PREDICATE_ALL)
         return STATUS_OK;

@@ -82,7 +82,7 @@ static enum status histogram_state_read_edges(struct state_reader *state, __int1
         if (state_read_number_128(state, &distance, failure) != STATUS_OK)
             return failure->status;
         if (distance > (unsigned __int128)1 << 64)
-            return state_fail_damaged(state, "its bins cannot be", failure);
+            return state_fail_damaged(state, "its bins are invalid", failure);
         edges[i + 1] = edges[i] + (__int128)distance; /* below 2^97 */
     }
     return STATUS_OK;
@@ -142,14 +142,15 @@ static enum status histogram_state_recall(struct state_reader *state,
         bins > BINNING_BINS_MAX)
         return state_fail_damaged(state, "it has no bins", failure);
     if (!definition_get(definition, "outside", text, sizeof text))
-        return state_fail_damaged(state, "values outside the bins", failure);
+        return state_fail_damaged(state, "it does not say what became of values outside the bins",
+                                  failure);
     while (outside < HISTOGRAM_STATE_OUTSIDES - 1 &&
            strcmp(text, histogram_state_outside[outside]) != 0)
         outside++;
     job->outside = (enum outside_policy)outside;
     enum status status = histogram_state_recall_binning(state, definition, job, bins, failure);
     if (status == STATUS_USAGE) /* the file is wrong, not the command line */
-        return state_fail_damaged(state, "its bins cannot be", failure);
+        return state_fail_damaged(state, "its bins are invalid", failure);
     return status;
 }
 

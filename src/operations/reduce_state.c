@@ -176,7 +176,7 @@ static enum status reduce_state_load(struct state_reader *state, const struct jo
 #undef REDUCE_STATE_LOAD
     struct reduce reduce = reduce_state_make(job, &words, elements);
     if (!reduce_state_is_possible(job, &words, &reduce))
-        return state_fail_damaged(state, "no elements have such values", failure);
+        return state_fail_damaged(state, "its reductions contradict each other", failure);
     reduce_share(partial, &reduce);
     return STATUS_OK;
 }

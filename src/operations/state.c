@@ -207,7 +207,7 @@ enum status state_fail_damaged(const struct state_reader *state, const char *wha
 static enum status state_fail_foreign(const struct state_reader *state, struct failure *failure)
 {
     if (state->states > 0)
-        return state_fail_damaged(state, "what follows it is none", failure);
+        return state_fail_damaged(state, "other data follow it", failure);
     return status_fail(failure, STATUS_DATA, STATUS_NAME ": not a gpuhist state", state->name);
 }
 
@@ -330,7 +330,7 @@ static enum status state_read_lines(struct state_reader *state, struct definitio
         if (byte == '\n' && before == '\n')
             break;
         if (byte == '\0' || definition->length == STATE_DEFINITION_MAX)
-            return state_fail_damaged(state, "its definition is no text", failure);
+            return state_fail_damaged(state, "its definition is not text", failure);
         definition_append(definition, (const char *)&byte, 1);
         before = byte;
     }
@@ -410,7 +410,7 @@ enum status state_read_row(struct state_reader *state, unsigned __int128 bins,
     if (state_read_number_128(state, &skipped, failure) != STATUS_OK)
         return failure->status;
     if (state->next_bin >= bins || skipped >= bins - state->next_bin)
-        return state_fail_damaged(state, "a bin that there is not", failure);
+        return state_fail_damaged(state, "it counts in a bin that does not exist", failure);
     row->bin = state->next_bin + skipped;
     state->next_bin = row->bin + 1;
     return STATUS_OK;
@@ -421,6 +421,6 @@ enum status state_read_end(struct state_reader *state, struct failure *failure)
     if (state->out_used == state->out_bytes && state_decode(state, failure) != STATUS_OK)
         return failure->status;
     if (state->out_used < state->out_bytes)
-        return state_fail_damaged(state, "it does not end where it should", failure);
+        return state_fail_damaged(state, "its length is wrong", failure);
     return STATUS_OK;
 }

@@ -64,10 +64,10 @@ static enum status state_recall_job(struct state_reader *state, const struct def
 
     if (!definition_get(definition, "operation", name, sizeof name) ||
         !state_find_operation(name, &job->operation))
-        return state_fail_damaged(state, "of no operation that is known", failure);
+        return state_fail_damaged(state, "its operation is unknown", failure);
     if (!definition_get(definition, "type", type, sizeof type) ||
         !element_parse(type, &job->element))
-        return state_fail_damaged(state, "of no type that is known", failure);
+        return state_fail_damaged(state, "its type is unknown", failure);
     enum status status = operations[job->operation]->state->recall(state, definition, job, failure);
     if (status == STATUS_OK)
         state_define(&again, job);
@@ -75,7 +75,7 @@ static enum status state_recall_job(struct state_reader *state, const struct def
         status = status_fail(failure, STATUS_DATA, "no memory for the definition of a state");
     else if (status == STATUS_OK && (again.length != definition->length ||
                                      memcmp(again.text, definition->text, again.length) != 0))
-        status = state_fail_damaged(state, "its definition is wrong", failure);
+        status = state_fail_damaged(state, "its definition is invalid", failure);
     definition_destroy(&again);
     return status;
 }
@@ -100,7 +100,8 @@ enum status state_load(struct state_reader *state, const struct job *job, void *
         return failure->status;
     if (more > UINT64_MAX - *elements)
         return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME ": more than 2^64 - 1 elements, with those before",
+                           STATUS_NAME
+                           ": more than 2^64 - 1 elements, together with the states before it",
                            state_reader_name(state));
     enum status status =
         operations[job->operation]->state->load(state, job, partial, more, failure);

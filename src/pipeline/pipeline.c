@@ -351,9 +351,10 @@ static enum status pipeline_start_late(struct pipeline *pipeline, struct worker_
     struct engine_options options = pipeline->task->options;
 
     if (!pipeline_allows(pipeline, offload_policy_gains))
-        return status_fail(failure, STATUS_ENGINE, "the CPU alone is quicker");
+        return status_fail(failure, STATUS_ENGINE, "the CPU alone is faster");
     if (!pipeline_allows(pipeline, offload_policy_joins))
-        return status_fail(failure, STATUS_ENGINE, "the input was all but done when it was ready");
+        return status_fail(failure, STATUS_ENGINE,
+                           "the input was nearly at its end when it was ready");
     options.device = pool->device;
     options.input_bytes = pipeline_bytes_left(pipeline);
     if (worker_pool_open(pool, &pipeline->work, &options, failure) != STATUS_OK)

@@ -76,7 +76,8 @@ enum status print_check_input(const struct print_options *options, const char *i
     if (!is_read)
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE,
-                       STATUS_NAME " is an input, and results cannot go there while it is read",
+                       STATUS_NAME
+                       " is an input, and results cannot be written to it while it is read",
                        strcmp(input, "-") == 0 ? "standard input" : input);
 }
 

@@ -56,8 +56,8 @@ static enum status rows_list_allocate(struct rows_list *list, size_t items, stru
     if (list->items)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA,
-                       "no memory to put bins in order: %zu MiB are needed, %llu are free",
-                       mebibytes, (unsigned long long)available);
+                       "no memory to sort the bins: %zu MiB are needed, %llu are free", mebibytes,
+                       (unsigned long long)available);
 }
 
 /*

@@ -778,7 +778,7 @@ static void test_repeat_pipe(void)
     struct source *source = stdin_source(1);
 
     send_text(writer, "abc");
-    tap_ok(repeat_fails(&source, "not of files") && source && pulls(source, "abc"),
+    tap_ok(repeat_fails(&source, "not all inputs are regular") && source && pulls(source, "abc"),
            "a pipe cannot be read again, and is left as it was");
     close(writer);
     source_close(source);
