@@ -1,4 +1,4 @@
-/* Parts of compressed files, who reads them, and the lines that go over their ends. */
+/* Divides compressed files into parts, hands them to threads, and joins lines that parts cut. */
 #include "config.h"
 
 #include "input/division.h"
@@ -12,58 +12,58 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Frames are taken in groups of at least so many compressed bytes. */
+/* The minimum length of a part, in compressed bytes; a part of frames is a group of that length. */
 #define DIVISION_PART_BYTES ((uint64_t)1 << 20)
 
 /*
- * A file whose blocks are smaller than that on average is not divided by its index: no part goes
- * over the end of a stream, and a part takes 0.1 ms beside decoding it.
+ * A file whose blocks are smaller than this on average is not divided by its index. No part extends
+ * over the end of a stream, so parts may be small, and each takes 0.1 ms besides decoding.
  */
 #define DIVISION_BLOCK_BYTES ((uint64_t)64 << 10)
 
-/* How much is read at a time to find the end of the line that a part begins in. */
+/* Bytes that are decoded at a time to find the end of the line in which a part begins. */
 #define DIVISION_BEGIN_BYTES ((size_t)64 << 10)
 
 /*
- * Positions that a file takes for each compressed byte: more than any format makes of one (bzip2
- * makes 1.2 million zeros of a byte), so that later files have greater positions.
+ * The positions that a file takes for each compressed byte, as a power of two. No format decodes a
+ * byte to more (bzip2: 1.2 million zeros from a byte), so parts and files do not overlap.
  */
 #define DIVISION_EXPANSION_BITS 22
 #define DIVISION_POSITION_MAX   ((uint64_t)1 << 62)
 
-/* A line that goes over the end of a part: its two pieces, NULL while they are not known. */
+/* A line that a part boundary cuts: its two pieces, each NULL until its part has been read. */
 struct division_line {
     struct division_line *next;
-    size_t part; /* that it ends in */
+    size_t part; /* the index of the part in which it ends */
     char *pieces[2];
     size_t bytes[2];
-    struct chunk chunk; /* its place in the stream */
+    struct chunk chunk; /* its position in the stream and in the file */
 };
 
-/* A file. Guarded by the lock, but for what is const. */
+/* A file. The lock guards all members that change. */
 struct division_file {
     struct division_file *next;
     struct input *input; /* NULL once all of it is taken */
     const char *name;
     const struct decoder_format *format;
     off_t begin;
-    off_t taken;                 /* what is before this offset */
-    uint64_t position;           /* of its beginning, in the stream */
-    size_t parts;                /* that were taken so far */
+    off_t taken;                 /* what precedes this offset has been taken */
+    uint64_t position;           /* of the beginning of the file in the stream */
+    size_t parts;                /* taken so far */
     bool is_whole;               /* the rest cannot be divided */
-    struct decoder_index *index; /* that says where parts are; NULL: frames show that themselves */
-    struct division_line *lines; /* of which one piece is known */
+    struct decoder_index *index; /* shows where parts begin; NULL: the frames themselves show it */
+    struct division_line *lines; /* with one piece known */
 };
 
-/* A part that is being read, by the puller that has marked it busy. */
+/* A part that was taken. The thread that has marked it busy reads it. */
 struct division_part {
     struct division_part *next; /* this and the next two are guarded by the lock */
     bool is_busy;
-    pthread_t puller; /* who had it last */
+    pthread_t puller; /* the last thread that read it */
     struct division_file *file;
     size_t index;
     bool is_last;
-    bool is_begun; /* its beginning, up to the first end of a record, is behind it */
+    bool is_begun; /* has been read beyond the line in which it begins */
     struct reader reader;
     struct stream stream;
 };
@@ -73,15 +73,15 @@ struct division {
     const struct reader_options *options;
 
     pthread_mutex_t lock;        /* guards what follows */
-    pthread_cond_t freed;        /* a part is free or read, a line is joined, or all is over */
+    pthread_cond_t freed;        /* a part became free or was read, a line was joined, or the end */
     struct division_file *files; /* in the order of the stream */
     struct division_file **last;
-    struct division_file *next; /* no file before this one has a part that is not taken */
+    struct division_file *next; /* all parts of the files before this one are taken */
     struct division_part *parts;
-    struct division_line *joined; /* lines that are complete */
+    struct division_line *joined; /* complete lines */
     bool is_mistaken;
-    uint64_t stop;         /* nothing behind that position is wanted */
-    unsigned char *looked; /* [DECODER_LOOK_BYTES] for the ends of frames; NULL: never used */
+    uint64_t stop;         /* nothing after this position is needed */
+    unsigned char *looked; /* [DECODER_LOOK_BYTES], for division_look; NULL: never used */
 };
 
 struct division *division_create(const struct record_format *format,
@@ -172,7 +172,10 @@ uint64_t division_add(struct division *division, struct input *input,
 
 /* --- taking parts ---------------------------------------------------------------------------- */
 
-/* The first file of which not all is taken, or NULL. The lock is held, as for all that follow. */
+/*
+ * Returns the first file that has a part which is not taken, or NULL. The caller holds the lock, as
+ * for all functions that follow.
+ */
 static struct division_file *division_next_file(struct division *division)
 {
     while (division->next && !division->next->input)
@@ -180,7 +183,7 @@ static struct division_file *division_next_file(struct division *division)
     return division->next;
 }
 
-/* For struct decoder_view, of the first file that is not taken. */
+/* The `look` of a struct decoder_view, for the file of division_next_file. */
 static const unsigned char *division_look(void *context, uint64_t offset, size_t bytes)
 {
     struct division *division = context;
@@ -194,7 +197,7 @@ static const unsigned char *division_look(void *context, uint64_t offset, size_t
     return division->looked;
 }
 
-/* The next part of a file: some whole frames, or all that is left of it. */
+/* Finds the next part of a file: a group of frames, or the rest of the file. */
 static struct decoder_part division_find_frames(struct division_file *file,
                                                 const struct decoder_view *view)
 {
@@ -210,7 +213,7 @@ static struct decoder_part division_find_frames(struct division_file *file,
     return (struct decoder_part){.begin = begin, .end = end, .is_last = end == view->bytes};
 }
 
-/* The next part of the first file that is not taken; false if there is no memory. */
+/* Finds the next part of a file; false if there is no memory. */
 static bool division_find_part(struct division *division, struct division_file *file,
                                struct decoder_part *found)
 {
@@ -229,13 +232,13 @@ static bool division_find_part(struct division *division, struct division_file *
     return true;
 }
 
-/* Where the part of a file that comes next begins in the stream. */
+/* Returns the position in the stream of the next part of a file. */
 static uint64_t division_position(const struct division_file *file)
 {
     return file->position + ((uint64_t)(file->taken - file->begin) << DIVISION_EXPANSION_BITS);
 }
 
-/* Makes the next part of a file, which was found; NULL if there is no memory. */
+/* Makes the next part of a file. Returns NULL if there is no memory. */
 static struct division_part *division_make_part(const struct division *division,
                                                 struct division_file *file, bool is_last)
 {
@@ -264,8 +267,8 @@ static struct division_part *division_make_part(const struct division *division,
 }
 
 /*
- * Takes the next part of the next file; *taken is NULL if there is none that is wanted. Fails with
- * STATUS_DATA if there is no memory: nothing is read any more then.
+ * Takes the next part of the next file. *taken is NULL if no part is left or needed. Fails with
+ * STATUS_DATA if there is no memory; then nothing more is read.
  */
 static enum status division_take_part(struct division *division, struct division_part **taken,
                                       struct failure *failure)
@@ -301,13 +304,13 @@ static enum status division_take_part(struct division *division, struct division
     return STATUS_OK;
 }
 
-/* Whether anything of a part is still wanted. */
+/* Whether anything of a part is still needed. */
 static bool division_is_wanted(const struct division *division, const struct division_part *part)
 {
     return part->stream.position <= division->stop;
 }
 
-/* A part that nobody is busy with: of this thread, or of `anybody`. */
+/* Returns a part that is not busy: one that this thread read last, or with `anybody` any. */
 static struct division_part *division_find_free(const struct division *division, bool anybody)
 {
     struct division_part *part = division->parts;
@@ -318,7 +321,7 @@ static struct division_part *division_find_free(const struct division *division,
     return part;
 }
 
-/* Whether a part is still being read that has something that is wanted. */
+/* Whether a part is left that is busy or still needed. */
 static bool division_is_reading(const struct division *division)
 {
     const struct division_part *part = division->parts;
@@ -340,7 +343,7 @@ static void division_drop(struct division *division, struct division_part *part)
 
 /* --- lines that go over the ends of parts ---------------------------------------------------- */
 
-/* The line that ends in that part, of which one piece may be known. NULL: there is no memory. */
+/* Returns the cut line that ends in a part. Makes it if there is none; NULL: no memory. */
 static struct division_line *division_find_line(struct division_file *file, size_t part)
 {
     struct division_line *line = file->lines;
@@ -359,8 +362,8 @@ static struct division_line *division_find_line(struct division_file *file, size
 }
 
 /*
- * Keeps a piece of the line that ends in part `index`: 0 its beginning, 1 its end, with the place
- * of the part that it ends in. False if there is no memory.
+ * Keeps a piece of the line that ends in part `index`: 0 is its beginning, 1 its end. If both
+ * pieces are known, the line is moved to division->joined. Returns false if there is no memory.
  */
 static bool division_keep_piece(struct division *division, struct division_part *part, size_t index,
                                 unsigned piece, const char *data, size_t bytes)
@@ -388,7 +391,7 @@ static bool division_keep_piece(struct division *division, struct division_part 
     return true;
 }
 
-/* Makes a chunk of a line that is complete; false if it does not fit. */
+/* Takes a complete line and makes a chunk of it; false if it does not fit in the buffer. */
 static bool division_give_line(struct division *division, struct division_line *line, char *buffer,
                                size_t capacity, struct chunk *chunk)
 {
@@ -409,19 +412,18 @@ static bool division_give_line(struct division *division, struct division_line *
 
 /* --- reading a part -------------------------------------------------------------------------- */
 
-/* What a puller has read of a part. */
+/* What a thread has read of a part during one call. */
 struct division_turn {
     struct stream_chunk made;
-    size_t begin; /* of the chunk in the buffer: behind the end of a line that began before */
+    size_t begin; /* of the chunk in the buffer, after the end of a line from the part before */
     enum status status;
-    bool is_corrupt; /* the file has a fault there, which is in the failure */
+    bool is_corrupt; /* the compressed data have a fault, which is in the failure */
     bool has_ended;
 };
 
 /*
- * Fills the buffer from the part, of which the caller is the only user. The first time it reads
- * just beyond the end of the line that the part begins in: the caller gives that line before the
- * rest.
+ * Fills the buffer from a part that the caller has marked busy. The first time, it stops soon after
+ * the end of the line in which the part begins, because that line is returned before the rest.
  */
 static void division_fill(struct division_part *part, struct division_turn *turn,
                           struct failure *failure)
@@ -455,8 +457,8 @@ static void division_fill(struct division_part *part, struct division_turn *turn
 }
 
 /*
- * Keeps the end of the line that began before the part; false if that cannot be: it is longer than
- * the buffer. What is behind it goes to the next chunk of the part.
+ * Keeps the end of the line that began before the part. What follows goes to the next chunk of the
+ * part. Returns false if the line is longer than the buffer, or if there is no memory.
  */
 static bool division_join_begin(struct division *division, struct division_part *part,
                                 struct division_turn *turn)
@@ -469,7 +471,7 @@ static bool division_join_begin(struct division *division, struct division_part 
         end++;
     bool is_found = !made->is_split && (end < made->filled || (turn->has_ended && part->is_last));
     if (!is_found)
-        return turn->is_corrupt; /* nothing counts that comes behind */
+        return turn->is_corrupt; /* then nothing after it counts */
     end += end < made->filled;
     if (!division_keep_piece(division, part, part->index, 1, data, end))
         return false;
@@ -481,7 +483,10 @@ static bool division_join_begin(struct division *division, struct division_part 
     return true;
 }
 
-/* At the end of a part keeps the beginning of the line that goes on behind it; false likewise. */
+/*
+ * At the end of a part, keeps the beginning of the line that goes on in the next part. Returns
+ * false if a binary element goes on there, if the header does, or if there is no memory.
+ */
 static bool division_join_end(struct division *division, struct division_part *part,
                               struct division_turn *turn)
 {
@@ -498,7 +503,7 @@ static bool division_join_end(struct division *division, struct division_part *p
                                made->filled - made->whole);
 }
 
-/* The division has cut a record that cannot be joined. */
+/* Fails because a part boundary has cut a record that cannot be joined. */
 static enum status division_fail(struct division *division, struct failure *failure)
 {
     division->is_mistaken = true;
@@ -507,8 +512,8 @@ static enum status division_fail(struct division *division, struct failure *fail
 }
 
 /*
- * After a turn: joins what the ends of the part cut, makes the chunk, and frees the part or drops
- * it. The lock is held.
+ * After reading: keeps pieces of lines that the ends of the part cut, makes the chunk, and drops
+ * the part if it was read to the end. The lock is held.
  */
 static enum division_event division_end_turn(struct division *division, struct division_part *part,
                                              struct division_turn *turn, struct chunk *chunk,
@@ -546,7 +551,7 @@ static enum division_event division_end_turn(struct division *division, struct d
     return turn->status == STATUS_OK ? DIVISION_CHUNK : DIVISION_FAULT;
 }
 
-/* Reads a chunk of a part, which is marked busy. The lock is held, but not meanwhile. */
+/* Marks a part busy and reads a chunk of it. The lock is held, except while reading. */
 static enum division_event division_read(struct division *division, struct division_part *part,
                                          void *buffer, size_t capacity, struct chunk *chunk,
                                          struct failure *failure)
@@ -564,7 +569,7 @@ static enum division_event division_read(struct division *division, struct divis
     return division_end_turn(division, part, &turn, chunk, failure);
 }
 
-/* Gives a line that was joined, if there is one; DIVISION_NONE if not. */
+/* Returns a joined line as a chunk, or DIVISION_NONE if there is none. */
 static enum division_event division_pull_line(struct division *division, void *buffer,
                                               size_t capacity, struct chunk *chunk,
                                               struct failure *failure)

@@ -1,4 +1,4 @@
-/* Opens inputs, and counts who uses them. */
+/* Opens inputs and counts their users. */
 #include "config.h"
 
 #include "input/input.h"
@@ -37,7 +37,8 @@ static int input_open_file(struct input *input, const char *argument)
     if (input->fd < 0 || fstat(input->fd, &info) != 0)
         return errno;
     if (!is_stdin)
-        fcntl(input->fd, F_SETFL, 0); /* pipe_read waits for a FIFO's writer, and can be woken */
+        fcntl(input->fd, F_SETFL,
+              0); /* blocking again: pipe_read waits, also for a FIFO's writer */
     input->is_regular = S_ISREG(info.st_mode);
     if (input->is_regular && (input->start = lseek(input->fd, 0, SEEK_CUR)) < 0)
         return errno;

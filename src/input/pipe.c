@@ -1,4 +1,4 @@
-/* Reads from what may have nothing just now, and can be woken. */
+/* Reads from pipes and the like, with a wait that another thread can end. */
 #include "config.h"
 
 #include "input/pipe.h"
@@ -8,34 +8,34 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* What an unprivileged process may set by default; larger pipes gained nothing. */
+/* The most that an unprivileged process may set by default. Larger pipes are not faster. */
 #define PIPE_BYTES (1 << 20)
 
 void pipe_widen(int fd)
 {
 #ifdef F_SETPIPE_SZ
     if (fcntl(fd, F_GETPIPE_SZ) < PIPE_BYTES)
-        fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES); /* if that is refused, it stays as it is */
+        fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES); /* may fail, which does no harm */
 #else
     (void)fd;
 #endif
 }
 
-/* Whether a read would find something within so many milliseconds; -1 waits without limit. */
+/* Waits up to `milliseconds` (-1: without limit) until `fd` can be read; false if it cannot. */
 static bool pipe_has(int fd, int wake, int milliseconds)
 {
     struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
 
     while (poll(fds, 2, milliseconds) < 0) {
         if (errno != EINTR)
-            return true; /* the read says what is wrong */
+            return true; /* the read will report the error */
     }
     return fds[0].revents != 0 && fds[1].revents == 0;
 }
 
 /*
- * Waits for something to read. (A full pipe might also show that the writer waits, but FIONREAD
- * itself waits for as long as the writer is copying.)
+ * Waits for something to read. (FIONREAD could tell whether the pipe is full and the writer waits,
+ * but FIONREAD itself blocks while the writer is copying.)
  */
 static bool pipe_is_ready(int fd, int wake, bool wait, bool *waited)
 {
@@ -56,7 +56,7 @@ enum pipe_event pipe_read(int fd, int wake, void *buffer, size_t room, bool wait
     do
         n = read(fd, buffer, room);
     while (n < 0 && errno == EINTR);
-    if (n < 0) /* somebody may have made the descriptor non-blocking: the caller asks again */
+    if (n < 0) /* another process may have made the descriptor non-blocking: try again */
         return errno == EAGAIN || errno == EWOULDBLOCK ? PIPE_DATA : PIPE_ERROR;
     *bytes = (size_t)n;
     return n == 0 ? PIPE_END : PIPE_DATA;

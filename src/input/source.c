@@ -1,4 +1,4 @@
-/* The stream of all inputs: who reads what, in which order, and when it ends. */
+/* Presents all inputs as one stream: which thread reads what, in which order, and where it ends. */
 #include "config.h"
 
 #include "input/source.h"
@@ -21,33 +21,33 @@
 #include <unistd.h>
 
 /*
- * A puller more is wanted if that many pulls in a row did not have to wait for the writer, and the
- * pipe was left alone for more than half as long as it was read. A writer that is given a core for
- * a while fills the pipe by chance; and where the reading itself is what takes the time, more
- * readers are no help.
+ * Another thread is of use for a pipe if this many pulls in a row did not wait for the writer, and
+ * the times between the pulls add up to more than half of the times of the pulls. Fewer pulls may
+ * be a writer that was scheduled for a while. If reading itself takes most of the time, more
+ * readers do not help.
  */
 #define SOURCE_BEHIND 16
 
-/* For how long a pull gathers what a slow writer gives in small pieces. */
+/* How long a pull collects the small pieces of a slow writer. */
 #define SOURCE_GATHER_NS 20000000
 
 /*
- * Files up to this size are read on, not claimed: one read finds them whole whatever their reported
- * size (files in /proc and /sys report 0 or 4096), and many small ones share a chunk.
+ * Files up to this size are read in order, not claimed in ranges. So files in /proc and /sys, which
+ * report a size of 0 or 4096, are read to their end, and many small files share a chunk.
  */
 #define SOURCE_SMALL_BYTES 65536
 
 /*
- * How many pullers there are at first where one compressed file is read in turns: one decodes while
- * the others count.
+ * The number of threads that pull from a compressed file in turns: one decodes while the others
+ * count.
  */
 #define SOURCE_TURNS 3
 
-/* What the names stood for before anything was read. */
+/* The inputs as they were when the source was opened. */
 struct source_origin {
-    uint64_t size;      /* of all, or SOURCE_SIZE_UNKNOWN: not all are regular files */
-    off_t stdin_offset; /* -1: standard input is not one of them, or no regular file */
-    uint64_t digest;    /* which files they are, and of what size and time (digest.h) */
+    uint64_t size;      /* the sum of the sizes; SOURCE_SIZE_UNKNOWN: not all are regular files */
+    off_t stdin_offset; /* of standard input; -1: not an input, or not a regular file */
+    uint64_t digest;    /* of the identity, size and modification time of all files (digest.h) */
 };
 
 struct source {
@@ -60,52 +60,52 @@ struct source {
     struct division *division; /* NULL: nothing may be divided */
     struct source_origin origin;
     int wake[2];                      /* a pipe: readable once the source is stopped */
-    atomic_bool stopped;              /* nothing more is read in order, and */
-    atomic_uint_least64_t stop;       /* nothing from this position on is wanted */
-    atomic_bool is_decoding;          /* something compressed was found */
-    atomic_uint_least64_t bytes_read; /* of the files as they are, but what is read to look at it */
-    atomic_bool is_divided;           /* a file was given to the division */
-    atomic_bool has_ended;            /* all that is not divided was read */
+    atomic_bool stopped;              /* nothing more is read in order */
+    atomic_uint_least64_t stop;       /* nothing from this position on is needed */
+    atomic_bool is_decoding;          /* compressed input was found */
+    atomic_uint_least64_t bytes_read; /* from files, before decoding; not those read to inspect */
+    atomic_bool is_divided;           /* a file was added to the division */
+    atomic_bool has_ended;            /* everything outside the division was read */
 
     pthread_mutex_t join_lock; /* guards the next three; taken alone, or last */
     pthread_cond_t joining;    /* signalled when one of them changes */
-    unsigned joined;           /* pullers that source_join has let through */
-    unsigned wanted;           /* how many it may; UINT_MAX: all */
-    bool ended;                /* none any more */
+    unsigned joined;           /* threads that have joined */
+    unsigned wanted;           /* how many may join; UINT_MAX: all */
+    bool ended;                /* none may join any more */
 
     pthread_mutex_t lock; /* guards all below */
     bool waited;          /* this pull found the pipe empty and had to wait */
     uint64_t pull_begins; /* when this pull began, in nanoseconds */
     unsigned behind;      /* pulls in a row that did not have to wait */
     uint64_t pull_ends;   /* when the last pull ended */
-    uint64_t pulls_ns;    /* how long those pulls took, */
-    uint64_t gaps_ns;     /* and how long nobody pulled between them */
+    uint64_t pulls_ns;    /* the duration of those pulls */
+    uint64_t gaps_ns;     /* the time between them */
     size_t opened;        /* how many of the names have been opened */
-    struct input *file;   /* of which ranges from `next` on can be claimed; or NULL */
+    struct input *file;   /* the file whose ranges from `next` on can be claimed; or NULL */
     off_t next;
-    bool is_reading; /* with the reader, in order */
+    bool is_reading; /* `reader` is in use: an input is read in order */
     struct reader reader;
     struct stream stream;
     uint64_t sequence; /* of the next chunk */
-    bool takes_turns;  /* a compressed input was found that pullers can take turns with */
-    uint64_t divided;  /* positions of files behind this chunk that are divided */
+    bool takes_turns;  /* a compressed input was found whose decoder threads can take turns with */
+    uint64_t divided;  /* positions of divided files that follow this chunk */
 };
 
-/* A range of a regular file that a puller has claimed and will read by itself. */
+/* A range of a regular file that a thread has claimed and will read without the lock. */
 struct source_range {
     struct input *input;
     off_t offset;
     size_t bytes; /* 0: nothing claimed */
 };
 
-/* A pull under way. */
+/* A pull in progress. */
 struct source_pull {
     struct stream_chunk made;
     bool wait;
-    struct source_range range; /* to be read behind made.whole */
+    struct source_range range; /* to be read after made.whole */
 };
 
-/* The bytes that a file will give, from its present offset on; unknown unless it is regular. */
+/* Returns the length of a file from an offset on; unknown if it is not a regular file. */
 static uint64_t source_file_size(const struct stat *info, off_t offset)
 {
     if (!S_ISREG(info->st_mode))
@@ -113,7 +113,7 @@ static uint64_t source_file_size(const struct stat *info, off_t offset)
     return info->st_size > offset ? (uint64_t)(info->st_size - offset) : 0;
 }
 
-/* Adds a file to what is known of all. */
+/* Adds a file to the size and digest of all. */
 static void source_add_origin(struct source_origin *origin, const struct stat *info, off_t offset)
 {
     const uint64_t words[] = {
@@ -128,7 +128,7 @@ static void source_add_origin(struct source_origin *origin, const struct stat *i
         origin->digest = digest_add(origin->digest, words[i]);
 }
 
-/* Looks at a file before anything is read, so that a bad name is told at once. */
+/* Checks a file before anything is read, so that a bad name is reported at once. */
 static enum status source_check_name(const char *name, struct source_origin *origin,
                                      struct failure *failure)
 {
@@ -196,7 +196,7 @@ static bool source_has_input(const struct source *source)
     return source->is_reading || source->file || source->opened < source->count;
 }
 
-/* Finds the format of a file that is compressed; one that cannot be read is reported later. */
+/* Detects the compression format of a file. A file that cannot be read is reported later. */
 static const struct decoder_format *source_find_format(const char *name)
 {
     const struct decoder_format *format = NULL;
@@ -219,7 +219,7 @@ void source_decode(struct source *source, uint64_t memory_limit, bool holds_fram
     for (size_t i = 0; i < source->count && source->size != SOURCE_SIZE_UNKNOWN; i++) {
         if (source_find_format(source->names[i])) {
             source->is_compressed = true;
-            source->size = SOURCE_SIZE_UNKNOWN; /* decoded it has another */
+            source->size = SOURCE_SIZE_UNKNOWN; /* the decoded size differs */
             source->wanted = 1;
         }
     }
@@ -241,7 +241,7 @@ void source_divide(struct source *source)
         source->division = division_create(&source->format, &source->reading);
 }
 
-/* Fails if a block that is not text is text in another encoding. */
+/* Fails if a block that is not text is text in an encoding that is not supported. */
 static enum status source_refuse_encoding(const struct reader_ahead *block, const char *name,
                                           struct failure *failure)
 {
@@ -256,8 +256,8 @@ static enum status source_refuse_encoding(const struct reader_ahead *block, cons
 }
 
 /*
- * Opens the next name that has anything to look at, so that its first block is read ahead by the
- * reader. The current input stays open only if it cannot be opened anew.
+ * Opens the next input and inspects its first block, if it has any bytes. An input that can be
+ * opened again is then closed; of any other, the reader keeps the block.
  */
 static enum status source_look_at_next(struct source *source, bool *is_text, bool *is_found,
                                        struct failure *failure)
@@ -455,7 +455,7 @@ static uint64_t source_clock(void)
 
 /* --- opening inputs; the lock is held -------------------------------------------------------- */
 
-/* Moves the first claim of a file behind its header. */
+/* Skips the header of a file, so that the first claim begins after it. */
 static enum status source_skip_header(struct source *source, struct failure *failure)
 {
     char block[4096];
@@ -476,14 +476,14 @@ static enum status source_skip_header(struct source *source, struct failure *fai
     return STATUS_OK;
 }
 
-/* Something compressed was found. */
+/* Notes that compressed input was found. */
 static void source_note_format(struct source *source, const struct decoder_format *format)
 {
     atomic_store_explicit(&source->is_decoding, true, memory_order_relaxed);
     source->takes_turns = decoder_looks_back_little(format);
 }
 
-/* Gives a compressed file to the division; false if it is to be read in order. */
+/* Adds a compressed file to the division; false if it has to be read in order. */
 static bool source_divide_input(struct source *source, const struct source_pull *pull,
                                 struct input *input, const struct decoder_format *format)
 {
@@ -498,11 +498,11 @@ static bool source_divide_input(struct source *source, const struct source_pull 
     if (taken > 0)
         atomic_store_explicit(&source->is_divided, true, memory_order_release);
     if (taken > 0 && is_stdin)
-        lseek(STDIN_FILENO, 0, SEEK_END); /* it is read, for whoever reads on */
+        lseek(STDIN_FILENO, 0, SEEK_END); /* other processes then see it as read */
     return taken > 0;
 }
 
-/* Takes over an input that was opened. */
+/* Begins with an input that was opened, and takes over the caller's use of it. */
 static enum status source_begin_input(struct source *source, const struct source_pull *pull,
                                       struct input *input, struct failure *failure)
 {
@@ -541,13 +541,13 @@ static enum status source_open_next(struct source *source, const struct source_p
     return status == STATUS_OK ? source_begin_input(source, pull, input, failure) : status;
 }
 
-/* All ranges are claimed: the file is read on behind the last of them, as anything else is. */
+/* After all ranges are claimed: reads the rest of the file in order, as other inputs are. */
 static void source_read_on(struct source *source)
 {
     struct input *file = source->file;
 
     lseek(file->fd, source->next, SEEK_SET); /* cannot fail: the offset is one we read at */
-    source->stream.line = 0;                 /* nobody has counted those before */
+    source->stream.line = 0;                 /* the lines before are not counted yet */
     source->stream.offset = (uint64_t)source->next;
     source->stream.start = (uint64_t)file->start;
     reader_open(&source->reader, &source->reading, file, NULL, 0);
@@ -558,8 +558,8 @@ static void source_read_on(struct source *source)
 /* --- claiming ranges of regular files; the lock is held -------------------------------------- */
 
 /*
- * The bytes of the file from `next` on, of so many, that are whole lines or tokens; 0: the first is
- * longer, or cannot be found.
+ * Returns how many of the next `bytes` bytes of the file are whole lines or tokens; 0 if the first
+ * one is longer, or if they cannot be read.
  */
 static size_t source_cut_range(const struct source *source, size_t bytes)
 {
@@ -572,7 +572,7 @@ static size_t source_cut_range(const struct source *source, size_t bytes)
         if (got < 0)
             return 0;
         if ((size_t)got < n)
-            return bytes; /* reading the range will show what is wrong */
+            return bytes; /* reading the range will report the error */
         size_t cut = record_cut(&source->format, block, 0, n);
         if (cut > 0)
             return end - n + cut;
@@ -582,9 +582,9 @@ static size_t source_cut_range(const struct source *source, size_t bytes)
 }
 
 /*
- * Claims a range that completes whole records behind the filled bytes of the buffer. False if none
- * is left: what remains, less than an element, a line that is too long, or what the file has grown
- * by, is to be read on.
+ * Claims a range that ends with a whole record when it is read after the filled bytes of the
+ * buffer. Returns false if there is none. What remains then has to be read in order: part of an
+ * element, a line that is too long, or bytes by which the file has grown.
  */
 static bool source_claim(struct source *source, struct source_pull *pull)
 {
@@ -594,7 +594,7 @@ static bool source_claim(struct source *source, struct source_pull *pull)
     size_t room = pull->made.capacity - pull->made.filled;
     size_t bytes = left < room ? (size_t)left : room;
 
-    if (format->is_text) { /* also before its end: a last line without one may still be written */
+    if (format->is_text) { /* even at its end: the last line may still be growing */
         bytes = source_cut_range(source, bytes);
     } else {
         size_t cut_off = (pull->made.filled + bytes) % format->element_bytes;
@@ -610,14 +610,14 @@ static bool source_claim(struct source *source, struct source_pull *pull)
 
 /* --- a pull ---------------------------------------------------------------------------------- */
 
-/* Whether what was gathered from a slow writer is to be handed on. The lock is held. */
+/* Whether a pull has collected the pieces of a slow writer for long enough. The lock is held. */
 static bool source_is_late(const struct source *source, const struct source_pull *pull)
 {
     return source->waited && pull->made.whole > 0 &&
            source_clock() - source->pull_begins > SOURCE_GATHER_NS;
 }
 
-/* Reads on from the current input. Sets *is_done when the chunk is to end here. */
+/* Reads more of the current input in order. Sets *is_done if the chunk has to end here. */
 static enum status source_read(struct source *source, struct source_pull *pull, bool *is_done,
                                struct failure *failure)
 {
@@ -647,8 +647,8 @@ static enum status source_read(struct source *source, struct source_pull *pull, 
 }
 
 /*
- * Puts the next bytes behind the filled ones of the buffer, or claims a range to be read there. The
- * lock is held. made.filled does not count the range.
+ * Reads the next bytes to the buffer after the filled ones, or claims a range to be read there. The
+ * range is not counted in made.filled. The lock is held.
  */
 static enum status source_fill(struct source *source, struct source_pull *pull,
                                struct failure *failure)
@@ -691,7 +691,7 @@ static enum status source_check_end(const struct source *source, const struct so
                        source->format.element_bytes);
 }
 
-/* Whether those that pull from a pipe do not keep up with its writer. The lock is held. */
+/* Whether the threads that pull from a pipe cannot keep up with its writer. The lock is held. */
 static bool source_is_behind(struct source *source)
 {
     uint64_t now = source_clock();
@@ -707,7 +707,7 @@ static bool source_is_behind(struct source *source)
     return behind;
 }
 
-/* After a pull: sees whether more pullers are wanted. The lock is held. */
+/* After a pull: determines whether more threads are of use. The lock is held. */
 static void source_count_pullers(struct source *source)
 {
     bool is_divided = atomic_load(&source->is_divided);
@@ -727,14 +727,14 @@ static void source_count_pullers(struct source *source)
         source_want(source, SOURCE_TURNS - 1);
 }
 
-/* The chunk that a pull gives, and what follows from it for the next. The lock is held. */
+/* Makes the chunk of a pull, and advances the stream. The lock is held. */
 static void source_make_chunk(struct source *source, struct source_pull *pull, bool is_cut,
                               struct chunk *chunk)
 {
     const struct source_range *range = &pull->range;
     struct stream *stream = &source->stream;
     uint64_t stop = atomic_load(&source->stop);
-    bool is_wanted = stream->position < stop; /* else the chunk is behind the end */
+    bool is_wanted = stream->position < stop; /* else the chunk is after the end */
     bool is_dropped = range->bytes == 0 && !is_wanted && !is_cut;
     uint64_t line = stream->line;
 
@@ -756,7 +756,7 @@ static void source_make_chunk(struct source *source, struct source_pull *pull, b
     source->sequence += chunk->bytes > 0 || is_cut;
 }
 
-/* The part of a pull that is done one puller at a time. The lock is held. */
+/* The part of a pull that only one thread does at a time. The lock is held. */
 static enum status source_take(struct source *source, struct source_pull *pull, struct chunk *chunk,
                                struct failure *failure)
 {
@@ -764,7 +764,7 @@ static enum status source_take(struct source *source, struct source_pull *pull, 
     source->waited = false;
     enum status status = source_fill(source, pull, failure);
     size_t fault = pull->made.filled;
-    if (pull->range.bytes > 0) { /* what was carried along belongs to its first element */
+    if (pull->range.bytes > 0) { /* the partial record belongs to its first element */
         pull->made.whole = pull->made.filled;
     } else if (status == STATUS_OK) {
         fault = pull->made.whole;
@@ -779,7 +779,7 @@ static enum status source_take(struct source *source, struct source_pull *pull, 
     return status;
 }
 
-/* Reads the claimed range behind what is in the buffer. Fails if the file has become shorter. */
+/* Reads the claimed range to the buffer. Fails if the file has become shorter. */
 static enum status source_read_range(const struct source_pull *pull, uint64_t position,
                                      struct failure *failure)
 {
@@ -802,8 +802,8 @@ static enum status source_read_range(const struct source_pull *pull, uint64_t po
 }
 
 /*
- * Completes a chunk by the claimed range, and gives that up. The lock is not held, nor taken:
- * whoever has it may be waiting for input that comes behind this range.
+ * Completes a chunk with its claimed range, and releases the range. The lock is neither held nor
+ * taken: the thread that holds it may be waiting for later input.
  */
 static enum status source_take_range(struct source *source, const struct source_pull *pull,
                                      struct chunk *chunk, struct failure *failure)
@@ -822,8 +822,8 @@ static enum status source_take_range(struct source *source, const struct source_
 }
 
 /*
- * A pull of what is not divided, once the lock is held, which it gives back. Unless *ended, *chunk
- * may be empty if there is nothing just now.
+ * Pulls from the inputs outside the division. The caller holds the lock, and this function releases
+ * it. Unless *ended is set, *chunk is empty only if nothing can be read at present.
  */
 static enum status source_pull_locked(struct source *source, char *buffer, size_t capacity,
                                       bool wait, struct chunk *chunk, bool *ended,
@@ -836,10 +836,10 @@ static enum status source_pull_locked(struct source *source, char *buffer, size_
     enum status status = source_take(source, &pull, chunk, failure);
 
     if (status != STATUS_OK)
-        source_stop(source, failure->position); /* before anybody can read on behind the fault */
+        source_stop(source, failure->position); /* before another thread reads beyond the fault */
     bool is_stopped = atomic_load(&source->stopped);
     *ended = !source_has_input(source) || is_stopped;
-    if (*ended && (source->stream.partial_bytes == 0 || is_stopped)) /* the next pull reports it */
+    if (*ended && (source->stream.partial_bytes == 0 || is_stopped)) /* else the next pull fails */
         atomic_store(&source->has_ended, true);
     pthread_mutex_unlock(&source->lock);
     if (status != STATUS_OK || pull.range.bytes == 0)
@@ -848,8 +848,8 @@ static enum status source_pull_locked(struct source *source, char *buffer, size_
 }
 
 /*
- * Pulls from what is divided, or waits until there is something if `wait`. Sets *event to
- * DIVISION_NONE if there is nothing for this puller.
+ * Pulls from the division. Sets *event to DIVISION_NONE if this thread should pull from the other
+ * inputs.
  */
 static enum status source_pull_divided(struct source *source, void *buffer, size_t capacity,
                                        enum division_event *event, struct chunk *chunk,
