@@ -164,11 +164,11 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
     run -0 gpuhist count --any-of @- --all in < <(printf '2\n4\n9\n')
     [ "$output" = $'any-of @-\t2\nall\t4' ]
     run --separate-stderr gpuhist count --any-of @- < <(printf '2\n')
-    assert_failed 2 "standard input is read for something else"
+    assert_failed 2 "standard input is already used for something else"
     run --separate-stderr gpuhist count --any-of @- in - < <(printf '2\n')
-    assert_failed 2 "standard input is read for something else"
+    assert_failed 2 "standard input is already used for something else"
     run --separate-stderr gpuhist count --any-of @- --any-of @- in < <(printf '2\n')
-    assert_failed 2 "standard input is read for something else"
+    assert_failed 2 "standard input is already used for something else"
 }
 
 # bats test_tags=slow

@@ -217,7 +217,7 @@ def test_format(gpuhist):
             (make(UNITS, [3, 0, 0, 0, 3, 2**128 - 1, 0]), "it counts in a bin that does not exist"),
             (make(UNITS, [3, 0, 0, 0, 2**64, 0, 0]), "a number is too long"),
             (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5]), "it ends too early"),
-            (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5, 0, 0]), "it does not end"),
+            (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5, 0, 0]), "its length is wrong"),
             (make(UNITS + ["more\t1"], [0] * 5), "its definition is invalid"),
             (make(UNITS[:2] + ["bins\t11"] + UNITS[3:], [0] * 5), "its definition is invalid"),
             (make(UNITS[:2] + ["bins\t010"] + UNITS[3:], [0] * 5), "its definition is invalid"),

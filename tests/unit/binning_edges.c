@@ -380,8 +380,9 @@ static void test_refusals(void)
     struct failure failure;
 
     set_element("i32");
-    tap_ok(refuses(edges, 0, "two of them") & refuses(edges, 1, "two of them"), "refuses one edge");
-    tap_ok(refuses(edges, 3, "7 is not above") & refuses(edges + 2, 2, "6 is not above"),
+    tap_ok(refuses(edges, 0, "at least two edges") & refuses(edges, 1, "at least two edges"),
+           "refuses one edge");
+    tap_ok(refuses(edges, 3, "7 is not greater") & refuses(edges + 2, 2, "6 is not greater"),
            "refuses edges that do not ascend");
     tap_ok(refuses(edges + 4, 2, "9223372036854775809 exceeds"), "refuses edges beyond i64");
     tap_ok(binning_init_width(&subject.binning, &subject.element, 0, 10, 0, &failure) ==
@@ -390,7 +391,7 @@ static void test_refusals(void)
                    STATUS_USAGE,
            "refuses a width of 0, and one of too many bins");
     set_element("u64");
-    tap_ok(refuses(edges + 4, 3, "-1 exceeds") & refuses(edges + 6, 1, "two of them") &
+    tap_ok(refuses(edges + 4, 3, "-1 exceeds") & refuses(edges + 6, 1, "at least two edges") &
                refuses(edges + 5, 2, "18446744073709551617 exceeds"),
            "refuses edges beyond u64");
 }
