@@ -70,6 +70,19 @@ load helpers
     [ "$output" = $'1\t2\n2\t2' ]
 }
 
+@test "a slow pipe that begins with white space may still be binary" {
+    # 10 as int32, whose first byte is a newline; likewise 0x0d20090a
+    run -0 bash -c '{ printf "\n"; sleep 0.1; printf "\0\0\0"; } | "$GPUHIST" --bins 20'
+    [ "$output" = $'10\t1' ]
+    run -0 bash -c '{ printf "\n"; sleep 0.1; printf "\t "; sleep 0.1; printf "\r\1\0\0\0"; } |
+        "$GPUHIST" reduce sum'
+    [ "$output" = $((0x0d20090a + 1)) ]
+    run -0 bash -c '{ printf "\n"; sleep 0.1; printf " 7 "; sleep 0.1; printf "8"; } | "$GPUHIST" reduce sum'
+    [ "$output" = 15 ]
+    run -0 bash -c '{ printf "\n"; sleep 0.1; printf " "; } | "$GPUHIST" reduce sum'
+    [ "$output" = 0 ]
+}
+
 @test "a FIFO with a slow writer, cut inside elements" {
     mkfifo "$BATS_TEST_TMPDIR/fifo"
     int32 1 2 3 3 >"$BATS_TEST_TMPDIR/in"

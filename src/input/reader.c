@@ -312,19 +312,27 @@ enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bo
     return event;
 }
 
+static bool reader_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 enum pipe_event reader_look(struct reader *reader, struct failure *failure)
 {
     struct reader_ahead *plain = &reader->plain;
     enum pipe_event event = PIPE_DATA;
     bool waited = false;
+    size_t spaces = 0; /* at the beginning of the block */
 
     if (!reader_ahead_reserve(plain))
         return reader_fail(reader, strerror(errno), failure);
     while (event == PIPE_DATA && plain->end < READER_AHEAD_BYTES) {
         size_t bytes = 0;
         event = reader_read_plain(reader, plain->data + plain->end, READER_AHEAD_BYTES - plain->end,
-                                  plain->end == 0, &waited, &bytes, failure);
+                                  plain->end == spaces, &waited, &bytes, failure);
         plain->end += bytes;
+        while (spaces < plain->end && reader_is_space(plain->data[spaces]))
+            spaces++;
     }
     return event;
 }

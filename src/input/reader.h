@@ -102,7 +102,8 @@ enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bo
 
 /*
  * Reads the first block into reader->plain, until it is full, the input ends (PIPE_END) or nothing
- * more can be read without waiting. reader_read then returns the same bytes.
+ * more can be read without waiting. Waits for a byte that is not white space, because white space
+ * does not show whether the input is text. reader_read then returns the same bytes.
  */
 enum pipe_event reader_look(struct reader *reader, struct failure *failure);
 
