@@ -43,7 +43,8 @@ assert_again() {
 @test "the device made for tests counts, beside the CPU" {
     random_file in '<i4' 0 50 300000
     counts_of d4 in >expected
-    GPUHIST_FAULT=fault_device_probe:100 GPUHIST_FAULT_DEVICE=both run -0 --separate-stderr \
+    # the device is ready after the CPU could have counted all
+    GPUHIST_FAULT=fault_device_prepare:1w300 GPUHIST_FAULT_DEVICE=both run -0 --separate-stderr \
         timeout 60 "$GPUHIST" --bins 50 --gpus 0 --threads 2 --chunk-size 16K --stats in
     [ "$output" = "$(cat expected)" ]
     [[ $stderr == *"gpuhist: cuda: "*"gpuhist: cpu: "* ]]

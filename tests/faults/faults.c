@@ -8,6 +8,7 @@
  *     GPUHIST_FAULT=FUNCTION:NeM   likewise with errno M, such as 4, which is EINTR; or N+eM
  *     GPUHIST_FAULT=FUNCTION:Ns    not a failure: it moves one byte at the most; or N+s
  *     GPUHIST_FAULT=FUNCTION:NkM   not a failure: signal M comes to the process before it; or N+kM
+ *     GPUHIST_FAULT=FUNCTION:NwM   not a failure: it comes M milliseconds late; or N+wM
  *     GPUHIST_FAULT=list           the names of all functions are printed, and nothing is done
  *     GPUHIST_FAULT=record         nothing fails; how often each is called is left in the file
  *                                  GPUHIST_FAULT_MARK, as unsigned longs in the order of that list
@@ -52,6 +53,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <zstd.h>
@@ -100,8 +102,9 @@ static struct {
     unsigned long call; /* from 1; 0: none */
     bool stays;
     bool is_short;
-    int error;  /* errno; 0: the usual one */
-    int signal; /* 0: none */
+    int error;                  /* errno; 0: the usual one */
+    int signal;                 /* 0: none */
+    unsigned long milliseconds; /* that it comes late */
     enum faults_function always;
     const char *mark;
     atomic_ulong *record; /* [FAULTS_FUNCTIONS] calls, in a file; NULL: not wanted */
@@ -122,7 +125,7 @@ static enum faults_function faults_find(const char *name, size_t length)
     return (enum faults_function)i;
 }
 
-/* Reads "FUNCTION:N[+][eM|kM|s]"; false if that is not what it is. */
+/* Reads "FUNCTION:N[+][eM|kM|wM|s]"; false if that is not what it is. */
 static bool faults_parse(const char *wanted)
 {
     size_t length = strcspn(wanted, ":");
@@ -138,6 +141,7 @@ static bool faults_parse(const char *wanted)
     end += faults.is_short;
     faults.error = *end == 'e' ? (int)strtol(end + 1, &end, 10) : 0;
     faults.signal = *end == 'k' ? (int)strtol(end + 1, &end, 10) : 0;
+    faults.milliseconds = *end == 'w' ? strtoul(end + 1, &end, 10) : 0;
     return faults.call > 0 && *end == '\0';
 }
 
@@ -184,6 +188,12 @@ static bool faults_fail(enum faults_function function, int usual)
         return false;
     if (faults.signal > 0) {
         kill(getpid(), faults.signal);
+        return false;
+    }
+    if (faults.milliseconds > 0) {
+        nanosleep(&(struct timespec){.tv_sec = (time_t)(faults.milliseconds / 1000),
+                                     .tv_nsec = (long)(faults.milliseconds % 1000) * 1000000},
+                  NULL);
         return false;
     }
     if (usual != 0)
