@@ -142,12 +142,12 @@ static const struct tree trees[] = {
       {"proc/self/cgroup", "\n0\n0:\n0::\n:::\n"}}},
 };
 
-static char root[] = "/tmp/gpuhist-memory-XXXXXX";
+static char root[PATH_MAX];
 
 /* Makes a file of the tree, and the directories that it is in. */
 static bool make_file(const struct tree_file *made)
 {
-    char path[PATH_MAX];
+    char path[2 * PATH_MAX];
 
     snprintf(path, sizeof path, "%s/%s", root, made->name);
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -183,6 +183,7 @@ static void test_tree(const struct tree *tree)
 
 int main(void)
 {
+    tap_write_template(root, sizeof root, "memory");
     if (!mkdtemp(root)) {
         printf("Bail out! no directory\n");
         return 1;

@@ -411,8 +411,8 @@ static const struct engine *const table[] = {&slow_engine, &quick_engine, NULL};
 
 /* A run over a file of 0, 1, 2, ... */
 struct scene {
-    char name[64];
-    char output[80];
+    char name[4096];
+    char output[4096 + 8];
     enum operation_id operation;
     const char *engine;
     unsigned devices[DEVICES];
@@ -427,7 +427,7 @@ struct scene {
 
 static void scene_make(struct scene *scene)
 {
-    strcpy(scene->name, "/tmp/gpuhist-pipeline-XXXXXX");
+    tap_write_template(scene->name, sizeof scene->name, "pipeline");
     int fd = mkstemp(scene->name);
     FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
 

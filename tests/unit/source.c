@@ -143,13 +143,11 @@ static void *scene_write_pipes(void *argument)
 
 static void scene_make(struct scene *scene, const struct scene_file *files, size_t count)
 {
-    const char *temporary = getenv("TMPDIR");
     uint64_t state = 7;
 
     *scene = (struct scene){.count = count};
     memcpy(scene->files, files, count * sizeof *files);
-    snprintf(scene->directory, sizeof scene->directory, "%s/gpuhist-source.XXXXXX",
-             temporary ? temporary : "/tmp");
+    tap_write_template(scene->directory, sizeof scene->directory, "source");
     if (!mkdtemp(scene->directory))
         bail_out(scene->directory);
     for (size_t i = 0; i < count; i++) {

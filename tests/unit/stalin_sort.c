@@ -193,14 +193,14 @@ static bool partial_counts(struct stalin_sort *partial, const struct job *job, u
 
 /* Where survivors, or the others, are written to, and read back from. */
 struct output {
-    char name[64];
+    char name[8192];
     int fd; /* to read from; -1: a file, that is there when the writer is closed */
     struct writer *writer;
 };
 
 static const unsigned char nothing;
 
-static char directory[] = "/tmp/gpuhist-stalin-sort.XXXXXX";
+static char directory[4096];
 
 static void output_open(struct output *output, const char *entry, bool is_fifo)
 {
@@ -798,6 +798,7 @@ int main(void)
     struct output fifos[2];
 
     alarm(WATCHDOG_SECONDS);
+    tap_write_template(directory, sizeof directory, "stalin-sort");
     if (!mkdtemp(directory))
         bail_out(directory);
     output_open(&fifos[0], "kept.fifo", true);

@@ -376,10 +376,7 @@ static void test_wrap(void)
 
 int main(void)
 {
-    const char *temporary = getenv("TMPDIR");
-
-    snprintf(directory, sizeof directory, "%s/gpuhist-state-XXXXXX",
-             temporary ? temporary : "/tmp");
+    tap_write_template(directory, sizeof directory, "state");
     if (!mkdtemp(directory)) {
         printf("Bail out! no directory for files\n");
         return 1;

@@ -1,6 +1,7 @@
 /*
  * A minimal producer of the Test Anything Protocol: tap_ok for each check, tap_done at the end; and
- * the random numbers that its users share. Not thread-safe, but for tap_random on distinct states.
+ * the random numbers and names of temporary files that its users share. Not thread-safe, but for
+ * tap_random on distinct states.
  */
 #ifndef GPUHIST_TAP_H
 #define GPUHIST_TAP_H
@@ -9,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ThreadSanitizer slows a thread down fifty times, and sees a race wherever two threads meet once.
  */
@@ -54,6 +56,13 @@ static inline int tap_done(void)
 {
     printf("1..%d\n", tap_count);
     return tap_failures > 0;
+}
+
+/* Writes the path of a temporary file or directory, as mkstemp and mkdtemp complete it. */
+static inline void tap_write_template(char *path, size_t size, const char *name)
+{
+    const char *directory = getenv("TMPDIR");
+    snprintf(path, size, "%s/gpuhist-%s.XXXXXX", directory ? directory : "/tmp", name);
 }
 
 /* Random words, the same in every run: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */

@@ -17,7 +17,7 @@
 static size_t lengths[PARTS_MAX]; /* of the parts */
 static atomic_size_t made;        /* parts so far */
 
-static char directory[] = "/tmp/writer_parts.XXXXXX";
+static char directory[4096];
 static char file[sizeof directory + 8];
 
 static char *must(char *memory)
@@ -150,6 +150,7 @@ static void test_too_long(void)
 
 int main(void)
 {
+    tap_write_template(directory, sizeof directory, "writer-parts");
     if (!mkdtemp(directory)) {
         printf("Bail out! no directory\n");
         return 1;
