@@ -151,6 +151,25 @@ static bool ends_clean(void)
     return rmdir(directory) == 0 && mkdir(directory, 0700) == 0; /* it was empty */
 }
 
+/* Whether signals are handled while there is a temporary name, and then no more. */
+static bool hands_back(void)
+{
+    char name[PATH_MAX + 20];
+    char target[PATH_MAX + 20];
+    struct sigaction now;
+
+    scene = (struct scene){.call = CALL_NONE};
+    signal(SIGTERM, SIG_DFL);
+    snprintf(name, sizeof name, "%s/temporary.XXXXXX", directory);
+    snprintf(target, sizeof target, "%s/target", directory);
+    int fd = temporary_create(name);
+    if (fd < 0 || close(fd) != 0 || sigaction(SIGTERM, NULL, &now) != 0 ||
+        now.sa_handler == SIG_DFL || !temporary_rename(name, target))
+        return false;
+    return sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
+           unlinkat(AT_FDCWD, target, 0) == 0;
+}
+
 /* Whether a file without a name can get one here. */
 static bool can_link(void)
 {
@@ -184,6 +203,7 @@ int main(void)
     bool is_right = test_call(CALL_CREATE) && test_call(CALL_RENAME) && test_call(CALL_REMOVE);
     if (is_right && can_link())
         test_call(CALL_LINK);
+    tap_ok(hands_back(), "signals are handled while there is a temporary name, and then no more");
     rmdir(directory);
     return tap_done();
 }
