@@ -207,7 +207,7 @@ for parts in [(bad + good)[i:i + 8] for i in range(0, len(bad + good), 8)]:
             # shellcheck disable=SC2086
             run -1 bash -c '"$GPUHIST" "$@" in >out 2>/dev/full' - $arguments --threads $threads
             # shellcheck disable=SC2086
-            gpuhist $arguments in 2>err | cmp - out
+            gpuhist $arguments --threads $threads in 2>err | cmp - out
             [ -s err ]
             # shellcheck disable=SC2086
             run -0 bash -c '"$GPUHIST" "$@" in 2>&-' - $arguments --threads $threads

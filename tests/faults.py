@@ -103,6 +103,13 @@ class Case:
         self.links = links or {}  # in no series
         self.environment = {}
 
+    def with_threads(self, threads):
+        """The same with so many threads."""
+        threaded = copy.copy(self)
+        threaded.name += f", {threads} threads"
+        threaded.arguments = [*self.arguments, "--threads", str(threads)]  # the last one counts
+        return threaded
+
     def without_proc(self):
         """The same with files that have a temporary name, as where there is no /proc."""
         named = copy.copy(self)
@@ -477,6 +484,21 @@ def output_cases():
     return [linked, *(case for case in [*cases(), *state_cases()] if case.written)]
 
 
+THREADS = (1, 2, 16)
+
+
+def threaded(cases):
+    """
+    With each number of threads the cases whose results are written by workers, as they come; with
+    one of them, in turn, those whose results are written when the workers have ended.
+    """
+    in_turn = itertools.cycle(THREADS)
+    for case in cases:
+        is_written_by_workers = "stalin-sort" in case.arguments
+        for threads in THREADS if is_written_by_workers else [next(in_turn)]:
+            yield case.with_threads(threads)
+
+
 # Between any two of these calls a signal may end the program.
 OF_FILES = ("open", "fcntl", "write", "close", "dup", "stat", "lstat", "fstat", "statx", "access",
             "faccessat", "mkostemp", "fsync", "fchown", "fchmod", "linkat", "rename", "realpath")
@@ -488,7 +510,7 @@ FAILS = ("", "+")  # once, and from then on
 def test_failed(engines):
     """All functions in all cases; with temporary names, those that have to do with files."""
     every = [*cases(), *state_cases(), *plain_cases(), output_cases()[0]]
-    named = [case.without_proc() for case in output_cases()]
+    named = [case.without_proc() for case in threaded(output_cases())]
     calls, ended = count_up_all(
         [*((case, function, FAILS, "cpu") for case in every for function in functions("")),
          *((case, function, FAILS, "cpu") for case in named for function in OF_FILES)])
@@ -500,15 +522,16 @@ def test_failed(engines):
 
 def test_killed(engines):
     count_up_all((each, function, (f"k{signal.SIGTERM:d}",), "cpu")
-                 for case in output_cases() for each in (case, case.without_proc())
+                 for case in threaded(output_cases()) for each in (case, case.without_proc())
                  for function in OF_FILES)
     for function in ("open", "fsync", "linkat", "mkostemp", "rename"):
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE):
-            check_killed_at_work(function, number, {})
-            check_killed_at_work(function, number, {"GPUHIST_FAULT_ALWAYS": "access"})
+            for threads in THREADS:
+                check_killed_at_work(function, number, threads, {})
+                check_killed_at_work(function, number, threads, {"GPUHIST_FAULT_ALWAYS": "access"})
 
 
-def check_killed_at_work(function, number, environment):
+def check_killed_at_work(function, number, threads, environment):
     """The signal comes while the result so far is written, and there are other threads."""
     if (function == "linkat" and environment) or (function == "mkostemp" and not environment):
         return
@@ -517,7 +540,7 @@ def check_killed_at_work(function, number, environment):
             environment = {**os.environ, **environment, "GPUHIST_FAULT": f"{function}:{n}k{number}"}
             process = subprocess.Popen(
                 [GPUHIST, "count", "--binary", "--all", "--every", "1ms", "-o", "out", "--threads",
-                 "3"], cwd=directory, env=environment, stdin=subprocess.PIPE,
+                 str(threads)], cwd=directory, env=environment, stdin=subprocess.PIPE,
                 preexec_fn=lambda: (resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
                                     signal.signal(number, signal.SIG_DFL)))
             try:
@@ -545,9 +568,10 @@ def test_harmless(engines):
     modes = [(function, interrupted) for function in ("read", "pread", "write", "poll", "fsync")]
     modes += [("read", f"e{errno.EAGAIN}")]  # somebody made the descriptor non-blocking
     modes += [(function, "s") for function in ("read", "pread", "write")]
-    units = [(case, function, (mode,), "cpu") for case in cases() for function, mode in modes]
+    units = [(case, function, (mode,), "cpu") for case in threaded(cases())
+             for function, mode in modes]
     # A file system that cannot tell when data are on the disk.
-    units += [(case, "fsync", (f"e{errno.EINVAL}",), "cpu") for case in output_cases()]
+    units += [(case, "fsync", (f"e{errno.EINVAL}",), "cpu") for case in threaded(output_cases())]
     count_up_all(units)
 
 

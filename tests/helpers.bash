@@ -3,8 +3,9 @@
 
 bats_require_minimum_version 1.5.0
 
+# gpuhist ARG...: with $THREADS threads, if that is set.
 gpuhist() {
-    "$GPUHIST" "$@"
+    "$GPUHIST" "$@" ${THREADS:+--threads "$THREADS"}
 }
 
 # skip_without_gpu: for tests tagged "gpu".

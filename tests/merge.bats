@@ -56,11 +56,15 @@ np.array([1, 2, 2], ">i8").tofile("big")'
 }
 
 @test "--save - takes the place of the result, unless that goes elsewhere" {
-    gpuhist --binary --bins 5 --save - a >out
-    gpuhist --binary --bins 5 --save a.state a >result
-    cmp out a.state
-    gpuhist --binary --bins 5 --save - -o other a | cmp a.state -
-    cmp result other
+    export THREADS
+    for THREADS in 1 2 16; do
+        gpuhist --binary --bins 5 --save - a >out
+        gpuhist --binary --bins 5 --save a.state a >result
+        cmp out a.state
+        gpuhist --binary --bins 5 --save - -o other a | cmp a.state -
+        cmp result other
+    done
+    unset THREADS
     run -0 --separate-stderr bash -c 'printf "" | "$GPUHIST" reduce mean --save - >empty'
     [ -z "$stderr" ]
     run --separate-stderr gpuhist merge empty
@@ -210,9 +214,11 @@ np.array([1, 2, 2], ">i8").tofile("big")'
 
 @test "runs that save to one file at the same time leave the state of one of them" {
     save_both --bins 100K
-    for _ in {1..10}; do
+    local counts=(16 1 2)
+    for turn in {1..10}; do
         for input in a b a b; do
-            gpuhist --binary --bins 100K --save shared -o /dev/null "$input" &
+            gpuhist --binary --bins 100K --save shared -o /dev/null "$input" \
+                --threads "${counts[turn % 3]}" &
         done 3>&-
         for _ in {1..5}; do # what is there at any time is whole
             [ ! -e shared ] || gpuhist merge -o /dev/null shared
@@ -233,6 +239,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
 
 @test "--every saves each time to a file, and to a stream once" {
     for file in state -; do
+        [ "$file" = state ] && threads=16 || threads=1
         {
             cat a
             if [ "$file" = state ]; then
@@ -244,7 +251,8 @@ np.array([1, 2, 2], ">i8").tofile("big")'
             fi
             sleep 0.1
             cat b
-        } | timeout 60 "$GPUHIST" --binary --bins 5 --every 20ms --save "$file" -o result >stream
+        } | timeout 60 "$GPUHIST" --binary --bins 5 --every 20ms --save "$file" \
+            --threads "$threads" -o result >stream
         cmp expected result
     done 3>&-
     printf '1\t1\n2\t2\n' | cmp - so_far

@@ -11,15 +11,19 @@ setup() {
 }
 
 @test "-o writes the result to a file, new or old" {
-    run -0 --separate-stderr gpuhist --bins 5 -o out in
-    [ -z "$output" ] && [ -z "$stderr" ]
-    cmp expected out
-    echo old >out
-    chmod 640 out
-    gpuhist --bins 5 --output=out in
-    cmp expected out
-    [ "$(stat -c %a out)" = 640 ]
-    [ "$(ls)" = $'expected\nin\nout' ]
+    export THREADS
+    for THREADS in 1 2 16; do
+        run -0 --separate-stderr gpuhist --bins 5 -o out in
+        [ -z "$output" ] && [ -z "$stderr" ]
+        cmp expected out
+        echo old >out
+        chmod 640 out
+        gpuhist --bins 5 --output=out in
+        cmp expected out
+        [ "$(stat -c %a out)" = 640 ]
+        [ "$(ls)" = $'expected\nin\nout' ]
+        rm out
+    done
 }
 
 @test "-o makes a new file with the umask's permissions" {
@@ -142,11 +146,13 @@ in_namespace() {
     [ "$status" -ne 9 ] || skip "cannot mount"
     assert_failed 1 "cannot replace disk/out: no file can be made beside it: No space left on device"
     [ "$(cat left content)" = $'out\nold' ]
-    run --separate-stderr in_namespace 'mount -t tmpfs -o size=1m none disk && echo old >disk/out
-        "$GPUHIST" --bins 300K --zeros -o disk/out in; status=$?; ls -A disk >left
-        cat disk/out >content; exit "$status"'
-    assert_failed 1 "cannot write disk/out: No space left on device"
-    [ "$(cat left content)" = $'out\nold' ]
+    for threads in 1 2 16; do
+        run --separate-stderr in_namespace 'mount -t tmpfs -o size=1m none disk && echo old >disk/out
+            "$GPUHIST" --bins 300K --zeros -o disk/out --threads '$threads' in; status=$?
+            ls -A disk >left; cat disk/out >content; exit "$status"'
+        assert_failed 1 "cannot write disk/out: No space left on device"
+        [ "$(cat left content)" = $'out\nold' ]
+    done
 }
 
 @test "-o on a read-only file system is refused before the input is read" {
@@ -162,14 +168,17 @@ in_namespace() {
     int32 7 7 >odd
     printf x >>odd
     echo old >old
-    skip_under_asan # it needs /proc
-    run --separate-stderr in_namespace 'mount -t tmpfs none /proc || exit 9
-        "$GPUHIST" --bins 5 -o out in && "$GPUHIST" --bins 5 --binary -o old odd'
-    [ "$status" -ne 9 ] || skip "cannot mount"
-    assert_failed 1 "1 byte left over"
-    cmp expected out
-    [ "$(cat old)" = old ]
-    [ "$(ls -A)" = $'expected\nin\nodd\nold\nout' ]
+    for threads in 1 2 16; do
+        rm -f out
+        run --separate-stderr in_namespace 'mount -t tmpfs none /proc || exit 9
+            set -- --bins 5 --threads '$threads'
+            "$GPUHIST" "$@" -o out in && "$GPUHIST" "$@" --binary -o old odd'
+        [ "$status" -ne 9 ] || skip "cannot mount"
+        assert_failed 1 "1 byte left over"
+        cmp expected out
+        [ "$(cat old)" = old ]
+        [ "$(ls -A)" = $'expected\nin\nodd\nold\nout' ]
+    done
 }
 
 @test "-o where /proc is no real one has a file with a temporary name" {
@@ -244,9 +253,13 @@ in_namespace() {
     [ "$(cat file)" = old ]
     [ "$(ls -A)" = "$(printf '%s\n' expected file hard here in link pipe printed there)" ]
     # A hard link is another place, and /dev/null is none.
-    gpuhist stalin-sort --purged hard -o file in
-    cmp in file
-    [ ! -s hard ]
+    for THREADS in 1 2 16; do
+        echo old >hard
+        gpuhist stalin-sort --purged hard -o file in
+        cmp in file
+        [ ! -s hard ]
+    done
+    unset THREADS
     gpuhist stalin-sort --purged /dev/null -o /dev/null in
     gpuhist --bins 5 --save - in | gpuhist merge - | cmp expected -
 }
@@ -280,7 +293,10 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
     # shellcheck disable=SC2094
     gpuhist reduce sum file >>file
     [ "$(tail -n 1 file)" = 15 ]
-    gpuhist stalin-sort file -o file
+    for THREADS in 1 2 16; do
+        gpuhist stalin-sort file -o file
+        { seq 5; echo 15; } | cmp - file
+    done
     : >empty
     # shellcheck disable=SC2094
     gpuhist stalin-sort <empty >>empty
@@ -295,21 +311,30 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
 }
 
 @test "a result beyond the file size limit is an error, and leaves nothing" {
-    run --separate-stderr bash -c 'ulimit -f 1; "$GPUHIST" --bins 5M --zeros -o big in'
-    assert_failed 1 "cannot write big: File too large"
-    [ "$(ls -A)" = $'expected\nin' ]
+    for threads in 1 2 16; do
+        run --separate-stderr bash -c 'ulimit -f 1
+            "$GPUHIST" --bins 5M --zeros -o big --threads "$0" in' $threads
+        assert_failed 1 "cannot write big: File too large"
+        [ "$(ls -A)" = $'expected\nin' ]
+    done
 }
 
 @test "a non-blocking pipe as output loses nothing" {
     command -v perl >/dev/null || skip "no perl"
-    run -0 bash -c 'perl -MFcntl -e "fcntl STDOUT, F_SETFL, O_NONBLOCK or die; exec @ARGV" \
-        "$GPUHIST" --bins 200K --zeros in | { sleep 0.3; wc -l; }'
-    [ "$output" -eq 200000 ]
+    for threads in 1 2 16; do
+        run -0 bash -c 'perl -MFcntl -e "fcntl STDOUT, F_SETFL, O_NONBLOCK or die; exec @ARGV" \
+            "$GPUHIST" --bins 200K --zeros --threads "$0" in | { sleep 0.1; wc -l; }' $threads
+        [ "$output" -eq 200000 ]
+    done
 }
 
 @test "-o may be the input itself" {
-    gpuhist --bins 5 -o in in
-    cmp expected in
+    cp in input
+    for THREADS in 1 2 16; do
+        cp input in
+        gpuhist --bins 5 -o in in
+        cmp expected in
+    done
 }
 
 @test "-o that cannot be written is told before the input is read" {
@@ -324,13 +349,15 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
 @test "a failed run leaves an old -o file as it was, and no new one" {
     echo old >out
     printf xyz >odd
-    run --separate-stderr gpuhist --binary --bins 5 -o out odd
-    assert_failed 1 "3 bytes left over"
-    [ "$(cat out)" = old ]
-    run --separate-stderr gpuhist --binary --bins 5 -o new odd
-    assert_failed 1 "3 bytes left over"
-    [ ! -e new ]
-    [ "$(ls)" = $'expected\nin\nodd\nout' ]
+    for THREADS in 1 2 16; do
+        run --separate-stderr gpuhist --binary --bins 5 -o out odd
+        assert_failed 1 "3 bytes left over"
+        [ "$(cat out)" = old ]
+        run --separate-stderr gpuhist --binary --bins 5 -o new odd
+        assert_failed 1 "3 bytes left over"
+        [ ! -e new ]
+        [ "$(ls)" = $'expected\nin\nodd\nout' ]
+    done
 }
 
 @test "a full disk is an error: results, --help, --version, info" {

@@ -9,6 +9,7 @@ the caller limits the whole.
 import array
 import collections
 import ctypes
+import itertools
 import os
 import random
 import resource
@@ -20,6 +21,7 @@ import threading
 import time
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+THREADS = ("1", "2", "16")
 OPERATIONS = (["--bins", "1K"], ["reduce"], ["count", "--ge", "5"], ["stalin-sort"])
 VALUES = array.array("i", random.Random(7).choices(range(1000), k=200000))
 
@@ -95,20 +97,19 @@ def end(process, number, what):
 
 
 def test_end(engine):
-    for number in ENDING:
-        for arguments in OPERATIONS:
-            process = start([*arguments, "--engine", engine])
-            fill(process)
-            printed = end(process, number, f"{number!r} for {arguments}")
-            check(printed == b"" or arguments == ["stalin-sort"], f"printed {printed[:99]!r}")
+    for number, arguments, threads in itertools.product(ENDING, OPERATIONS, THREADS):
+        process = start([*arguments, "--engine", engine, "--threads", threads])
+        fill(process)
+        printed = end(process, number, f"{number!r} for {arguments}, {threads} threads")
+        check(printed == b"" or arguments == ["stalin-sort"], f"printed {printed[:99]!r}")
 
 
 def test_end_at_output(engine):
     """It waits for its reader, who takes nothing."""
-    for number in ENDING:
-        process = start(["stalin-sort", "--engine", engine])
+    for number, threads in itertools.product(ENDING, THREADS):
+        process = start(["stalin-sort", "--engine", engine, "--threads", threads])
         fill(process)
-        end(process, number, "a full output")
+        end(process, number, f"a full output, {threads} threads")
     with tempfile.TemporaryDirectory() as directory:
         os.mkfifo(os.path.join(directory, "out"))
         process = start(["reduce", "sum", "-o", os.path.join(directory, "out")],
@@ -131,7 +132,8 @@ def test_end_of_file(engine):
             with open(out, "wb") as file:
                 file.write(b"old\n")
             begin = time.monotonic()
-            process = start(["--bins", "1K", "-o", out, "--engine", engine, source])
+            process = start(["--bins", "1K", "-o", out, "--engine", engine, "--threads",
+                             THREADS[turn % len(THREADS)], source])
             if turn > 0:
                 time.sleep(dice.uniform(0, longest))
                 process.send_signal(dice.choice(ENDING))
@@ -181,14 +183,15 @@ def test_end_of_named(engine):
     if subprocess.run(without_proc(["true"]), stderr=subprocess.DEVNULL).returncode != 0:
         print("no temporary names without root's rights")
         return
+    in_turn = itertools.cycle(THREADS)
     for number in ENDING_ALL:
         for to_thread in (False, True):
             with tempfile.TemporaryDirectory() as directory:
                 with open(os.path.join(directory, "out"), "wb") as file:
                     file.write(b"old\n")
                 process = start([], preexec_fn=usual_and_no_core, cwd=directory, args=without_proc(
-                    [GPUHIST, "stalin-sort", "--threads", "2", "--purged", "new", "-o", "out",
-                     "--engine", engine]))
+                    [GPUHIST, "stalin-sort", "--threads", next(in_turn), "--purged", "new", "-o",
+                     "out", "--engine", engine]))
                 fill(process)
                 wait_for_file(directory, ".gpuhist.", process)
                 while to_thread and len(os.listdir(f"/proc/{process.pid}/task")) < 2:
@@ -211,16 +214,18 @@ def test_pipe_of_named(engine):
     """SIGPIPE of a thread that writes, while the purged have a file with a temporary name."""
     if subprocess.run(without_proc(["true"]), stderr=subprocess.DEVNULL).returncode != 0:
         return
-    with tempfile.TemporaryDirectory() as directory:
-        reader, writer = os.pipe()
-        os.close(reader)
-        process = start([], stdout=writer, cwd=directory, args=without_proc(
-            [GPUHIST, "stalin-sort", "--purged", "new", "--engine", engine]))
-        os.close(writer)
-        _, error = process.communicate(VALUES.tobytes())
-        check(process.returncode == -signal.SIGPIPE and error == b"",
-              f"status {process.returncode}, stderr {error!r}")
-        check(os.listdir(directory) == [], f"left {os.listdir(directory)}")
+    for threads in THREADS:
+        with tempfile.TemporaryDirectory() as directory:
+            reader, writer = os.pipe()
+            os.close(reader)
+            process = start([], stdout=writer, cwd=directory, args=without_proc(
+                [GPUHIST, "stalin-sort", "--purged", "new", "--engine", engine, "--threads",
+                 threads]))
+            os.close(writer)
+            _, error = process.communicate(VALUES.tobytes())
+            check(process.returncode == -signal.SIGPIPE and error == b"",
+                  f"status {process.returncode}, stderr {error!r}")
+            check(os.listdir(directory) == [], f"left {os.listdir(directory)}")
 
 
 def test_ignored(engine):
@@ -229,13 +234,16 @@ def test_ignored(engine):
         for number in ENDING:
             signal.signal(number, signal.SIG_IGN)
 
-    process = start(["--bins", "1K", "--engine", engine], preexec_fn=ignore)
-    fill(process)
-    for number in ENDING:
-        process.send_signal(number)
-    process.stdin.close()
-    printed = process.stdout.read()
-    check(process.wait() == 0 and printed.startswith(b"0\t"), f"status {process.returncode}")
+    for threads in THREADS:
+        process = start(["--bins", "1K", "--engine", engine, "--threads", threads],
+                        preexec_fn=ignore)
+        fill(process)
+        for number in ENDING:
+            process.send_signal(number)
+        process.stdin.close()
+        printed = process.stdout.read()
+        check(process.wait() == 0 and printed.startswith(b"0\t"),
+              f"status {process.returncode}, {threads} threads")
 
 
 # --- a reader that goes --------------------------------------------------------------------------

@@ -36,14 +36,15 @@ values() {
 
 @test "--purged gets the others in order, --stats tells how many" {
     int32 1 4 2 4 3 9 5 -7 9 10 >"$BATS_TEST_TMPDIR/in"
-    for engine in $ENGINES; do
+    export THREADS
+    for engine in $ENGINES; do for THREADS in 1 2 16; do
         run -0 --separate-stderr gpuhist stalin-sort --purged "$BATS_TEST_TMPDIR/purged" --stats \
-            --engine "$engine" -o "$BATS_TEST_TMPDIR/kept" "$BATS_TEST_TMPDIR/in"
+            --engine "$engine" -o "$BATS_TEST_TMPDIR/kept" --chunk-size 8 "$BATS_TEST_TMPDIR/in"
         [ -z "$output" ]
         int32 1 4 4 9 9 10 | cmp - "$BATS_TEST_TMPDIR/kept"
         int32 2 3 5 -7 | cmp - "$BATS_TEST_TMPDIR/purged"
         [ "${stderr_lines[-1]}" = "gpuhist: kept 6, purged 4" ]
-    done
+    done; done
 }
 
 @test "--purged can be standard output, if the survivors go elsewhere" {
@@ -165,10 +166,12 @@ a.tofile(sys.argv[1]); a[::-1].tofile(sys.argv[2])' "$BATS_TEST_TMPDIR/up" "$BAT
 @test "-o and --purged are left as they were if the input is bad" {
     { int32 1 5; printf 'a'; } >"$BATS_TEST_TMPDIR/in"
     echo old >"$BATS_TEST_TMPDIR/kept"
-    run -1 gpuhist stalin-sort -o "$BATS_TEST_TMPDIR/kept" --purged "$BATS_TEST_TMPDIR/purged" \
-        "$BATS_TEST_TMPDIR/in"
-    [ "$(cat "$BATS_TEST_TMPDIR/kept")" = old ]
-    [ ! -e "$BATS_TEST_TMPDIR/purged" ]
+    for THREADS in 1 2 16; do
+        run -1 gpuhist stalin-sort -o "$BATS_TEST_TMPDIR/kept" --purged "$BATS_TEST_TMPDIR/purged" \
+            --chunk-size 8 "$BATS_TEST_TMPDIR/in"
+        [ "$(cat "$BATS_TEST_TMPDIR/kept")" = old ]
+        [ ! -e "$BATS_TEST_TMPDIR/purged" ]
+    done
 }
 
 @test "a full disk stops it, though the input goes on" {
