@@ -113,6 +113,27 @@ assert_refused() {
     assert_refused $'old\n' "cannot write out: Permission denied"
 }
 
+@test "-o in a directory that can only be appended to is refused before the input is read" {
+    mkdir kept
+    echo old >kept/out
+    chattr +a kept 2>/dev/null || skip "cannot set attributes here"
+    run --separate-stderr timeout 30 "$GPUHIST" --bins 5 -o kept/out /dev/zero
+    chattr -a kept
+    assert_failed 1 "cannot replace kept/out: no file can be made beside it: Operation not permitted"
+    chattr +a kept
+    run --separate-stderr timeout 30 "$GPUHIST" --bins 5 -o kept/new /dev/zero
+    chattr -a kept
+    assert_failed 1 "cannot write kept/new: Operation not permitted"
+    [ "$(ls -A kept)" = out ] && [ "$(cat kept/out)" = old ]
+}
+
+@test "-o to a socket is refused before the input is read" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    "$PYTHON" -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
+    run --separate-stderr timeout 30 "$GPUHIST" --bins 5 -o socket /dev/zero
+    assert_failed 1 "cannot write socket: No such device or address"
+}
+
 # in_namespace COMMAND: runs it by bash with mounts of its own.
 in_namespace() {
     if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null; then skip "needs root and unshare"; fi
@@ -289,6 +310,17 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
     done
     run --separate-stderr bash -c '"$GPUHIST" stalin-sort <file >>file'
     assert_failed 2 "standard input is an input"
+    # Results so far replace files, which would be read as inputs or lost.
+    ln -s file link
+    : >empty
+    for arguments in "-o file - file" "-o link file" "-o other --save ./file -- in file" "-o empty - empty" \
+        "-o file" "--save file"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr bash -c '"$GPUHIST" count --text --all --every 1ms "$@" <file' - $arguments
+        assert_failed 2 "is an input, and results cannot go there while it is read"
+        seq 5 | cmp - file
+        [ ! -s empty ]
+    done
     # What is done before anything is written, and empty files, do no harm.
     # shellcheck disable=SC2094
     gpuhist reduce sum file >>file

@@ -224,11 +224,12 @@ static enum status run_open_source(struct run *run, struct failure *failure)
 /* Checks the outputs. Checks also that results written during the run do not go to an input. */
 static enum status run_check_outputs(const struct options *options, struct failure *failure)
 {
-    bool streams = operations[options->operation]->stop || options->every_ns > 0;
+    bool is_early = options->every_ns > 0;
+    bool streams = operations[options->operation]->stop || is_early;
     enum status status = print_check(&options->print, failure);
 
     for (size_t i = 0; status == STATUS_OK && streams && i < options->name_count; i++)
-        status = print_check_input(&options->print, options->names[i], failure);
+        status = print_check_input(&options->print, options->names[i], is_early, failure);
     return status;
 }
 

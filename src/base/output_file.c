@@ -20,6 +20,15 @@
 /* Room for a temporary name behind that of its directory. */
 #define OUTPUT_FILE_TEMPORARY_SIZE 64
 
+/* Attributes of statx, where the system has them. */
+#ifdef STATX_ATTR_MOUNT_ROOT
+#define OUTPUT_FILE_MOUNT_ROOT STATX_ATTR_MOUNT_ROOT
+#define OUTPUT_FILE_APPEND     STATX_ATTR_APPEND
+#else
+#define OUTPUT_FILE_MOUNT_ROOT 0
+#define OUTPUT_FILE_APPEND     0
+#endif
+
 /* What a name stands for. */
 struct output_file_place {
     int descriptor; /* that it is another name of, or -1 */
@@ -93,6 +102,8 @@ static int output_file_find(struct output_file_place *place, const char *name)
         return EISDIR;
     if (place->exists)
         place->descriptor = output_file_find_descriptor(name, &place->info);
+    if (place->exists && place->descriptor < 0 && S_ISSOCK(place->info.st_mode))
+        return ENXIO; /* it cannot be opened */
     place->is_replaced = place->descriptor < 0 && (!place->exists || S_ISREG(place->info.st_mode));
     return place->is_replaced ? output_file_find_target(place, name) : 0;
 }
@@ -152,12 +163,29 @@ static int output_file_open_temporary(char temporary[PATH_MAX], const char *targ
     return fd;
 }
 
-/* Whether files can be made in the directory of the target. */
+/* What else the system tells of a file, as attributes of statx; 0 if it does not. */
+static uint64_t output_file_attributes(const char *path)
+{
+#ifdef STATX_ATTR_MOUNT_ROOT
+    struct statx extended;
+
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &extended) == 0)
+        return extended.stx_attributes;
+#endif
+    (void)path;
+    return 0;
+}
+
+/* Whether files can be made, and renamed, in the directory of the target. */
 static int output_file_try_temporary(const char *target)
 {
+    char directory[PATH_MAX];
     char temporary[PATH_MAX];
-    int fd = output_file_open_temporary(temporary, target);
 
+    output_file_write_beside(directory, target, ".");
+    if (output_file_attributes(directory) & OUTPUT_FILE_APPEND)
+        return EPERM;
+    int fd = output_file_open_temporary(temporary, target);
     if (fd < 0)
         return errno;
     if (temporary[0])
@@ -175,16 +203,12 @@ static int output_file_try_replace(const struct output_file_place *place)
 {
     char directory[PATH_MAX];
     struct stat info;
-#ifdef STATX_ATTR_MOUNT_ROOT
-    struct statx extended;
+    uint64_t attributes = output_file_attributes(place->target);
 
-    if (statx(AT_FDCWD, place->target, AT_SYMLINK_NOFOLLOW, 0, &extended) == 0) {
-        if (extended.stx_attributes & STATX_ATTR_MOUNT_ROOT)
-            return EBUSY;
-        if (extended.stx_attributes & STATX_ATTR_APPEND)
-            return EPERM;
-    }
-#endif
+    if (attributes & OUTPUT_FILE_MOUNT_ROOT)
+        return EBUSY;
+    if (attributes & OUTPUT_FILE_APPEND)
+        return EPERM;
     output_file_write_beside(directory, place->target, ".");
     if (stat(directory, &info) != 0)
         return errno;
@@ -388,17 +412,17 @@ bool output_file_is_same(const char *a, const char *b)
     return infos[0]->st_dev == infos[1]->st_dev && infos[0]->st_ino == infos[1]->st_ino;
 }
 
-bool output_file_is_input(const char *output, const char *input)
+bool output_file_is_input(const char *output, const char *input, bool replaces_early)
 {
     struct output_file_place place;
     struct stat info;
     bool is_stdin = strcmp(input, "-") == 0;
 
-    if (output_file_find(&place, output) != 0 || place.is_replaced ||
-        !S_ISREG(place.info.st_mode) ||
+    if (output_file_find(&place, output) != 0 || !place.exists ||
+        (place.is_replaced && !replaces_early) || !S_ISREG(place.info.st_mode) ||
         (is_stdin ? fstat(STDIN_FILENO, &info) : stat(input, &info)) != 0)
         return false;
     off_t begin = is_stdin ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
     return place.info.st_dev == info.st_dev && place.info.st_ino == info.st_ino &&
-           begin < info.st_size;
+           (place.is_replaced || begin < info.st_size);
 }

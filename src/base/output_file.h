@@ -48,10 +48,10 @@ void output_file_close(struct output_file *file);
 bool output_file_is_same(const char *a, const char *b);
 
 /*
- * Returns whether the output would become input: both are the same regular file, which is not
- * replaced, and the output is written behind data that is still to be read. `input` is a file name,
- * or "-" for standard input.
+ * Returns whether the output would become input: both are the same regular file, and the output is
+ * written behind data that is still to be read, or, if `replaces_early`, replaces the file before
+ * all inputs are read. `input` is a file name, or "-" for standard input.
  */
-bool output_file_is_input(const char *output, const char *input);
+bool output_file_is_input(const char *output, const char *input, bool replaces_early);
 
 #endif

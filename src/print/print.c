@@ -67,13 +67,15 @@ enum status print_check(const struct print_options *options, struct failure *fai
     return options->purged ? print_check_purged(options, failure) : STATUS_OK;
 }
 
-enum status print_check_input(const struct print_options *options, const char *input,
+enum status print_check_input(const struct print_options *options, const char *input, bool is_early,
                               struct failure *failure)
 {
-    bool is_read = output_file_is_input(options->output, input) ||
-                   (options->purged && output_file_is_input(print_purged_name(options), input));
+    const char *purged = options->purged ? print_purged_name(options) : options->output;
+    const char *save = options->save && is_early ? print_save_name(options) : options->output;
 
-    if (!is_read)
+    if (!output_file_is_input(options->output, input, is_early) &&
+        !output_file_is_input(purged, input, is_early) &&
+        !output_file_is_input(save, input, is_early))
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE,
                        STATUS_NAME

@@ -81,10 +81,11 @@ enum status print_check_format(const struct print_options *options, struct failu
 enum status print_check(const struct print_options *options, struct failure *failure);
 
 /*
- * Checks that an input is not the output of results or of purged elements, which would become input
- * while it is read. `input` is a file name or "-". Fails with STATUS_USAGE.
+ * Checks that an input is not an output that is written while inputs are read: of results or purged
+ * elements, and if `is_early` of results so far, which also replace files. `input` is a file name
+ * or "-". Fails with STATUS_USAGE.
  */
-enum status print_check_input(const struct print_options *options, const char *input,
+enum status print_check_input(const struct print_options *options, const char *input, bool is_early,
                               struct failure *failure);
 
 /*
