@@ -54,6 +54,13 @@ setup() {
     gpuhist --bins 5 -o /dev/stdout in | cmp expected -
 }
 
+@test "-o to the file that standard error goes to adds the result to the messages" {
+    for name in told ./told /dev/stderr; do
+        gpuhist --bins 2 -o "$name" in 2>told
+        printf '1\t1\ngpuhist: values outside the bins: below 0, above 2\n' | cmp - told
+    done
+}
+
 # as_nobody ARG...: gpuhist without root's rights, in the directory $dir, which is nobody's to read.
 as_nobody() {
     (cd "$dir" && timeout 30 setpriv --reuid 65534 --regid 65534 --clear-groups ./gpuhist "$@")
@@ -215,11 +222,13 @@ in_namespace() {
     echo old >out
     gpuhist --bins 5 -o /dev/fd/7 in 7>>out
     { echo old; cat expected; } | cmp - out
+    gpuhist --bins 5 -o /dev/fd/12 in 12>>out
+    { echo old; cat expected expected; } | cmp - out
     run --separate-stderr gpuhist --bins 5 -o /dev/fd/7 in 7<out
     assert_failed 1 "cannot write /dev/fd/7: Bad file descriptor"
     run --separate-stderr gpuhist --bins 5 -o /dev/fd/7 in 7<&-
     assert_failed 1 "cannot write /dev/fd/7: No such file or directory"
-    { echo old; cat expected; } | cmp - out
+    { echo old; cat expected expected; } | cmp - out
     gpuhist stalin-sort --purged >(cat >others) -o kept in
     cmp kept in
 }
@@ -240,7 +249,36 @@ in_namespace() {
         chmod 640 out
         gpuhist --bins 5 "$option" out in
         [ "$(stat -c %u:%g:%a out)" = 1234:2345:640 ]
+        chmod 6755 out # but no result runs as its owner
+        gpuhist --bins 5 "$option" out in
+        [ "$(stat -c %u:%g:%a out)" = 1234:2345:755 ]
     done
+}
+
+@test "-o by a member of the group of the file that it replaces keeps the group and the permissions" {
+    make_directory
+    chmod 777 "$dir"
+    echo old >"$dir/out"
+    chgrp 2345 "$dir/out"
+    chmod 664 "$dir/out"
+    cp in "$dir/in"
+    run --separate-stderr bash -c 'cd "$0" && exec setpriv --reuid 65534 --regid 65534 --groups 2345 \
+        ./gpuhist --bins 5 -o out in' "$dir"
+    cp "$dir/out" out
+    kept=$(stat -c %u:%g:%a "$dir/out")
+    rm -rf "$dir"
+    [ "$status" -eq 0 ] && [ -z "$output$stderr" ]
+    cmp expected out
+    [ "$kept" = 65534:2345:664 ]
+}
+
+@test "-o with the name that its temporary file would get" {
+    run -0 --separate-stderr bash -c 'echo other >".gpuhist.$$.0"
+        exec "$GPUHIST" --bins 5 -o out in'
+    [ -z "$output$stderr" ]
+    cmp expected out
+    [ "$(cat .gpuhist.*)" = other ]
+    [ "$(find . -type f | wc -l)" -eq 4 ]
 }
 
 @test "two results to one place are a usage error, however it is spelled" {
@@ -273,7 +311,11 @@ in_namespace() {
     check_same stalin-sort --purged /dev/full -o /dev/full
     [ "$(cat file)" = old ]
     [ "$(ls -A)" = "$(printf '%s\n' expected file hard here in link pipe printed there)" ]
-    # A hard link is another place, and /dev/null is none.
+    # A hard link is another place, as is another directory, and /dev/null is none.
+    mkdir one two
+    gpuhist stalin-sort -o one/new --purged two/new in
+    cmp in one/new
+    [ ! -s two/new ]
     for THREADS in 1 2 16; do
         echo old >hard
         gpuhist stalin-sort --purged hard -o file in
@@ -333,6 +375,10 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
     # shellcheck disable=SC2094
     gpuhist stalin-sort <empty >>empty
     [ ! -s empty ]
+    # nor does input that is behind
+    seq 5 >file
+    run -0 --separate-stderr bash -c '{ cat >/dev/null; "$GPUHIST" stalin-sort; } <file >>file'
+    seq 5 | cmp - file
 }
 
 @test "-o over a file with a name of the greatest length" {
