@@ -529,6 +529,16 @@ def test_compressed(engine):
             check(int(output) == [0, 25000, 50000, 50100][count], f"the result {output!r}")
             check(b"gpuhist: %d B in 0:" % size in error and b", 100%, 0:00 left" in error,
                   f"{size} B, {error!r}")
+        # Headers and ranges of plain files are counted beside them.
+        with open(names[0], "wb") as file:
+            file.write(gzip.compress(b"name\n" + b"1\n" * 100))
+        with open(names[2], "wb") as file:
+            file.write(b"name\n" + b"1\n" * 200000)
+        process = start(["reduce", "count", "--text", "--header", "--progress", "--chunk-size", "64K",
+                         "--engine", engine, names[0], names[2]])
+        output, error = finish(process)
+        check(output == b"200100\n" and b"gpuhist: 400 kB in 0:" in error and
+              b", 100%, 0:00 left" in error, f"{output!r}, {error!r}")
         if b"\nxz: yes" not in subprocess.run([GPUHIST, "info"], capture_output=True).stdout:
             return
         # Two streams that are decoded side by side, of a file that is read behind its beginning. A

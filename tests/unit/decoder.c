@@ -352,6 +352,10 @@ static void check_xz_parts(void)
     }
     size_t bits = (frames.bytes - BEFORE_XZ) * 8;
     tap_ok(seen == bits, "a flipped bit anywhere is noticed: %zu of %zu", seen, bits);
+    for (unsigned i = 0; i < 10000; i++)
+        frames_add(&frames, "\0\0\0\0", 4);
+    add_xz_stream(&frames, &plain, LZMA_CHECK_CRC32, true);
+    tap_ok(are_parts(&frames, 1, 9, &plain), "a stream far behind is found");
 }
 
 #endif
