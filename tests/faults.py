@@ -155,6 +155,11 @@ def cases():
     yield Case("stalin-sort of a file", small(["stalin-sort", "--purged", "purged", "in"]),
                array.array("i", kept).tobytes(), files={"in": BINARY}, is_stream=True, device=True,
                written={"purged": array.array("i", purged).tobytes()})
+    yield Case("stalin-sort of a file in its place",
+               small(["stalin-sort", "--purged", "purged", "-o", "in", "in"]),
+               files={"in": BINARY, "purged": OLD},
+               written={"in": array.array("i", kept).tobytes(),
+                        "purged": array.array("i", purged).tobytes()})
     yield Case("stalin-sort of text from a pipe into a file",
                small(["stalin-sort", "-f", "-1", "-o", "out"]), stdin=TEXT, written={"out": lines},
                device=True)
@@ -319,6 +324,10 @@ class Run:
                 continue
             self.check(data == self.case.files.get(name) or data == self.case.written.get(name),
                        f"{name} is left as {data[:100]!r}")
+        is_replaced = self.left["in"] != self.case.files["in"] if "in" in self.left else False
+        self.check(not is_replaced or self.function in AT_THE_END or
+                   self.left == {**self.case.files, **self.case.written},
+                   "the input is replaced, and what was removed from it is lost")
 
     def judge(self):
         """Whether all is as it is to be with this fault."""
@@ -500,6 +509,8 @@ def threaded(cases):
 
 
 # Between any two of these calls a signal may end the program.
+# Calls whose failure can come after the first of two files is replaced; all others come before.
+AT_THE_END = ("rename",)
 OF_FILES = ("open", "fcntl", "write", "close", "dup", "stat", "lstat", "fstat", "statx", "access",
             "faccessat", "mkostemp", "fsync", "fchown", "fchmod", "linkat", "rename", "realpath")
 

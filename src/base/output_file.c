@@ -335,7 +335,7 @@ static int output_file_sync_directory(const char *target)
     return error;
 }
 
-int output_file_complete(struct output_file *file)
+int output_file_prepare(struct output_file *file)
 {
     int copy = dup(file->fd);
 
@@ -346,12 +346,36 @@ int output_file_complete(struct output_file *file)
     int error = output_file_sync(file->fd);
     if (error != 0)
         return error;
-    if (!file->temporary[0] && !output_file_link_temporary(file))
-        return errno;
-    if (!temporary_rename(file->temporary, file->target))
-        return errno;
-    file->temporary[0] = '\0';
-    return output_file_sync_directory(file->target);
+    return file->temporary[0] || output_file_link_temporary(file) ? 0 : errno;
+}
+
+int output_file_complete(struct output_file *const *files, size_t count, size_t *failed)
+{
+    const char *names[OUTPUT_FILE_TOGETHER];
+    const char *targets[OUTPUT_FILE_TOGETHER];
+    size_t numbers[OUTPUT_FILE_TOGETHER];
+    size_t replaced = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!files[i]->replaces)
+            continue;
+        names[replaced] = files[i]->temporary;
+        targets[replaced] = files[i]->target;
+        numbers[replaced++] = i;
+    }
+    if (replaced == 0)
+        return 0;
+    size_t renamed = temporary_rename(names, targets, replaced);
+    int error = renamed < replaced ? errno : 0;
+    *failed = error != 0 ? numbers[renamed] : 0;
+    for (size_t i = 0; i < renamed; i++) {
+        files[numbers[i]]->temporary[0] = '\0';
+        int sync_error = output_file_sync_directory(targets[i]);
+        if (error == 0 && sync_error != 0)
+            *failed = numbers[i];
+        error = error != 0 ? error : sync_error;
+    }
+    return error;
 }
 
 void output_file_close(struct output_file *file)

@@ -14,6 +14,10 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
+
+/* Files that can be completed together. */
+#define OUTPUT_FILE_TOGETHER 2
 
 struct output_file {
     int fd;         /* to be written to */
@@ -35,8 +39,14 @@ enum status output_file_check(const char *name, struct failure *failure);
  */
 int output_file_open(struct output_file *file, const char *name);
 
-/* Completes the file: waits until its data is on the disk, then gives it its name. */
-int output_file_complete(struct output_file *file);
+/* Waits until the data is on the disk. All that is likely to fail comes before its end. */
+int output_file_prepare(struct output_file *file);
+
+/*
+ * Completes up to OUTPUT_FILE_TOGETHER files that are prepared: gives them their names, one right
+ * after the other. If that fails, *failed is the number of the file at which it did.
+ */
+int output_file_complete(struct output_file *const *files, size_t count, size_t *failed);
 
 /* Closes the file. Removes it if it was not completed. */
 void output_file_close(struct output_file *file);

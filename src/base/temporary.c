@@ -131,16 +131,16 @@ bool temporary_link(int fd, const char *name)
     return is_done;
 }
 
-bool temporary_rename(const char *name, const char *target)
+size_t temporary_rename(const char *const *names, const char *const *targets, size_t count)
 {
     sigset_t before;
+    size_t done = 0;
 
     temporary_begin(&before);
-    bool is_done = rename(name, target) == 0;
-    if (is_done)
-        temporary_set(name, NULL);
+    while (done < count && rename(names[done], targets[done]) == 0)
+        temporary_set(names[done++], NULL);
     temporary_finish(&before);
-    return is_done;
+    return done;
 }
 
 void temporary_remove(const char *name)

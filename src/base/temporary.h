@@ -3,13 +3,14 @@
  * them first, whichever thread receives it; only SIGKILL leaves them. Ignored signals stay ignored,
  * and handlers that others have installed stay.
  *
- * Not thread-safe. A name is not copied: it must not change until temporary_rename or
- * temporary_remove.
+ * Not thread-safe. A name is not copied: it must not change until temporary_rename has renamed the
+ * file, or temporary_remove.
  */
 #ifndef GPUHIST_TEMPORARY_H
 #define GPUHIST_TEMPORARY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Files that can have a temporary name at once. */
 #define TEMPORARY_NAMES 4
@@ -27,8 +28,11 @@ void temporary_write_descriptor(char path[TEMPORARY_DESCRIPTOR_SIZE], int fd);
 /* Gives the file without a name that is open as `fd` this name. Returns false and sets errno. */
 bool temporary_link(int fd, const char *name);
 
-/* Renames the file to `target`. Returns false and sets errno if it still has its old name. */
-bool temporary_rename(const char *name, const char *target);
+/*
+ * Renames each file of names[0..count) to its target; no signal ends the process between two of
+ * them. Returns how many have been renamed, and sets errno if the next one could not be.
+ */
+size_t temporary_rename(const char *const *names, const char *const *targets, size_t count);
 
 /* Removes the file's name. */
 void temporary_remove(const char *name);

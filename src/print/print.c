@@ -175,13 +175,9 @@ static enum status print_complete(struct print_output *output, const struct job 
         return failure->status;
     if (!output->result)
         return STATUS_OK;
-    enum status status = writer_close(output->result, failure);
-    output->result = NULL;
-    if (status == STATUS_OK && output->purged) {
-        status = writer_close(output->purged, failure);
-        output->purged = NULL;
-    }
-    return status;
+    struct writer *const writers[] = {output->result, output->purged}; /* one may be the input */
+    output->result = output->purged = NULL;
+    return writer_close_all(writers, writers[1] ? 2 : 1, failure);
 }
 
 enum status print_end(struct print_output *output, const struct job *job, const void *partial,

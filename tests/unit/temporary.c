@@ -67,7 +67,7 @@ int rename(const char *from, const char *to)
 {
     strike(CALL_RENAME, false);
     int result = renameat(AT_FDCWD, from, AT_FDCWD, to);
-    strike(CALL_RENAME, true);
+    strike(CALL_RENAME, true); /* and before the second */
     return result;
 }
 
@@ -90,6 +90,9 @@ static void *wait_for_signals(void *nothing)
 static void act(void)
 {
     static char name[] = "temporary.XXXXXX";
+    static char other[] = "other.XXXXXX";
+    static const char *const names[] = {name, other};
+    static const char *const targets[] = {"target", "other"};
     pthread_t thread;
 
     signal(SIGTERM, SIG_DFL);
@@ -105,10 +108,10 @@ static void act(void)
             _exit(2);
         wait_for_signals(NULL);
     }
-    if (temporary_create(name) < 0)
+    if (temporary_create(name) < 0 || (scene.call == CALL_RENAME && temporary_create(other) < 0))
         _exit(2);
     if (scene.call == CALL_RENAME)
-        temporary_rename(name, "target");
+        temporary_rename(names, targets, 2);
     else if (scene.call == CALL_REMOVE)
         temporary_remove(name);
     wait_for_signals(NULL);
@@ -129,10 +132,10 @@ static int wait_for(pid_t process)
     return -1;
 }
 
-/* Whether the process is ended by the signal, and leaves the target alone, if it was made. */
+/* Whether the process is ended by the signal, and leaves the targets alone, if they were made. */
 static bool ends_clean(void)
 {
-    char target[PATH_MAX + 8];
+    char targets[2][PATH_MAX + 8];
     pid_t process = fork();
 
     if (process == 0)
@@ -142,12 +145,12 @@ static bool ends_clean(void)
         return tap_note("it hangs");
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGTERM)
         return tap_note("status %#x", (unsigned)status);
-    snprintf(target, sizeof target, "%s/target", directory);
-    bool has_target = access(target, F_OK) == 0;
-    if (has_target)
-        unlinkat(AT_FDCWD, target, 0);
-    if (has_target != (scene.call == CALL_RENAME))
-        return tap_note("the target is %s", has_target ? "there" : "missing");
+    for (unsigned i = 0; i < 2; i++) {
+        snprintf(targets[i], sizeof targets[i], "%s/%s", directory, i == 0 ? "target" : "other");
+        bool has_target = unlinkat(AT_FDCWD, targets[i], 0) == 0;
+        if (has_target != (scene.call == CALL_RENAME))
+            return tap_note("target %u is %s", i, has_target ? "there" : "missing");
+    }
     return rmdir(directory) == 0 && mkdir(directory, 0700) == 0; /* it was empty */
 }
 
@@ -160,11 +163,13 @@ static bool hands_back(void)
 
     scene = (struct scene){.call = CALL_NONE};
     signal(SIGTERM, SIG_DFL);
+    const char *const names[] = {name};
+    const char *const targets[] = {target};
     snprintf(name, sizeof name, "%s/temporary.XXXXXX", directory);
     snprintf(target, sizeof target, "%s/target", directory);
     int fd = temporary_create(name);
     if (fd < 0 || close(fd) != 0 || sigaction(SIGTERM, NULL, &now) != 0 ||
-        now.sa_handler == SIG_DFL || !temporary_rename(name, target))
+        now.sa_handler == SIG_DFL || temporary_rename(names, targets, 1) != 1)
         return false;
     return sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
            unlinkat(AT_FDCWD, target, 0) == 0;
