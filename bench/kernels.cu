@@ -246,7 +246,8 @@ double text_speed(const struct ladder &ladder, const struct text_kind &kind, siz
     char *d_control = device_array<char>(cuda_text_control_bytes(text.size()));
     check(cudaMemcpy(d_text, text.data(), text.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
     auto ours = [&] {
-        check(cuda_text_launch(&ladder.device, &job, d_text, text.size(), d_values, d_control, 0),
+        check(cuda_text_launch(&ladder.device, &job.text, &job.element, d_text, text.size(),
+                               d_values, d_control, 0),
               "text");
     };
     ours();

@@ -13,8 +13,8 @@ cudaError_t cuda_text_parse(const struct cuda_shared *shared, const struct cuda_
                             struct cuda_chunk *chunk)
 {
     cudaError_t error =
-        cuda_text_launch(&shared->device, shared->job, text->d_bytes, chunk->chunk.bytes,
-                         text->d_values, text->d_control, chunk->stream);
+        cuda_text_launch(&shared->device, &chunk->chunk.rules, &shared->job->element, text->d_bytes,
+                         chunk->chunk.bytes, text->d_values, text->d_control, chunk->stream);
 
     chunk->elements = (struct cuda_elements){
         .d_data = text->d_values,

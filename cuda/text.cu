@@ -131,14 +131,13 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 }
 
 template <typename T>
-cudaError_t launch(const struct cuda_device *device, const struct job *job,
-                   const struct workspace &work, void *d_values, cudaStream_t stream)
+cudaError_t launch(const struct cuda_device *device, enum text_span_unit unit,
+                   const struct text_span_rules &rules, const struct workspace &work,
+                   void *d_values, cudaStream_t stream)
 {
-    const enum text_span_unit unit = text_span_unit_of(&job->text);
     auto kernel = unit == TEXT_SPAN_TOKENS  ? text_parse_kernel<T, TEXT_SPAN_TOKENS>
                   : unit == TEXT_SPAN_PARTS ? text_parse_kernel<T, TEXT_SPAN_PARTS>
                                             : text_parse_kernel<T, TEXT_SPAN_LINES>;
-    const struct text_span_rules rules = text_span_rules_of(&job->text, &job->element);
     unsigned blocks = (unsigned)device->multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
 
     if (blocks > work.tiles)
@@ -154,10 +153,12 @@ size_t cuda_text_control_bytes(size_t text_bytes)
     return sizeof(struct control) + count_tiles(text_bytes) * sizeof(uint64_t);
 }
 
-cudaError_t cuda_text_launch(const struct cuda_device *device, const struct job *job,
-                             const void *d_text, size_t text_bytes, void *d_values, void *d_control,
-                             cudaStream_t stream)
+cudaError_t cuda_text_launch(const struct cuda_device *device, const struct text_rules *rules,
+                             const struct element *element, const void *d_text, size_t text_bytes,
+                             void *d_values, void *d_control, cudaStream_t stream)
 {
+    const enum text_span_unit unit = text_span_unit_of(rules);
+    const struct text_span_rules span_rules = text_span_rules_of(rules, element);
     struct workspace work;
 
     work.d_text = (const unsigned char *)d_text;
@@ -168,7 +169,7 @@ cudaError_t cuda_text_launch(const struct cuda_device *device, const struct job 
     cudaError_t error = cudaMemsetAsync(d_control, 0, cuda_text_control_bytes(text_bytes), stream);
     if (error != cudaSuccess)
         return error;
-    return launch_by_width(&job->element, [=](auto word) {
-        return launch<decltype(word)>(device, job, work, d_values, stream);
+    return launch_by_width(element, [=](auto word) {
+        return launch<decltype(word)>(device, unit, span_rules, work, d_values, stream);
     });
 }

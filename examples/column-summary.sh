@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Summarises a column of a CSV file: its minimum, maximum, mean and standard deviation, and the
-# number of cells that are not integers, such as empty ones. The file has a header and no quoted
+# number of cells that are not integers, such as empty ones. Each file has a header and no quoted
 # commas; lines may end with CRLF.
 #
 # Usage: column-summary.sh NAME [FILE...]    the column NAME; default FILE: standard input
@@ -23,17 +23,8 @@ fi
 
 name=$1
 shift
-if [ $# -eq 0 ]; then
-    cat >"$directory/input.csv"
-    set -- "$directory/input.csv"
-fi
 
-field=$(head -n 1 -- "$1" | tr -d '\r' | tr ',' '\n' | grep -nxF -- "$name" | head -n 1 | cut -d : -f 1) || {
-    echo "$1: no column '$name'" >&2
-    exit 1
-}
-
-"$gpuhist" reduce count,min,max,mean,stddev -d , -f "$field" --header --invalid warn -- "$@" \
+"$gpuhist" reduce count,min,max,mean,stddev -d , -f "$name" --invalid warn -- "$@" \
     2>"$directory/reports" || { cat "$directory/reports" >&2; exit 1; }
 
 # gpuhist reports the first ten in a line each, and then the number of the others.

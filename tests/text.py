@@ -189,10 +189,17 @@ def main():
             field = rng.choice([0, 0, 1, 2, 3, 7, -1, -2, -3])
             data = random_text(rng, LIMITS[element], delimiter)
             values, invalid = read(data, (field, delimiter), LIMITS[element])
+            wanted = str(field)
+            if field > 0 and rng.random() < 0.5: # by its name
+                wanted = rng.choice(["ms", "1%", "\u00e4"])
+                header = [b"n%d" % i for i in range(field + rng.choice([0, 1, 900]))]
+                header[field - 1] = wanted.encode()
+                data = (delimiter or b" ").join(header) + b"\n" + data
+                invalid = [(line + 1, token) for line, token in invalid]
             policy = rng.choice(POLICIES)
             command = [gpuhist, "reduce", "count,sum,xor", "--text", "-t", element, "--invalid",
                        policy, "--threads", rng.choice("1237"), "--chunk-size", rng.choice(["4096", "4099", "8K", "64K"])]
-            command += ["-f", str(field)] * (field != 0)
+            command += ["-f", wanted] * (field != 0)
             command += ["-d", delimiter] * (delimiter is not None)
             how = rng.choice(ways)
             name = plain + how.removeprefix("file").removeprefix("stdin") * (how != "pipe")

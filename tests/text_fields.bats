@@ -91,6 +91,86 @@ make_log() {
     [ "$output" = 0 ]
 }
 
+# make_tables: the column "ms" stands elsewhere in each; one is claimed in ranges, one is read on.
+make_tables() {
+    awk 'BEGIN { print "id,ms x,ms"; for (i = 0; i < 20000; i++) print i ",7," i % 900 }' >a
+    printf '\357\273\277 ms ,id\r\n1000000,3\r\n2000000,' >b
+    printf 'q,id,ms' >c
+    awk 'BEGIN { print "x,y,z,ms"; for (i = 0; i < 9000; i++) print "1,2,3," i }' >d
+}
+
+@test "-f NAME: the column that the header of each file names, plain, compressed, in pipes" {
+    local files file sum threads
+    make_tables
+    sum=$((3000000 + $(awk -F , 'NR > 1 { n += $3 } END { print n }' a) + 8999 * 4500))
+    files=(a b c d)
+    for engine in $ENGINES; do
+        for threads in 1 5; do
+            run -0 gpuhist reduce sum -d , -f ms --engine "$engine" --threads $threads --chunk-size 4096 "${files[@]}"
+            [ "$output" = "$sum" ]
+            run -0 gpuhist reduce sum -d , -f ms --engine "$engine" --threads $threads a b - d < <(cat c)
+            [ "$output" = "$sum" ]
+        done
+    done
+    if reads_gzip; then gzip -c a >a.gz && files=(a.gz b c d); fi
+    if reads zstd zstd; then # frames that end anywhere, so that parts of the file have no header
+        split -b 3000 d part. && for file in part.*; do zstd -qc "$file" >>d.zst; done
+        for file in a b; do zstd -q $file; done
+        files=("${files[0]}" b.zst c d.zst)
+        run -0 gpuhist reduce sum -d , -f ms - b.zst c d.zst <a.zst
+        [ "$output" = "$sum" ]
+    fi
+    for threads in 1 5; do
+        run -0 gpuhist reduce sum -d , -f ms --threads $threads "${files[@]}"
+        [ "$output" = "$sum" ]
+        run -0 gpuhist stalin-sort -d , -f ms --threads $threads "${files[@]}"
+        [ "${lines[-1]}" = 2000000 ]
+    done
+}
+
+@test "-f NAME: names between blanks and other delimiters; the last of the header lines has them" {
+    printf 'host  ms\t-1 ms\nx 10 3 a\ny\t20 4 b\n' >in
+    for engine in $ENGINES; do
+        run -0 gpuhist reduce sum -f -1 --header --invalid ignore --engine "$engine" in
+        [ "$output" = 0 ]
+        run --separate-stderr gpuhist reduce sum -f ms --engine "$engine" in
+        assert_failed 1 "in: its header has more than one field 'ms'"
+        run -0 gpuhist reduce sum -f +x --engine "$engine" < <(printf '1 +x\n1 5\n')
+        [ "$output" = 5 ]
+        run -0 gpuhist reduce sum -d '\t' -f 'a b' --engine "$engine" < <(printf 'id\ta b\n1\t5\n')
+        [ "$output" = 5 ]
+        run -0 gpuhist reduce sum -f ms --header=3 --engine "$engine" < <(printf '# ms\n\nid ms\n1 5\n')
+        [ "$output" = 5 ]
+    done
+}
+
+@test "-f NAME: a name that a header lacks or has twice, however the file comes" {
+    local file
+    make_tables
+    printf 'ms,id, ms\n1,2,3\n' >twice
+    printf 'id,MS,ms2\n1,2,3\n' >lacks
+    : >empty
+    head -c 2000000 /dev/zero >zeros
+    if reads zstd zstd; then zstd -qc lacks >packed; else cp lacks packed; fi
+    for file in lacks packed empty; do
+        run --separate-stderr gpuhist reduce sum -d , -f ms a $file d
+        assert_failed 1 "$file: its header has no field 'ms'"
+        run --separate-stderr gpuhist reduce sum -d , -f ms < <(cat $file)
+        assert_failed 1 "standard input: its header has no field 'ms'"
+    done
+    run --separate-stderr gpuhist reduce sum -d , -f id2 a d
+    assert_failed 1 "a: its header has no field 'id2'"
+    run --separate-stderr gpuhist reduce sum -d , -f ms --header=2 c
+    assert_failed 1 "c: its header has no field 'ms'"
+    run --separate-stderr gpuhist reduce sum -d , -f ms a twice
+    assert_failed 1 "twice: its header has more than one field 'ms'"
+    run --separate-stderr gpuhist reduce sum -d , -f ms zeros
+    assert_failed 1 "zeros: its header line is longer than 1 MiB"
+    sed 's/^2000000,$/2000000\n/; $ s/$/x/' b >bad
+    run --separate-stderr gpuhist reduce sum -d , -f id a bad
+    assert_failed 1 "bad:3: invalid integer ''"
+}
+
 @test "the end of a file is the end of a line" {
     local i
     for i in {1..50}; do printf '%d' "$i" >"f$i"; done

@@ -94,13 +94,16 @@ static enum status options_set_type(struct options *options, const char *value,
 static enum status options_set_field(struct options *options, const char *value,
                                      struct failure *failure)
 {
-    __int128 field;
+    const char *digits = value + (*value == '+' || *value == '-');
+    bool is_name = *value != '\0' && (*digits == '\0' || digits[strspn(digits, "0123456789")]);
+    __int128 field = 1;
 
-    if (!decimal_parse(value, strlen(value), DECIMAL_UNIT_SI, &field) || field == 0 ||
-        field < -OPTIONS_FIELD_MAX || field > OPTIONS_FIELD_MAX)
-        return options_fail_value("--field", value, "1 for the first, -1 for the last, ...",
-                                  failure);
+    if (!is_name && (!decimal_parse(value, strlen(value), DECIMAL_UNIT_SI, &field) || field == 0 ||
+                     field < -OPTIONS_FIELD_MAX || field > OPTIONS_FIELD_MAX))
+        return options_fail_value("--field", value,
+                                  "1 for the first, -1 for the last, ..., or a name", failure);
     options->text_rules.field = (int32_t)field;
+    options->field_name = is_name ? value : NULL;
     return STATUS_OK;
 }
 
@@ -486,8 +489,8 @@ const struct options_row options_rows[] = {
      offsetof(struct options, binary), 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_TEXT, "text", NULL, NULL, NULL, offsetof(struct options, text), 0,
      OPTIONS_GROUP_INPUT},
-    {'f', "field", "N", "text: read field N of each line; -1 is the last", options_set_field, 0, 0,
-     OPTIONS_GROUP_INPUT},
+    {'f', "field", "N|NAME", "text: field N of each line (-1: last), or by its name",
+     options_set_field, 0, 0, OPTIONS_GROUP_INPUT},
     {'d', "delimiter", "C", "text: C separates fields (default: runs of blanks)",
      options_set_delimiter, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_HEADER, "header", "[N]", "text: skip the first line, or N lines, of each file",

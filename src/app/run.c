@@ -193,12 +193,15 @@ static bool run_takes_any_order(const struct run *run)
 
 static enum status run_operation(struct run *run, struct failure *failure)
 {
+    const struct options *options = run->options;
     const struct job *job = &run->job;
+    const uint64_t header_lines = options->header_lines;
     const struct record_format format = {
         .element_bytes = job->element.bytes,
         .is_text = job->is_text,
         .text = job->text,
-        .header_lines = run->options->header_lines,
+        .header_lines = header_lines > 0 || !options->field_name ? header_lines : 1,
+        .field_name = options->field_name,
     };
 
     source_set_format(run->source, &format);

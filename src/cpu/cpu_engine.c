@@ -194,7 +194,7 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
     do {
         struct text_token token;
         size_t count;
-        event = self->parse(&job->text, text->data, text->bytes, &offset,
+        event = self->parse(&text->rules, text->data, text->bytes, &offset,
                             (char *)self->values + held * width, self->values_room - held, &count,
                             &token);
         held += count;

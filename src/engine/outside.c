@@ -41,7 +41,7 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
         uint64_t value;
         size_t count;
         struct text_token invalid;
-        event = parse(&job->text, text->data, text->bytes, &offset, &value, 1, &count, &invalid);
+        event = parse(&text->rules, text->data, text->bytes, &offset, &value, 1, &count, &invalid);
         if (count == 0 || !outside_is(job, element_key(&native, &value)))
             continue;
         char shown[DECIMAL_SIZE];

@@ -46,6 +46,7 @@ struct division_file {
     struct input *input; /* NULL once all of it is taken */
     const char *name;
     const struct decoder_format *format;
+    struct text_rules rules;
     off_t begin;
     off_t taken;                 /* what precedes this offset has been taken */
     uint64_t position;           /* of the beginning of the file in the stream */
@@ -144,8 +145,10 @@ void division_destroy(struct division *division)
 }
 
 uint64_t division_add(struct division *division, struct input *input,
-                      const struct decoder_format *format, off_t begin, uint64_t position)
+                      const struct decoder_format *format, const struct text_rules *rules,
+                      uint64_t position)
 {
+    const off_t begin = input->start;
     uint64_t bytes = input->size > begin ? (uint64_t)(input->size - begin) : 0;
     uint64_t room = DIVISION_POSITION_MAX - (position < DIVISION_POSITION_MAX ? position : 0);
     struct division_file *file = NULL;
@@ -158,6 +161,7 @@ uint64_t division_add(struct division *division, struct input *input,
         .input = input,
         .name = input->name,
         .format = format,
+        .rules = *rules,
         .begin = begin,
         .taken = begin,
         .position = position,
@@ -256,6 +260,7 @@ static struct division_part *division_make_part(const struct division *division,
             {
                 .format = division->format,
                 .name = file->name,
+                .rules = file->rules,
                 .start = (uint64_t)file->begin,
                 .offset = (uint64_t)file->taken,
                 .decoder = file->format,
@@ -294,7 +299,7 @@ static enum status division_take_part(struct division *division, struct division
     reader_count(division->options, (uint64_t)file->taken - begin - (found.end - found.begin));
     input_hold(file->input);
     reader_open_part(&part->reader, division->options, file->input, file->format, &found,
-                     part->index == 0 ? division->format->header_lines : 0);
+                     part->index == 0 ? division->format : NULL);
     if (part->is_last) {
         input_release(file->input);
         file->input = NULL;

@@ -37,12 +37,14 @@ struct division *division_create(const struct record_format *format,
 void division_destroy(struct division *division);
 
 /*
- * Adds the next file of the stream, from `begin` on, at a position of the stream; takes over the
- * caller's use of the input. Returns how many positions the file takes at the most, which those of
- * later files follow, or 0 with the input untouched if they are too many or there is no memory.
+ * Adds the next file of the stream, at a position of the stream. Takes over the caller's use of the
+ * input. `rules` are the rules of the file's text. Returns the most positions that the file can
+ * take, after which the next file begins; 0, with the input untouched, if they are too many or
+ * there is no memory.
  */
 uint64_t division_add(struct division *division, struct input *input,
-                      const struct decoder_format *format, off_t begin, uint64_t position);
+                      const struct decoder_format *format, const struct text_rules *rules,
+                      uint64_t position);
 
 enum division_event {
     DIVISION_CHUNK, /* *chunk is filled */

@@ -166,7 +166,8 @@ enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct jo
     do {
         size_t count;
         struct text_token token;
-        event = parse(&job->text, chunk->data, chunk->bytes, &offset, values, 256, &count, &token);
+        event =
+            parse(&chunk->rules, chunk->data, chunk->bytes, &offset, values, 256, &count, &token);
         if (event == TEXT_INVALID &&
             parse_errors_add_invalid(errors, chunk, &token, failure) != STATUS_OK)
             return failure->status;

@@ -16,22 +16,23 @@
 #define READER_HELD_ROOM (READER_HELD_BYTES + READER_AHEAD_BYTES)
 
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
-                 const struct decoder_format *format, uint64_t header_lines)
+                 const struct decoder_format *format, const struct record_format *records)
 {
     *reader = (struct reader){
         .options = options,
         .input = input,
         .format = format,
         .is_detected = input->is_regular || !options->decodes,
-        .skip_lines = header_lines,
+        .records = records,
+        .skip_lines = records ? records->header_lines : 0,
     };
 }
 
 void reader_open_part(struct reader *reader, const struct reader_options *options,
                       struct input *input, const struct decoder_format *format,
-                      const struct decoder_part *part, uint64_t header_lines)
+                      const struct decoder_part *part, const struct record_format *records)
 {
-    reader_open(reader, options, input, format, header_lines);
+    reader_open(reader, options, input, format, records);
     reader->is_part = true;
     reader->next = (off_t)part->begin;
     reader->limit = (off_t)part->end;
@@ -43,6 +44,7 @@ void reader_close(struct reader *reader)
 {
     decoder_close(reader->decoder);
     memory_unmap(reader->held.data, READER_HELD_ROOM);
+    free(reader->names.line);
     free(reader->head.data);
     free(reader->raw.data);
     free(reader->plain.data);
@@ -283,20 +285,62 @@ static enum pipe_event reader_read_plain(struct reader *reader, void *buffer, si
     return reader_read_file(reader, buffer, room, wait, waited, bytes, failure);
 }
 
-/* Takes the rest of the header away from the front of data; returns what is left. */
-static size_t reader_skip_header(struct reader *reader, char *data, size_t bytes)
+/* Appends to the header line with the names. */
+static enum pipe_event reader_keep_names(struct reader *reader, const char *data, size_t bytes,
+                                         struct failure *failure)
 {
+    struct reader_names *names = &reader->names;
+
+    if (!names->line && !(names->line = malloc(READER_NAMES_BYTES)))
+        return reader_fail(reader, strerror(errno), failure);
+    if (bytes > READER_NAMES_BYTES - names->bytes)
+        return reader_fail(reader, "its header line is longer than 1 MiB", failure);
+    memcpy(names->line + names->bytes, data, bytes);
+    names->bytes += bytes;
+    return PIPE_DATA;
+}
+
+/* Looks the field's name up in the complete header line. */
+static enum pipe_event reader_find_name(struct reader *reader, struct failure *failure)
+{
+    const struct record_format *records = reader->records;
+    struct reader_names *names = &reader->names;
+
+    reader->field =
+        record_find_name(&records->text, names->line, names->bytes, records->field_name);
+    free(names->line);
+    *names = (struct reader_names){.line = NULL};
+    if (reader->field > 0)
+        return PIPE_DATA;
+    status_fail(failure, STATUS_DATA, STATUS_NAME ": its header has %s field '" STATUS_NAME "'",
+                reader->input->name, reader->field == 0 ? "no" : "more than one",
+                records->field_name);
+    return PIPE_ERROR;
+}
+
+/* Removes the rest of the header from the front of the data. */
+static enum pipe_event reader_skip_header(struct reader *reader, char *data, size_t *bytes,
+                                          struct failure *failure)
+{
+    enum pipe_event event = PIPE_DATA;
     size_t header = 0;
 
-    while (reader->skip_lines > 0 && header < bytes) {
-        const char *newline = memchr(data + header, '\n', bytes - header);
-        header = newline ? (size_t)(newline - data) + 1 : bytes;
+    while (reader->skip_lines > 0 && header < *bytes && event == PIPE_DATA) {
+        const char *newline = memchr(data + header, '\n', *bytes - header);
+        size_t end = newline ? (size_t)(newline - data) + 1 : *bytes;
+        bool has_names = reader->records->field_name && reader->skip_lines == 1;
+        if (has_names)
+            event = reader_keep_names(reader, data + header, end - header, failure);
+        header = end;
         reader->skip_lines -= newline != NULL;
         reader->header_lines += newline != NULL;
+        if (has_names && newline && event == PIPE_DATA)
+            event = reader_find_name(reader, failure);
     }
     reader->header_bytes += header;
-    memmove(data, data + header, bytes - header);
-    return bytes - header;
+    *bytes = event == PIPE_DATA ? *bytes - header : 0;
+    memmove(data, data + header, *bytes);
+    return event;
 }
 
 enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
@@ -308,7 +352,12 @@ enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bo
     if (*bytes == 0)
         event = reader_read_plain(reader, buffer, room, wait, waited, bytes, failure);
     if (event == PIPE_DATA && reader->skip_lines > 0)
-        *bytes = reader_skip_header(reader, buffer, *bytes);
+        event = reader_skip_header(reader, buffer, bytes, failure);
+    if (event == PIPE_END && reader->skip_lines > 0 && reader->records->field_name) {
+        reader->skip_lines = 0; /* the end of the file is that of the header */
+        if (reader_find_name(reader, failure) == PIPE_ERROR)
+            event = PIPE_ERROR;
+    }
     return event;
 }
 
@@ -350,6 +399,32 @@ enum status reader_detect(const struct input *input, off_t offset,
     return STATUS_OK;
 }
 
+enum status reader_read_header(const struct reader_options *options, struct input *input,
+                               const struct decoder_format *format,
+                               const struct record_format *records, struct text_rules *rules,
+                               uint64_t *bytes, struct failure *failure)
+{
+    const struct decoder_part all = {.begin = (uint64_t)input->start, .end = (uint64_t)input->size};
+    struct reader_options own = *options;
+    enum pipe_event event = PIPE_DATA;
+    struct reader reader;
+    char block[4096];
+
+    own.bytes_read = NULL; /* it is read again */
+    own.holds_frames = false;
+    input_hold(input);
+    reader_open_part(&reader, &own, input, format, &all, records);
+    while (event == PIPE_DATA && reader.skip_lines > 0) {
+        bool waited;
+        size_t got;
+        event = reader_read(&reader, block, sizeof block, true, &waited, &got, failure);
+    }
+    *bytes = reader.header_bytes;
+    rules->field = reader.field > 0 ? reader.field : rules->field;
+    reader_close(&reader);
+    return event == PIPE_ERROR ? failure->status : STATUS_OK;
+}
+
 uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
                             const struct decoder_format *format)
 {
@@ -363,7 +438,7 @@ uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
 
     if (block && input_open(&input, name == input_stdin_name ? "-" : name, &ignored) == STATUS_OK) {
         const struct decoder_part part = {.begin = start, .end = end};
-        reader_open_part(&reader, &options, input, format, &part, 0);
+        reader_open_part(&reader, &options, input, format, &part, NULL);
         while (event == PIPE_DATA) {
             size_t bytes;
             bool waited;

@@ -1,5 +1,6 @@
 /*
  * A reader: the bytes of an input in order, decoded if it is compressed, without its header lines.
+ * If the field has a name, the reader looks it up in the last header line.
  * It reads the whole input, or a part of a regular file that can be decoded by itself.
  *
  * Not thread-safe; distinct readers may share an input.
@@ -11,6 +12,7 @@
 #include "decoder/decoder.h"
 #include "input/input.h"
 #include "input/pipe.h"
+#include "input/record.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -45,6 +47,15 @@ struct reader_held {
 /* The longest frame that is held back. Of a longer one, the rest is returned as it is decoded. */
 #define READER_HELD_BYTES ((size_t)16 << 20)
 
+/* The header line with the names of the fields, as far as it is read. */
+struct reader_names {
+    char *line; /* NULL: no memory allocated */
+    size_t bytes;
+};
+
+/* The longest header line with names. */
+#define READER_NAMES_BYTES ((size_t)1 << 20)
+
 /* How much is read ahead at a time: what is looked at, and pieces of compressed input. */
 #define READER_AHEAD_BYTES ((size_t)64 << 10)
 
@@ -64,20 +75,25 @@ struct reader {
     bool is_faulty;                      /* a fault follows the bytes decoded so far */
     struct failure fault;
     struct reader_held held;
-    struct reader_ahead raw;   /* as in the file */
-    struct reader_ahead plain; /* decoded, to be looked at */
-    uint64_t skip_lines;       /* of the header, that are still to come */
-    uint64_t header_lines;     /* that were skipped, and their bytes: the caller takes them */
+    struct reader_ahead raw;             /* as in the file */
+    struct reader_ahead plain;           /* decoded, to be looked at */
+    const struct record_format *records; /* what is read; NULL: no header */
+    uint64_t skip_lines;                 /* header lines still to skip */
+    uint64_t header_lines;               /* lines and bytes skipped; the caller resets both */
     uint64_t header_bytes;
+    struct reader_names names;
+    int32_t field; /* number of the named field, once the header is read; else 0 */
 };
 
 /*
- * Begins to read an input, of which the reader takes over the caller's use. Whether one that is not
- * a regular file is compressed is found out by its first bytes; for a regular file `format` says
- * so, NULL being plain. The options must outlive the reader. The caller closes it.
+ * Begins to read an input. The reader takes over the caller's use of it. `format` is the
+ * compression format of a regular file, NULL if it is not compressed; the format of any other input
+ * is detected by its first bytes. `records` says how many header lines there are, and the name of
+ * the field; NULL: no header. The options and the records must outlive the reader. The caller
+ * closes it.
  */
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
-                 const struct decoder_format *format, uint64_t header_lines);
+                 const struct decoder_format *format, const struct record_format *records);
 
 /*
  * As reader_open, for a part of a regular file that can be decoded independently. Takes over
@@ -85,7 +101,7 @@ void reader_open(struct reader *reader, const struct reader_options *options, st
  */
 void reader_open_part(struct reader *reader, const struct reader_options *options,
                       struct input *input, const struct decoder_format *format,
-                      const struct decoder_part *part, uint64_t header_lines);
+                      const struct decoder_part *part, const struct record_format *records);
 
 void reader_close(struct reader *reader);
 
@@ -95,7 +111,7 @@ void reader_count(const struct reader_options *options, uint64_t bytes);
 /*
  * Reads up to `room` > 0 bytes; *bytes may be 0 at PIPE_DATA. Waits as pipe_read does, and sets
  * *waited likewise. At PIPE_ERROR the failure is written; bytes before a fault come first, as many
- * as could be decoded.
+ * as could be decoded. A header that lacks the field's name, or has it more than once, is an error.
  */
 enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
                             bool *waited, size_t *bytes, struct failure *failure);
@@ -113,6 +129,15 @@ enum pipe_event reader_look(struct reader *reader, struct failure *failure);
  */
 enum status reader_detect(const struct input *input, off_t offset,
                           const struct decoder_format **format, struct failure *failure);
+
+/*
+ * Reads the header of a regular file. Stores its length (when decoded) in *bytes and, if the field
+ * has a name, its number in rules->field. Fails with STATUS_DATA.
+ */
+enum status reader_read_header(const struct reader_options *options, struct input *input,
+                               const struct decoder_format *format,
+                               const struct record_format *records, struct text_rules *rules,
+                               uint64_t *bytes, struct failure *failure);
 
 /*
  * How many newlines a file has, named as messages name it, between two offsets. If `format` is not

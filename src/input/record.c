@@ -113,6 +113,35 @@ static bool record_next_part(const struct text_rules *rules, const char *data, s
     return true;
 }
 
+/* Returns the part without the blanks at its ends. */
+static struct record_part record_trim(const char *data, struct record_part part)
+{
+    while (part.begin < part.end && record_is_blank(data[part.begin]))
+        part.begin++;
+    while (part.begin < part.end && record_is_blank(data[part.end - 1]))
+        part.end--;
+    return part;
+}
+
+int32_t record_find_name(const struct text_rules *rules, const char *line, size_t bytes,
+                         const char *name)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t name_bytes = strlen(name);
+    struct record_part part;
+    size_t offset = bytes >= 3 && memcmp(line, mark, 3) == 0 ? 3 : 0;
+    int32_t found = 0;
+
+    while (bytes > offset && (line[bytes - 1] == '\n' || line[bytes - 1] == '\r'))
+        bytes--;
+    for (int32_t i = 1; record_next_part(rules, line, bytes, &offset, &part); i++) {
+        part = record_trim(line, part);
+        if (part.end - part.begin == name_bytes && !memcmp(line + part.begin, name, name_bytes))
+            found = found == 0 ? i : -1;
+    }
+    return found;
+}
+
 /* The first part that may be wanted; parts are counted from 1. */
 static size_t record_first_part(const struct text_rules *rules, const char *data, size_t bytes)
 {
@@ -126,14 +155,6 @@ static size_t record_first_part(const struct text_rules *rules, const char *data
     while (record_next_part(rules, data, bytes, &offset, &part))
         parts++;
     return parts > last + 1 ? parts - last : 1;
-}
-
-static bool record_is_blank_part(const char *data, const struct record_part *part)
-{
-    size_t at = part->begin;
-    while (at < part->end && record_is_blank(data[at]))
-        at++;
-    return at == part->end;
 }
 
 /*
@@ -153,7 +174,8 @@ static size_t record_squeeze_line(const struct text_rules *rules, char *data, si
     for (size_t i = 1; record_next_part(rules, data, bytes, &offset, &part); i++) {
         size_t length = part.end - part.begin;
         if (i < first || (rules->field > 0 && i > (size_t)rules->field)) {
-            dropped = dropped || !record_is_blank_part(data, &part);
+            part = record_trim(data, part);
+            dropped = dropped || part.begin < part.end;
             continue;
         }
         if (i == first && dropped) {

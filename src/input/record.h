@@ -19,6 +19,7 @@ struct record_format {
     bool is_text;           /* a chunk of text is of one file */
     struct text_rules text; /* of text */
     uint64_t header_lines;  /* of each file, skipped */
+    const char *field_name; /* of text.field, in the last header line; NULL: none; not owned */
 };
 
 /* Whether a chunk of text may end after this character. */
@@ -29,6 +30,13 @@ bool record_is_end(const struct record_format *format, char c);
  * caller knows that no record ends before.
  */
 size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes);
+
+/*
+ * Returns the number of the field with this name in a header line; 0 if there is none, -1 if there
+ * are several. The line may begin with a byte order mark and end with a newline.
+ */
+int32_t record_find_name(const struct text_rules *rules, const char *line, size_t bytes,
+                         const char *name);
 
 /*
  * Splits a line that fills data[0..bytes) and has no end yet into two, if each of its parts is a

@@ -279,9 +279,9 @@ static enum status source_look_at_next(struct source *source, bool *is_text, boo
         .end = (uint64_t)input->size,
     };
     if (is_reopened)
-        reader_open_part(&source->reader, &source->reading, input, format, &all, 0);
+        reader_open_part(&source->reader, &source->reading, input, format, &all, NULL);
     else
-        reader_open(&source->reader, &source->reading, input, format, source->format.header_lines);
+        reader_open(&source->reader, &source->reading, input, format, &source->format);
     source->is_reading = true;
     enum pipe_event event = reader_look(&source->reader, failure);
     const struct reader_ahead *plain = &source->reader.plain;
@@ -315,6 +315,7 @@ enum status source_look(struct source *source, bool *is_text, struct failure *fa
 void source_set_format(struct source *source, const struct record_format *format)
 {
     source->format = *format;
+    source->stream.rules = format->text;
     if (source->is_reading) /* it was opened to be looked at */
         source->reader.skip_lines = format->header_lines;
 }
@@ -363,7 +364,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
     }
     if (before.reading.decodes)
         source_decode(*source, before.reading.memory_limit, before.reading.holds_frames);
-    (*source)->format = before.format;
+    source_set_format(*source, &before.format);
     if (divides)
         source_divide(*source);
     return STATUS_OK;
@@ -458,22 +459,15 @@ static uint64_t source_clock(void)
 /* Skips the header of a file, so that the first claim begins after it. */
 static enum status source_skip_header(struct source *source, struct failure *failure)
 {
-    char block[4096];
+    struct stream *stream = &source->stream;
+    uint64_t bytes = 0;
+    enum status status = reader_read_header(&source->reading, source->file, NULL, &source->format,
+                                            &stream->rules, &bytes, failure);
 
-    for (uint64_t lines = source->format.header_lines; lines > 0;) {
-        ssize_t n = input_read_at(source->file->fd, block, sizeof block, source->next);
-        if (n < 0)
-            return input_fail(failure, source->file->name, strerror(errno));
-        if (n == 0)
-            break;
-        const char *newline = memchr(block, '\n', (size_t)n);
-        source->next += newline ? newline - block + 1 : n;
-        lines -= newline != NULL;
-    }
-    uint64_t header_bytes = (uint64_t)(source->next - source->file->start);
-    source->stream.left_out += header_bytes;
-    reader_count(&source->reading, header_bytes);
-    return STATUS_OK;
+    source->next += (off_t)bytes;
+    stream->left_out += bytes;
+    reader_count(&source->reading, bytes);
+    return status;
 }
 
 /* Notes that compressed input was found. */
@@ -492,7 +486,7 @@ static bool source_divide_input(struct source *source, const struct source_pull 
 
     if (!source->division || pull->made.filled > pull->made.whole || stream->partial_bytes > 0)
         return false; /* a record goes over its beginning */
-    uint64_t taken = division_add(source->division, input, format, input->start,
+    uint64_t taken = division_add(source->division, input, format, &stream->rules,
                                   stream->position + pull->made.filled);
     source->divided = taken;
     if (taken > 0)
@@ -517,6 +511,14 @@ static enum status source_begin_input(struct source *source, const struct source
     }
     if (format)
         source_note_format(source, format);
+    if (format && source->division && source->format.field_name) {
+        uint64_t header_bytes;
+        if (reader_read_header(&source->reading, input, format, &source->format,
+                               &source->stream.rules, &header_bytes, failure) != STATUS_OK) {
+            input_release(input);
+            return failure->status;
+        }
+    }
     if (format && source_divide_input(source, pull, input, format))
         return STATUS_OK;
     if (input->is_regular && !format && input->size - input->start > SOURCE_SMALL_BYTES) {
@@ -524,7 +526,7 @@ static enum status source_begin_input(struct source *source, const struct source
         source->next = input->start;
         return source_skip_header(source, failure);
     }
-    reader_open(&source->reader, &source->reading, input, format, source->format.header_lines);
+    reader_open(&source->reader, &source->reading, input, format, &source->format);
     source->is_reading = true;
     return STATUS_OK;
 }
@@ -550,7 +552,7 @@ static void source_read_on(struct source *source)
     source->stream.line = 0;                 /* the lines before are not counted yet */
     source->stream.offset = (uint64_t)source->next;
     source->stream.start = (uint64_t)file->start;
-    reader_open(&source->reader, &source->reading, file, NULL, 0);
+    reader_open(&source->reader, &source->reading, file, NULL, NULL);
     source->is_reading = true;
     source->file = NULL;
 }
@@ -630,6 +632,7 @@ static enum status source_read(struct source *source, struct source_pull *pull, 
                     pull->wait && made->whole == 0, &source->waited, &bytes, failure);
 
     stream->name = bytes > 0 ? reader->input->name : stream->name;
+    stream->rules.field = reader->field > 0 ? reader->field : stream->rules.field;
     stream->line += reader->header_lines;
     stream->left_out += reader->header_bytes;
     reader->header_lines = reader->header_bytes = 0;

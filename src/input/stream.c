@@ -28,7 +28,7 @@ struct stream_chunk stream_begin(const struct stream *stream, void *buffer, size
 static enum status stream_shorten(struct stream *stream, struct stream_chunk *made,
                                   struct failure *failure)
 {
-    const struct text_rules *rules = &stream->format->text;
+    const struct text_rules *rules = &stream->rules;
 
     made->whole = record_split(rules, made->buffer, made->filled);
     made->is_split = made->whole > 0;
@@ -118,6 +118,7 @@ void stream_end(struct stream *stream, const struct stream_chunk *made, size_t b
         .position = stream->position,
         .is_cut = is_cut,
         .name = stream->name,
+        .rules = stream->rules,
         .line = stream->line,
         .offset = stream->offset,
         .start = stream->start,

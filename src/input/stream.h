@@ -21,6 +21,7 @@ struct decoder_format;
 struct stream {
     const struct record_format *format; /* const once the first chunk is made */
     const char *name;                   /* the input that the last bytes came from */
+    struct text_rules rules;            /* of text: of that file */
     char *partial;                      /* the partial record, */
     size_t partial_begin;               /* at this offset; its memory ends behind it */
     size_t partial_bytes;

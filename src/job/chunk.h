@@ -2,6 +2,8 @@
 #ifndef GPUHIST_CHUNK_H
 #define GPUHIST_CHUNK_H
 
+#include "job/text_rules.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +23,8 @@ struct chunk {
     uint64_t sequence; /* 0, 1, 2, ... in stream order */
     bool is_cut;       /* an error follows; nothing after this chunk counts */
     const char *name;  /* text: the file name for messages */
-    uint64_t line;     /* text: lines that end before the chunk, after `offset` */
+    struct text_rules rules; /* text: of its file */
+    uint64_t line;           /* text: lines that end before the chunk, after `offset` */
     uint64_t offset; /* text: where reading of the file began; above `start`: the file is regular */
     uint64_t start;  /* text: lines between `start` and `offset` are not counted yet */
     const struct decoder_format *decoder; /* text: the format if the file is compressed; offsets are

@@ -8,7 +8,8 @@
 #define TEXT_NO_DELIMITER (-1)
 
 struct text_rules {
-    int32_t field; /* the number of the field, from 1; 0: every token or part */
+    int32_t field; /* the number of the field, from 1; 0: every token or part. If it has a name: 1
+                      in the job, and its number in the file in the rules of a chunk */
     int delimiter; /* a byte, or TEXT_NO_DELIMITER */
 };
 

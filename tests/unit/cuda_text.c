@@ -239,8 +239,8 @@ static bool parse_on_gpu(struct bench *bench)
 
     must_cuda(cudaMemcpy(bench->d_text, bench->text, bench->bytes, cudaMemcpyHostToDevice));
     must_cuda(cudaMemset(bench->d_values, 0xaa, room));
-    must_cuda(cuda_text_launch(&bench->device, &bench->job, bench->d_text, bench->bytes,
-                               bench->d_values, bench->d_control, NULL));
+    must_cuda(cuda_text_launch(&bench->device, &bench->job.text, element, bench->d_text,
+                               bench->bytes, bench->d_values, bench->d_control, NULL));
     must_cuda(cudaMemcpy(&parsed, bench->d_control, sizeof parsed, cudaMemcpyDeviceToHost));
     must_cuda(cudaMemcpy(bench->values, bench->d_values, room, cudaMemcpyDeviceToHost));
     found->invalid = parsed.invalid;
