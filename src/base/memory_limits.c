@@ -101,7 +101,7 @@ static bool memory_limits_has_word(const char *list, const char *word)
         if (strncmp(list, word, bytes) == 0 && (list[bytes] == ',' || list[bytes] == '\0'))
             return true;
         list = strchr(list, ',');
-        list += list != NULL;
+        list = list ? list + 1 : NULL;
     }
     return false;
 }
