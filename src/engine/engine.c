@@ -22,6 +22,11 @@ const struct engine *engine_last(const struct engine *const *table)
     return *table;
 }
 
+const char *engine_lacks(const struct engine *engine, const struct job *job)
+{
+    return engine->lacks ? engine->lacks(job) : NULL;
+}
+
 void engine_write_name(char name[ENGINE_NAME_MAX], const char *engine, unsigned device)
 {
     if (device == 0)

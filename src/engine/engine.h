@@ -70,6 +70,11 @@ struct engine {
      */
     bool (*probe)(unsigned device, char *description, size_t size);
     /*
+     * Returns the option of the job that the engine does not support, a constant such as "--base
+     * 16", or NULL. The slot is NULL if it supports all.
+     */
+    const char *(*lacks)(const struct job *job);
+    /*
      * Initializes a device for this process. Slow; may run on any thread while other engines work,
      * because it uses only the state of the engine's library. `open` does the same if needed. NULL:
      * open is fast.
@@ -128,6 +133,9 @@ const struct engine *engine_find(const struct engine *const *table, const char *
 
 /* Returns the last engine of a table, which can always run. The table must not be empty. */
 const struct engine *engine_last(const struct engine *const *table);
+
+/* Returns the option of the job that the engine does not support; NULL: it supports all. */
+const char *engine_lacks(const struct engine *engine, const struct job *job);
 
 /*
  * Writes the name of an engine on a device: the engine's name, at most 15 characters of it,

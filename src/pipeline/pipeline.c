@@ -393,9 +393,12 @@ static void pipeline_prepare_devices(struct pipeline *pipeline, unsigned workers
 
     for (size_t i = 0; i < count; i++) {
         struct worker_pool *pool = &pipeline->pools[i];
+        const char *lacks = engine_lacks(pool->engine, task->job);
         if (!pool->joins_late)
             continue;
-        if (is_small)
+        if (lacks)
+            snprintf(pool->reason, sizeof pool->reason, "it does not support %s", lacks);
+        else if (is_small)
             snprintf(pool->reason, sizeof pool->reason, "the input is too small for it to pay");
         else
             pipeline_prepare_device(pipeline, pool);
@@ -429,12 +432,16 @@ static enum status pipeline_open_pool(struct pipeline *pipeline, const struct en
 {
     struct engine_options options = pipeline->task->options;
     struct worker_pool *pool = pipeline_add_pool(pipeline, engine, device, false);
+    const char *lacks = engine_lacks(engine, pipeline->task->job);
     enum status status = STATUS_OK;
     char description[256];
 
     options.device = device;
     if (!pool)
         return status_fail(failure, STATUS_USAGE, "too many devices");
+    if (lacks)
+        return status_fail(failure, STATUS_ENGINE, "engine %s does not support %s", engine->name,
+                           lacks);
     if (!engine->probe(device, description, sizeof description))
         status = status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", engine->name,
                              description);

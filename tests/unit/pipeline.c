@@ -57,6 +57,7 @@ static void gate_pass(struct gate *gate)
 /* Where a device fails. */
 enum fault {
     NO_FAULT,
+    AT_JOB, /* it lacks an option of the job */
     AT_PROBE,
     AT_PREPARE,
     AT_OPEN,
@@ -287,6 +288,12 @@ static bool slow_probe(unsigned device, char *description, size_t size)
     return play.fault != AT_PROBE && device < play.devices;
 }
 
+static const char *slow_lacks(const struct job *job)
+{
+    (void)job;
+    return play.fault == AT_JOB ? "--thing" : NULL;
+}
+
 static enum status slow_prepare(unsigned device, struct failure *failure)
 {
     enum fault fault = play.fault; /* behind the gate it may be that of the next test */
@@ -391,6 +398,7 @@ static const struct engine slow_engine = {
     .name = "slow",
     .devices = slow_devices,
     .probe = slow_probe,
+    .lacks = slow_lacks,
     .prepare = slow_prepare,
     .open = slow_open,
     .finish = slow_finish,
@@ -665,12 +673,27 @@ static void test_late(void)
     tap_ok(atomic_load(&play.sessions) == 0, "and does nothing when it is ready");
 }
 
+/* A device that lacks an option of the job is neither asked about nor prepared. */
+static void test_lacks(void)
+{
+    struct scene scene = scene_begin();
+
+    play.fault = AT_JOB;
+    play.cpu_waits = false;
+    scene.engine = "slow";
+    scene_run(&scene);
+    tap_ok(scene.status == STATUS_ENGINE &&
+               strcmp(scene.failure.message, "engine slow does not support --thing") == 0,
+           "a device that lacks an option of the job is refused");
+}
+
 static void test_unusable(void)
 {
     static const struct {
         enum fault fault;
         const char *reason;
-    } rows[] = {{AT_PROBE, "no device 0"},
+    } rows[] = {{AT_JOB, "it does not support --thing"},
+                {AT_PROBE, "no device 0"},
                 {AT_PREPARE, "no context"},
                 {AT_OPEN, "no memory on the device"},
                 {AT_WORKER_OPEN, "no stream"}};
@@ -680,11 +703,12 @@ static void test_unusable(void)
         struct scene scene = scene_begin();
         play.fault = rows[i].fault;
         play.cpu_waits = rows[i].fault == AT_WORKER_OPEN;
+        bool is_certain = play.cpu_waits || rows[i].fault == AT_JOB;
         scene_run(&scene);
         right = scene_is_right(&scene, NULL) && scene_pool_is(&scene, 1, "quick", 0, NULL);
         /* where nobody waits for it the input may end before */
         if (scene.report.pools[0].workers > 0 ||
-            (play.cpu_waits && strcmp(scene.report.pools[0].reason, rows[i].reason) != 0))
+            (is_certain && strcmp(scene.report.pools[0].reason, rows[i].reason) != 0))
             right = tap_note("%s", scene.report.pools[0].reason);
         tap_ok(right, "a device that cannot be used is none: %s", rows[i].reason);
     }
@@ -912,6 +936,7 @@ int main(void)
     test_several();
     test_named();
     test_late();
+    test_lacks();
     test_unusable();
     test_way();
     test_fails_midway();
