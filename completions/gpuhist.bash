@@ -5,8 +5,8 @@
 _gpuhist_options() {
     local results='--save --every'
     local bins='--zeros --top --sort --percent --cumulative --quantiles --format --plot'
-    local common='-t --type --binary --text -f --field -d --delimiter --header --invalid
-        --decompress --memory -o --output --engine --gpus --threads --chunk-size --progress
+    local common='-t --type --binary --text -f --field -d --delimiter --csv --header
+        --invalid --decompress --memory -o --output --engine --gpus --threads --chunk-size --progress
         --no-progress --stats -v --verbose -q --quiet -h --help -V --version'
 
     case $1 in

@@ -119,6 +119,11 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
     return true;
 }
 
+static const char *cuda_engine_lacks(const struct job *job)
+{
+    return job->is_text && job->text.is_quoted ? "--csv" : NULL;
+}
+
 /* Creates the context, which takes 200 ms and more. */
 static cudaError_t cuda_engine_create_context(unsigned device)
 {
@@ -507,6 +512,7 @@ const struct engine cuda_engine = {
     .name = "cuda",
     .devices = cuda_engine_devices,
     .probe = cuda_engine_probe,
+    .lacks = cuda_engine_lacks,
     .prepare = cuda_engine_prepare,
     .open = cuda_engine_open,
     .workers = cuda_engine_workers,

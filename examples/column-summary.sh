@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Summarises a column of a CSV file: its minimum, maximum, mean and standard deviation, and the
-# number of cells that are not integers, such as empty ones. Each file has a header and no quoted
-# commas; lines may end with CRLF.
+# number of cells that are not integers, such as empty ones. Each file has a header; fields may
+# be quoted, and lines may end with CRLF.
 #
 # Usage: column-summary.sh NAME [FILE...]    the column NAME; default FILE: standard input
 #        column-summary.sh                   a sample
@@ -15,8 +15,8 @@ trap 'rm -rf "$directory"' EXIT
 
 if [ $# -eq 0 ]; then
     awk 'BEGIN {
-        printf "id,city,age\r\n"
-        for (i = 0; i < 400; i++) printf "%d,city %d,%s\r\n", i, i % 7, (i % 90 == 5 ? "" : 18 + i * i % 60)
+        printf "id,\"city, country\",age\r\n"
+        for (i = 0; i < 400; i++) printf "%d,\"city %d, Utopia\",%s\r\n", i, i % 7, (i % 90 == 5 ? "" : 18 + i * i % 60)
     }' >"$directory/people.csv"
     set -- age "$directory/people.csv"
 fi
@@ -24,7 +24,7 @@ fi
 name=$1
 shift
 
-"$gpuhist" reduce count,min,max,mean,stddev -d , -f "$name" --invalid warn -- "$@" \
+"$gpuhist" reduce count,min,max,mean,stddev --csv -f "$name" --invalid warn -- "$@" \
     2>"$directory/reports" || { cat "$directory/reports" >&2; exit 1; }
 
 # gpuhist reports the first ten in a line each, and then the number of the others.

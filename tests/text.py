@@ -1,4 +1,4 @@
-"""Compares gpuhist with plain Python on random text: fields, delimiters, long lines, odd bytes.
+"""Compares gpuhist with plain Python on random text: fields, delimiters, quotes, long lines, odd bytes.
 
 usage: text.py GPUHIST RUNS SEED ENGINE...
 
@@ -8,6 +8,7 @@ Every input is read as a file, standard input, a pipe written in random pieces, 
 the smallest chunks that text may have, so that lines and values are cut everywhere and lines are
 longer than a chunk. The reference splits lines as the manual says and shares nothing with gpuhist.
 """
+import csv
 import functools
 import gzip
 import operator
@@ -21,16 +22,40 @@ import tempfile
 import threading
 
 LIMITS = {"u8": (0, 2**8 - 1), "i16": (-2**15, 2**15 - 1), "i64": (-2**63, 2**63 - 1)}
+csv.field_size_limit(1 << 30)
 SPACE = b" \t\n\r\v\f"
 POLICIES = ("abort", "fail", "warn", "ignore")
 
 
-def values_of_line(line, field, delimiter):
+def parts_of_csv(line, delimiter):
+    """The parts of a line with quotes, and from where on it is wrong, or None."""
+    end = rb"(?=%s|\Z)" % re.escape(delimiter)
+    part = re.compile(rb'(?:"((?:[^"]|"")*)"|([^"%s]*))' % re.escape(delimiter) + end, re.DOTALL)
+    parts, at = [], 0
+    while at <= len(line):
+        found = part.match(line, at)
+        if not found:
+            return parts, line[at:]
+        parts.append((found[1] or found[2] or b"").replace(b'""', b'"'))
+        at = found.end() + 1
+    if b"\r" not in line:
+        text = line.decode("latin-1")
+        rows = list(csv.reader([text], delimiter=delimiter.decode("latin-1"), strict=True))
+        assert [part.encode("latin-1") for part in rows[0]] == parts
+    return parts, None
+
+
+def values_of_line(line, field, delimiter, quoted):
     """The parts of a line that stand for values; b"" is one that is missing."""
     line = line[:-1] if line.endswith(b"\r") else line
     if not line.strip(b" \t"):
         return []
-    if delimiter is None:
+    if quoted:
+        parts, wrong = parts_of_csv(line, delimiter)
+        parts = [part.strip(b" \t").replace(b'"', b'""') for part in parts] # as it is reported
+        if wrong is not None:
+            return parts[:None if field == 0 else 0] + [wrong.strip(b" \t")]
+    elif delimiter is None:
         parts = re.split(rb"[ \t]+", line.strip(b" \t"))
     else:
         parts = [part.strip(b" \t") for part in line.split(delimiter)]
@@ -42,13 +67,13 @@ def values_of_line(line, field, delimiter):
 
 def read(data, rules, limits):
     """The values, and (line, token) of each that is invalid."""
-    field, delimiter = rules
+    field, delimiter, quoted = rules
     values, invalid = [], []
     for number, line in enumerate(data.split(b"\n"), 1):
         if field == 0 and delimiter is None:
             tokens = [token for token in re.split(b"[" + SPACE + b"]+", line) if token]
         else:
-            tokens = values_of_line(line, field, delimiter)
+            tokens = values_of_line(line, field, delimiter, quoted)
         for token in tokens:
             parsed = re.fullmatch(rb"([+-]?)0*([0-9]{1,40})", token) # int() takes 4300 digits
             value = int(parsed[1] + parsed[2]) if parsed else None
@@ -79,7 +104,20 @@ def usual_token(rng, limits):
     return b"%d" % max(limits[0], min(limits[1], rng.choice([1, 1, 1, -1]) * rng.getrandbits(bits)))
 
 
-def random_text(rng, limits, delimiter):
+def quote(rng, token, delimiter, good):
+    """The token in quotes, or something else, right or, unless `good`, also wrong."""
+    kind = rng.random()
+    if kind < 0.3:
+        return b'"' + token.replace(b'"', b'""') + b'"'
+    if kind < 0.5 and not good:
+        return rng.choice([b'"x%sy"' % delimiter, b'""', b'"""5"""', b'"say ""%s"""' % delimiter,
+                           b'"' + rng.choice([b"x", delimiter, b'""', b"0"]) * 5000 + b'"'])
+    if kind < 0.52 and not good:
+        return rng.choice([b'"', b'"5', b'5"', b'1"2', b'"1"2', b'"1" ', b' "1"', b'"""', b'"x%s5' % delimiter])
+    return token
+
+
+def random_text(rng, limits, delimiter, quoted):
     """Lines of random tokens, some of them far longer than a chunk."""
     pieces = []
     good = rng.random() < 0.5
@@ -88,8 +126,10 @@ def random_text(rng, limits, delimiter):
         words = rng.choice([0, 1, 1, 3, 10, 40, 4000 if rng.random() < 0.05 else 2])
         for word in range(words):
             token = (usual_token if usual else random_token)(rng, limits)
-            while good and not read(token, (0, None), limits)[0]:
+            while good and not read(token, (0, None, False), limits)[0]:
                 token = random_token(rng, limits)
+            if quoted:
+                token = quote(rng, token, delimiter, good)
             pieces.append(token)
             blanks = rng.choice([b" ", b"\t", b"  ", b" \t "])
             if rng.random() < 0.002:
@@ -97,7 +137,7 @@ def random_text(rng, limits, delimiter):
             if delimiter is None:
                 pieces.append(blanks)
             elif word < words - 1:
-                pieces.append(delimiter if rng.random() < 0.7 else blanks + delimiter + blanks)
+                pieces.append(delimiter if quoted or rng.random() < 0.7 else blanks + delimiter + blanks)
         pieces.append(rng.choice([b"\n", b"\n", b"\r\n", b" \n", b"\n\n", b" \t\n"]))
     text = b"".join(pieces)
     return text[:-1] if rng.random() < 0.3 and text.endswith(b"\n") else text
@@ -161,7 +201,7 @@ def check(command, how, data, name, expected, rng):
             all(map(bytes.startswith, reports, wanted)):
         return
     refused = re.search(rb":(\d+): the line is longer than a chunk of (\d+) bytes", err)
-    if refused and status == 1 and not out and "-d" in command and \
+    if refused and status == 1 and not out and ("-d" in command or "--csv" in command) and \
             len(lines[int(refused[1]) - 1]) > int(refused[2]):
         return # documented: so many parts, even shortened, do not fit
     kept = "failed-text.bin"
@@ -187,20 +227,22 @@ def main():
             element = rng.choice(list(LIMITS))
             delimiter = rng.choice([None, None, b",", b";", b" ", b"\t", b"-", b"x"])
             field = rng.choice([0, 0, 1, 2, 3, 7, -1, -2, -3])
-            data = random_text(rng, LIMITS[element], delimiter)
-            values, invalid = read(data, (field, delimiter), LIMITS[element])
+            quoted = delimiter is not None and rng.random() < 0.5
+            data = random_text(rng, LIMITS[element], delimiter, quoted)
+            values, invalid = read(data, (field, delimiter, quoted), LIMITS[element])
             wanted = str(field)
             if field > 0 and rng.random() < 0.5: # by its name
                 wanted = rng.choice(["ms", "1%", "\u00e4"])
                 header = [b"n%d" % i for i in range(field + rng.choice([0, 1, 900]))]
-                header[field - 1] = wanted.encode()
+                header[field - 1] = b'"%s"' % wanted.encode() if quoted else wanted.encode()
                 data = (delimiter or b" ").join(header) + b"\n" + data
                 invalid = [(line + 1, token) for line, token in invalid]
             policy = rng.choice(POLICIES)
             command = [gpuhist, "reduce", "count,sum,xor", "--text", "-t", element, "--invalid",
                        policy, "--threads", rng.choice("1237"), "--chunk-size", rng.choice(["4096", "4099", "8K", "64K"])]
             command += ["-f", wanted] * (field != 0)
-            command += ["-d", delimiter] * (delimiter is not None)
+            command += ["-d", delimiter] * (delimiter is not None and (not quoted or delimiter != b","))
+            command += ["--csv"] * quoted
             how = rng.choice(ways)
             name = plain + how.removeprefix("file").removeprefix("stdin") * (how != "pipe")
             packed = data
@@ -213,6 +255,7 @@ def main():
                 file.write(packed)
             for engine in rng.choice(engines).split("+"):
                 device, _, instruction_set = engine.partition(":")
+                device = "cpu" if quoted else device # the only one that reads quotes
                 limit = ["env", f"GPUHIST_ISA={instruction_set}"] if instruction_set else []
                 check([*limit, *command, "--engine", device], how.split(".", maxsplit=1)[0], data,
                       name, expect(values, invalid, policy), rng)

@@ -171,6 +171,79 @@ make_tables() {
     assert_failed 1 "bad:3: invalid integer ''"
 }
 
+@test "--csv: quoted fields, as RFC 4180 has them" {
+    local ENGINES=cpu
+    printf '"1","a,b",3\r\n2,"say ""5,6""","4"\n' >table
+    assert_sum "2 3" --csv -f 1 <table
+    assert_sum "2 7" --csv -f 3 <table
+    assert_sum "2 7" --csv -f -1 <table
+    assert_invalid 1 'a,b' --csv -f 2 <table
+    sed 1d table | assert_invalid 1 'say ""5,6""' --csv -f -2
+    printf '" 5 ", 6 ,"-7"\n\n \n"+8"' | assert_sum "4 12" --csv
+    printf '1,""\n' | assert_invalid 1 '' --csv
+    printf '1;"2,";"4"\n' | assert_sum "1 4" --csv -d ';' -f 3
+    printf '"GET / 1" 200 "" 5\n' | assert_sum "1 5" -d ' ' --csv -f 4
+    printf '"1,234"\n' | assert_invalid 1 '1,234' --csv
+    printf '"5\n' | assert_invalid 1 '"5' -d ,
+}
+
+@test "--csv: a quote that is open at the end of its line, or out of place, is an invalid token" {
+    local ENGINES=cpu
+    printf '1,2\n5,"ab\n7,c"\n' | assert_invalid 2 '"ab' --csv -f 1
+    printf '5,"ab\n7,c"\n' >in
+    run --separate-stderr gpuhist reduce count,sum --csv -f 1 --invalid fail in
+    [ "$status" -eq 1 ]
+    [ "$output" = $'count\t0\nsum\t0' ]
+    [ "${stderr_lines[0]}" = "gpuhist: in:1: invalid integer '\"ab'" ]
+    [ "${stderr_lines[1]}" = "gpuhist: in:2: invalid integer 'c\"'" ]
+    printf '1,2,0\n3,4 "x" ,"5"\n' | assert_invalid 2 '4 "x" ,"5"' --csv -f 3
+    printf '1,"2"3,4\n' | assert_invalid 1 '"2"3,4' --csv -f -1
+    printf '1, "2",3\n' | assert_invalid 1 '"2",3' --csv
+    printf '"""\r\n' | assert_invalid 1 '"""' --csv
+    printf '1,2"' | assert_invalid 1 '2"' --csv
+    for clash in '--csv -d "' '--csv -t i32le' '--csv --binary'; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist reduce sum $clash in
+        assert_failed 2 ""
+    done
+    run --separate-stderr gpuhist reduce sum --csv -f 1 --engine cuda in
+    assert_failed 3 "engine cuda "
+    gpuhist info | grep -q 'cuda.*not in this build' || [[ $stderr == *"does not support --csv" ]]
+}
+
+@test "--csv: columns by quoted names, lines cut at every byte by chunks, as Python's csv module reads them" {
+    local shift threads=1
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    "$PYTHON" -c 'import csv, random
+rng = random.Random(4)
+with open("table", "w", newline="") as file:
+    out = csv.writer(file)
+    out.writerow(["id", "a \"quoted\", name", "ms"])
+    for i in range(1200):
+        text = "".join(rng.choice("ab,\"\" 1") for _ in range(rng.randint(0, 20)))
+        out.writerow([i, text, rng.randint(-999, 999)])
+    writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    for i in range(1200):
+        writer.writerow([i, rng.choice(["", "x,y", "\""]) * 5, rng.randint(-999, 999)])
+rows = list(csv.DictReader(open("table", newline="")))
+print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
+    for shift in {0..58..2}; do
+        threads=$((6 - threads))
+        { printf '%*s\n' "$shift" ''; cat table; } >in
+        gpuhist reduce count,sum --csv --header=2 -f ms --threads $threads --chunk-size 4096 in | cut -f 2 |
+            paste -sd ' ' | cmp expected -
+    done
+    gpuhist reduce count --csv -f 'a "quoted", name' --invalid ignore table >/dev/null
+    if reads zstd zstd; then
+        zstd -qf table
+        gpuhist reduce count,sum --csv -f ms --threads 5 table.zst | cut -f 2 | paste -sd ' ' | cmp expected -
+        gpuhist reduce count,sum --csv -f ms < <(cat table.zst) | cut -f 2 | paste -sd ' ' | cmp expected -
+    fi
+    awk 'BEGIN { printf "1,\"%2000000s\",2\n", "x,\"\"y" }' >long # a line longer than any chunk
+    run -0 gpuhist reduce sum --csv -f 3 long
+    [ "$output" = 2 ]
+}
+
 @test "the end of a file is the end of a line" {
     local i
     for i in {1..50}; do printf '%d' "$i" >"f$i"; done

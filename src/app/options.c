@@ -26,6 +26,7 @@
 enum options_key {
     OPTIONS_KEY_BINARY = 256,
     OPTIONS_KEY_TEXT,
+    OPTIONS_KEY_CSV,
     OPTIONS_KEY_HEADER,
     OPTIONS_KEY_INVALID,
     OPTIONS_KEY_DECOMPRESS,
@@ -493,6 +494,8 @@ const struct options_row options_rows[] = {
      options_set_field, 0, 0, OPTIONS_GROUP_INPUT},
     {'d', "delimiter", "C", "text: C separates fields (default: runs of blanks)",
      options_set_delimiter, 0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_CSV, "csv", NULL, "text: commas separate fields, which may be quoted", NULL,
+     offsetof(struct options, text_rules.is_quoted), 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_HEADER, "header", "[N]", "text: skip the first line, or N lines, of each file",
      options_set_header, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_INVALID, "invalid", "HOW", "invalid tokens: abort (default), fail, warn, ignore",
@@ -522,10 +525,9 @@ const struct options_row options_rows[] = {
      offsetof(struct options, verbose), 0, OPTIONS_GROUP_RUN},
     {'q', "quiet", NULL, "do not report values outside the bins", NULL,
      offsetof(struct options, quiet), OPTIONS_MERGES, OPTIONS_GROUP_RUN},
-    {'h', "help", NULL, "print this help and exit", NULL, offsetof(struct options, help),
-     OPTIONS_FOR_ALL, OPTIONS_GROUP_RUN},
-    {'V', "version", NULL, "print the version and exit", options_set_version, 0, OPTIONS_FOR_ALL,
-     OPTIONS_GROUP_RUN},
+    {'h', "help", NULL, "print this help, or the version, and exit", NULL,
+     offsetof(struct options, help), OPTIONS_FOR_ALL, OPTIONS_GROUP_RUN},
+    {'V', "version", NULL, NULL, options_set_version, 0, OPTIONS_FOR_ALL, OPTIONS_GROUP_RUN},
 };
 #define OPTIONS_ROWS (sizeof options_rows / sizeof *options_rows)
 const size_t options_row_count = OPTIONS_ROWS;

@@ -26,21 +26,29 @@ options_append(struct options_text *text, const char *format, ...)
     text->length = n < 0 || (size_t)n >= room ? text->size - 1 : text->length + (size_t)n;
 }
 
+/* Appends the names of an option, after some text, and its argument. */
+static void options_append_names(struct options_text *text, const char *letter_before,
+                                 const char *name_before, const struct options_row *row)
+{
+    bool is_optional = row->argument && *row->argument == '[';
+
+    if (row->key < 256)
+        options_append(text, "%s-%c, --%s", letter_before, row->key, row->name);
+    else
+        options_append(text, "%s--%s", name_before, row->name);
+    if (row->argument)
+        options_append(text, "%s%s", is_optional ? "[=" : " ", row->argument + is_optional);
+}
+
 /* Appends the line of a row. The rows after it without help text share that line. */
 static void options_append_row(struct options_text *text, const struct options_row *row)
 {
     const struct options_row *end = options_rows + options_row_count;
-    bool is_optional = row->argument && *row->argument == '[';
     size_t begin = text->length;
 
-    if (row->key < 256)
-        options_append(text, "  -%c, --%s", row->key, row->name);
-    else
-        options_append(text, "      --%s", row->name);
-    if (row->argument)
-        options_append(text, "%s%s", is_optional ? "[=" : " ", row->argument + is_optional);
+    options_append_names(text, "  ", "      ", row);
     for (const struct options_row *next = row + 1; next < end && !next->help; next++)
-        options_append(text, ", --%s", next->name);
+        options_append_names(text, ", ", ", ", next);
     int names = (int)(text->length - begin);
     options_append(text, "%*s  %s\n", names < 24 ? 24 - names : 0, "", row->help);
 }

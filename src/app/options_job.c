@@ -97,6 +97,8 @@ static enum status options_make(const struct options *options, bool is_text, boo
     };
     if (!options->has_type)
         element_parse(is_text ? "i64" : "i32", &job->element);
+    if (job->text.is_quoted && job->text.delimiter == TEXT_NO_DELIMITER)
+        job->text.delimiter = ',';
     if (is_text)
         job->element.swapped = false; /* parsed values are in this machine's byte order */
     if (options_check_input(options, failure) != STATUS_OK)
@@ -123,14 +125,17 @@ enum status options_check(const struct options *options, enum options_input *inp
                           struct failure *failure)
 {
     struct job job;
-    bool is_text = options->text || options->text_rules.field != 0 ||
-                   options->text_rules.delimiter != TEXT_NO_DELIMITER || options->header_lines > 0;
+    const struct text_rules *rules = &options->text_rules;
+    bool is_text = options->text || rules->field != 0 || rules->delimiter != TEXT_NO_DELIMITER ||
+                   rules->is_quoted || options->header_lines > 0;
     bool is_binary = options->binary || options->has_order;
 
     if (is_text && is_binary)
         return status_fail(failure, STATUS_USAGE,
-                           "the input cannot be text (--text, --field, --delimiter, --header) and "
-                           "binary (--binary, a type with le or be)");
+                           "the input cannot be text (--text, --field, --delimiter, --csv, "
+                           "--header) and binary (--binary, a type with le or be)");
+    if (rules->is_quoted && rules->delimiter == '"')
+        return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
     *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;
     enum status status = options_make(options, is_text, false, &job, failure);
     job_destroy(&job);

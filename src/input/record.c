@@ -45,11 +45,71 @@ static bool record_is_solid(char c)
     return !record_is_blank(c) && c != '\r';
 }
 
+/* A part of a line, as fields are told apart. */
+struct record_part {
+    size_t begin;
+    size_t end;
+    bool is_complete; /* a separator follows */
+    bool is_open;     /* it ends between quotes */
+    bool is_wrong;    /* a quote is at a wrong place, or another byte follows the last quote */
+};
+
+/* Finds the end of a part that may be quoted. */
+static void record_end_quoted(const char *data, size_t bytes, char delimiter,
+                              struct record_part *part)
+{
+    for (; part->end < bytes && (part->is_open || data[part->end] != delimiter); part->end++) {
+        bool is_quote = data[part->end] == '"';
+        bool is_behind = part->end > part->begin && data[part->end - 1] == '"';
+        bool is_first = part->end == part->begin;
+        part->is_wrong |= !part->is_open && !is_first && is_quote != is_behind;
+        part->is_open ^= is_quote;
+    }
+}
+
+/* The part from `offset` on, if there is one. */
+static bool record_next_part(const struct text_rules *rules, const char *data, size_t bytes,
+                             size_t *offset, struct record_part *part)
+{
+    bool by_blanks = rules->delimiter == TEXT_NO_DELIMITER;
+
+    while (by_blanks && *offset < bytes && record_is_blank(data[*offset]))
+        ++*offset;
+    if (*offset >= bytes + !by_blanks)
+        return false;
+    *part = (struct record_part){.begin = *offset, .end = *offset};
+    if (rules->is_quoted)
+        record_end_quoted(data, bytes, (char)rules->delimiter, part);
+    while (
+        !rules->is_quoted && part->end < bytes &&
+        (by_blanks ? !record_is_blank(data[part->end]) : data[part->end] != (char)rules->delimiter))
+        part->end++;
+    part->is_complete = part->end < bytes;
+    *offset = part->end + 1;
+    return true;
+}
+
+/* As record_split, for parts that may be quoted. */
+static size_t record_split_quoted(const struct text_rules *rules, const char *data, size_t bytes)
+{
+    struct record_part part;
+    size_t offset = 0;
+    size_t split = 0;
+
+    while (record_next_part(rules, data, bytes, &offset, &part) && !part.is_wrong) {
+        if (offset >= 2 && offset < bytes && record_is_solid(data[offset]) &&
+            record_is_solid(data[offset - 2]))
+            split = offset;
+    }
+    return split;
+}
+
 size_t record_split(const struct text_rules *rules, char *data, size_t bytes)
 {
     if (rules->field != 0 || rules->delimiter == TEXT_NO_DELIMITER)
         return 0;
-    for (size_t next = bytes - 1; next >= 2; next--) {
+    size_t next = rules->is_quoted ? record_split_quoted(rules, data, bytes) : bytes - 1;
+    for (; next >= 2; next--) {
         if (data[next - 1] == (char)rules->delimiter && record_is_solid(data[next]) &&
             record_is_solid(data[next - 2])) {
             data[next - 1] = '\n';
@@ -87,32 +147,6 @@ static size_t record_squeeze_value(char *value, size_t bytes)
     return to;
 }
 
-/* A part of a line, as fields are told apart. */
-struct record_part {
-    size_t begin;
-    size_t end;
-    bool is_complete; /* a separator follows */
-};
-
-/* The part from `offset` on, if there is one. */
-static bool record_next_part(const struct text_rules *rules, const char *data, size_t bytes,
-                             size_t *offset, struct record_part *part)
-{
-    bool by_blanks = rules->delimiter == TEXT_NO_DELIMITER;
-
-    while (by_blanks && *offset < bytes && record_is_blank(data[*offset]))
-        ++*offset;
-    if (*offset >= bytes + !by_blanks)
-        return false;
-    part->begin = part->end = *offset;
-    while (part->end < bytes && (by_blanks ? !record_is_blank(data[part->end])
-                                           : data[part->end] != (char)rules->delimiter))
-        part->end++;
-    part->is_complete = part->end < bytes;
-    *offset = part->end + 1;
-    return true;
-}
-
 /* Returns the part without the blanks at its ends. */
 static struct record_part record_trim(const char *data, struct record_part part)
 {
@@ -123,11 +157,26 @@ static struct record_part record_trim(const char *data, struct record_part part)
     return part;
 }
 
+/* Whether a part of a header line is this name. */
+static bool record_is_name(const struct text_rules *rules, const char *data,
+                           struct record_part part, const char *name)
+{
+    bool is_quoted = rules->is_quoted && part.begin < part.end && data[part.begin] == '"';
+
+    part.begin += is_quoted;
+    part.end -= is_quoted && !part.is_open;
+    part = record_trim(data, part);
+    while (part.begin < part.end && data[part.begin] == *name) {
+        part.begin += (size_t)1 + (is_quoted && *name == '"'); /* it is doubled */
+        name++;
+    }
+    return part.begin >= part.end && *name == '\0';
+}
+
 int32_t record_find_name(const struct text_rules *rules, const char *line, size_t bytes,
                          const char *name)
 {
     static const char mark[] = "\xef\xbb\xbf";
-    const size_t name_bytes = strlen(name);
     struct record_part part;
     size_t offset = bytes >= 3 && memcmp(line, mark, 3) == 0 ? 3 : 0;
     int32_t found = 0;
@@ -135,8 +184,7 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
     while (bytes > offset && (line[bytes - 1] == '\n' || line[bytes - 1] == '\r'))
         bytes--;
     for (int32_t i = 1; record_next_part(rules, line, bytes, &offset, &part); i++) {
-        part = record_trim(line, part);
-        if (part.end - part.begin == name_bytes && !memcmp(line + part.begin, name, name_bytes))
+        if (record_is_name(rules, line, part, name))
             found = found == 0 ? i : -1;
     }
     return found;
@@ -192,8 +240,44 @@ static size_t record_squeeze_line(const struct text_rules *rules, char *data, si
     return to;
 }
 
+/*
+ * The same for a line with quoted parts: keeps all parts, each shortened like a value. From the
+ * first part with wrong quotes on, only the fact that they are wrong is kept.
+ */
+static size_t record_squeeze_quoted(const struct text_rules *rules, char *data, size_t bytes)
+{
+    bool has_return = bytes > 0 && data[bytes - 1] == '\r'; /* may belong to the line's end */
+    struct record_part part;
+    size_t offset = 0;
+    size_t to = 0;
+
+    while (record_next_part(rules, data, bytes - has_return, &offset, &part)) {
+        if (part.is_wrong) {
+            data[to++] = '0'; /* which is no delimiter */
+            data[to++] = '"';
+            return to;
+        }
+        bool is_quoted = part.begin < part.end && data[part.begin] == '"';
+        size_t length = part.end - part.begin - (is_quoted && !part.is_open);
+        char *value = data + to;
+        memmove(value, data + part.begin, length);
+        to += is_quoted + record_squeeze_value(value + is_quoted, length - is_quoted);
+        if (is_quoted && data + to > value + 1 && data[to - 1] == '"')
+            data[to - 1] = 'x'; /* half of a doubled one */
+        if (is_quoted && !part.is_open)
+            data[to++] = '"';
+        if (part.is_complete)
+            data[to++] = (char)rules->delimiter;
+    }
+    if (has_return)
+        data[to++] = '\r';
+    return to;
+}
+
 size_t record_squeeze(const struct text_rules *rules, char *data, size_t bytes)
 {
+    if (rules->is_quoted)
+        return record_squeeze_quoted(rules, data, bytes);
     return text_is_of_tokens(rules) ? record_squeeze_value(data, bytes)
                                     : record_squeeze_line(rules, data, bytes);
 }

@@ -12,6 +12,12 @@
  *
  * A negative n counts from the end of the line: -1 is the last word or part.
  *
+ * If parts may be quoted (is_quoted), a part that begins with a quote ends at the next quote that
+ * is not doubled. Delimiters between the two do not separate parts, and the two are not part of the
+ * value. If a quote is anywhere else, or a quoted part is still open at the end of its line, then
+ * that part and the rest of the line are one invalid token, whichever field is wanted. Only with
+ * field 0 are the parts before it values.
+ *
  * Lines that are empty or hold only blanks are skipped. Blanks around a part are ignored. A value
  * has the form [+-]?[0-9]+ and is in the range of the element's type. Everything else is invalid,
  * and so is a part that is empty or missing.

@@ -1,7 +1,7 @@
 /*
  * Fuzzing of src/text/text.h against tests/unit/text_reference.h. The first four bytes choose how
  * the rest is parsed, so that seeds can be written by hand: the field above '0' ('/' is -1), the
- * delimiter ('.' is none), the type above '0', and instruction set and room.
+ * delimiter ('.' is none; '"': CSV), the type above '0', and instruction set and room.
  */
 #include "config.h"
 
@@ -38,7 +38,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
         return 0;
     const struct text_rules rules = {
         .field = (int8_t)(input[0] - '0'),
-        .delimiter = input[1] == '.' ? TEXT_NO_DELIMITER : input[1],
+        .delimiter = input[1] == '.'   ? TEXT_NO_DELIMITER
+                     : input[1] == '"' ? ','
+                                       : input[1],
+        .is_quoted = input[1] == '"',
     };
     enum element_type type = (enum element_type)(input[2] % ELEMENT_TYPE_COUNT);
     char *text = reference_must(malloc(bytes - FUZZ_HEAD + !(bytes - FUZZ_HEAD)));

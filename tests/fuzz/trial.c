@@ -148,7 +148,9 @@ static void trial_read_element(struct trial *trial, struct trial_bytes *from)
     trial->text.field = (rules & 7) - 3;
     trial->text.delimiter = rules & 8 ? ",;\t "[rules >> 4 & 3] : TEXT_NO_DELIMITER;
     trial->invalid = (enum invalid_policy)(rules >> 6);
-    trial->header_lines = trial_byte(from) % 4;
+    uint8_t header = trial_byte(from);
+    trial->header_lines = header % 4;
+    trial->text.is_quoted = header & 128 && trial->text.delimiter != TEXT_NO_DELIMITER;
 }
 
 /* The rest of the bytes, so often as is asked for. */
@@ -292,6 +294,8 @@ static void trial_write_input(const struct trial *trial, FILE *out)
             fprintf(out, "--field=%d%c", trial->text.field, 0);
         if (trial->text.delimiter != TEXT_NO_DELIMITER)
             fprintf(out, "--delimiter=%c%c", trial->text.delimiter, 0);
+        if (trial->text.is_quoted)
+            fprintf(out, "--csv%c", 0);
     } else {
         fprintf(out, "--binary%c", 0);
     }

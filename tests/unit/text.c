@@ -85,34 +85,34 @@ static bool agrees(const struct text_rules *rules, enum element_type type, const
 }
 
 static const struct text_rules every_rules[] = {
-    {0, TEXT_NO_DELIMITER},
-    {1, TEXT_NO_DELIMITER},
-    {2, TEXT_NO_DELIMITER},
-    {9, TEXT_NO_DELIMITER},
-    {INT32_MAX, TEXT_NO_DELIMITER},
-    {-1, TEXT_NO_DELIMITER},
-    {-3, TEXT_NO_DELIMITER},
-    {INT32_MIN, TEXT_NO_DELIMITER},
-    {0, ','},
-    {1, ','},
-    {3, ','},
-    {-1, ','},
-    {-2, ','},
-    {0, ' '},
-    {2, ' '},
-    {-2, ' '},
-    {0, '\t'},
-    {1, '\t'},
-    {0, 0},
-    {2, 255},
-    {0, '\r'},
-    {2, '\r'},
-    {-1, '\r'},
-    {0, '5'},
-    {2, '-'},
-    {0, '\n'},
-    {1, '\n'},
-    {-1, '\n'},
+    {.field = 0, .delimiter = TEXT_NO_DELIMITER},
+    {.field = 1, .delimiter = TEXT_NO_DELIMITER},
+    {.field = 2, .delimiter = TEXT_NO_DELIMITER},
+    {.field = 9, .delimiter = TEXT_NO_DELIMITER},
+    {.field = INT32_MAX, .delimiter = TEXT_NO_DELIMITER},
+    {.field = -1, .delimiter = TEXT_NO_DELIMITER},
+    {.field = -3, .delimiter = TEXT_NO_DELIMITER},
+    {.field = INT32_MIN, .delimiter = TEXT_NO_DELIMITER},
+    {.field = 0, .delimiter = ','},
+    {.field = 1, .delimiter = ','},
+    {.field = 3, .delimiter = ','},
+    {.field = -1, .delimiter = ','},
+    {.field = -2, .delimiter = ','},
+    {.field = 0, .delimiter = ' '},
+    {.field = 2, .delimiter = ' '},
+    {.field = -2, .delimiter = ' '},
+    {.field = 0, .delimiter = '\t'},
+    {.field = 1, .delimiter = '\t'},
+    {.field = 0, .delimiter = 0},
+    {.field = 2, .delimiter = 255},
+    {.field = 0, .delimiter = '\r'},
+    {.field = 2, .delimiter = '\r'},
+    {.field = -1, .delimiter = '\r'},
+    {.field = 0, .delimiter = '5'},
+    {.field = 2, .delimiter = '-'},
+    {.field = 0, .delimiter = '\n'},
+    {.field = 1, .delimiter = '\n'},
+    {.field = -1, .delimiter = '\n'},
 };
 
 /* --- texts with what they must give -------------------------------------------------------------
@@ -174,7 +174,7 @@ static bool gives(const struct text_rules *rules, enum element_type type, const 
 static bool examples_are_right(int32_t field, int delimiter, enum element_type type,
                                const struct example *examples, size_t count)
 {
-    const struct text_rules rules = {field, delimiter};
+    const struct text_rules rules = {.field = field, .delimiter = delimiter};
     bool right = true;
 
     for (size_t i = 0; i < count; i++)
@@ -211,7 +211,7 @@ static void test_bad_inputs(void)
         {"1\t2  3\v4\f5 ", "1 2 3 4 5"},
     };
     static const char nul[] = "12\0003 4\n\0 5";
-    const struct text_rules tokens = {0, TEXT_NO_DELIMITER};
+    const struct text_rules tokens = {.delimiter = TEXT_NO_DELIMITER};
 
     tap_ok(examples_are_right(0, TEXT_NO_DELIMITER, ELEMENT_I64, examples, ARRAY_LENGTH(examples)),
            "tokens of odd texts");
@@ -323,7 +323,7 @@ static bool limit_is_right(enum element_type type, __int128 value, const char *s
         size_t count = 0;
         memset(text, ' ', before);
         size_t bytes = before + write_number(text + before, value, sign, zeros);
-        const struct text_rules rules = {0, before % 12 == 0 ? TEXT_NO_DELIMITER : ','};
+        const struct text_rules rules = {.delimiter = before % 12 == 0 ? TEXT_NO_DELIMITER : ','};
         enum text_event event =
             text_choose_parser(&rules, type)(&rules, arena_place(text, bytes, true), bytes, &offset,
                                              &element, 1, &count, &invalid);
@@ -441,7 +441,7 @@ static size_t number_put(char *place, enum element_type type, uint64_t *state)
 static bool numbers_are_right(enum element_type type, uint64_t *state)
 {
     static const char *const whites[] = {"\n", "\n", "\n", "\n", " ", "\r\n", "\t", "  \v \f"};
-    const struct text_rules rules = {0, TEXT_NO_DELIMITER};
+    const struct text_rules rules = {.delimiter = TEXT_NO_DELIMITER};
     char text[6000];
     bool right = true;
 
@@ -568,7 +568,7 @@ static void test_long(void)
 /* All numbers of a text, with what arithmetic says they are. */
 static void test_sequence(void)
 {
-    const struct text_rules rules = {0, TEXT_NO_DELIMITER};
+    const struct text_rules rules = {.delimiter = TEXT_NO_DELIMITER};
     const size_t numbers = 400000;
     bool right = true;
 

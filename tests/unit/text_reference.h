@@ -124,8 +124,59 @@ static inline int64_t reference_fields(struct reference *all, size_t begin, size
     }
 }
 
+/* A part of a line that may be quoted: the automaton of RFC 4180. */
+struct reference_part {
+    size_t begin; /* without quotes */
+    size_t end;
+    size_t next; /* the delimiter, or the end of the line */
+    bool is_wrong;
+};
+
+static inline struct reference_part reference_read_part(const struct reference *all, size_t begin,
+                                                        size_t end)
+{
+    enum { BEGIN, PLAIN, QUOTED, CLOSED } state = BEGIN;
+    struct reference_part part = {.begin = begin, .next = begin};
+
+    for (; part.next < end && !part.is_wrong; part.next++) {
+        const unsigned char byte = (unsigned char)all->data[part.next];
+        if (state != QUOTED && byte == all->rules->delimiter)
+            break;
+        if (byte != '"') {
+            part.is_wrong = state == CLOSED;
+            state = state == QUOTED ? QUOTED : PLAIN;
+        } else {
+            part.is_wrong = state == PLAIN;
+            part.begin += state == BEGIN;
+            state = state == QUOTED ? CLOSED : QUOTED;
+        }
+    }
+    part.is_wrong = part.is_wrong || state == QUOTED;
+    part.end = part.next - (state == CLOSED);
+    return part;
+}
+
+/* Adds part number `wanted` of a line with quotes, 0: all, or what is wrong. Returns how many parts
+ * there are, -1 if one is wrong. */
+static inline int64_t reference_parts(struct reference *all, size_t begin, size_t end,
+                                      int64_t wanted)
+{
+    for (int64_t number = 1;; number++) {
+        struct reference_part part = reference_read_part(all, begin, end);
+        if (part.is_wrong)
+            reference_add_part(all, begin, end);
+        else if (wanted == number || wanted == 0)
+            reference_add_part(all, part.begin, part.end);
+        if (part.is_wrong || part.next == end)
+            return part.is_wrong ? -1 : number;
+        begin = part.next + 1;
+    }
+}
+
 static inline void reference_line(struct reference *all, size_t begin, size_t end)
 {
+    int64_t (*read)(struct reference *, size_t, size_t, int64_t) =
+        all->rules->is_quoted ? reference_parts : reference_fields;
     int64_t wanted = all->rules->field;
     bool is_empty = true;
 
@@ -136,15 +187,17 @@ static inline void reference_line(struct reference *all, size_t begin, size_t en
     if (is_empty)
         return;
     if (wanted == 0) {
-        reference_fields(all, begin, end, 0);
+        read(all, begin, end, 0);
         return;
     }
-    int64_t fields = reference_fields(all, begin, end, INT64_MAX);
+    int64_t fields = read(all, begin, end, INT64_MAX);
+    if (fields < 0)
+        return;
     wanted = wanted < 0 ? fields + 1 + wanted : wanted;
     if (wanted < 1 || wanted > fields)
         reference_add(all, end, end);
     else
-        reference_fields(all, begin, end, wanted);
+        read(all, begin, end, wanted);
 }
 
 static inline void reference_tokens(struct reference *all, size_t bytes)
