@@ -68,13 +68,22 @@ uint64_t parse_errors_values(const struct parse_errors *errors)
     return atomic_load_explicit(&errors->values, memory_order_relaxed);
 }
 
+/*
+ * The position of a token in the stream. A missing part at the end of a file gets the position of
+ * the byte before it, because the next file begins where this one ends.
+ */
+static uint64_t parse_errors_position(const struct chunk *chunk, const struct text_token *token)
+{
+    return chunk->position + token->offset - (token->bytes == 0 && token->offset > 0);
+}
+
 static struct parse_errors_invalid parse_errors_describe(const struct chunk *chunk,
                                                          const struct text_token *token)
 {
     size_t shown =
         token->bytes < PARSE_ERRORS_TOKEN_BYTES ? token->bytes : PARSE_ERRORS_TOKEN_BYTES;
     struct parse_errors_invalid invalid = {
-        .position = chunk->position + token->offset,
+        .position = parse_errors_position(chunk, token),
         .name = chunk->name,
         .line = chunk->line + text_count_lines(chunk->data, token->offset),
         .offset = chunk->offset,
@@ -147,7 +156,7 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
     }
     pthread_mutex_lock(&errors->lock);
     errors->invalid++;
-    if (parse_errors_is_first(errors, chunk->position + token->offset)) {
+    if (parse_errors_is_first(errors, parse_errors_position(chunk, token))) {
         struct parse_errors_invalid invalid = parse_errors_describe(chunk, token);
         parse_errors_keep(errors, &invalid);
     }
