@@ -37,10 +37,10 @@ struct division *division_create(const struct record_format *format,
 void division_destroy(struct division *division);
 
 /*
- * Adds the next file of the stream, at a position of the stream. Takes over the caller's use of the
- * input. `rules` are the rules of the file's text. Returns the most positions that the file can
- * take, after which the next file begins; 0, with the input untouched, if they are too many or
- * there is no memory.
+ * Adds the next file, at a position of the stream. Takes over the caller's use of the input.
+ * `rules` are the rules of the text of the file. Returns an upper bound on the decoded length of
+ * the file; the position of the next file is that much greater. Returns 0, and leaves the input to
+ * the caller, if the position would overflow or if there is no memory.
  */
 uint64_t division_add(struct division *division, struct input *input,
                       const struct decoder_format *format, const struct text_rules *rules,

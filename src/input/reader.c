@@ -1,4 +1,4 @@
-/* The bytes of one input in order: detected, decoded, without its header. */
+/* Reads one input in order: detects compression, decodes, skips the header. */
 #include "config.h"
 
 #include "input/reader.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Room for a frame that can just be held, and for more to show that one is larger. */
+/* Room for the longest frame that is held, and for more, which shows that a frame is longer. */
 #define READER_HELD_ROOM (READER_HELD_BYTES + READER_AHEAD_BYTES)
 
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
@@ -51,7 +51,7 @@ void reader_close(struct reader *reader)
     input_release(reader->input);
 }
 
-/* Room to read ahead, its bytes moved to the front; false with errno set if there is none. */
+/* Makes room to read ahead by moving bytes to the front; false with errno set: no memory. */
 static bool reader_ahead_reserve(struct reader_ahead *ahead)
 {
     if (!ahead->data)
@@ -64,7 +64,7 @@ static bool reader_ahead_reserve(struct reader_ahead *ahead)
     return ahead->data != NULL;
 }
 
-/* Moves up to `room` bytes to `buffer` and returns how many. */
+/* Moves up to `room` bytes to `buffer`, and returns how many. */
 static size_t reader_ahead_take(struct reader_ahead *ahead, void *buffer, size_t room)
 {
     size_t held = ahead->end - ahead->begin;
@@ -89,7 +89,7 @@ void reader_count(const struct reader_options *options, uint64_t bytes)
         atomic_fetch_add_explicit(options->bytes_read, bytes, memory_order_relaxed);
 }
 
-/* Reads what comes next of a part of a regular file. */
+/* Reads the next bytes of a part of a regular file. */
 static enum pipe_event reader_read_part(struct reader *reader, void *buffer, size_t room,
                                         size_t *bytes, struct failure *failure)
 {
@@ -111,7 +111,7 @@ static enum pipe_event reader_read_part(struct reader *reader, void *buffer, siz
     return PIPE_DATA;
 }
 
-/* Reads the file as it is. Its end is final: a terminal is not asked again. */
+/* Reads the file without decoding. Its end is final: a terminal is not read again. */
 static enum pipe_event reader_read_file(struct reader *reader, void *buffer, size_t room, bool wait,
                                         bool *waited, size_t *bytes, struct failure *failure)
 {
@@ -131,7 +131,7 @@ static enum pipe_event reader_read_file(struct reader *reader, void *buffer, siz
     return event;
 }
 
-/* Reads more of the file behind what was read ahead. */
+/* Reads more bytes ahead. */
 static enum pipe_event reader_read_ahead(struct reader *reader, bool wait, bool *waited,
                                          struct failure *failure)
 {
@@ -147,7 +147,7 @@ static enum pipe_event reader_read_ahead(struct reader *reader, bool wait, bool 
     return event;
 }
 
-/* Reads until it is known whether the input is compressed. */
+/* Reads ahead until the compression format is known. */
 static enum pipe_event reader_find_format(struct reader *reader, bool wait, bool *waited,
                                           struct failure *failure)
 {
@@ -164,7 +164,7 @@ static enum pipe_event reader_find_format(struct reader *reader, bool wait, bool
     return PIPE_DATA;
 }
 
-/* Decodes from what was read ahead. A fault is kept if bytes come before it. */
+/* Decodes bytes that were read ahead. If bytes precede a fault, the fault is kept for later. */
 static enum pipe_event reader_run_decoder(struct reader *reader, void *buffer, size_t room,
                                           size_t *bytes)
 {
@@ -187,7 +187,7 @@ static enum pipe_event reader_run_decoder(struct reader *reader, void *buffer, s
     return reader->is_faulty && *bytes == 0 ? PIPE_ERROR : PIPE_DATA;
 }
 
-/* Decodes the next piece of a compressed input, which may have no bytes. */
+/* Decodes the next piece of a compressed input. The piece may be empty. */
 static enum pipe_event reader_decode_piece(struct reader *reader, void *buffer, size_t room,
                                            bool wait, bool *waited, size_t *bytes,
                                            struct failure *failure)
@@ -211,7 +211,7 @@ static enum pipe_event reader_decode_piece(struct reader *reader, void *buffer, 
     return event;
 }
 
-/* Decodes a piece more of the frame that is held; one that has ended, or is large, is ready. */
+/* Decodes more of the frame that is held. At its end, or if it is large, its bytes are ready. */
 static enum pipe_event reader_hold_piece(struct reader *reader, bool wait, bool *waited,
                                          struct failure *failure)
 {
@@ -235,7 +235,7 @@ static enum pipe_event reader_hold_piece(struct reader *reader, bool wait, bool 
     return event;
 }
 
-/* The next bytes of frames that are held. */
+/* Returns the next bytes of frames that are held back. */
 static enum pipe_event reader_take_held(struct reader *reader, void *buffer, size_t room, bool wait,
                                         bool *waited, size_t *bytes, struct failure *failure)
 {
@@ -252,7 +252,7 @@ static enum pipe_event reader_take_held(struct reader *reader, void *buffer, siz
     return event;
 }
 
-/* The next bytes of a compressed input. */
+/* Returns the next bytes of a compressed input. */
 static enum pipe_event reader_decode(struct reader *reader, void *buffer, size_t room, bool wait,
                                      bool *waited, size_t *bytes, struct failure *failure)
 {
@@ -266,7 +266,7 @@ static enum pipe_event reader_decode(struct reader *reader, void *buffer, size_t
     return event;
 }
 
-/* The bytes of the input, without those that were read ahead to be looked at. */
+/* Returns the next decoded bytes, except those in reader->plain. */
 static enum pipe_event reader_read_plain(struct reader *reader, void *buffer, size_t room,
                                          bool wait, bool *waited, size_t *bytes,
                                          struct failure *failure)

@@ -1,7 +1,7 @@
 /*
- * A reader: the bytes of an input in order, decoded if it is compressed, without its header lines.
- * If the field has a name, the reader looks it up in the last header line.
- * It reads the whole input, or a part of a regular file that can be decoded by itself.
+ * A reader returns the bytes of an input in order, decoded if the input is compressed, and without
+ * header lines. If the field has a name, the reader looks it up in the last header line. It reads a
+ * whole input, or a part of a regular file that can be decoded independently.
  *
  * Not thread-safe; distinct readers may share an input.
  */
@@ -56,7 +56,7 @@ struct reader_names {
 /* The longest header line with names. */
 #define READER_NAMES_BYTES ((size_t)1 << 20)
 
-/* How much is read ahead at a time: what is looked at, and pieces of compressed input. */
+/* Bytes that are read ahead at a time: a first block to inspect, or compressed input. */
 #define READER_AHEAD_BYTES ((size_t)64 << 10)
 
 struct reader {
@@ -75,9 +75,9 @@ struct reader {
     bool is_faulty;                      /* a fault follows the bytes decoded so far */
     struct failure fault;
     struct reader_held held;
-    struct reader_ahead raw;             /* as in the file */
-    struct reader_ahead plain;           /* decoded, to be looked at */
-    const struct record_format *records; /* what is read; NULL: no header */
+    struct reader_ahead raw;             /* read ahead, not decoded */
+    struct reader_ahead plain;           /* read ahead and decoded */
+    const struct record_format *records; /* describes the header; NULL: no header */
     uint64_t skip_lines;                 /* header lines still to skip */
     uint64_t header_lines;               /* lines and bytes skipped; the caller resets both */
     uint64_t header_bytes;
@@ -109,9 +109,10 @@ void reader_close(struct reader *reader);
 void reader_count(const struct reader_options *options, uint64_t bytes);
 
 /*
- * Reads up to `room` > 0 bytes; *bytes may be 0 at PIPE_DATA. Waits as pipe_read does, and sets
- * *waited likewise. At PIPE_ERROR the failure is written; bytes before a fault come first, as many
- * as could be decoded. A header that lacks the field's name, or has it more than once, is an error.
+ * Reads up to `room` > 0 bytes. Waits, and sets *waited, as pipe_read does. With PIPE_DATA, *bytes
+ * may be 0. With PIPE_ERROR, *failure is written; the bytes that precede a fault are returned
+ * before, as far as they can be decoded. A header that lacks the name of the field, or has it more
+ * than once, is an error.
  */
 enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
                             bool *waited, size_t *bytes, struct failure *failure);
@@ -140,9 +141,9 @@ enum status reader_read_header(const struct reader_options *options, struct inpu
                                uint64_t *bytes, struct failure *failure);
 
 /*
- * How many newlines a file has, named as messages name it, between two offsets. If `format` is not
- * NULL the offsets are those of whole frames in the compressed file, and the newlines those of what
- * it holds. 0 if it cannot be read again.
+ * Counts the newlines of a file between two offsets. `name` is its name in messages. If `format` is
+ * not NULL, the offsets are those of frames in the compressed file, and the newlines are those of
+ * the decoded text. Returns 0 if the file cannot be read again.
  */
 uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
                             const struct decoder_format *format);

@@ -39,9 +39,9 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
                          const char *name);
 
 /*
- * Splits a line that fills data[0..bytes) and has no end yet into two, if each of its parts is a
- * value: a delimiter between two parts that are not blank becomes a newline. Returns where the
- * second line begins, or 0.
+ * Splits an incomplete line, data[0..bytes), into two lines if all of its fields are values: a
+ * delimiter between two fields that are not blank becomes a newline. Returns where the second line
+ * begins, or 0 if the line cannot be split.
  */
 size_t record_split(const struct text_rules *rules, char *data, size_t bytes);
 

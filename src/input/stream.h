@@ -21,9 +21,9 @@ struct decoder_format;
 struct stream {
     const struct record_format *format; /* const once the first chunk is made */
     const char *name;                   /* the input that the last bytes came from */
-    struct text_rules rules;            /* of text: of that file */
-    char *partial;                      /* the partial record, */
-    size_t partial_begin;               /* at this offset; its memory ends behind it */
+    struct text_rules rules;            /* text: the rules of that input */
+    char *partial;                      /* the partial record is at partial[partial_begin], */
+    size_t partial_begin;               /* and ends where the memory ends */
     size_t partial_bytes;
     uint64_t line; /* of the next chunk, as are the next three; see struct chunk */
     uint64_t start;
