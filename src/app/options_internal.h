@@ -29,7 +29,7 @@ enum options_group {
 
 /* One option: its names, what --help says, and what it does. */
 struct options_row {
-    int key; /* its letter, or an options_key */
+    int key; /* what getopt_long returns for it: its letter, or an options_key */
     const char *name;
     const char *argument; /* the name of its value in --help; in []: optional; NULL: no value */
     const char *help;     /* NULL: shares the line of the option before it */
