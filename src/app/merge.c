@@ -26,6 +26,8 @@ static enum status merge_begin(struct merge *merge, const char *name,
     merge->first = name;
     merge->definition = *definition;
     merge->job = *job;
+    merge->job.buffer_bytes = merge->options->buffer_bytes;
+    merge->job.temporary_directory = merge->options->temporary_directory;
     merge->job.needs_values = merge->options->print.quantiles.count > 0;
     enum status status = options_check_merged(merge->options, job->operation, failure);
     if (status == STATUS_OK)

@@ -291,6 +291,24 @@ static enum status options_set_save(struct options *options, const char *value,
     return STATUS_OK;
 }
 
+static enum status options_set_buffer_size(struct options *options, const char *value,
+                                           struct failure *failure)
+{
+    if (decimal_parse_unsigned(value, DECIMAL_UNIT_BYTES, &options->buffer_bytes) &&
+        options->buffer_bytes > 0)
+        return STATUS_OK;
+    return options_fail_value("--buffer-size", value, "bytes, such as 512M", failure);
+}
+
+static enum status options_set_directory(struct options *options, const char *value,
+                                         struct failure *failure)
+{
+    if (*value == '\0')
+        return options_fail_value("--temporary-directory", value, "a directory", failure);
+    options->temporary_directory = value;
+    return STATUS_OK;
+}
+
 static enum status options_set_engine(struct options *options, const char *value,
                                       struct failure *failure)
 {
@@ -427,9 +445,11 @@ static enum status options_set_version(struct options *options, const char *valu
  * The operations that accept an option. RESULTS: those whose result, and so a state, exists only at
  * the end. Merge accepts options, too.
  */
-#define OPTIONS_FOR_RESULTS (OPTIONS_FOR(HISTOGRAM) | OPTIONS_FOR(REDUCE) | OPTIONS_FOR(COUNT))
-#define OPTIONS_FOR_BINS    (OPTIONS_FOR(HISTOGRAM) | OPTIONS_MERGES)
-#define OPTIONS_FOR_ALL     (OPTIONS_MERGES | OPTIONS_INFORMS)
+#define OPTIONS_FOR_RESULTS \
+    (OPTIONS_FOR(HISTOGRAM) | OPTIONS_FOR(UNIQ) | OPTIONS_FOR(REDUCE) | OPTIONS_FOR(COUNT))
+#define OPTIONS_FOR_BINS   (OPTIONS_FOR(HISTOGRAM) | OPTIONS_FOR(UNIQ) | OPTIONS_MERGES)
+#define OPTIONS_FOR_TABLES (OPTIONS_FOR(HISTOGRAM) | OPTIONS_FOR(UNIQ) | OPTIONS_MERGES)
+#define OPTIONS_FOR_ALL    (OPTIONS_MERGES | OPTIONS_INFORMS)
 
 const struct options_row options_rows[] = {
     {'b', "bins", "N", "N bins: the values 0 to N-1, or equal parts of --range", options_set_bins,
@@ -505,6 +525,10 @@ const struct options_row options_rows[] = {
     {OPTIONS_KEY_MEMORY, "memory", "SIZE", "largest window of zstd or xz (default: 128M)",
      options_set_memory, 0, 0, OPTIONS_GROUP_INPUT},
 
+    {'S', "buffer-size", "SIZE", "memory for counts (default: half of what is free)",
+     options_set_buffer_size, 0, OPTIONS_FOR_TABLES, OPTIONS_GROUP_RUN},
+    {'T', "temporary-directory", "DIR", "for counts that need more (default: $TMPDIR or /tmp)",
+     options_set_directory, 0, OPTIONS_FOR_TABLES, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default: CPU, and GPUs if they pay), cpu, cuda",
      options_set_engine, 0, 0, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_GPUS, "gpus", "LIST", "GPUs to use, such as 0,1 (default: those that pay)",

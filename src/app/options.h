@@ -87,6 +87,8 @@ struct options {
     size_t gpu_count;                /* 0: all that pay */
     unsigned threads;                /* 0: chosen by the engine */
     size_t chunk_bytes;              /* 0: chosen by the engine */
+    uint64_t buffer_bytes;           /* of memory for counts; 0: half of what is available */
+    const char *temporary_directory; /* NULL: the default; points into argv */
     enum options_progress progress;
     uint64_t every_ns; /* interval between results so far; 0: none */
     bool stats;

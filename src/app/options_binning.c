@@ -45,6 +45,23 @@ static enum status options_make_width(const struct options *options, struct job 
                               width, failure);
 }
 
+enum status options_make_uniq(const struct options *options, uint64_t width, struct job *job,
+                              struct failure *failure)
+{
+    const struct print_options *print = &options->print;
+
+    if (print_check_format(print, failure) != STATUS_OK)
+        return failure->status;
+    job->operation = OPERATION_UNIQ;
+    job->bin_width = width;
+    job->needs_values = print->quantiles.count > 0;
+    /* The greatest counts are found in any order. */
+    job->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros && !print->save;
+    job->buffer_bytes = options->buffer_bytes;
+    job->temporary_directory = options->temporary_directory;
+    return STATUS_OK;
+}
+
 enum status options_make_histogram(const struct options *options, bool with_files, struct job *job,
                                    struct failure *failure)
 {

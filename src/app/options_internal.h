@@ -59,4 +59,11 @@ bool options_row_goes(const struct options *options, const struct options_row *r
 enum status options_make_histogram(const struct options *options, bool with_files, struct job *job,
                                    struct failure *failure);
 
+/*
+ * Makes the job, whose element is known, one of uniq with bins of that width. Fails with
+ * STATUS_USAGE if the format does not support an option.
+ */
+enum status options_make_uniq(const struct options *options, uint64_t width, struct job *job,
+                              struct failure *failure);
+
 #endif

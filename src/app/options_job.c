@@ -106,6 +106,8 @@ static enum status options_make(const struct options *options, bool is_text, boo
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
         return options_make_histogram(options, with_files, job, failure);
+    case OPERATION_UNIQ:
+        return options_make_uniq(options, 1, job, failure);
     case OPERATION_REDUCE:
         job->reductions = options->reductions;
         return STATUS_OK;

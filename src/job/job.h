@@ -21,6 +21,7 @@
 #define OPERATIONS(X)                       \
     X(HISTOGRAM, histogram)                 \
     X(GROWING_HISTOGRAM, growing_histogram) \
+    X(UNIQ, uniq)                           \
     X(REDUCE, reduce)                       \
     X(COUNT, count)                         \
     X(STALIN_SORT, stalin_sort)
@@ -69,6 +70,10 @@ struct job {
     enum outside_policy outside;  /* histogram */
     bool needs_values;            /* histogram: a run without values is an error */
     uint64_t bin_width;           /* growing histogram: the width of every bin; 0: automatic */
+                                  /* uniq: the width of every bin; 1: each value has one */
+    bool any_order;               /* uniq: the rows of the result may be in any order */
+    uint64_t buffer_bytes;        /* uniq: memory for counts */
+    const char *temporary_directory; /* uniq: for counts that need more; not owned */
     struct reductions reductions; /* reduce */
     struct predicate *predicates; /* count: [predicate_count], owned */
     size_t predicate_count;

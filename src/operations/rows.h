@@ -28,6 +28,7 @@ struct rows {
                      /* first and the last used one. May be changed only before the first read */
     bool all;        /* with zeros: bins by powers count as given by the job, too; likewise */
     bool is_unit;    /* every bin is one wide */
+    bool is_sparse;  /* raw: prints records of lower limit and count, not all counts */
     uint64_t inside; /* values in all bins */
     uint64_t below;  /* values outside the bins */
     uint64_t above;

@@ -51,6 +51,7 @@ struct state_operation {
 
 extern const struct state_operation histogram_state;
 extern const struct state_operation growing_histogram_state;
+extern const struct state_operation uniq_state;
 extern const struct state_operation reduce_state;
 extern const struct state_operation count_state;
 

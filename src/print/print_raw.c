@@ -1,8 +1,21 @@
-/* Format raw: the count of each bin as an unsigned 64-bit little-endian integer. */
+/*
+ * Format raw: the count of each bin as an unsigned 64-bit little-endian integer. Of rows that are
+ * sparse, each has a record: its lower limit and its count, 64 bits each.
+ */
 #include "config.h"
 
 #include "base/writer.h"
 #include "print/print_rows.h"
+
+/* Puts a number in little-endian order. */
+static uint64_t print_raw_order(uint64_t number)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(number);
+#else
+    return number;
+#endif
+}
 
 /* Reads the counts of up to PRINT_ROWS_BATCH rows. Returns how many. */
 static size_t print_raw_read(struct rows *rows, uint64_t *counts)
@@ -24,11 +37,27 @@ static void print_raw_bins(struct writer *writer, const struct print_table *tabl
     size_t n;
 
     while ((n = print_raw_read(&rows, counts)) > 0) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
         for (size_t i = 0; i < n; i++)
-            counts[i] = __builtin_bswap64(counts[i]);
-#endif
+            counts[i] = print_raw_order(counts[i]);
         writer_write(writer, counts, n * sizeof *counts);
+    }
+}
+
+static void print_raw_records(struct writer *writer, const struct print_table *table)
+{
+    const __int128 least = element_min(&table->rows.job->element);
+    struct rows_row batch[PRINT_ROWS_BATCH];
+    uint64_t records[2 * PRINT_ROWS_BATCH];
+    struct rows rows = table->rows;
+    size_t n;
+
+    while ((n = rows.read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) { /* the first bin may begin below the type's values */
+            const __int128 low = batch[i].low < least ? least : batch[i].low;
+            records[2 * i] = print_raw_order((uint64_t)low);
+            records[2 * i + 1] = print_raw_order(batch[i].count);
+        }
+        writer_write(writer, records, 2 * n * sizeof *records);
     }
 }
 
@@ -38,6 +67,10 @@ static enum status print_raw_rows(struct writer *writer, const struct print_tabl
     struct print_table all = *table;
 
     (void)failure;
+    if (all.rows.is_sparse) {
+        print_rows_in_parts(writer, &all, 2 * sizeof(uint64_t), print_raw_records);
+        return STATUS_OK;
+    }
     all.rows.zeros = all.rows.all = true; /* a reader must know which bin comes first */
     print_rows_in_parts(writer, &all, sizeof(uint64_t), print_raw_bins);
     return STATUS_OK;

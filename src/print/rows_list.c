@@ -166,8 +166,7 @@ static void rows_list_choose(struct rows_list *list, struct rows rows)
                 heap[filled++] = batch[i];
                 for (size_t j = filled / 2; filled == list->count && j-- > 0;)
                     rows_list_sift(heap, filled, j, heap[j]);
-            } else if (batch[i].count >
-                       heap->count) { /* a row of the same count has a higher bin */
+            } else if (rows_list_precedes(&batch[i], heap)) {
                 rows_list_sift(heap, filled, 0, batch[i]);
             }
         }
@@ -212,7 +211,7 @@ enum status rows_list_make(struct rows_list *list, const struct rows *rows, uint
     rows_list_count(*rows, &digits);
     size_t count = top > 0 && top < digits.rows ? (size_t)top : digits.rows;
     list->left = digits.rows - count;
-    if (by_count && count == digits.rows)
+    if (by_count && count == digits.rows && !rows->job->any_order)
         return rows_list_sort(list, rows, &digits, failure);
     return rows_list_top(list, rows, count, by_count, failure);
 }

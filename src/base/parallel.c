@@ -1,0 +1,42 @@
+/* Implements parallel.h: threads that take parts by a counter. */
+#include "config.h"
+
+#include "base/parallel.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define PARALLEL_THREADS_MAX 256
+
+struct parallel {
+    void (*work)(void *context, size_t part);
+    void *context;
+    size_t parts;
+    _Atomic size_t taken; /* parts that a thread has taken */
+};
+
+static void *parallel_take_parts(void *argument)
+{
+    struct parallel *parallel = argument;
+    size_t part;
+
+    while ((part = atomic_fetch_add(&parallel->taken, 1)) < parallel->parts)
+        parallel->work(parallel->context, part);
+    return NULL;
+}
+
+void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, size_t part),
+                  void *context)
+{
+    struct parallel parallel = {.work = work, .context = context, .parts = parts};
+    pthread_t others[PARALLEL_THREADS_MAX];
+    size_t most = threads < parts ? threads : parts;
+    size_t started = 0;
+
+    while (started + 1 < most && started < PARALLEL_THREADS_MAX &&
+           pthread_create(&others[started], NULL, parallel_take_parts, &parallel) == 0)
+        started++;
+    parallel_take_parts(&parallel);
+    while (started > 0)
+        pthread_join(others[--started], NULL);
+}

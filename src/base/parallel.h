@@ -1,0 +1,15 @@
+/* Runs parts of a piece of work on several threads. */
+#ifndef GPUHIST_PARALLEL_H
+#define GPUHIST_PARALLEL_H
+
+#include <stddef.h>
+
+/*
+ * Calls work(context, part) once for each part from 0 to parts - 1, and returns when all calls have
+ * returned. The calls run on the calling thread and on up to threads - 1 others, as many as can be
+ * started; each thread takes the next part that is left. Thread-safe.
+ */
+void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, size_t part),
+                  void *context);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * Saves and loads uniq. The definition has the line "width W". The numbers are the rows, in which
+ * bin 0 is that of the type's smallest value.
+ */
+#include "config.h"
+
+#include "base/decimal.h"
+#include "job/binning_index.h"
+#include "operations/state_job.h"
+#include "operations/uniq.h"
+
+#include <string.h>
+
+#define UNIQ_STATE_BATCH 1024
+
+static void uniq_state_define(struct definition *definition, const struct job *job)
+{
+    definition_print(definition, "width\t%llu\n", (unsigned long long)job->bin_width);
+}
+
+static enum status uniq_state_recall(struct state_reader *state,
+                                     const struct definition *definition, struct job *job,
+                                     struct failure *failure)
+{
+    char text[DECIMAL_SIZE];
+
+    if (definition_get(definition, "width", text, sizeof text) &&
+        decimal_parse_unsigned(text, DECIMAL_UNIT_SI, &job->bin_width) && job->bin_width > 0)
+        return STATUS_OK;
+    return state_fail_damaged(state, "it has no width", failure);
+}
+
+static uint64_t uniq_state_elements(const void *partial)
+{
+    return ((const struct uniq *)partial)->elements;
+}
+
+/* The key of the bin of that value. */
+static uint64_t uniq_state_key(const struct uniq *uniq, const struct job *job, __int128 value)
+{
+    return (uint64_t)binning_floor(value, job->bin_width) ^ uniq->flip;
+}
+
+static void uniq_state_save(struct state_writer *state, const struct job *job, const void *partial)
+{
+    const struct uniq *uniq = partial;
+    const uint64_t lowest = uniq_state_key(uniq, job, element_min(&job->element));
+    struct table_position position = table_begin(uniq->table);
+    struct table_entry entries[UNIQ_STATE_BATCH];
+    size_t n;
+
+    while ((n = table_read(uniq->table, &position, entries, UNIQ_STATE_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            state_write_row(state, &(struct state_row){.bin = entries[i].key - lowest,
+                                                       .count = entries[i].count});
+    }
+    state_write_row(state, &(struct state_row){.count = 0});
+}
+
+/* Reads the rows and adds them, `left` elements together. */
+static enum status uniq_state_load_rows(struct state_reader *state, const struct job *job,
+                                        const struct uniq *uniq, struct table_writer *writer,
+                                        uint64_t left, struct failure *failure)
+{
+    const uint64_t lowest = uniq_state_key(uniq, job, element_min(&job->element));
+    const uint64_t last = uniq_state_key(uniq, job, element_limit(&job->element) - 1) - lowest;
+    struct table_entry entries[UNIQ_STATE_BATCH];
+    struct state_row row;
+    size_t n = 0;
+
+    do {
+        if (state_read_row(state, (unsigned __int128)last + 1, &row, failure) != STATUS_OK)
+            return failure->status;
+        if (row.count > left)
+            return state_fail_damaged(state, "more was counted than there is", failure);
+        left -= row.count;
+        if (row.count > 0)
+            entries[n++] = (struct table_entry){.key = (uint64_t)row.bin + lowest, row.count};
+        if (n == UNIQ_STATE_BATCH || row.count == 0) {
+            if (table_writer_add_counts(writer, entries, n, failure) != STATUS_OK)
+                return failure->status;
+            n = 0;
+        }
+    } while (row.count > 0);
+    return left == 0 ? STATUS_OK : state_fail_damaged(state, "not all was counted", failure);
+}
+
+static enum status uniq_state_load(struct state_reader *state, const struct job *job, void *partial,
+                                   uint64_t elements, struct failure *failure)
+{
+    const struct uniq *uniq = partial;
+    struct table_writer *writer;
+
+    if (table_writer_open(uniq->table, &writer, failure) != STATUS_OK)
+        return failure->status;
+    enum status status = uniq_state_load_rows(state, job, uniq, writer, elements, failure);
+    if (status == STATUS_OK)
+        status = table_writer_flush(writer, failure);
+    table_writer_close(writer);
+    return status;
+}
+
+const struct state_operation uniq_state = {
+    .name = "uniq",
+    .define = uniq_state_define,
+    .recall = uniq_state_recall,
+    .elements = uniq_state_elements,
+    .save = uniq_state_save,
+    .load = uniq_state_load,
+};

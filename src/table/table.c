@@ -1,0 +1,221 @@
+/* Implements table.h: writers scatter keys to partitions; settling and reading. */
+#include "config.h"
+
+#include "table/table.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/processors.h"
+#include "table/table_internal.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+/* Random numbers for the hash; the time and an address if the kernel has none yet. */
+static void table_make_seeds(struct table *table)
+{
+    size_t bytes = sizeof table->seeds;
+
+    if (getrandom(table->seeds, bytes, GRND_NONBLOCK) != (ssize_t)bytes) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        table->seeds[0] = (uint64_t)now.tv_sec << 32 ^ (uint64_t)now.tv_nsec ^ (uintptr_t)table;
+        table->seeds[1] = table->seeds[0] * 0x9e3779b97f4a7c15;
+        table->seeds[2] = table->seeds[1] * 0xbf58476d1ce4e5b9;
+    }
+    table->seeds[1] |= 1;
+    table->seeds[2] |= 1;
+}
+
+enum status table_create(struct table **table, uint64_t bytes, const char *directory,
+                         struct failure *failure)
+{
+    struct table *made = memory_map(sizeof *made);
+    if (!made)
+        return status_fail(failure, STATUS_DATA, "no memory for a table");
+
+    made->bytes_most = bytes > 0 ? bytes : memory_available() / 2;
+    made->directory = directory;
+    table_make_seeds(made);
+    table_blocks_init(&made->blocks);
+    for (size_t i = 0; i < TABLE_PARTITIONS; i++)
+        pthread_mutex_init(&made->partitions[i].lock, NULL);
+    *table = made;
+    return STATUS_OK;
+}
+
+void table_destroy(struct table *table)
+{
+    if (!table)
+        return;
+    table_unsort(table);
+    for (size_t i = 0; i < TABLE_PARTITIONS; i++)
+        pthread_mutex_destroy(&table->partitions[i].lock);
+    table_blocks_destroy(&table->blocks);
+    memory_unmap(table, sizeof *table);
+}
+
+enum status table_writer_open(struct table *table, struct table_writer **writer,
+                              struct failure *failure)
+{
+    struct table_writer *made = memory_map(sizeof *made);
+    if (!made)
+        return status_fail(failure, STATUS_DATA, "no memory for a thread's part of a table");
+
+    made->table = table;
+    table_hot_init(&made->hot, table->seeds[2] ^ table->seeds[0]);
+    unsigned open = atomic_fetch_add(&table->writers, 1) + 1;
+    unsigned most = atomic_load(&table->writers_most);
+    while (most < open && !atomic_compare_exchange_weak(&table->writers_most, &most, open))
+        ;
+    *writer = made;
+    return STATUS_OK;
+}
+
+void table_writer_close(struct table_writer *writer)
+{
+    if (!writer)
+        return;
+    table_counter_destroy(writer->table, &writer->counter);
+    atomic_fetch_sub(&writer->table->writers, 1);
+    memory_unmap(writer, sizeof *writer);
+}
+
+static bool table_block_is_full(const uint64_t *next)
+{
+    return (uintptr_t)next % TABLE_BLOCK_BYTES == 0;
+}
+
+/* Hands the block that a writer fills for a partition to it, if there is one. */
+static enum status table_writer_hand_over(struct table_writer *writer, size_t index,
+                                          struct failure *failure)
+{
+    struct table_partition *partition = &writer->table->partitions[index];
+    uint64_t *next = writer->next[index];
+    enum status status = STATUS_OK;
+
+    if (!next)
+        return STATUS_OK;
+    uintptr_t address = ((uintptr_t)next - 1) / TABLE_BLOCK_BYTES * TABLE_BLOCK_BYTES;
+    struct table_block *block = (struct table_block *)address;
+    block->used = (uint64_t)(next - block->keys);
+    writer->next[index] = NULL;
+    pthread_mutex_lock(&partition->lock);
+    block->next = partition->pending.blocks;
+    partition->pending.blocks = block;
+    partition->pending.used += block->used;
+    if (table_partition_is_due(partition))
+        status = table_partition_pack(writer->table, partition, &writer->counter, failure);
+    pthread_mutex_unlock(&partition->lock);
+    return status;
+}
+
+/* Hands over the full block of a partition and begins another one. Returns NULL on a failure. */
+static __attribute__((noinline)) uint64_t *table_writer_refill(struct table_writer *writer,
+                                                               size_t index,
+                                                               struct failure *failure)
+{
+    if (table_writer_hand_over(writer, index, failure) != STATUS_OK)
+        return NULL;
+    struct table_block *block = table_block_take(&writer->table->blocks, &writer->counter.blocks);
+    if (block)
+        return block->keys;
+    status_fail(failure, STATUS_DATA, "no memory for counts");
+    return NULL;
+}
+
+static enum status table_writer_scatter(struct table_writer *writer, const uint64_t *keys, size_t n,
+                                        struct failure *failure)
+{
+    const struct table *table = writer->table;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t key = keys[i];
+        const size_t index = table_hash_partition(table_hash(table, key));
+        uint64_t *next = writer->next[index];
+        if (table_block_is_full(next)) {
+            next = table_writer_refill(writer, index, failure);
+            if (!next)
+                return failure->status;
+        }
+        *next = key;
+        writer->next[index] = next + 1;
+    }
+    return STATUS_OK;
+}
+
+/* Moves the counts of the hot table to the partitions. */
+static enum status table_writer_cool(struct table_writer *writer, struct failure *failure)
+{
+    struct table_entry entries[TABLE_HOT_SLOTS];
+    size_t n = table_hot_empty(&writer->hot, entries);
+
+    return table_writer_add_counts(writer, entries, n, failure);
+}
+
+enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, size_t n,
+                             struct failure *failure)
+{
+    for (size_t i = 0, some; i < n; i += some) {
+        const uint64_t *cold = keys + i;
+        some = n - i < TABLE_HOT_BLOCK ? n - i : TABLE_HOT_BLOCK;
+        size_t left = table_hot_count(&writer->hot, &cold, some, writer->cold);
+        if (table_writer_scatter(writer, cold, left, failure) != STATUS_OK)
+            return failure->status;
+        if (table_hot_is_stale(&writer->hot) && table_writer_cool(writer, failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
+/* Adds an entry to a partition. The caller holds its lock. */
+static enum status table_partition_add(struct table_writer *writer,
+                                       struct table_partition *partition, struct table_entry entry,
+                                       struct failure *failure)
+{
+    struct table_block *block = partition->added.blocks;
+
+    if (!block || block->used == TABLE_BLOCK_ENTRIES) {
+        block = table_block_take(&writer->table->blocks, &writer->counter.blocks);
+        if (!block)
+            return status_fail(failure, STATUS_DATA, "no memory for counts");
+        block->used = 0;
+        block->next = partition->added.blocks;
+        partition->added.blocks = block;
+    }
+    block->entries[block->used++] = entry;
+    partition->added.used++;
+    if (!table_partition_is_due(partition))
+        return STATUS_OK;
+    return table_partition_pack(writer->table, partition, &writer->counter, failure);
+}
+
+enum status table_writer_add_counts(struct table_writer *writer, const struct table_entry *entries,
+                                    size_t n, struct failure *failure)
+{
+    struct table *table = writer->table;
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+        size_t index = table_hash_partition(table_hash(table, entries[i].key));
+        struct table_partition *partition = &table->partitions[index];
+        pthread_mutex_lock(&partition->lock);
+        status = table_partition_add(writer, partition, entries[i], failure);
+        pthread_mutex_unlock(&partition->lock);
+    }
+    return status;
+}
+
+enum status table_writer_flush(struct table_writer *writer, struct failure *failure)
+{
+    if (table_writer_cool(writer, failure) != STATUS_OK)
+        return failure->status;
+    for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
+        if (table_block_is_full(writer->next[i]) && !writer->next[i])
+            continue;
+        if (table_writer_hand_over(writer, i, failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}

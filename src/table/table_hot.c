@@ -1,0 +1,136 @@
+/* Implements table_hot.h: votes of a sample, and counting without branches. */
+#include "config.h"
+
+#include "table/table_hot.h"
+
+#include <string.h>
+
+/* Keys of a sample. */
+#define TABLE_HOT_SAMPLE ((uint64_t)32 << 10)
+
+/* The share of keys, one in so many, that must be found so that the table gains time. */
+#define TABLE_HOT_SHARE 5
+
+/* The keys after which the share is looked at. */
+#define TABLE_HOT_PERIOD ((uint64_t)256 << 10)
+
+/* The first and the longest pause. */
+#define TABLE_HOT_PAUSE_MIN ((uint64_t)128 << 10)
+#define TABLE_HOT_PAUSE_MAX ((uint64_t)8 << 20)
+
+static void table_hot_begin(struct table_hot *hot, enum table_hot_state state)
+{
+    hot->state = state;
+    hot->seen = 0;
+    hot->found = 0;
+}
+
+void table_hot_init(struct table_hot *hot, uint64_t seed)
+{
+    memset(hot, 0, sizeof *hot);
+    hot->seed = seed | 1;
+    hot->pause = TABLE_HOT_PAUSE_MIN;
+}
+
+static inline struct table_entry *table_hot_slot(struct table_hot *hot, uint64_t key)
+{
+    return &hot->slots[key * hot->seed >> (64 - TABLE_HOT_BITS)];
+}
+
+static bool table_hot_has_share(const struct table_hot *hot)
+{
+    return TABLE_HOT_SHARE * hot->found >= hot->seen;
+}
+
+/* Lets the keys vote. */
+static void table_hot_sample(struct table_hot *hot, const uint64_t *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct table_entry *slot = table_hot_slot(hot, keys[i]);
+        bool is_found = slot->key == keys[i];
+        hot->found += is_found;
+        if (is_found || slot->count == 0) {
+            slot->key = keys[i];
+            slot->count++;
+        } else {
+            slot->count--;
+        }
+    }
+}
+
+/* Ends a sample: counts the keys that won, or pauses. */
+static void table_hot_decide(struct table_hot *hot)
+{
+    bool has_share = table_hot_has_share(hot);
+
+    for (size_t i = 0; i < TABLE_HOT_SLOTS; i++)
+        hot->slots[i].count = 0;
+    table_hot_begin(hot, has_share ? TABLE_HOT_COUNTS : TABLE_HOT_PAUSES);
+    if (has_share)
+        hot->pause = TABLE_HOT_PAUSE_MIN;
+}
+
+static size_t table_hot_split(struct table_hot *hot, const uint64_t *restrict keys, size_t n,
+                              uint64_t *restrict cold)
+{
+    size_t missed = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct table_entry *slot = table_hot_slot(hot, keys[i]);
+        bool is_found = slot->key == keys[i];
+        slot->count += is_found;
+        cold[missed] = keys[i];
+        missed += !is_found;
+    }
+    return missed;
+}
+
+size_t table_hot_count(struct table_hot *hot, const uint64_t **keys, size_t n, uint64_t *cold)
+{
+    size_t missed = n;
+
+    hot->seen += n;
+    switch (hot->state) {
+    case TABLE_HOT_SAMPLES:
+        table_hot_sample(hot, *keys, n);
+        if (hot->seen >= TABLE_HOT_SAMPLE)
+            table_hot_decide(hot);
+        break;
+    case TABLE_HOT_COUNTS:
+        if (hot->seen > TABLE_HOT_PERIOD && table_hot_has_share(hot))
+            table_hot_begin(hot, TABLE_HOT_COUNTS);
+        missed = table_hot_split(hot, *keys, n, cold);
+        hot->found += n - missed;
+        *keys = cold;
+        break;
+    case TABLE_HOT_PAUSES:
+        if (hot->seen < hot->pause)
+            break;
+        hot->pause = hot->pause < TABLE_HOT_PAUSE_MAX ? 2 * hot->pause : TABLE_HOT_PAUSE_MAX;
+        table_hot_begin(hot, TABLE_HOT_SAMPLES);
+        break;
+    }
+    return missed;
+}
+
+bool table_hot_is_stale(const struct table_hot *hot)
+{
+    return hot->state == TABLE_HOT_COUNTS && hot->seen > TABLE_HOT_PERIOD &&
+           !table_hot_has_share(hot);
+}
+
+size_t table_hot_empty(struct table_hot *hot, struct table_entry *entries)
+{
+    size_t n = 0;
+
+    if (hot->state != TABLE_HOT_COUNTS)
+        return 0;
+    for (size_t i = 0; i < TABLE_HOT_SLOTS; i++) {
+        entries[n] = hot->slots[i];
+        n += hot->slots[i].count > 0;
+        hot->slots[i].count = 0;
+    }
+    if (table_hot_is_stale(hot))
+        table_hot_begin(hot, TABLE_HOT_SAMPLES);
+    return n;
+}

@@ -1,0 +1,101 @@
+/* Shared by the files of the table: partitions, writers, and hashing. */
+#ifndef GPUHIST_TABLE_INTERNAL_H
+#define GPUHIST_TABLE_INTERNAL_H
+
+#include "table/table.h"
+#include "table/table_blocks.h"
+#include "table/table_hot.h"
+
+#include <stdbool.h>
+
+#define TABLE_PARTITION_BITS 10
+#define TABLE_PARTITIONS     ((size_t)1 << TABLE_PARTITION_BITS)
+
+/* A list of blocks and what they hold together. */
+struct table_list {
+    struct table_block *blocks;
+    uint64_t used;
+};
+
+/* A part of the keys, by their hash. */
+struct table_partition {
+    pthread_mutex_t lock;      /* guards what follows */
+    struct table_list packed;  /* entries of distinct keys */
+    struct table_list pending; /* keys that came since */
+    struct table_list added;   /* entries that came since */
+    uint64_t total;            /* the sum of the packed counts, modulo 2^64 */
+} __attribute__((aligned(128)));
+
+/* Memory in which a thread counts a partition: a hash table with linear probing. */
+struct table_scratch {
+    struct table_entry *slots; /* [1 << bits]; count 0: free. NULL: none yet */
+    unsigned bits;
+    unsigned room_bits; /* 1 << room_bits slots are mapped */
+    uint64_t used;      /* slots that are not free */
+};
+
+/* What a thread needs to count partitions. All zeros at first. */
+struct table_counter {
+    struct table_block_cache blocks;
+    struct table_scratch scratch;
+};
+
+struct table {
+    uint64_t bytes_most; /* const, like the next two */
+    const char *directory;
+    uint64_t seeds[3]; /* of the hash */
+    struct table_blocks blocks;
+    _Atomic unsigned writers;      /* open now */
+    _Atomic unsigned writers_most; /* open at once */
+    _Atomic bool has_overflowed;   /* a count did not fit in 64 bits */
+    struct table_partition partitions[TABLE_PARTITIONS];
+
+    /* Set by table_settle. */
+    uint64_t distinct;
+    uint64_t total;
+    struct table_entry *sorted; /* [distinct], or NULL: not sorted */
+};
+
+struct table_writer {
+    struct table *table;
+    struct table_counter counter;
+    struct table_hot hot;
+    /* Where the next key of each partition goes, in a block; a multiple of TABLE_BLOCK_BYTES: the
+     * block is full, or there is none. */
+    uint64_t *next[TABLE_PARTITIONS];
+    uint64_t cold[TABLE_HOT_BLOCK]; /* keys that the hot table does not have */
+};
+
+/* The hash of a key: multiply, shift and multiply, with secret seeds. Its upper bits are best. */
+static inline uint64_t table_hash(const struct table *table, uint64_t key)
+{
+    uint64_t hash = (key ^ table->seeds[0]) * table->seeds[1];
+    hash ^= hash >> 32;
+    return hash * table->seeds[2];
+}
+
+static inline size_t table_hash_partition(uint64_t hash)
+{
+    return hash >> (64 - TABLE_PARTITION_BITS);
+}
+
+/*
+ * Counts what came since in a partition, and packs the result. The caller holds its lock. Fails
+ * with STATUS_DATA if there is no memory.
+ */
+enum status table_partition_pack(struct table *table, struct table_partition *partition,
+                                 struct table_counter *counter, struct failure *failure);
+
+/* Whether a partition should be packed now. The caller holds its lock. */
+bool table_partition_is_due(const struct table_partition *partition);
+
+/* Frees what a counter holds. */
+void table_counter_destroy(struct table *table, struct table_counter *counter);
+
+/* Makes table->sorted. Fails with STATUS_DATA. */
+enum status table_sort(struct table *table, unsigned threads, struct failure *failure);
+
+/* Frees table->sorted. */
+void table_unsort(struct table *table);
+
+#endif

@@ -1,0 +1,222 @@
+/* Counts the keys of a partition in a hash table, and packs the result into blocks. */
+#include "config.h"
+
+#include "base/memory.h"
+#include "table/table_internal.h"
+
+#include <string.h>
+
+/*
+ * The least pending keys for which a partition is packed: enough to pay for clearing and reading
+ * the hash table.
+ */
+#define TABLE_PENDING_MIN 4096
+
+#define TABLE_SCRATCH_BITS_MIN 9
+
+bool table_partition_is_due(const struct table_partition *partition)
+{
+    uint64_t least =
+        partition->packed.used > TABLE_PENDING_MIN ? partition->packed.used : TABLE_PENDING_MIN;
+    return partition->pending.used + partition->added.used >= least;
+}
+
+static enum status table_scratch_map(struct table_scratch *scratch, unsigned bits,
+                                     struct failure *failure)
+{
+    void *slots = memory_map(sizeof *scratch->slots << bits);
+    if (!slots)
+        return status_fail(failure, STATUS_DATA, "no memory for a table of 2^%u keys", bits);
+
+    *scratch = (struct table_scratch){.slots = slots, .bits = bits, .room_bits = bits};
+    return STATUS_OK;
+}
+
+static void table_scratch_unmap(struct table_scratch *scratch)
+{
+    if (scratch->slots)
+        memory_unmap(scratch->slots, sizeof *scratch->slots << scratch->room_bits);
+    scratch->slots = NULL;
+}
+
+/* Empties the table and makes it large enough for so many keys. */
+static enum status table_scratch_clear(struct table_scratch *scratch, uint64_t keys,
+                                       struct failure *failure)
+{
+    unsigned bits = TABLE_SCRATCH_BITS_MIN;
+
+    while ((uint64_t)3 << bits < 4 * keys)
+        bits++;
+    if (!scratch->slots || scratch->room_bits < bits) {
+        table_scratch_unmap(scratch);
+        return table_scratch_map(scratch, bits, failure);
+    }
+    scratch->bits = bits;
+    scratch->used = 0;
+    memset(scratch->slots, 0, sizeof *scratch->slots << bits);
+    return STATUS_OK;
+}
+
+/* The first slot of a key: by the bits of its hash behind those of the partition. */
+static inline size_t table_scratch_first(const struct table *table, unsigned bits, uint64_t key)
+{
+    return table_hash(table, key) << TABLE_PARTITION_BITS >> (64 - bits);
+}
+
+/* The slot of a key, or the free one where it goes. */
+static inline struct table_entry *table_scratch_find(const struct table *table,
+                                                     struct table_entry *slots, unsigned bits,
+                                                     uint64_t key)
+{
+    const size_t mask = ((size_t)1 << bits) - 1;
+    size_t slot = table_scratch_first(table, bits, key);
+
+    while (slots[slot].count > 0 && slots[slot].key != key)
+        slot = (slot + 1) & mask;
+    return &slots[slot];
+}
+
+/* Makes the table twice as large. */
+static enum status table_scratch_grow(const struct table *table, struct table_scratch *scratch,
+                                      struct failure *failure)
+{
+    struct table_scratch grown;
+
+    if (table_scratch_map(&grown, scratch->bits + 1, failure) != STATUS_OK)
+        return failure->status;
+    for (size_t i = 0; i < (size_t)1 << scratch->bits; i++) {
+        const struct table_entry *entry = &scratch->slots[i];
+        if (entry->count > 0)
+            *table_scratch_find(table, grown.slots, grown.bits, entry->key) = *entry;
+    }
+    grown.used = scratch->used;
+    table_scratch_unmap(scratch);
+    *scratch = grown;
+    return STATUS_OK;
+}
+
+/* Makes room for `more` keys. */
+static enum status table_scratch_reserve(const struct table *table, struct table_scratch *scratch,
+                                         uint64_t more, struct failure *failure)
+{
+    while (4 * (scratch->used + more) > (uint64_t)3 << scratch->bits) {
+        if (table_scratch_grow(table, scratch, failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
+/* Moves packed entries, whose keys are distinct, to the empty table. */
+static void table_scratch_load(const struct table *table, struct table_scratch *scratch,
+                               const struct table_block *block)
+{
+    for (size_t i = 0; i < block->used; i++) {
+        const struct table_entry entry = block->entries[i];
+        *table_scratch_find(table, scratch->slots, scratch->bits, entry.key) = entry;
+    }
+    scratch->used += block->used;
+}
+
+static void table_scratch_count(const struct table *table, struct table_scratch *scratch,
+                                const struct table_block *block)
+{
+    struct table_entry *const slots = scratch->slots;
+    const unsigned bits = scratch->bits;
+    uint64_t used = 0;
+
+    for (size_t i = 0; i < block->used; i++) {
+        const uint64_t key = block->keys[i];
+        struct table_entry *slot = table_scratch_find(table, slots, bits, key);
+        used += slot->count == 0;
+        slot->key = key;
+        slot->count++;
+    }
+    scratch->used += used;
+}
+
+static void table_scratch_add(struct table *table, struct table_scratch *scratch,
+                              const struct table_block *block)
+{
+    for (size_t i = 0; i < block->used; i++) {
+        const struct table_entry entry = block->entries[i];
+        struct table_entry *slot =
+            table_scratch_find(table, scratch->slots, scratch->bits, entry.key);
+        scratch->used += slot->count == 0;
+        slot->key = entry.key;
+        if (__builtin_add_overflow(slot->count, entry.count, &slot->count))
+            atomic_store(&table->has_overflowed, true);
+    }
+}
+
+/* Writes the keys of the table to new blocks, without branches: free slots come in any pattern. */
+static enum status table_partition_write(struct table *table, struct table_partition *partition,
+                                         struct table_counter *counter, struct failure *failure)
+{
+    const struct table_scratch *scratch = &counter->scratch;
+    const size_t slots = (size_t)1 << scratch->bits;
+    uint64_t total = 0;
+
+    partition->packed = (struct table_list){.used = scratch->used};
+    for (size_t i = 0; i < slots;) {
+        struct table_block *block = table_block_take(&table->blocks, &counter->blocks);
+        if (!block)
+            return status_fail(failure, STATUS_DATA, "no memory for counts");
+        size_t used = 0;
+        for (; i < slots && used < TABLE_BLOCK_ENTRIES; i++) {
+            block->entries[used] = scratch->slots[i];
+            total += scratch->slots[i].count;
+            used += scratch->slots[i].count > 0;
+        }
+        block->used = used;
+        block->next = partition->packed.blocks;
+        partition->packed.blocks = block;
+    }
+    partition->total = total;
+    return STATUS_OK;
+}
+
+/* Takes the first block of a list, and returns the one before to the pool. */
+static struct table_block *table_list_next(struct table *table, struct table_counter *counter,
+                                           struct table_list *list, struct table_block *done)
+{
+    if (done)
+        table_block_return(&table->blocks, &counter->blocks, done);
+    struct table_block *block = list->blocks;
+    if (block)
+        list->blocks = block->next;
+    return block;
+}
+
+enum status table_partition_pack(struct table *table, struct table_partition *partition,
+                                 struct table_counter *counter, struct failure *failure)
+{
+    struct table_scratch *scratch = &counter->scratch;
+    const uint64_t came = partition->pending.used + partition->added.used;
+    const uint64_t packed = partition->packed.used;
+    const uint64_t guess = packed == 0 || came < packed ? packed + came : 2 * packed;
+    struct table_block *block = NULL;
+
+    if (table_scratch_clear(scratch, guess, failure) != STATUS_OK)
+        return failure->status;
+    while ((block = table_list_next(table, counter, &partition->packed, block)))
+        table_scratch_load(table, scratch, block);
+    while ((block = table_list_next(table, counter, &partition->pending, block))) {
+        if (table_scratch_reserve(table, scratch, block->used, failure) != STATUS_OK)
+            return failure->status;
+        table_scratch_count(table, scratch, block);
+    }
+    while ((block = table_list_next(table, counter, &partition->added, block))) {
+        if (table_scratch_reserve(table, scratch, block->used, failure) != STATUS_OK)
+            return failure->status;
+        table_scratch_add(table, scratch, block);
+    }
+    partition->pending.used = 0;
+    partition->added.used = 0;
+    return table_partition_write(table, partition, counter, failure);
+}
+
+void table_counter_destroy(struct table *table, struct table_counter *counter)
+{
+    table_scratch_unmap(&counter->scratch);
+    table_block_cache_empty(&table->blocks, &counter->blocks);
+}

@@ -1,0 +1,146 @@
+/* Settling: packs all partitions, puts the entries in order, and reads them. */
+#include "config.h"
+
+#include "base/parallel.h"
+#include "base/processors.h"
+#include "table/table_internal.h"
+
+#include <string.h>
+
+/* Packs the partitions that are left, on one thread. */
+struct table_settling {
+    struct table *table;
+    _Atomic size_t taken; /* partitions */
+    pthread_mutex_t lock; /* guards what follows */
+    struct failure *failure;
+    enum status status;
+};
+
+static void table_settle_some(void *context, size_t part)
+{
+    struct table_settling *settling = context;
+    struct table *table = settling->table;
+    struct table_counter counter = {.blocks = {.free = NULL}};
+    struct failure failure;
+    enum status status = STATUS_OK;
+    size_t i;
+
+    (void)part;
+    while (status == STATUS_OK && (i = atomic_fetch_add(&settling->taken, 1)) < TABLE_PARTITIONS) {
+        struct table_partition *partition = &table->partitions[i];
+        if (partition->pending.used + partition->added.used > 0)
+            status = table_partition_pack(table, partition, &counter, &failure);
+    }
+    table_counter_destroy(table, &counter);
+    if (status == STATUS_OK)
+        return;
+    pthread_mutex_lock(&settling->lock);
+    settling->status = status;
+    *settling->failure = failure;
+    pthread_mutex_unlock(&settling->lock);
+}
+
+static unsigned table_threads(const struct table *table)
+{
+    unsigned most = atomic_load(&table->writers_most);
+    unsigned processors = processors_available();
+    return most == 0 || most > processors ? processors : most;
+}
+
+enum status table_settle(struct table *table, enum table_order order, struct failure *failure)
+{
+    const unsigned threads = table_threads(table);
+    struct table_settling settling = {.table = table, .failure = failure, .status = STATUS_OK};
+
+    table_unsort(table);
+    pthread_mutex_init(&settling.lock, NULL);
+    parallel_run(threads, threads, table_settle_some, &settling);
+    pthread_mutex_destroy(&settling.lock);
+    if (settling.status != STATUS_OK)
+        return settling.status;
+    if (atomic_load(&table->has_overflowed))
+        return status_fail(failure, STATUS_DATA, "a count does not fit in 64 bits");
+    table->distinct = 0;
+    table->total = 0;
+    for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
+        table->distinct += table->partitions[i].packed.used;
+        table->total += table->partitions[i].total;
+    }
+    return order == TABLE_ASCENDING ? table_sort(table, threads, failure) : STATUS_OK;
+}
+
+uint64_t table_distinct(const struct table *table)
+{
+    return table->distinct;
+}
+
+uint64_t table_total(const struct table *table)
+{
+    return table->total;
+}
+
+struct table_position table_begin(const struct table *table)
+{
+    (void)table;
+    return (struct table_position){.next = {0}};
+}
+
+struct table_position table_seek(const struct table *table, uint64_t index)
+{
+    (void)table;
+    return (struct table_position){.next = {index}};
+}
+
+/* In any order the position is a partition, one of its blocks, and an entry of the block. */
+static const struct table_block *table_find_block(const struct table *table,
+                                                  struct table_position *position)
+{
+    const struct table_block *block = (const struct table_block *)(uintptr_t)position->next[1];
+
+    while (!block || position->next[2] == block->used) {
+        position->next[2] = 0;
+        if (block)
+            block = block->next;
+        while (!block && position->next[0] < TABLE_PARTITIONS)
+            block = table->partitions[position->next[0]++].packed.blocks;
+        if (!block)
+            break;
+    }
+    position->next[1] = (uintptr_t)block;
+    return block;
+}
+
+static size_t table_read_blocks(const struct table *table, struct table_position *position,
+                                struct table_entry *entries, size_t room)
+{
+    const struct table_block *block;
+    size_t n = 0;
+
+    while (n < room && (block = table_find_block(table, position))) {
+        const uint64_t left = block->used - position->next[2];
+        const size_t some = left < room - n ? (size_t)left : room - n;
+        memcpy(entries + n, block->entries + position->next[2], some * sizeof *entries);
+        position->next[2] += some;
+        n += some;
+    }
+    return n;
+}
+
+size_t table_read(const struct table *table, struct table_position *position,
+                  struct table_entry *entries, size_t room)
+{
+    if (!table->sorted)
+        return table_read_blocks(table, position, entries, room);
+    const uint64_t left = table->distinct - position->next[0];
+    const size_t n = left < room ? (size_t)left : room;
+    memcpy(entries, table->sorted + position->next[0], n * sizeof *entries);
+    position->next[0] += n;
+    return n;
+}
+
+enum status table_check(const struct table *table, struct failure *failure)
+{
+    (void)table;
+    (void)failure;
+    return STATUS_OK;
+}
