@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -108,6 +109,25 @@ int temporary_create(char *name)
     int fd = mkostemp(name, O_CLOEXEC);
     if (fd >= 0)
         temporary_set(NULL, name);
+    temporary_finish(&before);
+    return fd;
+}
+
+int temporary_open_nameless(const char *directory)
+{
+    char name[PATH_MAX];
+    sigset_t before;
+    int fd = -1;
+
+#ifdef O_TMPFILE
+    fd = open(directory, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+#endif
+    if (fd >= 0 || snprintf(name, sizeof name, "%s/gpuhist.XXXXXX", directory) >= PATH_MAX)
+        return fd;
+    temporary_begin(&before);
+    fd = mkostemp(name, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(name);
     temporary_finish(&before);
     return fd;
 }

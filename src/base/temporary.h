@@ -21,6 +21,13 @@
  */
 int temporary_create(char *name);
 
+/*
+ * Opens a new file without a name in the directory for reading and writing: nothing is left of it
+ * once it is closed. Returns the descriptor, which the caller closes, or -1 and sets errno.
+ * Thread-safe.
+ */
+int temporary_open_nameless(const char *directory);
+
 /* Writes the path of an open descriptor in /proc, through which temporary_link finds the file. */
 #define TEMPORARY_DESCRIPTOR_SIZE 32
 void temporary_write_descriptor(char path[TEMPORARY_DESCRIPTOR_SIZE], int fd);

@@ -36,7 +36,10 @@ enum status table_create(struct table **table, uint64_t bytes, const char *direc
         return status_fail(failure, STATUS_DATA, "no memory for a table");
 
     made->bytes_most = bytes > 0 ? bytes : memory_available() / 2;
-    made->directory = directory;
+    made->directory = directory ? directory : getenv("TMPDIR");
+    if (!made->directory || !*made->directory)
+        made->directory = "/tmp";
+    pthread_mutex_init(&made->spill.lock, NULL);
     table_make_seeds(made);
     table_blocks_init(&made->blocks);
     for (size_t i = 0; i < TABLE_PARTITIONS; i++)
@@ -50,6 +53,7 @@ void table_destroy(struct table *table)
     if (!table)
         return;
     table_unsort(table);
+    table_spill_destroy(table);
     for (size_t i = 0; i < TABLE_PARTITIONS; i++)
         pthread_mutex_destroy(&table->partitions[i].lock);
     table_blocks_destroy(&table->blocks);
@@ -154,12 +158,22 @@ static enum status table_writer_cool(struct table_writer *writer, struct failure
     return table_writer_add_counts(writer, entries, n, failure);
 }
 
+/* Moves counts to a run if the table is full. */
+static enum status table_writer_check_room(struct table_writer *writer, struct failure *failure)
+{
+    if (!table_is_full(writer->table))
+        return STATUS_OK;
+    return table_spill_some(writer->table, &writer->counter, failure);
+}
+
 enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, size_t n,
                              struct failure *failure)
 {
     for (size_t i = 0, some; i < n; i += some) {
         const uint64_t *cold = keys + i;
         some = n - i < TABLE_HOT_BLOCK ? n - i : TABLE_HOT_BLOCK;
+        if (table_writer_check_room(writer, failure) != STATUS_OK)
+            return failure->status;
         size_t left = table_hot_count(&writer->hot, &cold, some, writer->cold);
         if (table_writer_scatter(writer, cold, left, failure) != STATUS_OK)
             return failure->status;
@@ -195,7 +209,7 @@ enum status table_writer_add_counts(struct table_writer *writer, const struct ta
                                     size_t n, struct failure *failure)
 {
     struct table *table = writer->table;
-    enum status status = STATUS_OK;
+    enum status status = table_writer_check_room(writer, failure);
 
     for (size_t i = 0; i < n && status == STATUS_OK; i++) {
         size_t index = table_hash_partition(table_hash(table, entries[i].key));

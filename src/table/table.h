@@ -33,8 +33,8 @@ struct table_entry {
 /*
  * Makes an empty table that may take `bytes` of memory, or somewhat more if that is very little; 0:
  * half of what is available.
- * Beyond that it makes files in `directory`, which must outlive it. Fails with STATUS_DATA. The
- * caller destroys it.
+ * Beyond that it makes files in `directory`, which must outlive it; NULL: in $TMPDIR or /tmp. Fails
+ * with STATUS_DATA. The caller destroys it.
  */
 enum status table_create(struct table **table, uint64_t bytes, const char *directory,
                          struct failure *failure);

@@ -5,6 +5,7 @@
 #include "table/table.h"
 #include "table/table_blocks.h"
 #include "table/table_hot.h"
+#include "table/table_runs.h"
 
 #include <stdbool.h>
 
@@ -40,6 +41,28 @@ struct table_counter {
     struct table_scratch scratch;
 };
 
+/* The most runs. When there are so many, the smaller half is merged into one. */
+#define TABLE_RUNS_MAX 32
+
+/* Counts that have left memory. */
+struct table_spill {
+    pthread_mutex_t lock; /* guards what follows */
+    struct table_run runs[TABLE_RUNS_MAX];
+    size_t count;   /* of runs */
+    size_t next;    /* the partition that leaves next */
+    uint64_t total; /* the sum of all counts in runs, modulo 2^64 */
+};
+
+/* Blocks of the run that were read last, by their numbers modulo TABLE_CACHE_BLOCKS. */
+#define TABLE_CACHE_BLOCKS 32
+struct table_cache {
+    pthread_mutex_t lock;               /* guards what follows */
+    size_t numbers[TABLE_CACHE_BLOCKS]; /* plus 1; 0: none */
+    struct table_entry entries[TABLE_CACHE_BLOCKS][TABLE_RUN_ENTRIES];
+    struct failure failure; /* the first one */
+    bool has_failed;
+};
+
 struct table {
     uint64_t bytes_most; /* const, like the next two */
     const char *directory;
@@ -50,10 +73,13 @@ struct table {
     _Atomic bool has_overflowed;   /* a count did not fit in 64 bits */
     struct table_partition partitions[TABLE_PARTITIONS];
 
+    struct table_spill spill;
+
     /* Set by table_settle. */
     uint64_t distinct;
     uint64_t total;
     struct table_entry *sorted; /* [distinct], or NULL: not sorted */
+    struct table_cache *cache;  /* of the run that has all entries, or NULL: they are in memory */
 };
 
 struct table_writer {
@@ -91,6 +117,28 @@ bool table_partition_is_due(const struct table_partition *partition);
 
 /* Frees what a counter holds. */
 void table_counter_destroy(struct table *table, struct table_counter *counter);
+
+/* Whether the table should move counts to a run. Thread-safe. */
+bool table_is_full(const struct table *table);
+
+/*
+ * Moves the counts of some partitions to a run, unless another thread has just done so. The caller
+ * has no lock. Fails with STATUS_DATA.
+ */
+enum status table_spill_some(struct table *table, struct table_counter *counter,
+                             struct failure *failure);
+
+/*
+ * Moves all counts to runs, and merges all runs into spill.runs[0]. No writer may be at work. Fails
+ * with STATUS_DATA.
+ */
+enum status table_spill_all(struct table *table, struct failure *failure);
+
+/* Whether entries in ascending order would take more memory than the table may. */
+bool table_is_too_large(const struct table *table);
+
+/* Frees all runs. */
+void table_spill_destroy(struct table *table);
 
 /* Makes table->sorted. Fails with STATUS_DATA. */
 enum status table_sort(struct table *table, unsigned threads, struct failure *failure);

@@ -1,10 +1,12 @@
 /* Settling: packs all partitions, puts the entries in order, and reads them. */
 #include "config.h"
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/processors.h"
 #include "table/table_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Packs the partitions that are left, on one thread. */
@@ -47,26 +49,61 @@ static unsigned table_threads(const struct table *table)
     return most == 0 || most > processors ? processors : most;
 }
 
-enum status table_settle(struct table *table, enum table_order order, struct failure *failure)
+/* Packs all partitions. */
+static enum status table_settle_partitions(struct table *table, unsigned threads,
+                                           struct failure *failure)
 {
-    const unsigned threads = table_threads(table);
     struct table_settling settling = {.table = table, .failure = failure, .status = STATUS_OK};
 
-    table_unsort(table);
     pthread_mutex_init(&settling.lock, NULL);
     parallel_run(threads, threads, table_settle_some, &settling);
     pthread_mutex_destroy(&settling.lock);
-    if (settling.status != STATUS_OK)
-        return settling.status;
-    if (atomic_load(&table->has_overflowed))
-        return status_fail(failure, STATUS_DATA, "a count does not fit in 64 bits");
     table->distinct = 0;
-    table->total = 0;
+    table->total = table->spill.total;
     for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
         table->distinct += table->partitions[i].packed.used;
         table->total += table->partitions[i].total;
     }
+    return settling.status;
+}
+
+/* Moves all counts to one run. */
+static enum status table_settle_run(struct table *table, struct failure *failure)
+{
+    table->cache = calloc(1, sizeof *table->cache);
+    if (!table->cache)
+        return status_fail(failure, STATUS_DATA, "no memory for reading counts from a file");
+    pthread_mutex_init(&table->cache->lock, NULL);
+    if (table_spill_all(table, failure) != STATUS_OK)
+        return failure->status;
+    table->distinct = table->spill.runs[0].entries;
+    return STATUS_OK;
+}
+
+enum status table_settle(struct table *table, enum table_order order, struct failure *failure)
+{
+    const unsigned threads = table_threads(table);
+
+    table_unsort(table);
+    enum status status = table_settle_partitions(table, threads, failure);
+    if (status == STATUS_OK && atomic_load(&table->has_overflowed))
+        status = status_fail(failure, STATUS_DATA, "a count does not fit in 64 bits");
+    if (status != STATUS_OK)
+        return status;
+    if (table->spill.count > 0 || (order == TABLE_ASCENDING && table_is_too_large(table)))
+        return table_settle_run(table, failure);
     return order == TABLE_ASCENDING ? table_sort(table, threads, failure) : STATUS_OK;
+}
+
+void table_unsort(struct table *table)
+{
+    if (table->sorted)
+        memory_unmap(table->sorted, (table->distinct + 1) * sizeof *table->sorted);
+    table->sorted = NULL;
+    if (table->cache)
+        pthread_mutex_destroy(&table->cache->lock);
+    free(table->cache);
+    table->cache = NULL;
 }
 
 uint64_t table_distinct(const struct table *table)
@@ -126,21 +163,54 @@ static size_t table_read_blocks(const struct table *table, struct table_position
     return n;
 }
 
+/* Reads up to `room` entries of a block of the run. Returns how many; 0 after a failure. */
+static size_t table_read_block(const struct table *table, size_t block, size_t first,
+                               struct table_entry *entries, size_t room)
+{
+    struct table_cache *cache = table->cache;
+    const size_t slot = block % TABLE_CACHE_BLOCKS;
+    size_t n = 0;
+
+    pthread_mutex_lock(&cache->lock);
+    if (cache->numbers[slot] != block + 1 && !cache->has_failed) {
+        struct failure failure;
+        cache->numbers[slot] = block + 1;
+        if (table_run_read(&table->spill.runs[0], block, cache->entries[slot], &n, &failure) !=
+            STATUS_OK) {
+            cache->failure = failure;
+            cache->has_failed = true;
+        }
+    }
+    n = cache->has_failed ? 0 : TABLE_RUN_ENTRIES - first;
+    n = n < room ? n : room;
+    memcpy(entries, cache->entries[slot] + first, n * sizeof *entries);
+    pthread_mutex_unlock(&cache->lock);
+    return n;
+}
+
 size_t table_read(const struct table *table, struct table_position *position,
                   struct table_entry *entries, size_t room)
 {
-    if (!table->sorted)
+    if (!table->sorted && !table->cache)
         return table_read_blocks(table, position, entries, room);
-    const uint64_t left = table->distinct - position->next[0];
-    const size_t n = left < room ? (size_t)left : room;
-    memcpy(entries, table->sorted + position->next[0], n * sizeof *entries);
+    const uint64_t index = position->next[0];
+    const uint64_t left = table->distinct - index;
+    size_t n = left < room ? (size_t)left : room;
+    if (n == 0)
+        return 0;
+    if (table->cache)
+        n = table_read_block(table, (size_t)(index / TABLE_RUN_ENTRIES), index % TABLE_RUN_ENTRIES,
+                             entries, n);
+    else
+        memcpy(entries, table->sorted + index, n * sizeof *entries);
     position->next[0] += n;
     return n;
 }
 
 enum status table_check(const struct table *table, struct failure *failure)
 {
-    (void)table;
-    (void)failure;
-    return STATUS_OK;
+    if (!table->cache || !table->cache->has_failed)
+        return STATUS_OK;
+    *failure = table->cache->failure;
+    return failure->status;
 }

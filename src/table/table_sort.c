@@ -163,10 +163,3 @@ enum status table_sort(struct table *table, unsigned threads, struct failure *fa
     return status_fail(failure, STATUS_DATA, "no memory to put %llu values in order",
                        (unsigned long long)table->distinct);
 }
-
-void table_unsort(struct table *table)
-{
-    if (table->sorted)
-        memory_unmap(table->sorted, (table->distinct + 1) * sizeof *table->sorted);
-    table->sorted = NULL;
-}
