@@ -85,7 +85,8 @@ enum status options_make_histogram(const struct options *options, bool with_file
                    : options_make_edges(options, job, failure);
     if (options->has_range)
         return options_make_width(options, job, failure);
+    if (options->width > 0 || options->print.quantiles.count > 0)
+        return options_make_uniq(options, options->width > 0 ? options->width : 1, job, failure);
     job->operation = OPERATION_GROWING_HISTOGRAM;
-    job->bin_width = options->width;
     return STATUS_OK;
 }

@@ -1,58 +1,29 @@
-/* Operation uniq on a CPU thread: makes keys of the values and hands them to the table. */
+/*
+ * Operation uniq on a CPU thread: counts values in the window (cpu_window.h), if there is one, and
+ * hands the keys of the others to the table.
+ */
 #include "config.h"
 
 #include "cpu/cpu_engine.h"
-#include "cpu/cpu_keys.h"
+#include "cpu/cpu_window.h"
 #include "operations/uniq.h"
 
 #include <stdlib.h>
 
-/* Keys that are made at once: 16 KiB, half of a common L1. */
-#define CPU_UNIQ_KEYS ((size_t)2048)
-
-/* Makes keys of elements[0..n). */
-typedef void cpu_uniq_convert(const struct uniq_divisor *divisor, uint64_t flip,
-                              const char *elements, size_t n, bool swapped, uint64_t *keys);
+/* Keys that show whether a window is worth it. */
+#define CPU_UNIQ_SAMPLE ((size_t)1024)
 
 struct cpu_uniq {
     const struct job *job;
-    const struct uniq *uniq;
+    struct uniq *uniq;
     struct uniq_divisor divisor;
-    cpu_uniq_convert *convert;
+    struct cpu_window window;
     struct table_writer *writer;
-    uint64_t keys[CPU_UNIQ_KEYS];
+    uint64_t chunks;
+    uint64_t seen;    /* values */
+    uint64_t last;    /* values of the last chunk */
+    uint64_t outside; /* those of them that were in no window */
 };
-
-#define CPU_UNIQ_DEFINE(id, name, ctype)                                                   \
-    static inline __attribute__((always_inline)) void cpu_uniq_keys_##name(                \
-        const struct uniq_divisor *divisor, uint64_t flip, const char *elements, size_t n, \
-        bool swapped, bool is_unit, uint64_t *restrict keys)                               \
-    {                                                                                      \
-        const bool is_signed = (ctype)-1 < (ctype)1;                                       \
-        for (size_t i = 0; i < n; i++) {                                                   \
-            const ctype value = cpu_keys_load_##name(swapped, elements, i);                \
-            const uint64_t bin = is_unit     ? (uint64_t)value                             \
-                                 : is_signed ? uniq_divide_signed(divisor, (int64_t)value) \
-                                             : uniq_divide(divisor, (uint64_t)value);      \
-            keys[i] = bin ^ flip;                                                          \
-        }                                                                                  \
-    }                                                                                      \
-    static void cpu_uniq_convert_##name(const struct uniq_divisor *divisor, uint64_t flip, \
-                                        const char *elements, size_t n, bool swapped,      \
-                                        uint64_t *keys)                                    \
-    {                                                                                      \
-        if (divisor->width > 1)                                                            \
-            cpu_uniq_keys_##name(divisor, flip, elements, n, swapped, false, keys);        \
-        else if (swapped)                                                                  \
-            cpu_uniq_keys_##name(divisor, flip, elements, n, true, true, keys);            \
-        else                                                                               \
-            cpu_uniq_keys_##name(divisor, flip, elements, n, false, true, keys);           \
-    }
-ELEMENT_TYPES(CPU_UNIQ_DEFINE)
-
-#define CPU_UNIQ_ROW(id, name, ctype) [ELEMENT_##id] = cpu_uniq_convert_##name,
-static cpu_uniq_convert *const cpu_uniq_converts[ELEMENT_TYPE_COUNT] = {
-    ELEMENT_TYPES(CPU_UNIQ_ROW)};
 
 static enum status cpu_uniq_open(const struct job *job, void *partial, void **state,
                                  struct failure *failure)
@@ -65,8 +36,42 @@ static enum status cpu_uniq_open(const struct job *job, void *partial, void **st
     made->job = job;
     made->uniq = partial;
     made->divisor = uniq_divisor_of(job->bin_width);
-    made->convert = cpu_uniq_converts[job->element.type];
+    cpu_window_init(&made->window, &job->element);
     return table_writer_open(made->uniq->table, &made->writer, failure);
+}
+
+/* Asks for a window for a sample of a chunk. */
+static void cpu_uniq_consider(struct cpu_uniq *self, const struct chunk *chunk, size_t elements)
+{
+    const size_t bytes = self->job->element.bytes;
+    const size_t n = elements < CPU_UNIQ_SAMPLE ? elements : CPU_UNIQ_SAMPLE;
+    uint64_t keys[CPU_UNIQ_SAMPLE];
+
+    for (size_t i = 0; i < n; i++)
+        keys[i] =
+            element_key(&self->job->element, (const char *)chunk->data + i * elements / n * bytes);
+    uniq_make_keys(self->uniq, &self->divisor, keys, n);
+    uniq_consider_window(self->uniq, keys, n, self->seen + elements);
+}
+
+/*
+ * Turns to the newest window. After 0, 1, 3, 7, ... chunks asks for another one if most values of
+ * the last chunk lay outside.
+ */
+static enum status cpu_uniq_choose(struct cpu_uniq *self, const struct chunk *chunk,
+                                   size_t elements, struct failure *failure)
+{
+    const bool is_due = (self->chunks & (self->chunks + 1)) == 0;
+
+    if (is_due && elements > 0 && 2 * self->outside >= self->last)
+        cpu_uniq_consider(self, chunk, elements);
+    const struct growing_window *newest = uniq_window(self->uniq);
+    self->chunks++;
+    self->seen += elements;
+    self->last = elements;
+    self->outside = 0;
+    return newest != self->window.window ? cpu_window_turn(&self->window, newest, failure)
+                                         : STATUS_OK;
 }
 
 static enum status cpu_uniq_absorb(void *state, const struct chunk *chunk, struct failure *failure)
@@ -75,11 +80,14 @@ static enum status cpu_uniq_absorb(void *state, const struct chunk *chunk, struc
     const size_t bytes = self->job->element.bytes;
     const size_t elements = chunk->bytes / bytes;
 
+    if (cpu_uniq_choose(self, chunk, elements, failure) != STATUS_OK)
+        return failure->status;
     for (size_t i = 0, n; i < elements; i += n) {
-        n = elements - i < CPU_UNIQ_KEYS ? elements - i : CPU_UNIQ_KEYS;
-        self->convert(&self->divisor, self->uniq->flip, (const char *)chunk->data + i * bytes, n,
-                      self->job->element.swapped, self->keys);
-        if (table_writer_add(self->writer, self->keys, n, failure) != STATUS_OK)
+        n = elements - i < CPU_WINDOW_BLOCK ? elements - i : CPU_WINDOW_BLOCK;
+        size_t outside = cpu_window_count(&self->window, (const char *)chunk->data + i * bytes, n);
+        self->outside += outside;
+        uniq_make_keys(self->uniq, &self->divisor, self->window.outside, outside);
+        if (table_writer_add(self->writer, self->window.outside, outside, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
@@ -87,7 +95,10 @@ static enum status cpu_uniq_absorb(void *state, const struct chunk *chunk, struc
 
 static enum status cpu_uniq_finish(void *state, struct failure *failure)
 {
-    return table_writer_flush(((struct cpu_uniq *)state)->writer, failure);
+    struct cpu_uniq *self = state;
+
+    cpu_window_flush(&self->window);
+    return table_writer_flush(self->writer, failure);
 }
 
 static void cpu_uniq_close(void *state)
@@ -95,6 +106,7 @@ static void cpu_uniq_close(void *state)
     struct cpu_uniq *self = state;
     if (!self)
         return;
+    cpu_window_destroy(&self->window);
     table_writer_close(self->writer);
     free(self);
 }

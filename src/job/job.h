@@ -63,19 +63,18 @@ struct stalin_sort_rules {
 struct job {
     enum operation_id operation;
     struct element element;
-    bool is_text;                 /* text input; otherwise binary */
-    struct text_rules text;       /* text: fields and delimiter */
-    struct parse_errors *errors;  /* text: errors of parsing; thread-safe, not owned */
-    struct binning binning;       /* histogram; owned */
-    enum outside_policy outside;  /* histogram */
-    bool needs_values;            /* histogram: a run without values is an error */
-    uint64_t bin_width;           /* growing histogram: the width of every bin; 0: automatic */
-                                  /* uniq: the width of every bin; 1: each value has one */
-    bool any_order;               /* uniq: the rows of the result may be in any order */
-    uint64_t buffer_bytes;        /* uniq: memory for counts */
+    bool is_text;                    /* text input; otherwise binary */
+    struct text_rules text;          /* text: fields and delimiter */
+    struct parse_errors *errors;     /* text: errors of parsing; thread-safe, not owned */
+    struct binning binning;          /* histogram; owned */
+    enum outside_policy outside;     /* histogram */
+    bool needs_values;               /* histogram: a run without values is an error */
+    uint64_t bin_width;              /* uniq: the width of every bin; 1: each value has one */
+    bool any_order;                  /* uniq: the rows of the result may be in any order */
+    uint64_t buffer_bytes;           /* uniq: memory for counts */
     const char *temporary_directory; /* uniq: for counts that need more; not owned */
-    struct reductions reductions; /* reduce */
-    struct predicate *predicates; /* count: [predicate_count], owned */
+    struct reductions reductions;    /* reduce */
+    struct predicate *predicates;    /* count: [predicate_count], owned */
     size_t predicate_count;
     struct stalin_sort_rules stalin_sort; /* stalin-sort */
 };

@@ -1,9 +1,9 @@
 /*
- * Saves and loads growing histograms. The definition has the line "width W" or "width automatic".
- * The numbers are the width of the bins of the rows, which is W or the power of ten that the
- * automatic width has reached, and the rows. Bin 0 is that of the type's smallest value.
+ * Saves and loads automatic histograms. The definition has the line "width automatic". The numbers
+ * are the width of the bins of the rows, the power of ten that the windows have reached, and the
+ * rows. Bin 0 is that of the type's smallest value.
  *
- * Loading counts the first value of each bin. With an automatic width this gives the same result as
+ * Loading counts the first value of each bin. This gives the same result as
  * the values themselves: their bins of any multiple of the width are the same
  * (growing_histogram_rows.c).
  */
@@ -20,14 +20,12 @@
 #include <string.h>
 
 /* Rows that are added together. */
-#define GROWING_HISTOGRAM_STATE_BLOCK GROWING_HISTOGRAM_BLOCK
+#define GROWING_HISTOGRAM_STATE_BLOCK 4096
 
 static void growing_histogram_state_define(struct definition *definition, const struct job *job)
 {
-    if (job->bin_width > 0)
-        definition_print(definition, "width\t%llu\n", (unsigned long long)job->bin_width);
-    else
-        definition_print(definition, "width\tautomatic\n");
+    (void)job;
+    definition_print(definition, "width\tautomatic\n");
 }
 
 static enum status growing_histogram_state_recall(struct state_reader *state,
@@ -36,10 +34,8 @@ static enum status growing_histogram_state_recall(struct state_reader *state,
 {
     char text[DECIMAL_SIZE];
 
-    job->bin_width = 0;
-    if (!definition_get(definition, "width", text, sizeof text) ||
-        (strcmp(text, "automatic") != 0 &&
-         !decimal_parse_unsigned(text, DECIMAL_UNIT_SI, &job->bin_width)))
+    (void)job;
+    if (!definition_get(definition, "width", text, sizeof text) || strcmp(text, "automatic") != 0)
         return state_fail_damaged(state, "it has no width", failure);
     return STATUS_OK;
 }
@@ -114,20 +110,16 @@ static enum status growing_histogram_state_add(struct growing_histogram *histogr
                                                struct failure *failure)
 {
     const struct growing_window *window = growing_histogram_window(histogram);
-    const struct growing_window *seen;
     size_t outside;
 
-    do {
-        seen = window;
-        outside = growing_histogram_state_find_outside(window, block);
-        if (outside > 0 && growing_histogram_widen(histogram, seen, block->outside, outside,
-                                                   block->n, &window, failure) != STATUS_OK)
+    while ((outside = growing_histogram_state_find_outside(window, block)) > 0) {
+        if (growing_histogram_widen(histogram, window, block->outside, outside, &window, failure) !=
+            STATUS_OK)
             return failure->status;
-    } while (outside > 0 && window != seen);
+    }
     for (size_t i = 0; i < block->n; i++) {
-        if (growing_histogram_add_count(histogram, window, block->keys[i], block->counts[i],
-                                        failure) != STATUS_OK)
-            return failure->status;
+        uint32_t bin = binning_index(&window->binning, window->binning.form, block->keys[i]);
+        histogram_add_counts64(window->histogram, bin, &block->counts[i], 1);
     }
     block->n = 0;
     return STATUS_OK;
@@ -165,12 +157,10 @@ static enum status growing_histogram_state_load_rows(struct state_reader *state,
 }
 
 /* Whether bins of rows can have this width. */
-static bool growing_histogram_state_has_width(const struct job *job, uint64_t width)
+static bool growing_histogram_state_has_width(uint64_t width)
 {
     uint64_t power = 1;
 
-    if (job->bin_width > 0)
-        return width == job->bin_width;
     while (power < width && power <= UINT64_MAX / 10)
         power *= 10;
     return width == power;
@@ -185,7 +175,7 @@ static enum status growing_histogram_state_load(struct state_reader *state, cons
 
     if (state_read_number(state, &width, failure) != STATUS_OK)
         return failure->status;
-    if (!growing_histogram_state_has_width(job, width))
+    if (!growing_histogram_state_has_width(width))
         return state_fail_damaged(state, "its width cannot be", failure);
     block = calloc(1, sizeof *block);
     if (!block)
@@ -197,7 +187,7 @@ static enum status growing_histogram_state_load(struct state_reader *state, cons
 }
 
 const struct state_operation growing_histogram_state = {
-    .name = "open-histogram",
+    .name = "automatic-histogram",
     .define = growing_histogram_state_define,
     .recall = growing_histogram_state_recall,
     .elements = growing_histogram_state_elements,

@@ -1,4 +1,4 @@
-/* Prints growing histograms as rows. */
+/* Prints automatic histograms as rows. */
 #include "config.h"
 
 #include "operations/growing_histogram.h"
@@ -9,13 +9,8 @@ static enum status print_growing_histogram_result(struct writer *writer, const s
                                                   const struct print_options *options,
                                                   struct failure *failure)
 {
-    bool has_zeros = options->zeros || print_rows_format(options)->has_zeros;
     struct rows rows;
 
-    if (has_zeros && growing_histogram_span(partial) > BINNING_BINS_MAX)
-        return status_fail(failure, STATUS_DATA,
-                           "there are too many bins to print the empty ones: at most %u",
-                           (unsigned)BINNING_BINS_MAX);
     growing_histogram_rows_begin(&rows, job, partial, options->zeros);
     return print_rows(writer, &rows, options, failure);
 }

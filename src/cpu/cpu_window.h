@@ -1,0 +1,54 @@
+/*
+ * Counting on a CPU thread in a window (growing_window.h), and picking out the values that lie
+ * outside it.
+ *
+ * Thread-safe on distinct structs.
+ */
+#ifndef GPUHIST_CPU_WINDOW_H
+#define GPUHIST_CPU_WINDOW_H
+
+#include "cpu/cpu_counter.h"
+#include "cpu/cpu_index.h"
+#include "operations/growing_window.h"
+
+/* The most values of a block. */
+#define CPU_WINDOW_BLOCK ((size_t)4096)
+
+/* Picks the keys of values whose bin numbers are `limit` or more, and drops those numbers. */
+typedef size_t cpu_window_pick(const void *elements, bool swapped, size_t count, uint32_t limit,
+                               uint32_t *indexes, uint64_t *keys);
+
+struct cpu_window {
+    const struct element *element;
+    cpu_window_pick *pick;
+    const struct growing_window *window; /* NULL: none yet */
+    struct cpu_index index;              /* of its binning */
+    const struct cpu_counter *counter;
+    void *counter_state;
+    uint32_t indexes[CPU_WINDOW_BLOCK];
+    uint64_t outside[CPU_WINDOW_BLOCK]; /* keys (element.h) */
+};
+
+/* Prepares counting of elements of a type, without a window. `element` must outlive it. */
+void cpu_window_init(struct cpu_window *self, const struct element *element);
+
+/* Frees what the struct holds. All zeros are allowed. */
+void cpu_window_destroy(struct cpu_window *self);
+
+/* Counts in that window from now on. Fails with STATUS_DATA if there is no memory. */
+enum status cpu_window_turn(struct cpu_window *self, const struct growing_window *window,
+                            struct failure *failure);
+
+/*
+ * Counts those of a block of n <= CPU_WINDOW_BLOCK elements that lie in the window. Stores the keys
+ * of the others in `outside` and returns their number. Without a window all lie outside.
+ */
+size_t cpu_window_count(struct cpu_window *self, const void *block, size_t n);
+
+/* The same of the keys outside[0..n). */
+size_t cpu_window_count_keys(struct cpu_window *self, size_t n);
+
+/* Adds all counts to the histograms of their windows. */
+void cpu_window_flush(struct cpu_window *self);
+
+#endif
