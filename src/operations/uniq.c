@@ -8,9 +8,6 @@
 
 #include <stdlib.h>
 
-/* Counts that are moved together. */
-#define UNIQ_MOVE_BATCH 1024
-
 static enum status uniq_create(const struct job *job, void **partial, struct failure *failure)
 {
     struct uniq *made = calloc(1, sizeof *made);
@@ -55,43 +52,39 @@ void uniq_make_keys(const struct uniq *uniq, const struct uniq_divisor *divisor,
         words[i] = uniq_divide(divisor, words[i]);
 }
 
-/* Moves the counts of a window to the table. */
-static enum status uniq_move_window(const struct uniq *uniq, const struct growing_window *window,
-                                    struct table_writer *writer, struct failure *failure)
+/* The number of the first entry of the ascending table whose key is not below `key`. */
+static uint64_t uniq_count_below(const struct uniq *uniq, uint64_t key)
 {
-    struct histogram *histogram = window->histogram;
-    const size_t bins = (size_t)window->bins;
-    struct table_entry entries[UNIQ_MOVE_BATCH];
-    size_t n = 0;
+    uint64_t low = 0;
+    uint64_t high = table_distinct(uniq->table);
 
-    for (size_t i = 0; (i = histogram_skip_empty(histogram, i, bins)) < bins; i++) {
-        const uint64_t bin = (uint64_t)window->first + i;
-        entries[n++] =
-            (struct table_entry){.key = bin ^ uniq->flip, .count = histogram_take(histogram, i)};
-        if (n < UNIQ_MOVE_BATCH)
-            continue;
-        if (table_writer_add_counts(writer, entries, n, failure) != STATUS_OK)
-            return failure->status;
-        n = 0;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        struct table_position position = table_seek(uniq->table, middle);
+        struct table_entry entry = {.key = 0};
+        table_read(uniq->table, &position, &entry, 1);
+        if (entry.key < key)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return table_writer_add_counts(writer, entries, n, failure);
+    return low;
 }
 
-static enum status uniq_move_windows(struct uniq *uniq, struct failure *failure)
+static enum status uniq_settle(struct uniq *uniq, const struct job *job, struct failure *failure)
 {
-    struct table_writer *writer;
-    enum status status = STATUS_OK;
+    const enum table_order order = job->any_order ? TABLE_ANY_ORDER : TABLE_ASCENDING;
+    const struct growing_window *window = uniq_window(uniq);
 
-    if (uniq->count == 0)
-        return STATUS_OK;
-    if (table_writer_open(uniq->table, &writer, failure) != STATUS_OK)
+    uniq->below = 0;
+    if (window && (table_settle(uniq->table, TABLE_ANY_ORDER, failure) != STATUS_OK ||
+                   uniq_join_windows(uniq, failure) != STATUS_OK))
         return failure->status;
-    for (size_t i = 0; i < uniq->count && status == STATUS_OK; i++)
-        status = uniq_move_window(uniq, &uniq->windows[i], writer, failure);
-    if (status == STATUS_OK)
-        status = table_writer_flush(writer, failure);
-    table_writer_close(writer);
-    return status;
+    if (table_settle(uniq->table, order, failure) != STATUS_OK)
+        return failure->status;
+    if (window && !job->any_order)
+        uniq->below = uniq_count_below(uniq, (uint64_t)window->first ^ uniq->flip);
+    return STATUS_OK;
 }
 
 static enum status uniq_finish(void *partial, const struct job *job, uint64_t elements,
@@ -100,16 +93,16 @@ static enum status uniq_finish(void *partial, const struct job *job, uint64_t el
     struct uniq *uniq = partial;
 
     uniq->elements = elements;
-    if (uniq_move_windows(uniq, failure) != STATUS_OK)
+    if (uniq_settle(uniq, job, failure) != STATUS_OK)
         return failure->status;
-    if (table_settle(uniq->table, job->any_order ? TABLE_ANY_ORDER : TABLE_ASCENDING, failure) !=
-        STATUS_OK)
-        return failure->status;
-    if (table_total(uniq->table) == elements)
+    uint64_t total = table_total(uniq->table);
+    for (size_t i = 0; i < uniq->count; i++)
+        total += histogram_sum_bins(uniq->windows[i].histogram);
+    if (total == elements)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA,
                        "internal error: %llu elements were read, but %llu counted",
-                       (unsigned long long)elements, (unsigned long long)table_total(uniq->table));
+                       (unsigned long long)elements, (unsigned long long)total);
 }
 
 static enum status uniq_verdict(const struct job *job, const void *partial, struct failure *failure)

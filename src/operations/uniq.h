@@ -5,9 +5,10 @@
  * inverted.
  *
  * Where values lie densely, workers count them in a window (growing_window.h) instead, a plain
- * array of counters: 0.5 ns a value for 64Ki bins, where the table takes 15. uniq_finish moves its
- * counts to the table. A window may be made at any time, since counts in windows and in the table
- * add up.
+ * array of counters: 0.5 ns a value for 64Ki bins, where the table takes 15. A window may be made
+ * at any time, since counts in windows and in the table add up: uniq_finish moves what the table
+ * and older windows have of the newest window to it. If the table has runs on disk, it moves all to
+ * the table.
  *
  * The functions are thread-safe, but for those of finished partials.
  */
@@ -31,7 +32,10 @@ struct uniq {
     pthread_mutex_t lock; /* guards what follows; windows[0..count) do not change any more */
     struct growing_window windows[UNIQ_WINDOWS_MAX];
     size_t count;
-    uint64_t elements; /* set by finish */
+
+    /* Set by finish. */
+    uint64_t elements;
+    uint64_t below; /* in ascending order: entries of the table below the newest window */
 };
 
 /* The newest window, NULL if there is none. It lives until the partial is destroyed. */
@@ -45,6 +49,12 @@ static inline const struct growing_window *uniq_window(const struct uniq *uniq)
  * are dense enough. Sorts the keys.
  */
 void uniq_consider_window(struct uniq *uniq, uint64_t *keys, size_t n, uint64_t seen);
+
+/*
+ * Gives each value one counter, in the newest window or in the settled table. No worker may be at
+ * work. Fails with STATUS_DATA if there is no memory. Used by finish alone.
+ */
+enum status uniq_join_windows(struct uniq *uniq, struct failure *failure);
 
 /* How a thread makes keys of values. */
 struct uniq_divisor {

@@ -1,4 +1,8 @@
-/* The rows of uniq: the entries of its table, and empty bins between them if they are asked for. */
+/*
+ * The rows of uniq. In ascending order they have places: the entries of the table below the window,
+ * the bins of the window, which may be empty, and the entries above it. In any order the window
+ * comes first.
+ */
 #include "config.h"
 
 #include "operations/rows.h"
@@ -12,21 +16,110 @@ static struct rows_row uniq_row(const struct rows *rows, __int128 bin, uint64_t 
     return (struct rows_row){.low = bin * width, .high = (bin + 1) * width, .count = count};
 }
 
-/* The bins of the first and of the last entry. Returns false if there is none. */
+/* The number of the window's bins. */
+static uint64_t uniq_window_bins(const struct uniq *uniq)
+{
+    const struct growing_window *window = uniq_window(uniq);
+    return window ? window->bins : 0;
+}
+
+/* The places of all rows. */
+static uint64_t uniq_places(const struct uniq *uniq)
+{
+    return table_distinct(uniq->table) + uniq_window_bins(uniq);
+}
+
+/* Reads rows of the table from a position on, and advances it. */
+static size_t uniq_rows_read_table(const struct rows *rows, struct table_position *position,
+                                   struct rows_row *out, size_t room)
+{
+    const struct uniq *uniq = rows->partial;
+    struct table_entry entries[UNIQ_ROWS_BATCH];
+    size_t n =
+        table_read(uniq->table, position, entries, room < UNIQ_ROWS_BATCH ? room : UNIQ_ROWS_BATCH);
+
+    for (size_t i = 0; i < n; i++)
+        out[i] = uniq_row(rows, uniq_bin(uniq, entries[i].key), entries[i].count);
+    return n;
+}
+
+/* Reads rows of the window's bins *bin..end, and advances *bin. */
+static size_t uniq_rows_read_window(const struct rows *rows, uint64_t *bin, uint64_t end,
+                                    struct rows_row *out, size_t room)
+{
+    const struct growing_window *window = uniq_window(rows->partial);
+    size_t n = 0;
+
+    while (n < room && *bin < end) {
+        *bin = histogram_skip_empty(window->histogram, (size_t)*bin, (size_t)end);
+        if (*bin == end)
+            break;
+        out[n++] = uniq_row(rows, window->first + *bin, growing_window_count(window, *bin));
+        ++*bin;
+    }
+    return n;
+}
+
+/* In any order: next[3] bins of the window are read; the rest is a position of the table. */
+static size_t uniq_rows_read_any(struct rows *rows, struct rows_row *out, size_t room)
+{
+    const struct uniq *uniq = rows->partial;
+    struct table_position position = {.next = {rows->next[0], rows->next[1], rows->next[2]}};
+
+    size_t n = uniq_rows_read_window(rows, &rows->next[3], uniq_window_bins(uniq), out, room);
+    if (n == 0)
+        n = uniq_rows_read_table(rows, &position, out, room);
+    for (size_t i = 0; i < 3; i++)
+        rows->next[i] = position.next[i];
+    return n;
+}
+
+/* In ascending order: next[0] is the place, and next[2] places at the end belong to other parts. */
+static size_t uniq_rows_read_used(struct rows *rows, struct rows_row *out, size_t room)
+{
+    const struct uniq *uniq = rows->partial;
+    const uint64_t bins = uniq_window_bins(uniq);
+    const uint64_t end = uniq_places(uniq) - rows->next[2];
+    size_t n = 0;
+
+    while (n == 0 && rows->next[0] < end) {
+        const bool is_below = rows->next[0] < uniq->below;
+        const uint64_t bins_end = uniq->below + bins < end ? uniq->below + bins : end;
+        if (!is_below && rows->next[0] < bins_end) {
+            uint64_t bin = rows->next[0] - uniq->below;
+            n = uniq_rows_read_window(rows, &bin, bins_end - uniq->below, out, room);
+            rows->next[0] = uniq->below + bin;
+            continue;
+        }
+        const uint64_t skipped = is_below ? 0 : bins;
+        const uint64_t stop = is_below && uniq->below < end ? uniq->below : end;
+        const uint64_t left = stop - rows->next[0];
+        struct table_position position = table_seek(uniq->table, rows->next[0] - skipped);
+        n = uniq_rows_read_table(rows, &position, out, left < room ? (size_t)left : room);
+        if (n == 0)
+            break; /* a run could not be read */
+        rows->next[0] += n;
+    }
+    return n;
+}
+
+/* The bins of the first and of the last row. Returns false if there is none. */
 static bool uniq_ends(const struct uniq *uniq, __int128 *first, __int128 *last)
 {
+    const struct growing_window *window = uniq_window(uniq);
     const uint64_t distinct = table_distinct(uniq->table);
+    struct table_position begin = table_seek(uniq->table, 0);
+    struct table_position end = table_seek(uniq->table, distinct > 0 ? distinct - 1 : 0);
+    bool has_window = window && growing_window_find_ends(window, first, last);
     struct table_entry entries[2];
 
-    if (distinct == 0)
-        return false;
-    struct table_position begin = table_seek(uniq->table, 0);
-    struct table_position end = table_seek(uniq->table, distinct - 1);
-    if (table_read(uniq->table, &begin, &entries[0], 1) == 0 ||
+    if (distinct == 0 || table_read(uniq->table, &begin, &entries[0], 1) == 0 ||
         table_read(uniq->table, &end, &entries[1], 1) == 0)
-        return false;
-    *first = uniq_bin(uniq, entries[0].key);
-    *last = uniq_bin(uniq, entries[1].key);
+        return has_window;
+    const __int128 low = uniq_bin(uniq, entries[0].key);
+    const __int128 high = uniq_bin(uniq, entries[1].key);
+    *first = has_window && *first < low ? *first : low;
+    *last = has_window && *last > high ? *last : high;
     return true;
 }
 
@@ -38,73 +131,51 @@ unsigned __int128 uniq_span(const struct uniq *uniq)
     return uniq_ends(uniq, &first, &last) ? (unsigned __int128)(last - first + 1) : 0;
 }
 
-/*
- * With empty bins: next[0] is the number of the next entry, next[1] that of the next bin behind the
- * first one.
- */
+/* With empty bins: next[0] is the place, next[1] the number of bins read. */
 static size_t uniq_rows_read_zeros(struct rows *rows, struct rows_row *out, size_t room)
 {
-    const struct uniq *uniq = rows->partial;
-    struct table_entry entries[UNIQ_ROWS_BATCH];
-    struct table_position position = table_seek(uniq->table, rows->next[0]);
     __int128 first;
     __int128 last;
-    size_t used = 0;
     size_t n = 0;
 
-    if (!uniq_ends(uniq, &first, &last))
+    if (!uniq_ends(rows->partial, &first, &last))
         return 0;
-    const size_t held = table_read(uniq->table, &position, entries, UNIQ_ROWS_BATCH);
-    for (__int128 bin = first + rows->next[1]; n < room && used < held; bin++) {
-        bool has_count = bin == uniq_bin(uniq, entries[used].key);
-        out[n++] = uniq_row(rows, bin, has_count ? entries[used].count : 0);
-        used += has_count;
+    while (n < room) {
+        struct rows behind = *rows;
+        struct rows_row used;
+        if (uniq_rows_read_used(&behind, &used, 1) == 0)
+            break;
+        for (; n < room && rows->next[0] != behind.next[0]; rows->next[1]++) {
+            const __int128 bin = first + rows->next[1];
+            bool is_used = bin * rows->job->bin_width == used.low;
+            out[n++] = uniq_row(rows, bin, is_used ? used.count : 0);
+            if (is_used)
+                rows->next[0] = behind.next[0];
+        }
     }
-    rows->next[0] += used;
-    rows->next[1] += n;
-    return n;
-}
-
-/* The position of a table is that of the rows. In parts, next[2] entries behind one are not its. */
-static size_t uniq_rows_read_entries(struct rows *rows, struct rows_row *out, size_t room)
-{
-    const struct uniq *uniq = rows->partial;
-    struct table_entry entries[UNIQ_ROWS_BATCH];
-    struct table_position position = {.next = {rows->next[0], rows->next[1], rows->next[2]}};
-    size_t some = room < UNIQ_ROWS_BATCH ? room : UNIQ_ROWS_BATCH;
-
-    if (!rows->job->any_order) {
-        uint64_t left = table_distinct(uniq->table) - rows->next[2] - rows->next[0];
-        position = table_seek(uniq->table, rows->next[0]);
-        some = left < some ? (size_t)left : some;
-    }
-    const size_t n = table_read(uniq->table, &position, entries, some);
-    for (size_t i = 0; i < n; i++)
-        out[i] = uniq_row(rows, uniq_bin(uniq, entries[i].key), entries[i].count);
-    for (size_t i = 0; i < (rows->job->any_order ? 3 : 1); i++)
-        rows->next[i] = position.next[i];
     return n;
 }
 
 static size_t uniq_rows_read(struct rows *rows, struct rows_row *out, size_t room)
 {
+    if (rows->job->any_order)
+        return uniq_rows_read_any(rows, out, room);
     return rows->zeros ? uniq_rows_read_zeros(rows, out, room)
-                       : uniq_rows_read_entries(rows, out, room);
+                       : uniq_rows_read_used(rows, out, room);
 }
 
 static uint64_t uniq_rows_most(const struct rows *rows)
 {
-    const struct uniq *uniq = rows->partial;
-    return table_distinct(uniq->table);
+    return uniq_places(rows->partial);
 }
 
 static void uniq_rows_narrow(struct rows *rows, uint64_t part, uint64_t parts)
 {
-    const uint64_t distinct = uniq_rows_most(rows);
-    const unsigned __int128 all = distinct;
+    const uint64_t places = uniq_rows_most(rows);
+    const unsigned __int128 all = places;
 
     rows->next[0] = (uint64_t)(all * part / parts);
-    rows->next[2] = distinct - (uint64_t)(all * (part + 1) / parts);
+    rows->next[2] = places - (uint64_t)(all * (part + 1) / parts);
 }
 
 void uniq_rows_begin(struct rows *rows, const struct job *job, const struct uniq *uniq, bool zeros)

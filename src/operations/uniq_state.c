@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "job/binning_index.h"
+#include "operations/rows.h"
 #include "operations/state_job.h"
 #include "operations/uniq.h"
 
@@ -44,15 +45,18 @@ static uint64_t uniq_state_key(const struct uniq *uniq, const struct job *job, _
 static void uniq_state_save(struct state_writer *state, const struct job *job, const void *partial)
 {
     const struct uniq *uniq = partial;
-    const uint64_t lowest = uniq_state_key(uniq, job, element_min(&job->element));
-    struct table_position position = table_begin(uniq->table);
-    struct table_entry entries[UNIQ_STATE_BATCH];
+    const __int128 lowest = binning_floor(element_min(&job->element), job->bin_width);
+    struct rows_row found[UNIQ_STATE_BATCH];
+    struct rows rows;
     size_t n;
 
-    while ((n = table_read(uniq->table, &position, entries, UNIQ_STATE_BATCH)) > 0) {
-        for (size_t i = 0; i < n; i++)
-            state_write_row(state, &(struct state_row){.bin = entries[i].key - lowest,
-                                                       .count = entries[i].count});
+    uniq_rows_begin(&rows, job, uniq, false);
+    while ((n = rows.read(&rows, found, UNIQ_STATE_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            const __int128 bin = binning_floor(found[i].low, job->bin_width) - lowest;
+            state_write_row(state, &(struct state_row){.bin = (unsigned __int128)bin,
+                                                       .count = found[i].count});
+        }
     }
     state_write_row(state, &(struct state_row){.count = 0});
 }

@@ -1,4 +1,4 @@
-/* Decides when uniq counts in a window, and where it lies. */
+/* When uniq counts in a window, where it lies, and how counts come together in the end. */
 #include "config.h"
 
 #include "operations/uniq.h"
@@ -13,6 +13,12 @@
 
 /* The bins that a window may have for each value seen. Reading a bin at the end takes some 2 ns. */
 #define UNIQ_WINDOW_BINS_PER_VALUE 128
+
+/* The part of the memory for counts that a window may take, with both parts of each counter. */
+#define UNIQ_WINDOW_SHARE 4
+
+/* Counts that are moved together. */
+#define UNIQ_WINDOW_BATCH 1024
 
 /* Adjacent keys, first and last. */
 struct uniq_range {
@@ -107,6 +113,8 @@ static void uniq_window_make(struct uniq *uniq, const struct uniq_range *range)
 
 void uniq_consider_window(struct uniq *uniq, uint64_t *keys, size_t n, uint64_t seen)
 {
+    const uint64_t affordable =
+        table_bytes_most(uniq->table) / UNIQ_WINDOW_SHARE / (sizeof(uint64_t) + sizeof(uint32_t));
     uint64_t most = UNIQ_WINDOW_BINS_MAX;
     struct uniq_range range;
 
@@ -114,6 +122,8 @@ void uniq_consider_window(struct uniq *uniq, uint64_t *keys, size_t n, uint64_t 
         most = UNIQ_WINDOW_BINS_PER_VALUE * seen;
     if (most < UNIQ_WINDOW_BINS_MIN)
         most = UNIQ_WINDOW_BINS_MIN;
+    if (most > affordable)
+        most = affordable;
     qsort(keys, n, sizeof *keys, uniq_compare_keys);
     if (!uniq_window_find(keys, n, most, &range))
         return;
@@ -123,4 +133,67 @@ void uniq_consider_window(struct uniq *uniq, uint64_t *keys, size_t n, uint64_t 
         uniq_window_make(uniq, &range);
     }
     pthread_mutex_unlock(&uniq->lock);
+}
+
+/* Takes entries of the table that lie in the newest window. */
+static void uniq_window_take(void *context, const struct table_entry *entries, size_t n)
+{
+    const struct uniq *uniq = context;
+    const struct growing_window *window = uniq_window(uniq);
+    const uint64_t first = (uint64_t)window->first ^ uniq->flip;
+
+    for (size_t i = 0; i < n; i++)
+        histogram_add_counts64(window->histogram, (size_t)(entries[i].key - first),
+                               &entries[i].count, 1);
+}
+
+/* Moves the counts of a window to `to`, the newest one's range, as far as they lie there; the
+ * others to the table. */
+static enum status uniq_window_move(struct uniq *uniq, const struct growing_window *window,
+                                    const struct uniq_range *to, struct table_writer *writer,
+                                    struct failure *failure)
+{
+    struct histogram *histogram = window->histogram;
+    const uint64_t first = (uint64_t)window->first ^ uniq->flip;
+    const size_t bins = (size_t)window->bins;
+    struct table_entry entries[UNIQ_WINDOW_BATCH];
+    enum status status = STATUS_OK;
+    size_t n = 0;
+
+    for (size_t i = 0; status == STATUS_OK && (i = histogram_skip_empty(histogram, i, bins)) < bins;
+         i++) {
+        const struct table_entry entry = {.key = first + i, .count = histogram_take(histogram, i)};
+        if (to && entry.key >= to->first && entry.key <= to->last) {
+            uniq_window_take(uniq, &entry, 1);
+            continue;
+        }
+        entries[n++] = entry;
+        if (n == UNIQ_WINDOW_BATCH) {
+            status = table_writer_add_counts(writer, entries, n, failure);
+            n = 0;
+        }
+    }
+    return status == STATUS_OK ? table_writer_add_counts(writer, entries, n, failure) : status;
+}
+
+enum status uniq_join_windows(struct uniq *uniq, struct failure *failure)
+{
+    const bool keeps_newest = table_is_in_memory(uniq->table);
+    const size_t moved = keeps_newest ? uniq->count - 1 : uniq->count;
+    struct table_writer *writer;
+    struct uniq_range newest = {0, 0};
+    enum status status = STATUS_OK;
+
+    uniq_window_range(uniq, &newest);
+    if (keeps_newest)
+        table_extract(uniq->table, newest.first, newest.last, uniq_window_take, uniq);
+    if (table_writer_open(uniq->table, &writer, failure) != STATUS_OK)
+        return failure->status;
+    for (size_t i = 0; i < moved && status == STATUS_OK; i++)
+        status = uniq_window_move(uniq, &uniq->windows[i], keeps_newest ? &newest : NULL, writer,
+                                  failure);
+    if (status == STATUS_OK)
+        status = table_writer_flush(writer, failure);
+    table_writer_close(writer);
+    return status;
 }

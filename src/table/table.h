@@ -20,6 +20,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,9 @@ struct table_entry {
  */
 enum status table_create(struct table **table, uint64_t bytes, const char *directory,
                          struct failure *failure);
+
+/* The memory that it may take. */
+uint64_t table_bytes_most(const struct table *table);
 
 /* Frees a table and its files. All writers must be closed. NULL is allowed. */
 void table_destroy(struct table *table);
@@ -87,6 +91,18 @@ enum status table_settle(struct table *table, enum table_order order, struct fai
 /* The number of distinct keys, and the sum of their counts modulo 2^64. */
 uint64_t table_distinct(const struct table *table);
 uint64_t table_total(const struct table *table);
+
+/* Whether all entries are in memory. */
+bool table_is_in_memory(const struct table *table);
+
+/*
+ * Removes the entries whose keys are `first` to `last` from a table that was settled in any order
+ * and is in memory, and passes them to `take`, which several threads may call at once. No thread
+ * may add meanwhile. The table must then be settled again.
+ */
+void table_extract(struct table *table, uint64_t first, uint64_t last,
+                   void (*take)(void *context, const struct table_entry *entries, size_t n),
+                   void *context);
 
 /* A position among the entries. */
 struct table_position {

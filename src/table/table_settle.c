@@ -106,6 +106,68 @@ void table_unsort(struct table *table)
     table->cache = NULL;
 }
 
+/* Removes entries from partitions, on several threads. */
+struct table_extraction {
+    struct table *table;
+    uint64_t first;
+    uint64_t last;
+    void (*take)(void *context, const struct table_entry *entries, size_t n);
+    void *context;
+};
+
+/* Keeps the entries of a block that stay, and returns how many leave. */
+static size_t table_extract_block(const struct table_extraction *extraction,
+                                  struct table_block *block, uint64_t *total)
+{
+    struct table_entry taken[TABLE_BLOCK_ENTRIES];
+    const uint64_t span = extraction->last - extraction->first;
+    size_t leave = 0;
+
+    for (size_t i = 0; i < block->used; i++) {
+        const struct table_entry entry = block->entries[i];
+        const bool leaves = entry.key - extraction->first <= span;
+        taken[leave] = entry;
+        block->entries[i - leave] = entry;
+        leave += leaves;
+        *total += leaves ? entry.count : 0;
+    }
+    block->used -= leave;
+    if (leave > 0)
+        extraction->take(extraction->context, taken, leave);
+    return leave;
+}
+
+static void table_extract_partition(void *context, size_t part)
+{
+    const struct table_extraction *extraction = context;
+    struct table_partition *partition = &extraction->table->partitions[part];
+    uint64_t total = 0;
+
+    for (struct table_block *block = partition->packed.blocks; block; block = block->next)
+        partition->packed.used -= table_extract_block(extraction, block, &total);
+    partition->total -= total;
+}
+
+void table_extract(struct table *table, uint64_t first, uint64_t last,
+                   void (*take)(void *context, const struct table_entry *entries, size_t n),
+                   void *context)
+{
+    struct table_extraction extraction = {table, first, last, take, context};
+
+    if (table->distinct > 0)
+        parallel_run(table_threads(table), TABLE_PARTITIONS, table_extract_partition, &extraction);
+}
+
+bool table_is_in_memory(const struct table *table)
+{
+    return table->spill.count == 0;
+}
+
+uint64_t table_bytes_most(const struct table *table)
+{
+    return table->bytes_most;
+}
+
 uint64_t table_distinct(const struct table *table)
 {
     return table->distinct;
