@@ -1,8 +1,8 @@
 /*
- * Growing histogram on a GPU, the host's part. All feeders share one table on the device, for one
+ * Automatic histogram on a GPU, the host's part. All feeders share one table on the device, for one
  * window (growing_window.h). A chunk is counted in it, and has its own counters for values outside.
  * When the chunk is completed, the host finds these values and counts them itself; that makes a
- * wider window if it pays. The next chunk then adds the table to its window's histogram, and begins
+ * wider window. The next chunk then adds the table to its window's histogram, and begins
  * with the new window.
  */
 #include "config.h"
@@ -15,6 +15,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The values of a chunk that the host looks at together. */
+#define CUDA_GROWING_HISTOGRAM_BLOCK ((size_t)4096)
 
 /* The session's state on the host. */
 struct cuda_growing_histogram {
@@ -30,8 +33,8 @@ struct cuda_growing_histogram_result {
 
 static size_t cuda_growing_histogram_partial_bytes(const struct job *job)
 {
-    uint64_t bins = job->bin_width > 0 ? GROWING_HISTOGRAM_BINS_MAX : GROWING_HISTOGRAM_BINS_MIN;
-    return cuda_counters_bytes(bins);
+    (void)job;
+    return cuda_counters_bytes(GROWING_HISTOGRAM_BINS);
 }
 
 static size_t cuda_growing_histogram_scratch_bytes(const struct job *job, size_t elements_bytes)
@@ -102,7 +105,7 @@ struct cuda_growing_histogram_walk {
     size_t offset;              /* of the next value */
     text_parse_function *parse; /* of text */
     enum text_event event;      /* the last one */
-    uint64_t keys[GROWING_HISTOGRAM_BLOCK];
+    uint64_t keys[CUDA_GROWING_HISTOGRAM_BLOCK];
 };
 
 static void cuda_growing_histogram_walk_begin(struct cuda_growing_histogram_walk *walk,
@@ -120,12 +123,13 @@ static size_t cuda_growing_histogram_walk_text(struct cuda_growing_histogram_wal
 {
     const struct job *job = walk->job;
     const unsigned bytes = job->element.bytes;
-    uint64_t values[GROWING_HISTOGRAM_BLOCK];
+    uint64_t values[CUDA_GROWING_HISTOGRAM_BLOCK];
     struct text_token invalid;
     size_t n;
 
-    walk->event = walk->parse(&walk->chunk->rules, walk->chunk->data, walk->chunk->bytes,
-                              &walk->offset, values, GROWING_HISTOGRAM_BLOCK, &n, &invalid);
+    walk->event =
+        walk->parse(&walk->chunk->rules, walk->chunk->data, walk->chunk->bytes, &walk->offset,
+                    values, CUDA_GROWING_HISTOGRAM_BLOCK, &n, &invalid);
     for (size_t i = 0; i < n; i++)
         walk->keys[i] = element_key(&job->element, (const char *)values + i * bytes);
     return n;
@@ -143,7 +147,7 @@ static size_t cuda_growing_histogram_walk_next(struct cuda_growing_histogram_wal
             n = cuda_growing_histogram_walk_text(walk);
         return n;
     }
-    for (; n < GROWING_HISTOGRAM_BLOCK && walk->offset < chunk->bytes;
+    for (; n < CUDA_GROWING_HISTOGRAM_BLOCK && walk->offset < chunk->bytes;
          walk->offset += element->bytes)
         walk->keys[n++] = element_key(element, (const char *)chunk->data + walk->offset);
     return n;
@@ -163,8 +167,7 @@ static cudaError_t cuda_growing_histogram_look(const struct cuda_shared *shared,
     cuda_growing_histogram_walk_begin(walk, shared->job, chunk);
     size_t n = cuda_growing_histogram_walk_next(walk);
     if (n > 0)
-        status =
-            growing_histogram_widen(shared->partial, NULL, walk->keys, n, n, &window, &failure);
+        status = growing_histogram_widen(shared->partial, NULL, walk->keys, n, &window, &failure);
     free(walk);
     return status == STATUS_OK ? cudaSuccess : cudaErrorMemoryAllocation;
 }
@@ -222,12 +225,11 @@ static enum status cuda_growing_histogram_add(const struct cuda_shared *shared,
                                               const struct chunk *chunk,
                                               const struct growing_window *window,
                                               struct cuda_growing_histogram_walk *walk,
-                                              struct bin_map_batch *batch, struct failure *failure)
+                                              struct failure *failure)
 {
     const struct binning *binning = &window->binning;
     size_t n;
 
-    batch->count = 0;
     cuda_growing_histogram_walk_begin(walk, shared->job, chunk);
     while ((n = cuda_growing_histogram_walk_next(walk)) > 0) {
         size_t outside = 0;
@@ -236,11 +238,10 @@ static enum status cuda_growing_histogram_add(const struct cuda_shared *shared,
             walk->keys[outside] = key;
             outside += binning_index(binning, binning->form, key) >= binning->bins;
         }
-        if (outside > 0 && growing_histogram_add(shared->partial, batch, walk->keys, outside, n,
-                                                 failure) != STATUS_OK)
+        if (growing_histogram_add(shared->partial, walk->keys, outside, failure) != STATUS_OK)
             return failure->status;
     }
-    return bin_map_add(((struct growing_histogram *)shared->partial)->map, batch, failure);
+    return STATUS_OK;
 }
 
 static enum status cuda_growing_histogram_complete(const struct cuda_shared *shared,
@@ -254,13 +255,10 @@ static enum status cuda_growing_histogram_complete(const struct cuda_shared *sha
         return STATUS_OK;
 
     struct cuda_growing_histogram_walk *walk = malloc(sizeof *walk);
-    struct bin_map_batch *batch = malloc(sizeof *batch);
     enum status status =
-        walk && batch
-            ? cuda_growing_histogram_add(shared, &chunk->chunk, window, walk, batch, failure)
-            : status_fail(failure, STATUS_DATA, "no memory for values outside the GPU's bins");
+        walk ? cuda_growing_histogram_add(shared, &chunk->chunk, window, walk, failure)
+             : status_fail(failure, STATUS_DATA, "no memory for values outside the GPU's bins");
     free(walk);
-    free(batch);
     return status;
 }
 

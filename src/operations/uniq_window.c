@@ -142,9 +142,14 @@ static void uniq_window_take(void *context, const struct table_entry *entries, s
     const struct growing_window *window = uniq_window(uniq);
     const uint64_t first = (uint64_t)window->first ^ uniq->flip;
 
-    for (size_t i = 0; i < n; i++)
-        histogram_add_counts64(window->histogram, (size_t)(entries[i].key - first),
-                               &entries[i].count, 1);
+    for (size_t i = 0; i < n; i++) {
+        const size_t bin = (size_t)(entries[i].key - first);
+        const uint32_t narrow = (uint32_t)entries[i].count;
+        if (entries[i].count == narrow)
+            histogram_add_counts32(window->histogram, bin, &narrow, 1);
+        else
+            histogram_add_counts64(window->histogram, bin, &entries[i].count, 1);
+    }
 }
 
 /* Moves the counts of a window to `to`, the newest one's range, as far as they lie there; the

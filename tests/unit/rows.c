@@ -4,9 +4,9 @@
  */
 #include "config.h"
 
-#include "operations/growing_histogram.h"
 #include "operations/histogram.h"
 #include "operations/operation.h"
+#include "operations/uniq.h"
 #include "print/plot.h"
 #include "print/rows_list.h"
 #include "tap.h"
@@ -254,7 +254,8 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
         passed = sum == rows.inside && reads(rows, expected, n) &&
                  (!zeros || (rows.read_counts && reads_counts(rows, expected, n)));
         for (size_t parts = 1; parts <= 3000 && passed; parts = 3 * parts - 1)
-            passed = reads_parts(&rows, expected, n, parts);
+            passed = reads_parts(&rows, expected, n, parts) &&
+                     (!zeros || reads_counts_parts(&rows, expected, n, parts));
         is_plotted = plots(&rows, expected, n, is_powers(&job) ? 129 : 2 * PLOT_LINES_MAX);
         sort_by_count(expected, n);
         passed = passed && lists(&rows, expected, n, 0) && lists(&rows, expected, n, 1) &&
@@ -408,32 +409,34 @@ static void test_sparse(uint64_t apart)
     job_destroy(&job);
 }
 
-/* A growing histogram, and as rows, what was counted in it. */
-struct open {
+/* A partial of uniq, and as rows, what was counted in it. */
+struct counted {
     struct job job;
-    struct growing_histogram *histogram;
-    struct bin_map_batch batch;
-    struct rows_row *rows; /* [OPEN_ROWS_MAX] */
+    struct uniq *uniq;
+    struct table_writer *writer;
+    struct uniq_divisor divisor;
+    struct rows_row *rows; /* [COUNTED_ROWS_MAX] */
     size_t n;
     uint64_t elements;
 };
 
-#define OPEN_ROWS_MAX ((size_t)1 << 20)
+#define COUNTED_ROWS_MAX ((size_t)1 << 20)
+#define COUNTED_BLOCK    4096
 
-/* What growing histograms had of everything that is to be tested. */
+/* What partials had of everything that is to be tested. */
 static struct {
     bool has_overlaps; /* bins that several windows have, */
-    bool has_gaps;     /* and between windows; bins counted apart */
-    bool has_between;  /* that no window has, */
-    bool has_within;   /* and that one has */
+    bool has_gaps;     /* and between windows; */
+    bool has_below;    /* entries of the table below the newest window, */
+    bool has_above;    /* and above */
     bool has_unused;   /* regions not in use before others of a window */
     bool has_staged;   /* counts in the 32-bit part, too */
-} open_shape;
+} counted_shape;
 
-static bool open_shape_is_full(void)
+static bool counted_shape_is_full(void)
 {
-    return open_shape.has_overlaps && open_shape.has_gaps && open_shape.has_between &&
-           open_shape.has_within && open_shape.has_unused && open_shape.has_staged;
+    return counted_shape.has_overlaps && counted_shape.has_gaps && counted_shape.has_below &&
+           counted_shape.has_above && counted_shape.has_unused && counted_shape.has_staged;
 }
 
 static void must(bool is_so, const char *what)
@@ -444,54 +447,80 @@ static void must(bool is_so, const char *what)
     exit(1);
 }
 
-static void open_begin(struct open *open, const char *type, uint64_t width)
+static void counted_begin(struct counted *counted, const char *type, uint64_t width)
 {
     struct failure failure;
+    void *partial;
 
-    *open = (struct open){.job = {.bin_width = width}};
-    open->rows = malloc(OPEN_ROWS_MAX * sizeof *open->rows);
-    must(open->rows && element_parse(type, &open->job.element) &&
-             growing_histogram_create(&open->job, &open->histogram, &failure) == STATUS_OK,
-         "no histogram");
+    *counted = (struct counted){.job = {.operation = OPERATION_UNIQ, .bin_width = width}};
+    counted->rows = malloc(COUNTED_ROWS_MAX * sizeof *counted->rows);
+    counted->divisor = uniq_divisor_of(width);
+    must(counted->rows && element_parse(type, &counted->job.element) &&
+             operation_uniq.create(&counted->job, &partial, &failure) == STATUS_OK,
+         "no partial");
+    counted->uniq = partial;
+    must(table_writer_open(counted->uniq->table, &counted->writer, &failure) == STATUS_OK,
+         "no writer");
 }
 
-static void open_record(struct open *open, __int128 bin, uint64_t count)
+static void counted_record(struct counted *counted, __int128 bin, uint64_t count)
 {
-    const uint64_t width = open->job.bin_width;
+    const uint64_t width = counted->job.bin_width;
 
-    must(open->n < OPEN_ROWS_MAX, "too many rows");
-    open->rows[open->n++] =
+    must(counted->n < COUNTED_ROWS_MAX, "too many rows");
+    counted->rows[counted->n++] =
         (struct rows_row){.low = bin * width, .high = (bin + 1) * width, .count = count};
-    open->elements += count;
+    counted->elements += count;
 }
 
-/* Counts first, first + step, ...: n values, a block. */
-static void open_put(struct open *open, uint64_t first, uint64_t step, size_t n)
+/* Makes the keys of first, first + step, ...: n values, a block. */
+static void counted_make_keys(struct counted *counted, uint64_t first, uint64_t step, size_t n,
+                              uint64_t *keys)
 {
-    const struct element *element = &open->job.element;
-    uint64_t keys[GROWING_HISTOGRAM_BLOCK];
+    for (size_t i = 0; i < n; i++)
+        keys[i] = first + i * step;
+    uniq_make_keys(counted->uniq, &counted->divisor, keys, n);
+}
+
+/* Counts such values in the table. */
+static void counted_put(struct counted *counted, uint64_t first, uint64_t step, size_t n)
+{
+    const struct element *element = &counted->job.element;
+    uint64_t keys[COUNTED_BLOCK];
     struct failure failure;
 
-    for (size_t i = 0; i < n; i++) {
-        keys[i] = first + i * step;
-        open_record(open, binning_floor(element_value(element, keys[i]), open->job.bin_width), 1);
-    }
-    must(growing_histogram_add(open->histogram, &open->batch, keys, n, n, &failure) == STATUS_OK &&
-             bin_map_add(open->histogram->map, &open->batch, &failure) == STATUS_OK,
+    for (size_t i = 0; i < n; i++)
+        counted_record(counted,
+                       binning_floor(element_value(element, first + i * step),
+                                     counted->job.bin_width),
+                       1);
+    counted_make_keys(counted, first, step, n, keys);
+    must(table_writer_add(counted->writer, keys, n, &failure) == STATUS_OK,
          "values are not counted");
 }
 
-/* Counts in bins start, start + step, ... of the newest window, n of them, in the 32-bit part. */
-static void open_stage(struct open *open, uint64_t start, uint64_t step, size_t n)
+/* Makes a window for such values, as if they were a sample of many. */
+static void counted_look(struct counted *counted, uint64_t first, uint64_t step, size_t n)
 {
-    const struct growing_window *window = growing_histogram_window(open->histogram);
+    const size_t before = counted->uniq->count;
+    uint64_t keys[COUNTED_BLOCK];
+
+    counted_make_keys(counted, first, step, n, keys);
+    uniq_consider_window(counted->uniq, keys, n, 1 << 20);
+    must(counted->uniq->count == before + 1, "no window");
+}
+
+/* Counts in bins start, start + step, ... of the newest window, n of them, in the 32-bit part. */
+static void counted_stage(struct counted *counted, uint64_t start, uint64_t step, size_t n)
+{
+    const struct growing_window *window = uniq_window(counted->uniq);
 
     for (size_t i = 0; i < n; i++) {
         uint64_t bin = start + i * step;
         uint32_t count = 1 + (uint32_t)(i % 3);
         must(bin < window->bins, "no such bin");
         histogram_add_counts32(window->histogram, bin, &count, 1);
-        open_record(open, window->first + bin, count);
+        counted_record(counted, window->first + bin, count);
     }
 }
 
@@ -502,179 +531,212 @@ static int compare_rows(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Puts what was counted in order, each bin once, and finishes the histogram. */
-static bool open_finish(struct open *open)
+static void counted_note_window(const struct counted *counted, const struct growing_window *window)
 {
+    const struct growing_window *newest = uniq_window(counted->uniq);
+
+    for (size_t i = HISTOGRAM_REGION_BINS; i < window->bins; i += HISTOGRAM_REGION_BINS)
+        counted_shape.has_unused |=
+            !histogram_is_used(window->histogram, i - 1) && histogram_is_used(window->histogram, i);
+    if (window != newest && window->first < newest->first + newest->bins &&
+        newest->first < window->first + window->bins)
+        counted_shape.has_overlaps = true;
+    else
+        counted_shape.has_gaps |= window != newest;
+    for (size_t i = 0; i < window->bins; i++)
+        counted_shape.has_staged |= window->histogram->staged[i] > 0;
+}
+
+/* Puts what was counted in order, each bin once, and finishes the partial. */
+static bool counted_finish(struct counted *counted)
+{
+    struct uniq *uniq = counted->uniq;
     struct failure failure;
     size_t n = 0;
 
-    qsort(open->rows, open->n, sizeof *open->rows, compare_rows);
-    for (size_t i = 0; i < open->n; i++) {
-        if (n > 0 && open->rows[n - 1].low == open->rows[i].low)
-            open->rows[n - 1].count += open->rows[i].count;
+    qsort(counted->rows, counted->n, sizeof *counted->rows, compare_rows);
+    for (size_t i = 0; i < counted->n; i++) {
+        if (n > 0 && counted->rows[n - 1].low == counted->rows[i].low)
+            counted->rows[n - 1].count += counted->rows[i].count;
         else
-            open->rows[n++] = open->rows[i];
+            counted->rows[n++] = counted->rows[i];
     }
-    open->n = n;
-    return operation_growing_histogram.finish(open->histogram, &open->job, open->elements,
-                                              &failure) == STATUS_OK ||
-           tap_note("%s", failure.message);
+    counted->n = n;
+    for (size_t i = 0; i < uniq->count; i++)
+        counted_note_window(counted, &uniq->windows[i]);
+    bool passed =
+        table_writer_flush(counted->writer, &failure) == STATUS_OK &&
+        operation_uniq.finish(uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
+    counted_shape.has_below |= passed && uniq_window(uniq) && uniq->below > 0;
+    counted_shape.has_above |=
+        passed && uniq_window(uniq) && uniq->below < table_distinct(uniq->table);
+    return passed || tap_note("%s", failure.message);
 }
 
 /* The rows with empty ones; NULL if they are too many, or none. The caller frees them. */
-static struct rows_row *open_fill(const struct open *open, size_t *n)
+static struct rows_row *counted_fill(const struct counted *counted, size_t *n)
 {
-    const uint64_t width = open->job.bin_width;
+    const uint64_t width = counted->job.bin_width;
 
     *n = 0;
-    if (open->n == 0)
+    if (counted->n == 0)
         return NULL;
-    __int128 low = open->rows->low;
-    if ((open->rows[open->n - 1].high - low) / width > (__int128)OPEN_ROWS_MAX)
+    __int128 low = counted->rows->low;
+    if ((counted->rows[counted->n - 1].high - low) / width > (__int128)COUNTED_ROWS_MAX)
         return NULL;
-    struct rows_row *filled = malloc(OPEN_ROWS_MAX * sizeof *filled);
+    struct rows_row *filled = malloc(COUNTED_ROWS_MAX * sizeof *filled);
     must(filled != NULL, "no memory");
-    for (size_t i = 0; i < open->n; low += width) {
-        bool is_empty = low < open->rows[i].low;
+    for (size_t i = 0; i < counted->n; low += width) {
+        bool is_empty = low < counted->rows[i].low;
         filled[(*n)++] = (struct rows_row){.low = low,
                                            .high = low + width,
-                                           .count = is_empty ? 0 : open->rows[i].count};
+                                           .count = is_empty ? 0 : counted->rows[i].count};
         i += !is_empty;
     }
     return filled;
 }
 
-static void open_note_window(const struct open *open, const struct growing_window *window)
-{
-    const struct growing_histogram *histogram = open->histogram;
-    const struct growing_window *newest = &histogram->windows[histogram->count - 1];
-    const struct element *element = &open->job.element;
-
-    for (size_t i = HISTOGRAM_REGION_BINS; i < window->bins; i += HISTOGRAM_REGION_BINS)
-        open_shape.has_unused |=
-            !histogram_is_used(window->histogram, i - 1) && histogram_is_used(window->histogram, i);
-    if (window != newest && window->first < newest->first + newest->bins &&
-        newest->first < window->first + window->bins)
-        open_shape.has_overlaps = true;
-    else
-        open_shape.has_gaps |= window != newest;
-    for (size_t i = 0; i < window->bins; i++)
-        open_shape.has_staged |= window->histogram->staged[i] > 0;
-    for (size_t i = 0; i < histogram->entry_count; i++) {
-        __int128 bin = element_value(element, histogram->entries[i].key);
-        open_shape.has_within |= bin >= window->first && bin < window->first + window->bins;
-        open_shape.has_between |= bin >= window->first + window->bins;
-    }
-}
-
-/* Finishes it and reads it in every way. */
-static void open_check(struct open *open, const char *name)
+/* Reads it in every way. */
+static bool counted_reads(const struct counted *counted, const struct rows *rows, const char *name)
 {
     static const size_t rooms[] = {1, BATCH, 256, BATCH_MAX};
-    struct rows rows;
+    bool passed = true;
     size_t n;
-    bool passed = open_finish(open);
-    struct rows_row *filled = open_fill(open, &n);
+    struct rows_row *filled = counted_fill(counted, &n);
+    struct rows with_zeros;
 
-    for (size_t i = 0; i < open->histogram->count; i++)
-        open_note_window(open, &open->histogram->windows[i]);
-    growing_histogram_rows_begin(&rows, &open->job, open->histogram, false);
-    tap_ok(passed && rows.inside == open->elements && rows.below == 0 && rows.above == 0,
-           "%s: the sum", name);
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms && passed; i++)
-        passed = reads_by(rooms[i], rows, open->rows, open->n);
+        passed = reads_by(rooms[i], *rows, counted->rows, counted->n);
     for (size_t parts = 1; parts <= 3000 && passed; parts = 3 * parts - 1)
-        passed = reads_parts(&rows, open->rows, open->n, parts);
+        passed = reads_parts(rows, counted->rows, counted->n, parts);
     tap_ok(passed, "%s: rows", name);
-    rows.zeros = true;
+    uniq_rows_begin(&with_zeros, &counted->job, counted->uniq, true);
     for (size_t i = 0; filled && i < sizeof rooms / sizeof *rooms && passed; i++)
-        passed = reads_by(rooms[i], rows, filled, n) && reads_counts_by(rooms[i], rows, filled, n);
-    for (size_t parts = 1; filled && parts <= 3000 && passed; parts = 3 * parts - 1)
-        passed =
-            reads_parts(&rows, filled, n, parts) && reads_counts_parts(&rows, filled, n, parts);
+        passed = reads_by(rooms[i], with_zeros, filled, n);
     if (filled)
-        tap_ok(passed, "%s: rows with empty ones, and counts alone", name);
+        tap_ok(passed, "%s: rows with empty ones", name);
     free(filled);
-    free(open->rows);
-    growing_histogram_destroy(open->histogram);
+    return passed;
 }
 
-/* Windows that grow over bins counted apart, and leave others alone. */
-static void test_open_windows(void)
+/* In any order: the same rows, sorted here. */
+static bool counted_reads_any(struct counted *counted)
 {
-    static struct open open;
+    struct rows_row *found = malloc(COUNTED_ROWS_MAX * sizeof *found);
+    struct failure failure;
+    struct rows rows;
+    size_t n = 0;
+    size_t some;
 
-    open_begin(&open, "i32", 1);
-    open_put(&open, 0, 1, 1000);
-    open_put(&open, 60000, 1, 3);
-    open_put(&open, (uint64_t)-70000, 0, 2);
-    open_put(&open, 0, 25, 4000);
-    open_stage(&open, 5, 7, 300);
-    open_stage(&open, 40000, 1, 20000);
-    open_put(&open, (uint64_t)-300000, 37, 5);
-    open_put(&open, 400000, 0, 1);
-    open_put(&open, 65000, 1, 1);
-    open_check(&open, "open bins, negative ones, too");
-    open_begin(&open, "i32", 1);
-    for (uint64_t i = 0; i < 10; i++)
-        open_put(&open, i * 50000 + 100 * (i % 2), 1, 1000);
-    open_check(&open, "windows with unused regions");
+    must(found != NULL, "no memory");
+    counted->job.any_order = true;
+    bool passed = operation_uniq.finish(counted->uniq, &counted->job, counted->elements,
+                                        &failure) == STATUS_OK;
+    uniq_rows_begin(&rows, &counted->job, counted->uniq, false);
+    while (passed && n + BATCH <= COUNTED_ROWS_MAX && (some = rows.read(&rows, found + n, BATCH)))
+        n += some;
+    qsort(found, n, sizeof *found, compare_rows);
+    for (size_t i = 0; i < n && passed && n == counted->n; i++)
+        passed = found[i].low == counted->rows[i].low && found[i].high == counted->rows[i].high &&
+                 found[i].count == counted->rows[i].count;
+    passed = passed && n == counted->n;
+    free(found);
+    return passed;
+}
+
+/* Finishes it and reads it. */
+static void counted_check(struct counted *counted, const char *name)
+{
+    struct rows rows;
+    bool passed = counted_finish(counted);
+
+    uniq_rows_begin(&rows, &counted->job, counted->uniq, false);
+    tap_ok(passed && rows.inside == counted->elements && rows.below == 0 && rows.above == 0,
+           "%s: the sum", name);
+    passed = passed && counted_reads(counted, &rows, name);
+    tap_ok(passed && counted_reads_any(counted), "%s: in any order", name);
+    table_writer_close(counted->writer);
+    operation_uniq.destroy(counted->uniq);
+    free(counted->rows);
+}
+
+/* Windows that grow over values in the table, and leave others alone. */
+static void test_counted_windows(void)
+{
+    static struct counted counted;
+
+    counted_begin(&counted, "i32", 1);
+    counted_put(&counted, 0, 1, 1000);
+    counted_put(&counted, 60000, 1, 3);
+    counted_put(&counted, (uint64_t)-70000, 0, 2);
+    counted_look(&counted, 0, 25, 4000);
+    counted_put(&counted, 0, 25, 4000);
+    counted_stage(&counted, 5, 7, 300);
+    counted_stage(&counted, 40000, 1, 20000);
+    counted_look(&counted, 110000, 1, 4000);
+    counted_stage(&counted, 1, 3, 3000);
+    counted_put(&counted, (uint64_t)-300000, 37, 5);
+    counted_put(&counted, 400000, 0, 1);
+    counted_put(&counted, 65000, 1, 1);
+    counted_check(&counted, "windows, negative values, too");
 }
 
 /* Bins of a width; a window elsewhere; the least and the largest value. */
-static void test_open_wide(void)
+static void test_counted_wide(void)
 {
-    static struct open open;
+    static struct counted counted;
 
-    open_begin(&open, "i64", 3);
+    counted_begin(&counted, "i64", 3);
+    counted_look(&counted, (uint64_t)-31000, 20, 3000);
+    counted_stage(&counted, 7, 5, 3000);
+    counted_look(&counted, (uint64_t)1 << 40, 2, 4000);
+    counted_stage(&counted, 0, 1, 900);
     for (uint64_t i = 0; i < 20; i++)
-        open_put(&open, i * 3000 - 31000, 1, 3000);
-    open_put(&open, (uint64_t)1 << 40, 2, 4000);
-    open_put(&open, ((uint64_t)1 << 39) + 1, 0, 7);
-    open_put(&open, (uint64_t)INT64_MIN, 1, 7);
-    open_put(&open, INT64_MAX - 6, 1, 7);
-    open_check(&open, "bins of 3 over all of i64");
+        counted_put(&counted, i * 3000 - 31000, 1, 3000);
+    counted_put(&counted, ((uint64_t)1 << 39) + 1, 0, 7);
+    counted_put(&counted, (uint64_t)INT64_MIN, 1, 7);
+    counted_put(&counted, INT64_MAX - 6, 1, 7);
+    counted_check(&counted, "bins of 3 over all of i64");
 }
 
-/* As many bins as 64 bits can count. */
-static void test_open_far(void)
+/* As many bins as 64 bits can count, and bins far apart. */
+static void test_counted_far(void)
 {
-    static struct open open;
+    static struct counted counted;
 
-    open_begin(&open, "u64", 1);
-    open_put(&open, 0, 1, 100);
-    open_put(&open, UINT64_MAX - 2, 1, 3);
-    open_put(&open, (uint64_t)1 << 63, 1, 3);
-    open_check(&open, "0 and 2^64 - 1");
-}
-
-/* Few bins in windows: most are counted apart. */
-static void test_open_spilled(void)
-{
-    static struct open open;
-
-    open_begin(&open, "i64", 1000);
+    counted_begin(&counted, "u64", 1);
+    counted_put(&counted, 0, 1, 100);
+    counted_put(&counted, UINT64_MAX - 2, 1, 3);
+    counted_put(&counted, (uint64_t)1 << 63, 1, 3);
+    counted_check(&counted, "0 and 2^64 - 1");
+    counted_begin(&counted, "u64", 1);
+    counted_look(&counted, UINT64_MAX - 5000, 1, 4000);
+    counted_put(&counted, UINT64_MAX - 5000, 1, 4000);
+    counted_put(&counted, UINT64_MAX - 2, 1, 3);
+    counted_check(&counted, "a window at the end");
+    counted_begin(&counted, "i64", 1000);
     for (unsigned i = 0; i < 20; i++)
-        open_put(&open, tap_random(&random_state), (uint64_t)1 << 51, 1000);
-    open_check(&open, "bins far apart");
+        counted_put(&counted, tap_random(&random_state), (uint64_t)1 << 51, 1000);
+    counted_check(&counted, "bins far apart");
 }
 
 /* None, one, and few of many; windows that end where the type does. */
-static void test_open_few(void)
+static void test_counted_few(void)
 {
-    static struct open open;
+    static struct counted counted;
 
-    open_begin(&open, "u8", 1);
-    open_check(&open, "no values");
-    open_begin(&open, "i8", 1);
-    open_put(&open, 0x80, 1, 256);
-    open_check(&open, "all values of i8");
-    open_begin(&open, "i64", UINT64_MAX);
-    open_put(&open, (uint64_t)-1, 1, 2);
-    open_check(&open, "two bins");
-    open_begin(&open, "i32", 7);
-    open_put(&open, 0, 1723, 4000);
-    open_check(&open, "few bins of many");
+    counted_begin(&counted, "u8", 1);
+    counted_check(&counted, "no values");
+    counted_begin(&counted, "i8", 1);
+    counted_look(&counted, 0, 1, 100);
+    counted_put(&counted, (uint64_t)-128, 1, 256);
+    counted_check(&counted, "all values of i8");
+    counted_begin(&counted, "i64", UINT64_MAX);
+    counted_put(&counted, (uint64_t)-1, 1, 2);
+    counted_check(&counted, "two bins");
+    counted_begin(&counted, "i32", 7);
+    counted_put(&counted, 0, 1723, 4000);
+    counted_check(&counted, "few bins of many");
 }
 
 int main(void)
@@ -690,11 +752,10 @@ int main(void)
     test_sparse(1);
     test_sparse(3);
     test_sparse(10000000000000000);
-    test_open_windows();
-    test_open_wide();
-    test_open_far();
-    test_open_spilled();
-    test_open_few();
-    tap_ok(open_shape_is_full(), "they have windows and bins counted apart of all kinds");
+    test_counted_windows();
+    test_counted_wide();
+    test_counted_far();
+    test_counted_few();
+    tap_ok(counted_shape_is_full(), "they have windows and entries of all kinds");
     return tap_done();
 }
