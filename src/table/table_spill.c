@@ -17,11 +17,17 @@
 #define TABLE_SPILL_BYTES_MIN    ((uint64_t)8 << 20)
 #define TABLE_SPILL_WRITER_BYTES ((uint64_t)8 << 20)
 
+/* The bytes that the table may take. */
+static uint64_t table_spill_most(const struct table *table)
+{
+    uint64_t least = TABLE_SPILL_BYTES_MIN + TABLE_SPILL_WRITER_BYTES * table->writers_most;
+    return table->bytes_most > least ? table->bytes_most : least;
+}
+
 /* The bytes that the table's blocks may take, and a run that it makes. */
 static uint64_t table_spill_limit(const struct table *table, uint64_t *run_bytes)
 {
-    uint64_t least = TABLE_SPILL_BYTES_MIN + TABLE_SPILL_WRITER_BYTES * table->writers_most;
-    uint64_t most = table->bytes_most > least ? table->bytes_most : least;
+    const uint64_t most = table_spill_most(table);
 
     *run_bytes = most / TABLE_SPILL_SHARE;
     return most - 2 * *run_bytes;
@@ -176,7 +182,7 @@ bool table_is_too_large(const struct table *table)
 {
     const uint64_t sorted_bytes = table->distinct * sizeof(struct table_entry);
     return table_is_full(table) ||
-           sorted_bytes > table->bytes_most - table_blocks_used(&table->blocks);
+           sorted_bytes > table_spill_most(table) - table_blocks_used(&table->blocks);
 }
 
 enum status table_spill_all(struct table *table, struct failure *failure)
