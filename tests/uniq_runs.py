@@ -1,0 +1,263 @@
+"""Runs gpuhist uniq with less memory than the counts need, so that they go to files.
+
+usage: uniq_runs.py GPUHIST TEST
+
+    distributions  what is printed is numpy.unique, and the files are gone
+    options        every way to print gives the same as with enough memory
+    states         saved and merged with little memory
+    so_far         results so far (--every), from a pipe
+    errors         invalid input and directories that take no file: one line, no result, no file
+    full           the same where a file cannot grow
+    signals        the same where a signal ends the run
+"""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+# A thread holds 12 MiB at the least: entries of 16 bytes, and 8 bytes for a value that just came.
+COUNT = 700_000  # of different values: too many once all have come
+MANY = 2_000_000  # too many while they come
+TINY = ["-S", "1", "-T", "runs"]
+IDS = ["-t", "u64le"]
+
+
+def run(*arguments, **more):
+    return subprocess.run([GPUHIST, *map(str, arguments)], capture_output=True, timeout=120, **more)
+
+
+def require(holds, *what):
+    if not holds:
+        raise SystemExit(" ".join(str(w) for w in what))
+
+
+def require_output(done, output, *what):
+    require(done.returncode == 0 and done.stderr == b"", *what, done.returncode, done.stderr)
+    require(done.stdout == output, *what, done.stdout[:200], "instead of", output[:200])
+    require_none_left(*what)
+
+
+def require_failed(done, text, *what):
+    """One line, no result, no file."""
+    require(done.returncode == 1 and done.stdout == b"" and done.stderr.count(b"\n") == 1 and
+            done.stderr.startswith(b"gpuhist: ") and text in done.stderr, *what, done)
+    require_none_left(*what)
+
+
+def require_none_left(*what):
+    require(os.listdir("runs") == [], *what, "left", os.listdir("runs"))
+
+
+def require_spilled(*arguments):
+    """It takes files: where none can be made it fails."""
+    done = run(*arguments, "-T", "missing")
+    text = b"cannot make a temporary file of counts in missing: No such file or directory"
+    require(done.returncode == 1 and text in done.stderr and done.stdout == b"", arguments, done)
+
+
+def store(values, name="in"):
+    with open(name, "wb") as file:
+        file.write(values.tobytes())
+    return name
+
+
+def records(values):
+    """What --format raw prints."""
+    unique, counts = np.unique(values, return_counts=True)
+    pairs = np.empty((len(unique), 2), "<u8")
+    pairs[:, 0], pairs[:, 1] = unique.astype(np.int64 if unique.dtype.kind == "i" else np.uint64) \
+        .view(np.uint64), counts
+    return pairs.tobytes()
+
+
+def distributions():
+    """Names and values, more different ones than fit, and whether they surely do not."""
+    rng = np.random.default_rng(3)
+    ids = rng.integers(0, 2**64, COUNT, dtype="<u8")
+    yield "different", ids, True
+    yield "many of them twice", rng.choice(rng.integers(0, 2**64, MANY, dtype="<u8"), MANY), True
+    ranks = np.minimum(rng.zipf(1.2, COUNT // 2), 2**40).astype("<u8")
+    yield "zipf", np.append(ranks * np.uint64(0x9e3779b97f4a7c15), ids), True
+    yield "ascending", np.sort(ids).view("<i8"), True
+    yield "descending", np.sort(ids)[::-1], True
+    yield "strided", np.arange(COUNT, dtype="<u8") << np.uint64(40), True
+    yield "dense", rng.permutation(COUNT).astype("<i8"), False
+    yield "dense and far apart", rng.permutation(np.append(np.arange(COUNT, dtype="<i8") - 1000,
+                                                           ids.view("<i8"))), True
+    yield "few", rng.choice(ids[:1000], COUNT), False
+    yield "constant, then different", np.append(np.full(COUNT, 7, "<u8"), ids), True
+
+
+def test_distributions():
+    for i, (name, values, is_large) in enumerate(distributions()):
+        store(values)
+        words = ["uniq", "-t", f"{values.dtype.kind}64le", "--format", "raw", "in"]
+        wanted = records(values)
+        threads = (1, 2, 5)[i % 3]
+        chunk = ("1M", "40K", "100001")[i % 3]
+        settings = ["--threads", threads, "--chunk-size", chunk, "--engine", "cpu"]
+        require_output(run(*words, *TINY, *settings), wanted, name, settings)
+        if is_large:
+            require_spilled(*words, "-S", "1", "--threads", 1)
+
+
+def test_options():
+    rng = np.random.default_rng(4)
+    values = rng.integers(-2**31, 2**31, COUNT)
+    values = np.append(values, rng.choice(values, COUNT // 3))
+    store(values.astype("<i4"))
+    words = ["uniq", "--binary", "in"]
+    require_spilled(*words, "-S", 1, "--threads", 1)
+    for threads, options in enumerate((
+            [], ["--percent", "--cumulative"], ["--top", 100_000, "--sort", "bin"],
+            ["--sort", "count"], ["--format", "csv"], ["--format", "json"], ["--format", "gnuplot"],
+            ["--plot"], ["--quantiles", "0,50,99,100"])):
+        little = run(*words, *options, *TINY, "--threads", threads % 2 * 2 + 1)
+        require_output(little, run(*words, *options, "-S", "1G").stdout, options)
+    unique, counts = np.unique(values, return_counts=True)
+    best = np.lexsort((unique, -counts))[:7]
+    require_output(run(*words, *TINY, "--top", 7),
+                   "".join(f"{unique[i]}\t{counts[i]}\n" for i in best).encode(), "--top 7")
+    median = np.percentile(values, 50, method="inverted_cdf")
+    require_output(run(*words, *TINY, "--quantiles", 50), b"50\t%d\n" % median, "the median")
+
+
+def test_states():
+    rng = np.random.default_rng(5)
+    ids = rng.integers(0, 2**64, COUNT, dtype="<u8")
+    parts = {"a": ids[:COUNT // 2], "b": ids[COUNT // 2:], "c": rng.choice(ids, COUNT)}
+    for name, values in parts.items():
+        memory = TINY if name != "b" else []
+        store(values)
+        done = run("uniq", *IDS, *memory, "--threads", 1, "--save", f"{name}.state", "-o", os.devnull,
+                   "in")
+        require_output(done, b"", "save", name)
+    done = run("uniq", *IDS, "--save", "whole", "-o", os.devnull, store(parts["c"], "in"))
+    require(done.returncode == 0, done)
+    require(open("whole", "rb").read() == open("c.state", "rb").read(),
+            "a state depends on the memory")
+    for names in "ab", "ac", "cba", "aa":
+        states = [f"{name}.state" for name in names]
+        wanted = records(np.concatenate([parts[name] for name in names]))
+        for memory in [], TINY:
+            require_output(run("merge", "--format", "raw", *memory, *states), wanted, names, memory)
+    require_spilled("merge", "-S", 1, "a.state", "b.state", "c.state")
+    require_output(run("merge", *TINY, "--save", "merged", "-o", os.devnull, "a.state", "b.state"),
+                   b"", "merge --save")
+    store(ids)
+    done = run("uniq", *IDS, "--save", "-", "in")
+    require(done.stdout == open("merged", "rb").read(), "merged states are another state")
+    store(rng.permutation(2 * COUNT).astype("<i4")[:COUNT])
+    done = run("uniq", "--binary", "--save", "dense.state", "in", "--zeros")
+    require_spilled("merge", "-S", 1, "dense.state")
+    require_output(run("merge", "--zeros", *TINY, "dense.state"), done.stdout, "empty bins")
+
+
+def test_so_far():
+    rng = np.random.default_rng(6)
+    parts = np.array_split(rng.integers(0, 2**64, COUNT, dtype="<u8"), 3)
+    command = [GPUHIST, "uniq", *IDS, *TINY, "--threads", "1", "--every", "30ms", "--top", "2"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        for i, part in enumerate([*parts, *parts]):
+            process.stdin.write(part.tobytes() + bytes(8 * (i + 1)))  # 0 is the most frequent
+            process.stdin.flush()
+            if i < 5:
+                while True:
+                    line = process.stdout.readline()
+                    if line == b"0\t%d\n" % sum(range(1, i + 2)):
+                        break
+                    require(line, "the result so far does not come")
+        printed = process.communicate(timeout=120)[0]
+    least = min(int(part.min()) for part in parts)
+    require(process.returncode == 0 and printed.endswith(b"0\t21\n%d\t2\n" % least), printed[-200:])
+    require_none_left("--every")
+
+
+def test_errors():
+    data = np.random.default_rng(7).bytes(8 * MANY + 3)
+    for threads in 1, 2:
+        require_failed(run("uniq", *IDS, *TINY, "--threads", threads, input=data),
+                       b"3 bytes left over at the end")
+    store(np.random.default_rng(8).integers(0, 2**64, COUNT, dtype="<u8"))
+    words = ["uniq", *IDS, "-S", 1, "--threads", 1, "in", "-T"]
+    with open("no-directory", "wb"):
+        pass
+    for name, text in (("missing", b": No such file or directory"), ("no-directory", b": Not a dir"),
+                       ("runs/missing", b"in runs/missing: No such")):
+        require_failed(run(*words, name), text)
+    require_failed(run(*words[:-1], env={**os.environ, "TMPDIR": "missing"}), b"in missing: No such")
+    require_failed(run("uniq", *IDS, *TINY, "--threads", 1, "-o", "no-directory/x", "in"), b"Not a dir")
+    # A directory that is not needed is not looked at.
+    require_output(run("uniq", "-T", "missing", input=b"7\n"), b"7\t1\n", "no files are needed")
+    require_output(run(*words[:-1], "--top", 1, "--format", "csv",
+                       env={**os.environ, "TMPDIR": os.path.abspath("runs")}),
+                   run("uniq", *IDS, "in", "--top", 1, "--format", "csv").stdout, "TMPDIR")
+
+
+def test_full():
+    store(np.random.default_rng(9).integers(0, 2**64, MANY, dtype="<u8"))
+    words = ["uniq", *IDS, *TINY, "in", "-o", "out", "--threads"]
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+    for threads in 1, 3:
+        done = run(*words, threads, preexec_fn=limit)
+        require_failed(done, b"cannot write a temporary file of counts: File too large")
+        require(not os.path.exists("out"), "a result is left")
+    disk = 'mount -t tmpfs -o size=2M none runs && "$@"; status=$?; ls -A runs >left; exit $status'
+    spaces = ["unshare", "-m", "bash", "-c", disk, "-", GPUHIST]
+    if subprocess.run([*spaces[:2], "true"], stderr=subprocess.DEVNULL).returncode != 0:
+        print("no mounts without root's rights")
+        return
+    done = subprocess.run([*spaces, *words, "2"], capture_output=True, timeout=120)
+    require_failed(done, b"cannot write a temporary file of counts: No space left on device")
+    require(open("left").read() == "" and not os.path.exists("out"), "something is left")
+
+
+def has_run(process):
+    """Whether a file in the directory is open, which may have no name."""
+    directory = f"/proc/{process.pid}/fd"
+    for number in os.listdir(directory):
+        try:
+            if os.readlink(f"{directory}/{number}").startswith(os.path.abspath("runs") + "/"):
+                return True
+        except FileNotFoundError:
+            pass  # closed meanwhile
+    return False
+
+
+def test_signals():
+    data = np.random.default_rng(10).bytes(8 * MANY)
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL:
+        with open("out", "wb") as file:
+            file.write(b"old\n")
+        process = subprocess.Popen(
+            [GPUHIST, "uniq", *IDS, *TINY, "--threads", "1", "-o", "out"], stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        process.stdin.write(data)  # and no end of it
+        process.stdin.flush()
+        while not has_run(process):
+            require(process.poll() is None, "it has ended", process.returncode)
+            time.sleep(0.001)
+        process.send_signal(number)
+        require(process.wait(60) == -number and process.stderr.read() == b"", number, process)
+        process.stdin.close()
+        process.stderr.close()
+        require_none_left(number)
+        require(open("out", "rb").read() == b"old\n", "the result is changed")
+
+
+GPUHIST = os.path.abspath(sys.argv[1])
+with tempfile.TemporaryDirectory() as directory:
+    os.chdir(directory)
+    os.mkdir("runs")
+    globals()[f"test_{sys.argv[2]}"]()
+    os.chdir("/")
