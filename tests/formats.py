@@ -25,10 +25,13 @@ GPUHIST, TEST = sys.argv[1:3]
 SHARE = int(os.environ.get("SHARE", "1"))  # one in so many tables is made
 UNIT = ["--bins", "50"]
 UNEVEN = ["--bins", "13", "--range", "-20:77"]
+UNIQ = ["uniq"]
 
 
-def edges_of(binning):
+def edges_of(binning, values=()):
     """The edges of the bins, by the definition in the manual."""
+    if binning == UNIQ:
+        return list(range(min(values), max(values) + 2)) if values else [0]
     bins = int(binning[1])
     low, high = map(int, binning[3].split(":")) if len(binning) > 2 else (0, bins)
     return [low - (-b * (high - low) // bins) for b in range(bins + 1)]
@@ -46,7 +49,7 @@ def datasets():
 
 
 def gpuhist(arguments, values, **environment):
-    run = subprocess.run([GPUHIST, "--text", *arguments], text=True, capture_output=True, timeout=60,
+    run = subprocess.run([GPUHIST, *arguments, "--text"], text=True, capture_output=True, timeout=60,
                          input="".join(f"{v}\n" for v in values), env={**os.environ, **environment})
     return run.stdout, run.stderr, run.returncode
 
@@ -69,11 +72,11 @@ def percent(part, whole):
 
 def selected(binning, values, options):
     """Rows (low, high, count, percent, cumulative, cumulative percent), and all that is counted."""
-    edges = edges_of(binning)
+    edges = edges_of(binning, values)
     rows = [[low, high, 0] for low, high in zip(edges, edges[1:])]
     for value in values:
-        for row in rows:
-            row[2] += row[0] <= value < row[1]
+        if edges[0] <= value < edges[-1]:
+            rows[bisect.bisect(edges, value) - 1][2] += 1
     if "--zeros" not in options:
         rows = [row for row in rows if row[2]]
     by_count = sorted(rows, key=lambda row: (-row[2], row[0]))
@@ -90,8 +93,8 @@ def selected(binning, values, options):
 
 def columns(binning, options):
     """The names of the columns, and which parts of a row they are."""
-    names = ["value", "count"] if len(binning) == 2 else ["low", "high", "count"]
-    parts = [0, 2] if len(binning) == 2 else [0, 1, 2]
+    names = ["value", "count"] if binning != UNEVEN else ["low", "high", "count"]
+    parts = [0, 2] if binning != UNEVEN else [0, 1, 2]
     if "--percent" in options:
         names, parts = names + ["percent"], parts + [3]
     if "--cumulative" in options:
@@ -120,7 +123,7 @@ def check_table(binning, values, options):
     expect_equal(list(csv.reader(io.StringIO(out))), [names] + rows, options, "csv")
     out, _, _ = gpuhist([*binning, *options, "--format", "json"], values)
     document = json.loads(out, parse_float=str, parse_int=str)
-    edges = edges_of(binning)
+    edges = edges_of(binning, values)
     sides = {"total": len(values), "inside": sum(edges[0] <= v < edges[-1] for v in values),
              "below": sum(v < edges[0] for v in values), "above": sum(v >= edges[-1] for v in values)}
     expect_equal(document, {"operation": "histogram", **{k: str(v) for k, v in sides.items()},
@@ -134,7 +137,8 @@ def test_tables():
             continue
         check_table(UNIT, data[i % len(data)], options)
         check_table(UNEVEN, data[(i + i // len(data)) % len(data)], options)
-    for binning in UNIT, UNEVEN:
+        check_table(UNIQ, data[(i + i // len(data) + 1) % len(data)], options)
+    for binning in UNIT, UNEVEN, UNIQ:
         for values in data:
             check_table(binning, values, ["--percent", "--cumulative", "--zeros"])
 
@@ -162,8 +166,8 @@ PERCENTS = ["0", "50", "25", "99", "99.9", "100", "0.000000000000001", "33.33333
 
 
 def check_quantiles(binning, values):
-    edges = edges_of(binning)
-    unit = len(binning) == 2
+    edges = edges_of(binning, values)
+    unit = binning != UNEVEN
     wanted, objects = [], []
     for text in PERCENTS:
         value = quantile(values, text)
@@ -191,7 +195,7 @@ def check_quantiles(binning, values):
 
 
 def test_quantiles():
-    for binning in UNIT, UNEVEN:
+    for binning in UNIT, UNEVEN, UNIQ:
         for values in datasets():
             if values:
                 check_quantiles(binning, values)
@@ -287,6 +291,8 @@ def test_parts():
     with open("edges", "w") as file:
         file.write(" ".join(map(str, uneven)))
     check_parts(["--edges", "@edges"], uneven, [dice.randrange(-7, uneven[-1]) for _ in range(9000)])
+    check_parts(UNIQ, list(range(-9, many + 1)), [dice.randrange(-9, many) for _ in range(many)],
+                ["--percent"])
 
 
 # --- plots ---------------------------------------------------------------------------------------
@@ -335,11 +341,12 @@ def check_plot(arguments, values, **environment):
 def test_plots():
     ascii, utf8 = {"LC_ALL": "C"}, {"LC_ALL": "C.UTF-8"}
     for values in datasets():
-        for binning in UNIT, UNEVEN:
-            inside = [v for v in values if edges_of(binning)[0] <= v < edges_of(binning)[-1]]
+        for binning in UNIT, UNEVEN, UNIQ:
+            edges = edges_of(binning, values)
+            inside = [v for v in values if edges[0] <= v < edges[-1]]
             for environment in ascii, utf8, {**utf8, "COLUMNS": "40"}, {**ascii, "COLUMNS": "133"}:
                 lines = check_plot(binning, inside, **environment)
-                expect_equal(sum(line[2] for line in lines), len(inside))
+                expect_equal(sum(line[2] for line in lines if line), len(inside))
     # Few values far apart; many, in groups with bounds of 1, 2 or 5 times a power of ten.
     lines = check_plot(["--bins", "1M"], [5, 70, 70, 999999], **utf8)
     expect_equal([line and line[0] for line in lines], [5, None, 70, None, 999999])

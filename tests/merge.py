@@ -59,6 +59,9 @@ def jobs(info, options):
     yield ["--width", "10"]
     yield ["--width", "1", "--top", "5"]
     yield ["--width", str(limit // 3)]
+    yield ["uniq"]
+    yield ["uniq", "--quantiles", "0,50,99"]
+    yield ["uniq", "--top", "5"]
     yield ["reduce"]
     yield ["reduce", "stddev,min"]
     yield ["reduce", "count"]
@@ -136,7 +139,7 @@ def test_equal(gpuhist, type_name):
             small = numbers.integers(0, 100, n // 2)
             values[:n // 2] = small
             check_job(gpuhist, job, ["--binary", "-t", type_name], dtype, values, rng)
-    require(count >= 39, "only", count, "runs")
+    require(count >= 48, "only", count, "runs")
 
 
 # --- format -----------------------------------------------------------------------------------
@@ -180,6 +183,7 @@ def decoded(gpuhist, *arguments, stdin):
     return text.decode().split("\n"), read_leb128(numbers)
 
 
+UNIQ = ["operation\tuniq", "type\ti8", "width\t10"]
 UNITS = ["operation\thistogram", "type\ti64", "bins\t10", "range\t0:10", "width\t1",
          "outside\treport"]
 
@@ -188,6 +192,9 @@ def test_format(gpuhist):
     lines, numbers = decoded(gpuhist, "--bins", "10", stdin=b"3 3 9 -1 10 11 300")
     require(lines == ["gpuhist state 1"] + UNITS, lines)
     require(numbers == [7, 0, 1, 3, 2, 3, 1, 5, 0], numbers)
+    lines, numbers = decoded(gpuhist, "uniq", "-t", "i16", stdin=b"3 3 9 -32768 32767")
+    require(lines == ["gpuhist state 1", "operation\tuniq", "type\ti16", "width\t1"], lines)
+    require(numbers == [5, 1, 0, 2, 32770, 1, 5, 1, 32757, 0], numbers)
     lines, numbers = decoded(gpuhist, "reduce", "max,variance", "-t", "i16", stdin=b"3 -300 4")
     require(lines[1:] == ["operation\treduce", "type\ti16", "reductions\tmax,variance"], lines)
     require(numbers == [3, 2**64 - 293, 2**64 - 1, 90025, 0, 0, 4], numbers)
@@ -202,6 +209,8 @@ def test_format(gpuhist):
     def merged(state):
         return run(gpuhist, "merge", stdin=state)
 
+    ends = merged(make(UNIQ, [5, 3, 0, 2, 24, 0]))
+    require(ends.stdout == b"-130\t-120\t3\n120\t130\t2\n", ends)
     good = make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5, 0])
     require(merged(good).stdout == b"3\t2\n9\t1\n", merged(good))
     for state, words in (
@@ -225,6 +234,15 @@ def test_format(gpuhist):
             (make(UNITS[:3] + ["range\t10:0"] + UNITS[4:], [0] * 5), "its bins are invalid"),
             (make(["operation\tstalin-sort"], [0]), "its operation is unknown"),
             (make(["operation\treduce", "type\ti7"], [0]), "its type is unknown"),
+            # bins of 10 begin at -130, and the last of them at 120
+            (make(UNIQ, [1, 1, 26, 0]), "it counts in a bin that does not exist"),
+            (make(UNIQ, [2, 1, 25, 1, 0, 0]), "it counts in a bin that does not exist"),
+            (make(UNIQ, [2, 3, 0, 0]), "more was counted"),
+            (make(UNIQ, [1, 2**64 - 1, 0, 2, 0, 0]), "more was counted"),
+            (make(UNIQ, [4, 3, 0, 0]), "not all was counted"),
+            (make(UNIQ, [3, 3, 0]), "it ends too early"),
+            (make(UNIQ[:2] + ["width\t0"], [0, 0]), "it has no width"),
+            (make(UNIQ[:2], [0, 0]), "it has no width"),
             (make(["operation\treduce", "type\ti8", "reductions\tsum"], [2, 255, 0]),
              "its reductions contradict each other"),
             (make(["operation\treduce", "type\ti8", "reductions\tmin,max"], [2, 5, 4]),
@@ -263,7 +281,7 @@ def require_refused_or_same(done, whole, what):
 
 
 def test_damage(gpuhist):
-    for job in (["--bins", "10", "-q"], ["reduce"], ["count", "--ge", "3", "--any-of", "1,5"]):
+    for job in (["--bins", "10", "-q"], ["uniq"], ["reduce"], ["count", "--ge", "3", "--any-of", "1,5"]):
         state = run(gpuhist, *job, "--save", "-", stdin=b"3 3 9 7 -1 10 11 300").stdout
         whole = run(gpuhist, "merge", "-q", stdin=state)
         require(whole.returncode == 0 and whole.stdout, whole)
@@ -296,6 +314,8 @@ def test_overflow(gpuhist):
             (UNITS, [most, most, 0, 0, 0], [1, 1, 0, 0, 0], ""),
             (UNITS, [most, 0, 0, 0, most - 1, 3, 1, 0, 0], [1, 0, 1, 0, 0],
              f"3\t{most - 1}\n4\t1\n"),
+            (UNIQ, [most, 1, 0, most - 1, 12, 0], [1, 1, 12, 0],
+             f"-130\t-120\t1\n0\t10\t{most - 1}\n"),
             (count, [most, most], [1, 0], f"{most}\n"),
             (reduce, [most, 1, most - 1] + words + [most], [1, 1, 0, 1, 0, 0, 1],
              f"count\t{most}\nsum\t{most * most}\nmax\t{most}\nstddev\t0\n")):
