@@ -7,6 +7,7 @@ input; options that say how they are read, or none; and an operation with its ow
 on standard output, on standard error and as the status, is worked out from what the manual says.
 """
 
+import collections
 import functools
 import gzip
 import operator
@@ -221,6 +222,25 @@ class Histogram:
         return b"".join(lines), told, None
 
 
+class Uniq:
+    def __init__(self, rng, _):
+        self.raw, self.top = rng.random() < 0.2, rng.choice([0, 0, 1, 5])
+        self.by_count = self.top > 0 and not self.raw
+        self.words = [rng.choice(["uniq", "distinct"]), *rng.choice([[], ["-S", "1M"], ["-T", "/"]])]
+        self.words += ["--format", "raw"] if self.raw else ["--top", str(self.top)] * self.by_count
+
+    def first_fault(self, *_):
+        return None
+
+    def result(self, values):
+        rows = sorted(collections.Counter(values).items())
+        if self.raw:
+            return b"".join(struct.pack("<QQ", v % 2**64, n) for v, n in rows), [], None
+        if self.by_count:
+            rows = sorted(rows, key=lambda row: -row[1])[:self.top]
+        return b"".join(b"%d\t%d\n" % row for row in rows), [], None
+
+
 class Reduce:
     def __init__(self, rng, _):
         self.names = rng.sample(REDUCTIONS, rng.randint(1, len(REDUCTIONS)))
@@ -305,7 +325,7 @@ class Case:
         for i, content in enumerate(contents):
             self.add_file(i, content, tools)
         self.detect()
-        self.operation = rng.choice([Histogram, Reduce, Count, StalinSort])(rng, self.kind)
+        self.operation = rng.choice([Histogram, Uniq, Reduce, Count, StalinSort])(rng, self.kind)
         self.output, self.names_output = os.path.join(directory, "output"), rng.random() < 0.2
         self.purged, self.has_fault = None, False
 
