@@ -117,11 +117,12 @@ static void table_scratch_load(const struct table *table, struct table_scratch *
     scratch->used += block->used;
 }
 
-static void table_scratch_count(const struct table *table, struct table_scratch *scratch,
+static void table_scratch_count(struct table *table, struct table_scratch *scratch,
                                 const struct table_block *block)
 {
     struct table_entry *const slots = scratch->slots;
     const unsigned bits = scratch->bits;
+    bool has_overflowed = false;
     uint64_t used = 0;
 
     for (size_t i = 0; i < block->used; i++) {
@@ -129,9 +130,11 @@ static void table_scratch_count(const struct table *table, struct table_scratch 
         struct table_entry *slot = table_scratch_find(table, slots, bits, key);
         used += slot->count == 0;
         slot->key = key;
-        slot->count++;
+        has_overflowed |= ++slot->count == 0;
     }
     scratch->used += used;
+    if (has_overflowed)
+        atomic_store(&table->has_overflowed, true);
 }
 
 static void table_scratch_add(struct table *table, struct table_scratch *scratch,
