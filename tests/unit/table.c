@@ -1,0 +1,598 @@
+/*
+ * Tables of keys and counts: what was added is read again, from memory and from runs; runs, their
+ * merging and what is damaged; the order of entries.
+ */
+#include "config.h"
+
+#include "table/table.h"
+
+#include "table/table_order.h"
+#include "table/table_runs.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* Enough memory for all that is added here. */
+#define MUCH ((uint64_t)1 << 30)
+
+/* More distinct keys than the least memory of a table with one writer takes. */
+#define MANY (TAP_HAS_TSAN ? (size_t)800000 : (size_t)1000000)
+
+static _Noreturn void bail_out(const char *what)
+{
+    printf("Bail out! %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static void *must(void *memory)
+{
+    if (!memory)
+        bail_out("no memory");
+    return memory;
+}
+
+/* --- tables --------------------------------------------------------------------------------------
+ */
+
+/* A table, and what is to be in it. */
+struct sample {
+    struct table *table;
+    struct table_entry *entries; /* [count] of distinct keys */
+    size_t count;
+};
+
+/* Keys that a function without collisions makes of 0, 1, 2, ... */
+static uint64_t key_of(uint64_t i)
+{
+    uint64_t state = i;
+    return tap_random(&state);
+}
+
+/* A sample of `count` keys that are to be counted 1 to 5 times. */
+static struct sample sample_open(size_t count, uint64_t bytes)
+{
+    struct sample sample = {.count = count};
+    struct failure failure;
+
+    sample.entries = must(malloc((count + 1) * sizeof *sample.entries));
+    for (size_t i = 0; i < count; i++)
+        sample.entries[i] = (struct table_entry){.key = key_of(i), .count = 1 + i % 5};
+    if (table_create(&sample.table, bytes, NULL, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    return sample;
+}
+
+static void sample_close(struct sample *sample)
+{
+    table_destroy(sample->table);
+    free(sample->entries);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct table_entry *x = a;
+    const struct table_entry *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* A thread that adds entries first, first + step, ... of the sample. */
+struct adder {
+    const struct sample *sample;
+    size_t first;
+    size_t step;
+    bool by_counts; /* every other count is added as such */
+    struct failure failure;
+    bool failed;
+};
+
+static bool adder_add(struct adder *adder, struct table_writer *writer)
+{
+    const struct sample *sample = adder->sample;
+    uint64_t keys[8];
+
+    for (size_t i = adder->first; i < sample->count; i += adder->step) {
+        const struct table_entry entry = sample->entries[i];
+        if (adder->by_counts && i % 2 == 1) {
+            if (table_writer_add_counts(writer, &entry, 1, &adder->failure) != STATUS_OK)
+                return false;
+            continue;
+        }
+        for (uint64_t n = 0; n < entry.count; n++)
+            keys[n] = entry.key;
+        if (table_writer_add(writer, keys, entry.count, &adder->failure) != STATUS_OK)
+            return false;
+    }
+    return table_writer_flush(writer, &adder->failure) == STATUS_OK;
+}
+
+static void *adder_run(void *argument)
+{
+    struct adder *adder = argument;
+    struct table_writer *writer = NULL;
+
+    adder->failed =
+        table_writer_open(adder->sample->table, &writer, &adder->failure) != STATUS_OK ||
+        !adder_add(adder, writer);
+    table_writer_close(writer);
+    return NULL;
+}
+
+#define ADDERS_MAX 8
+
+/* Adds the sample by so many writers at once. */
+static bool add(const struct sample *sample, size_t writers, bool by_counts)
+{
+    struct adder adders[ADDERS_MAX];
+    pthread_t threads[ADDERS_MAX];
+    bool right = true;
+
+    for (size_t i = 0; i < writers; i++) {
+        adders[i] =
+            (struct adder){.sample = sample, .first = i, .step = writers, .by_counts = by_counts};
+        if (pthread_create(&threads[i], NULL, adder_run, &adders[i]) != 0)
+            bail_out("pthread_create");
+    }
+    for (size_t i = 0; i < writers; i++) {
+        pthread_join(threads[i], NULL);
+        if (adders[i].failed)
+            right = tap_note("%s", adders[i].failure.message);
+    }
+    return right;
+}
+
+static bool settle(struct sample *sample, enum table_order order)
+{
+    struct failure failure;
+
+    if (table_settle(sample->table, order, &failure) != STATUS_OK)
+        return tap_note("%s", failure.message);
+    return true;
+}
+
+/* Whether entries[0..count) are those of the sample, each `times` as often; sorts both. */
+static bool is_sample(struct sample *sample, struct table_entry *entries, uint64_t times,
+                      bool is_ascending)
+{
+    bool right = true;
+
+    if (!is_ascending)
+        qsort(entries, sample->count, sizeof *entries, compare_entries);
+    qsort(sample->entries, sample->count, sizeof *entries, compare_entries);
+    for (size_t i = 0; i < sample->count && right; i++) {
+        right = entries[i].key == sample->entries[i].key &&
+                entries[i].count == times * sample->entries[i].count;
+        if (!right)
+            tap_note("entry %zu: key %016llx, count %llu", i, (unsigned long long)entries[i].key,
+                     (unsigned long long)entries[i].count);
+    }
+    return right;
+}
+
+/* Reads a settled table with changing room, and compares it with the sample. */
+static bool has_sample(struct sample *sample, uint64_t times, bool is_ascending)
+{
+    const struct table *table = sample->table;
+    struct table_entry *entries = must(malloc((sample->count + 1) * sizeof *entries));
+    struct table_position position = table_begin(table);
+    struct failure failure;
+    uint64_t total = 0;
+    size_t n = 0;
+    size_t some = 1;
+
+    for (size_t room = 1; some > 0 && n < sample->count; room = room % 3000 + 7) {
+        size_t left = sample->count - n;
+        some = table_read(table, &position, entries + n, room < left ? room : left);
+        n += some;
+    }
+    for (size_t i = 0; i < sample->count; i++)
+        total += times * sample->entries[i].count;
+    bool right = n == sample->count && table_read(table, &position, entries + n, 1) == 0 &&
+                 table_distinct(table) == n && table_total(table) == total &&
+                 table_check(table, &failure) == STATUS_OK;
+    if (!right)
+        tap_note("%zu entries of %zu, distinct %llu, total %llu", n, sample->count,
+                 (unsigned long long)table_distinct(table), (unsigned long long)table_total(table));
+    right = right && is_sample(sample, entries, times, is_ascending);
+    free(entries);
+    return right;
+}
+
+/* Reads single entries of a table in ascending order, here and there. */
+static bool seeks_sample(struct sample *sample, uint64_t times)
+{
+    const size_t count = sample->count;
+    struct table_entry entry;
+
+    qsort(sample->entries, count, sizeof entry, compare_entries);
+    for (size_t i = 0; i < 500; i++) {
+        const uint64_t index = i == 0 ? 0 : i == 1 ? count - 1 : key_of(i) % count;
+        struct table_position position = table_seek(sample->table, index);
+        if (table_read(sample->table, &position, &entry, 1) != 1 ||
+            entry.key != sample->entries[index].key ||
+            entry.count != times * sample->entries[index].count)
+            return tap_note("entry %llu", (unsigned long long)index);
+    }
+    struct table_position end = table_seek(sample->table, count);
+    return table_read(sample->table, &end, &entry, 1) == 0;
+}
+
+static void test_memory(void)
+{
+    static const size_t counts[] = {0, 1, 2, 1000, 70000, 300001};
+
+    for (size_t i = 0; i < ARRAY_LENGTH(counts); i++) {
+        for (size_t writers = 1; writers <= ADDERS_MAX; writers *= 8) {
+            struct sample sample = sample_open(counts[i], MUCH);
+            bool right = add(&sample, writers, i % 2 == 0);
+            right = right && settle(&sample, TABLE_ANY_ORDER) && has_sample(&sample, 1, false);
+            right = right && settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 1, true);
+            right = right && (counts[i] == 0 || seeks_sample(&sample, 1));
+            tap_ok(right, "%zu keys in memory, %zu writers", counts[i], writers);
+            sample_close(&sample);
+        }
+    }
+}
+
+/* The least memory is what one writer needs. */
+static void test_runs(void)
+{
+    struct sample sample = sample_open(MANY, 1);
+    bool right = add(&sample, 1, false) && settle(&sample, TABLE_ASCENDING);
+
+    right = right && has_sample(&sample, 1, true) && seeks_sample(&sample, 1);
+    tap_ok(right, "%zu keys in runs", MANY);
+    right = add(&sample, 2, true) && settle(&sample, TABLE_ANY_ORDER);
+    tap_ok(right && has_sample(&sample, 2, true), "the same again, by two writers and as counts");
+    right = settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true);
+    tap_ok(right, "settled again, with nothing new");
+    sample_close(&sample);
+}
+
+/* So many runs that some are merged before the end. */
+static void test_many_runs(void)
+{
+    struct sample sample = sample_open(120000, 1);
+    bool right = true;
+
+    for (unsigned i = 0; i < 40 && right; i++) {
+        right = add(&sample, 1, false);
+        for (size_t j = 0; j < sample.count; j++)
+            sample.entries[j].key += 1000003;
+    }
+    for (size_t j = 0; j < sample.count; j++)
+        sample.entries[j].key -= 1000003;
+    right = right && settle(&sample, TABLE_ASCENDING);
+    uint64_t distinct = table_distinct(sample.table);
+    tap_ok(right && distinct == 40 * sample.count, "%llu keys in more runs than are merged at once",
+           (unsigned long long)distinct);
+    sample_close(&sample);
+}
+
+/* What comes later is counted with what was read before. */
+static void test_later(void)
+{
+    struct sample sample = sample_open(50000, MUCH);
+    bool right = true;
+
+    for (uint64_t times = 1; times <= 4 && right; times++) {
+        bool is_ascending = times % 2 == 0;
+        right = add(&sample, 3, times == 3) &&
+                settle(&sample, is_ascending ? TABLE_ASCENDING : TABLE_ANY_ORDER) &&
+                has_sample(&sample, times, is_ascending);
+    }
+    tap_ok(right, "added and settled in turn");
+    sample_close(&sample);
+}
+
+/* A writer goes on after it was flushed; without a flush nothing is settled of what it holds. */
+static void test_flush(void)
+{
+    struct sample sample = sample_open(10, MUCH);
+    struct table_writer *writer;
+    struct failure failure;
+    bool right = table_writer_open(sample.table, &writer, &failure) == STATUS_OK;
+    uint64_t key = 7;
+
+    for (uint64_t i = 1; i <= 600000 && right; i++) {
+        right = table_writer_add(writer, &key, 1, &failure) == STATUS_OK;
+        if (right && i % 150000 == 0)
+            right = table_writer_flush(writer, &failure) == STATUS_OK &&
+                    settle(&sample, TABLE_ANY_ORDER) && table_distinct(sample.table) == 1 &&
+                    table_total(sample.table) == i;
+    }
+    tap_ok(right, "a writer that is flushed again and again");
+    table_writer_close(writer);
+    table_writer_close(NULL);
+    table_destroy(NULL);
+    sample_close(&sample);
+}
+
+/* Keys that share bits or that a table might use for something of its own. */
+static void test_keys(void)
+{
+    struct sample sample = sample_open(4 * 64 * 256, MUCH);
+    size_t n = 0;
+
+    for (uint64_t i = 0; i < 64 * 256; i++) {
+        const uint64_t byte = i % 256;
+        const unsigned shift = (unsigned)(i / 256);
+        sample.entries[n++].key = byte << shift;
+        sample.entries[n++].key = ~(byte << shift);
+        sample.entries[n++].key = i << 48;
+        sample.entries[n++].key = i;
+    }
+    /* only the distinct ones are the sample; counts stay 1 to 5 */
+    qsort(sample.entries, n, sizeof *sample.entries, compare_entries);
+    sample.count = 1;
+    for (size_t i = 1; i < n; i++) {
+        if (sample.entries[i].key != sample.entries[sample.count - 1].key)
+            sample.entries[sample.count++] = sample.entries[i];
+    }
+    bool right = add(&sample, 2, true) && settle(&sample, TABLE_ASCENDING);
+    tap_ok(right && has_sample(&sample, 1, true), "%zu keys with equal bits, zeros and ones",
+           sample.count);
+    sample_close(&sample);
+}
+
+static bool fails_to_settle(struct sample *sample, enum table_order order)
+{
+    struct failure failure;
+
+    return table_settle(sample->table, order, &failure) == STATUS_DATA &&
+           strcmp(failure.message, "a count does not fit in 64 bits") == 0;
+}
+
+static void test_overflow(void)
+{
+    struct sample sample = sample_open(1, MUCH);
+
+    sample.entries[0].count = UINT64_MAX - 1;
+    bool right = false;
+    /* adder_run adds the entries of odd numbers as counts */
+    sample.entries = must(realloc(sample.entries, 2 * sizeof *sample.entries));
+    sample.entries[1] = sample.entries[0];
+    sample.entries[0].count = 1;
+    sample.count = 2;
+    right = add(&sample, 1, true) && settle(&sample, TABLE_ASCENDING) &&
+            table_distinct(sample.table) == 1 && table_total(sample.table) == UINT64_MAX;
+    tap_ok(right, "a count of 2^64 - 1");
+    sample.entries[1].count = 1;
+    right = add(&sample, 1, true);
+    tap_ok(right && fails_to_settle(&sample, TABLE_ASCENDING), "and more of it: an error");
+    tap_ok(fails_to_settle(&sample, TABLE_ANY_ORDER), "also for whoever asks again");
+    sample_close(&sample);
+}
+
+/* The counts of a key are in several runs, and do not fit only together. */
+static void test_overflow_of_runs(void)
+{
+    struct sample sample = sample_open(MANY, 1);
+
+    sample.entries[1].count = UINT64_MAX;
+    bool right = add(&sample, 1, true) && settle(&sample, TABLE_ASCENDING);
+    right = right && table_distinct(sample.table) == MANY && add(&sample, 1, true);
+    tap_ok(right && fails_to_settle(&sample, TABLE_ASCENDING), "counts of runs that do not fit");
+    sample_close(&sample);
+}
+
+/* --- runs ----------------------------------------------------------------------------------------
+ */
+
+static const char *directory(void)
+{
+    const char *set = getenv("TMPDIR");
+    return set && *set ? set : "/tmp";
+}
+
+/* Writes a run of entries[0..n). */
+static void run_make(struct table_run *run, const struct table_entry *entries, size_t n)
+{
+    struct table_run_writer *writer = NULL;
+    struct failure failure;
+
+    if (table_run_writer_open(&writer, directory(), &failure) != STATUS_OK ||
+        table_run_write(writer, entries, n / 3, &failure) != STATUS_OK ||
+        table_run_write(writer, entries + n / 3, n - n / 3, &failure) != STATUS_OK ||
+        table_run_writer_finish(writer, run, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    table_run_writer_close(writer);
+}
+
+/* Whether the run has these entries. */
+static bool run_has(const struct table_run *run, const struct table_entry *entries, size_t n)
+{
+    struct table_entry read[TABLE_RUN_ENTRIES];
+    struct failure failure;
+    size_t done = 0;
+    size_t some = 1;
+
+    for (size_t block = 0; some > 0; block++) {
+        if (table_run_read(run, block, read, &some, &failure) != STATUS_OK)
+            return tap_note("%s", failure.message);
+        if (some > n - done || memcmp(read, entries + done, some * sizeof *read) != 0)
+            return tap_note("block %zu", block);
+        done += some;
+    }
+    return done == n && run->entries == n;
+}
+
+static void test_run(void)
+{
+    static const size_t counts[] = {0, 1, 2, 1023, 1024, 1025, 5000, 200000};
+    struct table_entry *entries = must(malloc(200000 * sizeof *entries));
+
+    for (size_t c = 0; c < ARRAY_LENGTH(counts); c++) {
+        const size_t n = counts[c];
+        struct table_run run;
+        for (size_t i = 0; i < n; i++)
+            entries[i] = (struct table_entry){.key = key_of(i), .count = 1 + (key_of(i) >> i % 64)};
+        if (n > 0)
+            entries[0] = (struct table_entry){.key = UINT64_MAX, .count = UINT64_MAX};
+        qsort(entries, n, sizeof *entries, compare_entries);
+        run_make(&run, entries, n);
+        tap_ok(run_has(&run, entries, n), "a run of %zu entries", n);
+        table_run_destroy(&run);
+    }
+    free(entries);
+}
+
+/* Runs of every third, every fifth, ... of the numbers; one of them empty, one of another place. */
+static void test_merge(void)
+{
+    static const uint64_t steps[] = {3, 5, 7, 1000000, 2};
+    enum { RUNS = ARRAY_LENGTH(steps), NUMBERS = 30000 };
+    struct table_entry *expected = must(calloc(NUMBERS, sizeof *expected));
+    struct table_entry *entries = must(calloc(NUMBERS, sizeof *entries));
+    struct table_run runs[RUNS];
+    struct table_run merged;
+    struct failure failure;
+    size_t n = 0;
+
+    for (size_t r = 0; r < RUNS; r++) {
+        n = 0;
+        for (uint64_t key = 1; key < NUMBERS; key++) {
+            if (key % steps[r] == 0)
+                entries[n++] = (struct table_entry){.key = key, .count = r + 1};
+            expected[key].key = key;
+            expected[key].count += key % steps[r] == 0 ? r + 1 : 0;
+        }
+        run_make(&runs[r], entries, n);
+    }
+    n = 0;
+    for (uint64_t key = 1; key < NUMBERS; key++) {
+        if (expected[key].count > 0)
+            expected[n++] = expected[key];
+    }
+    bool right = table_runs_merge(runs, RUNS, directory(), &merged, &failure) == STATUS_OK;
+    tap_ok(right && run_has(&merged, expected, n), "runs merged, one of them empty");
+    table_run_destroy(&merged);
+    free(expected);
+    free(entries);
+}
+
+static void test_merge_overflow(void)
+{
+    static const struct table_entry halves[] = {{3, 9}, {UINT64_MAX, (uint64_t)1 << 63}};
+    struct table_run runs[2];
+    struct table_run merged;
+    struct failure failure;
+
+    run_make(&runs[0], halves, 2);
+    run_make(&runs[1], halves, 2);
+    tap_ok(table_runs_merge(runs, 2, directory(), &merged, &failure) == STATUS_DATA &&
+               strcmp(failure.message, "a count does not fit in 64 bits") == 0,
+           "runs whose counts do not fit together");
+    tap_ok(run_has(&runs[0], halves, 2), "which stay as they are");
+    table_run_destroy(&runs[0]);
+    table_run_destroy(&runs[1]);
+}
+
+/* Whatever bytes of a run are others, it is an error or other entries, and no more are read. */
+static void test_damage(void)
+{
+    struct table_entry entries[2000];
+    struct table_entry read[TABLE_RUN_ENTRIES];
+    struct table_run run;
+    struct failure failure;
+    uint64_t state = 5;
+    bool right = true;
+    size_t errors = 0;
+    size_t n;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(entries); i++)
+        entries[i] = (struct table_entry){.key = i << 40, .count = i + 1};
+    run_make(&run, entries, ARRAY_LENGTH(entries));
+    for (unsigned i = 0; i < 300 && right; i++) {
+        unsigned char good;
+        off_t place = (off_t)(tap_random(&state) % run.bytes);
+        right = pread(run.fd, &good, 1, place) == 1;
+        unsigned char bad = (unsigned char)(good ^ 1 << i % 8);
+        right = right && pwrite(run.fd, &bad, 1, place) == 1;
+        for (size_t block = 0; block < 2 && right; block++) {
+            enum status status = table_run_read(&run, block, read, &n, &failure);
+            errors += status != STATUS_OK;
+            right = n <= TABLE_RUN_ENTRIES &&
+                    (status == STATUS_OK || strstr(failure.message, "is damaged"));
+        }
+        right = right && pwrite(run.fd, &good, 1, place) == 1;
+    }
+    tap_ok(right && errors > 0 && run_has(&run, entries, ARRAY_LENGTH(entries)),
+           "damage of a run: %zu errors", errors);
+    right = ftruncate(run.fd, (off_t)run.bytes - 1) == 0 &&
+            table_run_read(&run, 1, read, &n, &failure) == STATUS_DATA &&
+            strstr(failure.message, "cannot read a temporary file of counts");
+    tap_ok(right, "a run that was cut");
+    table_run_destroy(&run);
+}
+
+static void test_no_directory(void)
+{
+    struct table_run_writer *writer = NULL;
+    struct failure failure;
+
+    tap_ok(table_run_writer_open(&writer, "/nonexistent", &failure) == STATUS_DATA &&
+               strstr(failure.message, "in /nonexistent: No such file"),
+           "a run in no directory");
+    table_run_writer_close(writer);
+    table_run_writer_close(NULL);
+}
+
+/* --- the order of entries ------------------------------------------------------------------------
+ */
+
+static int compare_all(const void *a, const void *b)
+{
+    const struct table_entry *x = a;
+    const struct table_entry *y = b;
+    int by_key = compare_entries(a, b);
+    return by_key != 0 ? by_key : (x->count > y->count) - (x->count < y->count);
+}
+
+/* Entries of equal keys keep their order. */
+static void test_order(void)
+{
+    static const size_t counts[] = {0, 1, 2, 47, 48, 49, 1000, 8192, 100000};
+    static const uint64_t masks[] = {UINT64_MAX, 0xff, (uint64_t)0xff << 56, 0, 0xff00ff0000ff00};
+    struct table_entry *entries = must(malloc(3 * 100000 * sizeof *entries));
+    bool right = true;
+
+    for (size_t c = 0; c < ARRAY_LENGTH(counts); c++) {
+        for (size_t m = 0; m < ARRAY_LENGTH(masks); m++) {
+            const size_t n = counts[c];
+            struct table_entry *sorted = entries + n;
+            for (size_t i = 0; i < n; i++)
+                entries[i] = (struct table_entry){.key = key_of(i) & masks[m], .count = i};
+            memcpy(sorted, entries, n * sizeof *entries);
+            table_order_entries(entries, n, entries + 2 * n);
+            qsort(sorted, n, sizeof *sorted, compare_all);
+            right = right && memcmp(entries, sorted, n * sizeof *entries) == 0;
+        }
+    }
+    tap_ok(right, "entries are sorted as qsort does");
+    free(entries);
+}
+
+int main(void)
+{
+    test_memory();
+    test_runs();
+    test_many_runs();
+    test_later();
+    test_flush();
+    test_keys();
+    test_overflow();
+    test_overflow_of_runs();
+    test_run();
+    test_merge();
+    test_merge_overflow();
+    test_damage();
+    test_no_directory();
+    test_order();
+    return tap_done();
+}
