@@ -73,8 +73,8 @@ static enum status cuda_count_complete(const struct cuda_shared *shared,
     return STATUS_OK;
 }
 
-static cudaError_t cuda_count_collect(const struct cuda_shared *shared, void *staging,
-                                      size_t staging_bytes)
+static enum status cuda_count_collect(const struct cuda_shared *shared, void *staging,
+                                      size_t staging_bytes, struct failure *failure)
 {
     const uint64_t *d_hits = shared->d_partial;
     size_t predicates = shared->job->predicate_count;
@@ -85,10 +85,10 @@ static cudaError_t cuda_count_collect(const struct cuda_shared *shared, void *st
         cudaError_t error =
             cudaMemcpy(staging, d_hits + first, n * sizeof *d_hits, cudaMemcpyDeviceToHost);
         if (error != cudaSuccess)
-            return error;
+            return cuda_check_copy(error, failure);
         count_add_hits(shared->partial, first, staging, n);
     }
-    return cudaSuccess;
+    return STATUS_OK;
 }
 
 const struct cuda_operation cuda_count = {

@@ -69,11 +69,6 @@ struct cuda_worker {
     unsigned next_slot; /* to be filled */
 };
 
-static enum status cuda_engine_fail(cudaError_t error, const char *what, struct failure *failure)
-{
-    return status_fail(failure, STATUS_ENGINE, "CUDA: %s: %s", what, cudaGetErrorString(error));
-}
-
 /* Says why there is no device. Without a driver, CUDA says that the driver is too old. */
 static void cuda_engine_explain(cudaError_t error, char *description, size_t size)
 {
@@ -138,7 +133,7 @@ static cudaError_t cuda_engine_create_context(unsigned device)
 static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
 {
     cudaError_t error = cuda_engine_create_context(device);
-    return error == cudaSuccess ? STATUS_OK : cuda_engine_fail(error, "no context", failure);
+    return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "no context", failure);
 }
 
 /* Creates the context unless it exists, and reads what launchers need to know. */
@@ -230,7 +225,7 @@ static enum status cuda_engine_allocate(struct cuda_session *session, struct fai
         error = cuda_engine_allocate_slots(session);
     }
     if (error != cudaSuccess)
-        return cuda_engine_fail(error, "no room for chunks on the GPU", failure);
+        return cuda_fail(error, "no room for chunks on the GPU", failure);
     return STATUS_OK;
 }
 
@@ -266,7 +261,7 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
 
     cudaError_t error = cuda_engine_open_device(&made->shared.device);
     enum status status = error == cudaSuccess ? cuda_engine_allocate(made, failure)
-                                              : cuda_engine_fail(error, "no context", failure);
+                                              : cuda_fail(error, "no context", failure);
     if (status == STATUS_OK && made->operation->open)
         status = made->operation->open(&made->shared, failure);
     if (status != STATUS_OK) {
@@ -307,15 +302,16 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
 
     cudaError_t error = cudaSetDevice(self->shared.device.id);
     bool registered = cuda_engine_register(staging, CUDA_ENGINE_STAGING_BYTES);
-    if (error == cudaSuccess)
-        error = self->operation->collect(&self->shared, staging, CUDA_ENGINE_STAGING_BYTES);
-    if (error == cudaSuccess)
-        error = cuda_engine_clear_partial(self);
+    enum status status = cuda_check_copy(error, failure);
+    if (status == STATUS_OK)
+        status =
+            self->operation->collect(&self->shared, staging, CUDA_ENGINE_STAGING_BYTES, failure);
+    if (status == STATUS_OK)
+        status = cuda_check_copy(cuda_engine_clear_partial(self), failure);
     if (registered)
         cudaHostUnregister(staging);
     memory_unmap(staging, CUDA_ENGINE_STAGING_BYTES);
-    return error == cudaSuccess ? STATUS_OK
-                                : cuda_engine_fail(error, "cannot copy the result", failure);
+    return status;
 }
 
 /* Divides a slot's memory. */
@@ -351,7 +347,7 @@ static enum status cuda_engine_open_slot(const struct cuda_session *session, uns
     cuda_engine_lay_out_slot(session, index, slot);
     cudaError_t error = cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking);
     if (error != cudaSuccess)
-        return cuda_engine_fail(error, "cannot create a stream", failure);
+        return cuda_fail(error, "cannot create a stream", failure);
     return STATUS_OK;
 }
 
@@ -387,7 +383,7 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
     made->session = owner;
     cudaError_t error = cudaSetDevice(owner->shared.device.id);
     if (error != cudaSuccess)
-        return cuda_engine_fail(error, "cannot use the device", failure);
+        return cuda_fail(error, "cannot use the device", failure);
     unsigned first = atomic_fetch_add(&owner->opened, 1) * CUDA_ENGINE_SLOTS;
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++) {
         if (cuda_engine_open_slot(owner, first + i, &made->slots[i], failure) != STATUS_OK)
@@ -438,7 +434,7 @@ static enum status cuda_engine_complete_cut(const struct cuda_session *session,
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(slot->chunk.stream);
     if (error != cudaSuccess)
-        return cuda_engine_fail(error, "counting failed", failure);
+        return cuda_fail(error, "counting failed", failure);
     slot->chunk.count = slot->text.parsed->values;
     if (cuda_engine_complete_elements(session, slot, &earlier) != STATUS_OK &&
         earlier.position < failure->position)
@@ -455,7 +451,7 @@ static enum status cuda_engine_complete(const struct cuda_session *session, stru
     slot->busy = false;
     cudaError_t error = cudaStreamSynchronize(slot->chunk.stream);
     if (error != cudaSuccess)
-        return cuda_engine_fail(error, "counting failed", failure);
+        return cuda_fail(error, "counting failed", failure);
     if (session->shared.job->is_text &&
         cuda_text_complete(&session->shared, &slot->text, &slot->chunk, failure) != STATUS_OK)
         return cuda_engine_complete_cut(session, slot, failure);
@@ -487,7 +483,7 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
     if (error == cudaSuccess)
         error = cuda_engine_queue(session, slot);
     if (error != cudaSuccess)
-        return cuda_engine_fail(error, "cannot queue a chunk", failure);
+        return cuda_fail(error, "cannot queue a chunk", failure);
     return STATUS_OK;
 }
 
@@ -499,7 +495,7 @@ static enum status cuda_engine_worker_finish(void *worker, struct failure *failu
     cudaError_t error = cudaSetDevice(session->shared.device.id); /* any thread may call */
 
     if (error != cudaSuccess)
-        return cuda_engine_fail(error, "cannot use the device", failure);
+        return cuda_fail(error, "cannot use the device", failure);
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++) {
         struct cuda_slot *slot = &self->slots[(self->next_slot + i) % CUDA_ENGINE_SLOTS];
         if (cuda_engine_complete(session, slot, failure) != STATUS_OK)

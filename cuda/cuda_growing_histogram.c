@@ -57,15 +57,16 @@ static enum status cuda_growing_histogram_open(struct cuda_shared *shared, struc
 }
 
 /* Adds the table to its window's histogram. All work is done. */
-static cudaError_t cuda_growing_histogram_collect(const struct cuda_shared *shared, void *staging,
-                                                  size_t staging_bytes)
+static enum status cuda_growing_histogram_collect(const struct cuda_shared *shared, void *staging,
+                                                  size_t staging_bytes, struct failure *failure)
 {
     const struct growing_window *window = ((struct cuda_growing_histogram *)shared->host)->window;
 
     if (!window)
-        return cudaSuccess;
-    return cuda_counters_collect(shared, window->binning.bins, window->histogram, staging,
-                                 staging_bytes);
+        return STATUS_OK;
+    return cuda_check_copy(cuda_counters_collect(shared, window->binning.bins, window->histogram,
+                                                 staging, staging_bytes),
+                           failure);
 }
 
 /* Clears the table for the newest window. The lock is held for writing. */

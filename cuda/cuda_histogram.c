@@ -103,8 +103,8 @@ static enum status cuda_histogram_complete(const struct cuda_shared *shared,
     return outside_check(shared->job, &chunk->chunk, failure);
 }
 
-static cudaError_t cuda_histogram_collect(const struct cuda_shared *shared, void *staging,
-                                          size_t staging_bytes)
+static enum status cuda_histogram_collect(const struct cuda_shared *shared, void *staging,
+                                          size_t staging_bytes, struct failure *failure)
 {
     const size_t bins = shared->job->binning.bins;
     uint64_t outside[BINNING_OUTSIDE];
@@ -112,9 +112,10 @@ static cudaError_t cuda_histogram_collect(const struct cuda_shared *shared, void
                                    cudaMemcpyDeviceToHost);
 
     if (error != cudaSuccess)
-        return error;
+        return cuda_check_copy(error, failure);
     histogram_add_counts64(shared->partial, bins, outside, BINNING_OUTSIDE);
-    return cuda_counters_collect(shared, bins, shared->partial, staging, staging_bytes);
+    error = cuda_counters_collect(shared, bins, shared->partial, staging, staging_bytes);
+    return cuda_check_copy(error, failure);
 }
 
 const struct cuda_operation cuda_histogram = {

@@ -18,6 +18,18 @@ static inline size_t cuda_align(size_t bytes)
     return (bytes + CUDA_ALIGNMENT - 1) / CUDA_ALIGNMENT * CUDA_ALIGNMENT;
 }
 
+/* Fails with STATUS_ENGINE: what could not be done, and why, as CUDA says. */
+static inline enum status cuda_fail(cudaError_t error, const char *what, struct failure *failure)
+{
+    return status_fail(failure, STATUS_ENGINE, "CUDA: %s: %s", what, cudaGetErrorString(error));
+}
+
+/* Fails likewise if copying a result has failed. */
+static inline enum status cuda_check_copy(cudaError_t error, struct failure *failure)
+{
+    return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "cannot copy the result", failure);
+}
+
 /* Shared by all chunks of a session. The members do not change, only what they point to does. */
 struct cuda_shared {
     const struct job *job;
@@ -63,11 +75,12 @@ struct cuda_operation {
     enum status (*complete)(const struct cuda_shared *shared, const struct cuda_chunk *chunk,
                             struct failure *failure);
     /*
-     * Merges the partial of the device into shared->partial, after all work is done. `staging` is
-     * host memory for copies, of staging_bytes, at least 4096. Returns the status of CUDA. NULL: no
-     * partial.
+     * Merges the partial of the device into shared->partial, after all work is done, and clears it.
+     * `staging` is host memory for copies, of staging_bytes, at least 4096. Fails as cuda_fail does,
+     * or with STATUS_DATA. NULL: no partial.
      */
-    cudaError_t (*collect)(const struct cuda_shared *shared, void *staging, size_t staging_bytes);
+    enum status (*collect)(const struct cuda_shared *shared, void *staging, size_t staging_bytes,
+                           struct failure *failure);
 };
 
 #define CUDA_OPERATION_DECLARE(id, label) extern const struct cuda_operation cuda_##label;

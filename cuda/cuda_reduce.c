@@ -32,8 +32,8 @@ static cudaError_t cuda_reduce_absorb(const struct cuda_shared *shared,
                               chunk->stream);
 }
 
-static cudaError_t cuda_reduce_collect(const struct cuda_shared *shared, void *staging,
-                                       size_t staging_bytes)
+static enum status cuda_reduce_collect(const struct cuda_shared *shared, void *staging,
+                                       size_t staging_bytes, struct failure *failure)
 {
     const struct element *element = &shared->job->element;
     const struct cuda_reduce_partial *copied = staging;
@@ -42,7 +42,7 @@ static cudaError_t cuda_reduce_collect(const struct cuda_shared *shared, void *s
 
     (void)staging_bytes; /* it has room */
     if (error != cudaSuccess)
-        return error;
+        return cuda_check_copy(error, failure);
     const struct reduce reduce = {
         .count = copied->count,
         .sum = (unsigned __int128)copied->sum[1] << 64 | copied->sum[0],
@@ -54,7 +54,7 @@ static cudaError_t cuda_reduce_collect(const struct cuda_shared *shared, void *s
         .xor_bits = copied->xor_bits,
     };
     reduce_share(shared->partial, &reduce);
-    return cudaSuccess;
+    return STATUS_OK;
 }
 
 const struct cuda_operation cuda_reduce = {

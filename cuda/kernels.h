@@ -7,6 +7,7 @@
 #define GPUHIST_KERNELS_H
 
 #include "job/job.h"
+#include "table/table.h"
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>
@@ -110,6 +111,52 @@ struct cuda_reduce_partial {
 cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct job *job,
                                const struct cuda_elements *elements,
                                struct cuda_reduce_partial *d_partial, cudaStream_t stream);
+
+/* What is known of a table of uniq beside its slots. In device memory. */
+struct cuda_uniq_control {
+    uint64_t used;  /* slots with a word */
+    uint64_t zeros; /* the count of the key whose word is 0 */
+};
+
+/*
+ * A table of any 64-bit keys in device memory. In its slots, and in all entries that launches take
+ * and make, a key is stored as its *word*: the key XOR seeds[0]. Slots of zeros are free. Any
+ * number of launches on any streams may share a table.
+ */
+struct cuda_uniq_table {
+    struct table_entry *d_slots; /* [1 << bits] */
+    struct cuda_uniq_control *d_control;
+    unsigned bits; /* above TABLE_PARTITION_BITS, at most 62 */
+    uint64_t
+        used_max; /* from so many used slots on, launches claim no more; some are on their way */
+    uint64_t probes_max; /* slots in which a word is looked for */
+    uint64_t seeds[3];   /* those of the host's table (table_seeds) */
+};
+
+/* What a table had no room for, in device memory. */
+struct cuda_uniq_left {
+    struct table_entry *d_entries; /* room for as many as there are elements */
+    uint64_t *d_count;             /* of them */
+};
+
+/*
+ * Counts the keys of the elements (uniq.h), fewer than 2^32, in the table. What it has no room for
+ * goes to `left`, whose count must be 0 before; a word may come there more than once, and be in the
+ * table too. If the table has room for all, there is no such thing, and d_entries may be NULL. The
+ * method: uniq.cu.
+ */
+cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struct job *job,
+                                   const struct cuda_elements *elements,
+                                   const struct cuda_uniq_table *table,
+                                   const struct cuda_uniq_left *left, cudaStream_t stream);
+
+/*
+ * Adds entries to the table, and sets the count of each entry that it has added to 0. Entries whose
+ * count is 0 are skipped. Adds to *d_left how many it had no room for.
+ */
+cudaError_t cuda_uniq_add_launch(const struct cuda_device *device, struct table_entry *d_entries,
+                                 size_t entries, const struct cuda_uniq_table *table,
+                                 uint64_t *d_left, cudaStream_t stream);
 
 /* Device memory for the results of stalin-sort; each area is 256-byte aligned. */
 struct cuda_stalin_sort_buffers {

@@ -17,6 +17,7 @@
 
 #include "job/job.h"
 #include "operations/growing_window.h"
+#include "operations/uniq_key.h"
 #include "table/table.h"
 
 #include <pthread.h>
@@ -55,34 +56,6 @@ void uniq_consider_window(struct uniq *uniq, uint64_t *keys, size_t n, uint64_t 
  * work. Fails with STATUS_DATA if there is no memory. Used by finish alone.
  */
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure);
-
-/* How a thread makes keys of values. */
-struct uniq_divisor {
-    uint64_t width;
-    uint64_t multiplier; /* floor((2^64 - 1) / width) */
-};
-
-static inline struct uniq_divisor uniq_divisor_of(uint64_t width)
-{
-    return (struct uniq_divisor){.width = width, .multiplier = UINT64_MAX / width};
-}
-
-/*
- * Returns floor(x / width). The estimate by the multiplier is at most 1 too small (T. Granlund,
- * P. L. Montgomery, "Division by Invariant Integers using Multiplication", PLDI 1994).
- */
-static inline uint64_t uniq_divide(const struct uniq_divisor *divisor, uint64_t x)
-{
-    uint64_t quotient = (uint64_t)((unsigned __int128)x * divisor->multiplier >> 64);
-    return quotient + (x - quotient * divisor->width >= divisor->width);
-}
-
-/* Returns the number of the bin of a signed value: as ~floor(~value / width) if it is negative. */
-static inline uint64_t uniq_divide_signed(const struct uniq_divisor *divisor, int64_t value)
-{
-    const uint64_t sign = (uint64_t)(value >> 63);
-    return uniq_divide(divisor, (uint64_t)value ^ sign) ^ sign;
-}
 
 /* Makes keys of words[0..n), each the 64 bits of a value (element_key), in place. */
 void uniq_make_keys(const struct uniq *uniq, const struct uniq_divisor *divisor, uint64_t *words,

@@ -9,6 +9,7 @@
 #include "table/table_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -58,6 +59,11 @@ void table_destroy(struct table *table)
         pthread_mutex_destroy(&table->partitions[i].lock);
     table_blocks_destroy(&table->blocks);
     memory_unmap(table, sizeof *table);
+}
+
+void table_seeds(const struct table *table, uint64_t seeds[3])
+{
+    memcpy(seeds, table->seeds, sizeof table->seeds);
 }
 
 enum status table_writer_open(struct table *table, struct table_writer **writer,

@@ -46,6 +46,16 @@ uint64_t table_bytes_most(const struct table *table);
 /* Frees a table and its files. All writers must be closed. NULL is allowed. */
 void table_destroy(struct table *table);
 
+/*
+ * Keys belong to partitions by the upper bits of their hash: the key XOR seeds[0], times seeds[1],
+ * XOR its upper half, times seeds[2].
+ */
+#define TABLE_PARTITION_BITS 10
+#define TABLE_PARTITIONS     ((size_t)1 << TABLE_PARTITION_BITS)
+
+/* Copies the seeds of the hash. Thread-safe. */
+void table_seeds(const struct table *table, uint64_t seeds[3]);
+
 /* A thread's access to a table. Writers of one table may work at the same time. */
 struct table_writer;
 
@@ -63,7 +73,10 @@ void table_writer_close(struct table_writer *writer);
 enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, size_t n,
                              struct failure *failure);
 
-/* Adds counts to keys, which may be repeated. Fails likewise. */
+/*
+ * Adds counts to keys, which may be repeated. Fails likewise. Entries are added fastest if those of
+ * one partition follow each other, and each thread has partitions of its own.
+ */
 enum status table_writer_add_counts(struct table_writer *writer, const struct table_entry *entries,
                                     size_t n, struct failure *failure);
 

@@ -9,9 +9,6 @@
 
 #include <stdbool.h>
 
-#define TABLE_PARTITION_BITS 10
-#define TABLE_PARTITIONS     ((size_t)1 << TABLE_PARTITION_BITS)
-
 /* A list of blocks and what they hold together. */
 struct table_list {
     struct table_block *blocks;

@@ -126,7 +126,8 @@ static bool check(size_t intervals, bool sets, int32_t n, uint64_t preload)
     must_cuda(cudaMemcpy(shared.d_partial, staging, job.predicate_count * sizeof *staging,
                          cudaMemcpyHostToDevice));
     count_values(&shared, n);
-    must_cuda(cuda_count.collect(&shared, staging, sizeof staging));
+    must(cuda_count.collect(&shared, staging, sizeof staging, &failure) == STATUS_OK,
+         "the hits cannot be copied");
     for (size_t i = 0; i < job.predicate_count; i++) {
         uint64_t wanted = preload + wanted_hits(intervals, i, n);
         if (count->hits[i] != wanted)

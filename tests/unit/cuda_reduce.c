@@ -106,7 +106,7 @@ static bool launch(struct bench *bench, size_t elements, const struct cuda_reduc
                 cudaMemcpy(bench->d_data, bench->data, elements * bench->job.element.bytes,
                            cudaMemcpyHostToDevice) == cudaSuccess &&
                 cuda_reduce.absorb(&bench->shared, &bench->chunk) == cudaSuccess &&
-                cuda_reduce.collect(&bench->shared, staging, sizeof staging) == cudaSuccess;
+                cuda_reduce.collect(&bench->shared, staging, sizeof staging, &failure) == STATUS_OK;
     *result = *reduce_result(partial);
     operation_reduce.destroy(partial);
     return good;

@@ -1,0 +1,402 @@
+/*
+ * Uniq on a GPU against sorted keys: every type and byte order, bins of some widths, distributions
+ * from one value to all different ones, and tables that never grow, that grow while chunks are
+ * under way, and that are too small for what comes. Several threads count chunks on two streams
+ * each, as the engine does. Skipped where no GPU can be used.
+ *
+ * usage: tests/unit/cuda_uniq [TYPE]...     (all types, and large inputs, by default)
+ */
+#include "config.h"
+
+#include "cuda/cuda_uniq.h"
+#include "operations/operation.h"
+#include "operations/uniq.h"
+#include "tap.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
+
+#define ELEMENTS_MAX ((size_t)5 << 20)
+#define FEEDERS      4
+#define SLOTS        2
+
+enum values { UNIFORM, EQUAL, TWO, SORTED, SKEWED, DIFFERENT, FEW, MARKED, VALUES_COUNT };
+
+static const char *const values_names[VALUES_COUNT] = {
+    [UNIFORM] = "any bits", [EQUAL] = "all equal",
+    [TWO] = "two values",   [SORTED] = "sorted in pairs",
+    [SKEWED] = "skewed",    [DIFFERENT] = "all different",
+    [FEW] = "5,000 values", [MARKED] = "that of a free slot",
+};
+
+/* A table's size, and what it may grow to. */
+struct size {
+    const char *name;
+    unsigned bits;
+    unsigned bits_max;
+};
+
+static const struct size sizes[] = {
+    {"a large table", 20, 20},           {"a table that grows", 11, 24},
+    {"a table that grows once", 11, 12}, {"a table that is too small", 11, 11},
+    {"a table that is full", 16, 16},
+};
+
+struct bench {
+    struct job job;
+    struct cuda_shared shared;
+    unsigned char *data;
+    uint64_t *keys; /* sorted: what is expected */
+    size_t elements;
+    /* How they are given to the GPU. */
+    size_t chunk_elements;
+    bool told; /* how many elements a chunk has; else it is read on the device */
+    _Atomic size_t taken;
+    atomic_bool has_failed;
+};
+
+/* One chunk on its way, as in the engine. */
+struct slot {
+    struct cuda_chunk chunk;
+    uint32_t *d_count;
+    char result[64];
+    bool busy;
+};
+
+static bool must(bool good, const char *what)
+{
+    if (good)
+        return true;
+    printf("Bail out! %s\n", what);
+    exit(1);
+}
+
+static void must_cuda(cudaError_t error)
+{
+    must(error == cudaSuccess, cudaGetErrorString(error));
+}
+
+static void *device_memory(size_t bytes)
+{
+    void *d_memory = NULL;
+    must_cuda(cudaMalloc(&d_memory, bytes > 0 ? bytes : 1));
+    return d_memory;
+}
+
+static uint64_t make_value(enum values values, size_t i, uint64_t random, uint64_t marked)
+{
+    switch (values) {
+    case EQUAL:
+        return 77;
+    case TWO:
+        return random % 2 ? UINT64_MAX : 0;
+    case SORTED:
+        return i / 2 - 1000;
+    case SKEWED:
+        return random >> random % 64;
+    case DIFFERENT:
+        return i * 0x9e3779b97f4a7c15;
+    case FEW:
+        return random % 5000 * 0x9e3779b97f4a7c15;
+    case MARKED:
+        return random % 4 < 3 ? marked : random % 16;
+    default:
+        return random;
+    }
+}
+
+/* The key of an element, by the definition. */
+static uint64_t expect_key(const struct job *job, const void *element)
+{
+    const __int128 value = element_value(&job->element, element_key(&job->element, element));
+    const __int128 width = job->bin_width;
+    __int128 bin = value / width;
+
+    if (value < 0 && bin * width != value)
+        bin--;
+    return (uint64_t)bin ^ (job->element.is_signed ? (uint64_t)1 << 63 : 0);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a;
+    const uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The value whose word is 0 in the table; of a narrow type, some value. */
+static uint64_t find_marked(const struct uniq *uniq)
+{
+    uint64_t seeds[3];
+
+    table_seeds(uniq->table, seeds);
+    return seeds[0] ^ uniq->flip;
+}
+
+static void fill(struct bench *bench, enum values values, size_t elements, uint64_t marked)
+{
+    const struct element *element = &bench->job.element;
+    uint64_t state = elements;
+
+    bench->elements = elements;
+    for (size_t i = 0; i < elements; i++) {
+        uint64_t word = make_value(values, i, tap_random(&state), marked);
+        unsigned char *place = bench->data + i * element->bytes;
+        if (element->swapped)
+            word = element_swap(word, element->bytes);
+        memcpy(place, &word, element->bytes);
+        bench->keys[i] = expect_key(&bench->job, place);
+    }
+    qsort(bench->keys, elements, sizeof *bench->keys, compare_keys);
+}
+
+static bool complete(const struct bench *bench, struct slot *slot)
+{
+    struct failure failure;
+
+    if (!slot->busy)
+        return true;
+    slot->busy = false;
+    must_cuda(cudaStreamSynchronize(slot->chunk.stream));
+    return cuda_uniq.complete(&bench->shared, &slot->chunk, &failure) == STATUS_OK ||
+           tap_note("%s", failure.message);
+}
+
+/* Queues the work on elements [first, first + n). */
+static void absorb(const struct bench *bench, struct slot *slot, size_t first, size_t n)
+{
+    const size_t bytes = bench->job.element.bytes;
+    struct cuda_chunk *chunk = &slot->chunk;
+    const uint32_t count = (uint32_t)n;
+
+    must_cuda(cudaMemcpyAsync((void *)(uintptr_t)chunk->elements.d_data,
+                              bench->data + first * bytes, n * bytes, cudaMemcpyHostToDevice,
+                              chunk->stream));
+    must_cuda(cudaMemcpyAsync(slot->d_count, &count, sizeof count, cudaMemcpyHostToDevice,
+                              chunk->stream));
+    must_cuda(cudaStreamSynchronize(chunk->stream)); /* `count` is read by then */
+    chunk->elements.count = bench->told ? n : bench->chunk_elements;
+    chunk->elements.d_count = bench->told ? NULL : slot->d_count;
+    chunk->count = n;
+    must_cuda(cuda_uniq.absorb(&bench->shared, chunk));
+    slot->busy = true;
+}
+
+static void open_slot(const struct bench *bench, struct slot *slot)
+{
+    const size_t bytes = bench->chunk_elements * bench->job.element.bytes;
+
+    *slot = (struct slot){.busy = false};
+    must(cuda_uniq.result_bytes(&bench->job, bytes) <= sizeof slot->result, "a large result");
+    slot->chunk.result = slot->result;
+    slot->chunk.elements.d_data = device_memory(bytes);
+    slot->chunk.d_scratch = device_memory(cuda_uniq.scratch_bytes(&bench->job, bytes));
+    slot->d_count = device_memory(sizeof *slot->d_count);
+    must_cuda(cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking));
+}
+
+static void close_slot(struct slot *slot)
+{
+    must_cuda(cudaStreamDestroy(slot->chunk.stream));
+    must_cuda(cudaFree((void *)(uintptr_t)slot->chunk.elements.d_data));
+    must_cuda(cudaFree(slot->chunk.d_scratch));
+    must_cuda(cudaFree(slot->d_count));
+}
+
+static void *feed(void *argument)
+{
+    struct bench *bench = argument;
+    const size_t most = bench->chunk_elements;
+    struct slot slots[SLOTS];
+    bool good = true;
+    size_t first;
+
+    must_cuda(cudaSetDevice(0));
+    for (size_t i = 0; i < SLOTS; i++)
+        open_slot(bench, &slots[i]);
+    for (size_t i = 0; (first = atomic_fetch_add(&bench->taken, most)) < bench->elements; i++) {
+        struct slot *slot = &slots[i % SLOTS];
+        good = complete(bench, slot) && good;
+        absorb(bench, slot, first, bench->elements - first < most ? bench->elements - first : most);
+    }
+    for (size_t i = 0; i < SLOTS; i++)
+        good = complete(bench, &slots[i]) && good;
+    for (size_t i = 0; i < SLOTS; i++)
+        close_slot(&slots[i]);
+    if (!good)
+        atomic_store(&bench->has_failed, true);
+    return NULL;
+}
+
+/* Counts all elements with some threads, and collects what the device has. */
+static bool count(struct bench *bench)
+{
+    static uint64_t staging[8192];
+    pthread_t threads[FEEDERS];
+    struct failure failure;
+
+    bench->taken = 0;
+    atomic_store(&bench->has_failed, false);
+    for (size_t i = 0; i < FEEDERS; i++)
+        must(pthread_create(&threads[i], NULL, feed, bench) == 0, "no thread");
+    for (size_t i = 0; i < FEEDERS; i++)
+        pthread_join(threads[i], NULL);
+    if (atomic_load(&bench->has_failed))
+        return false;
+    /* The least staging memory that an engine may give, and more. */
+    if (cuda_uniq.collect(&bench->shared, staging, bench->told ? 4096 : sizeof staging, &failure) !=
+        STATUS_OK)
+        return tap_note("%s", failure.message);
+    must_cuda(cudaMemset(bench->shared.d_partial, 0, cuda_uniq.partial_bytes(&bench->job)));
+    must_cuda(cudaDeviceSynchronize());
+    return true;
+}
+
+/* Whether each key was counted as often as it comes in keys[0..elements), `times` over. */
+static bool equal(const struct bench *bench, const struct uniq *uniq, uint64_t times)
+{
+    struct table_position position = table_begin(uniq->table);
+    struct table_entry entries[256];
+    size_t seen = 0;
+    size_t n;
+
+    while ((n = table_read(uniq->table, &position, entries, ARRAY_LENGTH(entries))) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            size_t end = seen;
+            while (end < bench->elements && bench->keys[end] == bench->keys[seen])
+                end++;
+            if (end == seen || entries[i].key != bench->keys[seen] ||
+                entries[i].count != (end - seen) * times)
+                return tap_note("key %llx came %llu times", (unsigned long long)entries[i].key,
+                                (unsigned long long)entries[i].count);
+            seen = end;
+        }
+    }
+    return seen == bench->elements || tap_note("%zu elements counted", seen);
+}
+
+/* Counts all elements twice, the second time after the table was collected. */
+static bool check_uniq(struct bench *bench, struct uniq *uniq)
+{
+    struct failure failure;
+
+    for (uint64_t times = 1; times <= 2; times++) {
+        if (!count(bench))
+            return false;
+        if (operation_uniq.finish(uniq, &bench->job, times * bench->elements, &failure) !=
+            STATUS_OK)
+            return tap_note("%s", failure.message);
+        if (!equal(bench, uniq, times))
+            return false;
+    }
+    return true;
+}
+
+/* The same with a table of that size. `values` are filled in here: one depends on the seeds. */
+static bool check(struct bench *bench, const struct size *size, enum values values, size_t elements)
+{
+    struct failure failure;
+    void *partial = NULL;
+
+    must(operation_uniq.create(&bench->job, &partial, &failure) == STATUS_OK, "no memory");
+    fill(bench, values, elements, find_marked(partial));
+    bench->shared.partial = partial;
+    bench->shared.d_partial = device_memory(cuda_uniq.partial_bytes(&bench->job));
+    must_cuda(cudaMemset(bench->shared.d_partial, 0, cuda_uniq.partial_bytes(&bench->job)));
+    bool good =
+        (cuda_uniq_open_bits(&bench->shared, size->bits, size->bits_max, &failure) == STATUS_OK ||
+         tap_note("%s", failure.message)) &&
+        check_uniq(bench, partial);
+    cuda_uniq.close(&bench->shared);
+    bench->shared.host = NULL;
+    must_cuda(cudaFree(bench->shared.d_partial));
+    operation_uniq.destroy(partial);
+    return good || tap_note("%zu elements, %s, %s, told %d", elements, values_names[values],
+                            size->name, bench->told);
+}
+
+static void test_type(struct bench *bench, const char *type)
+{
+    static const size_t few[] = {0, 1, 17, 8191, 8192, 8193, 16385};
+    static const uint64_t widths[] = {1, 2, 1000003};
+
+    must(element_parse(type, &bench->job.element), "no such type");
+    for (size_t w = 0; w < ARRAY_LENGTH(widths); w++) {
+        bench->job.bin_width = widths[w];
+        for (size_t s = 0; s < ARRAY_LENGTH(sizes); s++) {
+            bool good = true;
+            bench->told = (w + s) % 2 == 0;
+            bench->chunk_elements = 1999 + 10007 * s;
+            for (enum values values = 0; values < VALUES_COUNT; values++)
+                good = check(bench, &sizes[s], values, 60013) && good;
+            tap_ok(good, "%s%s, width %llu, %s", type, bench->told ? "" : ", lengths on the device",
+                   (unsigned long long)widths[w], sizes[s].name);
+        }
+    }
+    bool good = true;
+    bench->job.bin_width = 1;
+    bench->chunk_elements = ELEMENTS_MAX;
+    for (size_t i = 0; i < ARRAY_LENGTH(few); i++) {
+        bench->told = i % 2 == 0;
+        bench->chunk_elements = few[i] > 0 ? few[i] : 1;
+        good = check(bench, &sizes[1], UNIFORM, few[i]) && good;
+    }
+    tap_ok(good, "%s, few elements", type);
+}
+
+/* Chunks of the engine's size, and tables that grow several times. */
+static void test_large(struct bench *bench, const char *type)
+{
+    static const struct size grows = {"a table that grows", 14, 26};
+    static const struct size full = {"a table that is too small", 18, 19};
+
+    must(element_parse(type, &bench->job.element), "no such type");
+    bench->job.bin_width = 1;
+    bench->chunk_elements = ((size_t)4 << 20) / bench->job.element.bytes / 4;
+    for (enum values values = 0; values < VALUES_COUNT; values++) {
+        bench->told = values % 2 == 0;
+        tap_ok(check(bench, &grows, values, ELEMENTS_MAX) &&
+                   check(bench, &full, values, ELEMENTS_MAX - 4099),
+               "%s, %s, %zu elements", type, values_names[values], ELEMENTS_MAX);
+    }
+}
+
+static bool open_bench(struct bench *bench)
+{
+    int devices = 0;
+
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0 ||
+        cudaDeviceGetAttribute(&bench->shared.device.multiprocessors,
+                               cudaDevAttrMultiProcessorCount, 0) != cudaSuccess)
+        return false;
+    bench->job.operation = OPERATION_UNIQ;
+    bench->shared.job = &bench->job;
+    bench->data = malloc(ELEMENTS_MAX * sizeof(uint64_t));
+    bench->keys = malloc(ELEMENTS_MAX * sizeof *bench->keys);
+    return bench->data && bench->keys;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const types[] = {"i8",    "u8",  "i16", "i16be", "u16",  "i32",
+                                        "i32be", "u32", "i64", "u64",   "u64be"};
+    static const char *const large_types[] = {"u8", "u16", "i32", "u64"};
+    struct bench bench = {.elements = 0};
+
+    if (!open_bench(&bench)) {
+        puts("1..0 # SKIP no GPU");
+        return 0;
+    }
+    for (int i = 1; i < argc; i++)
+        test_type(&bench, argv[i]);
+    for (size_t i = 0; argc == 1 && i < ARRAY_LENGTH(types); i++)
+        test_type(&bench, types[i]);
+    for (size_t i = 0; argc == 1 && i < ARRAY_LENGTH(large_types); i++)
+        test_large(&bench, large_types[i]);
+    free(bench.data);
+    free(bench.keys);
+    return tap_done();
+}
