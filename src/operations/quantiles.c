@@ -3,42 +3,10 @@
 
 #include "operations/quantiles.h"
 
-#include "base/decimal.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #define QUANTILES_BATCH_ROWS 256
-
-static uint64_t quantiles_power(unsigned decimals)
-{
-    uint64_t power = 1;
-
-    while (decimals-- > 0)
-        power *= 10;
-    return power;
-}
-
-/* Reads the percentage text[0..length): digits, and optionally a point and more digits. */
-static bool quantiles_parse_percent(struct quantiles_percent *percent, const char *text,
-                                    size_t length)
-{
-    size_t whole = strspn(text, "0123456789");
-    size_t point = whole < length && text[whole] == '.';
-    size_t decimals = point ? strspn(text + whole + 1, "0123456789") : 0;
-    uint64_t limit;
-
-    if (whole == 0 || decimals > QUANTILES_DECIMALS_MAX || (point && decimals == 0) ||
-        whole + point + decimals != length)
-        return false;
-    *percent = (struct quantiles_percent){.decimals = (unsigned)decimals};
-    limit = 100 * quantiles_power(percent->decimals);
-    for (size_t i = 0; i < length && percent->digits <= limit; i++) {
-        if (text[i] != '.')
-            percent->digits = percent->digits * 10 + (uint64_t)(text[i] - '0');
-    }
-    return percent->digits <= limit;
-}
 
 enum status quantiles_parse(struct quantiles *quantiles, const char *text, struct failure *failure)
 {
@@ -54,11 +22,11 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
     const char *word = text;
     for (size_t i = 0; i < count; i++) {
         size_t length = strcspn(word, ",");
-        if (!quantiles_parse_percent(&quantiles->percents[i], word, length))
+        if (!percentage_parse(&quantiles->percents[i], word, length))
             return status_fail(failure, STATUS_USAGE,
                                "invalid --quantiles '%s': expected percentages from 0 to 100, with "
                                "at most %d decimals, such as 50,99,99.9",
-                               text, QUANTILES_DECIMALS_MAX);
+                               text, PERCENTAGE_DECIMALS_MAX);
         word += length + 1;
     }
     return STATUS_OK;
@@ -68,15 +36,6 @@ void quantiles_destroy(struct quantiles *quantiles)
 {
     free(quantiles->percents);
     *quantiles = (struct quantiles){.percents = NULL};
-}
-
-/* digits <= 10^17 < 2^57 and n < 2^64: the product fits. */
-static uint64_t quantiles_rank(const struct quantiles_percent *percent, uint64_t n)
-{
-    unsigned __int128 divisor = (unsigned __int128)100 * quantiles_power(percent->decimals);
-    unsigned __int128 rank = ((unsigned __int128)percent->digits * n + divisor - 1) / divisor;
-
-    return rank > 0 ? (uint64_t)rank : 1;
 }
 
 static int quantiles_compare_ranks(const void *a, const void *b)
@@ -122,7 +81,7 @@ void quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
     uint64_t total = rows->below + rows->inside + rows->above;
 
     for (size_t i = 0; i < quantiles->count; i++) {
-        uint64_t rank = quantiles_rank(&quantiles->percents[i], total);
+        uint64_t rank = percentage_rank(&quantiles->percents[i], total);
         values[i] = (struct quantiles_value){.rank = rank, .index = i};
         if (rank <= rows->below) {
             values[i].side = QUANTILES_BELOW;
@@ -138,18 +97,4 @@ void quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
         known--;
     quantiles_find_inside(*rows, values, known);
     qsort(values, quantiles->count, sizeof *values, quantiles_compare_indexes);
-}
-
-size_t quantiles_write_percent(char out[QUANTILES_SIZE], const struct quantiles_percent *percent)
-{
-    uint64_t power = quantiles_power(percent->decimals);
-    size_t length = decimal_write(out, percent->digits / power);
-    uint64_t decimals = percent->digits % power;
-
-    if (percent->decimals == 0)
-        return length;
-    out[length] = '.';
-    for (size_t i = percent->decimals; i > 0; i--, decimals /= 10)
-        out[length + i] = (char)('0' + decimals % 10);
-    return length + 1 + percent->decimals;
 }

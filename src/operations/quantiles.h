@@ -1,8 +1,6 @@
 /*
- * Quantiles of a histogram by nearest rank: of n values in ascending order, the quantile of p
- * percent is the one with the number ceil(p / 100 * n), for p = 0 the first (definition 1 of
- * Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996; numpy's method
- * "inverted_cdf"). It is one of the counted values, and known up to its bin.
+ * Quantiles of a histogram by nearest rank (percentage.h). A quantile is one of the counted values,
+ * and known up to its bin.
  *
  * Functions are thread-safe on distinct arguments.
  */
@@ -10,23 +8,15 @@
 #define GPUHIST_QUANTILES_H
 
 #include "base/status.h"
+#include "job/percentage.h"
 #include "operations/rows.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most decimals of a percentage for which 128-bit arithmetic is exact. */
-#define QUANTILES_DECIMALS_MAX 15
-
-/* A percentage from 0 to 100: digits / 10^decimals. */
-struct quantiles_percent {
-    uint64_t digits;
-    unsigned decimals;
-};
-
 /* The percentages asked for, in that order. */
 struct quantiles {
-    struct quantiles_percent *percents; /* [count], owned */
+    struct percentage *percents; /* [count], owned */
     size_t count;
 };
 
@@ -61,11 +51,5 @@ void quantiles_destroy(struct quantiles *quantiles);
  */
 void quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
                     struct quantiles_value *values);
-
-/* Room for a percentage: "100.", the decimals and a NUL. */
-#define QUANTILES_SIZE (QUANTILES_DECIMALS_MAX + 5)
-
-/* Writes a percentage with as many decimals as were typed, without a NUL. Returns the length. */
-size_t quantiles_write_percent(char out[QUANTILES_SIZE], const struct quantiles_percent *percent);
 
 #endif

@@ -18,7 +18,7 @@
 _Static_assert(64 << 10 >= PRINT_ROWS_BATCH * PRINT_DELIMITED_LINE_MAX, "what a writer reserves");
 
 /* A line of a quantile: a percentage, two edges or infinities, two tabs and a newline. */
-#define PRINT_DELIMITED_QUANTILE_MAX (QUANTILES_SIZE + 2 * DECIMAL_SIZE + 3)
+#define PRINT_DELIMITED_QUANTILE_MAX (PERCENTAGE_SIZE + 2 * DECIMAL_SIZE + 3)
 
 /* Writes the optional columns. Returns the end. */
 static char *print_delimited_extra(char *c, const struct print_table *table, char separator,
@@ -96,7 +96,7 @@ static void print_delimited_quantiles(struct writer *writer, const struct print_
 
     for (size_t i = 0; table->quantiles && i < quantiles->count; i++) {
         char *line = writer_reserve(writer, PRINT_DELIMITED_QUANTILE_MAX);
-        char *c = line + quantiles_write_percent(line, &quantiles->percents[i]);
+        char *c = line + percentage_write(line, &quantiles->percents[i]);
         *c++ = separator;
         c = print_delimited_value(c, &table->quantiles[i], table->rows.is_unit, separator);
         *c++ = '\n';

@@ -78,7 +78,7 @@ static char *print_json_quantile(char *c, const struct print_table *table, size_
     const struct quantiles_value *value = table->quantiles ? &table->quantiles[i] : NULL;
 
     c = stpcpy(c, "{\"percent\":");
-    c += quantiles_write_percent(c, &table->options->quantiles.percents[i]);
+    c += percentage_write(c, &table->options->quantiles.percents[i]);
     if (!value)
         return stpcpy(c, ",\"value\":null}");
     if (table->rows.is_unit && value->side == QUANTILES_INSIDE) {

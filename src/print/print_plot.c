@@ -155,11 +155,11 @@ static void print_plot_line(struct writer *writer, const struct print_plot_style
     writer_commit(writer, (size_t)(c - line));
 }
 
-static void print_plot_quantile(struct writer *writer, const struct quantiles_percent *percent,
+static void print_plot_quantile(struct writer *writer, const struct percentage *percent,
                                 const struct quantiles_value *value, bool is_unit)
 {
-    char text[QUANTILES_SIZE + PRINT_PLOT_CELL_SIZE + 8];
-    char *c = text + quantiles_write_percent(text, percent);
+    char text[PERCENTAGE_SIZE + PRINT_PLOT_CELL_SIZE + 8];
+    char *c = text + percentage_write(text, percent);
 
     c = stpcpy(c, "%  ");
     if (value->side == QUANTILES_BELOW)

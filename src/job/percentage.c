@@ -1,0 +1,59 @@
+/* Implements percentage.h. */
+#include "config.h"
+
+#include "job/percentage.h"
+
+#include "base/decimal.h"
+
+#include <string.h>
+
+static uint64_t percentage_power(unsigned decimals)
+{
+    uint64_t power = 1;
+
+    while (decimals-- > 0)
+        power *= 10;
+    return power;
+}
+
+bool percentage_parse(struct percentage *percentage, const char *text, size_t length)
+{
+    size_t whole = strspn(text, "0123456789");
+    size_t point = whole < length && text[whole] == '.';
+    size_t decimals = point ? strspn(text + whole + 1, "0123456789") : 0;
+    uint64_t limit;
+
+    if (whole == 0 || decimals > PERCENTAGE_DECIMALS_MAX || (point && decimals == 0) ||
+        whole + point + decimals != length)
+        return false;
+    *percentage = (struct percentage){.decimals = (unsigned)decimals};
+    limit = 100 * percentage_power(percentage->decimals);
+    for (size_t i = 0; i < length && percentage->digits <= limit; i++) {
+        if (text[i] != '.')
+            percentage->digits = percentage->digits * 10 + (uint64_t)(text[i] - '0');
+    }
+    return percentage->digits <= limit;
+}
+
+/* digits <= 10^17 < 2^57 and n < 2^64: the product fits. */
+uint64_t percentage_rank(const struct percentage *percentage, uint64_t n)
+{
+    unsigned __int128 divisor = (unsigned __int128)100 * percentage_power(percentage->decimals);
+    unsigned __int128 rank = ((unsigned __int128)percentage->digits * n + divisor - 1) / divisor;
+
+    return rank > 0 ? (uint64_t)rank : 1;
+}
+
+size_t percentage_write(char out[PERCENTAGE_SIZE], const struct percentage *percentage)
+{
+    uint64_t power = percentage_power(percentage->decimals);
+    size_t length = decimal_write(out, percentage->digits / power);
+    uint64_t decimals = percentage->digits % power;
+
+    if (percentage->decimals == 0)
+        return length;
+    out[length] = '.';
+    for (size_t i = percentage->decimals; i > 0; i--, decimals /= 10)
+        out[length + i] = (char)('0' + decimals % 10);
+    return length + 1 + percentage->decimals;
+}

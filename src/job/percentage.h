@@ -1,0 +1,40 @@
+/*
+ * Percentages of quantiles, and the nearest rank: of n values in ascending order, the quantile of p
+ * percent is the one with the number ceil(p / 100 * n), for p = 0 the first (definition 1 of
+ * Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996; numpy's method
+ * "inverted_cdf").
+ *
+ * Functions are thread-safe on distinct arguments.
+ */
+#ifndef GPUHIST_PERCENTAGE_H
+#define GPUHIST_PERCENTAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most decimals of a percentage for which 128-bit arithmetic is exact. */
+#define PERCENTAGE_DECIMALS_MAX 15
+
+/* A percentage from 0 to 100: digits / 10^decimals. */
+struct percentage {
+    uint64_t digits;
+    unsigned decimals;
+};
+
+/*
+ * Reads the percentage text[0..length): digits, and optionally a point and more digits. Returns
+ * false if it is not one.
+ */
+bool percentage_parse(struct percentage *percentage, const char *text, size_t length);
+
+/* Returns the rank of the quantile among n values, from 1 to n; 1 if n is 0. */
+uint64_t percentage_rank(const struct percentage *percentage, uint64_t n);
+
+/* Room for a percentage: "100.", the decimals and a NUL. */
+#define PERCENTAGE_SIZE (PERCENTAGE_DECIMALS_MAX + 5)
+
+/* Writes a percentage with as many decimals as were typed, without a NUL. Returns the length. */
+size_t percentage_write(char out[PERCENTAGE_SIZE], const struct percentage *percentage);
+
+#endif
