@@ -70,8 +70,8 @@ struct engine {
      */
     bool (*probe)(unsigned device, char *description, size_t size);
     /*
-     * Returns the option of the job that the engine does not support, a constant such as "--base
-     * 16", or NULL. The slot is NULL if it supports all.
+     * Returns what the job asks for and the engine does not support, such as "--base 16" or
+     * "median", or NULL. The text lives as long as the job. The slot is NULL if it supports all.
      */
     const char *(*lacks)(const struct job *job);
     /*
@@ -134,7 +134,7 @@ const struct engine *engine_find(const struct engine *const *table, const char *
 /* Returns the last engine of a table, which can always run. The table must not be empty. */
 const struct engine *engine_last(const struct engine *const *table);
 
-/* Returns the option of the job that the engine does not support; NULL: it supports all. */
+/* Returns what the job asks for and the engine does not support; NULL: it supports all. */
 const char *engine_lacks(const struct engine *engine, const struct job *job);
 
 /*
