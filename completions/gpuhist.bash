@@ -3,7 +3,7 @@
 
 # _gpuhist_options OPERATION: prints the options that it takes, the same as its --help.
 _gpuhist_options() {
-    local results='--save --every'
+    local results='--save --every' tables='-S --buffer-size -T --temporary-directory'
     local bins='--zeros --top --sort --percent --cumulative --quantiles --format --plot'
     local common='-t --type --binary --text -f --field -d --delimiter --csv --header
         --invalid --decompress --memory -o --output --engine --gpus --threads --chunk-size --progress
@@ -11,12 +11,13 @@ _gpuhist_options() {
 
     case $1 in
     histogram)
-        echo -b --bins --range -w --width --log2 --log10 --edges --outside "$bins" "$results" "$common"
+        echo -b --bins --range -w --width --log2 --log10 --edges --outside "$bins" "$tables" "$results" \
+            "$common"
         ;;
-    reduce) echo "$results" "$common" ;;
+    reduce) echo "$tables" "$results" "$common" ;;
     count) echo --eq --ne --lt --le --gt --ge --in --any-of --all "$results" "$common" ;;
     stalin-sort) echo --strict --descending --purged "$common" ;;
-    merge) echo "$bins" -o --output --save --stats -q --quiet -h --help -V --version ;;
+    merge) echo "$bins" "$tables" -o --output --save --stats -q --quiet -h --help -V --version ;;
     info) echo -h --help -V --version ;;
     esac
 }
@@ -47,7 +48,7 @@ _gpuhist_at_files() {
 
 # _gpuhist_reductions: offers the list of reductions in $cur, extended by one more.
 _gpuhist_reductions() {
-    local names='count sum min max mean variance stddev and or xor' listed=''
+    local names='count sum min max mean variance stddev and or xor distinct mode median p99' listed=''
     [[ $cur != *,* ]] || listed=${cur%,*},
     mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -P "$listed" -W "$names" -- "${cur##*,}")
     compopt -o nospace 2>/dev/null
@@ -64,10 +65,11 @@ _gpuhist_value() {
     --sort) _gpuhist_complete 'bin count' ;;
     --engine) _gpuhist_complete 'auto cpu cuda' ;;
     --every) _gpuhist_complete '500ms 1s 10s 1m 1h' ;;
-    -o | --output | --save | --purged) _gpuhist_files ;;
+    -o | --output | --save | --purged | -T | --temporary-directory) _gpuhist_files ;;
     --edges | --any-of) [[ $cur != @* ]] || _gpuhist_at_files ;;
     -b | --bins | --range | -w | --width | --top | --quantiles | -f | --field | -d | --delimiter | \
-        --memory | --gpus | --threads | --chunk-size | --eq | --ne | --lt | --le | --gt | --ge | --in) ;;
+        --memory | -S | --buffer-size | --gpus | --threads | --chunk-size | --eq | --ne | --lt | --le | \
+        --gt | --ge | --in) ;;
     *) return 1 ;;
     esac
 }

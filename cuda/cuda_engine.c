@@ -116,7 +116,9 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
 
 static const char *cuda_engine_lacks(const struct job *job)
 {
-    return job->is_text && job->text.is_quoted ? "--csv" : NULL;
+    if (job->is_text && job->text.is_quoted)
+        return "--csv";
+    return reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
 }
 
 /* Creates the context, which takes 200 ms and more. */

@@ -78,12 +78,12 @@ options_of_specs() {
         # in bash, what is no value is a file, but where files are values
         for option in $(help_options "$operation" | grep -- --); do
             case $option in
-            --output | --save | --purged) continue ;;
+            --output | --save | --purged | --temporary-directory) continue ;;
             esac
             complete "$operation" "$option" file-of-m >offered
             [ -s offered ] || echo "$option"
         done | sort >bash
-        diff <(grep -vxE -e '--(output|save|purged)' help) bash
+        diff <(grep -vxE -e '--(output|save|purged|temporary-directory)' help) bash
     done
 }
 
@@ -125,11 +125,11 @@ options_of_specs() {
     [ "$(complete re | sort)" = $'reading\nreduce' ]
     [ "$(complete m)" = merge ]
     [ "$(complete --bins 5 re)" = reading ]
-    [ "$(complete reduce sum,m)" = $'sum,min\nsum,max\nsum,mean' ]
+    [ "$(complete reduce sum,m)" = $'sum,min\nsum,max\nsum,mean\nsum,mode\nsum,median' ]
     for name in $(complete reduce '' | grep -v -e reading -e list); do
         printf '7\n' | gpuhist reduce "$name" >/dev/null
     done
-    [ "$(complete reduce '' | wc -l)" -eq $((10 + 2)) ]
+    [ "$(complete reduce '' | wc -l)" -eq $((14 + 2)) ]
     # as bash cuts "--any-of @a", "--edges=@a", "--edges=@" and "--edges @" in words
     [ "$(complete count --any-of @ a)" = '@a\ list' ]
     [ "$(complete --edges =@ a)" = '@a\ list' ]

@@ -65,7 +65,7 @@ def jobs(info, options):
     yield ["reduce"]
     yield ["reduce", "stddev,min"]
     yield ["reduce", "count"]
-    yield ["reduce", "xor,or,and,sum,max"]
+    yield ["reduce", "xor,p99.9,or,mode,and,distinct,sum,median,max"]
     yield ["count", "--ge", "50", "--ne", "3", "--in", "10:60", "--all", "--lt", "-1000"]
     yield ["count", "--any-of", "1,2,3,70,99", "--eq", "5", "--any-of", ""]
     yield ["count", "--le", "1K"]
@@ -186,6 +186,7 @@ def decoded(gpuhist, *arguments, stdin):
 UNIQ = ["operation\tuniq", "type\ti8", "width\t10"]
 UNITS = ["operation\thistogram", "type\ti64", "bins\t10", "range\t0:10", "width\t1",
          "outside\treport"]
+TABLE = ["operation\treduce", "type\tu8", "reductions\tdistinct,p50"]
 
 
 def test_format(gpuhist):
@@ -198,6 +199,9 @@ def test_format(gpuhist):
     lines, numbers = decoded(gpuhist, "reduce", "max,variance", "-t", "i16", stdin=b"3 -300 4")
     require(lines[1:] == ["operation\treduce", "type\ti16", "reductions\tmax,variance"], lines)
     require(numbers == [3, 2**64 - 293, 2**64 - 1, 90025, 0, 0, 4], numbers)
+    lines, numbers = decoded(gpuhist, "reduce", "mode,sum,p099.50", "-t", "i16", stdin=b"3 -300 4 3")
+    require(lines[3:] == ["reductions\tmode,sum,p99.50"], lines)
+    require(numbers == [4, 2**64 - 290, 2**64 - 1, 1, 32468, 2, 302, 1, 0, 0], numbers)
     lines, numbers = decoded(gpuhist, "count", "-t", "u8", "--ge", "4", "--all", "--any-of",
                              "3,\t1", "--lt", "0", stdin=b"3 5 5")
     require(lines[1:6] == ["operation\tcount", "type\tu8", "predicate\tge\t4\tnot 0:4",
@@ -251,6 +255,11 @@ def test_format(gpuhist):
              "its reductions contradict each other"),
             (make(["operation\treduce", "type\tu8", "reductions\tor"], [1, 256]),
              "its reductions contradict each other"),
+            (make(TABLE, [3, 1, 255, 2, 0, 0]), "it counts in a bin that does not exist"),
+            (make(TABLE, [3, 1, 3, 1, 0, 0]), "not all was counted"),
+            (make(TABLE, [3, 1, 3, 3, 0, 0]), "more was counted"),
+            (make(TABLE[:2] + ["reductions\tp050"], [0]), "its definition is invalid"),
+            (make(TABLE[:2] + ["reductions\tp50,p101"], [0]), "it has no reductions"),
             (make(["operation\tcount", "type\tu8", "predicate\tge\t4\tnot 0:4"], [3, 4]),
              "more was counted"),
             (make(["operation\tcount", "type\tu8", "predicate\tge\t4\tnot 0:400"], [3, 3]),
@@ -309,7 +318,12 @@ def test_overflow(gpuhist):
     reduce = ["operation\treduce", "type\tu64", "reductions\tcount,sum,max,stddev"]
     square = most**3
     words = [square & most, square >> 64 & most, square >> 128]
+    ranks = ["operation\treduce", "type\tu64", "reductions\tmode,p50,p99.999999999999999,p100"]
     for lines, numbers, small, shown in (
+            (ranks, [most, most - 184, 9, 184, 2**64 - 11, 0], [1, 1, 0, 0],
+             f"mode\t9\np50\t9\np99.999999999999999\t9\np100\t{most}\n"),
+            (ranks, [most, most - 185, 9, 185, 0, 0], [1, 1, 0, 0],
+             "mode\t9\np50\t9\np99.999999999999999\t10\np100\t10\n"),
             (UNITS, [most, 0, 0, 0, most, 3, 0], [1, 0, 0, 0, 1, 3, 0], f"3\t{most}\n"),
             (UNITS, [most, most, 0, 0, 0], [1, 1, 0, 0, 0], ""),
             (UNITS, [most, 0, 0, 0, most - 1, 3, 1, 0, 0], [1, 0, 1, 0, 0],

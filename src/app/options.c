@@ -448,7 +448,7 @@ static enum status options_set_version(struct options *options, const char *valu
 #define OPTIONS_FOR_RESULTS \
     (OPTIONS_FOR(HISTOGRAM) | OPTIONS_FOR(UNIQ) | OPTIONS_FOR(REDUCE) | OPTIONS_FOR(COUNT))
 #define OPTIONS_FOR_BINS   (OPTIONS_FOR(HISTOGRAM) | OPTIONS_FOR(UNIQ) | OPTIONS_MERGES)
-#define OPTIONS_FOR_TABLES (OPTIONS_FOR(HISTOGRAM) | OPTIONS_FOR(UNIQ) | OPTIONS_MERGES)
+#define OPTIONS_FOR_TABLES (OPTIONS_FOR_BINS | OPTIONS_FOR(REDUCE))
 #define OPTIONS_FOR_ALL    (OPTIONS_MERGES | OPTIONS_INFORMS)
 
 const struct options_row options_rows[] = {
@@ -666,8 +666,8 @@ static bool options_set_operation(struct options *options, const char *word)
 }
 
 /*
- * The first operand of reduce may be a list of reductions. If so, it is consumed; else all
- * reductions are computed. `operand` is NULL if there is none.
+ * The first operand of reduce may be a list of reductions. If so, it is consumed; else the default
+ * ones are computed. `operand` is NULL if there is none.
  */
 static enum status options_set_reductions(struct options *options, const char *operand,
                                           struct failure *failure)
@@ -678,10 +678,13 @@ static enum status options_set_reductions(struct options *options, const char *o
         parsed = reductions_parse(operand, &options->reductions);
     if (parsed == REDUCTIONS_TWICE)
         return status_fail(failure, STATUS_USAGE, "a reduction is named twice: '%s'", operand);
+    if (parsed == REDUCTIONS_TOO_MANY)
+        return status_fail(failure, STATUS_USAGE, "too many reductions: at most %d",
+                           REDUCTIONS_MAX);
     if (parsed == REDUCTIONS_LIST)
         optind++;
     else
-        reductions_all(&options->reductions);
+        reductions_default(&options->reductions);
     return STATUS_OK;
 }
 

@@ -85,6 +85,15 @@ static enum status options_make_count(const struct options *options, struct job 
     return status;
 }
 
+static void options_make_reduce(const struct options *options, struct job *job)
+{
+    job->reductions = options->reductions;
+    job->bin_width = 1;
+    job->any_order = !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options->print.save;
+    job->buffer_bytes = options->buffer_bytes;
+    job->temporary_directory = options->temporary_directory;
+}
+
 /* As options_make_job; reads the files that options name only `with_files`. */
 static enum status options_make(const struct options *options, bool is_text, bool with_files,
                                 struct job *job, struct failure *failure)
@@ -109,7 +118,7 @@ static enum status options_make(const struct options *options, bool is_text, boo
     case OPERATION_UNIQ:
         return options_make_uniq(options, 1, job, failure);
     case OPERATION_REDUCE:
-        job->reductions = options->reductions;
+        options_make_reduce(options, job);
         return STATUS_OK;
     case OPERATION_COUNT:
         return options_make_count(options, job, with_files, failure);

@@ -1,4 +1,7 @@
-/* Operation reduce on a CPU thread: one vector loop over each block for each needed reduction. */
+/*
+ * Operation reduce on a CPU thread: one vector loop over each block for each needed reduction. If
+ * some need a table, the elements are added to it as uniq does.
+ */
 #include "config.h"
 
 #include "base/cpu_isa.h"
@@ -23,6 +26,7 @@ struct cpu_reduce {
     struct reduce_shared *shared;
     cpu_native_function *swap;
     cpu_reduce_function *absorb;
+    void *uniq; /* the state of cpu_uniq; NULL: no table is needed */
     struct reduce reduce;
     struct cpu_native room;
 };
@@ -205,6 +209,9 @@ static enum status cpu_reduce_open(const struct job *job, void *partial, void **
     made->swap = cpu_native_choose(&job->element);
     made->absorb = cpu_reduce_choose(job->element.type);
     made->reduce = reduce_empty;
+    made->uniq = NULL;
+    if (reduce_uniq(partial))
+        return cpu_uniq.open(job, reduce_uniq(partial), &made->uniq, failure);
     return STATUS_OK;
 }
 
@@ -215,28 +222,35 @@ static enum status cpu_reduce_absorb(void *state, const struct chunk *chunk,
     size_t bytes = self->job->element.bytes;
     size_t elements = chunk->bytes / bytes;
 
-    (void)failure;
     for (size_t i = 0; i < elements; i += CPU_NATIVE_BLOCK) {
         size_t n = elements - i < CPU_NATIVE_BLOCK ? elements - i : CPU_NATIVE_BLOCK;
         const char *block = (const char *)chunk->data + i * bytes;
         self->absorb(self->job->reductions.needs,
                      cpu_native_block(self->swap, block, n, &self->room), n, &self->reduce);
     }
-    return STATUS_OK;
+    return self->uniq ? cpu_uniq.absorb(self->uniq, chunk, failure) : STATUS_OK;
 }
 
 static enum status cpu_reduce_finish(void *state, struct failure *failure)
 {
     struct cpu_reduce *self = state;
-    (void)failure;
     reduce_share(self->shared, &self->reduce);
     self->reduce = reduce_empty;
-    return STATUS_OK;
+    return self->uniq ? cpu_uniq.finish(self->uniq, failure) : STATUS_OK;
+}
+
+static void cpu_reduce_close(void *state)
+{
+    struct cpu_reduce *self = state;
+    if (!self)
+        return;
+    cpu_uniq.close(self->uniq);
+    free(self);
 }
 
 const struct cpu_operation cpu_reduce = {
     .open = cpu_reduce_open,
     .absorb = cpu_reduce_absorb,
     .finish = cpu_reduce_finish,
-    .close = free,
+    .close = cpu_reduce_close,
 };

@@ -69,10 +69,10 @@ struct job {
     struct binning binning;          /* histogram; owned */
     enum outside_policy outside;     /* histogram */
     bool needs_values;               /* histogram: a run without values is an error */
-    uint64_t bin_width;              /* uniq: the width of every bin; 1: each value has one */
-    bool any_order;                  /* uniq: the rows of the result may be in any order */
-    uint64_t buffer_bytes;           /* uniq: memory for counts */
-    const char *temporary_directory; /* uniq: for counts that need more; not owned */
+    uint64_t bin_width;              /* uniq: the width of every bin; 1: each value has one. reduce: 1 */
+    bool any_order;                  /* uniq, reduce: the result may be in any order */
+    uint64_t buffer_bytes;           /* uniq, reduce: memory for counts */
+    const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
     struct reductions reductions;    /* reduce */
     struct predicate *predicates;    /* count: [predicate_count], owned */
     size_t predicate_count;

@@ -3,7 +3,7 @@
 
 #include "job/reductions.h"
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <string.h>
 
 static const struct {
@@ -15,66 +15,86 @@ static const struct {
 #undef REDUCTIONS_ROW
 };
 
-const char *reductions_name(enum reduction_id id)
+/* Makes the reduction named text[0..length). Returns false if there is none. */
+static bool reductions_find(const char *text, size_t length, struct reduction *found)
 {
-    return reductions_rows[id].name;
-}
+    static const struct percentage half = {.digits = 50};
 
-/* Finds the reduction named text[0..length). Returns false if there is none. */
-static bool reductions_find(const char *text, size_t length, enum reduction_id *id)
-{
     for (unsigned i = 0; i < REDUCTION_IDS; i++) {
         const char *name = reductions_rows[i].name;
-        if (strlen(name) == length && memcmp(name, text, length) == 0) {
-            *id = (enum reduction_id)i;
+        const size_t known = strlen(name);
+        *found = (struct reduction){.id = (enum reduction_id)i, .percentage = half};
+        if (length < known || memcmp(name, text, known) != 0)
+            continue;
+        memcpy(found->name, name, known);
+        if (i != REDUCTION_QUANTILE && length == known)
+            return true;
+        if (i == REDUCTION_QUANTILE &&
+            percentage_parse(&found->percentage, text + known, length - known)) {
+            percentage_write(found->name + known, &found->percentage);
             return true;
         }
     }
     return false;
 }
 
-static bool reductions_contain(const struct reductions *reductions, enum reduction_id id)
+static bool reductions_contain(const struct reductions *reductions, const char *name)
 {
     for (unsigned i = 0; i < reductions->count; i++) {
-        if (reductions->ids[i] == id)
+        if (strcmp(reductions->list[i].name, name) == 0)
             return true;
     }
     return false;
 }
 
-static void reductions_append(struct reductions *reductions, enum reduction_id id)
+static void reductions_append(struct reductions *reductions, const struct reduction *reduction)
 {
-    reductions->ids[reductions->count++] = id;
-    reductions->needs |= reductions_rows[id].needs;
+    reductions->list[reductions->count++] = *reduction;
+    reductions->needs |= reductions_rows[reduction->id].needs;
 }
 
 enum reductions_parsed reductions_parse(const char *text, struct reductions *reductions)
 {
+    enum reductions_parsed parsed = REDUCTIONS_LIST;
     struct reductions found = {0};
-    bool twice = false;
 
     for (const char *part = text;; part++) {
         size_t length = strcspn(part, ",");
-        enum reduction_id id;
-        if (!reductions_find(part, length, &id))
+        struct reduction reduction;
+        if (!reductions_find(part, length, &reduction))
             return REDUCTIONS_NO_LIST;
-        if (reductions_contain(&found, id))
-            twice = true;
-        else
-            reductions_append(&found, id);
+        if (reductions_contain(&found, reduction.name))
+            parsed = REDUCTIONS_TWICE;
+        else if (found.count < REDUCTIONS_MAX)
+            reductions_append(&found, &reduction);
+        else if (parsed == REDUCTIONS_LIST)
+            parsed = REDUCTIONS_TOO_MANY;
         part += length;
         if (*part == '\0')
             break;
     }
-    if (twice)
-        return REDUCTIONS_TWICE;
-    *reductions = found;
-    return REDUCTIONS_LIST;
+    if (parsed == REDUCTIONS_LIST)
+        *reductions = found;
+    return parsed;
 }
 
-void reductions_all(struct reductions *reductions)
+void reductions_default(struct reductions *reductions)
 {
     *reductions = (struct reductions){0};
-    for (unsigned i = 0; i < REDUCTION_IDS; i++)
-        reductions_append(reductions, (enum reduction_id)i);
+    for (unsigned i = 0; i < REDUCTION_IDS; i++) {
+        struct reduction reduction;
+        const char *name = reductions_rows[i].name;
+        if (!(reductions_rows[i].needs & REDUCTIONS_NEED_TABLE) &&
+            reductions_find(name, strlen(name), &reduction))
+            reductions_append(reductions, &reduction);
+    }
+}
+
+const char *reductions_first(const struct reductions *reductions, enum reductions_need need)
+{
+    for (unsigned i = 0; i < reductions->count; i++) {
+        if (reductions_rows[reductions->list[i].id].needs & need)
+            return reductions->list[i].name;
+    }
+    return NULL;
 }

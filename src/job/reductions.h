@@ -7,9 +7,9 @@
 #ifndef GPUHIST_REDUCTIONS_H
 #define GPUHIST_REDUCTIONS_H
 
-#include <stdbool.h>
+#include "job/percentage.h"
 
-/* Accumulators besides the number of elements, as bits. */
+/* What is computed besides the number of elements, as bits. */
 enum reductions_need {
     REDUCTIONS_NEED_SUM = 1 << 0,
     REDUCTIONS_NEED_SQUARES = 1 << 1, /* the sum of the squares */
@@ -18,9 +18,15 @@ enum reductions_need {
     REDUCTIONS_NEED_AND = 1 << 4,
     REDUCTIONS_NEED_OR = 1 << 5,
     REDUCTIONS_NEED_XOR = 1 << 6,
+    REDUCTIONS_NEED_TABLE = 1 << 7, /* the distinct values and their counts */
+    REDUCTIONS_NEED_ORDER = 1 << 8, /* these in ascending order */
 };
 
-/* X(ID, name, needs), one row for each reduction, in the default order of the output. */
+/*
+ * X(ID, name, needs), one row for each reduction. By default, those that need no table are computed
+ * and printed in this order. The name of REDUCTION_QUANTILE is followed by a percentage, and may
+ * be requested with several.
+ */
 #define REDUCTIONS(X)                                                      \
     X(COUNT, "count", 0)                                                   \
     X(SUM, "sum", REDUCTIONS_NEED_SUM)                                     \
@@ -31,7 +37,11 @@ enum reductions_need {
     X(STDDEV, "stddev", REDUCTIONS_NEED_SUM | REDUCTIONS_NEED_SQUARES)     \
     X(AND, "and", REDUCTIONS_NEED_AND)                                     \
     X(OR, "or", REDUCTIONS_NEED_OR)                                        \
-    X(XOR, "xor", REDUCTIONS_NEED_XOR)
+    X(XOR, "xor", REDUCTIONS_NEED_XOR)                                     \
+    X(DISTINCT, "distinct", REDUCTIONS_NEED_TABLE)                         \
+    X(MODE, "mode", REDUCTIONS_NEED_TABLE)                                 \
+    X(MEDIAN, "median", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)     \
+    X(QUANTILE, "p", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)
 
 enum reduction_id {
 #define REDUCTIONS_ENUM(id, name, needs) REDUCTION_##id,
@@ -40,25 +50,43 @@ enum reduction_id {
         REDUCTION_IDS /* the number of reductions */
 };
 
-/* The requested reductions in order: ids[0..count), without duplicates. */
+/* Room for a name such as "variance" or "p99.9", and a NUL. */
+#define REDUCTION_NAME_SIZE (1 + PERCENTAGE_SIZE)
+
+/* A requested reduction. */
+struct reduction {
+    enum reduction_id id;
+    struct percentage percentage; /* quantile and median */
+    char name[REDUCTION_NAME_SIZE];
+};
+
+/* The most that can be requested. */
+#define REDUCTIONS_MAX 64
+
+/* The requested reductions in order: list[0..count), with distinct names. */
 struct reductions {
     unsigned count;
     unsigned needs; /* bits of enum reductions_need */
-    enum reduction_id ids[REDUCTION_IDS];
+    struct reduction list[REDUCTIONS_MAX];
 };
+
+/* Room for the names of all, separated by commas and blanks, and a NUL. */
+#define REDUCTIONS_TEXT_SIZE (REDUCTIONS_MAX * (REDUCTION_NAME_SIZE + 1))
 
 enum reductions_parsed {
-    REDUCTIONS_LIST,    /* a valid list, which is stored */
-    REDUCTIONS_NO_LIST, /* an item is not the name of a reduction */
-    REDUCTIONS_TWICE,   /* all items are names, and one occurs twice */
+    REDUCTIONS_LIST,     /* a valid list, which is stored */
+    REDUCTIONS_NO_LIST,  /* an item is not the name of a reduction */
+    REDUCTIONS_TWICE,    /* all items are names, and one occurs twice */
+    REDUCTIONS_TOO_MANY, /* all items are names, more than REDUCTIONS_MAX */
 };
 
-/* Parses a list such as "sum,max". Stores nothing unless the result is REDUCTIONS_LIST. */
+/* Parses a list such as "sum,p99.9". Stores nothing unless the result is REDUCTIONS_LIST. */
 enum reductions_parsed reductions_parse(const char *text, struct reductions *reductions);
 
-/* Stores all reductions, in the order of the table. */
-void reductions_all(struct reductions *reductions);
+/* Stores all reductions that need no table, in the order of the rows. */
+void reductions_default(struct reductions *reductions);
 
-const char *reductions_name(enum reduction_id id);
+/* The name of the first reduction with that need, in *reductions; NULL if there is none. */
+const char *reductions_first(const struct reductions *reductions, enum reductions_need need);
 
 #endif

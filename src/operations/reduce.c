@@ -5,6 +5,7 @@
 
 #include "base/decimal.h"
 #include "operations/operation.h"
+#include "operations/reduce_table.h"
 #include "operations/state_job.h"
 
 #include <pthread.h>
@@ -18,8 +19,9 @@ _Static_assert(REDUCE_SIZE >= RATIO_SIZE && REDUCE_SIZE >= DECIMAL_SIZE, "room f
 #define REDUCE_BEYOND ((__int128)1 << 64)
 
 struct reduce_shared {
-    pthread_mutex_t mutex;
+    pthread_mutex_t mutex; /* guards what follows; the table guards itself */
     struct reduce reduce;
+    struct reduce_table table;
 };
 
 const struct reduce reduce_empty = {
@@ -44,7 +46,8 @@ void reduce_merge(struct reduce *into, const struct reduce *from)
 
 bool reduce_has(const struct reduce *reduce, enum reduction_id id)
 {
-    return reduce->count > 0 || id == REDUCTION_COUNT || id == REDUCTION_SUM;
+    return reduce->count > 0 || id == REDUCTION_COUNT || id == REDUCTION_SUM ||
+           id == REDUCTION_DISTINCT;
 }
 
 static bool reduce_is_negative(const struct reduce *reduce, const struct element *element)
@@ -112,10 +115,13 @@ static size_t reduce_write_key(char *out, const struct element *element, uint64_
     return decimal_write_signed(out, element_value(element, key));
 }
 
-size_t reduce_write(char out[REDUCE_SIZE], const struct reduce *reduce,
-                    const struct element *element, enum reduction_id id)
+size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
+                    const struct job *job, unsigned i)
 {
-    switch (id) {
+    const struct reduce *reduce = &shared->reduce;
+    const struct element *element = &job->element;
+
+    switch (job->reductions.list[i].id) {
     case REDUCTION_COUNT:
         return decimal_write(out, reduce->count);
     case REDUCTION_SUM:
@@ -136,6 +142,12 @@ size_t reduce_write(char out[REDUCE_SIZE], const struct reduce *reduce,
         return reduce_write_key(out, element, reduce->or_bits);
     case REDUCTION_XOR:
         return reduce_write_key(out, element, reduce->xor_bits);
+    case REDUCTION_DISTINCT:
+        return decimal_write(out, shared->table.found[i]);
+    case REDUCTION_MODE:
+    case REDUCTION_MEDIAN:
+    case REDUCTION_QUANTILE:
+        return reduce_write_key(out, element, shared->table.found[i]);
     case REDUCTION_IDS:
         break;
     }
@@ -154,14 +166,22 @@ const struct reduce *reduce_result(const struct reduce_shared *shared)
     return &shared->reduce;
 }
 
+struct uniq *reduce_uniq(const struct reduce_shared *shared)
+{
+    return shared->table.uniq;
+}
+
 static enum status reduce_create_partial(const struct job *job, void **partial,
                                          struct failure *failure)
 {
     struct reduce_shared *made = malloc(sizeof *made);
-    (void)job;
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for the result");
 
+    if (reduce_table_init(&made->table, job, failure) != STATUS_OK) {
+        free(made);
+        return failure->status;
+    }
     pthread_mutex_init(&made->mutex, NULL);
     made->reduce = reduce_empty;
     *partial = made;
@@ -171,7 +191,8 @@ static enum status reduce_create_partial(const struct job *job, void **partial,
 static enum status reduce_finish_partial(void *partial, const struct job *job, uint64_t elements,
                                          struct failure *failure)
 {
-    const struct reduce *reduce = reduce_result(partial);
+    struct reduce_shared *shared = partial;
+    const struct reduce *reduce = &shared->reduce;
     struct wide numerator;
     struct wide denominator;
 
@@ -182,7 +203,7 @@ static enum status reduce_finish_partial(void *partial, const struct job *job, u
     if (job->reductions.needs & REDUCTIONS_NEED_SQUARES &&
         !reduce_find_variance(reduce, &job->element, &numerator, &denominator))
         return status_fail(failure, STATUS_DATA, "internal error: a negative variance");
-    return STATUS_OK;
+    return reduce_table_finish(&shared->table, job, elements, failure);
 }
 
 /*
@@ -191,23 +212,29 @@ static enum status reduce_finish_partial(void *partial, const struct job *job, u
 static enum status reduce_verdict_partial(const struct job *job, const void *partial,
                                           struct failure *failure)
 {
-    char names[128] = "";
+    const struct reduce_shared *shared = partial;
+    char names[REDUCTIONS_TEXT_SIZE] = "";
     size_t length = 0;
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
-        enum reduction_id id = job->reductions.ids[i];
-        if (!reduce_has(reduce_result(partial), id))
+        const struct reduction *reduction = &job->reductions.list[i];
+        if (!reduce_has(&shared->reduce, reduction->id))
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
-                                       length > 0 ? ", " : "", reductions_name(id));
+                                       length > 0 ? ", " : "", reduction->name);
     }
-    if (length == 0)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "the input is empty: it has no %s", names);
+    if (length > 0)
+        return status_fail(failure, STATUS_DATA, "the input is empty: it has no %s", names);
+    return shared->table.uniq ? operation_uniq.verdict(job, shared->table.uniq, failure)
+                              : STATUS_OK;
 }
 
 static void reduce_destroy_partial(void *partial)
 {
-    free(partial);
+    struct reduce_shared *shared = partial;
+    if (!shared)
+        return;
+    reduce_table_destroy(&shared->table);
+    free(shared);
 }
 
 const struct operation operation_reduce = {
@@ -215,7 +242,8 @@ const struct operation operation_reduce = {
     .help = "print count, sum, min, max, mean, ... or some of them",
     .usage = "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
              "Print reductions of the integers. OPS lists any of count, sum, min, max, mean,\n"
-             "variance, stddev, and, or, xor, separated by commas. Default: all of them.\n",
+             "variance, stddev, and, or, xor (default: these), distinct, mode, median and pQ,\n"
+             "a quantile in percent such as p99.9, separated by commas.\n",
     .create = reduce_create_partial,
     .finish = reduce_finish_partial,
     .verdict = reduce_verdict_partial,

@@ -1,7 +1,8 @@
 /*
- * The partial of operation reduce: exact sums, extremes and bitwise results of all elements, and
- * the text of the reductions computed from them. Members that the job does not need (reductions.h)
- * keep their values of reduce_empty.
+ * The partial of operation reduce: exact sums, extremes and bitwise results of all elements, a
+ * table of the distinct ones if the job needs it (reduce_table.h), and the text of the reductions
+ * computed from them. Members that the job does not need (reductions.h) keep their values of
+ * reduce_empty.
  *
  * Sums are exact for up to 2^64 - 1 elements.
  */
@@ -33,19 +34,6 @@ extern const struct reduce reduce_empty;
 /* Adds `from` to *into. Thread-safe on distinct structs. */
 void reduce_merge(struct reduce *into, const struct reduce *from);
 
-/* Whether a reduction has a value: of an empty stream only count and sum have. Pure. */
-bool reduce_has(const struct reduce *reduce, enum reduction_id id);
-
-/* Room for the text of any value and a NUL. */
-#define REDUCE_SIZE 48
-
-/*
- * Writes the value of a reduction that reduce_has: an integer in full, others with 17 significant
- * digits (ratio.h), without a NUL. Returns the length. Thread-safe.
- */
-size_t reduce_write(char out[REDUCE_SIZE], const struct reduce *reduce,
-                    const struct element *element, enum reduction_id id);
-
 /* The partial, shared by all workers; operation_reduce creates and frees it. */
 struct reduce_shared;
 
@@ -54,5 +42,22 @@ void reduce_share(struct reduce_shared *shared, const struct reduce *from);
 
 /* The contents of the shared partial. No thread may add meanwhile. */
 const struct reduce *reduce_result(const struct reduce_shared *shared);
+
+/* The table that workers add all elements to, as uniq does; NULL if the job needs none. */
+struct uniq *reduce_uniq(const struct reduce_shared *shared);
+
+/* Whether a reduction has a value: of an empty stream only count, sum and distinct have. Pure. */
+bool reduce_has(const struct reduce *reduce, enum reduction_id id);
+
+/* Room for the text of any value and a NUL. */
+#define REDUCE_SIZE 48
+
+/*
+ * Writes the value of reduction `i` of the job, which reduce_has, from a finished partial: an
+ * integer in full, others with 17 significant digits (ratio.h), without a NUL. Returns the length.
+ * Thread-safe.
+ */
+size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
+                    const struct job *job, unsigned i);
 
 #endif

@@ -2,24 +2,23 @@
  * Saves and loads reductions. The definition has the line "reductions NAME,...". If there are
  * elements, the numbers are those that the reductions need of: the lower and the higher half of the
  * sum modulo 2^128; the three words of the sum of squares; min, max, and, or, xor as keys
- * (element.h).
+ * (element.h); the rows of uniq with bins of width 1.
  */
 #include "config.h"
 
 #include "operations/operation.h"
 #include "operations/reduce.h"
 #include "operations/state_job.h"
+#include "operations/uniq.h"
 
 /* The sum of squares is below 2^192. */
 #define REDUCE_STATE_SQUARES_WORDS 3
-
-#define REDUCE_STATE_LIST_SIZE 256
 
 static void reduce_state_define(struct definition *definition, const struct job *job)
 {
     for (unsigned i = 0; i < job->reductions.count; i++)
         definition_print(definition, "%s%s", i == 0 ? "reductions\t" : ",",
-                         reductions_name(job->reductions.ids[i]));
+                         job->reductions.list[i].name);
     definition_append(definition, "\n", 1);
 }
 
@@ -27,11 +26,12 @@ static enum status reduce_state_recall(struct state_reader *state,
                                        const struct definition *definition, struct job *job,
                                        struct failure *failure)
 {
-    char list[REDUCE_STATE_LIST_SIZE];
+    char list[REDUCTIONS_TEXT_SIZE];
 
     if (!definition_get(definition, "reductions", list, sizeof list) ||
         reductions_parse(list, &job->reductions) != REDUCTIONS_LIST)
         return state_fail_damaged(state, "it has no reductions", failure);
+    job->bin_width = 1;
     return STATUS_OK;
 }
 
@@ -76,6 +76,8 @@ static void reduce_state_save(struct state_writer *state, const struct job *job,
         state_write_number(state, (words.first)[i]);
     REDUCE_STATE_WORDS(REDUCE_STATE_SAVE)
 #undef REDUCE_STATE_SAVE
+    if (reduce_uniq(partial))
+        uniq_state.save(state, job, reduce_uniq(partial));
 }
 
 static bool reduce_state_is_key(const struct element *element, uint64_t key)
@@ -178,7 +180,9 @@ static enum status reduce_state_load(struct state_reader *state, const struct jo
     if (!reduce_state_is_possible(job, &words, &reduce))
         return state_fail_damaged(state, "its reductions contradict each other", failure);
     reduce_share(partial, &reduce);
-    return STATUS_OK;
+    if (!reduce_uniq(partial))
+        return STATUS_OK;
+    return uniq_state.load(state, job, reduce_uniq(partial), elements, failure);
 }
 
 const struct state_operation reduce_state = {

@@ -8,22 +8,19 @@
 #include <string.h>
 
 /* A name, a tab, a value and a newline. */
-#define PRINT_REDUCE_LINE_MAX (16 + REDUCE_SIZE)
+#define PRINT_REDUCE_LINE_MAX (REDUCTION_NAME_SIZE + REDUCE_SIZE + 2)
 
-static void print_reduce_line(struct writer *writer, const struct job *job,
-                              const struct reduce *reduce, enum reduction_id id)
+static void print_reduce_line(struct writer *writer, const struct job *job, const void *partial,
+                              unsigned i)
 {
-    const char *name = reductions_name(id);
     char *line = writer_reserve(writer, PRINT_REDUCE_LINE_MAX);
     char *c = line;
 
     if (job->reductions.count > 1) {
-        size_t length = strlen(name);
-        memcpy(c, name, length);
-        c[length] = '\t';
-        c += length + 1;
+        c = stpcpy(c, job->reductions.list[i].name);
+        *c++ = '\t';
     }
-    c += reduce_write(c, reduce, &job->element, id);
+    c += reduce_write(c, partial, job, i);
     *c++ = '\n';
     writer_commit(writer, (size_t)(c - line));
 }
@@ -32,13 +29,11 @@ static enum status print_reduce_result(struct writer *writer, const struct job *
                                        const void *partial, const struct print_options *options,
                                        struct failure *failure)
 {
-    const struct reduce *reduce = reduce_result(partial);
-
     (void)options; /* they are for histograms */
     (void)failure;
     for (unsigned i = 0; i < job->reductions.count; i++) {
-        if (reduce_has(reduce, job->reductions.ids[i]))
-            print_reduce_line(writer, job, reduce, job->reductions.ids[i]);
+        if (reduce_has(reduce_result(partial), job->reductions.list[i].id))
+            print_reduce_line(writer, job, partial, i);
     }
     return STATUS_OK;
 }

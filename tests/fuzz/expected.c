@@ -363,25 +363,75 @@ static __int128 expected_reduce(enum reduction_id id, const __int128 *values, si
     return result;
 }
 
+static int expected_compare_values(const void *a, const void *b)
+{
+    __int128 x = *(const __int128 *)a;
+    __int128 y = *(const __int128 *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of sorted values, which take a table. */
+static __int128 expected_reduce_sorted(const struct reduction *reduction, const __int128 *values,
+                                       size_t count)
+{
+    __int128 distinct = 0;
+    size_t rank = 1;
+    size_t longest = 0; /* the length of the longest run, and its end */
+    size_t end = 0;
+    uint64_t whole = 100;
+
+    for (size_t i = 0, length = 0; i < count; i++) {
+        length = i > 0 && values[i] == values[i - 1] ? length + 1 : 1;
+        distinct += length == 1;
+        end = length > longest ? i : end;
+        longest = length > longest ? length : longest;
+    }
+    for (unsigned i = 0; i < reduction->percentage.decimals; i++)
+        whole *= 10;
+    while (rank * whole < reduction->percentage.digits * count)
+        rank++;
+    return reduction->id == REDUCTION_DISTINCT ? distinct
+           : reduction->id == REDUCTION_MODE   ? values[end]
+                                               : values[rank - 1];
+}
+
+static bool expected_needs_order(enum reduction_id id)
+{
+    return id == REDUCTION_DISTINCT || id == REDUCTION_MODE || id == REDUCTION_MEDIAN ||
+           id == REDUCTION_QUANTILE;
+}
+
 static void expected_print_reductions(struct expected *expected, const struct trial *trial,
                                       const __int128 *values, size_t count)
 {
     const struct reductions *reductions = &trial->reductions;
     const char *missing = "the input is empty: it has no ";
+    __int128 *sorted = calloc(count + 1, sizeof *sorted);
 
+    if (!sorted)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = values[i];
+    qsort(sorted, count, sizeof *sorted, expected_compare_values);
     for (unsigned i = 0; i < reductions->count; i++) {
-        enum reduction_id id = reductions->ids[i];
-        if (count == 0 && id != REDUCTION_COUNT && id != REDUCTION_SUM) {
+        const struct reduction *reduction = &reductions->list[i];
+        enum reduction_id id = reduction->id;
+        if (count == 0 && id != REDUCTION_COUNT && id != REDUCTION_SUM &&
+            id != REDUCTION_DISTINCT) {
             expected->status = STATUS_DATA;
-            fprintf(expected->message.file, "%s%s", missing, reductions_name(id));
+            fprintf(expected->message.file, "%s%s", missing, reduction->name);
             missing = ", ";
             continue;
         }
         if (reductions->count > 1)
-            fprintf(expected->result.file, "%s\t", reductions_name(id));
-        trial_print_number(expected->result.file, expected_reduce(id, values, count));
+            fprintf(expected->result.file, "%s\t", reduction->name);
+        trial_print_number(expected->result.file,
+                           expected_needs_order(id)
+                               ? expected_reduce_sorted(reduction, sorted, count)
+                               : expected_reduce(id, values, count));
         fputc('\n', expected->result.file);
     }
+    free(sorted);
 }
 
 static bool expected_meets(const struct trial_predicate *predicate, __int128 value)

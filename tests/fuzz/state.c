@@ -122,8 +122,8 @@ static void check(const struct job *job, void *partial, uint64_t elements)
     require(operations[job->operation]->finish(partial, job, elements, &failure) == STATUS_OK,
             "a state that makes no result was taken");
     for (unsigned i = 0; i < job->reductions.count; i++) {
-        if (reduce_has(reduce_result(partial), job->reductions.ids[i]))
-            reduce_write(text, reduce_result(partial), &job->element, job->reductions.ids[i]);
+        if (reduce_has(reduce_result(partial), job->reductions.list[i].id))
+            reduce_write(text, partial, job, i);
     }
     save(job, partial);
     require(merge(saved_name, &again, &same, &same_elements), "what was saved cannot be read");

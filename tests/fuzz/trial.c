@@ -76,19 +76,38 @@ static void trial_read_bins(struct trial *trial, struct trial_bytes *from)
         trial->edges[i] = trial_number(from);
 }
 
+static const struct reduction trial_reductions[] = {
+    {.id = REDUCTION_COUNT, .name = "count"}, {.id = REDUCTION_SUM, .name = "sum"},
+    {.id = REDUCTION_MIN, .name = "min"},     {.id = REDUCTION_MAX, .name = "max"},
+    {.id = REDUCTION_AND, .name = "and"},     {.id = REDUCTION_OR, .name = "or"},
+    {.id = REDUCTION_XOR, .name = "xor"},
+};
+
+/* Those that take a table. */
+static const struct reduction trial_tables[] = {
+    {.id = REDUCTION_DISTINCT, .name = "distinct"},
+    {.id = REDUCTION_MODE, .name = "mode"},
+    {.id = REDUCTION_MEDIAN, .name = "median", .percentage = {50, 0}},
+    {.id = REDUCTION_QUANTILE, .name = "p0", .percentage = {0, 0}},
+    {.id = REDUCTION_QUANTILE, .name = "p12.5", .percentage = {125, 1}},
+    {.id = REDUCTION_QUANTILE, .name = "p99.90", .percentage = {9990, 2}},
+    {.id = REDUCTION_QUANTILE, .name = "p100", .percentage = {100, 0}},
+};
+
 /* Each at most once, in an order that the bytes say. */
 static void trial_read_reductions(struct trial *trial, struct trial_bytes *from)
 {
-    static const enum reduction_id exact[] = {REDUCTION_COUNT, REDUCTION_SUM, REDUCTION_MIN,
-                                              REDUCTION_MAX,   REDUCTION_AND, REDUCTION_OR,
-                                              REDUCTION_XOR};
-    const size_t kinds = sizeof exact / sizeof *exact;
+    const size_t kinds = sizeof trial_reductions / sizeof *trial_reductions;
     uint8_t chosen = trial_byte(from) | 1;
     uint8_t first = trial_byte(from);
+    uint8_t tables = chosen & 0x80 ? trial_byte(from) : 0;
+    struct reduction *list = trial->reductions.list;
 
     for (size_t i = 0; i < kinds; i++) {
         if (chosen >> i & 1)
-            trial->reductions.ids[trial->reductions.count++] = exact[(first + i) % kinds];
+            list[trial->reductions.count++] = trial_reductions[(first + i) % kinds];
+        if (tables >> i & 1)
+            list[trial->reductions.count++] = trial_tables[(first + i) % kinds];
     }
 }
 
@@ -262,7 +281,7 @@ static void trial_write_operation(const struct trial *trial, FILE *out)
     case OPERATION_REDUCE:
         fprintf(out, "reduce%c", 0);
         for (unsigned i = 0; i < trial->reductions.count; i++)
-            fprintf(out, "%s%s", i > 0 ? "," : "", reductions_name(trial->reductions.ids[i]));
+            fprintf(out, "%s%s", i > 0 ? "," : "", trial->reductions.list[i].name);
         trial_end_word(out);
         break;
     case OPERATION_COUNT:

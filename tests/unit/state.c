@@ -10,6 +10,7 @@
 #include "operations/operation.h"
 #include "operations/reduce.h"
 #include "operations/state_job.h"
+#include "operations/uniq.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -275,6 +276,7 @@ static void test_damage(const char *name, struct job *job, const void *partial)
     unsigned char good[1024];
     unsigned char bad[1024];
     unsigned char again[1024];
+    struct failure failure;
     unsigned same = 0;
     bool passed = true;
 
@@ -288,6 +290,9 @@ static void test_damage(const char *name, struct job *job, const void *partial)
             bad[(i - bytes) / 8] ^= (unsigned char)(1 << i % 8);
         void *loaded = load(bad, is_cut ? i : bytes, &found);
         if (loaded) {
+            const struct operation *operation = operations[found.operation];
+            require(operation->finish(loaded, &found, operation->state->elements(loaded), &failure),
+                    &failure);
             save(&found, loaded);
             same++;
             passed = !is_cut && read_file(again, sizeof again) == bytes &&
@@ -300,6 +305,34 @@ static void test_damage(const char *name, struct job *job, const void *partial)
     }
     tap_ok(passed && bytes > 60 && same <= 16, "damage to a state of %s, %zu bytes", name, bytes);
     job_destroy(job);
+}
+
+static void put_entry(struct table *table, const struct table_entry *entry)
+{
+    struct failure failure;
+    struct table_writer *writer;
+
+    require(table_writer_open(table, &writer, &failure), &failure);
+    require(table_writer_add_counts(writer, entry, 1, &failure), &failure);
+    require(table_writer_flush(writer, &failure), &failure);
+    table_writer_close(writer);
+}
+
+/* A state of reductions, of which some take a table. */
+static void test_damage_table(void)
+{
+    struct failure failure;
+    struct job job = {.operation = OPERATION_REDUCE, .bin_width = 1};
+    void *partial;
+
+    element_parse("i16", &job.element);
+    reductions_parse("mode,p99.9,count", &job.reductions);
+    require(operation_reduce.create(&job, &partial, &failure), &failure);
+    put_entry(reduce_uniq(partial)->table, &(const struct table_entry){.key = 7, .count = 3});
+    reduce_share(partial, &(const struct reduce){.count = 3});
+    require(operation_reduce.finish(partial, &job, 3, &failure), &failure);
+    test_damage("reductions with a table", &job, partial);
+    operation_reduce.destroy(partial);
 }
 
 static void test_damages(void)
@@ -320,7 +353,7 @@ static void test_damages(void)
 
     job = (struct job){.operation = OPERATION_REDUCE};
     element_parse("i16", &job.element);
-    reductions_all(&job.reductions);
+    reductions_default(&job.reductions);
     require(operation_reduce.create(&job, &partial, &failure), &failure);
     reduce_share(partial, &reduce);
     test_damage("reductions", &job, partial);
@@ -386,6 +419,7 @@ int main(void)
         test_shape(&shapes[i]);
     test_rows();
     test_damages();
+    test_damage_table();
     test_wrap();
     unlink(file);
     rmdir(directory);
