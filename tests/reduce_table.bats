@@ -62,6 +62,12 @@ compare() {
     [ "$output" = $'distinct\t40\np1\t1' ]
 }
 
+@test "a state is in ascending order, where the result needs none as well" {
+    seq 0 3 9000 | gpuhist reduce distinct,mode -t u16 --text --save state -o /dev/null
+    run -0 gpuhist merge state state
+    [ "$output" = $'distinct\t3001\nmode\t0' ]
+}
+
 @test "counts beyond -S go to files in -T; a directory that cannot be written is an error" {
     local names=distinct,mode,median,p93.75 job
     numpy 'ids = (np.arange(1500000) - 700000) * 7919
