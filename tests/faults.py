@@ -80,6 +80,12 @@ def reduced(values):
     return b"sum\t%d\nmax\t%d\n" % (sum(values), max(values))
 
 
+def tabled(values):
+    """The mode and the median."""
+    most = min(collections.Counter(values).items(), key=lambda pair: (-pair[1], pair[0]))
+    return b"mode\t%d\nmedian\t%d\n" % (most[0], sorted(values)[(len(values) - 1) // 2])
+
+
 def counted(values):
     return b"ge 500\t%d\nany-of @wanted\t%d\n" % (
         sum(value >= 500 for value in values), sum(value in WANTED for value in values))
@@ -211,7 +217,7 @@ STATES = {
     "histogram": (["--bins", str(BINS)], histogram),
     "bins of a width": (["-w", "1"], histogram),
     "edges": (["--edges", "0,1000"], lambda values: b"0\t1000\t%d\n" % len(values)),
-    "reductions": (["reduce", "sum,max"], reduced),
+    "reductions": (["reduce", "sum,max,mode,median"], lambda values: reduced(values) + tabled(values)),
     "counts": (["count", "--ge", "500", "--all"], lambda values: b"ge 500\t%d\nall\t%d\n" % (
         sum(value >= 500 for value in values), len(values))),
 }
