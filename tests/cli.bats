@@ -19,13 +19,13 @@ operations_of_help() {
 
 @test "--help of every operation fits a screen and begins with its command line" {
     run -0 operations_of_help
-    [ "$output" = $'histogram\nreduce\ncount\nstalin-sort\nmerge\ninfo' ]
+    [ "$output" = $'histogram\nuniq\nreduce\ncount\nstalin-sort\nmerge\ninfo' ]
     for operation in '' $output; do
         # shellcheck disable=SC2086
         run -0 --separate-stderr gpuhist $operation --help
         [ -z "$stderr" ]
         # shellcheck disable=SC2086
-        [ "$(gpuhist $operation --help | wc -l)" -le 56 ]
+        [ "$(gpuhist $operation --help | wc -l)" -le 64 ]
         for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
         if [ "${operation:-histogram}" = histogram ]; then
             [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]]

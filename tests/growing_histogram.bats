@@ -123,12 +123,13 @@ bins_of_width() {
         [ "$(wc -l <far.tsv)" -gt 150000 ]
         awk -v w=$width 'NR > 1 { for (; low < $1; low += w) print 0 }
             { low = $1 + w; print $NF }' near.tsv >near.counts
+        awk '{ print $1 "\t" $NF }' near.tsv >near.records
         for threads in 1 2 3 16; do
             for file in near far; do
                 gpuhist --text -w $width --threads $threads $file | cmp $file.tsv -
             done
             gpuhist --text -w $width --threads $threads --format raw near |
-                od -An -v -w8 -tu8 | tr -d ' ' | cmp near.counts -
+                od -An -v -w16 -td8 | awk '{ print $1 "\t" $2 }' | cmp near.records -
             gpuhist --text -w $width --threads $threads --zeros near |
                 awk '{ print $NF }' | cmp near.counts -
         done
@@ -165,13 +166,12 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
 }
 
 # bats test_tags=slow
-@test "bins that need more memory than there is are an error that tells how many" {
+@test "counts for which the system gives no memory are an error" {
     skip_under_asan
     random_file "$BATS_TEST_TMPDIR/in" '<i8' 0 9223372036854775807 3000000
     run --separate-stderr bash -c 'ulimit -v 120000
         "$GPUHIST" -t i64le -w 1 --engine cpu --threads 1 "$1"' - "$BATS_TEST_TMPDIR/in"
     assert_failed 1 "no memory "
-    [[ $stderr =~ \ [1-9][0-9]*\ bins:\ a\ larger\ --width\ makes\ fewer$ ]]
 }
 
 @test "histogram is one operation to users" {
@@ -188,7 +188,7 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
         < <(printf '0\n18446744073709551615\n')
     [ -z "$output" ]
     [ "$stderr" = "gpuhist: there are too many bins to print the empty ones: at most 4294967294" ]
-    run -1 timeout 60 "$GPUHIST" --text -w 1 --format raw < <(printf '0\n4294967294\n')
+    [ "$(gpuhist --text -w 1 --format raw < <(printf '0\n4294967294\n') | wc -c)" -eq 32 ]
     run -0 gpuhist --text -t u64 --width 1 --top 3 < <(printf '0\n18446744073709551615\n')
     [ "$output" = $'0\t1\n18446744073709551615\t1' ]
 }

@@ -527,7 +527,7 @@ const struct options_row options_rows[] = {
 
     {'S', "buffer-size", "SIZE", "memory for counts (default: half of what is free)",
      options_set_buffer_size, 0, OPTIONS_FOR_TABLES, OPTIONS_GROUP_RUN},
-    {'T', "temporary-directory", "DIR", "for counts that need more (default: $TMPDIR or /tmp)",
+    {'T', "temporary-directory", "DIR", "where counts beyond it go ($TMPDIR or /tmp)",
      options_set_directory, 0, OPTIONS_FOR_TABLES, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default: CPU, and GPUs if they pay), cpu, cuda",
      options_set_engine, 0, 0, OPTIONS_GROUP_RUN},
