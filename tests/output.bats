@@ -359,7 +359,7 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
         "-o file" "--save file"; do
         # shellcheck disable=SC2086
         run --separate-stderr bash -c '"$GPUHIST" count --text --all --every 1ms "$@" <file' - $arguments
-        assert_failed 2 "is an input, and results cannot go there while it is read"
+        assert_failed 2 "is an input, and results cannot be written to it while it is read"
         seq 5 | cmp - file
         [ ! -s empty ]
     done
