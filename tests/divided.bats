@@ -28,6 +28,13 @@ setup() {
             first empty.gz second third.gz
         assert_failed 1 "third.gz: 2 bytes left over at the end: an element has 4"
     done
+    # found while the file before is still being read
+    head -c 100M /dev/zero | zstd -q >long.zst
+    for threads in 2 16; do
+        run --separate-stderr timeout 30 "$GPUHIST" reduce count --binary --engine cpu \
+            --threads $threads long.zst second
+        assert_failed 1 "second: 1 byte left over at the end: an element has 4"
+    done
 }
 
 @test "the first fault is reported, whoever finds one first" {
