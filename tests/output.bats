@@ -134,6 +134,23 @@ assert_refused() {
     [ "$(ls -A kept)" = out ] && [ "$(cat kept/out)" = old ]
 }
 
+@test "a place that is taken while the input is read is an error that names it, and nothing is left" {
+    mkfifo pipe
+    for taken in kept purged; do
+        timeout 30 "$GPUHIST" stalin-sort --text -o kept --purged purged pipe 2>told 3>&- &
+        exec 4>pipe # it has checked its outputs before it opens its input
+        mkdir $taken
+        printf '2\n1\n' >&4
+        exec 4>&-
+        wait $! && return 1
+        [ "$(cat told)" = "gpuhist: cannot write $taken: Is a directory" ]
+        rmdir $taken
+        [ "$taken" = kept ] || [ "$(cat kept)" = 2 ]
+        rm -f kept
+        [ "$(ls -A)" = $'expected\nin\npipe\ntold' ]
+    done
+}
+
 @test "-o to a socket is refused before the input is read" {
     [ -n "${PYTHON:-}" ] || skip "no python3"
     "$PYTHON" -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
