@@ -215,15 +215,22 @@ enum status table_writer_add_counts(struct table_writer *writer, const struct ta
                                     size_t n, struct failure *failure)
 {
     struct table *table = writer->table;
+    struct table_partition *held = NULL; /* locked */
     enum status status = table_writer_check_room(writer, failure);
 
     for (size_t i = 0; i < n && status == STATUS_OK; i++) {
         size_t index = table_hash_partition(table_hash(table, entries[i].key));
         struct table_partition *partition = &table->partitions[index];
-        pthread_mutex_lock(&partition->lock);
+        if (partition != held) {
+            if (held)
+                pthread_mutex_unlock(&held->lock);
+            pthread_mutex_lock(&partition->lock);
+            held = partition;
+        }
         status = table_partition_add(writer, partition, entries[i], failure);
-        pthread_mutex_unlock(&partition->lock);
     }
+    if (held)
+        pthread_mutex_unlock(&held->lock);
     return status;
 }
 
