@@ -7,7 +7,6 @@
 #define GPUHIST_KERNELS_H
 
 #include "job/job.h"
-#include "table/table.h"
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>
@@ -111,6 +110,8 @@ struct cuda_reduce_partial {
 cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct job *job,
                                const struct cuda_elements *elements,
                                struct cuda_reduce_partial *d_partial, cudaStream_t stream);
+
+struct table_entry; /* table.h */
 
 /* What is known of a table of uniq beside its slots. In device memory. */
 struct cuda_uniq_control {

@@ -14,6 +14,7 @@
 #include "cuda/elements.cuh"
 #include "cuda/launch.cuh"
 #include "operations/uniq_key.h"
+#include "table/table.h"
 
 #include <cooperative_groups.h>
 #include <type_traits>

@@ -113,5 +113,6 @@ std::function<void()> cub_call(Call call)
 /* The ladders. Each one prints its tables. */
 void ladder_histogram(const struct ladder &ladder);
 void ladder_reduce(const struct ladder &ladder);
+void ladder_uniq(const struct ladder &ladder);
 
 #endif
