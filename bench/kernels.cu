@@ -5,9 +5,10 @@
  * usage: bench/kernels [MEBIVALUES [TABLE]...]     (int32 values, 256 by default)
  *
  * TABLE is `rivals`, `text`, `reduce`, `histogram` or `uniq`; all of them by default. Every result
- * is compared with the CPU's before it is timed, that of `uniq` with CUB's after it. Prints Markdown
- * tables of medians of CUDA events after a warm-up. `rivals`: the bytes read in a second, and how
- * many times as long CUB takes for the same. `text`: the speed of parsing, which CUB does not have.
+ * is compared with the CPU's before it is timed; that of `uniq` with CUB's, after it. Prints
+ * Markdown tables of medians of CUDA events after a warm-up. `rivals`: the bytes read in a second,
+ * and how many times as long CUB takes for the same. `text`: the speed of parsing, which CUB does
+ * not have.
  */
 #include "ladder/ladder.cuh"
 
@@ -346,11 +347,8 @@ struct table {
 };
 
 const struct table tables[] = {
-    {"rivals", bench_rivals},
-    {"text", bench_text},
-    {"reduce", ladder_reduce},
-    {"histogram", ladder_histogram},
-    {"uniq", ladder_uniq},
+    {"rivals", bench_rivals},        {"text", bench_text},  {"reduce", ladder_reduce},
+    {"histogram", ladder_histogram}, {"uniq", ladder_uniq},
 };
 
 /* Sets the ladder's device and the speed of a copy; returns the GPU's name. */

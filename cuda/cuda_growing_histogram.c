@@ -128,9 +128,8 @@ static size_t cuda_growing_histogram_walk_text(struct cuda_growing_histogram_wal
     struct text_token invalid;
     size_t n;
 
-    walk->event =
-        walk->parse(&walk->chunk->rules, walk->chunk->data, walk->chunk->bytes, &walk->offset,
-                    values, CUDA_GROWING_HISTOGRAM_BLOCK, &n, &invalid);
+    walk->event = walk->parse(&walk->chunk->rules, walk->chunk->data, walk->chunk->bytes,
+                              &walk->offset, values, CUDA_GROWING_HISTOGRAM_BLOCK, &n, &invalid);
     for (size_t i = 0; i < n; i++)
         walk->keys[i] = element_key(&job->element, (const char *)values + i * bytes);
     return n;

@@ -75,9 +75,9 @@ struct cuda_operation {
     enum status (*complete)(const struct cuda_shared *shared, const struct cuda_chunk *chunk,
                             struct failure *failure);
     /*
-     * Merges the partial of the device into shared->partial, after all work is done, and clears
-     * it. `staging` is host memory for copies, of staging_bytes, at least 4096. Fails as cuda_fail
-     * does, or with STATUS_DATA. NULL: no partial.
+     * Merges the partial of the device into shared->partial, after all work is done. The engine
+     * then clears d_partial. `staging` is host memory for copies, of staging_bytes, at least 4096.
+     * Fails as cuda_fail does, or with STATUS_DATA. NULL: no partial.
      */
     enum status (*collect)(const struct cuda_shared *shared, void *staging, size_t staging_bytes,
                            struct failure *failure);

@@ -22,7 +22,7 @@
 /* A table with so many slots has room for all values of types of up to 16 bits. */
 #define CUDA_UNIQ_NARROW_BITS 17
 
-/* Entries of a chunk that are copied to the host at a time. */
+/* The entries of a chunk that are copied to the host at a time. */
 #define CUDA_UNIQ_COPY_ENTRIES ((size_t)1 << 16)
 
 /* The most threads that add the table to the host's. */
@@ -32,7 +32,7 @@
 
 /* The result of a chunk. */
 struct cuda_uniq_result {
-    uint64_t left; /* entries that the table had no room for */
+    uint64_t left; /* entries that did not fit into the table */
     unsigned bits; /* of the table */
 };
 
@@ -76,16 +76,16 @@ static size_t cuda_uniq_table_bytes(const struct cuda_uniq_table *table)
 }
 
 /*
- * Gives the table an empty array of slots. Three of four may be used, or all if there is room for
- * whatever comes. In a table of that load nearly all words are found in far fewer slots.
+ * Gives the table an empty array of slots. If all keys fit, every slot may be used; otherwise three
+ * of four, and 512 probes are far more than almost all words need at that load.
  */
-static cudaError_t cuda_uniq_allocate(struct cuda_uniq_table *table, unsigned bits, bool has_room)
+static cudaError_t cuda_uniq_allocate(struct cuda_uniq_table *table, unsigned bits, bool all_fit)
 {
     const uint64_t slots = (uint64_t)1 << bits;
 
     table->bits = bits;
-    table->used_max = has_room ? slots : slots / 4 * 3;
-    table->probes_max = has_room ? slots : 512;
+    table->used_max = all_fit ? slots : slots / 4 * 3;
+    table->probes_max = all_fit ? slots : 512;
     cudaError_t error = cudaMalloc((void **)&table->d_slots, cuda_uniq_table_bytes(table));
     if (error != cudaSuccess) {
         table->d_slots = NULL;
@@ -170,24 +170,24 @@ static cudaError_t cuda_uniq_absorb(const struct cuda_shared *shared,
     return error;
 }
 
-/* Moves all entries of one table to an empty one with room for them. No other work is under way. */
+/* Adds all entries of a table to an empty larger one. No other work is under way. */
 static cudaError_t cuda_uniq_move(const struct cuda_shared *shared,
                                   const struct cuda_uniq_table *from,
                                   const struct cuda_uniq_table *to)
 {
-    struct cuda_uniq_table with_room = *to; /* twice the slots: the search ends at a free one */
+    struct cuda_uniq_table unlimited = *to; /* it has twice the slots, so all entries fit */
     uint64_t *d_used = &to->d_control->used;
 
-    with_room.used_max = (uint64_t)1 << to->bits;
-    with_room.probes_max = with_room.used_max;
+    unlimited.used_max = (uint64_t)1 << to->bits;
+    unlimited.probes_max = unlimited.used_max;
     cudaError_t error = cudaMemset(d_used, 0, sizeof *d_used);
     if (error == cudaSuccess)
         error = cuda_uniq_add_launch(&shared->device, from->d_slots, (size_t)1 << from->bits,
-                                     &with_room, NULL, NULL);
+                                     &unlimited, NULL, NULL);
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
-/* Makes the table larger if there is memory for it. The lock is held for writing. */
+/* Replaces the table by a larger one if there is memory. The lock is held for writing. */
 static cudaError_t cuda_uniq_enlarge(const struct cuda_shared *shared)
 {
     struct cuda_uniq *self = shared->host;
@@ -214,7 +214,7 @@ static cudaError_t cuda_uniq_enlarge(const struct cuda_shared *shared)
     return error;
 }
 
-/* Makes the table larger than 2^bits slots, unless it is. Stores whether it is then. */
+/* Makes the table larger than 2^bits slots if it is not and can be. Stores whether it is now. */
 static cudaError_t cuda_uniq_grow(const struct cuda_shared *shared, unsigned bits, bool *is_larger)
 {
     struct cuda_uniq *self = shared->host;
@@ -228,7 +228,7 @@ static cudaError_t cuda_uniq_grow(const struct cuda_shared *shared, unsigned bit
     return error;
 }
 
-/* Adds a chunk's entries that are left to the table, which has grown. */
+/* Adds a chunk's entries that did not fit to the table, which has grown. */
 static cudaError_t cuda_uniq_add_left(const struct cuda_shared *shared,
                                       const struct cuda_chunk *chunk, size_t entries)
 {
@@ -285,7 +285,7 @@ static enum status cuda_uniq_write_left(const struct cuda_shared *shared,
     return table_writer_flush(writer, failure);
 }
 
-/* Counts a chunk's entries that are left on the host. */
+/* Adds a chunk's entries that did not fit to the host's table. */
 static enum status cuda_uniq_count_left(const struct cuda_shared *shared,
                                         const struct cuda_chunk *chunk, size_t entries,
                                         struct failure *failure)
@@ -326,9 +326,9 @@ static enum status cuda_uniq_complete(const struct cuda_shared *shared,
 struct cuda_uniq_collection {
     const struct cuda_shared *shared;
     char *staging;
-    size_t piece;         /* slots that a thread has room for in the staging memory */
-    size_t section;       /* slots that a thread takes at a time: no less, and no less than those of
-                             a partition of the host's table, which threads then do not share */
+    size_t piece;   /* slots that a thread has room for in the staging memory */
+    size_t section; /* slots that a thread takes at a time: one or more pieces, and the keys of
+                       whole partitions of the host's table, so that threads do not share them */
     _Atomic size_t taken; /* slots */
     pthread_mutex_t lock; /* guards what follows */
     struct failure *failure;

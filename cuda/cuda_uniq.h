@@ -1,8 +1,9 @@
 /*
- * Uniq on a GPU: one hash table in device memory, which all feeders of the GPU share. It begins so
- * small that it fits the L2 cache. What it has no room for comes back beside the chunk; when that
- * is completed, the table grows, and what is left is added again. A table that cannot grow any more
- * keeps its keys, and the others are counted in the host's table.
+ * Operation uniq on a GPU. All feeders share one hash table in device memory. It is small at first,
+ * so that it fits the L2 cache. Entries that do not fit into it come back with the result of their
+ * chunk. When that chunk is completed, the table is replaced by a larger one, and its entries are
+ * added again. If there is no memory for a larger table, they are added to the host's table
+ * instead.
  */
 #ifndef GPUHIST_CUDA_UNIQ_H
 #define GPUHIST_CUDA_UNIQ_H
@@ -19,9 +20,9 @@ struct cuda_uniq {
 };
 
 /*
- * Makes shared->host, with an empty table of 2^bits slots that may grow to 2^bits_max; bits must be
- * above TABLE_PARTITION_BITS. Types of up to 16 bits get a table with room for all values. Fails
- * with STATUS_ENGINE or STATUS_DATA; the caller closes it then as well.
+ * Makes shared->host with an empty table of 2^bits slots, which may grow to 2^bits_max. bits must
+ * be above TABLE_PARTITION_BITS; types of up to 16 bits get at least a table into which all values
+ * fit. Fails with STATUS_ENGINE or STATUS_DATA. The caller closes it, even after a failure.
  */
 enum status cuda_uniq_open_bits(struct cuda_shared *shared, unsigned bits, unsigned bits_max,
                                 struct failure *failure);

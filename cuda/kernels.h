@@ -113,38 +113,37 @@ cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct jo
 
 struct table_entry; /* table.h */
 
-/* What is known of a table of uniq beside its slots. In device memory. */
+/* The counters of a table of uniq, in device memory. */
 struct cuda_uniq_control {
-    uint64_t used;  /* slots with a word */
+    uint64_t used;  /* slots that hold a word */
     uint64_t zeros; /* the count of the key whose word is 0 */
 };
 
 /*
- * A table of any 64-bit keys in device memory. In its slots, and in all entries that launches take
- * and make, a key is stored as its *word*: the key XOR seeds[0]. Slots of zeros are free. Any
- * number of launches on any streams may share a table.
+ * A hash table of any 64-bit keys in device memory. The slots hold *words* in place of keys, as do
+ * all entries that the launches below read and write: a word is the key XOR seeds[0]. A slot of
+ * zeros is free. Any number of launches on any streams may share a table.
  */
 struct cuda_uniq_table {
     struct table_entry *d_slots; /* [1 << bits] */
     struct cuda_uniq_control *d_control;
-    unsigned bits; /* above TABLE_PARTITION_BITS, at most 62 */
-    uint64_t
-        used_max; /* from so many used slots on, launches claim no more; some are on their way */
-    uint64_t probes_max; /* slots in which a word is looked for */
-    uint64_t seeds[3];   /* those of the host's table (table_seeds) */
+    unsigned bits;     /* above TABLE_PARTITION_BITS, at most 62 */
+    uint64_t used_max; /* no block claims slots once so many are used; blocks that have begun do */
+    uint64_t probes_max; /* the most slots that are searched for a word */
+    uint64_t seeds[3];   /* of the hash, as table_seeds returns them */
 };
 
-/* What a table had no room for, in device memory. */
+/* Entries that did not fit into a table, in device memory. */
 struct cuda_uniq_left {
     struct table_entry *d_entries; /* room for as many as there are elements */
-    uint64_t *d_count;             /* of them */
+    uint64_t *d_count;             /* their number */
 };
 
 /*
- * Counts the keys of the elements (uniq.h), fewer than 2^32, in the table. What it has no room for
- * goes to `left`, whose count must be 0 before; a word may come there more than once, and be in the
- * table too. If the table has room for all, there is no such thing, and d_entries may be NULL. The
- * method: uniq.cu.
+ * Counts the keys (uniq_key.h) of the elements, fewer than 2^32, in the table. Appends what does
+ * not fit to `left`, whose count must be 0. A word may be appended more than once, and may be in
+ * the table as well. If used_max and probes_max are the number of slots, and there are fewer
+ * different keys, all of them fit, and d_entries may be NULL. The method: uniq.cu.
  */
 cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struct job *job,
                                    const struct cuda_elements *elements,
@@ -152,8 +151,9 @@ cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struc
                                    const struct cuda_uniq_left *left, cudaStream_t stream);
 
 /*
- * Adds entries to the table, and sets the count of each entry that it has added to 0. Entries whose
- * count is 0 are skipped. Adds to *d_left how many it had no room for.
+ * Adds entries to the table, and sets the count of each one that fits to 0. Skips entries whose
+ * count is 0. Adds the number of those that do not fit to *d_left; if all fit, as above, d_left may
+ * be NULL.
  */
 cudaError_t cuda_uniq_add_launch(const struct cuda_device *device, struct table_entry *d_entries,
                                  size_t entries, const struct cuda_uniq_table *table,

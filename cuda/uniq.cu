@@ -66,7 +66,7 @@ struct word_maker {
 enum outcome {
     FOUND,
     CLAIMED, /* a slot for it */
-    LEFT,    /* it is not in the table, which is too full */
+    LEFT,    /* it does not fit into the table */
 };
 
 /* struct cuda_uniq_table, with the types that atomics take, and its functions on the device. */
@@ -143,7 +143,7 @@ struct slots {
     }
 };
 
-/* Entries that the table has no room for. */
+/* struct cuda_uniq_left, with the types that atomics take. */
 struct leavings {
     struct slots::slot *d_entries;
     unsigned long long *d_count;
