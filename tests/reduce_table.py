@@ -35,7 +35,7 @@ def distributions(dtype, rng):
     yield np.append(rng.choice(ends, COUNT), dtype.type(0) - dtype.type(dtype.kind == "i"))
     yield np.repeat(ends[::-1], 7)  # all are as frequent: the mode is the least
     yield np.sort(rng.integers(0, 50, COUNT).astype(dtype))[::-1]
-    yield np.minimum(rng.zipf(1.3, COUNT), high).astype(dtype)
+    yield np.minimum(rng.zipf(1.3, COUNT).astype(np.uint64), np.uint64(high)).astype(dtype)
     yield np.full(COUNT, high, dtype)
     yield ends[:1]
     yield ends[3:]

@@ -10,6 +10,9 @@
 #define ROWS_LIST_BATCH_ROWS 256
 #define ROWS_LIST_DIGITS     8
 
+/* So few rows are chosen without counting all rows first. */
+#define ROWS_LIST_FEW 4096
+
 /* How many rows have each value of each digit; during sorting, the place of the next such row. */
 struct rows_list_digits {
     size_t counts[ROWS_LIST_DIGITS][256];
@@ -152,15 +155,20 @@ static void rows_list_sift(struct rows_row *heap, size_t n, size_t i, struct row
     heap[i] = item;
 }
 
-/* Reads all rows and keeps the first list->count in the order, at least one, in a heap. */
-static void rows_list_choose(struct rows_list *list, struct rows rows)
+/*
+ * Reads all rows and keeps the first list->count in the order, at least one, in a heap: or all in
+ * any order if they are fewer. Returns the number of rows.
+ */
+static size_t rows_list_choose(struct rows_list *list, struct rows rows)
 {
+    size_t seen = 0;
     struct rows_row batch[ROWS_LIST_BATCH_ROWS];
     struct rows_row *heap = list->items;
     size_t filled = 0;
     size_t n;
 
     while ((n = rows.read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
+        seen += n;
         for (size_t i = 0; i < n; i++) {
             if (filled < list->count) {
                 heap[filled++] = batch[i];
@@ -171,6 +179,7 @@ static void rows_list_choose(struct rows_list *list, struct rows rows)
             }
         }
     }
+    return seen;
 }
 
 static int rows_list_compare_bins(const void *a, const void *b)
@@ -180,25 +189,35 @@ static int rows_list_compare_bins(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Makes the list of the `count` rows with the greatest counts; there are at least as many rows. */
-static enum status rows_list_top(struct rows_list *list, const struct rows *rows, size_t count,
-                                 bool by_count, struct failure *failure)
+/* Sorts the items, which need not be a heap: the first in the order first. */
+static void rows_list_sort_heap(struct rows_list *list)
 {
-    if (rows_list_allocate(list, count, failure) != STATUS_OK)
-        return failure->status;
-    list->count = count;
-    if (count == 0)
-        return STATUS_OK;
-    rows_list_choose(list, *rows);
-    if (!by_count) {
-        qsort(list->items, count, sizeof *list->items, rows_list_compare_bins);
-        return STATUS_OK;
-    }
-    for (size_t n = count; n-- > 1;) { /* moves the least item of the heap to its end */
+    for (size_t i = list->count / 2; i-- > 0;)
+        rows_list_sift(list->items, list->count, i, list->items[i]);
+    for (size_t n = list->count; n-- > 1;) { /* moves the least item of the heap to its end */
         struct rows_row last = list->items[n];
         list->items[n] = list->items[0];
         rows_list_sift(list->items, n, 0, last);
     }
+}
+
+/* Makes the list of the `most` rows with the greatest counts, or of all if they are fewer. */
+static enum status rows_list_top(struct rows_list *list, const struct rows *rows, size_t most,
+                                 bool by_count, struct failure *failure)
+{
+    if (rows_list_allocate(list, most, failure) != STATUS_OK)
+        return failure->status;
+    list->count = most;
+    if (most == 0)
+        return STATUS_OK;
+    size_t seen = rows_list_choose(list, *rows);
+    if (seen < most)
+        list->count = seen;
+    list->left = seen - list->count;
+    if (by_count)
+        rows_list_sort_heap(list);
+    else
+        qsort(list->items, list->count, sizeof *list->items, rows_list_compare_bins);
     return STATUS_OK;
 }
 
@@ -208,6 +227,8 @@ enum status rows_list_make(struct rows_list *list, const struct rows *rows, uint
     struct rows_list_digits digits;
 
     *list = (struct rows_list){.items = NULL};
+    if (top > 0 && top <= ROWS_LIST_FEW)
+        return rows_list_top(list, rows, (size_t)top, by_count, failure);
     rows_list_count(*rows, &digits);
     size_t count = top > 0 && top < digits.rows ? (size_t)top : digits.rows;
     list->left = digits.rows - count;

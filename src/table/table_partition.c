@@ -39,13 +39,16 @@ static void table_scratch_unmap(struct table_scratch *scratch)
     scratch->slots = NULL;
 }
 
-/* Empties the table and makes it large enough for so many keys. */
+/*
+ * Empties the table and makes it large enough for so many keys and those of a block: making it
+ * larger maps memory, which may take longer than counting the keys.
+ */
 static enum status table_scratch_clear(struct table_scratch *scratch, uint64_t keys,
                                        struct failure *failure)
 {
     unsigned bits = TABLE_SCRATCH_BITS_MIN;
 
-    while ((uint64_t)3 << bits < 4 * keys)
+    while ((uint64_t)3 << bits < 4 * (keys + TABLE_BLOCK_KEYS))
         bits++;
     if (!scratch->slots || scratch->room_bits < bits) {
         table_scratch_unmap(scratch);
