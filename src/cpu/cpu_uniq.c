@@ -51,7 +51,7 @@ static void cpu_uniq_consider(struct cpu_uniq *self, const struct chunk *chunk, 
         keys[i] =
             element_key(&self->job->element, (const char *)chunk->data + i * elements / n * bytes);
     uniq_make_keys(self->uniq, &self->divisor, keys, n);
-    uniq_consider_window(self->uniq, keys, n, self->seen + elements);
+    uniq_consider_window(self->uniq, self->window.window, keys, n, self->seen + elements);
 }
 
 /*

@@ -46,10 +46,12 @@ static inline const struct growing_window *uniq_window(const struct uniq *uniq)
 }
 
 /*
- * Makes a window if keys[0..n), n > 0, a sample of `seen` values of which most lie in no window,
- * are dense enough. Sorts the keys.
+ * Makes a window if keys[0..n), n > 0, a sample of `values` values of which most lie outside
+ * `seen`, the newest window that the caller knows, are dense enough, unless another thread has just
+ * made one. Sorts the keys.
  */
-void uniq_consider_window(struct uniq *uniq, uint64_t *keys, size_t n, uint64_t seen);
+void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, uint64_t *keys,
+                          size_t n, uint64_t values);
 
 /*
  * Gives each value one counter, in the newest window or in the settled table. No worker may be at

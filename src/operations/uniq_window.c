@@ -111,15 +111,16 @@ static void uniq_window_make(struct uniq *uniq, const struct uniq_range *range)
     atomic_store_explicit(&uniq->window, window, memory_order_release);
 }
 
-void uniq_consider_window(struct uniq *uniq, uint64_t *keys, size_t n, uint64_t seen)
+void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, uint64_t *keys,
+                          size_t n, uint64_t values)
 {
     const uint64_t affordable =
         table_bytes_most(uniq->table) / UNIQ_WINDOW_SHARE / (sizeof(uint64_t) + sizeof(uint32_t));
     uint64_t most = UNIQ_WINDOW_BINS_MAX;
     struct uniq_range range;
 
-    if (seen < UNIQ_WINDOW_BINS_MAX / UNIQ_WINDOW_BINS_PER_VALUE)
-        most = UNIQ_WINDOW_BINS_PER_VALUE * seen;
+    if (values < UNIQ_WINDOW_BINS_MAX / UNIQ_WINDOW_BINS_PER_VALUE)
+        most = UNIQ_WINDOW_BINS_PER_VALUE * values;
     if (most < UNIQ_WINDOW_BINS_MIN)
         most = UNIQ_WINDOW_BINS_MIN;
     if (most > affordable)
@@ -128,7 +129,7 @@ void uniq_consider_window(struct uniq *uniq, uint64_t *keys, size_t n, uint64_t 
     if (!uniq_window_find(keys, n, most, &range))
         return;
     pthread_mutex_lock(&uniq->lock);
-    if (uniq->count < UNIQ_WINDOWS_MAX) {
+    if (uniq_window(uniq) == seen && uniq->count < UNIQ_WINDOWS_MAX) {
         uniq_window_extend(uniq, &range, most);
         uniq_window_make(uniq, &range);
     }

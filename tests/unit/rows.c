@@ -506,7 +506,7 @@ static void counted_look(struct counted *counted, uint64_t first, uint64_t step,
     uint64_t keys[COUNTED_BLOCK];
 
     counted_make_keys(counted, first, step, n, keys);
-    uniq_consider_window(counted->uniq, keys, n, 1 << 20);
+    uniq_consider_window(counted->uniq, uniq_window(counted->uniq), keys, n, 1 << 20);
     must(counted->uniq->count == before + 1, "no window");
 }
 
