@@ -318,13 +318,15 @@ static bool check(struct bench *bench, const struct size *size, enum values valu
                             size->name, bench->told);
 }
 
-static void test_type(struct bench *bench, const char *type)
+static const uint64_t widths[] = {1, 2, 1000003};
+
+/* With the widths from `first` to `last`. */
+static void test_type(struct bench *bench, const char *type, size_t first, size_t last)
 {
     static const size_t few[] = {0, 1, 17, 8191, 8192, 8193, 16385};
-    static const uint64_t widths[] = {1, 2, 1000003};
 
     must(element_parse(type, &bench->job.element), "no such type");
-    for (size_t w = 0; w < ARRAY_LENGTH(widths); w++) {
+    for (size_t w = first; w <= last; w++) {
         bench->job.bin_width = widths[w];
         for (size_t s = 0; s < ARRAY_LENGTH(sizes); s++) {
             bool good = true;
@@ -391,9 +393,9 @@ int main(int argc, char **argv)
         return 0;
     }
     for (int i = 1; i < argc; i++)
-        test_type(&bench, argv[i]);
-    for (size_t i = 0; argc == 1 && i < ARRAY_LENGTH(types); i++)
-        test_type(&bench, types[i]);
+        test_type(&bench, argv[i], 0, ARRAY_LENGTH(widths) - 1);
+    for (size_t i = 0; argc == 1 && i < ARRAY_LENGTH(types); i++) /* a width each */
+        test_type(&bench, types[i], i % ARRAY_LENGTH(widths), i % ARRAY_LENGTH(widths));
     for (size_t i = 0; argc == 1 && i < ARRAY_LENGTH(large_types); i++)
         test_large(&bench, large_types[i]);
     free(bench.data);
