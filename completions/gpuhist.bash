@@ -14,6 +14,7 @@ _gpuhist_options() {
         echo -b --bins --range -w --width --log2 --log10 --edges --outside "$bins" "$tables" "$results" \
             "$common"
         ;;
+    uniq) echo "$bins" "$tables" "$results" "$common" ;;
     reduce) echo "$tables" "$results" "$common" ;;
     count) echo --eq --ne --lt --le --gt --ge --in --any-of --all "$results" "$common" ;;
     stalin-sort) echo --strict --descending --purged "$common" ;;
@@ -31,6 +32,12 @@ _gpuhist_complete() {
 _gpuhist_files() {
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+}
+
+# _gpuhist_directories: offers the directories whose names start with $cur.
+_gpuhist_directories() {
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 }
 
 # _gpuhist_at_files: offers files for the name that follows the @ in $cur. readline does not treat
@@ -65,7 +72,8 @@ _gpuhist_value() {
     --sort) _gpuhist_complete 'bin count' ;;
     --engine) _gpuhist_complete 'auto cpu cuda' ;;
     --every) _gpuhist_complete '500ms 1s 10s 1m 1h' ;;
-    -o | --output | --save | --purged | -T | --temporary-directory) _gpuhist_files ;;
+    -o | --output | --save | --purged) _gpuhist_files ;;
+    -T | --temporary-directory) _gpuhist_directories ;;
     --edges | --any-of) [[ $cur != @* ]] || _gpuhist_at_files ;;
     -b | --bins | --range | -w | --width | --top | --quantiles | -f | --field | -d | --delimiter | \
         --memory | -S | --buffer-size | --gpus | --threads | --chunk-size | --eq | --ne | --lt | --le | \
@@ -80,7 +88,8 @@ _gpuhist() {
     COMPREPLY=()
     case ${COMP_WORDS[1]} in
     stalin) operation=stalin-sort ;;
-    reduce | count | stalin-sort | merge | info) operation=${COMP_WORDS[1]} ;;
+    distinct) operation=uniq ;;
+    uniq | reduce | count | stalin-sort | merge | info) operation=${COMP_WORDS[1]} ;;
     esac
     for ((i = 1; i < COMP_CWORD; i++)); do
         if [[ ${COMP_WORDS[i]} == -- ]]; then
@@ -103,7 +112,7 @@ _gpuhist() {
     _gpuhist_files
     if ((COMP_CWORD == 1)); then
         mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < \
-            <(compgen -W 'histogram reduce count stalin-sort merge info' -- "$cur")
+            <(compgen -W 'histogram uniq reduce count stalin-sort merge info' -- "$cur")
     elif [[ $operation == reduce ]] && ((COMP_CWORD == 2)); then
         _gpuhist_reductions
     fi

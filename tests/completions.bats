@@ -4,7 +4,7 @@
 
 load helpers
 
-operations='histogram hist reduce count stalin-sort stalin merge info'
+operations='histogram hist uniq distinct reduce count stalin-sort stalin merge info'
 
 # help_options OPERATION: the options that its --help lists, with those of one letter.
 help_options() {
@@ -70,7 +70,7 @@ options_of_specs() {
 @test "both take a value exactly where --help shows one" {
     cd "$BATS_TEST_TMPDIR"
     touch file-of-mine
-    for operation in histogram reduce count stalin-sort merge; do
+    for operation in histogram uniq reduce count stalin-sort merge; do
         # --header takes its value behind an = alone
         gpuhist "$operation" --help | sed -n 's/^ .*\(--[a-z0-9-]*\) [A-Z][A-Z:|]*  .*/\1/p' | sort >help
         zsh_specs bash "$operation" | sed -n 's/^.*\(--[a-z0-9-]*\)=\[.*/\1/p' | sort >zsh
