@@ -34,8 +34,11 @@ enum status state_save(struct writer *writer, const struct job *job, const void 
             operation->attach(state, job);
         state_write_number(state, operation->elements(partial));
         operation->save(state, job, partial);
-        status = state_writer_finish(state, failure);
+        if (operation->check)
+            status = operation->check(partial, failure);
     }
+    if (status == STATUS_OK)
+        status = state_writer_finish(state, failure);
     state_writer_close(state);
     definition_destroy(&definition);
     return status;

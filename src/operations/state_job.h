@@ -41,6 +41,8 @@ struct state_operation {
     uint64_t (*elements)(const void *partial);
     /* Writes a finished partial. */
     void (*save)(struct state_writer *state, const struct job *job, const void *partial);
+    /* Fails with STATUS_DATA if `save` could not read all of the partial. NULL: it always can. */
+    enum status (*check)(const void *partial, struct failure *failure);
     /*
      * Reads what `save` wrote, for `elements` elements, and adds it to the partial, whose number of
      * elements then stays below 2^64. Must reject counts above `elements`. Fails with STATUS_DATA.
@@ -57,7 +59,8 @@ extern const struct state_operation count_state;
 
 /*
  * Writes the finished partial of a job, whose operation must have a state, to `writer`, which keeps
- * errors of writing. Fails with STATUS_DATA if there is no memory.
+ * errors of writing. Fails with STATUS_DATA if there is no memory, or if the partial cannot be
+ * read; what is written is then no state.
  */
 enum status state_save(struct writer *writer, const struct job *job, const void *partial,
                        struct failure *failure);

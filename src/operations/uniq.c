@@ -105,13 +105,14 @@ static enum status uniq_finish(void *partial, const struct job *job, uint64_t el
                        (unsigned long long)elements, (unsigned long long)total);
 }
 
+enum status uniq_check(const void *partial, struct failure *failure)
+{
+    return table_check(((const struct uniq *)partial)->table, failure);
+}
+
 static enum status uniq_verdict(const struct job *job, const void *partial, struct failure *failure)
 {
-    const struct uniq *uniq = partial;
-
-    if (table_check(uniq->table, failure) != STATUS_OK)
-        return failure->status;
-    return job_check_values(job, uniq->elements > 0, failure);
+    return job_check_values(job, ((const struct uniq *)partial)->elements > 0, failure);
 }
 
 const struct operation operation_uniq = {

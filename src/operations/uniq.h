@@ -73,6 +73,12 @@ static inline __int128 uniq_bin(const struct uniq *uniq, uint64_t key)
 /* The number of bins from the first to the last that is not empty. It must be finished. */
 unsigned __int128 uniq_span(const struct uniq *uniq);
 
+/*
+ * Fails with STATUS_DATA if something could not be read of a finished one, whose rows then ended
+ * too early.
+ */
+enum status uniq_check(const void *partial, struct failure *failure);
+
 struct rows;
 
 /*

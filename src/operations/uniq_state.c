@@ -110,5 +110,6 @@ const struct state_operation uniq_state = {
     .recall = uniq_state_recall,
     .elements = uniq_state_elements,
     .save = uniq_state_save,
+    .check = uniq_check,
     .load = uniq_state_load,
 };
