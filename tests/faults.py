@@ -95,7 +95,8 @@ class Case:
     """A command, its files, what it prints; those that it writes are named there."""
 
     def __init__(self, name, arguments, stdout=b"", files=None, stdin=None, written=None,
-                 engine=True, is_stream=False, device=False, fatal=None, links=None):
+                 engine=True, is_stream=False, device=False, fatal=None, links=None,
+                 is_long=False):
         self.name = name
         self.arguments = arguments
         self.stdout = stdout
@@ -107,6 +108,7 @@ class Case:
         self.device = device  # a device has other work to do than in any case before
         self.fatal = fatal or {}  # how many calls of a function must not fail unseen
         self.links = links or {}  # in no series
+        self.is_long = is_long  # too many calls for all: the first, 4th, 16th, ... fails
         self.environment = {}
 
     def with_threads(self, threads):
@@ -188,6 +190,9 @@ def cases():
     yield Case("bins of a width, far apart", small(["-w", "5", "-o", "out", "--binary", "in"]),
                files={"in": array.array("i", apart).tobytes()}, written={"out": b"".join(
                    b"%d\t%d\t%d\n" % (low, low + 5, wide[low]) for low in sorted(wide))}, device=True)
+    yield Case("different values", small(["uniq", "-o", "out", "in"]),
+               files={"in": array.array("i", apart).tobytes()},
+               written={"out": histogram(apart)}, device=True)
     yield Case("edges of a file", small(["--edges", "@edges", "in"]),
                b"0\t300\t%d\n300\t1000\t%d\n" % (sum(value < 300 for value in VALUES),
                                                  sum(value >= 300 for value in VALUES)),
@@ -216,6 +221,7 @@ def cases():
 STATES = {
     "histogram": (["--bins", str(BINS)], histogram),
     "bins of a width": (["-w", "1"], histogram),
+    "different values": (["uniq"], histogram),
     "edges": (["--edges", "0,1000"], lambda values: b"0\t1000\t%d\n" % len(values)),
     "reductions": (["reduce", "sum,max,mode,median"], lambda values: reduced(values) + tabled(values)),
     "counts": (["count", "--ge", "500", "--all"], lambda values: b"ge 500\t%d\nall\t%d\n" % (
@@ -225,7 +231,7 @@ STATES = {
 
 def saved(arguments, values):
     """The state that a run without a fault leaves."""
-    data = array.array("i", values).tobytes()
+    data = (values if isinstance(values, array.array) else array.array("i", values)).tobytes()
     return subprocess.run([GPUHIST, *arguments, "--binary", "--engine", "cpu", "--save", "-"],
                           input=data, check=True, capture_output=True).stdout
 
@@ -237,6 +243,22 @@ def state_cases():
                    expected(VALUES), files={"in": BINARY}, written={"state": state}, engine=False)
         yield Case(f"merge {name}", ["merge", "a", "b"], expected(VALUES + VALUES[:900]),
                    files={"a": state, "b": saved(arguments, VALUES[:900])}, engine=False)
+
+
+# What is called to count in files.
+OF_RUNS = ("malloc", "calloc", "realloc", "mmap", "open", "mkostemp", "write", "pread",
+           "pthread_create", "getrandom", "ZSTD_createCCtx", "ZSTD_compress2", "ZSTD_decompress")
+
+
+def file_cases():
+    """More different values than fit in the least memory of a thread, so that they go to files."""
+    values = array.array("Q", (i * 0x9e3779b97f4a7c15 % 2**64 for i in range(500_000)))
+    yield Case("different values in files",
+               ["uniq", "-t", "u64le", "--threads", "1", "--engine", "cpu", "-S", "1", "-T", ".",
+                "--quantiles", "0,100", "--save", "state", "-o", "out", "in"],
+               files={"in": values.tobytes(), "out": OLD, "state": OLD}, engine=False, is_long=True,
+               written={"out": b"0\t%d\n100\t%d\n" % (min(values), max(values)),
+                        "state": saved(["uniq", "-t", "u64"], values)})
 
 
 def plain_cases():
@@ -422,7 +444,7 @@ class Series:
         Lets one call after the other fail, until a run has no such call, or the first `most`; with
         the second of two modes only where it can differ: the function is called again.
         """
-        for n in itertools.count(1):
+        for n in (4**i for i in itertools.count()) if self.case.is_long else itertools.count(1):
             run = self.run(function, n, modes[0])
             yield run
             if len(modes) > 1 and run.is_called_again:
@@ -530,7 +552,8 @@ def test_failed(engines):
     named = [case.without_proc() for case in threaded(output_cases())]
     calls, ended = count_up_all(
         [*((case, function, FAILS, "cpu") for case in every for function in functions("")),
-         *((case, function, FAILS, "cpu") for case in named for function in OF_FILES)])
+         *((case, function, FAILS, "cpu") for case in named for function in OF_FILES),
+         *((case, function, ("",), "cpu") for case in file_cases() for function in OF_RUNS)])
     check_fatal([*every, *named], ended)
     never = [function for function, count in calls.items() if count == 0]
     if never:
