@@ -326,6 +326,58 @@ static void expected_count_bins(struct expected *expected, const struct trial *t
                 below, above);
 }
 
+/* --- uniq ----------------------------------------------------------------------------------------
+ */
+
+struct expected_count {
+    __int128 value;
+    size_t count;
+};
+
+/* By count, the greatest first; of equal ones the lesser value. */
+static int expected_compare_counts(const void *a, const void *b)
+{
+    const struct expected_count *x = a;
+    const struct expected_count *y = b;
+
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return expected_compare(&x->value, &y->value);
+}
+
+static void expected_print_count(FILE *out, const struct expected_count *row, bool is_raw)
+{
+    uint64_t record[2] = {(uint64_t)row->value, row->count};
+
+    if (is_raw) {
+        fwrite(record, sizeof record, 1, out);
+        return;
+    }
+    trial_print_number(out, row->value);
+    fprintf(out, "\t%zu\n", row->count);
+}
+
+static void expected_print_uniq(struct expected *expected, const struct trial *trial,
+                                __int128 *values, size_t count)
+{
+    struct expected_count *rows = reference_must(calloc(count + 1, sizeof *rows));
+    size_t n = 0;
+
+    qsort(values, count, sizeof *values, expected_compare);
+    for (size_t i = 0; i < count; i++) {
+        if (n == 0 || rows[n - 1].value != values[i])
+            rows[n++].value = values[i];
+        rows[n - 1].count++;
+    }
+    if (trial->top > 0) {
+        qsort(rows, n, sizeof *rows, expected_compare_counts);
+        n = n < trial->top ? n : trial->top;
+    }
+    for (size_t i = 0; i < n; i++)
+        expected_print_count(expected->result.file, &rows[i], trial->is_raw);
+    free(rows);
+}
+
 /* --- the others ----------------------------------------------------------------------------------
  */
 
@@ -610,6 +662,8 @@ static void expected_print(struct expected *expected, const struct trial *trial,
         expected_print_reductions(expected, trial, values, count);
     else if (trial->operation == OPERATION_COUNT)
         expected_print_counts(expected, trial, values, count);
+    else if (trial->operation == OPERATION_UNIQ)
+        expected_print_uniq(expected, trial, values, count);
     else if (trial->operation == OPERATION_HISTOGRAM)
         expected_count_bins(expected, trial, values, count);
     free(values);

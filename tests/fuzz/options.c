@@ -135,6 +135,9 @@ static void check_job(const struct options *options, const struct job *job)
         require(job->reductions.count > 0, "no reduction");
     if (job->operation == OPERATION_GROWING_HISTOGRAM)
         require(bins == 0, "bins of a growing histogram");
+    if (job->operation == OPERATION_UNIQ)
+        require(bins == 0 && job->bin_width > 0 && job->buffer_bytes == options->buffer_bytes,
+                "other bins, or more memory");
     if (job->operation != OPERATION_HISTOGRAM)
         return;
     require(bins > 0 && bins <= BINNING_BINS_MAX, "no bins, or too many");

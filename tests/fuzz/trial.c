@@ -127,6 +127,13 @@ static void trial_read_predicates(struct trial *trial, struct trial_bytes *from)
     }
 }
 
+static void trial_make_uniq(struct trial *trial, uint8_t kind)
+{
+    trial->operation = OPERATION_UNIQ;
+    trial->is_raw = kind & 64;
+    trial->top = trial->is_raw ? 0 : kind >> 7 ? 1 + kind / 4 % 8 : 0;
+}
+
 static void trial_read_operation(struct trial *trial, struct trial_bytes *from)
 {
     static const enum operation_id operations[] = {OPERATION_HISTOGRAM, OPERATION_REDUCE,
@@ -147,7 +154,10 @@ static void trial_read_operation(struct trial *trial, struct trial_bytes *from)
         trial->rules.purged = kind & 16;
         break;
     default:
-        trial_read_bins(trial, from);
+        if (kind & 32)
+            trial_make_uniq(trial, kind);
+        else
+            trial_read_bins(trial, from);
     }
 }
 
@@ -294,6 +304,13 @@ static void trial_write_operation(const struct trial *trial, FILE *out)
             fprintf(out, "--strict%c", 0);
         if (trial->rules.descending)
             fprintf(out, "--descending%c", 0);
+        break;
+    case OPERATION_UNIQ:
+        fprintf(out, "uniq%c", 0);
+        if (trial->is_raw)
+            fprintf(out, "--format=raw%c", 0);
+        if (trial->top > 0)
+            fprintf(out, "--top=%u%c", trial->top, 0);
         break;
     default:
         fprintf(out, "histogram%c", 0);

@@ -44,7 +44,8 @@ struct trial_predicate {
 
 struct trial {
     /* what */
-    enum operation_id operation; /* of a growing histogram, too, OPERATION_HISTOGRAM */
+    /* of histograms whose bins follow from the values, too, OPERATION_HISTOGRAM */
+    enum operation_id operation;
     struct element element;
     enum trial_bins bins;
     uint64_t bin_count;
@@ -55,6 +56,8 @@ struct trial {
     size_t edge_count;
     enum outside_policy outside;
     bool zeros;
+    unsigned top; /* of uniq: how many of the greatest counts; 0: all */
+    bool is_raw;  /* of uniq */
     struct reductions reductions;
     struct trial_predicate predicates[TRIAL_PREDICATES_MAX]; /* [predicate_count] */
     size_t predicate_count;
