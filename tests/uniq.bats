@@ -29,7 +29,7 @@ check_runs() {
 @test "-S: every way to print the counts" { check_runs options; }
 # bats test_tags=slow,plain
 @test "-S: states are saved and merged" { check_runs states; }
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "-S: --every prints the counts so far" { check_runs so_far; }
 @test "-S: after an error there is one line, no result and no file" { check_runs errors; }
 @test "-S: a full disk is such an error" { check_runs full; }
