@@ -251,14 +251,22 @@ OF_RUNS = ("malloc", "calloc", "realloc", "mmap", "open", "mkostemp", "write", "
 
 
 def file_cases():
-    """More different values than fit in the least memory of a thread, so that they go to files."""
+    """
+    More different values than fit in the least memory of a thread, so that they go to files; and
+    the functions to fail.
+    """
     values = array.array("Q", (i * 0x9e3779b97f4a7c15 % 2**64 for i in range(500_000)))
-    yield Case("different values in files",
-               ["uniq", "-t", "u64le", "--threads", "1", "--engine", "cpu", "-S", "1", "-T", ".",
-                "--quantiles", "0,100", "--save", "state", "-o", "out", "in"],
-               files={"in": values.tobytes(), "out": OLD, "state": OLD}, engine=False, is_long=True,
-               written={"out": b"0\t%d\n100\t%d\n" % (min(values), max(values)),
-                        "state": saved(["uniq", "-t", "u64"], values)})
+    little = ["-t", "u64le", "--threads", "1", "--engine", "cpu", "-S", "1", "-T", "."]
+    results = ["--save", "state", "-o", "out", "in"]
+    files = {"in": values.tobytes(), "out": OLD, "state": OLD}
+    yield Case("different values in files", ["uniq", *little, "--quantiles", "0,100", *results],
+               files=files, engine=False, is_long=True, written={
+                   "out": b"0\t%d\n100\t%d\n" % (min(values), max(values)),
+                   "state": saved(["uniq", "-t", "u64"], values)}), OF_RUNS
+    yield Case("reductions from files", ["reduce", "distinct", *little, *results],
+               files=files, engine=False, is_long=True, written={
+                   "out": b"%d\n" % len(values),
+                   "state": saved(["reduce", "distinct", "-t", "u64"], values)}), ["pread"]
 
 
 def plain_cases():
@@ -553,7 +561,8 @@ def test_failed(engines):
     calls, ended = count_up_all(
         [*((case, function, FAILS, "cpu") for case in every for function in functions("")),
          *((case, function, FAILS, "cpu") for case in named for function in OF_FILES),
-         *((case, function, ("",), "cpu") for case in file_cases() for function in OF_RUNS)])
+         *((case, function, ("",), "cpu") for case, functions in file_cases()
+           for function in functions)])
     check_fatal([*every, *named], ended)
     never = [function for function, count in calls.items() if count == 0]
     if never:

@@ -185,11 +185,18 @@ static enum status reduce_state_load(struct state_reader *state, const struct jo
     return uniq_state.load(state, job, reduce_uniq(partial), elements, failure);
 }
 
+static enum status reduce_state_check(const void *partial, struct failure *failure)
+{
+    const struct uniq *uniq = reduce_uniq(partial);
+    return uniq ? uniq_check(uniq, failure) : STATUS_OK;
+}
+
 const struct state_operation reduce_state = {
     .name = "reduce",
     .define = reduce_state_define,
     .recall = reduce_state_recall,
     .elements = reduce_state_elements,
     .save = reduce_state_save,
+    .check = reduce_state_check,
     .load = reduce_state_load,
 };
