@@ -259,14 +259,20 @@ def file_cases():
     little = ["-t", "u64le", "--threads", "1", "--engine", "cpu", "-S", "1", "-T", "."]
     results = ["--save", "state", "-o", "out", "in"]
     files = {"in": values.tobytes(), "out": OLD, "state": OLD}
-    yield Case("different values in files", ["uniq", *little, "--quantiles", "0,100", *results],
-               files=files, engine=False, is_long=True, written={
-                   "out": b"0\t%d\n100\t%d\n" % (min(values), max(values)),
-                   "state": saved(["uniq", "-t", "u64"], values)}), OF_RUNS
+    quantiles = ["uniq", *little, "--quantiles", "0,100"]
+    ends = b"0\t%d\n100\t%d\n" % (min(values), max(values))
+    yield Case("different values in files", [*quantiles, *results], files=files, engine=False,
+               is_long=True, written={"out": ends, "state": saved(["uniq", "-t", "u64"], values)}), \
+        OF_RUNS
     yield Case("reductions from files", ["reduce", "distinct", *little, *results],
                files=files, engine=False, is_long=True, written={
                    "out": b"%d\n" % len(values),
                    "state": saved(["reduce", "distinct", "-t", "u64"], values)}), ["pread"]
+    # as where the system makes no files without names
+    named = Case("different values in files that had names", quantiles, ends,
+                 stdin=values.tobytes(), engine=False, is_long=True, fatal={"mkostemp": 1})
+    named.environment = {"GPUHIST_FAULT_ALWAYS": "open"}
+    yield named, ["mkostemp"]
 
 
 def plain_cases():
@@ -558,12 +564,13 @@ def test_failed(engines):
     """All functions in all cases; with temporary names, those that have to do with files."""
     every = [*cases(), *state_cases(), *plain_cases(), output_cases()[0]]
     named = [case.without_proc() for case in threaded(output_cases())]
+    long = list(file_cases())
     calls, ended = count_up_all(
         [*((case, function, FAILS, "cpu") for case in every for function in functions("")),
          *((case, function, FAILS, "cpu") for case in named for function in OF_FILES),
-         *((case, function, ("",), "cpu") for case, functions in file_cases()
-           for function in functions)])
-    check_fatal([*every, *named], ended)
+         *((case, function, ("",), "cpu") for case, wanted in long
+           for function in wanted)])
+    check_fatal([*every, *named, *(case for case, _ in long)], ended)
     never = [function for function, count in calls.items() if count == 0]
     if never:
         raise SystemExit(f"never called: {never}")
@@ -619,6 +626,8 @@ def test_harmless(engines):
     modes += [(function, "s") for function in ("read", "pread", "write")]
     units = [(case, function, (mode,), "cpu") for case in threaded(cases())
              for function, mode in modes]
+    units += [(case, function, (mode,), "cpu") for case, _ in file_cases()
+              for function, mode in modes if function in ("pread", "write")]
     # A file system that cannot tell when data are on the disk.
     units += [(case, "fsync", (f"e{errno.EINVAL}",), "cpu") for case in threaded(output_cases())]
     count_up_all(units)
