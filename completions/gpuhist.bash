@@ -5,7 +5,7 @@
 _gpuhist_options() {
     local results='--save --every' tables='-S --buffer-size -T --temporary-directory'
     local bins='--zeros --top --sort --percent --cumulative --quantiles --format --plot'
-    local common='-t --type --binary --text -f --field -d --delimiter --csv --header
+    local common='-t --type --binary --text -f --field -d --delimiter --csv --base --header
         --invalid --decompress --memory -o --output --engine --gpus --threads --chunk-size --progress
         --no-progress --stats -v --verbose -q --quiet -h --help -V --version'
 
@@ -65,6 +65,7 @@ _gpuhist_reductions() {
 _gpuhist_value() {
     case $1 in
     -t | --type) _gpuhist_complete "$(echo {i,u}{8,16,32,64}{,le,be})" ;;
+    --base) _gpuhist_complete '10 16' ;;
     --invalid) _gpuhist_complete 'abort fail warn ignore' ;;
     --decompress) _gpuhist_complete 'auto none' ;;
     --outside) _gpuhist_complete 'report abort clamp ignore' ;;

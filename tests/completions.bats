@@ -72,7 +72,8 @@ options_of_specs() {
     touch file-of-mine
     for operation in histogram uniq reduce count stalin-sort merge; do
         # --header takes its value behind an = alone
-        gpuhist "$operation" --help | sed -n 's/^ .*\(--[a-z0-9-]*\) [A-Z][A-Z:|]*  .*/\1/p' | sort >help
+        gpuhist "$operation" --help | sed 's/^\( .*[A-Z]\), --/\1  \n --/' |
+            sed -n 's/^ .*\(--[a-z0-9-]*\) [A-Z][A-Z:|]*  .*/\1/p' | sort >help
         zsh_specs bash "$operation" | sed -n 's/^.*\(--[a-z0-9-]*\)=\[.*/\1/p' | sort >zsh
         diff help zsh
         # in bash, what is no value is a file, but where files are values

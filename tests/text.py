@@ -1,4 +1,4 @@
-"""Compares gpuhist with plain Python on random text: fields, delimiters, quotes, long lines, odd bytes.
+"""Compares gpuhist with plain Python on random text: fields, delimiters, quotes, notations, long lines.
 
 usage: text.py GPUHIST RUNS SEED ENGINE...
 
@@ -65,9 +65,18 @@ def values_of_line(line, field, delimiter, quoted):
     return [parts[index] if 0 <= index < len(parts) else b""]
 
 
+def value_of(token, notation):
+    """The number that a token stands for, or None."""
+    if notation == "16":
+        parsed = re.fullmatch(rb"([+-]?)(?:0[xX])?([0-9a-fA-F]+)", token)
+        return int(parsed[1] + parsed[2], 16) if parsed else None
+    parsed = re.fullmatch(rb"([+-]?)0*([0-9]{1,40})", token) # int() takes 4300 digits
+    return int(parsed[1] + parsed[2]) if parsed else None
+
+
 def read(data, rules, limits):
     """The values, and (line, token) of each that is invalid."""
-    field, delimiter, quoted = rules
+    field, delimiter, quoted, notation = rules
     values, invalid = [], []
     for number, line in enumerate(data.split(b"\n"), 1):
         if field == 0 and delimiter is None:
@@ -75,18 +84,29 @@ def read(data, rules, limits):
         else:
             tokens = values_of_line(line, field, delimiter, quoted)
         for token in tokens:
-            parsed = re.fullmatch(rb"([+-]?)0*([0-9]{1,40})", token) # int() takes 4300 digits
-            value = int(parsed[1] + parsed[2]) if parsed else None
-            if parsed and limits[0] <= value <= limits[1]:
+            value = value_of(token, notation)
+            if value is not None and limits[0] <= value <= limits[1]:
                 values.append(value)
             else:
                 invalid.append((number, token))
     return values, invalid
 
 
-def random_token(rng, limits):
+def write_number(rng, value, notation):
+    """A token that stands for the value."""
+    if notation == "16":
+        return (rng.choice(["%s%x", "%s%X", "%s0x%x", "%s0X%X", "%s0x00%x"]) %
+                ("-" * (value < 0), abs(value))).encode()
+    return b"%d" % value
+
+
+def random_token(rng, limits, notation):
     """Mostly good values, some at the limits or behind them, some that are no integers at all."""
     kind = rng.random()
+    if notation != "10" and kind < 0.85:
+        low, high = limits
+        return write_number(rng, rng.choice([rng.randint(max(low, -999), min(high, 9999)), low, high,
+                                             low - 1, high + 1]), notation)
     if kind < 0.75:
         return b"%d" % rng.randint(max(limits[0], -999), min(limits[1], 9999))
     if kind < 0.85:
@@ -94,14 +114,15 @@ def random_token(rng, limits):
     if kind < 0.95:
         zeros = rng.choice([0, 1, 5, 50, 3000, 9000])
         return rng.choice([b"", b"+", b"-"]) + b"0" * zeros + b"%d" % rng.randint(0, 200)
-    return rng.choice([b"-", b"+", b"x", b"1e5", b"0x10", b"1.0", b"--5", b"5-", b"\xc2\xa0" b"1", b"1" * 50,
+    return rng.choice([b"-", b"+", b"x", b"1e5", b"0x10", b"0" * 5000 + b"x1", b"1.0", b"--5", b"5-", b"\xc2\xa0" b"1", b"1" * 50,
                        b"9" * 5000, b"a" * 256, b"7\r8"])
 
 
-def usual_token(rng, limits):
+def usual_token(rng, limits, notation):
     """A value that may be, of any length."""
     bits = rng.randint(1, 64)
-    return b"%d" % max(limits[0], min(limits[1], rng.choice([1, 1, 1, -1]) * rng.getrandbits(bits)))
+    return write_number(rng, max(limits[0], min(limits[1], rng.choice([1, 1, 1, -1]) *
+                                                rng.getrandbits(bits))), notation)
 
 
 def quote(rng, token, delimiter, good):
@@ -117,7 +138,7 @@ def quote(rng, token, delimiter, good):
     return token
 
 
-def random_text(rng, limits, delimiter, quoted):
+def random_text(rng, limits, delimiter, quoted, notation):
     """Lines of random tokens, some of them far longer than a chunk."""
     pieces = []
     good = rng.random() < 0.5
@@ -125,9 +146,9 @@ def random_text(rng, limits, delimiter, quoted):
     for _ in range(rng.choice([0, 1, 3, 200])):
         words = rng.choice([0, 1, 1, 3, 10, 40, 4000 if rng.random() < 0.05 else 2])
         for word in range(words):
-            token = (usual_token if usual else random_token)(rng, limits)
-            while good and not read(token, (0, None, False), limits)[0]:
-                token = random_token(rng, limits)
+            token = (usual_token if usual else random_token)(rng, limits, notation)
+            while good and not read(token, (0, None, False, notation), limits)[0]:
+                token = random_token(rng, limits, notation)
             if quoted:
                 token = quote(rng, token, delimiter, good)
             pieces.append(token)
@@ -228,8 +249,9 @@ def main():
             delimiter = rng.choice([None, None, b",", b";", b" ", b"\t", b"-", b"x"])
             field = rng.choice([0, 0, 1, 2, 3, 7, -1, -2, -3])
             quoted = delimiter is not None and rng.random() < 0.5
-            data = random_text(rng, LIMITS[element], delimiter, quoted)
-            values, invalid = read(data, (field, delimiter, quoted), LIMITS[element])
+            notation = rng.choice(["10", "10", "16"])
+            data = random_text(rng, LIMITS[element], delimiter, quoted, notation)
+            values, invalid = read(data, (field, delimiter, quoted, notation), LIMITS[element])
             wanted = str(field)
             if field > 0 and rng.random() < 0.5: # by its name
                 wanted = rng.choice(["ms", "1%", "\u00e4"])
@@ -243,6 +265,7 @@ def main():
             command += ["-f", wanted] * (field != 0)
             command += ["-d", delimiter] * (delimiter is not None and (not quoted or delimiter != b","))
             command += ["--csv"] * quoted
+            command += ["--base", notation] * (notation != "10")
             how = rng.choice(ways)
             name = plain + how.removeprefix("file").removeprefix("stdin") * (how != "pipe")
             packed = data
@@ -255,7 +278,7 @@ def main():
                 file.write(packed)
             for engine in rng.choice(engines).split("+"):
                 device, _, instruction_set = engine.partition(":")
-                device = "cpu" if quoted else device # the only one that reads quotes
+                device = "cpu" if quoted or notation != "10" else device # the only one that reads these
                 limit = ["env", f"GPUHIST_ISA={instruction_set}"] if instruction_set else []
                 check([*limit, *command, "--engine", device], how.split(".", maxsplit=1)[0], data,
                       name, expect(values, invalid, policy), rng)

@@ -27,6 +27,7 @@ enum options_key {
     OPTIONS_KEY_BINARY = 256,
     OPTIONS_KEY_TEXT,
     OPTIONS_KEY_CSV,
+    OPTIONS_KEY_BASE,
     OPTIONS_KEY_HEADER,
     OPTIONS_KEY_INVALID,
     OPTIONS_KEY_DECOMPRESS,
@@ -117,6 +118,18 @@ static enum status options_set_delimiter(struct options *options, const char *va
         return options_fail_value("--delimiter", value, "one character, such as ',' or '\\t'",
                                   failure);
     options->text_rules.delimiter = (unsigned char)*character;
+    return STATUS_OK;
+}
+
+static enum status options_set_base(struct options *options, const char *value,
+                                    struct failure *failure)
+{
+    bool is_hex = strcmp(value, "16") == 0;
+
+    if (!is_hex && strcmp(value, "10") != 0)
+        return options_fail_value("--base", value, "10 or 16", failure);
+    options->has_base = true;
+    options->text_rules.notation = is_hex ? TEXT_HEX : TEXT_INTEGERS;
     return STATUS_OK;
 }
 
@@ -516,14 +529,15 @@ const struct options_row options_rows[] = {
      options_set_delimiter, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_CSV, "csv", NULL, "text: commas separate fields, which may be quoted", NULL,
      offsetof(struct options, text_rules.is_quoted), 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_BASE, "base", "N", "text: the base of integers, 10 or 16 (1f or 0x1F)",
+     options_set_base, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_HEADER, "header", "[N]", "text: skip the first line, or N lines, of each file",
      options_set_header, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_INVALID, "invalid", "HOW", "invalid tokens: abort (default), fail, warn, ignore",
      options_set_invalid, 0, 0, OPTIONS_GROUP_INPUT},
-    {OPTIONS_KEY_DECOMPRESS, "decompress", "HOW", "compressed files: auto (default) or none",
+    {OPTIONS_KEY_DECOMPRESS, "decompress", "HOW", "auto (default) or none; largest window",
      options_set_decompress, 0, 0, OPTIONS_GROUP_INPUT},
-    {OPTIONS_KEY_MEMORY, "memory", "SIZE", "largest window of zstd or xz (default: 128M)",
-     options_set_memory, 0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_MEMORY, "memory", "SIZE", NULL, options_set_memory, 0, 0, OPTIONS_GROUP_INPUT},
 
     {'S', "buffer-size", "SIZE", "memory for counts (default: half of what is free)",
      options_set_buffer_size, 0, OPTIONS_FOR_TABLES, OPTIONS_GROUP_RUN},

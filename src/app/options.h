@@ -73,6 +73,7 @@ struct options {
     bool text;   /* --text */
     struct text_rules text_rules;
     const char *field_name; /* of text_rules.field; NULL: it is a number. Points into argv */
+    bool has_base;          /* --base was given */
     uint64_t header_lines;
     enum invalid_policy invalid;
     bool no_decompression;

@@ -138,13 +138,13 @@ enum status options_check(const struct options *options, enum options_input *inp
     struct job job;
     const struct text_rules *rules = &options->text_rules;
     bool is_text = options->text || rules->field != 0 || rules->delimiter != TEXT_NO_DELIMITER ||
-                   rules->is_quoted || options->header_lines > 0;
+                   rules->is_quoted || options->header_lines > 0 || options->has_base;
     bool is_binary = options->binary || options->has_order;
 
     if (is_text && is_binary)
         return status_fail(failure, STATUS_USAGE,
                            "the input cannot be text (--text, --field, --delimiter, --csv, "
-                           "--header) and binary (--binary, a type with le or be)");
+                           "--base, --header) and binary (--binary, a type with le or be)");
     if (rules->is_quoted && rules->delimiter == '"')
         return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
     *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;

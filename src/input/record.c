@@ -34,9 +34,11 @@ static bool record_is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static bool record_is_digit(char c)
+static bool record_is_digit(const struct text_rules *rules, char c)
 {
-    return c >= '0' && c <= '9';
+    bool is_letter = (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+
+    return (c >= '0' && c <= '9') || (rules->notation == TEXT_HEX && is_letter);
 }
 
 /* Whether a part that begins or ends with this character stands for the same if its line does. */
@@ -120,10 +122,25 @@ size_t record_split(const struct text_rules *rules, char *data, size_t bytes)
 }
 
 /*
- * Shortens what stands for a value to what is known of it: blanks, a sign, digits without leading
- * zeros and no more than any value has, blanks, and the first character that does not belong there.
+ * The offset of the digits from `from` on without leading zeros. Of hexadecimal digits one zero is
+ * left, so that an x that follows a single zero does not look like a prefix.
  */
-static size_t record_squeeze_value(char *value, size_t bytes)
+static size_t record_skip_zeros(const struct text_rules *rules, const char *value, size_t from,
+                                size_t bytes)
+{
+    const size_t begin = from;
+
+    while (from + 1 < bytes && value[from] == '0' && record_is_digit(rules, value[from + 1]))
+        from++;
+    return from - (from > begin && rules->notation == TEXT_HEX);
+}
+
+/*
+ * Shortens what stands for a value to what is known of it: blanks, a sign, a prefix, digits without
+ * leading zeros and no more than any value has, blanks, and the first character that does not
+ * belong there.
+ */
+static size_t record_squeeze_value(const struct text_rules *rules, char *value, size_t bytes)
 {
     size_t from = 0;
     size_t to = 0;
@@ -132,9 +149,13 @@ static size_t record_squeeze_value(char *value, size_t bytes)
         from++;
     if (from < bytes && (value[from] == '+' || value[from] == '-'))
         value[to++] = value[from++];
-    while (from + 1 < bytes && value[from] == '0' && record_is_digit(value[from + 1]))
-        from++;
-    for (; from < bytes && record_is_digit(value[from]); from++) {
+    if (rules->notation == TEXT_HEX && from + 1 < bytes && value[from] == '0' &&
+        (value[from + 1] == 'x' || value[from + 1] == 'X')) {
+        value[to++] = value[from++];
+        value[to++] = value[from++];
+    }
+    from = record_skip_zeros(rules, value, from, bytes);
+    for (; from < bytes && record_is_digit(rules, value[from]); from++) {
         if (to < RECORD_DIGITS)
             value[to++] = value[from];
     }
@@ -230,7 +251,7 @@ static size_t record_squeeze_line(const struct text_rules *rules, char *data, si
             data[to++] = 'x';
         } else {
             memmove(data + to, data + part.begin, length);
-            to += record_squeeze_value(data + to, length);
+            to += record_squeeze_value(rules, data + to, length);
         }
         if (part.is_complete)
             data[to++] = separator;
@@ -261,7 +282,7 @@ static size_t record_squeeze_quoted(const struct text_rules *rules, char *data, 
         size_t length = part.end - part.begin - (is_quoted && !part.is_open);
         char *value = data + to;
         memmove(value, data + part.begin, length);
-        to += is_quoted + record_squeeze_value(value + is_quoted, length - is_quoted);
+        to += is_quoted + record_squeeze_value(rules, value + is_quoted, length - is_quoted);
         if (is_quoted && data + to > value + 1 && data[to - 1] == '"')
             data[to - 1] = 'x'; /* half of a doubled one */
         if (is_quoted && !part.is_open)
@@ -278,6 +299,6 @@ size_t record_squeeze(const struct text_rules *rules, char *data, size_t bytes)
 {
     if (rules->is_quoted)
         return record_squeeze_quoted(rules, data, bytes);
-    return text_is_of_tokens(rules) ? record_squeeze_value(data, bytes)
+    return text_is_of_tokens(rules) ? record_squeeze_value(rules, data, bytes)
                                     : record_squeeze_line(rules, data, bytes);
 }

@@ -1,4 +1,7 @@
-/* Which parts of a line of text are values. text/text.h defines fields, tokens and lines. */
+/*
+ * Which parts of a line of text are values, and how values are written. text/text.h defines fields,
+ * tokens, lines and the notations.
+ */
 #ifndef GPUHIST_TEXT_RULES_H
 #define GPUHIST_TEXT_RULES_H
 
@@ -7,11 +10,19 @@
 
 #define TEXT_NO_DELIMITER (-1)
 
+/* How a value is written. */
+enum text_notation {
+    TEXT_INTEGERS, /* decimal integers */
+    TEXT_HEX,      /* hexadecimal integers */
+    TEXT_OPAQUE,   /* no token is a value: the parser returns the place of each */
+};
+
 struct text_rules {
     int32_t field;  /* the number of the field, from 1; 0: every token or part. If it has a name: 1
                        in the job, and its number in the file in the rules of a chunk */
     int delimiter;  /* a byte, or TEXT_NO_DELIMITER */
     bool is_quoted; /* parts may be quoted (RFC 4180); there is a delimiter */
+    enum text_notation notation;
 };
 
 /* Returns whether chunks of text may be cut at any white space, not only at newlines. Pure. */

@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "base/writer.h"
 #include "operations/operation.h"
+#include "text/text.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -94,12 +95,25 @@ bool stalin_sort_floor(const struct stalin_sort *self, uint64_t *key)
     return true;
 }
 
-/* Maps an element to a number that ascends in the job's order, for each type and direction. */
-static uint64_t stalin_sort_rank(const struct job *job, const void *element)
+/*
+ * Whether the text of values is written as it was read. Decimal integers are written anew, which is
+ * quicker.
+ */
+static bool stalin_sort_keeps_text(const struct job *job)
 {
-    uint64_t key = element_key(&job->element, element);
+    return job->is_text && job->text.notation != TEXT_INTEGERS;
+}
+
+/* Maps a key to a number that ascends in the job's order, for each type and direction. */
+static uint64_t stalin_sort_rank_key(const struct job *job, uint64_t key)
+{
     uint64_t ascending = job->element.is_signed ? key ^ (uint64_t)1 << 63 : key;
     return job->stalin_sort.descending ? ~ascending : ascending;
+}
+
+static uint64_t stalin_sort_rank(const struct job *job, const void *element)
+{
+    return stalin_sort_rank_key(job, element_key(&job->element, element));
 }
 
 /* Whether an element survives after the elements released so far. */
@@ -128,6 +142,49 @@ static void stalin_sort_write(const struct stalin_sort *self, struct writer *wri
         size_t length = decimal_write_signed(line, element_value(element, key));
         line[length] = '\n';
         writer_commit(writer, length + 1);
+    }
+}
+
+static void stalin_sort_write_token(struct writer *writer, const char *token, size_t bytes)
+{
+    writer_write(writer, token, bytes);
+    writer_write(writer, "\n", 1);
+}
+
+/*
+ * Writes the tokens of a run of text that keeps it: sorts them once more, one by one. The chunk may
+ * hold tokens that are not values, and its values may end before its text.
+ */
+static void stalin_sort_write_tokens(const struct stalin_sort *self,
+                                     const struct stalin_sort_run *run)
+{
+    const struct job *job = self->job;
+    const struct chunk *text = run->chunk.text;
+    struct text_rules opaque = text->rules;
+    size_t left = run->chunk.bytes / job->element.bytes;
+    bool has_last = atomic_load_explicit(&self->has_floor, memory_order_relaxed);
+    uint64_t last = self->last;
+    size_t offset = 0;
+    size_t count;
+    struct text_token token;
+
+    opaque.notation = TEXT_OPAQUE;
+    text_parse_function *parse = text_choose_parser(&opaque, job->element.type);
+    while (left > 0 && parse(&opaque, text->data, text->bytes, &offset, NULL, 1, &count, &token) ==
+                           TEXT_INVALID) {
+        const char *place = (const char *)text->data + token.offset;
+        uint64_t key;
+        if (!text_read_token(&job->text, &job->element, place, token.bytes, &key))
+            continue;
+        uint64_t rank = stalin_sort_rank_key(job, key);
+        bool keep = !has_last || (job->stalin_sort.strict ? rank > last : rank >= last);
+        if (keep)
+            stalin_sort_write_token(self->kept, place, token.bytes);
+        else if (self->purged)
+            stalin_sort_write_token(self->purged, place, token.bytes);
+        has_last = true;
+        last = keep ? rank : last;
+        left--;
     }
 }
 
@@ -183,13 +240,19 @@ static void stalin_sort_release(struct stalin_sort *self, const struct stalin_so
     size_t beaten = stalin_sort_count_beaten(self, run);
     size_t kept_count = run->kept_count - beaten;
 
-    if (self->purged)
+    bool keeps_text = stalin_sort_keeps_text(self->job);
+
+    if (keeps_text && (kept_count > 0 || self->purged))
+        stalin_sort_write_tokens(self, run);
+    else if (self->purged)
         stalin_sort_write_purged(self, run, beaten);
     self->kept_count += kept_count;
     self->purged_count += run->chunk.bytes / width - kept_count;
     if (kept_count > 0) { /* else run->kept may be NULL */
         const char *last = (const char *)run->kept + (run->kept_count - 1) * width;
-        stalin_sort_write(self, self->kept, (const char *)run->kept + beaten * width, kept_count);
+        if (!keeps_text)
+            stalin_sort_write(self, self->kept, (const char *)run->kept + beaten * width,
+                              kept_count);
         self->last = stalin_sort_rank(self->job, last);
         atomic_store_explicit(&self->floor_key, element_key(&self->job->element, last),
                               memory_order_relaxed);
@@ -244,12 +307,17 @@ static bool stalin_sort_is_turn(const struct stalin_sort *self, uint64_t sequenc
     return sequence == self->next && !self->busy;
 }
 
-/* Parks a run if it is small and not too far ahead of its turn. The caller holds the lock. */
+/*
+ * Parks a run if it is small and not too far ahead of its turn; not if its text may have to be
+ * written. The caller holds the lock.
+ */
 static bool stalin_sort_park(struct stalin_sort *self, const struct stalin_sort_run *run)
 {
     size_t place = run->chunk.sequence % STALIN_SORT_AHEAD;
+    bool may_write = run->kept_count > 0 || run->purged;
 
-    if (run->chunk.sequence - self->next >= STALIN_SORT_AHEAD ||
+    if ((stalin_sort_keeps_text(self->job) && may_write) ||
+        run->chunk.sequence - self->next >= STALIN_SORT_AHEAD ||
         stalin_sort_run_bytes(self, run) > STALIN_SORT_AHEAD_BYTES ||
         !stalin_sort_copy_run(self, &self->parked[place], run))
         return false;

@@ -5,13 +5,27 @@
 
 #include "base/cpu_isa.h"
 #include "text/text_internal.h"
+#include "text/text_number.h"
 
 text_parse_function *text_choose_parser(const struct text_rules *rules, enum element_type type)
 {
     if (!text_is_of_tokens(rules))
         return text_fields_choose(rules, type);
-    text_parse_function *lanes = text_lanes_choose(type);
+    text_parse_function *lanes = rules->notation == TEXT_INTEGERS ? text_lanes_choose(type) : NULL;
     return lanes ? lanes : text_tokens_choose(cpu_isa_best(), type);
+}
+
+bool text_read_token(const struct text_rules *rules, const struct element *element,
+                     const char *token, size_t bytes, uint64_t *key)
+{
+    const struct text_number_limits limits = text_number_limits(*element);
+    struct text_number number;
+
+    if (!text_number_read_any(rules, token, bytes, &number) ||
+        number.magnitude > limits.magnitude[number.is_negative])
+        return false;
+    *key = number.is_negative ? -number.magnitude : number.magnitude;
+    return true;
 }
 
 /*

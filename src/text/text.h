@@ -19,8 +19,13 @@
  * field 0 are the parts before it values.
  *
  * Lines that are empty or hold only blanks are skipped. Blanks around a part are ignored. A value
- * has the form [+-]?[0-9]+ and is in the range of the element's type. Everything else is invalid,
- * and so is a part that is empty or missing.
+ * is in the range of the element's type and has the form of its notation:
+ *
+ *   TEXT_INTEGERS           [+-]?[0-9]+
+ *   TEXT_HEX                [+-]?(0[xX])?[0-9a-fA-F]+
+ *   TEXT_OPAQUE             none
+ *
+ * Everything else is invalid, and so is a part that is empty or missing.
  *
  * All functions are pure and thread-safe.
  */
@@ -63,6 +68,13 @@ typedef enum text_event text_parse_function(const struct text_rules *rules, cons
 
 /* The parser for these rules and this type, in the best instruction set of this machine. */
 text_parse_function *text_choose_parser(const struct text_rules *rules, enum element_type type);
+
+/*
+ * Reads one token, as a parser has returned it. Returns whether it is a value of the type, and
+ * stores its key (element.h).
+ */
+bool text_read_token(const struct text_rules *rules, const struct element *element,
+                     const char *token, size_t bytes, uint64_t *key);
 
 /*
  * Whether the first block of an input is text: valid UTF-8 with no control characters except white

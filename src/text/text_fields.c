@@ -64,7 +64,7 @@ TEXT_INLINE bool text_fields_take(enum cpu_isa isa, bool is_quoted, struct text_
         end--;
     }
     text_fields_trim(data, &begin, &end);
-    if (begin < end && text_number_read(isa, data, begin, end, &number) &&
+    if (begin < end && text_number_read(isa, call->rules, data, begin, end, &number) &&
         number.magnitude <= call->limits.magnitude[number.is_negative]) {
         char *place = call->values + call->stored++ * call->limits.bytes;
         element_store(place, number.is_negative ? -number.magnitude : number.magnitude,

@@ -1,10 +1,11 @@
-/* Implements text_number.h: numbers of any length, one digit at a time. */
+/* Implements text_number.h: numbers of any length and notation. */
 #include "config.h"
 
 #include "text/text_number.h"
 
 /* The digits of the largest magnitude, 2^64 - 1. */
-#define TEXT_NUMBER_DIGITS_MAX 20
+#define TEXT_NUMBER_DIGITS_MAX     20
+#define TEXT_NUMBER_HEX_DIGITS_MAX 16
 
 /*
  * Appends digits[0..count) to *number. Returns false for a byte that is not a digit, and for 2^64
@@ -28,7 +29,43 @@ static bool text_number_append(const char *digits, size_t count, uint64_t *numbe
     return true;
 }
 
-bool text_number_read_any(const char *token, size_t bytes, struct text_number *number)
+/* Converts digits, of which there are some. */
+static bool text_number_read_integer(const char *digits, const char *end, uint64_t *number)
+{
+    while (digits < end && *digits == '0')
+        digits++;
+    return end - digits <= TEXT_NUMBER_DIGITS_MAX &&
+           text_number_append(digits, (size_t)(end - digits), number);
+}
+
+/* Converts hexadecimal digits, of which there are some, with or without 0x. */
+static bool text_number_read_hex(const char *digits, const char *end, uint64_t *number)
+{
+    static const unsigned char values[256] = {
+        /* a digit's value plus one; 0: no digit */
+        ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
+        ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+        ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+        ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+    };
+    bool valid = true;
+
+    if (end - digits > 2 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
+        digits += 2;
+    while (digits < end && *digits == '0')
+        digits++;
+    if (end - digits > TEXT_NUMBER_HEX_DIGITS_MAX)
+        return false;
+    for (; digits < end; digits++) {
+        unsigned value = values[(unsigned char)*digits];
+        valid &= value > 0;
+        *number = *number << 4 | (value - 1);
+    }
+    return valid;
+}
+
+bool text_number_read_any(const struct text_rules *rules, const char *token, size_t bytes,
+                          struct text_number *number)
 {
     const char *end = token + bytes;
 
@@ -37,8 +74,13 @@ bool text_number_read_any(const char *token, size_t bytes, struct text_number *n
     token += number->is_negative || (bytes > 0 && *token == '+');
     if (token == end)
         return false;
-    while (token < end && *token == '0')
-        token++;
-    return end - token <= TEXT_NUMBER_DIGITS_MAX &&
-           text_number_append(token, (size_t)(end - token), &number->magnitude);
+    switch (rules->notation) {
+    case TEXT_INTEGERS:
+        return text_number_read_integer(token, end, &number->magnitude);
+    case TEXT_HEX:
+        return text_number_read_hex(token, end, &number->magnitude);
+    case TEXT_OPAQUE:
+        return false;
+    }
+    __builtin_unreachable();
 }

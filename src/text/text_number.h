@@ -1,5 +1,5 @@
 /*
- * Converts one number, [+-]?[0-9]+, to its magnitude and sign.
+ * Converts one number in the notation of the rules to its magnitude and sign.
  *
  * Functions are pure and thread-safe. Some take the instruction set, as text_block.h says.
  */
@@ -7,6 +7,7 @@
 #define GPUHIST_TEXT_NUMBER_H
 
 #include "job/element.h"
+#include "job/text_rules.h"
 #include "text/text_block.h"
 
 #include <stdbool.h>
@@ -35,10 +36,11 @@ TEXT_INLINE struct text_number_limits text_number_limits(struct element element)
 #define TEXT_NUMBER_DIGITS ((size_t)16)
 
 /*
- * Converts a number of any length. Returns false if token[0..bytes) is not a number, also if it is
- * empty, or if its magnitude is 2^64 or more.
+ * Converts a number of any length and notation. Returns false if token[0..bytes) is not a number,
+ * also if it is empty, or if its magnitude is 2^64 or more.
  */
-bool text_number_read_any(const char *token, size_t bytes, struct text_number *number);
+bool text_number_read_any(const struct text_rules *rules, const char *token, size_t bytes,
+                          struct text_number *number);
 
 /*
  * The number of eight digits. Each byte of the word is a digit's value, the lowest byte that of the
@@ -114,15 +116,18 @@ TEXT_INLINE bool text_number_join(enum cpu_isa isa, const char *end, size_t coun
  * Converts the number at data[begin..end), which is not empty. Reads nothing outside data[0..end).
  * Returns false if it is not a number, or if its magnitude is 2^64 or more.
  */
-TEXT_INLINE bool text_number_read(enum cpu_isa isa, const char *data, size_t begin, size_t end,
+TEXT_INLINE bool text_number_read(enum cpu_isa isa, const struct text_rules *rules,
+                                  const char *data, size_t begin, size_t end,
                                   struct text_number *number)
 {
     bool is_negative = data[begin] == '-';
     size_t digits = end - begin - (is_negative | (data[begin] == '+'));
 
-    if (__builtin_expect(digits - 1 >= TEXT_NUMBER_DIGITS || end < TEXT_NUMBER_DIGITS, false)) {
+    if (__builtin_expect(digits - 1 >= TEXT_NUMBER_DIGITS || end < TEXT_NUMBER_DIGITS ||
+                             rules->notation != TEXT_INTEGERS,
+                         false)) {
         struct text_number any; /* so that *number can stay in registers */
-        bool valid = text_number_read_any(data + begin, end - begin, &any);
+        bool valid = text_number_read_any(rules, data + begin, end - begin, &any);
         *number = any;
         return valid;
     }

@@ -75,14 +75,16 @@ static bool agrees(const struct text_rules *rules, enum element_type type, const
             if (!wrong)
                 continue;
             show(text, bytes);
-            right =
-                tap_note("field %d, delimiter %d, %s, %s, room %zu: %s", rules->field,
-                         rules->delimiter, type_names[type], cpu_isa_names[isa], rooms[i], wrong);
+            right = tap_note("field %d, delimiter %d, notation %d, %s, %s, room %zu: %s",
+                             rules->field, rules->delimiter, (int)rules->notation, type_names[type],
+                             cpu_isa_names[isa], rooms[i], wrong);
         }
     }
     free(all.items);
     return right;
 }
+
+static const enum text_notation notations[] = {TEXT_INTEGERS, TEXT_HEX};
 
 static const struct text_rules every_rules[] = {
     {.field = 0, .delimiter = TEXT_NO_DELIMITER},
@@ -171,17 +173,24 @@ static bool gives(const struct text_rules *rules, enum element_type type, const 
     return right;
 }
 
-static bool examples_are_right(int32_t field, int delimiter, enum element_type type,
-                               const struct example *examples, size_t count)
+static bool rules_give(const struct text_rules *rules, enum element_type type,
+                       const struct example *examples, size_t count)
 {
-    const struct text_rules rules = {.field = field, .delimiter = delimiter};
     bool right = true;
 
     for (size_t i = 0; i < count; i++)
         right =
-            gives(&rules, type, examples[i].text, strlen(examples[i].text), examples[i].wanted) &&
+            gives(rules, type, examples[i].text, strlen(examples[i].text), examples[i].wanted) &&
             right;
     return right;
+}
+
+static bool examples_are_right(int32_t field, int delimiter, enum element_type type,
+                               const struct example *examples, size_t count)
+{
+    const struct text_rules rules = {.field = field, .delimiter = delimiter};
+
+    return rules_give(&rules, type, examples, count);
 }
 
 /* The table of bad inputs, as far as it is about text in memory. */
@@ -288,18 +297,44 @@ static void test_parts(void)
            "the last part but one");
 }
 
+static void test_hex(void)
+{
+    static const struct example examples[] = {
+        {"0 1f 1F 0x1f 0X1F ff -ff +0xA -0x10", "0 31 31 31 31 255 -255 10 -16"},
+        {"0x x 0xx 00x1 0x0x1 1x 0x- --1 +", "0:2 3:1 5:3 9:4 14:5 20:2 23:3 27:3 31:1"},
+        {"g 1g 0xfg 1.0 0x1p3 @ ` :", "0:1 2:2 5:4 10:3 14:5 20:1 22:1 24:1"},
+        {"7fffffffffffffff 8000000000000000 -8000000000000000 -8000000000000001",
+         "9223372036854775807 17:16 -9223372036854775808 52:17"},
+        {"0x0000000000000000000000000000000000000012 10000000000000000", "18 43:17"},
+    };
+    static const struct example large[] = {
+        {"ffffffffffffffff 0xFFFFFFFFFFFFFFFF -0 -1 10000000000000000",
+         "18446744073709551615 18446744073709551615 0 39:2 42:17"},
+    };
+    static const struct example second[] = {
+        {"1,0xff\n2, 7F \n3,\n", "255 127 16:0"},
+    };
+    const struct text_rules tokens = {.delimiter = TEXT_NO_DELIMITER, .notation = TEXT_HEX};
+    const struct text_rules fields = {.field = 2, .delimiter = ',', .notation = TEXT_HEX};
+
+    tap_ok(rules_give(&tokens, ELEMENT_I64, examples, ARRAY_LENGTH(examples)) &&
+               rules_give(&tokens, ELEMENT_U64, large, ARRAY_LENGTH(large)),
+           "hexadecimal tokens");
+    tap_ok(rules_give(&fields, ELEMENT_I16, second, ARRAY_LENGTH(second)), "hexadecimal fields");
+}
+
 /* --- limits ----------------------------------------------------------------------------------- */
 
 /* Writes a number with a sign, or none, and leading zeros. Returns its length. */
-static size_t write_number(char *text, __int128 value, const char *sign, size_t zeros)
+static size_t write_number(char *text, __int128 value, int base, const char *sign, size_t zeros)
 {
     char digits[50];
     size_t count = 0;
     size_t length = strlen(sign);
 
     do
-        digits[count++] = (char)('0' + (int)(value % 10));
-    while (value /= 10);
+        digits[count++] = "0123456789abcdef"[(int)(value % base)];
+    while (value /= base);
     memcpy(text, sign, length);
     memset(text + length, '0', zeros);
     length += zeros;
@@ -309,7 +344,8 @@ static size_t write_number(char *text, __int128 value, const char *sign, size_t 
 }
 
 /* One number near a limit, alone and behind others, so that it is read in every way. */
-static bool limit_is_right(enum element_type type, __int128 value, const char *sign, size_t zeros)
+static bool number_is_right(enum element_type type, enum text_notation notation, __int128 value,
+                            const char *sign, size_t zeros)
 {
     char text[200];
     const bool is_negative = *sign == '-';
@@ -322,8 +358,10 @@ static bool limit_is_right(enum element_type type, __int128 value, const char *s
         size_t offset = 0;
         size_t count = 0;
         memset(text, ' ', before);
-        size_t bytes = before + write_number(text + before, value, sign, zeros);
-        const struct text_rules rules = {.delimiter = before % 12 == 0 ? TEXT_NO_DELIMITER : ','};
+        size_t bytes = before + write_number(text + before, value, notation == TEXT_HEX ? 16 : 10,
+                                             sign, zeros);
+        const struct text_rules rules = {.delimiter = before % 12 == 0 ? TEXT_NO_DELIMITER : ',',
+                                         .notation = notation};
         enum text_event event =
             text_choose_parser(&rules, type)(&rules, arena_place(text, bytes, true), bytes, &offset,
                                              &element, 1, &count, &invalid);
@@ -332,6 +370,12 @@ static bool limit_is_right(enum element_type type, __int128 value, const char *s
             return tap_note("%.*s as %s: wrong", (int)bytes, text, type_names[type]);
     }
     return true;
+}
+
+static bool limit_is_right(enum element_type type, __int128 value, const char *sign, size_t zeros)
+{
+    return number_is_right(type, TEXT_INTEGERS, value, sign, zeros) &&
+           (zeros > 3 || number_is_right(type, TEXT_HEX, value, sign, zeros));
 }
 
 static bool limits_are_right(enum element_type type)
@@ -388,6 +432,7 @@ static const struct alphabet alphabets[] = {
     ALPHABET("words", "abc123   \n"),
     ALPHABET("no separators", "0000000001"),
     ALPHABET("near digits", "0123456789/:;\x01\x80\xb0\xb9\xff \n"),
+    ALPHABET("hexadecimal", "0123456789abcdefABCDEF000xxX+-  \n\n,g@`"),
     ALPHABET("everything", "0123456789+-,;\t\n\r\v\f \0\0abz\x7f\x80\x8a\xa0\xff\xff"),
 };
 
@@ -397,13 +442,16 @@ static bool random_is_right(const struct alphabet *alphabet, uint64_t *state)
     bool right = true;
 
     for (int round = 0; right && round < 1000; round++) {
-        const size_t rule = tap_random(state) % ARRAY_LENGTH(every_rules);
+        struct text_rules rules = every_rules[tap_random(state) % ARRAY_LENGTH(every_rules)];
         const enum element_type type = (enum element_type)(tap_random(state) % ELEMENT_TYPE_COUNT);
         const size_t bytes = tap_random(state) % (round % 4 ? 150 : sizeof text);
         for (size_t i = 0; i < bytes; i++)
             text[i] = alphabet->bytes[tap_random(state) % alphabet->count];
-        right = agrees(&every_rules[rule], type, arena_place(text, bytes, round % 2), bytes,
-                       ARRAY_LENGTH(rooms));
+        const char *placed = arena_place(text, bytes, round % 2);
+        for (size_t i = 0; right && i < ARRAY_LENGTH(notations); i++) {
+            rules.notation = notations[i];
+            right = agrees(&rules, type, placed, bytes, ARRAY_LENGTH(rooms));
+        }
     }
     return right;
 }
@@ -468,24 +516,25 @@ static void test_numbers(void)
                type_names[type]);
 }
 
-/* All texts of a few bytes. */
-static void test_short(void)
+/* All texts of a few of these bytes, by each rule, or each `step`th. */
+static void test_short(enum text_notation notation, const char bytes[7], size_t step)
 {
-    static const char bytes[] = {'1', '-', ',', ' ', '\n', '\r', 'x'};
     bool right = true;
 
-    for (size_t rule = 0; right && rule < ARRAY_LENGTH(every_rules); rule++) {
+    for (size_t rule = 0; right && rule < ARRAY_LENGTH(every_rules); rule += step) {
         for (size_t number = 0; right && number < (size_t)7 * 7 * 7 * 7 * 7; number++) {
             char text[5];
             size_t rest = number;
             for (size_t i = 0; i < sizeof text; i++, rest /= 7)
                 text[i] = bytes[rest % 7];
             size_t length = 5 - number % 3 * (number % 5 == 0);
-            right = agrees(&every_rules[rule], ELEMENT_U8, arena_place(text, length, true), length,
+            struct text_rules rules = every_rules[rule];
+            rules.notation = notation;
+            right = agrees(&rules, ELEMENT_U8, arena_place(text, length, true), length,
                            4); /* not those that none of them fills */
         }
     }
-    tap_ok(right, "all texts of a few bytes");
+    tap_ok(right, "all texts of a few bytes, notation %d", (int)notation);
 }
 
 /* A text of many kinds of lines, of every length, at either end of what can be read. */
@@ -776,10 +825,12 @@ int main(void)
     test_bad_inputs();
     test_words();
     test_parts();
+    test_hex();
     test_limits();
     test_random();
     test_numbers();
-    test_short();
+    test_short(TEXT_INTEGERS, "1-, \n\rx", 1);
+    test_short(TEXT_HEX, "0xF-, \n", 8);
     test_ends();
     test_edges();
     test_long();

@@ -54,21 +54,52 @@ static inline bool reference_is_blank(char byte)
     return byte == ' ' || byte == '\t';
 }
 
+/* The value of a digit, or 99. */
+static inline int reference_digit(char c, int base)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *found = c ? strchr(digits, c) : NULL;
+    int value = found ? (int)((found - digits) % 16) : 99;
+
+    return value < base ? value : 99;
+}
+
+/* Adds a digit to a number, which stays where it is once it is beyond every limit. */
+static inline void reference_append(__int128 *number, int base, int digit)
+{
+    if (*number < (__int128)1 << 100)
+        *number = *number * base + digit;
+}
+
+/* The magnitude of what stands at [at, end) behind the sign; false if it is not a number. */
+static inline bool reference_magnitude(const struct reference *all, size_t at, size_t end,
+                                       __int128 *magnitude)
+{
+    const int base = all->rules->notation == TEXT_HEX ? 16 : 10;
+    const char *data = all->data;
+
+    if (base == 16 && end - at > 2 && data[at] == '0' && (data[at + 1] | ' ') == 'x')
+        at += 2;
+    if (at == end)
+        return false;
+    for (; at < end; at++) {
+        int digit = reference_digit(data[at], base);
+        if (digit == 99)
+            return false;
+        reference_append(magnitude, base, digit);
+    }
+    return true;
+}
+
 /* Adds what stands at [begin, end). */
 static inline void reference_add(struct reference *all, size_t begin, size_t end)
 {
     const char *data = all->data;
     struct reference_item item = {.offset = begin, .bytes = end - begin};
-    size_t at = begin;
-    bool is_negative = at < end && data[at] == '-';
+    bool is_negative = begin < end && data[begin] == '-';
+    bool is_signed = begin < end && (data[begin] == '-' || data[begin] == '+');
 
-    at += at < end && (data[at] == '-' || data[at] == '+');
-    item.is_valid = at < end;
-    for (; item.is_valid && at < end; at++) {
-        item.is_valid = data[at] >= '0' && data[at] <= '9';
-        if (item.value < (__int128)1 << 100) /* beyond every limit for good */
-            item.value = item.value * 10 + (data[at] - '0');
-    }
+    item.is_valid = reference_magnitude(all, begin + is_signed, end, &item.value);
     item.value = is_negative ? -item.value : item.value;
     item.is_valid = item.is_valid && item.value >= reference_low(all->type) &&
                     item.value <= reference_high(all->type);
