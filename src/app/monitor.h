@@ -16,7 +16,7 @@
 
 struct monitor {
     struct progress progress;
-    size_t element_bytes; /* bytes of a binary element; 0: text */
+    size_t element_bytes; /* bytes of a binary element or record; 0: text */
     double every_seconds; /* interval between results so far; 0: none */
     /* Prints the result so far from the finished partial. */
     enum status (*print)(void *context, struct failure *failure);

@@ -18,6 +18,7 @@
 #define OPTIONS_CHUNK_MAX   ((size_t)1 << 30)
 #define OPTIONS_THREADS_MAX 4096
 #define OPTIONS_FIELD_MAX   INT32_MAX
+#define OPTIONS_RECORD_MAX  ((size_t)16 << 20)
 
 /* --every: at least a millisecond, so that there is time to count. */
 #define OPTIONS_EVERY_NS_MIN 1000000
@@ -29,6 +30,8 @@ enum options_key {
     OPTIONS_KEY_CSV,
     OPTIONS_KEY_BASE,
     OPTIONS_KEY_HEADER,
+    OPTIONS_KEY_RECORD,
+    OPTIONS_KEY_OFFSET,
     OPTIONS_KEY_INVALID,
     OPTIONS_KEY_DECOMPRESS,
     OPTIONS_KEY_MEMORY,
@@ -131,6 +134,24 @@ static enum status options_set_base(struct options *options, const char *value,
     options->has_base = true;
     options->text_rules.notation = is_hex ? TEXT_HEX : TEXT_INTEGERS;
     return STATUS_OK;
+}
+
+static enum status options_set_record(struct options *options, const char *value,
+                                      struct failure *failure)
+{
+    if (decimal_parse_unsigned(value, DECIMAL_UNIT_BYTES, &options->record_bytes) &&
+        options->record_bytes > 0 && options->record_bytes <= OPTIONS_RECORD_MAX)
+        return STATUS_OK;
+    return options_fail_value("--record", value, "bytes from 1 to 16M, such as 24", failure);
+}
+
+static enum status options_set_offset(struct options *options, const char *value,
+                                      struct failure *failure)
+{
+    options->has_offset = true;
+    if (decimal_parse_unsigned(value, DECIMAL_UNIT_BYTES, &options->record_offset))
+        return STATUS_OK;
+    return options_fail_value("--offset", value, "bytes, such as 8", failure);
 }
 
 static enum status options_set_header(struct options *options, const char *value,
@@ -533,6 +554,9 @@ const struct options_row options_rows[] = {
      options_set_base, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_HEADER, "header", "[N]", "text: skip the first line, or N lines, of each file",
      options_set_header, 0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_RECORD, "record", "BYTES", "binary: one integer of each record",
+     options_set_record, 0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_OFFSET, "offset", "BYTES", NULL, options_set_offset, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_INVALID, "invalid", "HOW", "invalid tokens: abort (default), fail, warn, ignore",
      options_set_invalid, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_DECOMPRESS, "decompress", "HOW", "auto (default) or none; largest window",
@@ -547,10 +571,10 @@ const struct options_row options_rows[] = {
      options_set_engine, 0, 0, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_GPUS, "gpus", "LIST", "GPUs to use, such as 0,1 (default: those that pay)",
      options_set_gpus, 0, 0, OPTIONS_GROUP_RUN},
-    {OPTIONS_KEY_THREADS, "threads", "N", "number of worker threads (default: one per CPU)",
+    {OPTIONS_KEY_THREADS, "threads", "N", "worker threads; bytes read at a time",
      options_set_threads, 0, 0, OPTIONS_GROUP_RUN},
-    {OPTIONS_KEY_CHUNK_SIZE, "chunk-size", "SIZE", "bytes that a thread reads at a time",
-     options_set_chunk_size, 0, 0, OPTIONS_GROUP_RUN},
+    {OPTIONS_KEY_CHUNK_SIZE, "chunk-size", "SIZE", NULL, options_set_chunk_size, 0, 0,
+     OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_PROGRESS, "progress", NULL, "show progress on stderr, or do not",
      options_set_progress, 0, 0, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_NO_PROGRESS, "no-progress", NULL, NULL, options_set_no_progress, 0, 0,

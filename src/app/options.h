@@ -76,6 +76,9 @@ struct options {
     bool has_base;          /* --base was given */
     uint64_t header_lines;
     enum invalid_policy invalid;
+    uint64_t record_bytes; /* 0: not given */
+    bool has_offset;
+    uint64_t record_offset;
     bool no_decompression;
     uint64_t decoding_memory; /* bytes; 0: the default */
 

@@ -16,13 +16,19 @@
 #include <unistd.h>
 
 _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed as the other");
+/* What the chunk of every engine has room for. */
+#define RUN_RECORD_BYTES ((size_t)64 << 10)
+
 _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each");
 
 /* Returns the size of a chunk in bytes; 0: chosen by the engine. */
 static size_t run_chunk_bytes(const struct options *options, const struct job *job)
 {
-    bool is_small = options->chunk_bytes > 0 && options->chunk_bytes < SOURCE_TEXT_CAPACITY_MIN;
-    return job->is_text && is_small ? SOURCE_TEXT_CAPACITY_MIN : options->chunk_bytes;
+    size_t least = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
+
+    if (options->chunk_bytes == 0 && job->record_bytes <= RUN_RECORD_BYTES)
+        return 0;
+    return options->chunk_bytes < least ? least : options->chunk_bytes;
 }
 
 /* The state of a run. Owns everything except the options. */
@@ -62,7 +68,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     const struct options *options = run->options;
     struct pipeline_report report;
     struct monitor monitor = {
-        .element_bytes = run->job.is_text ? 0 : run->job.element.bytes,
+        .element_bytes = run->job.is_text ? 0 : job_value_bytes(&run->job),
         .every_seconds = (double)options->every_ns * 1e-9,
         .print = run_print_so_far,
         .context = run,
@@ -197,7 +203,8 @@ static enum status run_operation(struct run *run, struct failure *failure)
     const struct job *job = &run->job;
     const uint64_t header_lines = options->header_lines;
     const struct record_format format = {
-        .element_bytes = job->element.bytes,
+        .element_bytes = job_value_bytes(job),
+        .has_records = job->record_bytes > 0,
         .is_text = job->is_text,
         .text = job->text,
         .header_lines = header_lines > 0 || !options->field_name ? header_lines : 1,

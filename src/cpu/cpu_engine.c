@@ -6,6 +6,7 @@
 #include "base/cpu_isa.h"
 #include "base/memory.h"
 #include "base/processors.h"
+#include "cpu/cpu_record.h"
 #include "input/parse_errors.h"
 #include "operations/operation.h"
 #include "text/text.h"
@@ -216,12 +217,28 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
     return STATUS_OK;
 }
 
+/* Gathers the elements of a chunk of records in its own memory and absorbs them. */
+static enum status cpu_engine_absorb_records(struct cpu_worker *self, const struct chunk *records,
+                                             struct failure *failure)
+{
+    const struct job *job = self->job;
+    const size_t count = records->bytes / job->record_bytes;
+    struct chunk elements = *records;
+
+    cpu_record_gather(job, records->data, count, self->buffer.data);
+    elements.data = self->buffer.data;
+    elements.bytes = count * job->element.bytes;
+    return self->operation->absorb(self->state, &elements, failure);
+}
+
 static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *chunk,
                                             struct failure *failure)
 {
     struct cpu_worker *self = worker;
     if (self->job->is_text)
         return cpu_engine_absorb_text(self, chunk, failure);
+    if (self->job->record_bytes > 0)
+        return cpu_engine_absorb_records(self, chunk, failure);
     return self->operation->absorb(self->state, chunk, failure);
 }
 

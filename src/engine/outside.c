@@ -60,15 +60,16 @@ enum status outside_check(const struct job *job, const struct chunk *chunk, stru
 
     if (job->is_text)
         return outside_check_text(job, chunk->text ? chunk->text : chunk, failure);
-    for (size_t i = 0; i < chunk->bytes; i += element->bytes) {
-        uint64_t key = element_key(element, (const char *)chunk->data + i);
+    for (size_t i = 0; i < chunk->bytes / element->bytes; i++) {
+        uint64_t key = element_key(element, (const char *)chunk->data + i * element->bytes);
         if (!outside_is(job, key))
             continue;
         char value[DECIMAL_SIZE];
+        uint64_t position = chunk->position + i * job_value_bytes(job) + job->record_offset;
         decimal_format_signed(value, element_value(element, key));
-        return status_fail_at(failure, chunk->position + i, STATUS_DATA,
+        return status_fail_at(failure, position, STATUS_DATA,
                               "value %s at byte %llu of the input is outside the bins", value,
-                              (unsigned long long)(chunk->position + i));
+                              (unsigned long long)position);
     }
     return STATUS_OK;
 }

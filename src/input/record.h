@@ -1,5 +1,6 @@
 /*
- * Records: what chunks are cut at. Of binary input whole elements; of text whole lines, or tokens
+ * Records: what chunks are cut at. Of binary input whole elements, or records of which one element
+ * is a value; of text whole lines, or tokens
  * where these can be told apart without their line (text_is_of_tokens).
  *
  * All functions are pure and thread-safe on distinct data.
@@ -15,7 +16,8 @@
 
 /* What chunks are made of. */
 struct record_format {
-    size_t element_bytes;   /* of binary input: 1 to 8 */
+    size_t element_bytes;   /* of binary input: of an element or record */
+    bool has_records;       /* of binary input: these are records, as messages call them */
     bool is_text;           /* a chunk of text is of one file */
     struct text_rules text; /* of text */
     uint64_t header_lines;  /* of each file, skipped */

@@ -689,8 +689,9 @@ static enum status source_check_end(const struct source *source, const struct so
         atomic_load(&source->stopped))
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA,
-                       STATUS_NAME ": %zu byte%s left over at the end: an element has %zu",
+                       STATUS_NAME ": %zu byte%s left over at the end: %s has %zu",
                        source->stream.name, bytes, bytes == 1 ? "" : "s",
+                       source->format.has_records ? "a record" : "an element",
                        source->format.element_bytes);
 }
 

@@ -27,10 +27,10 @@ struct source;
 #define SOURCE_SIZE_UNKNOWN UINT64_MAX
 
 /*
- * Opens the stream of names[0..count), "-" being standard input, for elements of element_bytes
- * (1 to 8). The names must live as long as the source. Every file is looked at now and opened when
- * its turn comes: fails with STATUS_DATA if one is missing, unreadable or a directory. The caller
- * closes it.
+ * Opens the stream of names[0..count), "-" being standard input, for elements of
+ * element_bytes (1 to 8). The names must live as long as the source. Every file is looked at now
+ * and opened when its turn comes: fails with STATUS_DATA if one is missing, unreadable or a
+ * directory. The caller closes it.
  */
 enum status source_open(struct source **source, char *const *names, size_t count,
                         size_t element_bytes, struct failure *failure);

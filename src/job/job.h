@@ -63,21 +63,29 @@ struct stalin_sort_rules {
 struct job {
     enum operation_id operation;
     struct element element;
-    bool is_text;                    /* text input; otherwise binary */
-    struct text_rules text;          /* text: fields and delimiter */
-    struct parse_errors *errors;     /* text: errors of parsing; thread-safe, not owned */
-    struct binning binning;          /* histogram; owned */
-    enum outside_policy outside;     /* histogram */
-    bool needs_values;               /* histogram: a run without values is an error */
-    uint64_t bin_width;              /* uniq: the width of every bin, 1 for values; reduce: 1 */
-    bool any_order;                  /* uniq, reduce: the result may be in any order */
-    uint64_t buffer_bytes;           /* uniq, reduce: memory for counts */
+    size_t record_bytes;         /* binary: of a record of which one element is a value; 0: none */
+    size_t record_offset;        /* binary: of the element in its record */
+    bool is_text;                /* text input; otherwise binary */
+    struct text_rules text;      /* text: fields and delimiter */
+    struct parse_errors *errors; /* text: errors of parsing; thread-safe, not owned */
+    struct binning binning;      /* histogram; owned */
+    enum outside_policy outside; /* histogram */
+    bool needs_values;           /* histogram: a run without values is an error */
+    uint64_t bin_width;          /* uniq: the width of every bin, 1 for values; reduce: 1 */
+    bool any_order;              /* uniq, reduce: the result may be in any order */
+    uint64_t buffer_bytes;       /* uniq, reduce: memory for counts */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
     struct reductions reductions;    /* reduce */
     struct predicate *predicates;    /* count: [predicate_count], owned */
     size_t predicate_count;
     struct stalin_sort_rules stalin_sort; /* stalin-sort */
 };
+
+/* Returns the bytes of binary input for each value. Pure. */
+static inline size_t job_value_bytes(const struct job *job)
+{
+    return job->record_bytes > 0 ? job->record_bytes : job->element.bytes;
+}
 
 /* Frees what the job owns. A job of zeros is allowed. Not thread-safe. */
 void job_destroy(struct job *job);

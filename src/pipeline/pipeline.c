@@ -164,7 +164,7 @@ static uint64_t pipeline_bytes_left(const struct pipeline *pipeline)
 static uint64_t pipeline_elements(const struct pipeline *pipeline, uint64_t bytes)
 {
     const struct job *job = pipeline->task->job;
-    return job->is_text ? parse_errors_values(job->errors) : bytes / job->element.bytes;
+    return job->is_text ? parse_errors_values(job->errors) : bytes / job_value_bytes(job);
 }
 
 /* Whether a pool is at work. One that joins late is when its first worker pulls. */

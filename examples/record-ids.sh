@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Prints the most frequent ids in files of binary records, as databases and packet captures have
+# them: "id TAB count", most frequent first. A record has RECORD bytes, of which those from OFFSET
+# on are the id, a little-endian integer of 32 bits.
+#
+# Usage: record-ids.sh [FILE...]     "-" is standard input; default: a sample of 300 records of a
+#                                    64-bit time, a 32-bit id and a 32-bit size
+# Environment: RECORD (16), OFFSET (8), TOP, how many to print (5); BINS, one more than the largest
+# id (1M); GPUHIST
+set -euo pipefail
+
+gpuhist=${GPUHIST:-gpuhist}
+
+# Writes numbers, one a line, as little-endian 32-bit integers.
+u32() {
+    printf '%b' "$(awk '{ printf "\\0%03o\\0%03o\\0%03o\\0%03o", $1 % 256, int($1 / 256) % 256,
+                                 int($1 / 65536) % 256, int($1 / 16777216) }')"
+}
+
+if [ $# -eq 0 ]; then
+    sample=$(mktemp -d)
+    trap 'rm -rf "$sample"' EXIT
+    seq 0 299 | awk '{ print 1700000000 + $1; print 0; print 4000 + $1 * $1 % 17; print 60 + $1 }' |
+        u32 >"$sample/records"
+    set -- "$sample/records"
+fi
+
+"$gpuhist" --type u32le --record "${RECORD:-16}" --offset "${OFFSET:-8}" --bins "${BINS:-1M}" \
+    --top "${TOP:-5}" --format tsv -- "$@"

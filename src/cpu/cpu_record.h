@@ -1,0 +1,16 @@
+/*
+ * Gathers the elements of records, one of each, so that operations see elements alone. Pure and
+ * thread-safe on distinct memory.
+ */
+#ifndef GPUHIST_CPU_RECORD_H
+#define GPUHIST_CPU_RECORD_H
+
+#include "job/job.h"
+
+/*
+ * Copies the element of each of `count` records to elements[0..count), which may begin where the
+ * records do.
+ */
+void cpu_record_gather(const struct job *job, const void *records, size_t count, void *elements);
+
+#endif
