@@ -5,7 +5,7 @@
 _gpuhist_options() {
     local results='--save --every' tables='-S --buffer-size -T --temporary-directory'
     local bins='--zeros --top --sort --percent --cumulative --quantiles --format --plot'
-    local common='-t --type --binary --record --offset --text -f --field -d --delimiter --csv --base
+    local common='-t --type --binary --record --offset --text -f --field -d --delimiter --csv --base --decimals
         --header --invalid --decompress --memory -o --output --engine --gpus --threads --chunk-size --progress
         --no-progress --stats -v --verbose -q --quiet -h --help -V --version'
 
@@ -76,8 +76,8 @@ _gpuhist_value() {
     -o | --output | --save | --purged) _gpuhist_files ;;
     -T | --temporary-directory) _gpuhist_directories ;;
     --edges | --any-of) [[ $cur != @* ]] || _gpuhist_at_files ;;
-    -b | --bins | --range | -w | --width | --top | --quantiles | --record | --offset | -f | --field | \
-        -d | --delimiter | --memory | -S | --buffer-size | --gpus | --threads | --chunk-size | \
+    -b | --bins | --range | -w | --width | --top | --quantiles | --decimals | --record | --offset | \
+        -f | --field | -d | --delimiter | --memory | -S | --buffer-size | --gpus | --threads | --chunk-size | \
         --eq | --ne | --lt | --le | --gt | --ge | --in) ;;
     *) return 1 ;;
     esac

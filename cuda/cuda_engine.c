@@ -120,6 +120,8 @@ static const char *cuda_engine_lacks(const struct job *job)
         return "--record";
     if (job->is_text && job->text.is_quoted)
         return "--csv";
+    if (job->is_text && job->text.notation == TEXT_FIXED)
+        return "--decimals";
     if (job->is_text && job->text.notation == TEXT_HEX)
         return "--base 16";
     return reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# How integers in text are written: --base. Oracles are printf and sort.
+# How numbers in text are written: --base and --decimals. Oracles are printf, sort and Python's decimal
+# module.
 
 load helpers
 
@@ -95,4 +96,125 @@ make_ids() {
     [ "$status" -eq 3 ] && [ -z "$output" ]
     ! gpuhist info | grep -q '^cuda: .*CUDA' || [[ $stderr == *"does not support --base 16" ]]
     [ "$(gpuhist reduce sum --base 16 --engine auto < <(echo ff))" = 255 ]
+}
+
+@test "--decimals: bins, quantiles, counts and reductions, as Python's decimal module has them" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    run -0 "$PYTHON" "$srcdir/tests/decimals.py" "$GPUHIST" $((RANDOM))
+}
+
+# assert_no_number TOKEN ARG...: as assert_refused.
+assert_no_number() {
+    run --separate-stderr gpuhist reduce sum "${@:2}" < <(printf '1.5\n%s\n' "$1")
+    assert_failed 1 "standard input:2: invalid number '$1'"
+}
+
+@test "--decimals: tokens that are not numbers, and the limits of types" {
+    local bad
+    for bad in 1e5 1.2.3 1..2 . -. +. 0.1234 1.0001 1,5 0x10 NaN inf 1.5- --1.5 1.-5; do
+        assert_no_number "$bad" --decimals 3
+        assert_no_number "$bad" --decimals 3 -f 1
+    done
+    assert_no_number 1.0001 --decimals 3 -d ,
+    printf '%s\n' 12.7 -12.8 1.10 .5 5. +0.000 >i8
+    [ "$(gpuhist reduce sum --decimals 1 -t i8 i8)" = 6.5 ]
+    assert_no_number 12.8 --decimals 1 -t i8
+    assert_no_number -12.9 --decimals 1 -t i8
+    assert_no_number -0.1 --decimals 1 -t u8
+    [ "$(gpuhist reduce max --decimals 18 -t u64 < <(echo 18.446744073709551615))" = 18.446744073709551615 ]
+    assert_no_number 18.446744073709551616 --decimals 18 -t u64
+    [ "$(gpuhist reduce min --decimals 18 < <(echo -9.223372036854775808))" = -9.223372036854775808 ]
+    assert_no_number 9.223372036854775808 --decimals 18
+    assert_no_number 10 --decimals 18
+    # longer than a chunk
+    [ "$(gpuhist reduce sum --decimals 2 --chunk-size 4096 < <(printf '%09999d.5%09999d' 7 0))" = 7.50 ]
+    run --separate-stderr gpuhist reduce sum --decimals 2 --chunk-size 4096 < <(printf '%09999d.5%09999d' 7 1)
+    assert_failed 1 "standard input:1: invalid number '7.5"
+    run -1 --separate-stderr gpuhist reduce sum --decimals 1 --invalid fail < <(printf '1.5\n1e5\n')
+    [ "$output" = 1.5 ]
+    [ "$stderr" = $'gpuhist: standard input:2: invalid number \'1e5\'\ngpuhist: 1 invalid number in the input' ]
+    run --separate-stderr gpuhist reduce sum --decimals 1 --engine cuda < <(echo 0.5)
+    [ "$status" -eq 3 ] && [ -z "$output" ]
+    ! gpuhist info | grep -q '^cuda: .*CUDA' || [[ $stderr == *"does not support --decimals" ]]
+}
+
+@test "--decimals: plots and scripts, values outside the bins" {
+    printf '%s\n' 0.5 0.75 -1 0.5 >in
+    COLUMNS=30 LC_ALL=C run -0 gpuhist --decimals 2 --width 0.5 --plot --quantiles 50 in
+    [ "${lines[0]}" = "-1.00..-0.50  1  ####" ]
+    [ "${lines[-1]}" = "50%  0.50..1.00" ]
+    run -0 gpuhist --decimals 2 --width 0.01 --format gnuplot in
+    # shellcheck disable=SC2016
+    [[ $output == *$'\n-1.00\t1\n0.50\t2\n0.75\t1\nEOD\n'*'plot $data using 1:2:(0.01) with boxes' ]]
+    run --separate-stderr gpuhist --decimals 2 --range 0:0.6 --outside abort in
+    assert_failed 1 "in:2: value 0.75 is outside the bins"
+    run -0 gpuhist --decimals 1 --bins 6 -q < <(printf '0.5\n0.3\n0.6\n')
+    [ "$output" = $'0.3\t1\n0.5\t1' ]
+    run -0 gpuhist --decimals 1 --log10 < <(printf '0.5\n3\n-20.1\n')
+    [ "$output" = $'-99.9\t-9.9\t1\n0.1\t1.0\t1\n1.0\t10.0\t1' ]
+}
+
+@test "--decimals: stalin-sort writes numbers as they are" {
+    printf '%s\n' +1.5 1.25 01.50 2 1.999 2.0000 .5 13. >in
+    run -0 gpuhist stalin-sort --decimals 3 in
+    [ "$output" = $'+1.5\n01.50\n2\n2.0000\n13.' ]
+    run -0 gpuhist stalin-sort --decimals 3 --strict --purged - -o /dev/null in
+    [ "$output" = $'1.25\n01.50\n1.999\n2.0000\n.5' ]
+}
+
+@test "--decimals: states carry them" {
+    local operation
+    printf '1.5\n-0.25\n' >in
+    for operation in 'reduce sum,mean' 'reduce median' uniq '--width 0.5' '--range -1:2 --width 0.5' '--log2' '--edges -1,0,1.75' \
+        'count --ge 1.5 --any-of 7.5,1.5'; do
+        # shellcheck disable=SC2086
+        gpuhist $operation --decimals 2 in in >result
+        # shellcheck disable=SC2086
+        gpuhist $operation --decimals 2 in --save a.state >/dev/null
+        gpuhist merge a.state a.state | cmp result -
+    done
+    gpuhist reduce sum --decimals 2 in --save a.state
+    gpuhist reduce sum --decimals 3 in --save b.state
+    gpuhist reduce sum --save c.state < <(echo 7)
+    run --separate-stderr gpuhist merge a.state b.state
+    assert_failed 1 "b.state: type i64 with 3 decimals, not i64 with 2 decimals as in a.state"
+    run --separate-stderr gpuhist merge a.state c.state
+    assert_failed 1 "c.state: type i64, not i64 with 2 decimals as in a.state"
+    run --separate-stderr gpuhist merge c.state a.state
+    assert_failed 1 "a.state: type i64 with 2 decimals, not i64 as in c.state"
+}
+
+@test "--decimals: options" {
+    run --separate-stderr gpuhist reduce sum,xor --decimals 2 in
+    assert_failed 2 "and, or and xor do not go with --decimals"
+    run --separate-stderr gpuhist --decimals 2 --base 16 in
+    assert_failed 2 "--decimals does not go with --base 16"
+    run --separate-stderr gpuhist --decimals 2 --binary in
+    assert_failed 2 "the input cannot be text ("
+    for bad in -1 19 x 1.5 ''; do
+        run --separate-stderr gpuhist --decimals "$bad" in
+        assert_failed 2 "invalid --decimals '$bad': expected a number from 0 to 18"
+    done
+    run --separate-stderr gpuhist --width 0.125 --decimals 2 in
+    assert_failed 2 "invalid --width '0.125': expected a number with no more decimals"
+    run --separate-stderr gpuhist --width 0.5 in
+    assert_failed 2 "invalid --width '0.5'"
+    run --separate-stderr gpuhist --width 0 --decimals 2 in
+    assert_failed 2 "--width must be at least 0.01"
+    run --separate-stderr gpuhist --range 0:0.125 --decimals 2 in
+    assert_failed 2 "invalid --range '0:0.125': expected LO:HI, two numbers with no more decimals"
+    run --separate-stderr gpuhist --edges 0,0.5,0.125 --decimals 2 in
+    assert_failed 2 "invalid --edges '0.125': expected numbers with no more decimals"
+    run --separate-stderr gpuhist --edges 0,0.5,0.25 --decimals 2 in
+    assert_failed 2 "--edges must be ascending: 0.25 is not greater than the edge before it"
+    run --separate-stderr gpuhist count --ge 0.125 --decimals 2 in
+    assert_failed 2 "invalid --ge '0.125': expected a number with no more decimals"
+    run --separate-stderr gpuhist count --in 0:0.125 --decimals 2 in
+    assert_failed 2 "invalid --in '0:0.125': expected LO:HI, two numbers"
+    run --separate-stderr gpuhist --bins 11 --range 0:0.1 --decimals 2 in
+    assert_failed 2 "--bins 11 is more than the 10 values of --range"
+    printf '0.5 0.125\n' >list
+    run --separate-stderr gpuhist count --any-of @list --decimals 2 in
+    assert_failed 1 "list:1: invalid number '0.125'"
+    [ "$(gpuhist count --any-of 1.5K,.5,-1.,2. --decimals 2 < <(printf '1500\n0.50\n-1\n2.5\n'))" = 3 ]
 }

@@ -9,6 +9,7 @@ the smallest chunks that text may have, so that lines and values are cut everywh
 longer than a chunk. The reference splits lines as the manual says and shares nothing with gpuhist.
 """
 import csv
+import decimal
 import functools
 import gzip
 import operator
@@ -65,8 +66,22 @@ def values_of_line(line, field, delimiter, quoted):
     return [parts[index] if 0 <= index < len(parts) else b""]
 
 
+def fixed_value_of(token, decimals):
+    """As value_of, in units of the last decimal, by the decimal module, which also knows 1e5 and NaN."""
+    if not token or set(token) - set(b"0123456789.+-"):
+        return None
+    try:
+        value = decimal.Decimal(token.decode()).scaleb(decimals)
+    except decimal.InvalidOperation:
+        return None
+    return int(value) if abs(value) < 2**70 and value == value.to_integral_value() else \
+        2**70 if abs(value) >= 2**70 else None
+
+
 def value_of(token, notation):
     """The number that a token stands for, or None."""
+    if notation.startswith("."):
+        return fixed_value_of(token, int(notation[1:]))
     if notation == "16":
         parsed = re.fullmatch(rb"([+-]?)(?:0[xX])?([0-9a-fA-F]+)", token)
         return int(parsed[1] + parsed[2], 16) if parsed else None
@@ -97,6 +112,18 @@ def write_number(rng, value, notation):
     if notation == "16":
         return (rng.choice(["%s%x", "%s%X", "%s0x%x", "%s0X%X", "%s0x00%x"]) %
                 ("-" * (value < 0), abs(value))).encode()
+    if notation.startswith("."):
+        decimals = int(notation[1:])
+        digits = str(abs(value)).rjust(decimals + 1, "0")
+        text = digits[:len(digits) - decimals] + "." + digits[len(digits) - decimals:]
+        kind = rng.randrange(8)
+        if kind == 0:
+            text = text.rstrip("0")
+        if kind == 1:
+            text = "0" * rng.choice([0, 3, 9000]) + text + "0" * rng.choice([1, 30, 9000])
+        if kind == 2:
+            text += rng.choice(["0001", "1", "." , "e1", "0" * 9000 + "1"])
+        return (rng.choice(["", "", "+"] if value >= 0 else ["-"]) + text).encode()
     return b"%d" % value
 
 
@@ -196,12 +223,16 @@ def run(command, how, data, name, rng):
         return child.wait(timeout=60), out, err, "standard input"
 
 
-def expect(values, invalid, policy):
+def expect(values, invalid, policy, notation):
     """Status, output, and which invalid values are reported."""
     if invalid and policy == "abort":
         return 1, b"", invalid[:1]
-    result = b"count\t%d\nsum\t%d\n" % (len(values), sum(values))
-    if values:
+    decimals = int(notation[1:]) if notation.startswith(".") else 0
+    result = b"count\t%d\nsum\t%s\n" % (len(values), format(
+        decimal.Decimal(sum(values)).scaleb(-decimals), f".{decimals}f").encode())
+    if values and notation.startswith("."):
+        result += b"max\t%s\n" % format(decimal.Decimal(max(values)).scaleb(-decimals), f".{decimals}f").encode()
+    elif values:
         result += b"xor\t%d\n" % functools.reduce(operator.xor, values)
     status = 1 if not values or (invalid and policy == "fail") else 0
     return status, result, [] if policy == "ignore" else invalid[:10]
@@ -212,10 +243,11 @@ def check(command, how, data, name, expected, rng):
     status, out, err, called = run(command, how, data, name, rng)
     wanted_status, wanted_out, wanted_reports = expected
     lines = data.split(b"\n")
-    reports = [line for line in err.split(b"\n") if b": invalid integer '" in line]
+    reports = [line for line in err.split(b"\n") if b": invalid " in line]
     wanted = []
     for number, token in wanted_reports:
-        start = b"gpuhist: %s:%d: invalid integer '" % (called.encode(), number)
+        kind = b"number" if "--decimals" in command else b"integer"
+        start = b"gpuhist: %s:%d: invalid %s '" % (called.encode(), number, kind)
         shown = all(32 <= c < 127 for c in token) and len(token) <= 40
         wanted.append(start + token + b"'" if shown and len(lines[number - 1]) < 4096 else start)
     if status == wanted_status and out == wanted_out and len(reports) == len(wanted) and \
@@ -233,6 +265,7 @@ def check(command, how, data, name, expected, rng):
 
 
 def main():
+    decimal.getcontext().prec = 30000
     gpuhist, runs, seed, engines = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
     rng = random.Random(seed)
     ways = ["file", "stdin", "pipe"]
@@ -249,7 +282,7 @@ def main():
             delimiter = rng.choice([None, None, b",", b";", b" ", b"\t", b"-", b"x"])
             field = rng.choice([0, 0, 1, 2, 3, 7, -1, -2, -3])
             quoted = delimiter is not None and rng.random() < 0.5
-            notation = rng.choice(["10", "10", "16"])
+            notation = rng.choice(["10", "10", "16", ".%d" % rng.choice([0, 1, 2, 3, 9, 18])])
             data = random_text(rng, LIMITS[element], delimiter, quoted, notation)
             values, invalid = read(data, (field, delimiter, quoted, notation), LIMITS[element])
             wanted = str(field)
@@ -265,7 +298,11 @@ def main():
             command += ["-f", wanted] * (field != 0)
             command += ["-d", delimiter] * (delimiter is not None and (not quoted or delimiter != b","))
             command += ["--csv"] * quoted
-            command += ["--base", notation] * (notation != "10")
+            if notation.startswith("."):
+                command[2] = "count,sum,max"
+                command += ["--decimals", notation[1:]]
+            elif notation != "10":
+                command += ["--base", notation]
             how = rng.choice(ways)
             name = plain + how.removeprefix("file").removeprefix("stdin") * (how != "pipe")
             packed = data
@@ -281,7 +318,7 @@ def main():
                 device = "cpu" if quoted or notation != "10" else device # the only one that reads these
                 limit = ["env", f"GPUHIST_ISA={instruction_set}"] if instruction_set else []
                 check([*limit, *command, "--engine", device], how.split(".", maxsplit=1)[0], data,
-                      name, expect(values, invalid, policy), rng)
+                      name, expect(values, invalid, policy, notation), rng)
     print(f"{runs} runs")
 
 

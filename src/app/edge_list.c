@@ -29,9 +29,9 @@ static enum status edge_list_take(void *context, __int128 number, struct failure
 }
 
 enum status edge_list_read(struct edge_list *list, const char *argument, const char *option,
-                           struct failure *failure)
+                           unsigned decimals, struct failure *failure)
 {
-    return number_list_scan(argument, option, edge_list_take, list, failure);
+    return number_list_scan(argument, option, decimals, edge_list_take, list, failure);
 }
 
 void edge_list_free(struct edge_list *list)

@@ -20,11 +20,12 @@ struct edge_list {
 };
 
 /*
- * Appends the edges in `argument`, which is a list or @FILE; `option` is the option's long name.
- * Fails as number_list_scan does, and with STATUS_DATA if there is no memory.
+ * Appends the edges, in multiples of 10^-decimals, in `argument`, which is a list or @FILE;
+ * `option` is the option's long name. Fails as number_list_scan does, and with STATUS_DATA if there
+ * is no memory.
  */
 enum status edge_list_read(struct edge_list *list, const char *argument, const char *option,
-                           struct failure *failure);
+                           unsigned decimals, struct failure *failure);
 
 void edge_list_free(struct edge_list *list);
 

@@ -29,6 +29,7 @@ enum options_key {
     OPTIONS_KEY_TEXT,
     OPTIONS_KEY_CSV,
     OPTIONS_KEY_BASE,
+    OPTIONS_KEY_DECIMALS,
     OPTIONS_KEY_HEADER,
     OPTIONS_KEY_RECORD,
     OPTIONS_KEY_OFFSET,
@@ -136,6 +137,18 @@ static enum status options_set_base(struct options *options, const char *value,
     return STATUS_OK;
 }
 
+static enum status options_set_decimals(struct options *options, const char *value,
+                                        struct failure *failure)
+{
+    uint64_t decimals;
+
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &decimals) || decimals > TEXT_DECIMALS_MAX)
+        return options_fail_value("--decimals", value, "a number from 0 to 18", failure);
+    options->has_decimals = true;
+    options->text_rules.decimals = (unsigned)decimals;
+    return STATUS_OK;
+}
+
 static enum status options_set_record(struct options *options, const char *value,
                                       struct failure *failure)
 {
@@ -202,38 +215,65 @@ static enum status options_set_memory(struct options *options, const char *value
     return options_fail_value("--memory", value, "bytes, such as 512M", failure);
 }
 
-/* Parses a number that must not be 0. */
-static enum status options_read_positive(const char *name, const char *value, const char *expected,
-                                         uint64_t *number, struct failure *failure)
-{
-    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, number))
-        return options_fail_value(name, value, expected, failure);
-    if (*number == 0)
-        return status_fail(failure, STATUS_USAGE, "%s must be at least 1", name);
-    return STATUS_OK;
-}
-
 static enum status options_set_bins(struct options *options, const char *value,
                                     struct failure *failure)
 {
-    return options_read_positive("--bins", value, "a number such as 256, 5M or 1Mi", &options->bins,
-                                 failure);
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->bins))
+        return options_fail_value("--bins", value, "a number such as 256, 5M or 1Mi", failure);
+    if (options->bins == 0)
+        return status_fail(failure, STATUS_USAGE, "--bins must be at least 1");
+    return STATUS_OK;
 }
 
 static enum status options_set_range(struct options *options, const char *value,
                                      struct failure *failure)
 {
-    options->has_range = true;
-    if (decimal_parse_range(value, &options->range_low, &options->range_high))
-        return STATUS_OK;
-    return options_fail_value("--range", value, "LO:HI, two integers", failure);
+    (void)failure;
+    options->range_text = value;
+    return STATUS_OK;
 }
 
 static enum status options_set_width(struct options *options, const char *value,
                                      struct failure *failure)
 {
-    return options_read_positive("--width", value, "a number such as 10, 500 or 1Mi",
-                                 &options->width, failure);
+    (void)failure;
+    options->width_text = value;
+    return STATUS_OK;
+}
+
+static enum status options_read_range(struct options *options, struct failure *failure)
+{
+    const unsigned decimals = options->text_rules.decimals;
+    const char *value = options->range_text;
+
+    options->has_range = true;
+    if (decimal_parse_range(value, decimals, &options->range_low, &options->range_high))
+        return STATUS_OK;
+    return options_fail_value("--range", value,
+                              decimals > 0
+                                  ? "LO:HI, two numbers with no more decimals than --decimals"
+                                  : "LO:HI, two integers",
+                              failure);
+}
+
+static enum status options_read_width(struct options *options, struct failure *failure)
+{
+    const unsigned decimals = options->text_rules.decimals;
+    const char *value = options->width_text;
+    char least[DECIMAL_SIZE];
+    __int128 width;
+
+    if (!decimal_parse_fixed(value, strlen(value), decimals, &width) || width < 0 ||
+        width > UINT64_MAX)
+        return options_fail_value("--width", value,
+                                  decimals > 0 ? "a number with no more decimals than --decimals"
+                                               : "a number such as 10, 500 or 1Mi",
+                                  failure);
+    options->width = (uint64_t)width;
+    if (width > 0)
+        return STATUS_OK;
+    decimal_format_fixed(least, 1, decimals);
+    return status_fail(failure, STATUS_USAGE, "--width must be at least %s", least);
 }
 
 static enum status options_set_edges(struct options *options, const char *value,
@@ -550,8 +590,9 @@ const struct options_row options_rows[] = {
      options_set_delimiter, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_CSV, "csv", NULL, "text: commas separate fields, which may be quoted", NULL,
      offsetof(struct options, text_rules.is_quoted), 0, OPTIONS_GROUP_INPUT},
-    {OPTIONS_KEY_BASE, "base", "N", "text: the base of integers, 10 or 16 (1f or 0x1F)",
-     options_set_base, 0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_BASE, "base", "N", "text: base 10 or 16; values such as 12.345", options_set_base,
+     0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_DECIMALS, "decimals", "N", NULL, options_set_decimals, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_HEADER, "header", "[N]", "text: skip the first line, or N lines, of each file",
      options_set_header, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_RECORD, "record", "BYTES", "binary: one integer of each record",
@@ -722,8 +763,24 @@ static enum status options_set_reductions(struct options *options, const char *o
     if (parsed == REDUCTIONS_LIST)
         optind++;
     else
-        reductions_default(&options->reductions);
+        reductions_default(&options->reductions, options->has_decimals ? REDUCTIONS_NEED_BITS : 0);
+    if (options->has_decimals && options->reductions.needs & REDUCTIONS_NEED_BITS)
+        return status_fail(failure, STATUS_USAGE,
+                           "and, or and xor do not go with --decimals: they are of the bits of "
+                           "integers");
     return STATUS_OK;
+}
+
+/* Reads what depends on other options. */
+static enum status options_finish(struct options *options, struct failure *failure)
+{
+    if (options->has_decimals && options->text_rules.notation == TEXT_HEX)
+        return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
+    if (options->has_decimals)
+        options->text_rules.notation = TEXT_FIXED;
+    if (options->range_text && options_read_range(options, failure) != STATUS_OK)
+        return failure->status;
+    return options->width_text ? options_read_width(options, failure) : STATUS_OK;
 }
 
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure)
@@ -750,6 +807,8 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
         if (options->help || options->action == OPTIONS_VERSION)
             return STATUS_OK;
     }
+    if (options_finish(options, failure) != STATUS_OK)
+        return failure->status;
     if (options->operation == OPERATION_REDUCE &&
         options_set_reductions(options, argv[optind], failure) != STATUS_OK)
         return failure->status;

@@ -52,11 +52,13 @@ struct options {
     bool has_type;
     bool has_order; /* the type was given with le or be */
     struct element element;
-    uint64_t bins;  /* 0: not given */
-    uint64_t width; /* 0: not given */
+    uint64_t bins;          /* 0: not given */
+    const char *width_text; /* NULL: not given. This and range_text point into argv, and are read */
+    uint64_t width;         /* once the decimals are known; 0: not given */
     bool log2;
     bool log10;
-    const char *edges; /* a list or @FILE; NULL: not given. Points into argv */
+    const char *edges;      /* a list or @FILE; NULL: not given. Points into argv */
+    const char *range_text; /* NULL: not given */
     bool has_range;
     __int128 range_low;
     __int128 range_high; /* exclusive */
@@ -74,6 +76,7 @@ struct options {
     struct text_rules text_rules;
     const char *field_name; /* of text_rules.field; NULL: it is a number. Points into argv */
     bool has_base;          /* --base was given */
+    bool has_decimals;
     uint64_t header_lines;
     enum invalid_policy invalid;
     uint64_t record_bytes; /* 0: not given */

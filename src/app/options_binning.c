@@ -26,7 +26,8 @@ static enum status options_make_edges(const struct options *options, struct job 
 {
     struct edge_list list = {.edges = NULL};
 
-    enum status status = edge_list_read(&list, options->edges, "edges", failure);
+    enum status status =
+        edge_list_read(&list, options->edges, "edges", job->element.decimals, failure);
     if (status == STATUS_OK)
         status = binning_init_edges(&job->binning, &job->element, list.edges, list.count, failure);
     edge_list_free(&list);

@@ -130,6 +130,7 @@ static enum status options_make(const struct options *options, bool is_text, boo
         job->text.delimiter = ',';
     if (is_text)
         job->element.swapped = false; /* parsed values are in this machine's byte order */
+    job->element.decimals = options->text_rules.decimals;
     if (options_check_input(options, failure) != STATUS_OK ||
         options_make_record(options, job, failure) != STATUS_OK)
         return failure->status;
@@ -159,14 +160,15 @@ enum status options_check(const struct options *options, enum options_input *inp
     struct job job;
     const struct text_rules *rules = &options->text_rules;
     bool is_text = options->text || rules->field != 0 || rules->delimiter != TEXT_NO_DELIMITER ||
-                   rules->is_quoted || options->header_lines > 0 || options->has_base;
+                   rules->is_quoted || options->header_lines > 0 || options->has_base ||
+                   options->has_decimals;
     bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
 
     if (is_text && is_binary)
         return status_fail(
             failure, STATUS_USAGE,
-            "the input cannot be text (--text, --field, --delimiter, --csv, "
-            "--base, --header) and binary (--binary, --record, a type with le or be)");
+            "the input cannot be text (--text, --field, --delimiter, --csv, --base, --decimals, "
+            "--header) and binary (--binary, --record, a type with le or be)");
     if (rules->is_quoted && rules->delimiter == '"')
         return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
     *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;

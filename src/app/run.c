@@ -107,7 +107,7 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
     struct job *job = &run->job;
 
     if (job->is_text &&
-        parse_errors_create(&job->errors, run->options->invalid, failure) != STATUS_OK)
+        parse_errors_create(&job->errors, &job->text, run->options->invalid, failure) != STATUS_OK)
         return failure->status;
     return operations[job->operation]->create(job, &run->partial, failure);
 }

@@ -73,5 +73,5 @@ enum status value_list_read(struct value_list *list, const char *argument, const
                             const struct element *element, struct failure *failure)
 {
     struct value_list_reader reader = {.list = list, .option = option, .element = element};
-    return number_list_scan(argument, option, value_list_take, &reader, failure);
+    return number_list_scan(argument, option, element->decimals, value_list_take, &reader, failure);
 }

@@ -1,4 +1,4 @@
-/* Implements decimal.h: suffixes, and writing digits in pairs. */
+/* Implements decimal.h: suffixes, points, and writing digits in pairs. */
 #include "config.h"
 
 #include "base/decimal.h"
@@ -60,7 +60,28 @@ static const char *decimal_digits(const char *c, const char *end, __int128 *valu
     return c;
 }
 
-bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __int128 *value)
+/* *number * 10^places, which must be an integer and below the limit. */
+static bool decimal_shift(__int128 *number, int places)
+{
+    for (; places > 0; places--) {
+        if (*number > (DECIMAL_LIMIT - 1) / 10)
+            return false;
+        *number *= 10;
+    }
+    for (; places < 0; places++) {
+        if (*number % 10 != 0)
+            return false;
+        *number /= 10;
+    }
+    return true;
+}
+
+/*
+ * As decimal_parse, in multiples of 10^-decimals. `is_loose`: digits may be missing before or after
+ * the point.
+ */
+static bool decimal_read(const char *text, size_t length, enum decimal_unit unit, unsigned decimals,
+                         bool is_loose, __int128 *value)
 {
     const char *c = text;
     const char *end = text + length;
@@ -72,31 +93,40 @@ bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __in
     if (c < end && (*c == '-' || *c == '+'))
         c++;
     c = decimal_digits(c, end, &number, &whole_digits);
-    if (c < end && *c == '.' && whole_digits > 0) {
+    if (c < end && *c == '.' && (whole_digits > 0 || is_loose)) {
         c = decimal_digits(c + 1, end, &number, &fraction_digits);
-        if (fraction_digits == 0)
+        if (fraction_digits == 0 && !is_loose)
             return false;
     }
     size_t left = (size_t)(end - c);
     uint64_t factor =
         unit == DECIMAL_UNIT_TIME ? decimal_time_factor(c, left) : decimal_factor(c, left, unit);
-    if (whole_digits == 0 || factor == 0 || number > (DECIMAL_LIMIT - 1) / (__int128)factor)
+    if (whole_digits + fraction_digits == 0 || factor == 0 ||
+        number > (DECIMAL_LIMIT - 1) / (__int128)factor)
         return false;
     number *= (__int128)factor;
-    for (; fraction_digits > 0; fraction_digits--, number /= 10) {
-        if (number % 10 != 0)
-            return false;
-    }
+    if (!decimal_shift(&number, (int)decimals - (int)fraction_digits))
+        return false;
     *value = negative ? -number : number;
     return true;
 }
 
-bool decimal_parse_range(const char *text, __int128 *low, __int128 *high)
+bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __int128 *value)
+{
+    return decimal_read(text, length, unit, 0, false, value);
+}
+
+bool decimal_parse_fixed(const char *text, size_t length, unsigned decimals, __int128 *value)
+{
+    return decimal_read(text, length, DECIMAL_UNIT_SI, decimals, decimals > 0, value);
+}
+
+bool decimal_parse_range(const char *text, unsigned decimals, __int128 *low, __int128 *high)
 {
     const char *colon = strchr(text, ':');
 
-    return colon && decimal_parse(text, (size_t)(colon - text), DECIMAL_UNIT_SI, low) &&
-           decimal_parse(colon + 1, strlen(colon + 1), DECIMAL_UNIT_SI, high);
+    return colon && decimal_parse_fixed(text, (size_t)(colon - text), decimals, low) &&
+           decimal_parse_fixed(colon + 1, strlen(colon + 1), decimals, high);
 }
 
 bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value)
@@ -188,4 +218,27 @@ size_t decimal_write_signed(char *out, __int128 value)
 void decimal_format_signed(char out[DECIMAL_SIZE], __int128 value)
 {
     out[decimal_write_signed(out, value)] = '\0';
+}
+
+size_t decimal_write_places(char *out, unsigned __int128 value, unsigned decimals)
+{
+    char digits[DECIMAL_SIZE];
+    size_t length = decimal_write_128(digits, value);
+    size_t zeros = length > decimals ? 0 : decimals + 1 - length;
+    size_t whole = zeros + length - decimals;
+
+    if (zeros > 0) { /* 0.00123 */
+        memset(out, '0', zeros + 1);
+        memcpy(out + zeros + 1, digits, length);
+    } else {
+        memcpy(out, digits, whole);
+        memcpy(out + whole + 1, digits + whole, decimals);
+    }
+    out[whole] = '.';
+    return whole + 1 + decimals;
+}
+
+void decimal_format_fixed(char out[DECIMAL_SIZE], __int128 value, unsigned decimals)
+{
+    out[decimal_write_fixed(out, value, decimals)] = '\0';
 }

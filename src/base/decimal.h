@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for any 128-bit integer, its sign and a NUL. */
-#define DECIMAL_SIZE 41
+/* Room for any 128-bit integer, with its sign, a point and a NUL. */
+#define DECIMAL_SIZE 42
 
 /* The meaning of suffixes such as K, M, G, T, P and E. */
 enum decimal_unit {
@@ -26,8 +26,14 @@ enum decimal_unit {
  */
 bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __int128 *value);
 
-/* Reads all of `text`, LO:HI; each number as decimal_parse does with DECIMAL_UNIT_SI. */
-bool decimal_parse_range(const char *text, __int128 *low, __int128 *high);
+/*
+ * As decimal_parse with DECIMAL_UNIT_SI, in multiples of 10^-decimals, of which the number must be
+ * one: 1.25 with 3 decimals is 1250. With decimals, .5 and 5. are numbers as well.
+ */
+bool decimal_parse_fixed(const char *text, size_t length, unsigned decimals, __int128 *value);
+
+/* Reads all of `text`, LO:HI; each number as decimal_parse_fixed does. */
+bool decimal_parse_range(const char *text, unsigned decimals, __int128 *low, __int128 *high);
 
 /* As decimal_parse, for a NUL-terminated number from 0 to 2^64 - 1. */
 bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value);
@@ -43,5 +49,25 @@ size_t decimal_write_signed(char *out, __int128 value);
 
 /* As decimal_write_signed, with a NUL. */
 void decimal_format_signed(char out[DECIMAL_SIZE], __int128 value);
+
+/*
+ * As decimal_write_128, of a multiple of 10^-decimals (1 to 38): 1250 with 3 decimals is 1.250. At
+ * most 40 characters.
+ */
+size_t decimal_write_places(char *out, unsigned __int128 value, unsigned decimals);
+
+/* As decimal_write_signed and decimal_format_signed, of a multiple of 10^-decimals. */
+static inline size_t decimal_write_fixed(char *out, __int128 value, unsigned decimals)
+{
+    const unsigned __int128 magnitude = (unsigned __int128)value;
+
+    if (decimals == 0)
+        return decimal_write_signed(out, value);
+    *out = '-';
+    return (value < 0) +
+           decimal_write_places(out + (value < 0), value < 0 ? -magnitude : magnitude, decimals);
+}
+
+void decimal_format_fixed(char out[DECIMAL_SIZE], __int128 value, unsigned decimals);
 
 #endif

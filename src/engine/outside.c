@@ -46,7 +46,8 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
             continue;
         char shown[DECIMAL_SIZE];
         size_t end = outside_find_end(text, offset);
-        decimal_format_signed(shown, element_value(&native, element_key(&native, &value)));
+        decimal_format_fixed(shown, element_value(&native, element_key(&native, &value)),
+                             native.decimals);
         return status_fail_at(failure, text->position + end, STATUS_DATA,
                               STATUS_NAME ":%llu: value %s is outside the bins", text->name,
                               (unsigned long long)parse_errors_find_line(text, end), shown);

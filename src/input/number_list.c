@@ -17,6 +17,7 @@
 /* The state of a scan: the word that has begun, and where it stands. */
 struct number_list_scan {
     const char *option;
+    unsigned decimals;
     const char *name; /* of the file, as messages say it; NULL: the command line */
     number_list_take *take;
     void *context;
@@ -41,20 +42,24 @@ static enum status number_list_fail_word(const struct number_list_scan *scan,
     bool cut = scan->length == NUMBER_LIST_WORD_MAX;
     int shown = cut ? 40 : (int)scan->length;
     const char *rest = cut ? "..." : "";
+    bool is_fixed = scan->decimals > 0;
 
     if (scan->name)
-        return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: invalid integer '%.*s%s'",
-                           scan->name, scan->line, shown, scan->word, rest);
-    return status_fail(failure, STATUS_USAGE,
-                       "invalid --%s '%.*s%s': expected integers such as 1,2,3, or @FILE",
-                       scan->option, shown, scan->word, rest);
+        return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: invalid %s '%.*s%s'",
+                           scan->name, scan->line, is_fixed ? "number" : "integer", shown,
+                           scan->word, rest);
+    return status_fail(failure, STATUS_USAGE, "invalid --%s '%.*s%s': expected %s, or @FILE",
+                       scan->option, shown, scan->word, rest,
+                       is_fixed ? "numbers with no more decimals than --decimals"
+                                : "integers such as 1,2,3");
 }
 
-/* A word of a file has no suffix and no fraction. */
+/* A word of a file has no suffix, and a point only with decimals. */
 static bool number_list_has_suffix(const struct number_list_scan *scan)
 {
     for (size_t i = 1; i < scan->length; i++) {
-        if (scan->word[i] < '0' || scan->word[i] > '9')
+        bool is_point = scan->word[i] == '.' && scan->decimals > 0;
+        if (!is_point && (scan->word[i] < '0' || scan->word[i] > '9'))
             return true;
     }
     return false;
@@ -67,7 +72,7 @@ static enum status number_list_end_word(struct number_list_scan *scan, struct fa
 
     if (scan->length == 0)
         return STATUS_OK;
-    if (!decimal_parse(scan->word, scan->length, DECIMAL_UNIT_SI, &number) ||
+    if (!decimal_parse_fixed(scan->word, scan->length, scan->decimals, &number) ||
         (scan->name && number_list_has_suffix(scan)))
         return number_list_fail_word(scan, failure);
     scan->length = 0;
@@ -130,10 +135,13 @@ static enum status number_list_scan_file(struct number_list_scan *scan, const ch
     return status;
 }
 
-enum status number_list_scan(const char *argument, const char *option, number_list_take *take,
-                             void *context, struct failure *failure)
+enum status number_list_scan(const char *argument, const char *option, unsigned decimals,
+                             number_list_take *take, void *context, struct failure *failure)
 {
-    struct number_list_scan scan = {.option = option, .take = take, .context = context};
+    struct number_list_scan scan = {.option = option,
+                                    .decimals = decimals,
+                                    .take = take,
+                                    .context = context};
     enum status status;
 
     if (strcmp(argument, "@") == 0)

@@ -21,13 +21,14 @@ bool number_list_is_file(const char *argument);
 bool number_list_is_stdin(const char *argument);
 
 /*
- * Calls `take` with each number of a list. `argument` is the list itself, whose numbers may have
- * suffixes (decimal.h), or "@FILE", whose numbers are digits with or without a sign; FILE "-" is
- * standard input. `option` is the long name of the option, for messages. Fails as `take` does; with
- * STATUS_USAGE if the argument is invalid; with STATUS_DATA if there is no memory, if the file
- * cannot be read, or if it contains a word that is not a number, which is reported with its line.
+ * Calls `take` with each number of a list, in multiples of 10^-decimals. `argument` is the list
+ * itself, whose numbers may have suffixes (decimal.h), or "@FILE", whose numbers are digits with or
+ * without a sign, and with decimals a point; FILE "-" is standard input. `option` is the long name
+ * of the option, for messages. Fails as `take` does; with STATUS_USAGE if the argument is invalid;
+ * with STATUS_DATA if there is no memory, if the file cannot be read, or if it contains a word that
+ * is not a number, which is reported with its line.
  */
-enum status number_list_scan(const char *argument, const char *option, number_list_take *take,
-                             void *context, struct failure *failure);
+enum status number_list_scan(const char *argument, const char *option, unsigned decimals,
+                             number_list_take *take, void *context, struct failure *failure);
 
 #endif

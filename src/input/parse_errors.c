@@ -29,6 +29,7 @@ struct parse_errors_invalid {
 
 struct parse_errors {
     enum invalid_policy policy;
+    const char *kind; /* of value: "integer" or "number" */
     atomic_uint_least64_t values;
 
     pthread_mutex_t lock; /* guards what follows */
@@ -37,14 +38,15 @@ struct parse_errors {
     struct parse_errors_invalid first[PARSE_ERRORS_REPORTED]; /* of the stream, in its order */
 };
 
-enum status parse_errors_create(struct parse_errors **errors, enum invalid_policy policy,
-                                struct failure *failure)
+enum status parse_errors_create(struct parse_errors **errors, const struct text_rules *rules,
+                                enum invalid_policy policy, struct failure *failure)
 {
     struct parse_errors *made = calloc(1, sizeof *made);
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for reading text");
 
     made->policy = policy;
+    made->kind = rules->notation == TEXT_FIXED ? "number" : "integer";
     pthread_mutex_init(&made->lock, NULL);
     *errors = made;
     return STATUS_OK;
@@ -150,9 +152,9 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
     if (errors->policy == INVALID_ABORT) {
         struct parse_errors_invalid invalid = parse_errors_describe(chunk, token);
         return status_fail_at(failure, invalid.position, STATUS_DATA,
-                              STATUS_NAME ":%llu: invalid integer '%.*s%s'", invalid.name,
-                              (unsigned long long)parse_errors_line(&invalid), invalid.bytes,
-                              invalid.token, invalid.is_long ? "..." : "");
+                              STATUS_NAME ":%llu: invalid %s '%.*s%s'", invalid.name,
+                              (unsigned long long)parse_errors_line(&invalid), errors->kind,
+                              invalid.bytes, invalid.token, invalid.is_long ? "..." : "");
     }
     pthread_mutex_lock(&errors->lock);
     errors->invalid++;
@@ -190,14 +192,15 @@ enum status parse_errors_report(const struct parse_errors *errors, struct failur
 
     for (size_t i = 0; i < errors->first_count; i++) {
         const struct parse_errors_invalid *invalid = &errors->first[i];
-        status_print(STATUS_NAME ":%llu: invalid integer '%.*s%s'", invalid->name,
-                     (unsigned long long)parse_errors_line(invalid), invalid->bytes, invalid->token,
-                     invalid->is_long ? "..." : "");
+        status_print(STATUS_NAME ":%llu: invalid %s '%.*s%s'", invalid->name,
+                     (unsigned long long)parse_errors_line(invalid), errors->kind, invalid->bytes,
+                     invalid->token, invalid->is_long ? "..." : "");
     }
     if (more > 0)
-        status_print("%llu more invalid integers", more);
+        status_print("%llu more invalid %ss", more, errors->kind);
     if (errors->invalid == 0 || errors->policy != INVALID_FAIL)
         return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "%llu invalid integer%s in the input",
-                       (unsigned long long)errors->invalid, errors->invalid == 1 ? "" : "s");
+    return status_fail(failure, STATUS_DATA, "%llu invalid %s%s in the input",
+                       (unsigned long long)errors->invalid, errors->kind,
+                       errors->invalid == 1 ? "" : "s");
 }

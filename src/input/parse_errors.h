@@ -15,9 +15,9 @@
 
 struct parse_errors;
 
-/* Makes an empty errors for a policy. Fails with STATUS_DATA. The caller destroys it. */
-enum status parse_errors_create(struct parse_errors **errors, enum invalid_policy policy,
-                                struct failure *failure);
+/* Makes an empty errors for rules and a policy. Fails with STATUS_DATA. The caller destroys it. */
+enum status parse_errors_create(struct parse_errors **errors, const struct text_rules *rules,
+                                enum invalid_policy policy, struct failure *failure);
 
 /* NULL is allowed. */
 void parse_errors_destroy(struct parse_errors *errors);

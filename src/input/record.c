@@ -136,6 +136,26 @@ static size_t record_skip_zeros(const struct text_rules *rules, const char *valu
 }
 
 /*
+ * Appends decimals to value[0..*to): no more than any value has, and a 1 for those behind if they
+ * are not all zeros. Returns how many decimals there are.
+ */
+static size_t record_squeeze_decimals(const struct text_rules *rules, const char *decimals,
+                                      size_t bytes, char *value, size_t *to)
+{
+    size_t from = 0;
+    bool is_more = false;
+
+    for (; from < bytes && record_is_digit(rules, decimals[from]); from++) {
+        if (from < RECORD_DIGITS)
+            value[(*to)++] = decimals[from];
+        is_more = is_more || (from >= RECORD_DIGITS && decimals[from] != '0');
+    }
+    if (is_more)
+        value[(*to)++] = '1';
+    return from;
+}
+
+/*
  * Shortens what stands for a value to what is known of it: blanks, a sign, a prefix, digits without
  * leading zeros and no more than any value has, blanks, and the first character that does not
  * belong there.
@@ -158,6 +178,10 @@ static size_t record_squeeze_value(const struct text_rules *rules, char *value, 
     for (; from < bytes && record_is_digit(rules, value[from]); from++) {
         if (to < RECORD_DIGITS)
             value[to++] = value[from];
+    }
+    if (rules->notation == TEXT_FIXED && from < bytes && value[from] == '.') {
+        value[to++] = value[from++];
+        from += record_squeeze_decimals(rules, value + from, bytes - from, value, &to);
     }
     if (from < bytes && record_is_blank(value[from]))
         value[to++] = value[from++];

@@ -3,6 +3,8 @@
 
 #include "job/binning_index.h"
 
+#include "base/decimal.h"
+
 #include <stdlib.h>
 
 /* The most bins for which the 64-bit estimate of binning_index.h is exact enough. */
@@ -134,9 +136,9 @@ enum status binning_init(struct binning *binning, const struct element *element,
     if (binning_check_range(element, low, high, failure) != STATUS_OK)
         return failure->status;
     if ((__int128)bins > high - low)
-        return status_fail(failure, STATUS_USAGE,
-                           "--bins %llu is more than the %llu integers of --range",
-                           (unsigned long long)bins, (unsigned long long)(high - low));
+        return status_fail(failure, STATUS_USAGE, "--bins %llu is more than the %llu %s of --range",
+                           (unsigned long long)bins, (unsigned long long)(high - low),
+                           element->decimals > 0 ? "values" : "integers");
     binning_set_scaled(binning, element, low, high, bins, (__int128)bins, high - low);
     return STATUS_OK;
 }
@@ -144,6 +146,8 @@ enum status binning_init(struct binning *binning, const struct element *element,
 enum status binning_init_width(struct binning *binning, const struct element *element, __int128 low,
                                __int128 high, uint64_t width, struct failure *failure)
 {
+    char shown[DECIMAL_SIZE];
+
     if (width == 0)
         return status_fail(failure, STATUS_USAGE, "--width must be at least 1");
     if (binning_check_range(element, low, high, failure) != STATUS_OK)
@@ -152,9 +156,11 @@ enum status binning_init_width(struct binning *binning, const struct element *el
     if (width > high - low) /* one bin covers the range */
         width = (uint64_t)(high - low);
     __int128 bins = (high - low + width - 1) / width;
-    if (bins > BINNING_BINS_MAX)
-        return status_fail(failure, STATUS_USAGE, "--width %llu makes too many bins: at most %u",
-                           (unsigned long long)width, (unsigned)BINNING_BINS_MAX);
+    if (bins > BINNING_BINS_MAX) {
+        decimal_format_fixed(shown, width, element->decimals);
+        return status_fail(failure, STATUS_USAGE, "--width %s makes too many bins: at most %u",
+                           shown, (unsigned)BINNING_BINS_MAX);
+    }
     binning_set_scaled(binning, element, low, high, (uint64_t)bins, 1, width);
     return STATUS_OK;
 }

@@ -27,11 +27,12 @@
 /* Log2 of the number of exponents of a 64-bit number. */
 #define BINNING_POWERS_LOG2 6
 
-static enum status binning_fail_edge(__int128 edge, const char *integers, struct failure *failure)
+static enum status binning_fail_edge(const struct element *element, __int128 edge,
+                                     const char *integers, struct failure *failure)
 {
     char shown[DECIMAL_SIZE];
 
-    decimal_format_signed(shown, edge);
+    decimal_format_fixed(shown, edge, element->decimals);
     if (!integers)
         return status_fail(failure, STATUS_USAGE,
                            "--edges must be ascending: %s is not greater than the edge before it",
@@ -54,9 +55,9 @@ static enum status binning_check_edges(const struct element *element, const __in
                            (unsigned)BINNING_EDGES_BINS_MAX);
     for (size_t i = 0; i < count; i++) {
         if (edges[i] < min || edges[i] > limit)
-            return binning_fail_edge(edges[i], integers, failure);
+            return binning_fail_edge(element, edges[i], integers, failure);
         if (i > 0 && edges[i] <= edges[i - 1])
-            return binning_fail_edge(edges[i], NULL, failure);
+            return binning_fail_edge(element, edges[i], NULL, failure);
     }
     return STATUS_OK;
 }

@@ -35,10 +35,11 @@ enum element_type {
 
 struct element {
     enum element_type type;
-    unsigned bytes;   /* 1, 2, 4 or 8 */
-    bool is_signed;   /* keys compare as int64_t */
-    bool swapped;     /* the byte order is opposite to this machine's */
-    const char *name; /* "i32" */
+    unsigned bytes;    /* 1, 2, 4 or 8 */
+    bool is_signed;    /* keys compare as int64_t */
+    bool swapped;      /* the byte order is opposite to this machine's */
+    const char *name;  /* "i32" */
+    unsigned decimals; /* elements are multiples of 10^-decimals: 0 to 18 */
 };
 
 /*
@@ -46,7 +47,7 @@ struct element {
  * function that takes this constant by value is specialized for the type.
  */
 #define ELEMENT_OF(id, label, ctype) \
-    ((struct element){ELEMENT_##id, sizeof(ctype), (ctype)-1 < 1, false, #label})
+    ((struct element){ELEMENT_##id, sizeof(ctype), (ctype)-1 < 1, false, #label, 0})
 
 /*
  * Parses a type: i8 to u64, optionally followed by le or be (default: little endian). Returns false

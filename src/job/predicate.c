@@ -48,8 +48,12 @@ static enum status predicate_set_value(struct predicate *predicate,
 {
     __int128 value;
 
-    if (!decimal_parse(predicate->text, strlen(predicate->text), DECIMAL_UNIT_SI, &value))
-        return predicate_fail(predicate, "an integer such as 500, -3 or 5M", failure);
+    if (!decimal_parse_fixed(predicate->text, strlen(predicate->text), element->decimals, &value))
+        return predicate_fail(predicate,
+                              element->decimals > 0
+                                  ? "a number with no more decimals than --decimals"
+                                  : "an integer such as 500, -3 or 5M",
+                              failure);
     predicate->negated =
         relation == PREDICATE_NE || relation == PREDICATE_GE || relation == PREDICATE_GT;
     if (relation == PREDICATE_EQ || relation == PREDICATE_NE)
@@ -68,8 +72,12 @@ static enum status predicate_set_range(struct predicate *predicate, const struct
     __int128 low;
     __int128 limit;
 
-    if (!decimal_parse_range(text, &low, &limit))
-        return predicate_fail(predicate, "LO:HI, two integers", failure);
+    if (!decimal_parse_range(text, element->decimals, &low, &limit))
+        return predicate_fail(predicate,
+                              element->decimals > 0
+                                  ? "LO:HI, two numbers with no more decimals than --decimals"
+                                  : "LO:HI, two integers",
+                              failure);
     if (low >= limit)
         return status_fail(failure, STATUS_USAGE, "--in %s is empty: LO must be below HI", text);
     predicate_set_interval(predicate, element, low, limit);

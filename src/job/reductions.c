@@ -78,13 +78,13 @@ enum reductions_parsed reductions_parse(const char *text, struct reductions *red
     return parsed;
 }
 
-void reductions_default(struct reductions *reductions)
+void reductions_default(struct reductions *reductions, unsigned except)
 {
     *reductions = (struct reductions){0};
     for (unsigned i = 0; i < REDUCTION_IDS; i++) {
         struct reduction reduction;
         const char *name = reductions_rows[i].name;
-        if (!(reductions_rows[i].needs & REDUCTIONS_NEED_TABLE) &&
+        if (!(reductions_rows[i].needs & (REDUCTIONS_NEED_TABLE | except)) &&
             reductions_find(name, strlen(name), &reduction))
             reductions_append(reductions, &reduction);
     }

@@ -83,8 +83,12 @@ enum reductions_parsed {
 /* Parses a list such as "sum,p99.9". Stores nothing unless the result is REDUCTIONS_LIST. */
 enum reductions_parsed reductions_parse(const char *text, struct reductions *reductions);
 
-/* Stores all reductions that need no table, in the order of the rows. */
-void reductions_default(struct reductions *reductions);
+/* The needs of reductions of bits, which numbers with decimals do not have. */
+#define REDUCTIONS_NEED_BITS \
+    ((unsigned)REDUCTIONS_NEED_AND | REDUCTIONS_NEED_OR | REDUCTIONS_NEED_XOR)
+
+/* Stores all reductions that need no table and none of `except`, in the order of the rows. */
+void reductions_default(struct reductions *reductions, unsigned except);
 
 /* The name of the first reduction with that need, in *reductions; NULL if there is none. */
 const char *reductions_first(const struct reductions *reductions, enum reductions_need need);

@@ -10,9 +10,13 @@
 
 #define TEXT_NO_DELIMITER (-1)
 
+/* Every power of ten up to this one fits 64 bits, with a sign. */
+#define TEXT_DECIMALS_MAX 18
+
 /* How a value is written. */
 enum text_notation {
     TEXT_INTEGERS, /* decimal integers */
+    TEXT_FIXED,    /* decimal numbers with a point; values are multiples of 10^-decimals */
     TEXT_HEX,      /* hexadecimal integers */
     TEXT_OPAQUE,   /* no token is a value: the parser returns the place of each */
 };
@@ -23,6 +27,7 @@ struct text_rules {
     int delimiter;  /* a byte, or TEXT_NO_DELIMITER */
     bool is_quoted; /* parts may be quoted (RFC 4180); there is a delimiter */
     enum text_notation notation;
+    unsigned decimals; /* TEXT_FIXED: at most TEXT_DECIMALS_MAX */
 };
 
 /* Returns whether chunks of text may be cut at any white space, not only at newlines. Pure. */

@@ -74,7 +74,7 @@ static bool count_state_recall_meaning(struct predicate *predicate, const struct
         predicate->form = PREDICATE_EVERY;
         return true;
     }
-    if (decimal_parse_range(what, &low, &high)) {
+    if (decimal_parse_range(what, 0, &low, &high)) {
         predicate->form = PREDICATE_INTERVAL;
         predicate->low = (uint64_t)low;
         predicate->last = (uint64_t)(high - low - 1);

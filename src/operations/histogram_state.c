@@ -119,7 +119,7 @@ static enum status histogram_state_recall_binning(struct state_reader *state,
         return STATUS_OK;
     }
     if (!definition_get(definition, "range", text, sizeof text) ||
-        !decimal_parse_range(text, &low, &high))
+        !decimal_parse_range(text, 0, &low, &high))
         return state_fail_damaged(state, "it has no range", failure);
     if (definition_get(definition, "edges", text, sizeof text))
         return histogram_state_recall_edges(state, job, low, bins, failure);

@@ -68,7 +68,17 @@ static size_t reduce_write_sum(char *out, const struct reduce *reduce,
     bool is_negative = reduce_is_negative(reduce, element);
 
     *out = '-';
-    return is_negative + decimal_write_128(out + is_negative, reduce_magnitude(reduce, element));
+    unsigned __int128 magnitude = reduce_magnitude(reduce, element);
+    if (element->decimals > 0)
+        return is_negative + decimal_write_places(out + is_negative, magnitude, element->decimals);
+    return is_negative + decimal_write_128(out + is_negative, magnitude);
+}
+
+/* Multiplies a number by 10^places. */
+static void reduce_scale(struct wide *number, unsigned places)
+{
+    for (; places > 0; places--)
+        wide_scale(number, 10);
 }
 
 static size_t reduce_write_mean(char *out, const struct reduce *reduce,
@@ -76,6 +86,8 @@ static size_t reduce_write_mean(char *out, const struct reduce *reduce,
 {
     struct wide sum = wide_from(reduce_magnitude(reduce, element));
     struct wide count = wide_from(reduce->count);
+
+    reduce_scale(&count, element->decimals);
 
     return ratio_write(out, reduce_is_negative(reduce, element), &sum, &count);
 }
@@ -106,13 +118,14 @@ static size_t reduce_write_variance(char *out, const struct reduce *reduce,
     struct wide denominator;
 
     reduce_find_variance(reduce, element, &numerator, &denominator); /* finish has checked it */
+    reduce_scale(&denominator, 2 * element->decimals);               /* it stays below 2^248 */
     return is_root ? ratio_write_root(out, &numerator, &denominator)
                    : ratio_write(out, false, &numerator, &denominator);
 }
 
 static size_t reduce_write_key(char *out, const struct element *element, uint64_t key)
 {
-    return decimal_write_signed(out, element_value(element, key));
+    return decimal_write_fixed(out, element_value(element, key), element->decimals);
 }
 
 size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
@@ -127,9 +140,9 @@ size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
     case REDUCTION_SUM:
         return reduce_write_sum(out, reduce, element);
     case REDUCTION_MIN:
-        return decimal_write_signed(out, reduce->min);
+        return decimal_write_fixed(out, reduce->min, element->decimals);
     case REDUCTION_MAX:
-        return decimal_write_signed(out, reduce->max);
+        return decimal_write_fixed(out, reduce->max, element->decimals);
     case REDUCTION_MEAN:
         return reduce_write_mean(out, reduce, element);
     case REDUCTION_VARIANCE:

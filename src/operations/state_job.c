@@ -5,15 +5,22 @@
 
 #include "operations/operation.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* Room for the name of an operation or a type. */
+/* Room for the name of an operation, or a type with its decimals. */
 #define STATE_JOB_NAME_SIZE 32
 
 static void state_define(struct definition *definition, const struct job *job)
 {
+    const struct element *element = &job->element;
+
     definition_print(definition, "operation\t%s\n", operations[job->operation]->state->name);
-    definition_print(definition, "type\t%s\n", job->element.name);
+    if (element->decimals > 0)
+        definition_print(definition, "type\t%s with %u decimals\n", element->name,
+                         element->decimals);
+    else
+        definition_print(definition, "type\t%s\n", element->name);
     operations[job->operation]->state->define(definition, job);
 }
 
@@ -57,6 +64,23 @@ static bool state_find_operation(const char *name, enum operation_id *id)
     return false;
 }
 
+/* Reads a type, with or without decimals. Changes the text. */
+static bool state_read_type(char *text, struct element *element)
+{
+    char *space = strchr(text, ' ');
+    unsigned decimals = 0;
+
+    if (space && (sscanf(space, " with %2u", &decimals) != 1 || decimals == 0 ||
+                  decimals > TEXT_DECIMALS_MAX))
+        return false;
+    if (space)
+        *space = '\0';
+    if (!element_parse(text, element))
+        return false;
+    element->decimals = decimals;
+    return true;
+}
+
 /* Makes the job of a definition, and checks that this job has the same definition. */
 static enum status state_recall_job(struct state_reader *state, const struct definition *definition,
                                     struct job *job, struct failure *failure)
@@ -69,7 +93,7 @@ static enum status state_recall_job(struct state_reader *state, const struct def
         !state_find_operation(name, &job->operation))
         return state_fail_damaged(state, "its operation is unknown", failure);
     if (!definition_get(definition, "type", type, sizeof type) ||
-        !element_parse(type, &job->element))
+        !state_read_type(type, &job->element))
         return state_fail_damaged(state, "its type is unknown", failure);
     enum status status = operations[job->operation]->state->recall(state, definition, job, failure);
     if (status == STATUS_OK)

@@ -44,6 +44,7 @@ static void print_delimited_bins(struct writer *writer, const struct print_table
 {
     struct rows_row batch[PRINT_ROWS_BATCH];
     struct rows rows = table->rows;
+    const unsigned decimals = rows.job->element.decimals;
     bool has_extra = table->options->percent || table->options->cumulative;
     uint64_t cumulative = 0;
     size_t n;
@@ -52,10 +53,10 @@ static void print_delimited_bins(struct writer *writer, const struct print_table
         char *lines = writer_reserve(writer, n * PRINT_DELIMITED_LINE_MAX);
         char *c = lines;
         for (size_t i = 0; i < n; i++) {
-            c += decimal_write_signed(c, batch[i].low);
+            c += decimal_write_fixed(c, batch[i].low, decimals);
             *c++ = separator;
             if (!rows.is_unit) {
-                c += decimal_write_signed(c, batch[i].high);
+                c += decimal_write_fixed(c, batch[i].high, decimals);
                 *c++ = separator;
             }
             c += decimal_write(c, batch[i].count);
@@ -69,14 +70,17 @@ static void print_delimited_bins(struct writer *writer, const struct print_table
 }
 
 /* Writes "value" or "low, high", with an infinity for an unknown bound. Returns the end. */
-static char *print_delimited_value(char *c, const struct quantiles_value *value, bool is_unit,
-                                   char separator)
+static char *print_delimited_value(char *c, const struct quantiles_value *value,
+                                   const struct rows *rows, char separator)
 {
+    const unsigned decimals = rows->job->element.decimals;
+    const bool is_unit = rows->is_unit;
+
     if (value->side == QUANTILES_BELOW) {
         memcpy(c, "-inf", 4);
         c += 4;
     } else if (!is_unit || value->side == QUANTILES_INSIDE) {
-        c += decimal_write_signed(c, value->low);
+        c += decimal_write_fixed(c, value->low, decimals);
     }
     if (!is_unit)
         *c++ = separator;
@@ -84,7 +88,7 @@ static char *print_delimited_value(char *c, const struct quantiles_value *value,
         memcpy(c, "inf", 3);
         c += 3;
     } else if (!is_unit) {
-        c += decimal_write_signed(c, value->high);
+        c += decimal_write_fixed(c, value->high, decimals);
     }
     return c;
 }
@@ -98,7 +102,7 @@ static void print_delimited_quantiles(struct writer *writer, const struct print_
         char *line = writer_reserve(writer, PRINT_DELIMITED_QUANTILE_MAX);
         char *c = line + percentage_write(line, &quantiles->percents[i]);
         *c++ = separator;
-        c = print_delimited_value(c, &table->quantiles[i], table->rows.is_unit, separator);
+        c = print_delimited_value(c, &table->quantiles[i], &table->rows, separator);
         *c++ = '\n';
         writer_commit(writer, (size_t)(c - line));
     }

@@ -24,6 +24,7 @@ static void print_gnuplot_text(struct writer *writer, const char *text)
 static uint64_t print_gnuplot_data(struct writer *writer, struct rows rows, bool *has_rows)
 {
     struct rows_row batch[PRINT_ROWS_BATCH];
+    const unsigned decimals = rows.job->element.decimals;
     uint64_t most = 0;
     size_t n;
 
@@ -32,10 +33,10 @@ static uint64_t print_gnuplot_data(struct writer *writer, struct rows rows, bool
     while ((n = rows.read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) {
             char *line = writer_reserve(writer, PRINT_GNUPLOT_LINE_MAX);
-            char *c = line + decimal_write_signed(line, batch[i].low);
+            char *c = line + decimal_write_fixed(line, batch[i].low, decimals);
             *c++ = '\t';
             if (!rows.is_unit) {
-                c += decimal_write_signed(c, batch[i].high);
+                c += decimal_write_fixed(c, batch[i].high, decimals);
                 *c++ = '\t';
             }
             c += decimal_write(c, batch[i].count);
@@ -47,6 +48,17 @@ static uint64_t print_gnuplot_data(struct writer *writer, struct rows rows, bool
     }
     print_gnuplot_text(writer, "EOD\n");
     return most;
+}
+
+/* Plots bins of one value each. */
+static void print_gnuplot_units(struct writer *writer, unsigned decimals)
+{
+    char width[DECIMAL_SIZE];
+
+    decimal_format_fixed(width, 1, decimals);
+    print_gnuplot_text(writer, "plot $data using 1:2:(");
+    print_gnuplot_text(writer, width);
+    print_gnuplot_text(writer, ") with boxes\n");
 }
 
 static enum status print_gnuplot_rows(struct writer *writer, const struct print_table *table,
@@ -72,7 +84,7 @@ static enum status print_gnuplot_rows(struct writer *writer, const struct print_
                                    "set xtics rotate\n"
                                    "plot $data using 0:3:xtic(1) with boxes\n");
     else if (rows.is_unit)
-        print_gnuplot_text(writer, "plot $data using 1:2:(1) with boxes\n");
+        print_gnuplot_units(writer, rows.job->element.decimals);
     else
         print_gnuplot_text(writer, "plot $data using (($1+$2)/2.0):3:($2-$1) with boxes\n");
     return STATUS_OK;

@@ -25,6 +25,13 @@ static char *print_json_integer(char *c, const char *before, __int128 value)
     return c + decimal_write_signed(c, value);
 }
 
+static char *print_json_value(char *c, const char *before, const struct print_table *table,
+                              __int128 value)
+{
+    c = stpcpy(c, before);
+    return c + decimal_write_fixed(c, value, table->rows.job->element.decimals);
+}
+
 static char *print_json_percent(char *c, const char *before, uint64_t part, uint64_t whole)
 {
     c = stpcpy(c, before);
@@ -37,10 +44,10 @@ static char *print_json_row(char *c, const struct print_table *table, const stru
     const struct print_options *options = table->options;
 
     if (table->rows.is_unit) {
-        c = print_json_integer(c, "{\"value\":", row->low);
+        c = print_json_value(c, "{\"value\":", table, row->low);
     } else {
-        c = print_json_integer(c, "{\"low\":", row->low);
-        c = print_json_integer(c, ",\"high\":", row->high);
+        c = print_json_value(c, "{\"low\":", table, row->low);
+        c = print_json_value(c, ",\"high\":", table, row->high);
     }
     c = print_json_integer(c, ",\"count\":", row->count);
     if (options->percent)
@@ -82,15 +89,15 @@ static char *print_json_quantile(char *c, const struct print_table *table, size_
     if (!value)
         return stpcpy(c, ",\"value\":null}");
     if (table->rows.is_unit && value->side == QUANTILES_INSIDE) {
-        c = print_json_integer(c, ",\"value\":", value->low);
+        c = print_json_value(c, ",\"value\":", table, value->low);
     } else if (value->side == QUANTILES_BELOW) {
-        c = print_json_integer(c, ",\"low\":null,\"high\":", value->high);
+        c = print_json_value(c, ",\"low\":null,\"high\":", table, value->high);
     } else {
-        c = print_json_integer(c, ",\"low\":", value->low);
+        c = print_json_value(c, ",\"low\":", table, value->low);
         if (value->side == QUANTILES_ABOVE)
             c = stpcpy(c, ",\"high\":null");
         else
-            c = print_json_integer(c, ",\"high\":", value->high);
+            c = print_json_value(c, ",\"high\":", table, value->high);
     }
     return stpcpy(c, "}");
 }

@@ -37,14 +37,14 @@ struct print_plot_style {
     uint64_t most; /* the greatest count */
 };
 
-static void print_plot_label(char *out, const struct plot_line *line)
+static void print_plot_label(char *out, const struct plot_line *line, unsigned decimals)
 {
-    char *c = out + decimal_write_signed(out, line->low);
+    char *c = out + decimal_write_fixed(out, line->low, decimals);
 
     if (!line->is_single) {
         memcpy(c, "..", 2);
         c += 2;
-        c += decimal_write_signed(c, line->high);
+        c += decimal_write_fixed(c, line->high, decimals);
     }
     *c = '\0';
 }
@@ -59,7 +59,7 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
         strcpy(cells->text[0], "...");
         return;
     }
-    print_plot_label(cells->text[0], line);
+    print_plot_label(cells->text[0], line, table->rows.job->element.decimals);
     decimal_write(cells->text[1], line->count);
     if (options->percent)
         strcpy(cells->text[2] + percent_write(cells->text[2], line->count, table->total), "%");
@@ -156,8 +156,9 @@ static void print_plot_line(struct writer *writer, const struct print_plot_style
 }
 
 static void print_plot_quantile(struct writer *writer, const struct percentage *percent,
-                                const struct quantiles_value *value, bool is_unit)
+                                const struct quantiles_value *value, const struct rows *rows)
 {
+    const unsigned decimals = rows->job->element.decimals;
     char text[PERCENTAGE_SIZE + PRINT_PLOT_CELL_SIZE + 8];
     char *c = text + percentage_write(text, percent);
 
@@ -165,13 +166,13 @@ static void print_plot_quantile(struct writer *writer, const struct percentage *
     if (value->side == QUANTILES_BELOW)
         c = stpcpy(c, "-inf");
     else
-        c += decimal_write_signed(c, value->low);
-    if (!is_unit || value->side != QUANTILES_INSIDE) {
+        c += decimal_write_fixed(c, value->low, decimals);
+    if (!rows->is_unit || value->side != QUANTILES_INSIDE) {
         c = stpcpy(c, "..");
         if (value->side == QUANTILES_ABOVE)
             c = stpcpy(c, "inf");
         else
-            c += decimal_write_signed(c, value->high);
+            c += decimal_write_fixed(c, value->high, decimals);
     }
     *c++ = '\n';
     writer_write(writer, text, (size_t)(c - text));
@@ -189,8 +190,7 @@ static void print_plot_rest(struct writer *writer, const struct print_table *tab
     for (size_t i = 0; table->quantiles && i < quantiles->count; i++) {
         if (i == 0)
             writer_write(writer, "\n", 1);
-        print_plot_quantile(writer, &quantiles->percents[i], &table->quantiles[i],
-                            table->rows.is_unit);
+        print_plot_quantile(writer, &quantiles->percents[i], &table->quantiles[i], &table->rows);
     }
 }
 

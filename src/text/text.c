@@ -11,7 +11,7 @@ text_parse_function *text_choose_parser(const struct text_rules *rules, enum ele
 {
     if (!text_is_of_tokens(rules))
         return text_fields_choose(rules, type);
-    text_parse_function *lanes = rules->notation == TEXT_INTEGERS ? text_lanes_choose(type) : NULL;
+    text_parse_function *lanes = text_lanes_choose(rules->notation, type);
     return lanes ? lanes : text_tokens_choose(cpu_isa_best(), type);
 }
 

@@ -23,7 +23,10 @@
  *
  *   TEXT_INTEGERS           [+-]?[0-9]+
  *   TEXT_HEX                [+-]?(0[xX])?[0-9a-fA-F]+
+ *   TEXT_FIXED              [+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)
  *   TEXT_OPAQUE             none
+ *
+ * The value of TEXT_FIXED is the number times 10^decimals, which must be an integer.
  *
  * Everything else is invalid, and so is a part that is empty or missing.
  *

@@ -8,8 +8,10 @@
 /* The parser of tokens, one at a time, in that instruction set. */
 text_parse_function *text_tokens_choose(enum cpu_isa isa, enum element_type type);
 
-/* The parser of tokens, eight at a time; NULL if the best instruction set has none. */
-text_parse_function *text_lanes_choose(enum element_type type);
+/*
+ * The parser of tokens of a notation, eight at a time; NULL if the best instruction set has none.
+ */
+text_parse_function *text_lanes_choose(enum text_notation notation, enum element_type type);
 
 /* The parser of fields, for rules that are not text_is_of_tokens. */
 text_parse_function *text_fields_choose(const struct text_rules *rules, enum element_type type);

@@ -3,6 +3,47 @@
 
 #include "text/text_number.h"
 
+const uint64_t text_number_powers[TEXT_DECIMALS_MAX + 1] = {
+    1,
+    10,
+    100,
+    1000,
+    10000,
+    100000,
+    1000000,
+    10000000,
+    100000000,
+    1000000000,
+    10000000000,
+    100000000000,
+    1000000000000,
+    10000000000000,
+    100000000000000,
+    1000000000000000,
+    10000000000000000,
+    100000000000000000,
+    1000000000000000000,
+};
+
+#define TEXT_NUMBER_BYTE(place, i) ((i) - ((i) <= (place)))
+#define TEXT_NUMBER_ORDER(place, first)                                                            \
+    {                                                                                              \
+        first, TEXT_NUMBER_BYTE(place, 1), TEXT_NUMBER_BYTE(place, 2), TEXT_NUMBER_BYTE(place, 3), \
+            TEXT_NUMBER_BYTE(place, 4), TEXT_NUMBER_BYTE(place, 5), TEXT_NUMBER_BYTE(place, 6),    \
+            TEXT_NUMBER_BYTE(place, 7), TEXT_NUMBER_BYTE(place, 8), TEXT_NUMBER_BYTE(place, 9),    \
+            TEXT_NUMBER_BYTE(place, 10), TEXT_NUMBER_BYTE(place, 11), TEXT_NUMBER_BYTE(place, 12), \
+            TEXT_NUMBER_BYTE(place, 13), TEXT_NUMBER_BYTE(place, 14), TEXT_NUMBER_BYTE(place, 15)  \
+    }
+
+const unsigned char text_number_orders[17][16] = {
+    TEXT_NUMBER_ORDER(0, 0x80),  TEXT_NUMBER_ORDER(1, 0x80),  TEXT_NUMBER_ORDER(2, 0x80),
+    TEXT_NUMBER_ORDER(3, 0x80),  TEXT_NUMBER_ORDER(4, 0x80),  TEXT_NUMBER_ORDER(5, 0x80),
+    TEXT_NUMBER_ORDER(6, 0x80),  TEXT_NUMBER_ORDER(7, 0x80),  TEXT_NUMBER_ORDER(8, 0x80),
+    TEXT_NUMBER_ORDER(9, 0x80),  TEXT_NUMBER_ORDER(10, 0x80), TEXT_NUMBER_ORDER(11, 0x80),
+    TEXT_NUMBER_ORDER(12, 0x80), TEXT_NUMBER_ORDER(13, 0x80), TEXT_NUMBER_ORDER(14, 0x80),
+    TEXT_NUMBER_ORDER(15, 0x80), TEXT_NUMBER_ORDER(0, 0),
+};
+
 /* The digits of the largest magnitude, 2^64 - 1. */
 #define TEXT_NUMBER_DIGITS_MAX     20
 #define TEXT_NUMBER_HEX_DIGITS_MAX 16
@@ -64,6 +105,26 @@ static bool text_number_read_hex(const char *digits, const char *end, uint64_t *
     return valid;
 }
 
+/* Converts digits with or without a point, of which there are some, to multiples of 10^-decimals.
+ */
+static bool text_number_read_fixed(const char *digits, const char *end, unsigned decimals,
+                                   uint64_t *number)
+{
+    const char *point = memchr(digits, '.', (size_t)(end - digits));
+    const char *fraction = point ? point + 1 : end;
+
+    if (point && end - digits == 1)
+        return false;
+    for (; end > fraction && (size_t)(end - fraction) > decimals; end--) {
+        if (end[-1] != '0')
+            return false;
+    }
+    size_t count = (size_t)(end - fraction);
+    return text_number_read_integer(digits, point ? point : end, number) &&
+           text_number_append(fraction, count, number) &&
+           !__builtin_mul_overflow(*number, text_number_powers[decimals - count], number);
+}
+
 bool text_number_read_any(const struct text_rules *rules, const char *token, size_t bytes,
                           struct text_number *number)
 {
@@ -79,6 +140,8 @@ bool text_number_read_any(const struct text_rules *rules, const char *token, siz
         return text_number_read_integer(token, end, &number->magnitude);
     case TEXT_HEX:
         return text_number_read_hex(token, end, &number->magnitude);
+    case TEXT_FIXED:
+        return text_number_read_fixed(token, end, rules->decimals, &number->magnitude);
     case TEXT_OPAQUE:
         return false;
     }

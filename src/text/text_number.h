@@ -32,6 +32,15 @@ TEXT_INLINE struct text_number_limits text_number_limits(struct element element)
     return (struct text_number_limits){{most, least}, element.bytes};
 }
 
+/* Powers of ten up to TEXT_DECIMALS_MAX. */
+extern const uint64_t text_number_powers[TEXT_DECIMALS_MAX + 1];
+
+/*
+ * For each place of a point in a vector, and without one, the bytes in order without the point; the
+ * first byte is then 0.
+ */
+extern const unsigned char text_number_orders[17][16];
+
 /* The most digits of a fast conversion, which reads so many bytes before the number's end. */
 #define TEXT_NUMBER_DIGITS ((size_t)16)
 
@@ -79,16 +88,22 @@ static inline bool text_number_join_plain(const char *end, size_t count, uint64_
 }
 
 #if defined(__x86_64__)
-/*
- * The same: joins neighbours in vectors of 16 bytes, 8 16-bit words, 4 and 2 32-bit words (Mula).
- */
-CPU_ISA_TARGET_AVX2 static inline bool text_number_join_avx2(const char *end, size_t count,
-                                                             uint64_t *number)
+/* The digits' values in the last `count` (1 to 16) bytes before `end`; 0 before these. */
+CPU_ISA_TARGET_AVX2 static inline __m128i text_number_load_avx2(const char *end, size_t count)
 {
     const __m128i from_end = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(end - TEXT_NUMBER_DIGITS));
     __m128i kept = _mm_cmpgt_epi8(_mm_set1_epi8((char)count), from_end);
-    __m128i digits = _mm_and_si128(_mm_sub_epi8(bytes, _mm_set1_epi8('0')), kept);
+
+    return _mm_and_si128(_mm_sub_epi8(bytes, _mm_set1_epi8('0')), kept);
+}
+
+/*
+ * As text_number_join_plain, of digits' values: joins neighbours in vectors of 16 bytes, 8 16-bit
+ * words, 4 and 2 32-bit words (Mula).
+ */
+CPU_ISA_TARGET_AVX2 static inline bool text_number_join_avx2(__m128i digits, uint64_t *number)
+{
     __m128i no_digits = _mm_subs_epu8(digits, _mm_set1_epi8(9));
     __m128i pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(10 + (1 << 8)));
     __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(100 + (1 << 16)));
@@ -99,6 +114,27 @@ CPU_ISA_TARGET_AVX2 static inline bool text_number_join_avx2(const char *end, si
     *number = (halves & UINT32_MAX) * 100000000 + (halves >> 32);
     return _mm_testz_si128(no_digits, no_digits);
 }
+
+/*
+ * Converts the `count` (1 to 16) characters before `end`, digits and at most one point, to a
+ * multiple of 10^-decimals: moves what stands before the point over it. Returns false if that is
+ * not what they are; also if there are more digits behind the point, or 2^64 is reached.
+ */
+CPU_ISA_TARGET_AVX2 static inline bool text_number_join_fixed_avx2(const char *end, size_t count,
+                                                                   unsigned decimals,
+                                                                   uint64_t *number)
+{
+    const unsigned none = TEXT_NUMBER_DIGITS;
+    __m128i digits = text_number_load_avx2(end, count);
+    __m128i points = _mm_cmpeq_epi8(digits, _mm_set1_epi8('.' - '0'));
+    unsigned place = (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(points) | 1u << none);
+    unsigned fraction = place == none ? 0 : none - 1 - place;
+    __m128i order = _mm_loadu_si128((const __m128i *)(const void *)text_number_orders[place]);
+    bool valid = text_number_join_avx2(_mm_shuffle_epi8(digits, order), number);
+
+    return valid && count > (place != none) && fraction <= decimals &&
+           !__builtin_mul_overflow(*number, text_number_powers[decimals - fraction], number);
+}
 #endif
 
 /* text_number_join_plain in an instruction set. */
@@ -106,10 +142,34 @@ TEXT_INLINE bool text_number_join(enum cpu_isa isa, const char *end, size_t coun
 {
 #if defined(__x86_64__)
     if (isa != CPU_ISA_PLAIN)
-        return text_number_join_avx2(end, count, number);
+        return text_number_join_avx2(text_number_load_avx2(end, count), number);
 #endif
     (void)isa;
     return text_number_join_plain(end, count, number);
+}
+
+/*
+ * Converts the `count` characters before data[end], as text_number_join_fixed_avx2 does. Plain code
+ * expects the point in front of all decimals.
+ */
+TEXT_INLINE bool text_number_join_fixed(enum cpu_isa isa, const char *data, size_t end,
+                                        size_t count, unsigned decimals, uint64_t *number)
+{
+    const size_t behind = decimals + 1; /* characters from the point on */
+    uint64_t whole;
+
+#if defined(__x86_64__)
+    if (isa != CPU_ISA_PLAIN)
+        return text_number_join_fixed_avx2(data + end, count, decimals, number);
+#endif
+    (void)isa;
+    if (decimals == 0 || count <= behind || end < TEXT_NUMBER_DIGITS + behind ||
+        data[end - behind] != '.')
+        return false;
+    return text_number_join_plain(data + end, decimals, number) &&
+           text_number_join_plain(data + end - behind, count - behind, &whole) &&
+           !__builtin_mul_overflow(whole, text_number_powers[decimals], &whole) &&
+           !__builtin_add_overflow(whole, *number, number);
 }
 
 /*
@@ -121,18 +181,22 @@ TEXT_INLINE bool text_number_read(enum cpu_isa isa, const struct text_rules *rul
                                   struct text_number *number)
 {
     bool is_negative = data[begin] == '-';
-    size_t digits = end - begin - (is_negative | (data[begin] == '+'));
+    size_t count = end - begin - (is_negative | (data[begin] == '+'));
+    bool is_long = count - 1 >= TEXT_NUMBER_DIGITS || end < TEXT_NUMBER_DIGITS;
 
-    if (__builtin_expect(digits - 1 >= TEXT_NUMBER_DIGITS || end < TEXT_NUMBER_DIGITS ||
-                             rules->notation != TEXT_INTEGERS,
-                         false)) {
-        struct text_number any; /* so that *number can stay in registers */
-        bool valid = text_number_read_any(rules, data + begin, end - begin, &any);
-        *number = any;
-        return valid;
+    if (__builtin_expect(!is_long && rules->notation == TEXT_INTEGERS, true)) {
+        number->is_negative = is_negative;
+        return text_number_join(isa, data + end, count, &number->magnitude);
     }
-    number->is_negative = is_negative;
-    return text_number_join(isa, data + end, digits, &number->magnitude);
+    if (!is_long && rules->notation == TEXT_FIXED) {
+        number->is_negative = is_negative;
+        if (text_number_join_fixed(isa, data, end, count, rules->decimals, &number->magnitude))
+            return true;
+    }
+    struct text_number any; /* so that *number can stay in registers */
+    bool valid = text_number_read_any(rules, data + begin, end - begin, &any);
+    *number = any;
+    return valid;
 }
 
 #endif

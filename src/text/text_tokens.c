@@ -94,25 +94,37 @@ stop:
     return event;
 }
 
-/* The rules as a constant, if values are integers: testing the notation of each would take 4%. */
-TEXT_INLINE enum text_event text_tokens_parse(enum cpu_isa isa, struct text_number_limits limits,
-                                              const struct text_rules *rules, const char *data,
-                                              size_t bytes, size_t *offset, char *values,
-                                              size_t room, size_t *count,
-                                              struct text_token *invalid)
-{
-    static const struct text_rules integers = {.notation = TEXT_INTEGERS};
+/*
+ * Parses other notations than integers in an instruction set. Not inlined for each type: the code
+ * would be twice as large.
+ */
+#define TEXT_TOKENS_OTHER(isa, target, name)                                                      \
+    target TEXT_FLATTEN __attribute__((noinline)) static enum text_event name##_##isa(            \
+        struct text_number_limits limits, const struct text_rules *rules, const char *data,       \
+        size_t bytes, size_t *offset, char *values, size_t room, size_t *count,                   \
+        struct text_token *invalid)                                                               \
+    {                                                                                             \
+        const struct text_rules fixed = {.notation = TEXT_FIXED, .decimals = rules->decimals};    \
+        if (rules->notation == TEXT_FIXED)                                                        \
+            return text_tokens_loop((enum cpu_isa)TEXT_ISA_##isa, limits, &fixed, data, bytes,    \
+                                    offset, values, room, count, invalid);                        \
+        return text_tokens_loop((enum cpu_isa)TEXT_ISA_##isa, limits, rules, data, bytes, offset, \
+                                values, room, count, invalid);                                    \
+    }
+CPU_ISA_VARIANTS(TEXT_TOKENS_OTHER, text_tokens_other)
 
-    if (rules->notation == TEXT_INTEGERS)
-        return text_tokens_loop(isa, limits, &integers, data, bytes, offset, values, room, count,
-                                invalid);
-    return text_tokens_loop(isa, limits, rules, data, bytes, offset, values, room, count, invalid);
-}
+static const struct text_rules text_tokens_integers = {.notation = TEXT_INTEGERS};
+
+/* A text_parse_function. The rules of integers are a constant: testing them would take 4%. */
+#define TEXT_TOKENS_PARSE(isa, other, limits, rules, ...)                   \
+    (rules)->notation == TEXT_INTEGERS                                      \
+        ? text_tokens_loop(isa, limits, &text_tokens_integers, __VA_ARGS__) \
+        : other(limits, rules, __VA_ARGS__)
 
 /* One for each type and instruction set, and the table of them. */
 #define TEXT_TOKENS_WRAP(isa, target, id, name, ctype)                                    \
-    TEXT_PARSE_DEFINE(text_tokens_##name##_##isa, target TEXT_FLATTEN, text_tokens_parse, \
-                      (enum cpu_isa)TEXT_ISA_##isa,                                       \
+    TEXT_PARSE_DEFINE(text_tokens_##name##_##isa, target TEXT_FLATTEN, TEXT_TOKENS_PARSE, \
+                      (enum cpu_isa)TEXT_ISA_##isa, text_tokens_other_##isa,              \
                       text_number_limits(ELEMENT_OF(id, name, ctype)))
 #define TEXT_TOKENS_DEFINE(id, name, ctype) CPU_ISA_VARIANTS(TEXT_TOKENS_WRAP, id, name, ctype)
 ELEMENT_TYPES(TEXT_TOKENS_DEFINE)

@@ -1,8 +1,8 @@
 /*
  * Fuzzing of src/text/text.h against tests/unit/text_reference.h. The first four bytes choose how
  * the rest is parsed, so that seeds can be written by hand: the field above '0' ('/' is -1), the
- * delimiter ('.' is none; '"': CSV), the type above '0' (above '8': hexadecimal), and instruction
- * set and room.
+ * delimiter ('.' is none; '"': CSV), the type above '0' (above '8': hexadecimal, above '@': with a
+ * point), and instruction set, room and decimals.
  */
 #include "config.h"
 
@@ -43,7 +43,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
                      : input[1] == '"' ? ','
                                        : input[1],
         .is_quoted = input[1] == '"',
-        .notation = input[2] / ELEMENT_TYPE_COUNT == '8' / 8 ? TEXT_HEX : TEXT_INTEGERS,
+        .notation = input[2] / ELEMENT_TYPE_COUNT == '8' / 8   ? TEXT_HEX
+                    : input[2] / ELEMENT_TYPE_COUNT == '@' / 8 ? TEXT_FIXED
+                                                               : TEXT_INTEGERS,
+        .decimals = input[3] % (TEXT_DECIMALS_MAX + 1),
     };
     enum element_type type = (enum element_type)(input[2] % ELEMENT_TYPE_COUNT);
     char *text = reference_must(malloc(bytes - FUZZ_HEAD + !(bytes - FUZZ_HEAD)));

@@ -205,7 +205,7 @@ static bool open_bench(struct bench *bench)
 static void test_type(struct bench *bench, const char *type)
 {
     element_parse(type, &bench->job.element);
-    reductions_default(&bench->job.reductions);
+    reductions_default(&bench->job.reductions, 0);
     test_lengths(bench);
     bench->job.element.swapped = !bench->job.element.swapped;
     test_lengths(bench);

@@ -328,6 +328,51 @@ static void test_round_trip(void)
     tap_ok(same, "what is written is read as the same number");
 }
 
+/* Whether a number of that many decimals is read and written so; read_as NULL: as it is written. */
+static bool is_fixed(__int128 value, unsigned decimals, const char *written, const char *read_as)
+{
+    char out[DECIMAL_SIZE];
+    const char *text = read_as ? read_as : written;
+    __int128 back = 4711;
+
+    decimal_format_fixed(out, value, decimals);
+    bool right = strcmp(out, written) == 0;
+    right = right && decimal_write_fixed(out, value, decimals) == strlen(written);
+    return (right && decimal_parse_fixed(text, strlen(text), decimals, &back) && back == value) ||
+           tap_note("%s was written as '%s'", text, out);
+}
+
+static void test_fixed(void)
+{
+    static const char *const refused[] = {"1.2345", ".", "-.", "1..2", "1.2.3",
+                                          "1e5",    "",  "+",  " 1",   "1 "};
+    char out[DECIMAL_SIZE];
+    __int128 value = 4711;
+    __int128 high = 4711;
+    bool right = true;
+
+    tap_ok(is_fixed(0, 3, "0.000", "-0") && is_fixed(7, 3, "0.007", ".007") &&
+               is_fixed(-70, 3, "-0.070", "-.07") && is_fixed(1000, 3, "1.000", "1.") &&
+               is_fixed(12345, 3, "12.345", "+12.345000") && is_fixed(-5, 0, "-5", NULL) &&
+               is_fixed(1500000, 3, "1500.000", "1.5K") && is_fixed(512, 1, "51.2", "0.05Ki") &&
+               is_fixed(INT64_MIN, 18, "-9.223372036854775808", NULL) &&
+               is_fixed(UINT64_MAX, 18, "18.446744073709551615", NULL),
+           "fixed: numbers with a point");
+    for (size_t i = 0; i < ARRAY_LENGTH(refused); i++)
+        right = right && !decimal_parse_fixed(refused[i], strlen(refused[i]), 3, &value);
+    right = right && !decimal_parse_fixed(".5", 2, 0, &value) &&
+            !decimal_parse_fixed("79228162514264337.6", 19, 12, &value); /* 2^96 */
+    tap_ok(right && value == 4711, "fixed: refuses the rest");
+    decimal_format_fixed(out, INT128_MIN, 18);
+    tap_ok(strcmp(out, "-170141183460469231731.687303715884105728") == 0 &&
+               decimal_write_places(out, -(unsigned __int128)1, 18) == 40,
+           "fixed: the limits of 128 bits");
+    tap_ok(decimal_parse_range("-.5:1.25", 2, &value, &high) && value == -50 && high == 125 &&
+               !decimal_parse_range("0:1.255", 2, &value, &high) &&
+               !decimal_parse_range("0.5:1", 0, &value, &high),
+           "fixed: ranges");
+}
+
 int main(void)
 {
     test_parse_plain();
@@ -341,5 +386,6 @@ int main(void)
     test_write_64();
     test_write_128();
     test_round_trip();
+    test_fixed();
     return tap_done();
 }

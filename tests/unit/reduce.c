@@ -208,7 +208,7 @@ static bool check_row(const struct stream *row)
 
     element_parse(row->type, &job.element);
     job.element.swapped = false;
-    reductions_default(&job.reductions);
+    reductions_default(&job.reductions, 0);
     if (operation_reduce.create(&job, &shared, &failure) != STATUS_OK)
         return false;
     bool good =
@@ -228,7 +228,7 @@ static void test_lost_element(void)
     void *shared = NULL;
 
     element_parse("i32", &job.element);
-    reductions_default(&job.reductions);
+    reductions_default(&job.reductions, 0);
     bool good = operation_reduce.create(&job, &shared, &failure) == STATUS_OK &&
                 absorb_many(&job, "3", 5, shared);
     tap_ok(good && operation_reduce.finish(shared, &job, 5, &failure) == STATUS_OK &&
@@ -249,7 +249,7 @@ static void test_lost_square(void)
     reduce.sum = 6;
     reduce.squares = wide_from(18);
     element_parse("i32", &job.element);
-    reductions_default(&job.reductions);
+    reductions_default(&job.reductions, 0);
     bool good = operation_reduce.create(&job, &shared, &failure) == STATUS_OK;
     reduce_share(shared, &reduce);
     good = good && operation_reduce.finish(shared, &job, 2, &failure) == STATUS_OK;

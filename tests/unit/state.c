@@ -353,7 +353,7 @@ static void test_damages(void)
 
     job = (struct job){.operation = OPERATION_REDUCE};
     element_parse("i16", &job.element);
-    reductions_default(&job.reductions);
+    reductions_default(&job.reductions, 0);
     require(operation_reduce.create(&job, &partial, &failure), &failure);
     reduce_share(partial, &reduce);
     test_damage("reductions", &job, partial);

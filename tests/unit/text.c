@@ -75,16 +75,17 @@ static bool agrees(const struct text_rules *rules, enum element_type type, const
             if (!wrong)
                 continue;
             show(text, bytes);
-            right = tap_note("field %d, delimiter %d, notation %d, %s, %s, room %zu: %s",
-                             rules->field, rules->delimiter, (int)rules->notation, type_names[type],
-                             cpu_isa_names[isa], rooms[i], wrong);
+            right =
+                tap_note("field %d, delimiter %d, notation %d, %u decimals, %s, %s, room %zu: %s",
+                         rules->field, rules->delimiter, (int)rules->notation, rules->decimals,
+                         type_names[type], cpu_isa_names[isa], rooms[i], wrong);
         }
     }
     free(all.items);
     return right;
 }
 
-static const enum text_notation notations[] = {TEXT_INTEGERS, TEXT_HEX};
+static const enum text_notation notations[] = {TEXT_INTEGERS, TEXT_HEX, TEXT_FIXED};
 
 static const struct text_rules every_rules[] = {
     {.field = 0, .delimiter = TEXT_NO_DELIMITER},
@@ -323,6 +324,91 @@ static void test_hex(void)
     tap_ok(rules_give(&fields, ELEMENT_I16, second, ARRAY_LENGTH(second)), "hexadecimal fields");
 }
 
+static void test_fixed(void)
+{
+    static const struct example examples[] = {
+        {"0 1 1.5 -1.50 +0.125 .5 5. -.001 1.2500000 -0.0",
+         "0 1000 1500 -1500 125 500 5000 -1 1250 0"},
+        {". -. .. 1.2.3 1..2 1.2345 1.2340001 1e5 1,5 0x1 1.-5 +",
+         "0:1 2:2 5:2 8:5 14:4 19:6 26:9 36:3 "
+         "40:3 44:3 48:4 53:1"},
+        {"9223372036854775.807 9223372036854775.808 -9223372036854775.808 -9223372036854775.809",
+         "9223372036854775807 21:20 -9223372036854775808 64:21"},
+        {"000000000000000000000000000001.000 0.00000000000000000000000000000", "1000 0"},
+        {"18446744073709551616.0 99999999999999999999.999", "0:22 23:24"},
+    };
+    static const struct example whole[] = {{"5 5.0 5. 5.5 .0", "5 5 5 9:3 0"}};
+    static const struct example all[] = {
+        {"18.446744073709551615 18.446744073709551616 0.000000000000000001 19 .5 -0",
+         "18446744073709551615 22:21 1 65:2 500000000000000000 0"},
+    };
+    static const struct example second[] = {{"1, 2.5 \r\n3,-.5\n4,\n5,.\n", "2500 -500 17:0 20:1"}};
+    const struct text_rules three = {.delimiter = TEXT_NO_DELIMITER,
+                                     .notation = TEXT_FIXED,
+                                     .decimals = 3};
+    const struct text_rules none = {.delimiter = TEXT_NO_DELIMITER, .notation = TEXT_FIXED};
+    const struct text_rules most = {.delimiter = TEXT_NO_DELIMITER,
+                                    .notation = TEXT_FIXED,
+                                    .decimals = TEXT_DECIMALS_MAX};
+    const struct text_rules fields = {.field = 2,
+                                      .delimiter = ',',
+                                      .notation = TEXT_FIXED,
+                                      .decimals = 3};
+
+    tap_ok(rules_give(&three, ELEMENT_I64, examples, ARRAY_LENGTH(examples)) &&
+               rules_give(&none, ELEMENT_I64, whole, ARRAY_LENGTH(whole)) &&
+               rules_give(&most, ELEMENT_U64, all, ARRAY_LENGTH(all)),
+           "tokens with a point");
+    tap_ok(rules_give(&fields, ELEMENT_I16, second, ARRAY_LENGTH(second)), "fields with a point");
+}
+
+/* Numbers with a point, most of them of the usual form, as in numbers_are_right. */
+static size_t fixed_put(char *place, unsigned decimals, uint64_t *state)
+{
+    static const char *const signs[] = {"", "", "-", "+"};
+    uint64_t whole = tap_random(state) >> (1 + tap_random(state) % 63);
+    uint64_t kind = tap_random(state) % 64;
+    unsigned given = kind < 40 ? decimals : (unsigned)(tap_random(state) % (decimals + 2));
+    size_t bytes = (size_t)sprintf(place, "%s%llu", signs[kind % 4], (unsigned long long)whole);
+
+    if (given > 0 || kind % 8 == 1)
+        place[bytes++] = '.';
+    for (unsigned i = 0; i < given; i++)
+        place[bytes++] = (char)('0' + (kind == 3 ? 0 : tap_random(state) % 10));
+    return bytes;
+}
+
+static bool fixed_are_right(unsigned decimals, uint64_t *state)
+{
+    const struct text_rules rules = {.delimiter = TEXT_NO_DELIMITER,
+                                     .notation = TEXT_FIXED,
+                                     .decimals = decimals};
+    char text[3000];
+    bool right = true;
+
+    for (int round = 0; right && round < 40; round++) {
+        const enum element_type type = round % 4 ? ELEMENT_I64 : (enum element_type)(round / 4 % 8);
+        const size_t shortest = tap_random(state) % 2900;
+        size_t bytes = 0;
+        while (bytes < shortest) {
+            bytes += fixed_put(text + bytes, decimals, state);
+            text[bytes++] = tap_random(state) % 8 ? '\n' : ' ';
+        }
+        right = agrees(&rules, type, arena_place(text, bytes, round % 3 > 0), bytes, 2);
+    }
+    return right;
+}
+
+static void test_fixed_numbers(void)
+{
+    uint64_t state = 11;
+    bool right = true;
+
+    for (unsigned decimals = 0; right && decimals <= TEXT_DECIMALS_MAX; decimals++)
+        right = fixed_are_right(decimals, &state);
+    tap_ok(right, "numbers with a point, of every length");
+}
+
 /* --- limits ----------------------------------------------------------------------------------- */
 
 /* Writes a number with a sign, or none, and leading zeros. Returns its length. */
@@ -433,6 +519,8 @@ static const struct alphabet alphabets[] = {
     ALPHABET("no separators", "0000000001"),
     ALPHABET("near digits", "0123456789/:;\x01\x80\xb0\xb9\xff \n"),
     ALPHABET("hexadecimal", "0123456789abcdefABCDEF000xxX+-  \n\n,g@`"),
+    ALPHABET("points", "0123456789...--+\n\n\n  ,"),
+    ALPHABET("zeros and points", "0000000000001.. \n"),
     ALPHABET("everything", "0123456789+-,;\t\n\r\v\f \0\0abz\x7f\x80\x8a\xa0\xff\xff"),
 };
 
@@ -450,6 +538,7 @@ static bool random_is_right(const struct alphabet *alphabet, uint64_t *state)
         const char *placed = arena_place(text, bytes, round % 2);
         for (size_t i = 0; right && i < ARRAY_LENGTH(notations); i++) {
             rules.notation = notations[i];
+            rules.decimals = (unsigned)round % (TEXT_DECIMALS_MAX + 1);
             right = agrees(&rules, type, placed, bytes, ARRAY_LENGTH(rooms));
         }
     }
@@ -530,6 +619,7 @@ static void test_short(enum text_notation notation, const char bytes[7], size_t 
             size_t length = 5 - number % 3 * (number % 5 == 0);
             struct text_rules rules = every_rules[rule];
             rules.notation = notation;
+            rules.decimals = (unsigned)(number % 3);
             right = agrees(&rules, ELEMENT_U8, arena_place(text, length, true), length,
                            4); /* not those that none of them fills */
         }
@@ -826,11 +916,14 @@ int main(void)
     test_words();
     test_parts();
     test_hex();
+    test_fixed();
+    test_fixed_numbers();
     test_limits();
     test_random();
     test_numbers();
     test_short(TEXT_INTEGERS, "1-, \n\rx", 1);
     test_short(TEXT_HEX, "0xF-, \n", 8);
+    test_short(TEXT_FIXED, "01.-, \n", 8);
     test_ends();
     test_edges();
     test_long();

@@ -71,6 +71,33 @@ static inline void reference_append(__int128 *number, int base, int digit)
         *number = *number * base + digit;
 }
 
+/* The magnitude of a number with a point, digit by digit, as a multiple of 10^-decimals. */
+static inline bool reference_fixed(const struct reference *all, size_t at, size_t end,
+                                   __int128 *magnitude)
+{
+    bool is_behind = false;
+    unsigned behind = 0;
+    size_t digits = 0;
+
+    for (; at < end; at++) {
+        int digit = reference_digit(all->data[at], 10);
+        bool is_point = all->data[at] == '.' && !is_behind;
+        is_behind = is_behind || is_point;
+        if (is_point)
+            continue;
+        if (digit == 99 || (is_behind && behind == all->rules->decimals && digit > 0))
+            return false;
+        digits++;
+        if (is_behind && behind == all->rules->decimals)
+            continue;
+        behind += is_behind;
+        reference_append(magnitude, 10, digit);
+    }
+    for (; behind < all->rules->decimals; behind++)
+        reference_append(magnitude, 10, 0);
+    return digits > 0;
+}
+
 /* The magnitude of what stands at [at, end) behind the sign; false if it is not a number. */
 static inline bool reference_magnitude(const struct reference *all, size_t at, size_t end,
                                        __int128 *magnitude)
@@ -78,6 +105,8 @@ static inline bool reference_magnitude(const struct reference *all, size_t at, s
     const int base = all->rules->notation == TEXT_HEX ? 16 : 10;
     const char *data = all->data;
 
+    if (all->rules->notation == TEXT_FIXED)
+        return reference_fixed(all, at, end, magnitude);
     if (base == 16 && end - at > 2 && data[at] == '0' && (data[at + 1] | ' ') == 'x')
         at += 2;
     if (at == end)
