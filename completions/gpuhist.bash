@@ -89,7 +89,7 @@ _gpuhist() {
     COMPREPLY=()
     case ${COMP_WORDS[1]} in
     stalin) operation=stalin-sort ;;
-    distinct) operation=uniq ;;
+    distinct) operation='uniq' ;;
     uniq | reduce | count | stalin-sort | merge | info) operation=${COMP_WORDS[1]} ;;
     esac
     for ((i = 1; i < COMP_CWORD; i++)); do
