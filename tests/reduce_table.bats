@@ -81,12 +81,12 @@ print(len(np.unique(ids)), ids[1500000:].min(), *np.percentile(ids, [50, 93.75],
     gpuhist reduce distinct,mode -t i64le -S 1 -T runs --threads 1 in | cut -f 2 |
         cmp <(head -n 2 expected) -
     [ -z "$(ls -A runs)" ]
-    for job in "reduce $names in" "reduce distinct in" "merge state"; do
+    for job in "reduce $names -t i64le --threads 1 in" "reduce distinct -t i64le --threads 1 in" "merge state"; do
         # shellcheck disable=SC2086
-        run --separate-stderr gpuhist $job $([[ $job == merge* ]] || echo -t i64le --threads 1) -S 1 -T missing
+        run --separate-stderr gpuhist $job -S 1 -T missing
         assert_failed 1 "cannot make a temporary file of counts in missing: No such file or directory"
     done
-    gpuhist reduce sum -t i64le -S 1 -T missing in >sum # takes no table
+    run -0 gpuhist reduce sum -t i64le -S 1 -T missing in # takes no table
 }
 
 @test "engine cuda does not compute them, and says which; auto uses the CPU" {
