@@ -4,7 +4,7 @@
 # _gpuhist_options OPERATION: prints the options that it takes, the same as its --help.
 _gpuhist_options() {
     local results='--save --every' tables='-S --buffer-size -T --temporary-directory'
-    local bins='--zeros --top --sort --percent --cumulative --quantiles --format --plot'
+    local bins='--zeros --top --min-count --other --sort --percent --cumulative --quantiles --format --plot'
     local common='-t --type --binary --record --offset --text -f --field -d --delimiter --csv --base --decimals
         --header --invalid --decompress --memory -o --output --engine --gpus --threads --chunk-size --progress
         --no-progress --stats -v --verbose -q --quiet -h --help -V --version'
@@ -76,9 +76,9 @@ _gpuhist_value() {
     -o | --output | --save | --purged) _gpuhist_files ;;
     -T | --temporary-directory) _gpuhist_directories ;;
     --edges | --any-of) [[ $cur != @* ]] || _gpuhist_at_files ;;
-    -b | --bins | --range | -w | --width | --top | --quantiles | --decimals | --record | --offset | \
-        -f | --field | -d | --delimiter | --memory | -S | --buffer-size | --gpus | --threads | --chunk-size | \
-        --eq | --ne | --lt | --le | --gt | --ge | --in) ;;
+    -b | --bins | --range | -w | --width | --top | --min-count | --quantiles | --decimals | --record | \
+        --offset | -f | --field | -d | --delimiter | --memory | -S | --buffer-size | --gpus | --threads | \
+        --chunk-size | --eq | --ne | --lt | --le | --gt | --ge | --in) ;;
     *) return 1 ;;
     esac
 }

@@ -96,12 +96,15 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     gpuhist --bins 1000 --format gnuplot in >unit
     gpuhist --bins 10 --range 0:1000 --format gnuplot in >range
     gpuhist --bins 10 --range 0:1000 --format gnuplot --top 1 in >top
+    gpuhist --bins 1000 --format gnuplot --min-count 9 --other in >other
+    grep -Eqx 'set label "other: [0-9]{4}" at graph 0.98, graph 0.95 right' other
     gpuhist --log2 --format gnuplot in >powers
     gpuhist --bins 10 --format gnuplot </dev/null >empty
     gpuhist --bins 10 --format gnuplot --zeros </dev/null >zeros
     [ "$(coloured unit)" -gt 10000 ]
     [ "$(coloured range)" -gt 10000 ]
     [ "$(coloured top)" -gt 1000 ]
+    [ "$(coloured other)" -gt 1000 ]
     [ "$(coloured powers)" -gt 10000 ]
     [ "$(coloured empty)" -eq 0 ]
     coloured zeros >/dev/null
@@ -147,7 +150,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         run --separate-stderr timeout 30 "$GPUHIST" --bins 5 "$@" /dev/zero
         assert_failed 2 "$text"
     }
-    for option in "--top 3" "--sort bin" --cumulative --percent "--quantiles 50"; do
+    for option in "--top 3" "--min-count 2" "--sort bin" --cumulative --percent "--quantiles 50"; do
         # shellcheck disable=SC2086
         usage "${option% *} does not go with --format raw" --format raw $option
     done
@@ -155,10 +158,14 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         # shellcheck disable=SC2086
         usage "${option% *} does not go with --format gnuplot" --format gnuplot $option
     done
+    usage "--min-count does not go with --format raw" --format raw --min-count 2 --other
+    usage "--other needs --top or --min-count, which leave something out" --other
     usage "--plot does not go with --format" --plot --format tsv
     usage "invalid --format 'xml'" --format xml
     usage "invalid --top '0'" --top 0
     usage "invalid --top '-1'" --top -1
+    usage "--min-count must be at least 1" --min-count 0
+    usage "invalid --min-count 'x'" --min-count x
     usage "invalid --sort 'value'" --sort value
     for list in "" "," "50," ",50" 101 100.1 -1 5e1 "50 99" 50,x . 1. .5 0.0000000000000001 \
         99999999999999999999; do

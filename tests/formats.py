@@ -71,14 +71,18 @@ def percent(part, whole):
 
 
 def selected(binning, values, options):
-    """Rows (low, high, count, percent, cumulative, cumulative percent), and all that is counted."""
+    """Rows (low, high, count, percent, cumulative, cumulative percent); the row of --other last."""
     edges = edges_of(binning, values)
     rows = [[low, high, 0] for low, high in zip(edges, edges[1:])]
     for value in values:
         if edges[0] <= value < edges[-1]:
             rows[bisect.bisect(edges, value) - 1][2] += 1
+    inside = sum(row[2] for row in rows)
     if "--zeros" not in options:
         rows = [row for row in rows if row[2]]
+    if "--min-count" in options:
+        least = int(options[options.index("--min-count") + 1])
+        rows = [row for row in rows if row[2] >= least]
     by_count = sorted(rows, key=lambda row: (-row[2], row[0]))
     if "--top" in options:
         by_count = by_count[: int(options[options.index("--top") + 1])]
@@ -86,6 +90,8 @@ def selected(binning, values, options):
     order = options[options.index("--sort") + 1] if "--sort" in options else None
     if order == "count" or (order is None and "--top" in options):
         rows = by_count
+    if "--other" in options:
+        rows.append(["other", "", inside - sum(row[2] for row in rows)])
     total = len(values)
     sums = list(itertools.accumulate(row[2] for row in rows))
     return [(*row, percent(row[2], total), s, percent(s, total)) for row, s in zip(rows, sums)]
@@ -106,11 +112,15 @@ def columns(binning, options):
 
 def selections():
     """Combinations of the options that say what is printed."""
+    leasts = itertools.cycle([[], [], ["--min-count", "2"], ["--min-count", "60"], ["--min-count", "3"]])
+    others = itertools.cycle([True, False, True])
     for zeros in [], ["--zeros"]:
         for top in [], ["--top", "1"], ["--top", "3"], ["--top", "100"]:
             for sort in [], ["--sort", "bin"], ["--sort", "count"]:
                 for extra in [], ["--percent"], ["--cumulative"], ["--percent", "--cumulative"]:
-                    yield zeros + top + sort + extra
+                    least = next(leasts)
+                    other = ["--other"] if (top or least) and next(others) else []
+                    yield zeros + top + sort + extra + least + other
 
 
 def check_table(binning, values, options):
@@ -126,8 +136,12 @@ def check_table(binning, values, options):
     edges = edges_of(binning, values)
     sides = {"total": len(values), "inside": sum(edges[0] <= v < edges[-1] for v in values),
              "below": sum(v < edges[0] for v in values), "above": sum(v >= edges[-1] for v in values)}
-    expect_equal(document, {"operation": "histogram", **{k: str(v) for k, v in sides.items()},
-                            "bins": [dict(zip(names, row)) for row in rows]}, options, "json")
+    wanted = {"operation": "histogram", **{k: str(v) for k, v in sides.items()},
+              "bins": [dict(zip(names, row)) for row in rows]}
+    if "--other" in options:
+        other = wanted["bins"].pop()
+        wanted["other"] = {name: cell for name, cell in other.items() if name not in ("value", "low", "high")}
+    expect_equal(document, wanted, options, "json")
 
 
 def test_tables():
@@ -228,8 +242,9 @@ def table_of(edges, values, extra):
     share = functools.cache(lambda count: rounded_percent(count, len(values)))
     is_unit = all(high == low + 1 for low, high in zip(edges, edges[1:]))
     lines, total = [], 0
+    least = int(extra[1]) if extra[:1] == ["--min-count"] else "--zeros" not in extra
     for low, high, count in zip(edges, edges[1:], counts):
-        if not count and "--zeros" not in extra:
+        if count < least:
             continue
         total += count
         cells = [low, count] if is_unit else [low, high, count]
@@ -237,7 +252,7 @@ def table_of(edges, values, extra):
         cells += [total] if "--cumulative" in extra else []
         lines.append("\t".join(map(str, cells)) + "\n")
     names = ["value" if is_unit else "low,high", "count"]
-    names += [option[2:] for option in extra if option != "--zeros"]
+    names += [option[2:] for option in extra if option in ("--percent", "--cumulative")]
     return ",".join(names), "".join(lines), counts
 
 
@@ -278,6 +293,8 @@ def test_parts():
     check_parts(bins, edges, everywhere, ["--percent"])
     check_parts(bins, edges, everywhere, ["--cumulative"])
     check_parts(bins, edges, [0, 8191, 8192, 16384, 200000, many - 1], ["--zeros"])
+    check_parts(bins, edges, everywhere, ["--min-count", "3", "--percent"])
+    check_parts(bins, edges, [0, 8191, 8192, 16384, 16384, 200000, many - 1] * 2, ["--min-count", "4"])
     check_parts(bins, edges, [many - 1] * 5)
     check_parts(bins, edges, [])
     # Few values in many bins; negative ones; bins of a width, whose last one is cut; any edges.
@@ -383,6 +400,16 @@ def test_sorted_plots():
     expect_equal([line.split()[:5] for line in out.splitlines()],
                  [["97", "97", "1.9596%", "97", "1.9596%"], ["98", "98", "1.9798%", "195", "3.9394%"],
                   ["99", "99", "2.0000%", "294", "5.9394%"], [], ["50%", "70"], ["100%", "99"]])
+    # What is left out has a line without a bar; more than a page of the rest are not left out.
+    out, _, _ = gpuhist(["--bins", "100", "--plot", "--top", "2", "--other", "--percent"], values,
+                        LC_ALL="C")
+    expect_equal([line.split()[:3] for line in out.splitlines()],
+                 [["99", "99", "2.0000%"], ["98", "98", "1.9798%"], ["other", "4753", "96.0202%"]])
+    expect_equal(out.splitlines()[2], "other  4753  96.0202%")
+    out, _, _ = gpuhist(["--bins", "100", "--plot", "--min-count", "20", "--other"], values)
+    expect_equal([line.split()[:2] for line in out.splitlines()[:64]],
+                 [[str(v)] * 2 for v in range(36, 100)])
+    expect_equal(out.splitlines()[64:], ["... and 16 more", "other  190"])
     out, _, _ = gpuhist(["--bins", "10", "--plot", "--quantiles", "0,50,100"], [-3, 4, 4, 22])
     expect_equal(out.splitlines()[-3:], ["0%  -inf..0", "50%  4", "100%  10..inf"])
 

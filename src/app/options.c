@@ -45,6 +45,8 @@ enum options_key {
     OPTIONS_KEY_FORMAT,
     OPTIONS_KEY_PLOT,
     OPTIONS_KEY_TOP,
+    OPTIONS_KEY_MIN_COUNT,
+    OPTIONS_KEY_OTHER,
     OPTIONS_KEY_SORT,
     OPTIONS_KEY_PERCENT,
     OPTIONS_KEY_CUMULATIVE,
@@ -319,6 +321,13 @@ static enum status options_set_top(struct options *options, const char *value,
     return options_fail_value("--top", value, "a number of bins, such as 10", failure);
 }
 
+static enum status options_set_min_count(struct options *options, const char *value,
+                                         struct failure *failure)
+{
+    return options_read_positive("--min-count", value, "a count, such as 2 or 1K",
+                                 &options->print.min_count, failure);
+}
+
 static enum status options_set_sort(struct options *options, const char *value,
                                     struct failure *failure)
 {
@@ -561,6 +570,10 @@ const struct options_row options_rows[] = {
      offsetof(struct options, print.zeros), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
     {OPTIONS_KEY_TOP, "top", "K", "print only the K bins with the highest counts", options_set_top,
      0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_MIN_COUNT, "min-count", "N", "leave out bins whose count is less than N",
+     options_set_min_count, 0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_OTHER, "other", NULL, "add a line: the values that --top, --min-count leave out",
+     NULL, offsetof(struct options, print.other), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
     {OPTIONS_KEY_SORT, "sort", "ORDER", "order: bin (default), or count (default with --top)",
      options_set_sort, 0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
     {OPTIONS_KEY_PERCENT, "percent", NULL, "add a column: percentage, running total", NULL,

@@ -63,7 +63,8 @@ static void quantiles_find_inside(struct rows rows, struct quantiles_value *valu
     while (found < count && values[found].side == QUANTILES_BELOW)
         found++;
     rows.zeros = false;
-    while (found < count && (n = rows.read(&rows, batch, QUANTILES_BATCH_ROWS)) > 0) {
+    rows.least = 0;
+    while (found < count && (n = rows_read(&rows, batch, QUANTILES_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++) {
             seen += batch[i].count;
             for (; found < count && values[found].rank <= seen; found++) {

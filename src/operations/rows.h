@@ -3,7 +3,7 @@
  * histogram stores them. Empty bins are among them with --zeros.
  *
  * The partial must be finished, and no thread may add to it. Copies of one struct rows may be read
- * by different threads only after `narrow`.
+ * by different threads only after `narrow`. Readers call rows_read.
  */
 #ifndef GPUHIST_ROWS_H
 #define GPUHIST_ROWS_H
@@ -27,13 +27,14 @@ struct rows {
     bool zeros;      /* include empty bins: all if the job gives the bins, else those between the */
                      /* first and the last used one. May be changed only before the first read */
     bool all;        /* with zeros: bins by powers count as given by the job, too; likewise */
+    uint64_t least;  /* rows_read leaves out rows of lower counts; likewise */
     bool is_unit;    /* every bin is one wide */
     bool is_sparse;  /* raw: prints records of lower limit and count, not all counts */
     uint64_t inside; /* values in all bins */
     uint64_t below;  /* values outside the bins */
     uint64_t above;
     uint64_t next[4]; /* the position; only for the functions below; zeros at first */
-    /* Reads up to `room` rows, at least one if there are any. Returns how many. */
+    /* Reads up to `room` rows, of any count, at least one if there are any. Returns how many. */
     size_t (*read)(struct rows *rows, struct rows_row *out, size_t room);
     /* Reads only the counts, with zeros, which takes less time. NULL: not supported. */
     size_t (*read_counts)(struct rows *rows, uint64_t *counts, size_t room);
@@ -45,6 +46,12 @@ struct rows {
     /* An upper bound on the number of rows; a part has at most its share. Set if `narrow` is. */
     uint64_t (*most)(const struct rows *rows);
 };
+
+/*
+ * Reads up to `room` rows that have a count of `least` or more, at least one if there are any.
+ * Returns how many.
+ */
+size_t rows_read(struct rows *rows, struct rows_row *out, size_t room);
 
 struct histogram;
 

@@ -44,7 +44,7 @@ static struct plot_survey plot_make_survey(struct rows rows)
     struct plot_survey survey = {.rows = 0};
     size_t n;
 
-    while ((n = rows.read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
+    while ((n = rows_read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++)
             plot_survey_row(&survey, &batch[i]);
     }
@@ -67,7 +67,7 @@ static bool plot_can_fill(struct rows rows, const struct plot_survey *survey)
     if (plot_is_even(survey) && (survey->high - survey->low) / (survey->wide + 1) > PLOT_LINES_MAX)
         return false;
     rows.zeros = true;
-    while (bins <= PLOT_LINES_MAX && (n = rows.read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
+    while (bins <= PLOT_LINES_MAX && (n = rows_read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++)
             bins += batch[i].low >= survey->low && batch[i].low < survey->high;
         if (batch[n - 1].low >= survey->high)
@@ -88,7 +88,7 @@ static bool plot_is_aligned(struct rows rows, __int128 start, __int128 width)
     struct rows_row batch[PLOT_BATCH_ROWS];
     size_t n;
 
-    while ((n = rows.read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
+    while ((n = rows_read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++) {
             if ((batch[i].low - start) % width != 0)
                 return false;
@@ -128,7 +128,7 @@ static const struct rows_row *plot_peek(struct plot *plot)
     for (;; plot->used++) {
         if (plot->used == plot->filled) {
             plot->used = 0;
-            plot->filled = plot->rows.read(&plot->rows, plot->batch, PLOT_BATCH_ROWS);
+            plot->filled = rows_read(&plot->rows, plot->batch, PLOT_BATCH_ROWS);
             if (plot->filled == 0)
                 return NULL;
         }

@@ -39,6 +39,8 @@ struct print_options {
     bool plot;                         /* bars in the terminal */
     bool zeros;                        /* print empty bins, too */
     uint64_t top;                      /* only the rows with the greatest counts; 0: all */
+    uint64_t min_count;                /* only rows with that count or more; 0: all */
+    bool other;                        /* add what `top` and `min_count` leave out */
     enum print_sort sort;
     bool percent;    /* add a column: the share of all values counted */
     bool cumulative; /* add a column: the running total of the printed counts */

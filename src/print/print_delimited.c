@@ -1,8 +1,8 @@
 /*
  * Formats tsv and csv. Each bin has a line: "value, count" for bins of width 1, else "low, high,
  * count" with an exclusive high, and then the optional columns percent, cumulative and cumulative
- * percent. csv (RFC 4180, but lines end with a newline alone) begins with a header. Quantiles are
- * printed instead of the bins.
+ * percent. The line of --other comes last. csv (RFC 4180, but lines end with a newline alone)
+ * begins with a header. Quantiles are printed instead of the bins.
  */
 #include "config.h"
 
@@ -49,7 +49,7 @@ static void print_delimited_bins(struct writer *writer, const struct print_table
     uint64_t cumulative = 0;
     size_t n;
 
-    while ((n = rows.read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
+    while ((n = rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
         char *lines = writer_reserve(writer, n * PRINT_DELIMITED_LINE_MAX);
         char *c = lines;
         for (size_t i = 0; i < n; i++) {
@@ -67,6 +67,22 @@ static void print_delimited_bins(struct writer *writer, const struct print_table
         }
         writer_commit(writer, (size_t)(c - lines));
     }
+}
+
+/* The line of --other has the columns of the bins; of two edges, the second is empty. */
+static void print_delimited_other(struct writer *writer, const struct print_table *table,
+                                  char separator)
+{
+    char *line = writer_reserve(writer, PRINT_DELIMITED_LINE_MAX);
+    char *c = stpcpy(line, "other");
+
+    *c++ = separator;
+    if (!table->rows.is_unit)
+        *c++ = separator;
+    c += decimal_write(c, table->other);
+    c = print_delimited_extra(c, table, separator, table->other, table->rows.inside);
+    *c++ = '\n';
+    writer_commit(writer, (size_t)(c - line));
 }
 
 /* Writes "value" or "low, high", with an infinity for an unknown bound. Returns the end. */
@@ -122,10 +138,13 @@ static enum status print_tsv_rows(struct writer *writer, const struct print_tabl
                                   struct failure *failure)
 {
     (void)failure;
-    if (table->options->quantiles.count > 0)
+    if (table->options->quantiles.count > 0) {
         print_delimited_quantiles(writer, table, '\t');
-    else
-        print_rows_in_parts(writer, table, PRINT_DELIMITED_LINE_MAX, print_tsv_bins);
+        return STATUS_OK;
+    }
+    print_rows_in_parts(writer, table, PRINT_DELIMITED_LINE_MAX, print_tsv_bins);
+    if (table->options->other)
+        print_delimited_other(writer, table, '\t');
     return STATUS_OK;
 }
 
@@ -152,6 +171,8 @@ static enum status print_csv_rows(struct writer *writer, const struct print_tabl
     writer_write(writer, extra, strlen(extra));
     writer_write(writer, "\n", 1);
     print_rows_in_parts(writer, table, PRINT_DELIMITED_LINE_MAX, print_csv_bins);
+    if (options->other)
+        print_delimited_other(writer, table, ',');
     return STATUS_OK;
 }
 

@@ -30,7 +30,7 @@ static uint64_t print_gnuplot_data(struct writer *writer, struct rows rows, bool
 
     *has_rows = false;
     print_gnuplot_text(writer, "$data << EOD\n");
-    while ((n = rows.read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
+    while ((n = rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) {
             char *line = writer_reserve(writer, PRINT_GNUPLOT_LINE_MAX);
             char *c = line + decimal_write_fixed(line, batch[i].low, decimals);
@@ -61,6 +61,17 @@ static void print_gnuplot_units(struct writer *writer, unsigned decimals)
     print_gnuplot_text(writer, ") with boxes\n");
 }
 
+/* What --other counts is no box, because it has no place on the axis. */
+static void print_gnuplot_other(struct writer *writer, uint64_t other)
+{
+    char text[DECIMAL_SIZE + 64];
+    char *c = stpcpy(text, "set label \"other: ");
+
+    c += decimal_write(c, other);
+    stpcpy(c, "\" at graph 0.98, graph 0.95 right\n");
+    print_gnuplot_text(writer, text);
+}
+
 static enum status print_gnuplot_rows(struct writer *writer, const struct print_table *table,
                                       struct failure *failure)
 {
@@ -76,6 +87,8 @@ static enum status print_gnuplot_rows(struct writer *writer, const struct print_
                                "set ylabel \"count\"\n"
                                "set style fill solid 0.7\n"
                                "unset key\n");
+    if (table->options->other)
+        print_gnuplot_other(writer, table->other);
     if (!has_rows)
         print_gnuplot_text(writer, "set xrange [0:1]\nplot -1\n");
     else if (is_powers)

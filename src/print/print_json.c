@@ -38,25 +38,33 @@ static char *print_json_percent(char *c, const char *before, uint64_t part, uint
     return c + percent_write(c, part, whole);
 }
 
-static char *print_json_row(char *c, const struct print_table *table, const struct rows_row *row,
-                            uint64_t cumulative)
+/* Writes the members that bins and `other` have, the last ones, and ends the object. */
+static char *print_json_counts(char *c, const struct print_table *table, uint64_t count,
+                               uint64_t cumulative)
 {
     const struct print_options *options = table->options;
 
+    c = print_json_integer(c, "\"count\":", count);
+    if (options->percent)
+        c = print_json_percent(c, ",\"percent\":", count, table->total);
+    if (options->cumulative)
+        c = print_json_integer(c, ",\"cumulative\":", cumulative);
+    if (options->percent && options->cumulative)
+        c = print_json_percent(c, ",\"cumulative_percent\":", cumulative, table->total);
+    return stpcpy(c, "}");
+}
+
+static char *print_json_row(char *c, const struct print_table *table, const struct rows_row *row,
+                            uint64_t cumulative)
+{
     if (table->rows.is_unit) {
         c = print_json_value(c, "{\"value\":", table, row->low);
     } else {
         c = print_json_value(c, "{\"low\":", table, row->low);
         c = print_json_value(c, ",\"high\":", table, row->high);
     }
-    c = print_json_integer(c, ",\"count\":", row->count);
-    if (options->percent)
-        c = print_json_percent(c, ",\"percent\":", row->count, table->total);
-    if (options->cumulative)
-        c = print_json_integer(c, ",\"cumulative\":", cumulative);
-    if (options->percent && options->cumulative)
-        c = print_json_percent(c, ",\"cumulative_percent\":", cumulative, table->total);
-    return stpcpy(c, "}");
+    *c++ = ',';
+    return print_json_counts(c, table, row->count, cumulative);
 }
 
 /* A comma precedes each row except the first of the table, which may be in another part. */
@@ -67,7 +75,7 @@ static void print_json_bins(struct writer *writer, const struct print_table *tab
     uint64_t cumulative = 0;
     size_t n;
 
-    while ((n = rows.read(&rows, batch, PRINT_JSON_BATCH)) > 0) {
+    while ((n = rows_read(&rows, batch, PRINT_JSON_BATCH)) > 0) {
         char *lines = writer_reserve(writer, n * PRINT_JSON_LINE_MAX);
         char *c = lines;
         for (size_t i = 0; i < n; i++) {
@@ -110,6 +118,15 @@ static char *print_json_totals(char *c, const struct print_table *table)
     return print_json_integer(c, ",\"above\":", table->rows.above);
 }
 
+static void print_json_other(struct writer *writer, const struct print_table *table)
+{
+    char *line = writer_reserve(writer, PRINT_JSON_LINE_MAX);
+    char *c = stpcpy(line, ",\n\"other\":{");
+
+    c = print_json_counts(c, table, table->other, table->rows.inside);
+    writer_commit(writer, (size_t)(c - line));
+}
+
 static enum status print_json_rows(struct writer *writer, const struct print_table *table,
                                    struct failure *failure)
 {
@@ -122,10 +139,12 @@ static enum status print_json_rows(struct writer *writer, const struct print_tab
     char *line = writer_reserve(writer, PRINT_JSON_LINE_MAX);
     char *end = stpcpy(print_json_totals(line, table), ",\"bins\":[");
     writer_commit(writer, (size_t)(end - line));
-    if (rows.read(&rows, &first, 1) > 0)
+    if (rows_read(&rows, &first, 1) > 0)
         all.first_low = first.low;
     print_rows_in_parts(writer, &all, PRINT_JSON_LINE_MAX, print_json_bins);
     writer_write(writer, "]", 1);
+    if (table->options->other)
+        print_json_other(writer, table);
     for (size_t i = 0; i < quantiles; i++) {
         line = writer_reserve(writer, PRINT_JSON_LINE_MAX);
         end = stpcpy(line, i == 0 ? ",\"quantiles\":[\n" : ",\n");

@@ -1,7 +1,8 @@
 /*
  * --plot: bars in the terminal. A line holds the bin, "value" or "low..high" (exclusive), the
  * count, the optional columns, and a bar. The bar's length is proportional to the count, in steps
- * of an eighth of a character if Unicode is available. Quantiles follow after an empty line.
+ * of an eighth of a character if Unicode is available. The line of --other has no bar, which would
+ * mostly make all others short. Quantiles follow after an empty line.
  */
 #include "config.h"
 
@@ -49,24 +50,46 @@ static void print_plot_label(char *out, const struct plot_line *line, unsigned d
     *c = '\0';
 }
 
-static void print_plot_cells(struct print_plot_cells *cells, const struct print_table *table,
-                             const struct plot_line *line, uint64_t cumulative)
+/* Writes the cells of the columns, but for the label. */
+static void print_plot_columns(struct print_plot_cells *cells, const struct print_table *table,
+                               uint64_t count, uint64_t cumulative)
 {
     const struct print_options *options = table->options;
 
     *cells = (struct print_plot_cells){.text = {""}};
-    if (line->is_gap) {
-        strcpy(cells->text[0], "...");
-        return;
-    }
-    print_plot_label(cells->text[0], line, table->rows.job->element.decimals);
-    decimal_write(cells->text[1], line->count);
+    decimal_write(cells->text[1], count);
     if (options->percent)
-        strcpy(cells->text[2] + percent_write(cells->text[2], line->count, table->total), "%");
+        strcpy(cells->text[2] + percent_write(cells->text[2], count, table->total), "%");
     if (options->cumulative)
         decimal_write(cells->text[3], cumulative);
     if (options->percent && options->cumulative)
         strcpy(cells->text[4] + percent_write(cells->text[4], cumulative, table->total), "%");
+}
+
+static void print_plot_cells(struct print_plot_cells *cells, const struct print_table *table,
+                             const struct plot_line *line, uint64_t cumulative)
+{
+    if (line->is_gap) {
+        *cells = (struct print_plot_cells){.text = {"..."}};
+        return;
+    }
+    print_plot_columns(cells, table, line->count, cumulative);
+    print_plot_label(cells->text[0], line, table->rows.job->element.decimals);
+}
+
+static void print_plot_other_cells(struct print_plot_cells *cells, const struct print_table *table)
+{
+    print_plot_columns(cells, table, table->other, table->rows.inside);
+    strcpy(cells->text[0], "other");
+}
+
+/* Widens the columns so that they hold the cells. */
+static void print_plot_widen(struct print_plot_style *style, const struct print_plot_cells *cells)
+{
+    for (size_t i = 0; i < PRINT_PLOT_CELLS; i++) {
+        size_t length = strlen(cells->text[i]);
+        style->widths[i] = length > style->widths[i] ? length : style->widths[i];
+    }
 }
 
 /* Reads all lines to find the widths of the columns and the greatest count. */
@@ -83,11 +106,12 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
     while (plot_next(&plot, &line)) {
         cumulative += line.count;
         print_plot_cells(&cells, table, &line, cumulative);
-        for (size_t i = 0; i < PRINT_PLOT_CELLS; i++) {
-            size_t length = strlen(cells.text[i]);
-            style.widths[i] = length > style.widths[i] ? length : style.widths[i];
-        }
+        print_plot_widen(&style, &cells);
         style.most = line.count > style.most ? line.count : style.most;
+    }
+    if (table->options->other) {
+        print_plot_other_cells(&cells, table);
+        print_plot_widen(&style, &cells);
     }
     for (size_t i = 0; i < PRINT_PLOT_CELLS; i++)
         columns += style.widths[i] > 0 ? style.widths[i] + 2 : 0;
@@ -178,15 +202,21 @@ static void print_plot_quantile(struct writer *writer, const struct percentage *
     writer_write(writer, text, (size_t)(c - text));
 }
 
-static void print_plot_rest(struct writer *writer, const struct print_table *table)
+static void print_plot_rest(struct writer *writer, const struct print_table *table,
+                            const struct print_plot_style *style)
 {
     const struct quantiles *quantiles = &table->options->quantiles;
+    struct print_plot_cells cells;
     char text[64];
 
     if (table->rows_left > 0)
         writer_write(writer, text,
                      (size_t)sprintf(text, "... and %llu more\n",
                                      (unsigned long long)table->rows_left));
+    if (table->options->other) {
+        print_plot_other_cells(&cells, table);
+        print_plot_line(writer, style, &cells, 0);
+    }
     for (size_t i = 0; table->quantiles && i < quantiles->count; i++) {
         if (i == 0)
             writer_write(writer, "\n", 1);
@@ -210,13 +240,13 @@ static enum status print_plot_rows(struct writer *writer, const struct print_tab
         print_plot_cells(&cells, table, &line, cumulative);
         print_plot_line(writer, &style, &cells, line.count);
     }
-    print_plot_rest(writer, table);
+    print_plot_rest(writer, table, &style);
     return STATUS_OK;
 }
 
 const struct print_format print_plot = {
     .name = "plot",
     .has_lines = true,
-    .sorted_rows_max = PLOT_LINES_MAX,
+    .list_rows_max = PLOT_LINES_MAX,
     .rows = print_plot_rows,
 };

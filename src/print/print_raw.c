@@ -24,7 +24,7 @@ static size_t print_raw_read(struct rows *rows, uint64_t *counts)
 
     if (rows->read_counts)
         return rows->read_counts(rows, counts, PRINT_ROWS_BATCH);
-    size_t n = rows->read(rows, batch, PRINT_ROWS_BATCH);
+    size_t n = rows_read(rows, batch, PRINT_ROWS_BATCH);
     for (size_t i = 0; i < n; i++)
         counts[i] = batch[i].count;
     return n;
@@ -51,7 +51,7 @@ static void print_raw_records(struct writer *writer, const struct print_table *t
     struct rows rows = table->rows;
     size_t n;
 
-    while ((n = rows.read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
+    while ((n = rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) { /* the first bin may begin below the type's values */
             const __int128 low = batch[i].low < least ? least : batch[i].low;
             records[2 * i] = print_raw_order((uint64_t)low);
@@ -79,7 +79,7 @@ static enum status print_raw_rows(struct writer *writer, const struct print_tabl
 const struct print_format print_raw = {
     .name = "raw",
     .has_zeros = true,
-    .refused = PRINT_EXTRA_TOP | PRINT_EXTRA_SORT | PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_PERCENT |
-               PRINT_EXTRA_QUANTILES,
+    .refused = PRINT_EXTRA_TOP | PRINT_EXTRA_MIN_COUNT | PRINT_EXTRA_OTHER | PRINT_EXTRA_SORT |
+               PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_PERCENT | PRINT_EXTRA_QUANTILES,
     .rows = print_raw_rows,
 };

@@ -46,6 +46,10 @@ static const char *print_refused_name(enum print_extra extra)
         return "--percent";
     case PRINT_EXTRA_QUANTILES:
         return "--quantiles";
+    case PRINT_EXTRA_MIN_COUNT:
+        return "--min-count";
+    case PRINT_EXTRA_OTHER:
+        return "--other";
     }
     __builtin_unreachable();
 }
@@ -57,8 +61,13 @@ enum status print_check_format(const struct print_options *options, struct failu
                      (options->sort != PRINT_SORT_DEFAULT ? PRINT_EXTRA_SORT : 0) |
                      (options->cumulative ? PRINT_EXTRA_CUMULATIVE : 0) |
                      (options->percent ? PRINT_EXTRA_PERCENT : 0) |
-                     (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0);
+                     (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0) |
+                     (options->min_count > 0 ? PRINT_EXTRA_MIN_COUNT : 0) |
+                     (options->other ? PRINT_EXTRA_OTHER : 0);
 
+    if (options->other && options->top == 0 && options->min_count == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--other needs --top or --min-count, which leave something out");
     if (!format)
         return STATUS_OK;
     if (options->plot)
@@ -70,23 +79,44 @@ enum status print_check_format(const struct print_options *options, struct failu
                        print_refused_name((enum print_extra)(refused & -refused)), format->name);
 }
 
-/* Replaces the rows by a sorted list if another order or only some of them are wanted. */
+/* Returns how many of the values in bins are in none of these rows. */
+static uint64_t print_count_other(struct rows rows)
+{
+    struct rows_row batch[PRINT_ROWS_BATCH];
+    uint64_t other = rows.inside;
+    size_t n;
+
+    while ((n = rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            other -= batch[i].count;
+    }
+    return other;
+}
+
+/*
+ * Selects the rows, and replaces them by a sorted list if they are wanted in another order, or if
+ * the format prints only some.
+ */
 static enum status print_order_rows(struct print_table *table, struct rows_list *list,
                                     const struct print_format *format, struct failure *failure)
 {
     const struct print_options *options = table->options;
     bool by_count = options->sort == PRINT_SORT_COUNT ||
                     (options->sort == PRINT_SORT_DEFAULT && options->top > 0);
-    uint64_t top = options->top > 0 ? options->top : format->sorted_rows_max;
+    uint64_t top = options->top > 0 ? options->top : format->list_rows_max;
+    bool is_selection = options->top > 0 || options->min_count > 0;
 
-    table->is_complete = !by_count && options->top == 0;
-    if (table->is_complete)
-        return STATUS_OK;
-    if (rows_list_make(list, &table->rows, top, by_count, failure) != STATUS_OK)
-        return failure->status;
-    table->rows_left = options->top > 0 ? 0 : list->left;
-    struct rows all = table->rows;
-    rows_list_begin(&table->rows, &all, list);
+    table->rows.least = options->min_count;
+    struct rows selected = table->rows;
+    table->is_complete = !by_count && !is_selection;
+    if (by_count || (is_selection && top > 0)) {
+        if (rows_list_make(list, &selected, top, by_count, failure) != STATUS_OK)
+            return failure->status;
+        rows_list_begin(&table->rows, &selected, list);
+        table->rows_left = options->top > 0 ? 0 : list->left;
+    }
+    if (options->other)
+        table->other = print_count_other(options->top > 0 ? table->rows : selected);
     return STATUS_OK;
 }
 

@@ -21,8 +21,9 @@ struct print_table {
     struct rows rows; /* no row has been read yet */
     const struct print_options *options;
     uint64_t total;                          /* values counted, inside and outside the bins */
+    uint64_t other;                          /* only for options->other: those that it stands for */
     bool is_complete;                        /* the rows are all rows, in bin order */
-    uint64_t rows_left;                      /* rows omitted because of sorted_rows_max */
+    uint64_t rows_left;                      /* rows omitted because of list_rows_max */
     __int128 first_low;                      /* the lower limit of the first row; only for json */
     const struct quantiles_value *quantiles; /* NULL: not requested, or there are no values */
 };
@@ -34,14 +35,16 @@ enum print_extra {
     PRINT_EXTRA_CUMULATIVE = 4,
     PRINT_EXTRA_PERCENT = 8,
     PRINT_EXTRA_QUANTILES = 16,
+    PRINT_EXTRA_MIN_COUNT = 32,
+    PRINT_EXTRA_OTHER = 64,
 };
 
 struct print_format {
     const char *name;
-    bool has_lines;           /* the format is text */
-    bool has_zeros;           /* always prints empty bins */
-    unsigned refused;         /* the options that it does not support: bits of enum print_extra */
-    uint64_t sorted_rows_max; /* the most rows that are sorted by count without --top; 0: all */
+    bool has_lines;         /* the format is text */
+    bool has_zeros;         /* always prints empty bins */
+    unsigned refused;       /* the options that it does not support: bits of enum print_extra */
+    uint64_t list_rows_max; /* without --top, the most rows of a selection; 0: all */
     /*
      * Writes the table. The writer records write errors. Fails with STATUS_DATA if there is no
      * memory.

@@ -31,7 +31,7 @@ static void rows_list_count(struct rows rows, struct rows_list_digits *digits)
     size_t n;
 
     *digits = (struct rows_list_digits){.rows = 0};
-    while ((n = rows.read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
+    while ((n = rows_read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
         digits->rows += n;
         for (size_t i = 0; i < n; i++) {
             for (unsigned d = 0; d < ROWS_LIST_DIGITS && batch[i].count >> 8 * d > 0; d++)
@@ -97,7 +97,7 @@ static void rows_list_scatter_rows(struct rows_row *to, struct rows rows, size_t
     struct rows_row batch[ROWS_LIST_BATCH_ROWS];
     size_t n;
 
-    while ((n = rows.read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
+    while ((n = rows_read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++) {
             struct rows_row item = batch[i];
             rows_list_scatter(to, &item, 1, starts, digit);
@@ -167,7 +167,7 @@ static size_t rows_list_choose(struct rows_list *list, struct rows rows)
     size_t filled = 0;
     size_t n;
 
-    while ((n = rows.read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
+    while ((n = rows_read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
         seen += n;
         for (size_t i = 0; i < n; i++) {
             if (filled < list->count) {
