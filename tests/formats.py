@@ -179,24 +179,32 @@ PERCENTS = ["0", "50", "25", "99", "99.9", "100", "0.000000000000001", "33.33333
             "12.50", "50"]
 
 
+def check_not_covered(arguments, values, edges, percent):
+    """A quantile is outside the bins: nothing is printed but the error, in no format."""
+    below, above = sum(v < edges[0] for v in values), sum(v >= edges[-1] for v in values)
+    message = (f"gpuhist: the bins do not cover the data: {below} below, {above} above, among them "
+               f"quantile {percent} (gpuhist uniq --quantiles needs no bins)\n")
+    for form in [], ["--format", "csv"], ["--format", "json"], ["--plot"]:
+        expect_equal(gpuhist([*arguments, *form], values), ("", message, 1))
+
+
 def check_quantiles(binning, values):
     edges = edges_of(binning, values)
     unit = binning != UNEVEN
-    wanted, objects = [], []
+    wanted, objects, missed = [], [], None
     for text in PERCENTS:
         value = quantile(values, text)
         bins = [(low, high) for low, high in zip(edges, edges[1:]) if low <= value < high]
-        found = bins[0] if bins else ("-inf", edges[0]) if value < edges[0] else (edges[-1], "inf")
         shown = text.lstrip("0") if text[0] == "0" and text[1:2].isdigit() else text
-        part = "value" if unit else "low"
-        if unit and bins:
-            objects.append({"percent": shown, "value": str(value)})
-        else:
-            objects.append({"percent": shown, "low": None if found[0] == "-inf" else str(found[0]),
-                            "high": None if found[1] == "inf" else str(found[1])})
-        cells = found if not unit else [found[found[1] == "inf"]]
-        wanted.append([shown, *map(str, cells)])
+        if not bins:
+            missed = missed or shown
+            continue
+        cells = [str(edge) for edge in (bins[0][:1] if unit else bins[0])]
+        objects.append({"percent": shown, **dict(zip(["value"] if unit else ["low", "high"], cells))})
+        wanted.append([shown, *cells])
     option = ["--quantiles", ",".join(PERCENTS)]
+    if missed:
+        return check_not_covered([*binning, *option], values, edges, missed)
     out, _, status = gpuhist([*binning, *option], values)
     expect_equal((out, status), ("".join("\t".join(row) + "\n" for row in wanted), 0))
     out, _, _ = gpuhist([*binning, *option, "--format", "csv"], values)
@@ -410,8 +418,10 @@ def test_sorted_plots():
     expect_equal([line.split()[:2] for line in out.splitlines()[:64]],
                  [[str(v)] * 2 for v in range(36, 100)])
     expect_equal(out.splitlines()[64:], ["... and 16 more", "other  190"])
-    out, _, _ = gpuhist(["--bins", "10", "--plot", "--quantiles", "0,50,100"], [-3, 4, 4, 22])
-    expect_equal(out.splitlines()[-3:], ["0%  -inf..0", "50%  4", "100%  10..inf"])
+    out, _, _ = gpuhist(["--bins", "10", "--plot", "--quantiles", "50"], [-3, 4, 4, 22])
+    expect_equal(out.splitlines()[-2:], ["", "50%  4"])
+    out, _, _ = gpuhist(["--bins", "2", "--range", "0:9", "--plot", "--quantiles", "50"], [4])
+    expect_equal(out.splitlines()[-1:], ["50%  0..5"])
 
 
 def at_terminal(arguments, values, columns, **environment):

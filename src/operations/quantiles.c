@@ -52,16 +52,14 @@ static int quantiles_compare_indexes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Finds the quantiles inside the bins. values[0..count) are sorted by rank. */
-static void quantiles_find_inside(struct rows rows, struct quantiles_value *values, size_t count)
+/* Finds the bins of all quantiles. values[0..count) are sorted by rank. */
+static void quantiles_find_bins(struct rows rows, struct quantiles_value *values, size_t count)
 {
     struct rows_row batch[QUANTILES_BATCH_ROWS];
     uint64_t seen = rows.below;
     size_t found = 0;
     size_t n;
 
-    while (found < count && values[found].side == QUANTILES_BELOW)
-        found++;
     rows.zeros = false;
     rows.least = 0;
     while (found < count && (n = rows_read(&rows, batch, QUANTILES_BATCH_ROWS)) > 0) {
@@ -75,27 +73,32 @@ static void quantiles_find_inside(struct rows rows, struct quantiles_value *valu
     }
 }
 
-void quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
-                    struct quantiles_value *values)
+static enum status quantiles_fail_outside(const struct percentage *percent, const struct rows *rows,
+                                          struct failure *failure)
 {
-    const struct binning *binning = &rows->job->binning;
+    char text[PERCENTAGE_SIZE];
+
+    text[percentage_write(text, percent)] = '\0';
+    return status_fail(
+        failure, STATUS_DATA,
+        "the bins do not cover the data: %llu below, %llu above, among them quantile "
+        "%s (gpuhist uniq --quantiles needs no bins)",
+        (unsigned long long)rows->below, (unsigned long long)rows->above, text);
+}
+
+enum status quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
+                           struct quantiles_value *values, struct failure *failure)
+{
     uint64_t total = rows->below + rows->inside + rows->above;
 
     for (size_t i = 0; i < quantiles->count; i++) {
         uint64_t rank = percentage_rank(&quantiles->percents[i], total);
+        if (rank <= rows->below || rank > rows->below + rows->inside)
+            return quantiles_fail_outside(&quantiles->percents[i], rows, failure);
         values[i] = (struct quantiles_value){.rank = rank, .index = i};
-        if (rank <= rows->below) {
-            values[i].side = QUANTILES_BELOW;
-            values[i].high = binning_edge(binning, 0);
-        } else if (rank > rows->below + rows->inside) {
-            values[i].side = QUANTILES_ABOVE;
-            values[i].low = binning_edge(binning, binning->bins);
-        }
     }
     qsort(values, quantiles->count, sizeof *values, quantiles_compare_ranks);
-    size_t known = quantiles->count;
-    while (known > 0 && values[known - 1].side == QUANTILES_ABOVE)
-        known--;
-    quantiles_find_inside(*rows, values, known);
+    quantiles_find_bins(*rows, values, quantiles->count);
     qsort(values, quantiles->count, sizeof *values, quantiles_compare_indexes);
+    return STATUS_OK;
 }

@@ -20,15 +20,8 @@ struct quantiles {
     size_t count;
 };
 
-/* Where a quantile v lies. */
-enum quantiles_side {
-    QUANTILES_INSIDE, /* in a bin: low <= v < high */
-    QUANTILES_BELOW,  /* below the first bin, which begins at high: v < high */
-    QUANTILES_ABOVE,  /* above the last bin, which ends at low: v >= low */
-};
-
+/* A quantile v is known up to its bin: low <= v < high. */
 struct quantiles_value {
-    enum quantiles_side side;
     __int128 low;
     __int128 high;
     uint64_t rank; /* 1 is the smallest value */
@@ -47,9 +40,10 @@ void quantiles_destroy(struct quantiles *quantiles);
 /*
  * Finds all quantiles of the values counted, including those outside the bins. There must be some
  * values. Leaves `rows`, of which none may have been read, unchanged. Stores
- * values[quantiles->count] in the order of the percentages.
+ * values[quantiles->count] in the order of the percentages. Fails with STATUS_DATA if a quantile is
+ * outside the bins.
  */
-void quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
-                    struct quantiles_value *values);
+enum status quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
+                           struct quantiles_value *values, struct failure *failure);
 
 #endif

@@ -17,7 +17,7 @@
 #define PRINT_DELIMITED_LINE_MAX (4 * DECIMAL_SIZE + 2 * PERCENT_SIZE + 6)
 _Static_assert(64 << 10 >= PRINT_ROWS_BATCH * PRINT_DELIMITED_LINE_MAX, "what a writer reserves");
 
-/* A line of a quantile: a percentage, two edges or infinities, two tabs and a newline. */
+/* A line of a quantile: a percentage, two edges, two tabs and a newline. */
 #define PRINT_DELIMITED_QUANTILE_MAX (PERCENTAGE_SIZE + 2 * DECIMAL_SIZE + 3)
 
 /* Writes the optional columns. Returns the end. */
@@ -39,12 +39,24 @@ static char *print_delimited_extra(char *c, const struct print_table *table, cha
     return c;
 }
 
+/* Writes "value" or "low, high". Returns the end. */
+static inline char *print_delimited_bin(char *c, __int128 low, __int128 high,
+                                        const struct rows *rows, char separator)
+{
+    const unsigned decimals = rows->job->element.decimals;
+
+    c += decimal_write_fixed(c, low, decimals);
+    if (rows->is_unit)
+        return c;
+    *c++ = separator;
+    return c + decimal_write_fixed(c, high, decimals);
+}
+
 static void print_delimited_bins(struct writer *writer, const struct print_table *table,
                                  char separator)
 {
     struct rows_row batch[PRINT_ROWS_BATCH];
     struct rows rows = table->rows;
-    const unsigned decimals = rows.job->element.decimals;
     bool has_extra = table->options->percent || table->options->cumulative;
     uint64_t cumulative = 0;
     size_t n;
@@ -53,12 +65,8 @@ static void print_delimited_bins(struct writer *writer, const struct print_table
         char *lines = writer_reserve(writer, n * PRINT_DELIMITED_LINE_MAX);
         char *c = lines;
         for (size_t i = 0; i < n; i++) {
-            c += decimal_write_fixed(c, batch[i].low, decimals);
+            c = print_delimited_bin(c, batch[i].low, batch[i].high, &rows, separator);
             *c++ = separator;
-            if (!rows.is_unit) {
-                c += decimal_write_fixed(c, batch[i].high, decimals);
-                *c++ = separator;
-            }
             c += decimal_write(c, batch[i].count);
             cumulative += batch[i].count;
             if (has_extra)
@@ -85,30 +93,6 @@ static void print_delimited_other(struct writer *writer, const struct print_tabl
     writer_commit(writer, (size_t)(c - line));
 }
 
-/* Writes "value" or "low, high", with an infinity for an unknown bound. Returns the end. */
-static char *print_delimited_value(char *c, const struct quantiles_value *value,
-                                   const struct rows *rows, char separator)
-{
-    const unsigned decimals = rows->job->element.decimals;
-    const bool is_unit = rows->is_unit;
-
-    if (value->side == QUANTILES_BELOW) {
-        memcpy(c, "-inf", 4);
-        c += 4;
-    } else if (!is_unit || value->side == QUANTILES_INSIDE) {
-        c += decimal_write_fixed(c, value->low, decimals);
-    }
-    if (!is_unit)
-        *c++ = separator;
-    if (value->side == QUANTILES_ABOVE) {
-        memcpy(c, "inf", 3);
-        c += 3;
-    } else if (!is_unit) {
-        c += decimal_write_fixed(c, value->high, decimals);
-    }
-    return c;
-}
-
 static void print_delimited_quantiles(struct writer *writer, const struct print_table *table,
                                       char separator)
 {
@@ -118,7 +102,8 @@ static void print_delimited_quantiles(struct writer *writer, const struct print_
         char *line = writer_reserve(writer, PRINT_DELIMITED_QUANTILE_MAX);
         char *c = line + percentage_write(line, &quantiles->percents[i]);
         *c++ = separator;
-        c = print_delimited_value(c, &table->quantiles[i], &table->rows, separator);
+        c = print_delimited_bin(c, table->quantiles[i].low, table->quantiles[i].high, &table->rows,
+                                separator);
         *c++ = '\n';
         writer_commit(writer, (size_t)(c - line));
     }

@@ -38,6 +38,16 @@ static char *print_json_percent(char *c, const char *before, uint64_t part, uint
     return c + percent_write(c, part, whole);
 }
 
+static char *print_json_bin(char *c, char before, const struct print_table *table, __int128 low,
+                            __int128 high)
+{
+    *c++ = before;
+    if (table->rows.is_unit)
+        return print_json_value(c, "\"value\":", table, low);
+    c = print_json_value(c, "\"low\":", table, low);
+    return print_json_value(c, ",\"high\":", table, high);
+}
+
 /* Writes the members that bins and `other` have, the last ones, and ends the object. */
 static char *print_json_counts(char *c, const struct print_table *table, uint64_t count,
                                uint64_t cumulative)
@@ -57,12 +67,7 @@ static char *print_json_counts(char *c, const struct print_table *table, uint64_
 static char *print_json_row(char *c, const struct print_table *table, const struct rows_row *row,
                             uint64_t cumulative)
 {
-    if (table->rows.is_unit) {
-        c = print_json_value(c, "{\"value\":", table, row->low);
-    } else {
-        c = print_json_value(c, "{\"low\":", table, row->low);
-        c = print_json_value(c, ",\"high\":", table, row->high);
-    }
+    c = print_json_bin(c, '{', table, row->low, row->high);
     *c++ = ',';
     return print_json_counts(c, table, row->count, cumulative);
 }
@@ -87,7 +92,7 @@ static void print_json_bins(struct writer *writer, const struct print_table *tab
     }
 }
 
-/* An unknown bound is null. Without values, everything is null. */
+/* Without values, the quantile is null. */
 static char *print_json_quantile(char *c, const struct print_table *table, size_t i)
 {
     const struct quantiles_value *value = table->quantiles ? &table->quantiles[i] : NULL;
@@ -96,18 +101,7 @@ static char *print_json_quantile(char *c, const struct print_table *table, size_
     c += percentage_write(c, &table->options->quantiles.percents[i]);
     if (!value)
         return stpcpy(c, ",\"value\":null}");
-    if (table->rows.is_unit && value->side == QUANTILES_INSIDE) {
-        c = print_json_value(c, ",\"value\":", table, value->low);
-    } else if (value->side == QUANTILES_BELOW) {
-        c = print_json_value(c, ",\"low\":null,\"high\":", table, value->high);
-    } else {
-        c = print_json_value(c, ",\"low\":", table, value->low);
-        if (value->side == QUANTILES_ABOVE)
-            c = stpcpy(c, ",\"high\":null");
-        else
-            c = print_json_value(c, ",\"high\":", table, value->high);
-    }
-    return stpcpy(c, "}");
+    return stpcpy(print_json_bin(c, ',', table, value->low, value->high), "}");
 }
 
 static char *print_json_totals(char *c, const struct print_table *table)

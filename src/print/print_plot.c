@@ -187,16 +187,10 @@ static void print_plot_quantile(struct writer *writer, const struct percentage *
     char *c = text + percentage_write(text, percent);
 
     c = stpcpy(c, "%  ");
-    if (value->side == QUANTILES_BELOW)
-        c = stpcpy(c, "-inf");
-    else
-        c += decimal_write_fixed(c, value->low, decimals);
-    if (!rows->is_unit || value->side != QUANTILES_INSIDE) {
+    c += decimal_write_fixed(c, value->low, decimals);
+    if (!rows->is_unit) {
         c = stpcpy(c, "..");
-        if (value->side == QUANTILES_ABOVE)
-            c = stpcpy(c, "inf");
-        else
-            c += decimal_write_fixed(c, value->high, decimals);
+        c += decimal_write_fixed(c, value->high, decimals);
     }
     *c++ = '\n';
     writer_write(writer, text, (size_t)(c - text));

@@ -131,16 +131,18 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
     };
     struct rows_list list = {.items = NULL};
     struct quantiles_value *quantiles = NULL;
+    enum status status = STATUS_OK;
 
     if (options->quantiles.count > 0 && table.total > 0) {
         quantiles = calloc(options->quantiles.count, sizeof *quantiles);
         if (!quantiles)
             return status_fail(failure, STATUS_DATA, "no memory for %zu quantiles",
                                options->quantiles.count);
-        quantiles_find(&options->quantiles, rows, quantiles);
+        status = quantiles_find(&options->quantiles, rows, quantiles, failure);
         table.quantiles = quantiles;
     }
-    enum status status = print_order_rows(&table, &list, format, failure);
+    if (status == STATUS_OK)
+        status = print_order_rows(&table, &list, format, failure);
     if (status == STATUS_OK)
         status = format->rows(writer, &table, failure);
     rows_list_destroy(&list);
