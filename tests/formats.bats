@@ -160,6 +160,15 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     done
     usage "--min-count does not go with --format raw" --format raw --min-count 2 --other
     usage "--other needs --top or --min-count, which leave something out" --other
+    # tsv and csv print no bins beside quantiles, so that such options would say nothing
+    for option in "--top 3" "--min-count 2" "--sort bin" --cumulative --percent --zeros; do
+        # shellcheck disable=SC2086
+        usage "${option% *} does not go with --quantiles, which tsv prints instead of bins (--format json and --plot print both)" \
+            --quantiles 50 $option
+        # shellcheck disable=SC2086
+        usage "${option% *} does not go with --quantiles, which csv prints instead of bins" \
+            --format csv --quantiles 50 $option
+    done
     usage "--plot does not go with --format" --plot --format tsv
     usage "invalid --format 'xml'" --format xml
     usage "invalid --top '0'" --top 0

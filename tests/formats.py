@@ -165,7 +165,7 @@ def test_outside():
     expect_equal(err, "gpuhist: values outside the bins: below 1, above 4\n")
     out, err, _ = gpuhist([*UNIT, "--percent", "--outside", "ignore"], values)
     expect_equal((out, err), ("1\t2\t66.6667\n3\t1\t33.3333\n", ""))
-    out, err, _ = gpuhist([*UNIT, "--percent", "--outside", "clamp", "--quantiles", "0,100"], values)
+    out, err, _ = gpuhist([*UNIT, "--outside", "clamp", "--quantiles", "0,100"], values)
     expect_equal((out, err), ("0\t0\n100\t49\n", ""))
 
 

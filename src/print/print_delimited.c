@@ -164,11 +164,13 @@ static enum status print_csv_rows(struct writer *writer, const struct print_tabl
 const struct print_format print_tsv = {
     .name = "tsv",
     .has_lines = true,
+    .replaces_bins = true,
     .rows = print_tsv_rows,
 };
 
 const struct print_format print_csv = {
     .name = "csv",
     .has_lines = true,
+    .replaces_bins = true,
     .rows = print_csv_rows,
 };

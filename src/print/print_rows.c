@@ -50,33 +50,47 @@ static const char *print_refused_name(enum print_extra extra)
         return "--min-count";
     case PRINT_EXTRA_OTHER:
         return "--other";
+    case PRINT_EXTRA_ZEROS:
+        return "--zeros";
     }
     __builtin_unreachable();
 }
 
+/* The given options that some formats do not support: bits of enum print_extra. */
+static unsigned print_find_extras(const struct print_options *options)
+{
+    return (options->top > 0 ? PRINT_EXTRA_TOP : 0) |
+           (options->sort != PRINT_SORT_DEFAULT ? PRINT_EXTRA_SORT : 0) |
+           (options->cumulative ? PRINT_EXTRA_CUMULATIVE : 0) |
+           (options->percent ? PRINT_EXTRA_PERCENT : 0) |
+           (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0) |
+           (options->min_count > 0 ? PRINT_EXTRA_MIN_COUNT : 0) |
+           (options->other ? PRINT_EXTRA_OTHER : 0) | (options->zeros ? PRINT_EXTRA_ZEROS : 0);
+}
+
 enum status print_check_format(const struct print_options *options, struct failure *failure)
 {
-    const struct print_format *format = options->format;
-    unsigned given = (options->top > 0 ? PRINT_EXTRA_TOP : 0) |
-                     (options->sort != PRINT_SORT_DEFAULT ? PRINT_EXTRA_SORT : 0) |
-                     (options->cumulative ? PRINT_EXTRA_CUMULATIVE : 0) |
-                     (options->percent ? PRINT_EXTRA_PERCENT : 0) |
-                     (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0) |
-                     (options->min_count > 0 ? PRINT_EXTRA_MIN_COUNT : 0) |
-                     (options->other ? PRINT_EXTRA_OTHER : 0);
+    const struct print_format *format = print_rows_format(options);
+    unsigned given = print_find_extras(options);
+    unsigned refused = given & format->refused;
+    unsigned useless = given & ~(unsigned)PRINT_EXTRA_QUANTILES;
 
+    if (options->format && options->plot)
+        return status_fail(failure, STATUS_USAGE, "--plot does not go with --format");
+    if (refused > 0)
+        return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
+                           print_refused_name((enum print_extra)(refused & -refused)),
+                           format->name);
+    if (options->quantiles.count > 0 && format->replaces_bins && useless > 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "%s does not go with --quantiles, which %s prints instead of bins "
+                           "(--format json and --plot print both)",
+                           print_refused_name((enum print_extra)(useless & -useless)),
+                           format->name);
     if (options->other && options->top == 0 && options->min_count == 0)
         return status_fail(failure, STATUS_USAGE,
                            "--other needs --top or --min-count, which leave something out");
-    if (!format)
-        return STATUS_OK;
-    if (options->plot)
-        return status_fail(failure, STATUS_USAGE, "--plot does not go with --format");
-    unsigned refused = given & format->refused;
-    if (refused == 0)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
-                       print_refused_name((enum print_extra)(refused & -refused)), format->name);
+    return STATUS_OK;
 }
 
 /* Returns how many of the values in bins are in none of these rows. */

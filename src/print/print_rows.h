@@ -37,12 +37,14 @@ enum print_extra {
     PRINT_EXTRA_QUANTILES = 16,
     PRINT_EXTRA_MIN_COUNT = 32,
     PRINT_EXTRA_OTHER = 64,
+    PRINT_EXTRA_ZEROS = 128,
 };
 
 struct print_format {
     const char *name;
     bool has_lines;         /* the format is text */
     bool has_zeros;         /* always prints empty bins */
+    bool replaces_bins;     /* prints quantiles instead of bins, not besides */
     unsigned refused;       /* the options that it does not support: bits of enum print_extra */
     uint64_t list_rows_max; /* without --top, the most rows of a selection; 0: all */
     /*
