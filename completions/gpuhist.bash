@@ -3,8 +3,8 @@
 
 # _gpuhist_options OPERATION: prints the options that it takes, the same as its --help.
 _gpuhist_options() {
-    local results='--save --every' tables='-S --buffer-size -T --temporary-directory'
-    local bins='--zeros --top --min-count --other --sort --percent --cumulative --quantiles --format --plot'
+    local results='--format --save --every' tables='-S --buffer-size -T --temporary-directory'
+    local bins='--zeros --top --min-count --other --sort --percent --cumulative --quantiles --plot'
     local common='-t --type --binary --record --offset --text -f --field -d --delimiter --csv --base --decimals
         --header --invalid --decompress --memory -o --output --engine --gpus --threads --chunk-size --progress
         --no-progress --stats -v --verbose -q --quiet -h --help -V --version'
@@ -18,7 +18,7 @@ _gpuhist_options() {
     reduce) echo "$tables" "$results" "$common" ;;
     count) echo --eq --ne --lt --le --gt --ge --in --any-of --all "$results" "$common" ;;
     stalin-sort) echo --strict --descending --purged "$common" ;;
-    merge) echo "$bins" "$tables" -o --output --save --stats -q --quiet -h --help -V --version ;;
+    merge) echo "$bins" "$tables" --format -o --output --save --stats -q --quiet -h --help -V --version ;;
     info) echo -h --help -V --version ;;
     esac
 }

@@ -286,3 +286,17 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
         done
     done
 }
+
+@test "json and csv: one object, a header and one line; names are quoted" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '1' >$'a"\\b\tc'
+    predicates=(--ge 2 --any-of 1,2 --all --any-of $'@a"\\b\tc')
+    run -0 gpuhist count "${predicates[@]}" --format csv < <(int32 1 2 3)
+    [ "$output" = 'ge 2,"any-of 1,2",all,"any-of @a""\b?c"'$'\n2,2,3,1' ]
+    run -0 gpuhist count "${predicates[@]}" --format json < <(int32 1 2 3)
+    [ "$output" = '{"operation":"count","ge 2":2,"any-of 1,2":2,"all":3,"any-of @a\"\\b?c":1}' ]
+    run -0 gpuhist count --ge 2 --format csv < <(int32 1 2 3)
+    [ "$output" = $'ge 2\n2' ]
+    run --separate-stderr gpuhist count --ge 2 --format raw </dev/null
+    assert_failed 2 "--format raw does not go with count: tsv, csv or json"
+}

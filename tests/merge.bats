@@ -137,10 +137,12 @@ np.array([1, 2, 2], ">i8").tofile("big")'
         run --separate-stderr gpuhist merge "$option" a.state
         assert_failed 2 "option ${option%%=*} does not go with merge"
     done
-    for option in --zeros --format=raw; do
+    for option in --zeros --top=3; do
         run --separate-stderr gpuhist merge "$option" reduce.state
         assert_failed 2 "option ${option%%=*} does not go with states of reduce"
     done
+    run --separate-stderr gpuhist merge --format raw reduce.state
+    assert_failed 2 "--format raw does not go with reduce: tsv, csv or json"
     run --separate-stderr gpuhist stalin-sort --save state a
     assert_failed 2 "option --save does not go with stalin-sort"
     [ ! -e state ]

@@ -57,18 +57,18 @@ def jobs(info, options):
     yield []
     yield ["--quantiles", "50,99"]
     yield ["--width", "10"]
-    yield ["--width", "1", "--top", "5"]
+    yield ["--width", "1", "--top", "5", "--min-count", "2", "--other"]
     yield ["--width", str(limit // 3)]
     yield ["uniq"]
     yield ["uniq", "--quantiles", "0,50,99"]
     yield ["uniq", "--top", "5"]
     yield ["reduce"]
-    yield ["reduce", "stddev,min"]
+    yield ["reduce", "stddev,min", "--format", "json"]
     yield ["reduce", "count"]
     yield ["reduce", "xor,p99.9,or,mode,and,distinct,sum,median,max"]
     yield ["count", "--ge", "50", "--ne", "3", "--in", "10:60", "--all", "--lt", "-1000"]
     yield ["count", "--any-of", "1,2,3,70,99", "--eq", "5", "--any-of", ""]
-    yield ["count", "--le", "1K"]
+    yield ["count", "--le", "1K", "--format", "csv"]
 
 
 def cut(values, parts, rng):
@@ -97,12 +97,12 @@ def merge_in_steps(gpuhist, names, rng):
     return names[0]
 
 
-# What merge takes, too; all but the first with a value.
-PRINTING = ["--zeros", "--format", "--quantiles", "--top"]
+# What merge takes, too; all but the first two with a value.
+PRINTING = ["--zeros", "--other", "--format", "--quantiles", "--top", "--min-count"]
 
 
 def check_job(gpuhist, job, common, dtype, values, rng):
-    options = [o for i, o in enumerate(job) if o in PRINTING or i and job[i - 1] in PRINTING[1:]]
+    options = [o for i, o in enumerate(job) if o in PRINTING or i and job[i - 1] in PRINTING[2:]]
     parts = cut(values, rng.randrange(1, 6), rng)
     names = [f"part{i}" for i in range(len(parts))]
     run_once = functools.cache(lambda data: run(gpuhist, *job, *common, stdin=data))

@@ -177,3 +177,31 @@ print(len(a), a.sum(), a.min(), a.max(), np.bitwise_xor.reduce(a), sep="\n")' "$
     run -0 gpuhist reduce mean -o out in
     [ -z "$output" ] && [ "$(cat out)" = 5 ]
 }
+
+@test "json and csv: one object, a header and one line" {
+    int32 -2 1 2 >"$BATS_TEST_TMPDIR/in"
+    run -0 gpuhist reduce --format csv "$BATS_TEST_TMPDIR/in"
+    [ "$output" = "$(cut -f 1 <<<"$all" | paste -sd ,)"$'\n'"$(cut -f 2 <<<"$all" | paste -sd ,)" ]
+    run -0 gpuhist reduce --format json "$BATS_TEST_TMPDIR/in"
+    [ "$output" = "{\"operation\":\"reduce\",$(sed 's/\(.*\)\t/"\1":/' <<<"$all" | paste -sd ,)}" ]
+    run -0 gpuhist reduce sum --format csv "$BATS_TEST_TMPDIR/in"
+    [ "$output" = $'sum\n1' ]
+    run -0 gpuhist reduce sum --format json "$BATS_TEST_TMPDIR/in"
+    [ "$output" = '{"operation":"reduce","sum":1}' ]
+    run -0 gpuhist reduce sum --format tsv "$BATS_TEST_TMPDIR/in"
+    [ "$output" = 1 ]
+    # exact beyond what floating point holds
+    run -0 gpuhist reduce sum,max -t u64 --format json < <(printf '\377%.0s' {1..16})
+    [ "$output" = '{"operation":"reduce","sum":36893488147419103230,"max":18446744073709551615}' ]
+    # what has no value
+    run --separate-stderr gpuhist reduce count,mean,sum --format json </dev/null
+    [ "$status" -eq 1 ] && [ "$output" = '{"operation":"reduce","count":0,"mean":null,"sum":0}' ]
+    run --separate-stderr gpuhist reduce count,mean,sum --format csv </dev/null
+    [ "$status" -eq 1 ] && [ "$output" = $'count,mean,sum\n0,,0' ]
+    for format in raw gnuplot; do
+        run --separate-stderr gpuhist reduce --format $format </dev/null
+        assert_failed 2 "--format $format does not go with reduce: tsv, csv or json"
+    done
+    run --separate-stderr gpuhist stalin-sort --format json </dev/null
+    assert_failed 2 "option --format does not go with stalin-sort"
+}

@@ -73,6 +73,8 @@ static enum status options_make_count(const struct options *options, struct job 
 {
     if (options->predicate_count == 0)
         return status_fail(failure, STATUS_USAGE, "count needs a predicate, such as --ge 500");
+    if (print_check_values(&options->print, operations[job->operation]->name, failure) != STATUS_OK)
+        return failure->status;
     job->predicates = calloc(options->predicate_count, sizeof *job->predicates);
     if (!job->predicates)
         return status_fail(failure, STATUS_DATA, "no memory for %zu predicates",
@@ -141,7 +143,7 @@ static enum status options_make(const struct options *options, bool is_text, boo
         return options_make_uniq(options, 1, job, failure);
     case OPERATION_REDUCE:
         options_make_reduce(options, job);
-        return STATUS_OK;
+        return print_check_values(&options->print, operations[job->operation]->name, failure);
     case OPERATION_COUNT:
         return options_make_count(options, job, with_files, failure);
     case OPERATION_STALIN_SORT:
@@ -188,8 +190,10 @@ enum status options_check_merged(const struct options *options, enum operation_i
 {
     if (operation == OPERATION_GROWING_HISTOGRAM) /* the options are those of any histogram */
         operation = OPERATION_HISTOGRAM;
-    if (!options->unmergeable[operation])
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",
-                       options->unmergeable[operation], operations[operation]->name);
+    if (options->unmergeable[operation])
+        return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",
+                           options->unmergeable[operation], operations[operation]->name);
+    if (operation == OPERATION_REDUCE || operation == OPERATION_COUNT)
+        return print_check_values(&options->print, operations[operation]->name, failure);
+    return STATUS_OK;
 }

@@ -34,13 +34,14 @@ struct print_options {
 
     unsigned threads; /* the most threads that print; 0: all that help */
 
-    /* histogram */
     const struct print_format *format; /* NULL: not given */
-    bool plot;                         /* bars in the terminal */
-    bool zeros;                        /* print empty bins, too */
-    uint64_t top;                      /* only the rows with the greatest counts; 0: all */
-    uint64_t min_count;                /* only rows with that count or more; 0: all */
-    bool other;                        /* add what `top` and `min_count` leave out */
+
+    /* histogram */
+    bool plot;          /* bars in the terminal */
+    bool zeros;         /* print empty bins, too */
+    uint64_t top;       /* only the rows with the greatest counts; 0: all */
+    uint64_t min_count; /* only rows with that count or more; 0: all */
+    bool other;         /* add what `top` and `min_count` leave out */
     enum print_sort sort;
     bool percent;    /* add a column: the share of all values counted */
     bool cumulative; /* add a column: the running total of the printed counts */
@@ -70,11 +71,17 @@ struct print_operation {
 OPERATIONS(PRINT_DECLARE)
 #undef PRINT_DECLARE
 
-/* Finds the histogram format of that name. Returns false if there is none. */
+/* Finds the format of that name. Returns false if there is none. */
 bool print_format_find(const char *name, const struct print_format **format);
 
-/* Checks that the format supports the other options. Fails with STATUS_USAGE. */
+/*
+ * Checks that the format supports the other options of a histogram. Fails with STATUS_USAGE, as
+ * does print_check_values: it checks that the format can print the values of that operation, which
+ * is no histogram.
+ */
 enum status print_check_format(const struct print_options *options, struct failure *failure);
+enum status print_check_values(const struct print_options *options, const char *operation,
+                               struct failure *failure);
 
 /*
  * Checks, before the work begins, that all outputs can be written. Fails with STATUS_DATA, or with

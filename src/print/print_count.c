@@ -1,48 +1,38 @@
-/* Prints counts: "predicate TAB count" lines, or for a single predicate only the count. */
+/* Prints counts as named values: the names are the predicates as typed. */
 #include "config.h"
 
 #include "base/decimal.h"
-#include "base/printable.h"
-#include "base/writer.h"
 #include "operations/count.h"
-#include "print/print.h"
+#include "print/print_values.h"
 
-/* Writes text of a predicate, as typed or as a state has it, the way messages are written. */
-static void print_count_text(struct writer *writer, const char *text)
+_Static_assert(PRINT_VALUE_SIZE >= DECIMAL_SIZE, "room for any count");
+
+static void print_count_name(const struct print_values *values, size_t i, const char *words[2])
 {
-    while (*text) {
-        size_t bytes = printable_bytes(text);
-        writer_write(writer, bytes > 0 ? text : "?", bytes > 0 ? bytes : 1);
-        text += bytes > 0 ? bytes : 1;
-    }
+    words[0] = values->job->predicates[i].name;
+    words[1] = values->job->predicates[i].text;
 }
 
-static void print_count_predicate(struct writer *writer, const struct predicate *predicate)
+static size_t print_count_write(const struct print_values *values, size_t i,
+                                char out[PRINT_VALUE_SIZE])
 {
-    print_count_text(writer, predicate->name);
-    if (predicate->text) {
-        writer_write(writer, " ", 1);
-        print_count_text(writer, predicate->text);
-    }
-    writer_write(writer, "\t", 1);
+    return decimal_write(out, count_result(values->partial, values->job, i));
 }
 
 static enum status print_count_result(struct writer *writer, const struct job *job,
                                       const void *partial, const struct print_options *options,
                                       struct failure *failure)
 {
-    const struct count *count = partial;
-    (void)options; /* there is only one format */
-    (void)failure;
+    const struct print_values values = {
+        .job = job,
+        .partial = partial,
+        .count = job->predicate_count,
+        .name = print_count_name,
+        .write = print_count_write,
+    };
 
-    for (size_t i = 0; i < job->predicate_count; i++) {
-        if (job->predicate_count > 1)
-            print_count_predicate(writer, &job->predicates[i]);
-        char *c = writer_reserve(writer, DECIMAL_SIZE);
-        size_t length = decimal_write(c, count_result(count, job, i));
-        c[length] = '\n';
-        writer_commit(writer, length + 1);
-    }
+    (void)failure;
+    print_values(writer, options, &values);
     return STATUS_OK;
 }
 

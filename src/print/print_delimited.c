@@ -166,6 +166,7 @@ const struct print_format print_tsv = {
     .has_lines = true,
     .replaces_bins = true,
     .rows = print_tsv_rows,
+    .values = print_values_tsv,
 };
 
 const struct print_format print_csv = {
@@ -173,4 +174,5 @@ const struct print_format print_csv = {
     .has_lines = true,
     .replaces_bins = true,
     .rows = print_csv_rows,
+    .values = print_values_csv,
 };

@@ -155,4 +155,5 @@ const struct print_format print_json = {
     .name = "json",
     .has_lines = true,
     .rows = print_json_rows,
+    .values = print_values_json,
 };

@@ -1,40 +1,40 @@
-/* Prints reductions: "name TAB value" lines in the given order, or for a single one the value. */
+/* Prints reductions as named values, in the given order. */
 #include "config.h"
 
-#include "base/writer.h"
 #include "operations/reduce.h"
-#include "print/print.h"
+#include "print/print_values.h"
 
-#include <string.h>
+_Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
 
-/* A name, a tab, a value and a newline. */
-#define PRINT_REDUCE_LINE_MAX (REDUCTION_NAME_SIZE + REDUCE_SIZE + 2)
-
-static void print_reduce_line(struct writer *writer, const struct job *job, const void *partial,
-                              unsigned i)
+static void print_reduce_name(const struct print_values *values, size_t i, const char *words[2])
 {
-    char *line = writer_reserve(writer, PRINT_REDUCE_LINE_MAX);
-    char *c = line;
+    words[0] = values->job->reductions.list[i].name;
+}
 
-    if (job->reductions.count > 1) {
-        c = stpcpy(c, job->reductions.list[i].name);
-        *c++ = '\t';
-    }
-    c += reduce_write(c, partial, job, i);
-    *c++ = '\n';
-    writer_commit(writer, (size_t)(c - line));
+static size_t print_reduce_write(const struct print_values *values, size_t i,
+                                 char out[PRINT_VALUE_SIZE])
+{
+    const struct job *job = values->job;
+
+    if (!reduce_has(reduce_result(values->partial), job->reductions.list[i].id))
+        return 0;
+    return reduce_write(out, values->partial, job, (unsigned)i);
 }
 
 static enum status print_reduce_result(struct writer *writer, const struct job *job,
                                        const void *partial, const struct print_options *options,
                                        struct failure *failure)
 {
-    (void)options; /* they are for histograms */
+    const struct print_values values = {
+        .job = job,
+        .partial = partial,
+        .count = job->reductions.count,
+        .name = print_reduce_name,
+        .write = print_reduce_write,
+    };
+
     (void)failure;
-    for (unsigned i = 0; i < job->reductions.count; i++) {
-        if (reduce_has(reduce_result(partial), job->reductions.list[i].id))
-            print_reduce_line(writer, job, partial, i);
-    }
+    print_values(writer, options, &values);
     return STATUS_OK;
 }
 

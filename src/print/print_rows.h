@@ -1,6 +1,6 @@
 /*
  * Prints the rows of all kinds of histograms: selects, sorts and formats them. Each format is a row
- * of the table in print_rows.c and a file print_<format>.c.
+ * of the table in print_rows.c and a file print_<format>.c; some print named values as well.
  *
  * Not thread-safe, except as print_rows_in_parts says.
  */
@@ -11,6 +11,7 @@
 #include "operations/quantiles.h"
 #include "operations/rows.h"
 #include "print/print.h"
+#include "print/print_values.h"
 
 #include <stdint.h>
 
@@ -53,6 +54,8 @@ struct print_format {
      */
     enum status (*rows)(struct writer *writer, const struct print_table *table,
                         struct failure *failure);
+    /* Writes named values instead. NULL: the format is for histograms alone. */
+    void (*values)(struct writer *writer, const struct print_values *values);
 };
 
 extern const struct print_format print_tsv;

@@ -1,0 +1,39 @@
+/*
+ * Prints named values, the results of reduce and count: in tsv a line for each, or for a single one
+ * the value alone; in csv (RFC 4180) a header and a line; in json one object (RFC 8259).
+ *
+ * Not thread-safe.
+ */
+#ifndef GPUHIST_PRINT_VALUES_H
+#define GPUHIST_PRINT_VALUES_H
+
+#include "print/print.h"
+
+#include <stddef.h>
+
+struct writer;
+
+/* Room for the text of a value. */
+#define PRINT_VALUE_SIZE 48
+
+/* The values of a finished partial. */
+struct print_values {
+    const struct job *job;
+    const void *partial;
+    size_t count;
+    /* Stores the name of value i as one or two words; the second is NULL if there is none. */
+    void (*name)(const struct print_values *values, size_t i, const char *words[2]);
+    /* Writes value i, a number of json, without a NUL. Returns its length; 0: there is no value. */
+    size_t (*write)(const struct print_values *values, size_t i, char out[PRINT_VALUE_SIZE]);
+};
+
+/* Writes the values with these options. The writer records write errors. */
+void print_values(struct writer *writer, const struct print_options *options,
+                  const struct print_values *values);
+
+/* Rows of formats (print_rows.h). */
+void print_values_tsv(struct writer *writer, const struct print_values *values);
+void print_values_csv(struct writer *writer, const struct print_values *values);
+void print_values_json(struct writer *writer, const struct print_values *values);
+
+#endif
