@@ -121,6 +121,8 @@ make_data() (
     [[ $output != *"has been minimized"* ]] || skip "a man that shows nothing"
     [ -z "$stderr" ]
     [[ $output == *EXAMPLES* ]]
+    # A macro that alternates fonts also joins its words: options stand apart from their values.
+    [[ $(tr -s '[:space:]' ' ' <<<"$output") == *"or --in 10:20; see"* ]]
 }
 
 @test "every example script prints what is expected of it" {

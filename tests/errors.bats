@@ -73,8 +73,16 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 
 @test "unknown, incomplete and abused options" {
     assert_usage "invalid --header 'x'" --header=x
-    assert_usage "unknown or ambiguous option '--frob'" --frob
-    assert_usage "unknown or ambiguous option '--o'" --o
+    assert_usage "unknown option '--frob' (see" --frob
+    assert_usage "option '--o' is ambiguous: --outside, --other, --output (see" --o
+    assert_usage "option '--s' is ambiguous: --strict, --sort, --save, --stats" --s=3
+    assert_usage "unknown option '--qunatiles': did you mean --quantiles? (see" --qunatiles 50
+    assert_usage "unknown option '--qunatiles': did you mean --quantiles? (see" --qunatiles=50
+    assert_usage "unknown option '--percnt': did you mean --percent?" --percnt
+    assert_usage "option '--bin' is ambiguous: --bins, --binary (see" --bin
+    assert_usage "unknown option '--tpo': did you mean --top? (see" --tpo
+    assert_usage "unknown option '--pruged': did you mean --purged?" --pruged x
+    assert_usage "unknown option '--' (see" --=x
     assert_usage "unknown option '-x'" -x
     assert_usage "unknown option '-x'" --quiet -qx
     assert_usage "unknown option '-x'" --quiet -xq
@@ -82,6 +90,18 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "option --bins needs a value" -b
     assert_usage "option --zeros takes no value" --zeros=1
     assert_usage "info takes no file: 'x'" info x
+}
+
+@test "a mistyped operation has a suggestion, unless there is such a file" {
+    cd "$BATS_TEST_TMPDIR"
+    assert_usage "'redcue' is neither an operation nor a file: did you mean reduce? (see" redcue sum
+    assert_usage "'cuont' is neither an operation nor a file: did you mean count?" cuont --all
+    assert_usage "'histogramm' is neither an operation nor a file: did you mean histogram?" histogramm
+    assert_usage "'stalinsort' is neither an operation nor a file: did you mean stalin-sort?" stalinsort
+    assert_usage "'merg' is neither an operation nor a file: did you mean merge?" merg x
+    int32 3 >redcue
+    run -0 gpuhist redcue
+    [ "$output" = $'3\t1' ]
 }
 
 @test "what is no operation is a file" {

@@ -34,6 +34,12 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     [ "$output" = $'max\t2\ncount\t3\nmean\t0.33333333333333333' ]
     run -0 gpuhist reduce sum <"$BATS_TEST_TMPDIR/in"
     [ "$output" = 1 ]
+    run -0 gpuhist reduce avg <"$BATS_TEST_TMPDIR/in"
+    [ "$output" = 0.33333333333333333 ]
+    run -0 gpuhist reduce max,avg <"$BATS_TEST_TMPDIR/in"
+    [ "$output" = $'max\t2\nmean\t0.33333333333333333' ]
+    run --separate-stderr gpuhist reduce mean,avg <"$BATS_TEST_TMPDIR/in"
+    assert_failed 2 "a reduction is named twice: 'mean,avg'"
     run -0 gpuhist reduce --engine cpu "$BATS_TEST_TMPDIR/in" - < <(int32 -2 1 2)
     [ "${lines[0]}" = $'count\t6' ]
 }
@@ -65,7 +71,15 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     run --separate-stderr gpuhist reduce --zeros
     assert_failed 2 "option --zeros does not go with reduce"
     run --separate-stderr gpuhist reduce sum,Max
-    assert_failed 1 "sum,Max: No such file or directory"
+    assert_failed 2 "'Max' is no reduction: did you mean max? (see gpuhist reduce --help)"
+    run --separate-stderr gpuhist reduce maen
+    assert_failed 2 "'maen' is no reduction: did you mean mean?"
+    run --separate-stderr gpuhist reduce ,sum,
+    assert_failed 2 "'' is no reduction (see"
+    run --separate-stderr gpuhist reduce sum,kurtosis
+    assert_failed 2 "'kurtosis' is no reduction (see"
+    run --separate-stderr gpuhist reduce kurtosis
+    assert_failed 1 "kurtosis: No such file or directory"
 }
 
 @test "an empty stream has a count and a sum, and no more" {

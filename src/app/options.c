@@ -735,7 +735,8 @@ static enum status options_set(struct options *options, int key, const char *val
 }
 
 /* Reports an option for which getopt returned '?' or ':'. */
-static enum status options_fail_unknown(int answer, char *const *argv, struct failure *failure)
+static enum status options_fail_unknown(const struct options *options, int answer,
+                                        char *const *argv, struct failure *failure)
 {
     const struct options_row *row = options_find(optopt);
 
@@ -745,7 +746,7 @@ static enum status options_fail_unknown(int answer, char *const *argv, struct fa
         return status_fail(failure, STATUS_USAGE, "option --%s takes no value", row->name);
     if (optopt)
         return status_fail(failure, STATUS_USAGE, "unknown option '-%c'", optopt);
-    return status_fail(failure, STATUS_USAGE, "unknown or ambiguous option '%s'", argv[optind - 1]);
+    return options_fail_name(options, argv[optind - 1], failure);
 }
 
 /* Sets the operation or action if the first word names one. Returns whether it does. */
@@ -774,6 +775,9 @@ static enum status options_set_reductions(struct options *options, const char *o
     if (parsed == REDUCTIONS_TOO_MANY)
         return status_fail(failure, STATUS_USAGE, "too many reductions: at most %d",
                            REDUCTIONS_MAX);
+    if (parsed == REDUCTIONS_NO_LIST && operand &&
+        options_check_reductions(operand, failure) != STATUS_OK)
+        return failure->status;
     if (parsed == REDUCTIONS_LIST)
         optind++;
     else
@@ -811,11 +815,13 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     if (argc > 1 && options_set_operation(options, argv[1])) {
         argv++;
         argc--;
+    } else if (argc > 1 && options_check_first_word(argv[1], failure) != STATUS_OK) {
+        return failure->status;
     }
     opterr = 0;
     while ((key = getopt_long(argc, argv, described.letters, described.names, NULL)) != -1) {
         if (key == '?' || key == ':')
-            return options_fail_unknown(key, argv, failure);
+            return options_fail_unknown(options, key, argv, failure);
         if (options_set(options, key, optarg, failure) != STATUS_OK)
             return failure->status;
         if (options->help || options->action == OPTIONS_VERSION)

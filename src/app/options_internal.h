@@ -53,6 +53,25 @@ extern const size_t options_row_count;
 bool options_row_goes(const struct options *options, const struct options_row *row);
 
 /*
+ * Fails with STATUS_USAGE if the first word of the command line, which is no operation, is no file
+ * either, but nearly the name of an operation.
+ */
+enum status options_check_first_word(const char *word, struct failure *failure);
+
+/*
+ * Likewise for the first operand of reduce, which is no list of reductions: fails if it is no file,
+ * but has the name of a reduction, or nearly.
+ */
+enum status options_check_reductions(const char *list, struct failure *failure);
+
+/*
+ * Fails with STATUS_USAGE for a long option, as typed, that does not exist or is ambiguous. The
+ * message has the candidates, or the option that was probably meant.
+ */
+enum status options_fail_name(const struct options *options, const char *typed,
+                              struct failure *failure);
+
+/*
  * Creates the bins of the job, whose element is known. Reads a file of edges only `with_files`.
  * Fails as options_make_job does.
  */

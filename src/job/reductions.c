@@ -15,11 +15,17 @@ static const struct {
 #undef REDUCTIONS_ROW
 };
 
-/* Makes the reduction named text[0..length). Returns false if there is none. */
-static bool reductions_find(const char *text, size_t length, struct reduction *found)
+const char *reductions_name(enum reduction_id id)
+{
+    return reductions_rows[id].name;
+}
+
+bool reductions_find(const char *text, size_t length, struct reduction *found)
 {
     static const struct percentage half = {.digits = 50};
 
+    if (length == 3 && memcmp(text, "avg", 3) == 0)
+        return reductions_find("mean", 4, found);
     for (unsigned i = 0; i < REDUCTION_IDS; i++) {
         const char *name = reductions_rows[i].name;
         const size_t known = strlen(name);

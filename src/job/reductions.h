@@ -9,6 +9,9 @@
 
 #include "job/percentage.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* What is computed besides the number of elements, as bits. */
 enum reductions_need {
     REDUCTIONS_NEED_SUM = 1 << 0,
@@ -82,6 +85,15 @@ enum reductions_parsed {
 
 /* Parses a list such as "sum,p99.9". Stores nothing unless the result is REDUCTIONS_LIST. */
 enum reductions_parsed reductions_parse(const char *text, struct reductions *reductions);
+
+/*
+ * Makes the reduction named text[0..length), where avg is mean. Returns false if there is none of
+ * that name.
+ */
+bool reductions_find(const char *text, size_t length, struct reduction *found);
+
+/* Returns the name of a row, a constant string. */
+const char *reductions_name(enum reduction_id id);
 
 /* The needs of reductions of bits, which numbers with decimals do not have. */
 #define REDUCTIONS_NEED_BITS \

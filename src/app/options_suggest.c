@@ -1,0 +1,110 @@
+/* Messages about mistyped operations, reductions and options, with what was probably meant. */
+#include "config.h"
+
+#include "app/options_internal.h"
+#include "app/suggestion.h"
+#include "operations/operation.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Whether a word certainly is no file: then it may be a mistyped name. */
+static bool options_is_no_file(const char *word)
+{
+    return access(word, F_OK) != 0 && errno == ENOENT;
+}
+
+enum status options_check_first_word(const char *word, struct failure *failure)
+{
+    struct suggestion suggestion;
+
+    suggestion_begin(&suggestion, word, strlen(word));
+    for (unsigned i = 0; i < OPERATION_IDS; i++) {
+        if (!operations[i]->help)
+            continue;
+        suggestion_consider(&suggestion, operations[i]->name);
+        if (operations[i]->alias)
+            suggestion_consider(&suggestion, operations[i]->alias);
+    }
+    suggestion_consider(&suggestion, "merge");
+    suggestion_consider(&suggestion, "info");
+    if (!suggestion.word || !options_is_no_file(word))
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       "'%s' is neither an operation nor a file: did you mean %s?", word,
+                       suggestion.word);
+}
+
+enum status options_check_reductions(const char *list, struct failure *failure)
+{
+    const char *unknown = NULL;
+    bool has_known = false;
+    struct suggestion suggestion;
+    struct reduction found;
+
+    for (const char *part = list;; part++) {
+        size_t length = strcspn(part, ",");
+        if (reductions_find(part, length, &found))
+            has_known = true;
+        else if (!unknown)
+            unknown = part;
+        part += length;
+        if (*part == '\0')
+            break;
+    }
+    int length = (int)strcspn(unknown, ",");
+    suggestion_begin(&suggestion, unknown, (size_t)length);
+    for (unsigned i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
+        suggestion_consider(&suggestion, reductions_name((enum reduction_id)i));
+    if ((!has_known && !suggestion.word) || !options_is_no_file(list))
+        return STATUS_OK;
+    if (!suggestion.word)
+        return status_fail(failure, STATUS_USAGE, "'%.*s' is no reduction", length, unknown);
+    return status_fail(failure, STATUS_USAGE, "'%.*s' is no reduction: did you mean %s?", length,
+                       unknown, suggestion.word);
+}
+
+/* Writes the long options that begin with name[0..length), such as "--bins, --binary". */
+static unsigned options_list_candidates(const char *name, size_t length, char *text, size_t size)
+{
+    unsigned count = 0;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < options_row_count && used < size; i++) {
+        const struct options_row *row = &options_rows[i];
+        if (strncmp(row->name, name, length) != 0)
+            continue;
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s--%s", count > 0 ? ", " : "", row->name);
+        count++;
+    }
+    return count;
+}
+
+enum status options_fail_name(const struct options *options, const char *typed,
+                              struct failure *failure)
+{
+    const char *name = typed + 2; /* behind the dashes */
+    int length = (int)strcspn(name, "=");
+    struct suggestion suggestion;
+    char candidates[1024];
+
+    if (length > 0 &&
+        options_list_candidates(name, (size_t)length, candidates, sizeof candidates) > 1)
+        return status_fail(failure, STATUS_USAGE, "option '--%.*s' is ambiguous: %s", length, name,
+                           candidates);
+    suggestion_begin(&suggestion, name, (size_t)length);
+    for (size_t i = 0; i < options_row_count; i++) {
+        if (options_row_goes(options, &options_rows[i]))
+            suggestion_consider(&suggestion, options_rows[i].name);
+    }
+    for (size_t i = 0; i < options_row_count && !suggestion.word; i++)
+        suggestion_consider(&suggestion, options_rows[i].name);
+    if (!suggestion.word)
+        return status_fail(failure, STATUS_USAGE, "unknown option '--%.*s'", length, name);
+    return status_fail(failure, STATUS_USAGE, "unknown option '--%.*s': did you mean --%s?", length,
+                       name, suggestion.word);
+}
