@@ -28,5 +28,5 @@ shift
     2>"$directory/reports" || { cat "$directory/reports" >&2; exit 1; }
 
 # gpuhist reports the first ten in a line each, and then the number of the others.
-awk '/more invalid integers$/ { n += $2; next } / invalid integer / { n++ } END { print "invalid\t" n + 0 }' \
+awk '/more invalid integers$/ { n += $2; next } /:[0-9]+: / { n++ } END { print "invalid\t" n + 0 }' \
     "$directory/reports"

@@ -122,11 +122,11 @@ def words_of_line(line, field, delimiter):
     if field == 0:
         return words
     index = field - 1 if field > 0 else len(words) + field
-    return [words[index] if 0 <= index < len(words) else b""]
+    return [words[index] if 0 <= index < len(words) else len(words)]
 
 
 def tokens(data, rules):
-    """(line, token) of a file."""
+    """(line, token) of a file; for a line that lacks the field, (line, its number of fields)."""
     field, delimiter, header = rules
     for number, line in enumerate(data.split(b"\n"), 1):
         if number <= header:
@@ -148,6 +148,16 @@ def shown(token):
     return b"".join(map(shown_character, text)) + b"..." * (len(token) > 40)
 
 
+def reason(token, field, kind):
+    if isinstance(token, int):
+        return b"line has %d field%s, -f %d wants %d" % (token, b"s"[token == 1:], field, abs(field))
+    if not re.fullmatch(rb"[+-]?[0-9]+", token):
+        return b"invalid integer '%s'" % shown(token)
+    fits = [other for other in ("i64", "u64") if limits(other)[0] <= int(token) < limits(other)[1]]
+    advice = b" (try -t %s)" % fits[0].encode() if fits else b""
+    return b"'%s' is out of range for %s%s" % (shown(token), kind.encode(), advice)
+
+
 def read_text(files, kind, rules, policy):
     """Values with their places; reports of what is invalid. A Fault if there is a first and last one."""
     low, limit = limits(kind)
@@ -155,10 +165,11 @@ def read_text(files, kind, rules, policy):
     for name, data in files:
         for line, token in tokens(data, rules):
             place = b"%s:%d" % (name, line)
-            if re.fullmatch(rb"[+-]?[0-9]+", token) and low <= int(token) < limit:
+            if isinstance(token, bytes) and re.fullmatch(rb"[+-]?[0-9]+", token) and \
+                    low <= int(token) < limit:
                 values.append((int(token), place))
                 continue
-            reports.append(b"%s: invalid integer '%s'" % (place, shown(token)))
+            reports.append(b"%s: %s" % (place, reason(token, rules[0], kind)))
             if policy == "abort":
                 return values, [], Fault(reports[0], len(values))
     return values, reports, fault
@@ -418,6 +429,9 @@ class Case:
         if self.policy != "ignore":
             told += reports[:10]
             told += [b"%d more invalid integers" % (len(reports) - 10)] * (len(reports) > 10)
+        elif reports and not values:
+            told.append(b"all input was invalid and ignored: %d token%s" %
+                        (len(reports), b"s" * (len(reports) > 1)))
         if reports and self.policy == "fail":
             return 1, output, told + [b"%d invalid integer%s in the input" %
                                       (len(reports), b"s" * (len(reports) > 1))]

@@ -143,7 +143,12 @@ assert_sum() {
 
 # assert_invalid LINE TOKEN ARG...: standard input has this invalid integer, from a pipe and a file.
 assert_invalid() {
-    local line=$1 token=$2 engine inputs
+    assert_report "$1" "invalid integer '$2'" "${@:3}"
+}
+
+# assert_report LINE REASON ARG...: standard input has an invalid token, which is reported so.
+assert_report() {
+    local line=$1 reason=$2 engine inputs
     shift 2
     cat >in
     for engine in $ENGINES; do
@@ -151,13 +156,13 @@ assert_invalid() {
         if [[ $inputs == *file* ]]; then
             run --separate-stderr gpuhist reduce sum --text --engine "$engine" "$@" in
             [ "$status" -eq 1 ] && [ -z "$output" ]
-            [ "$stderr" = "gpuhist: in:$line: invalid integer '$token'" ]
+            [ "$stderr" = "gpuhist: in:$line: $reason" ]
         fi
         if [[ $inputs == *pipe* ]]; then
             run --separate-stderr bash -c 'cat in | "$GPUHIST" reduce sum --text --engine "$@"' - \
                 "$engine" "$@"
             [ "$status" -eq 1 ] && [ -z "$output" ]
-            [ "$stderr" = "gpuhist: standard input:$line: invalid integer '$token'" ]
+            [ "$stderr" = "gpuhist: standard input:$line: $reason" ]
         fi
     done
 }

@@ -185,7 +185,11 @@ web_oracle() {
             printf 'in 500:600\t%d\n' "$(web_oracle $log 9 | grep -cx '5..')"; } >expected
         assert_same $log count --eq 404 --in 500:600 -f 9 --invalid ignore
         # the invalid ones are told with their lines
-        awk '$9 !~ /^[0-9]+$/ && n++ < 10 { print "gpuhist: '$log':" NR ": invalid integer \047" $9 "\047" }' \
+        awk '$9 !~ /^[0-9]+$/ && n++ < 10 {
+                reason = "invalid integer \047" $9 "\047"
+                if (NF < 9)
+                    reason = "line has " NF " field" (NF == 1 ? "" : "s") ", -f 9 wants 9"
+                print "gpuhist: '$log':" NR ": " reason }' \
             $log >expected
         gpuhist reduce count -f 9 --invalid warn $log 2>told >/dev/null
         head -n 10 told | cmp expected -

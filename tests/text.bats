@@ -37,7 +37,8 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 }
 
 @test "a byte order mark, and UTF-16" {
-    printf '\357\273\2771\n2\n' | assert_invalid 1 $'\357\273\2771'
+    printf '\357\273\2771\n2\n' | assert_invalid 1 '<byte order mark>1'
+    printf '\357\273\277id 2\n' | assert_invalid 1 '<byte order mark>id' -f 1
     printf '\377\3761\0\n\0' | assert_invalid 1 '??1?'
 }
 
@@ -108,7 +109,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
         printf '1\n%s\n' "$bad" | assert_invalid 2 "$bad" -f 1
         printf '1\n%s\n' "$bad" | assert_invalid 2 "$bad" -d ,
     done
-    printf '1\n-1\n' | assert_invalid 2 -1 -t u8
+    printf '1\n-1\n' | assert_report 2 "'-1' is out of range for u8 (try -t i64)" -t u8
 }
 
 @test "leading zeros" {
@@ -116,7 +117,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     printf '%0300d\n' 200 | assert_sum "1 200" -t u8
     printf '%0300d\n' 256 >in
     run --separate-stderr gpuhist reduce sum -t u8 --text in
-    assert_failed 1 "in:1: invalid integer '0000000000000000000000000000000000000000...'"
+    assert_failed 1 "in:1: '0000000000000000000000000000000000000000...' is out of range for u8 (try -t i64)"
 }
 
 @test "no integers: exponents, hexadecimal, fractions, NaN, commas" {
@@ -141,26 +142,33 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
 
 # bats test_tags=slow
 @test "the limits of every type, and one more" {
-    local type low high below above
-    while read -r type below low high above; do
+    local type low high below above over under # the last two: types that have them
+    while IFS=' ' read -r type below low high above over under; do
+        [ "$type" != u64 ] || { under=$over over=; }
         printf '%s\n%s\n' "$low" "$high" | assert_sum \
             "2 $("$PYTHON" -c 'import sys; print(int(sys.argv[1]) + int(sys.argv[2]))' "$low" "$high")" -t "$type"
-        printf '0\n%s\n' "$above" | assert_invalid 2 "$above" -t "$type"
-        printf '0\n%s\n' "$below" | assert_invalid 2 "$below" -t "$type"
-        printf '%s 0\n' "$above" | assert_invalid 1 "$above" -t "$type" -f 1
+        printf '0\n%s\n' "$above" |
+            assert_report 2 "'$above' is out of range for $type${over:+ (try -t $over)}" -t "$type"
+        printf '0\n%s\n' "$below" |
+            assert_report 2 "'$below' is out of range for $type${under:+ (try -t $under)}" -t "$type"
+        printf '%s 0\n' "$above" |
+            assert_report 1 "'$above' is out of range for $type${over:+ (try -t $over)}" -t "$type" -f 1
     done <<'END'
-i8 -129 -128 127 128
-u8 -1 0 255 256
-i16 -32769 -32768 32767 32768
-u16 -1 0 65535 65536
-i32 -2147483649 -2147483648 2147483647 2147483648
-u32 -1 0 4294967295 4294967296
-i64 -9223372036854775809 -9223372036854775808 9223372036854775807 9223372036854775808
-u64 -1 0 18446744073709551615 18446744073709551616
+i8 -129 -128 127 128 i64 i64
+u8 -1 0 255 256 i64 i64
+i16 -32769 -32768 32767 32768 i64 i64
+u16 -1 0 65535 65536 i64 i64
+i32 -2147483649 -2147483648 2147483647 2147483648 i64 i64
+u32 -1 0 4294967295 4294967296 i64 i64
+i64 -9223372036854775809 -9223372036854775808 9223372036854775807 9223372036854775808 u64
+u64 -1 0 18446744073709551615 18446744073709551616  i64
 END
-    printf '18446744073709551617\n' | assert_invalid 1 18446744073709551617
-    printf '340282366920938463463374607431768211457\n' | \
-        assert_invalid 1 340282366920938463463374607431768211457 -t u64
+    printf '12650105345500799213\n' |
+        assert_report 1 "'12650105345500799213' is out of range for i64 (try -t u64)"
+    printf '18446744073709551617\n' |
+        assert_report 1 "'18446744073709551617' is out of range for i64"
+    printf '340282366920938463463374607431768211457\n' |
+        assert_report 1 "'340282366920938463463374607431768211457' is out of range for u64" -t u64
 }
 
 # bats test_tags=slow
@@ -169,7 +177,7 @@ END
     run --separate-stderr bash -c 'ulimit -v 600000
         head -c 1G /dev/zero | tr "\0" 7 | "$GPUHIST" reduce sum --text --engine cpu --threads 2'
     [ "$status" -eq 1 ] && [ -z "$output" ]
-    [[ $stderr == "gpuhist: standard input:1: invalid integer '7777777777"*"...'" ]]
+    [[ $stderr == "gpuhist: standard input:1: '7777777777"*"...' is out of range for i64" ]]
     run -0 --separate-stderr bash -c 'ulimit -v 600000
         { head -c 300M /dev/zero | tr "\0" 0; echo 42; } | "$GPUHIST" reduce sum --text --engine cpu'
     [ "$output" = 42 ]
@@ -196,7 +204,7 @@ END
     fill() { yes "$1" | tr '\n' "$2" | head -c 4300M; }
     { echo 1; fill 0 0; echo 42; echo 2; } | assert_flat 45 reduce sum
     { echo 4; fill 1 1; echo; echo x; echo 5; } | assert_flat 9 reduce sum --invalid warn 2>err
-    [ "$(head -n 1 err)" = "gpuhist: standard input:2: invalid integer '$(printf '1%.0s' {1..40})...'" ]
+    [ "$(head -n 1 err)" = "gpuhist: standard input:2: '$(printf '1%.0s' {1..40})...' is out of range for i64" ]
     [ "$(tail -n 1 err)" = "gpuhist: standard input:3: invalid integer 'x'" ]
     { echo 1 2; printf '3 4 '; fill 8888888 ' '; echo ' 6'; echo 7 8; } | assert_flat 14 reduce sum -f 2
     { echo 1 2; printf '3 4 '; fill 8888888 ' '; echo ' 6'; echo 7 8; } | assert_flat 16 reduce sum -f -1

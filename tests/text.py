@@ -47,7 +47,7 @@ def parts_of_csv(line, delimiter):
 
 
 def values_of_line(line, field, delimiter, quoted):
-    """The parts of a line that stand for values; b"" is one that is missing."""
+    """The parts of a line that stand for values; if it is missing, how many there are and it wants."""
     line = line[:-1] if line.endswith(b"\r") else line
     if not line.strip(b" \t"):
         return []
@@ -63,7 +63,25 @@ def values_of_line(line, field, delimiter, quoted):
     if field == 0:
         return parts
     index = field - 1 if field > 0 else len(parts) + field
-    return [parts[index] if 0 <= index < len(parts) else b""]
+    return [parts[index] if 0 <= index < len(parts) else (len(parts), abs(field))]
+
+
+def report(token, command):
+    """What is told of an invalid token, as far as it is certain."""
+    if isinstance(token, tuple):
+        fields, wanted = token
+        name = command[command.index("-f") + 1].encode()
+        return b"line has %d field%s, -f %s wants %d" % (fields, b"s"[fields == 1:], name, wanted)
+    shown = token if all(32 <= c < 127 for c in token) and len(token) <= 40 else None
+    digits = re.fullmatch(rb"([+-]?)0*([0-9]+)", token)
+    if not digits or "--decimals" in command or "--base" in command:
+        kind = b"number" if "--decimals" in command else b"integer"
+        return b"invalid %s '" % kind + (shown + b"'" if shown is not None else b"")
+    value = int(digits[1] + digits[2][:40]) # int() takes 4300 digits
+    advice = [kind for kind, low, high in (("i64", -2**63, 2**63), ("u64", 0, 2**64)) if low <= value < high]
+    end = f"is out of range for {command[command.index('-t') + 1]}"
+    end += f" (try -t {advice[0]})" if advice else ""
+    return b"'" + (shown + b"' " + end.encode() if shown is not None else token[:1])
 
 
 def fixed_value_of(token, decimals):
@@ -99,7 +117,7 @@ def read(data, rules, limits):
         else:
             tokens = values_of_line(line, field, delimiter, quoted)
         for token in tokens:
-            value = value_of(token, notation)
+            value = value_of(token, notation) if isinstance(token, bytes) else None
             if value is not None and limits[0] <= value <= limits[1]:
                 values.append(value)
             else:
@@ -243,13 +261,11 @@ def check(command, how, data, name, expected, rng):
     status, out, err, called = run(command, how, data, name, rng)
     wanted_status, wanted_out, wanted_reports = expected
     lines = data.split(b"\n")
-    reports = [line for line in err.split(b"\n") if b": invalid " in line]
+    reports = [line for line in err.split(b"\n") if re.match(rb"gpuhist: [^:]*:[0-9]+: ", line)]
     wanted = []
     for number, token in wanted_reports:
-        kind = b"number" if "--decimals" in command else b"integer"
-        start = b"gpuhist: %s:%d: invalid %s '" % (called.encode(), number, kind)
-        shown = all(32 <= c < 127 for c in token) and len(token) <= 40
-        wanted.append(start + token + b"'" if shown and len(lines[number - 1]) < 4096 else start)
+        start = b"gpuhist: %s:%d: " % (called.encode(), number)
+        wanted.append(start + report(token, command) if len(lines[number - 1]) < 4096 else start)
     if status == wanted_status and out == wanted_out and len(reports) == len(wanted) and \
             all(map(bytes.startswith, reports, wanted)):
         return

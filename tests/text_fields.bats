@@ -59,9 +59,13 @@ make_log() {
     printf '1,2\n3,,4\n' | assert_invalid 2 '' -d ,
     printf '1,2\n3,\n' | assert_invalid 2 '' -d ,
     printf '1,2\n,3\n' | assert_invalid 2 '' -d ,
-    printf '1,2\n3\n' | assert_invalid 2 '' -d , -f 2
-    printf '1 2\n\n3\n' | assert_invalid 3 '' -f 2
-    printf '1 2\n3\n' | assert_invalid 2 '' -f -2
+    printf '1,2\n3,\n' | assert_invalid 2 '' -d , -f 2
+    printf '1,2\n3\n' | assert_report 2 "line has 1 field, -f 2 wants 2" -d , -f 2
+    printf '1 2\n\n3\n' | assert_report 3 "line has 1 field, -f 2 wants 2" -f 2
+    printf '1 2\n3\n' | assert_report 2 "line has 1 field, -f -2 wants 2" -f -2
+    printf '1,2,\r\n3\n' | assert_report 1 "line has 3 fields, -f 9 wants 9" -d , -f 9
+    printf '\t1  2 \t3 \r\n3\n' | assert_report 1 "line has 3 fields, -f 9 wants 9" -f 9
+    printf '1,"2,""x"",y",3\n' | assert_report 1 "line has 3 fields, -f -4 wants 4" --csv -f -4
     printf '1,2\n3,4 5\n' | assert_invalid 2 '4 5' -d , -f 2
 }
 
@@ -131,7 +135,7 @@ make_tables() {
 @test "-f NAME: names between blanks and other delimiters; the last of the header lines has them" {
     printf 'host  ms\t-1 ms\nx 10 3 a\ny\t20 4 b\n' >in
     for engine in $ENGINES; do
-        run -0 gpuhist reduce sum -f -1 --header --invalid ignore --engine "$engine" in
+        run -0 --separate-stderr gpuhist reduce sum -f -1 --header --invalid ignore --engine "$engine" in
         [ "$output" = 0 ]
         run --separate-stderr gpuhist reduce sum -f ms --engine "$engine" in
         assert_failed 1 "in: its header has more than one field 'ms'"
@@ -168,7 +172,7 @@ make_tables() {
     assert_failed 1 "zeros: its header line is longer than 1 MiB"
     sed 's/^2000000,$/2000000\n/; $ s/$/x/' b >bad
     run --separate-stderr gpuhist reduce sum -d , -f id a bad
-    assert_failed 1 "bad:3: invalid integer ''"
+    assert_failed 1 "bad:3: line has 1 field, -f id wants 2"
 }
 
 @test "--csv: quoted fields, as RFC 4180 has them" {

@@ -21,6 +21,16 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
         run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=ignore in
         [ "$output" = 9 ] && [ -z "$stderr" ]
     done
+    # if nothing is left, that is said
+    printf 'x\ny\n\nz 1.5\n' >in
+    for engine in $ENGINES; do
+        run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=ignore in
+        [ "$output" = 0 ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 4 tokens" ]
+    done
+    run -0 --separate-stderr gpuhist --bins 5 -f 7 --invalid=ignore <<<'1 2'
+    [ -z "$output" ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 1 token" ]
+    run -0 --separate-stderr gpuhist reduce sum --invalid=ignore </dev/null
+    [ "$output" = 0 ] && [ -z "$stderr" ]
     run --separate-stderr gpuhist reduce sum --invalid=drop in
     assert_failed 2 "invalid --invalid 'drop'"
 }

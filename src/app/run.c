@@ -106,8 +106,8 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
 {
     struct job *job = &run->job;
 
-    if (job->is_text &&
-        parse_errors_create(&job->errors, &job->text, run->options->invalid, failure) != STATUS_OK)
+    if (job->is_text && parse_errors_create(&job->errors, job, run->options->field_name,
+                                            run->options->invalid, failure) != STATUS_OK)
         return failure->status;
     return operations[job->operation]->create(job, &run->partial, failure);
 }

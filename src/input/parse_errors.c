@@ -5,14 +5,14 @@
 
 #include "input/reader.h"
 #include "text/text.h"
+#include "text/text_reason.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PARSE_ERRORS_REPORTED    10
-#define PARSE_ERRORS_TOKEN_BYTES 40 /* of a token that are shown */
+#define PARSE_ERRORS_REPORTED 10
 
 /* An invalid token, as it is reported. */
 struct parse_errors_invalid {
@@ -22,15 +22,16 @@ struct parse_errors_invalid {
     uint64_t offset;
     uint64_t start;
     const struct decoder_format *decoder;
-    int bytes; /* shown */
-    bool is_long;
-    char token[PARSE_ERRORS_TOKEN_BYTES];
+    char reason[TEXT_REASON_SIZE];
 };
 
 struct parse_errors {
+    const struct job *job;
+    const char *field_name;
     enum invalid_policy policy;
     const char *kind; /* of value: "integer" or "number" */
     atomic_uint_least64_t values;
+    atomic_uint_least64_t ignored; /* invalid tokens, if they are ignored */
 
     pthread_mutex_t lock; /* guards what follows */
     uint64_t invalid;
@@ -38,15 +39,18 @@ struct parse_errors {
     struct parse_errors_invalid first[PARSE_ERRORS_REPORTED]; /* of the stream, in its order */
 };
 
-enum status parse_errors_create(struct parse_errors **errors, const struct text_rules *rules,
-                                enum invalid_policy policy, struct failure *failure)
+enum status parse_errors_create(struct parse_errors **errors, const struct job *job,
+                                const char *field_name, enum invalid_policy policy,
+                                struct failure *failure)
 {
     struct parse_errors *made = calloc(1, sizeof *made);
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for reading text");
 
+    made->job = job;
+    made->field_name = field_name;
     made->policy = policy;
-    made->kind = rules->notation == TEXT_FIXED ? "number" : "integer";
+    made->kind = job->text.notation == TEXT_FIXED ? "number" : "integer";
     pthread_mutex_init(&made->lock, NULL);
     *errors = made;
     return STATUS_OK;
@@ -79,27 +83,34 @@ static uint64_t parse_errors_position(const struct chunk *chunk, const struct te
     return chunk->position + token->offset - (token->bytes == 0 && token->offset > 0);
 }
 
-static struct parse_errors_invalid parse_errors_describe(const struct chunk *chunk,
-                                                         const struct text_token *token)
+/* Where a token of a chunk is; without a reason. */
+static struct parse_errors_invalid parse_errors_locate(const struct chunk *chunk,
+                                                       const struct text_token *token)
 {
-    size_t shown =
-        token->bytes < PARSE_ERRORS_TOKEN_BYTES ? token->bytes : PARSE_ERRORS_TOKEN_BYTES;
-    struct parse_errors_invalid invalid = {
+    return (struct parse_errors_invalid){
         .position = parse_errors_position(chunk, token),
         .name = chunk->name,
         .line = chunk->line + text_count_lines(chunk->data, token->offset),
         .offset = chunk->offset,
         .start = chunk->start,
         .decoder = chunk->decoder,
-        .bytes = (int)shown,
-        .is_long = token->bytes > shown,
+    };
+}
+
+static struct parse_errors_invalid parse_errors_describe(const struct parse_errors *errors,
+                                                         const struct chunk *chunk,
+                                                         const struct text_token *token)
+{
+    struct parse_errors_invalid invalid = parse_errors_locate(chunk, token);
+    const struct text_reading reading = {
+        .rules = &chunk->rules,
+        .field_name = errors->field_name,
+        .element = &errors->job->element,
+        .data = chunk->data,
+        .bytes = chunk->bytes,
     };
 
-    memcpy(invalid.token, (const char *)chunk->data + token->offset, shown);
-    for (size_t i = 0; i < shown; i++) {
-        if (invalid.token[i] == '\0')
-            invalid.token[i] = '?'; /* as other control characters are shown, and does not end it */
-    }
+    text_explain_invalid(&reading, token, invalid.reason);
     return invalid;
 }
 
@@ -115,7 +126,7 @@ static uint64_t parse_errors_line(const struct parse_errors_invalid *invalid)
 uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset)
 {
     struct parse_errors_invalid place =
-        parse_errors_describe(chunk, &(struct text_token){.offset = offset});
+        parse_errors_locate(chunk, &(struct text_token){.offset = offset, .bytes = 1});
     return parse_errors_line(&place);
 }
 
@@ -146,20 +157,20 @@ static void parse_errors_keep(struct parse_errors *errors,
 enum status parse_errors_add_invalid(struct parse_errors *errors, const struct chunk *chunk,
                                      const struct text_token *token, struct failure *failure)
 {
-    if (errors->policy == INVALID_IGNORE)
+    if (errors->policy == INVALID_IGNORE) {
+        atomic_fetch_add_explicit(&errors->ignored, 1, memory_order_relaxed);
         return STATUS_OK;
-
+    }
     if (errors->policy == INVALID_ABORT) {
-        struct parse_errors_invalid invalid = parse_errors_describe(chunk, token);
-        return status_fail_at(failure, invalid.position, STATUS_DATA,
-                              STATUS_NAME ":%llu: invalid %s '%.*s%s'", invalid.name,
-                              (unsigned long long)parse_errors_line(&invalid), errors->kind,
-                              invalid.bytes, invalid.token, invalid.is_long ? "..." : "");
+        struct parse_errors_invalid invalid = parse_errors_describe(errors, chunk, token);
+        return status_fail_at(failure, invalid.position, STATUS_DATA, STATUS_NAME ":%llu: %s",
+                              invalid.name, (unsigned long long)parse_errors_line(&invalid),
+                              invalid.reason);
     }
     pthread_mutex_lock(&errors->lock);
     errors->invalid++;
     if (parse_errors_is_first(errors, parse_errors_position(chunk, token))) {
-        struct parse_errors_invalid invalid = parse_errors_describe(chunk, token);
+        struct parse_errors_invalid invalid = parse_errors_describe(errors, chunk, token);
         parse_errors_keep(errors, &invalid);
     }
     pthread_mutex_unlock(&errors->lock);
@@ -189,15 +200,18 @@ enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct jo
 enum status parse_errors_report(const struct parse_errors *errors, struct failure *failure)
 {
     unsigned long long more = errors->invalid - errors->first_count;
+    unsigned long long ignored = atomic_load_explicit(&errors->ignored, memory_order_relaxed);
 
     for (size_t i = 0; i < errors->first_count; i++) {
         const struct parse_errors_invalid *invalid = &errors->first[i];
-        status_print(STATUS_NAME ":%llu: invalid %s '%.*s%s'", invalid->name,
-                     (unsigned long long)parse_errors_line(invalid), errors->kind, invalid->bytes,
-                     invalid->token, invalid->is_long ? "..." : "");
+        status_print(STATUS_NAME ":%llu: %s", invalid->name,
+                     (unsigned long long)parse_errors_line(invalid), invalid->reason);
     }
     if (more > 0)
         status_print("%llu more invalid %ss", more, errors->kind);
+    if (ignored > 0 && parse_errors_values(errors) == 0)
+        status_print("all input was invalid and ignored: %llu token%s", ignored,
+                     ignored == 1 ? "" : "s");
     if (errors->invalid == 0 || errors->policy != INVALID_FAIL)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "%llu invalid %s%s in the input",

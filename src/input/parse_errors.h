@@ -15,9 +15,13 @@
 
 struct parse_errors;
 
-/* Makes an empty errors for rules and a policy. Fails with STATUS_DATA. The caller destroys it. */
-enum status parse_errors_create(struct parse_errors **errors, const struct text_rules *rules,
-                                enum invalid_policy policy, struct failure *failure);
+/*
+ * Makes an empty errors for a job, the name of its field or NULL, both of which must outlive it,
+ * and a policy. Fails with STATUS_DATA. The caller destroys it.
+ */
+enum status parse_errors_create(struct parse_errors **errors, const struct job *job,
+                                const char *field_name, enum invalid_policy policy,
+                                struct failure *failure);
 
 /* NULL is allowed. */
 void parse_errors_destroy(struct parse_errors *errors);
@@ -46,9 +50,9 @@ uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset);
 uint64_t parse_errors_values(const struct parse_errors *errors);
 
 /*
- * After the result was printed: reports the invalid tokens on stderr, unless they are ignored, the
- * first ten of the stream in full. Fails with STATUS_DATA if there were any and the policy is
- * INVALID_FAIL.
+ * After the result was printed: reports the invalid tokens on stderr, the first ten of the stream
+ * in full; if they are ignored, only their number, and only if there was nothing else. Fails with
+ * STATUS_DATA if there were any and the policy is INVALID_FAIL.
  */
 enum status parse_errors_report(const struct parse_errors *errors, struct failure *failure);
 

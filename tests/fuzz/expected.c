@@ -15,6 +15,8 @@
 /* A value of the stream, or an invalid token. */
 struct expected_item {
     bool is_valid;
+    bool is_integer; /* valid, or out of range */
+    int64_t fields;  /* text: of the line, if the wanted one is missing; else 0 */
     __int128 value;
     const char *name;     /* of its file */
     const char *token;    /* text: where it stands, */
@@ -86,6 +88,8 @@ static void expected_read_text(const struct trial *trial, const char *name, cons
             line += data[seen] == '\n';
         *expected_add(all) = (struct expected_item){
             .is_valid = item->is_valid,
+            .is_integer = item->is_integer,
+            .fields = item->fields,
             .value = item->value,
             .name = name,
             .token = data + item->offset,
@@ -570,17 +574,37 @@ static void expected_print_survivors(struct expected *expected, const struct tri
 /* --- all of it -----------------------------------------------------------------------------------
  */
 
-/* Writes a token as messages show it; what is not printable is masked only `as_printed`. */
-static void expected_print_invalid(FILE *out, const struct expected_item *item, bool as_printed)
+/* The type that messages advise for an integer out of range, in words; "" if there is none. */
+static const char *expected_advise_type(__int128 value)
 {
+    if (value >= INT64_MIN && value <= INT64_MAX)
+        return " (try -t i64)";
+    return value > 0 && value <= UINT64_MAX ? " (try -t u64)" : "";
+}
+
+/* Writes a token as messages show it; what is not printable is masked only `as_printed`. */
+static void expected_print_invalid(FILE *out, const struct trial *trial,
+                                   const struct expected_item *item, bool as_printed)
+{
+    bool has_mark = item->bytes >= 3 && memcmp(item->token, "\xef\xbb\xbf", 3) == 0;
+    const char *begin = item->token + 3 * has_mark;
+    size_t bytes = item->bytes - 3 * has_mark;
     char token[EXPECTED_TOKEN_BYTES + 1] = "";
 
-    for (size_t i = 0; i < item->bytes && i < EXPECTED_TOKEN_BYTES; i++)
-        token[i] = item->token[i] == '\0' ? '?' : item->token[i];
+    for (size_t i = 0; i < bytes && i < EXPECTED_TOKEN_BYTES; i++)
+        token[i] = begin[i] == '\0' ? '?' : begin[i];
     if (as_printed)
         printable_mask(token);
-    fprintf(out, "%s:%zu: invalid integer '%s%s'", item->name, item->line, token,
-            item->bytes > EXPECTED_TOKEN_BYTES ? "..." : "");
+    const char *more = bytes > EXPECTED_TOKEN_BYTES ? "..." : "";
+    fprintf(out, "%s:%zu: ", item->name, item->line);
+    if (item->fields > 0)
+        fprintf(out, "line has %d field%s, -f %d wants %d", (int)item->fields,
+                item->fields == 1 ? "" : "s", (int)trial->text.field, abs((int)trial->text.field));
+    else if (item->is_integer)
+        fprintf(out, "'%s%s' is out of range for %s%s", token, more, trial->element.name,
+                expected_advise_type(item->value));
+    else
+        fprintf(out, "invalid integer '%s%s%s'", has_mark ? "<byte order mark>" : "", token, more);
 }
 
 static bool expected_is_outside(const struct trial *trial, __int128 value)
@@ -605,7 +629,7 @@ static void expected_abort(struct expected *expected, const struct trial *trial,
         expected->status = STATUS_DATA;
         all->count = i;
         if (is_invalid) {
-            expected_print_invalid(message, item, false);
+            expected_print_invalid(message, trial, item, false);
             return;
         }
         if (trial->is_text)
@@ -635,9 +659,15 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
         if (all->items[i].is_valid || told++ >= EXPECTED_REPORTED)
             continue;
         fprintf(report, "gpuhist: ");
-        expected_print_invalid(report, &all->items[i], true);
+        expected_print_invalid(report, trial, &all->items[i], true);
         fputc('\n', report);
     }
+    size_t valid = 0;
+    for (size_t i = 0; i < all->count; i++)
+        valid += all->items[i].is_valid;
+    if (trial->invalid == INVALID_IGNORE && valid == 0 && all->count > 0)
+        fprintf(report, "gpuhist: all input was invalid and ignored: %zu token%s\n", all->count,
+                all->count == 1 ? "" : "s");
     if (told > EXPECTED_REPORTED)
         fprintf(report, "gpuhist: %zu more invalid integers\n", told - EXPECTED_REPORTED);
     if (told == 0 || trial->invalid != INVALID_FAIL)

@@ -14,9 +14,11 @@
 /* What stands for a value: a number, or an invalid token. */
 struct reference_item {
     bool is_valid;
+    bool is_integer; /* valid, or out of the type's range */
     __int128 value;
     size_t offset;
     size_t bytes;
+    int64_t fields; /* of the line, if the wanted one is missing; else 0 */
 };
 
 struct reference {
@@ -130,6 +132,7 @@ static inline void reference_add(struct reference *all, size_t begin, size_t end
 
     item.is_valid = reference_magnitude(all, begin + is_signed, end, &item.value);
     item.value = is_negative ? -item.value : item.value;
+    item.is_integer = item.is_valid;
     item.is_valid = item.is_valid && item.value >= reference_low(all->type) &&
                     item.value <= reference_high(all->type);
     if (all->count == all->capacity) {
@@ -254,10 +257,12 @@ static inline void reference_line(struct reference *all, size_t begin, size_t en
     if (fields < 0)
         return;
     wanted = wanted < 0 ? fields + 1 + wanted : wanted;
-    if (wanted < 1 || wanted > fields)
-        reference_add(all, end, end);
-    else
+    if (wanted >= 1 && wanted <= fields) {
         read(all, begin, end, wanted);
+        return;
+    }
+    reference_add(all, end, end);
+    all->items[all->count - 1].fields = fields;
 }
 
 static inline void reference_tokens(struct reference *all, size_t bytes)

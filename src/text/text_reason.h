@@ -1,0 +1,33 @@
+/*
+ * Why a token of text is invalid, in words for messages. Pure and thread-safe.
+ */
+#ifndef GPUHIST_TEXT_REASON_H
+#define GPUHIST_TEXT_REASON_H
+
+#include "text/text.h"
+
+/* Room for any reason and a NUL. */
+#define TEXT_REASON_SIZE 256
+
+/* A text, and how it is read. */
+struct text_reading {
+    const struct text_rules *rules;
+    const char *field_name; /* of rules->field; NULL: it has none */
+    const struct element *element;
+    const char *data; /* [bytes] */
+    size_t bytes;
+};
+
+/*
+ * Writes why the token, which the parser has found invalid in the text, is none of the type:
+ *
+ *   line has 3 fields, -f 9 wants 9
+ *   '300' is out of range for u8 (try -t i64)
+ *   invalid integer 'x'
+ *
+ * Shows at most 40 bytes of the token. Unprintable bytes but NUL are not masked.
+ */
+void text_explain_invalid(const struct text_reading *reading, const struct text_token *token,
+                          char out[TEXT_REASON_SIZE]);
+
+#endif
