@@ -100,19 +100,38 @@ np.array([1, 2, 2], ">i8").tofile("big")'
         run --separate-stderr gpuhist merge a.state b.state other
         assert_failed 1 "other: $text as in a.state"
     }
-    refuse "bins 512, not 5" --binary --bins 512
-    refuse "type i16, not i32" --binary -t i16 --bins 5
-    refuse "range 1:6, not 0:5" --binary --bins 5 --range 1:6
-    refuse "outside clamp, not report" --binary --bins 5 --outside clamp
-    refuse "operation reduce, not histogram" reduce --binary
+    refuse "--bins 512, not --bins 5" --binary --bins 512
+    refuse "--type i16, not --type i32" --binary -t i16 --bins 5
+    refuse "--bins 5 --range 1:6, not --bins 5" --binary --bins 5 --range 1:6
+    refuse "--outside clamp, not --outside report" --binary --bins 5 --outside clamp
+    refuse "automatic bins, not --bins 5" --binary
+    refuse "--width 10, not --bins 5" --binary --width 10
+    refuse "--width 2 --range 0:6, not --bins 5" --binary --width 2 --range 0:6
+    refuse "uniq, not --bins 5" uniq --binary
+    refuse "--log2, not --bins 5" --binary --log2
+    refuse "--log10, not --bins 5" --binary --log10
+    refuse "reduce, not histogram" reduce --binary
+    save_both uniq
+    refuse "--width 10, not uniq" --binary --width 10
+    refuse "automatic bins, not uniq" --binary
+    save_both --log2
+    refuse "--log10, not --log2" --binary --log10
+    save_both --edges 0,5,7
+    gpuhist --binary --edges 0,5,7,9 --save other -o /dev/null a
+    run --separate-stderr gpuhist merge a.state b.state other
+    [[ $stderr =~ ^"gpuhist: other: --edges of 3 bins ("[0-9a-f]{16}"), not --edges of 2 bins ("[0-9a-f]{16}") as in a.state"$ ]]
     gpuhist reduce sum,max --binary --save a.state -o /dev/null a
     run --separate-stderr gpuhist merge a.state b.state
-    assert_failed 1 "b.state: operation histogram, not reduce as in a.state"
+    assert_failed 1 "b.state: histogram, not reduce as in a.state"
+    save_both reduce sum,max
+    refuse "reduce max,sum, not reduce sum,max" reduce max,sum --binary
     save_both count --ge 2 --lt 3
-    refuse "predicate ge 3 not -2147483648:3, not ge 2 not -2147483648:2" \
-        count --binary --ge 3 --lt 3
-    refuse "no predicate lt 3 -2147483648:3" count --binary --ge 2
-    refuse "also predicate all  every, not" count --binary --ge 2 --lt 3 --all
+    refuse "--ge 3, not --ge 2" count --binary --ge 3 --lt 3
+    refuse "no --lt 3" count --binary --ge 2
+    refuse "also --all, not" count --binary --ge 2 --lt 3 --all
+    refuse "--any-of 2,3, not --lt 3" count --binary --ge 2 --any-of 2,3
+    save_both count --any-of "$(seq -s , 100)"
+    refuse "other predicates, not the same" count --binary --any-of "$(seq -s , 60)"
 }
 
 @test "sets are compared by their values" {
@@ -126,7 +145,8 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     echo 1 3 5 7 12 >list
     gpuhist count --binary --any-of @list --save other a >/dev/null
     run --separate-stderr gpuhist merge a.state other
-    assert_failed 1 "other: predicate any-of @list 5 values, "
+    assert_failed 1 "other: --any-of @list (5 values, "
+    [[ $stderr =~ "), not --any-of @list (5 values, "[0-9a-f]{16}") as in a.state"$ ]]
 }
 
 @test "options of the input and of other operations are usage errors" {

@@ -1,4 +1,4 @@
-/* Implements definition.h: a growing text of lines, looking up keys, and comparing. */
+/* Implements definition.h: a growing text of lines, and looking up keys. */
 #include "config.h"
 
 #include "operations/definition.h"
@@ -9,9 +9,6 @@
 #include <string.h>
 
 #define DEFINITION_ROOM_MIN ((size_t)1024)
-
-/* How many bytes of a line that differs are shown. */
-#define DEFINITION_SHOWN 80
 
 void definition_destroy(struct definition *definition)
 {
@@ -124,50 +121,4 @@ bool definition_get(const struct definition *definition, const char *key, char *
     memcpy(value, found, length);
     value[length] = '\0';
     return true;
-}
-
-/* A line as messages show it: KEY VALUE, cut if it is long. */
-struct definition_line {
-    size_t length; /* without the newline */
-    size_t key;    /* the length of the key and the tab */
-    char shown[DEFINITION_SHOWN + 4];
-};
-
-static struct definition_line definition_show(const char *text, const char *end)
-{
-    const char *newline = memchr(text, '\n', (size_t)(end - text));
-    struct definition_line line = {.length = (size_t)((newline ? newline : end) - text)};
-    size_t shown = line.length < DEFINITION_SHOWN ? line.length : DEFINITION_SHOWN;
-    const char *tab = memchr(text, '\t', shown);
-
-    line.key = tab ? (size_t)(tab - text) + 1 : 0;
-    memcpy(line.shown, text, shown);
-    for (size_t i = 0; i < shown; i++)
-        line.shown[i] = line.shown[i] == '\t' ? ' ' : line.shown[i];
-    memcpy(line.shown + shown, "...", line.length > shown ? 4 : 0);
-    return line;
-}
-
-bool definition_compare(const struct definition *a, const struct definition *b,
-                        char difference[DEFINITION_DIFFERENCE_SIZE])
-{
-    size_t shorter = a->length < b->length ? a->length : b->length;
-    size_t same = 0; /* the bytes of the equal lines at the start */
-
-    if (a->length == b->length && memcmp(a->text, b->text, shorter) == 0)
-        return true;
-    for (size_t i = 0; i < shorter && a->text[i] == b->text[i]; i++)
-        same = a->text[i] == '\n' ? i + 1 : same;
-    struct definition_line line = definition_show(a->text + same, a->text + a->length);
-    struct definition_line other = definition_show(b->text + same, b->text + b->length);
-    bool is_same_key =
-        line.key == other.key && memcmp(a->text + same, b->text + same, line.key) == 0;
-    if (other.length == 0)
-        snprintf(difference, DEFINITION_DIFFERENCE_SIZE, "no %s", line.shown);
-    else if (line.length == 0)
-        snprintf(difference, DEFINITION_DIFFERENCE_SIZE, "also %s, not", other.shown);
-    else
-        snprintf(difference, DEFINITION_DIFFERENCE_SIZE, "%s, not %s", other.shown,
-                 line.shown + (is_same_key ? line.key : 0));
-    return false;
 }

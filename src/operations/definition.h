@@ -53,11 +53,11 @@ const char *definition_find(const struct definition *definition, const char *key
 bool definition_get(const struct definition *definition, const char *key, char *value, size_t size);
 
 /* Room for the text of definition_compare. */
-#define DEFINITION_DIFFERENCE_SIZE 256
+#define DEFINITION_DIFFERENCE_SIZE 384
 
 /*
- * Whether two definitions are equal. If not, writes how the first different line of `b` differs
- * from that of `a`, such as "bins 512, not 256".
+ * Whether two definitions are equal. If not, writes how `b` first differs from `a`, in words of the
+ * command line, such as "--type i16, not --type i32".
  */
 bool definition_compare(const struct definition *a, const struct definition *b,
                         char difference[DEFINITION_DIFFERENCE_SIZE]);
