@@ -215,14 +215,16 @@ start_behind_fifo() {
     for threads in 1 2 16; do
         run -0 timeout 60 "$PYTHON" -c 'import os, pty, sys
 gpuhist, threads = sys.argv[1:]
+note = b"gpuhist: reading standard input, up to Ctrl-D (see gpuhist --help)\r\n"
 for arguments, typed, printed in (
-        (["reduce", "sum"], b"1\n2\n\x04", b"3\r\n"),
-        (["reduce", "sum", "--text"], b"1\n2\n\x04", b"3\r\n"),
-        (["reduce", "sum", "-f", "1", "--header"], b"name\n2\n\x04", b"2\r\n"),
-        (["reduce", "sum", "--decompress", "none"], b"1\n2\n\x04", b"3\r\n"),
+        (["reduce", "sum"], b"1\n2\n\x04", note + b"3\r\n"),
+        (["reduce", "sum", "-q"], b"1\n2\n\x04", b"3\r\n"),
+        (["reduce", "sum", "--text"], b"1\n2\n\x04", note + b"3\r\n"),
+        (["reduce", "sum", "-f", "1", "--header"], b"name\n2\n\x04", note + b"2\r\n"),
+        (["reduce", "sum", "--decompress", "none"], b"1\n2\n\x04", note + b"3\r\n"),
         (["reduce", "sum", "-", "three"], b"1\n2\n\x04", b"6\r\n"),
-        (["stalin-sort"], b"1\n2\n\x04", b"1\r\n2\r\n"),
-        (["reduce", "count"], b"\x04", b"0\r\n"),
+        (["stalin-sort"], b"1\n2\n\x04", note + b"1\r\n2\r\n"),
+        (["reduce", "count"], b"\x04", note + b"0\r\n"),
         (["count", "--any-of", "@-", "three"], b"3\n\x04", b"1\r\n")):
     pid, terminal = pty.fork()
     if pid == 0:
@@ -230,10 +232,10 @@ for arguments, typed, printed in (
         os.write(1, b"ready\n")
         os.execv(gpuhist, [gpuhist, *arguments, "--threads", threads])
     told = b""
-    while not told.endswith(b"ready\r\n"):
+    while b"ready\r\n" not in told:
         told += os.read(terminal, 1000)
     os.write(terminal, typed)
-    told = b""
+    told = told.split(b"ready\r\n", 1)[1]
     try:
         while part := os.read(terminal, 1000):
             told += part
@@ -241,5 +243,81 @@ for arguments, typed, printed in (
         pass
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     assert (status, told) == (0, printed), (arguments, status, told)' "$GPUHIST" $threads
+    done
+}
+
+# note_of FILE ARG...: what is noted of a file; nothing else may be told, and the result is as ever.
+note_of() {
+    local file=$1
+    shift
+    run -0 --separate-stderr gpuhist count --all "$@" "$file"
+    [ -n "$output" ]
+    note=$stderr
+}
+
+@test "a note says that binary input looks like 64-bit integers" {
+    local name
+    cd "$BATS_TEST_TMPDIR"
+    numpy 'np.arange(10, dtype="<i8").tofile("le"); np.arange(10, dtype=">i8").tofile("be")
+(np.arange(10, dtype="<i8") - 5).tofile("signed"); np.arange(20, dtype="<i4").tofile("i32")
+np.zeros(20, "<i4").tofile("zeros"); np.arange(3, dtype="<i8").tofile("few")
+np.full(20, -1, "<i4").tofile("ones")'
+    note_of le
+    [ "$note" = "gpuhist: note: reading le as i32le; every second element is 0: is it i64le (-t i64)?" ]
+    note_of - <le
+    [ "$note" = "gpuhist: note: reading standard input as i32le; every second element is 0: is it i64le (-t i64)?" ]
+    note_of - < <(cat le)
+    [ "$note" = "gpuhist: note: reading standard input as i32le; every second element is 0: is it i64le (-t i64)?" ]
+    note_of signed
+    [ "$note" = "gpuhist: note: reading signed as i32le; every second element is 0 or -1: is it i64le (-t i64)?" ]
+    note_of be
+    [ "$note" = "gpuhist: note: reading be as i32le; every second element is 0: is it i64be (-t i64be)?" ]
+    for name in i32 zeros ones few; do
+        note_of $name
+        [ -z "$note" ]
+    done
+    # not if it was said how it is to be read, and not with --quiet
+    for name in "-t i64" "-t i32" --binary -q; do
+        # shellcheck disable=SC2086
+        note_of le $name
+        [ -z "$note" ]
+    done
+}
+
+@test "a note says that binary input is a well-known kind of file" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '\177ELF\2\1\1\0' >program
+    note_of program
+    [ "$note" = "gpuhist: note: reading program as i32le; it looks like an ELF program" ]
+    printf '\211PNG\r\n\032\n\0\0\0\r' >picture
+    note_of picture
+    [ "$note" = "gpuhist: note: reading picture as i32le; it looks like a PNG image" ]
+    note_of picture -t u8
+    [ -z "$note" ]
+    printf 'PK\3\4\0\0\0\0' >archive
+    note_of archive --decompress none
+    [ "$note" = "gpuhist: note: reading archive as i32le; it looks like a zip archive" ]
+    printf 'SQLite format 3\0' >base
+    note_of base
+    [ "$note" = "gpuhist: note: reading base as i32le; it looks like an SQLite database" ]
+}
+
+@test "a note says that lines look like those of uniq -c, or like a histogram" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '7\n7\n-8\n' | uniq -c >counted
+    note_of counted
+    [ "$note" = "gpuhist: note: reading every word of counted; its lines look like those of uniq -c, with the values in column 2 (-f 2)" ]
+    note_of counted -f 2
+    [ -z "$note" ]
+    note_of counted --text
+    [ -z "$note" ]
+    printf '7\n7\n8\n' | gpuhist --bins 9 >histogram
+    note_of histogram
+    [ "$note" = "gpuhist: note: reading every word of histogram; its lines look like values and counts, with the values in column 1 (-f 1)" ]
+    for text in '   1 7\n' '   1 7\n  2 8\n' '1 7\n2 8\n' '2\t7\n1\t8\n' '   1 7\n   1 8 9\n' \
+        '   1 7\n\n   1 8\n' '  a 7\n  b 8\n' '7\n8\n' ' 7\n 8\n' ''; do
+        printf '%b' "$text" >plain
+        run --separate-stderr gpuhist count --all plain
+        [[ $stderr != *note* ]]
     done
 }

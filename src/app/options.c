@@ -572,19 +572,18 @@ const struct options_row options_rows[] = {
      0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
     {OPTIONS_KEY_MIN_COUNT, "min-count", "N", "leave out bins whose count is less than N",
      options_set_min_count, 0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
-    {OPTIONS_KEY_OTHER, "other", NULL, "add a line: the values that --top, --min-count leave out",
-     NULL, offsetof(struct options, print.other), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
     {OPTIONS_KEY_SORT, "sort", "ORDER", "order: bin (default), or count (default with --top)",
      options_set_sort, 0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
-    {OPTIONS_KEY_PERCENT, "percent", NULL, "add a column: percentage, running total", NULL,
+    {OPTIONS_KEY_PERCENT, "percent", NULL, "add percentages, totals so far, the rest", NULL,
      offsetof(struct options, print.percent), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
     {OPTIONS_KEY_CUMULATIVE, "cumulative", NULL, NULL, NULL,
      offsetof(struct options, print.cumulative), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_OTHER, "other", NULL, NULL, NULL, offsetof(struct options, print.other),
+     OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
     {OPTIONS_KEY_QUANTILES, "quantiles", "LIST", "print quantiles, in percent, such as 50,99,99.9",
      options_set_quantiles, 0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
-    {OPTIONS_KEY_FORMAT, "format", "FORMAT",
-     "tsv (default), csv, json; of bins also raw (64-bit), gnuplot", options_set_format, 0,
-     OPTIONS_FOR_RESULTS | OPTIONS_MERGES, OPTIONS_GROUP_PRINT},
+    {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), csv, json; of bins: raw, gnuplot",
+     options_set_format, 0, OPTIONS_FOR_RESULTS | OPTIONS_MERGES, OPTIONS_GROUP_PRINT},
     {OPTIONS_KEY_PLOT, "plot", NULL, "draw bars (default at a terminal)", NULL,
      offsetof(struct options, print.plot), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
     {'o', "output", "FILE", "write the result to FILE once it is complete", options_set_output, 0,
@@ -834,6 +833,7 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
         return failure->status;
     options->names = argc > optind ? argv + optind : standard_input;
     options->name_count = argc > optind ? (size_t)(argc - optind) : 1;
+    options->has_names = argc > optind;
     if (options->action == OPTIONS_INFO && argc > optind)
         return status_fail(failure, STATUS_USAGE, "info takes no file: '%s'", argv[optind]);
     return STATUS_OK;

@@ -71,6 +71,7 @@ struct options {
     /* the input: names[0..name_count), "-" if none was given; points into argv */
     char **names;
     size_t name_count;
+    bool has_names;
     bool binary; /* --binary */
     bool text;   /* --text */
     struct text_rules text_rules;

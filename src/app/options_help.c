@@ -74,7 +74,7 @@ static void options_append_operations(struct options_text *text)
 {
     static const char line[] = "  %-23s %s\n";
 
-    options_append(text, "\nOperations:\n");
+    options_append(text, "\nOperations: (options of each: gpuhist OPERATION --help)\n");
     for (size_t i = 0; i < OPERATION_IDS; i++) {
         if (operations[i]->help)
             options_append(text, line, operations[i]->name, operations[i]->help);
@@ -126,8 +126,6 @@ void options_help(const struct options *options, char *text, size_t size)
     if (options->action == OPTIONS_INFO)
         return;
     options_append(&help, "\n");
-    if (is_default)
-        options_append(&help, "Options of another operation: gpuhist OPERATION --help\n");
     options_append(
         &help,
         "Suffixes of numbers: K, M, ... (1000), Ki, Mi, ... (1024); of SIZE: K, M (1024).\n"

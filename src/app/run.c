@@ -243,6 +243,20 @@ static enum status run_check_outputs(const struct options *options, struct failu
     return status;
 }
 
+/* Looks whether the source is text. Prints what speaks against reading it without options. */
+static enum status run_look(struct run *run, bool *is_text, struct failure *failure)
+{
+    char note[SOURCE_NOTE_SIZE];
+    enum status status = run_open_source(run, failure);
+
+    if (status == STATUS_OK)
+        status = source_look(run->source, is_text, note, failure);
+    if (status == STATUS_OK && *note && !run->options->quiet &&
+        (*is_text || !run->options->has_type))
+        status_print("%s", note);
+    return status;
+}
+
 /* Creates the job and opens the source. Looks at the source if no option states its kind. */
 static enum status run_prepare(struct run *run, struct failure *failure)
 {
@@ -253,11 +267,10 @@ static enum status run_prepare(struct run *run, struct failure *failure)
 
     if (status == STATUS_OK)
         status = run_check_outputs(options, failure);
-    if (status == STATUS_OK && input == OPTIONS_INPUT_ANY) {
-        status = run_open_source(run, failure);
-        if (status == STATUS_OK)
-            status = source_look(run->source, &is_text, failure);
-    }
+    if (status == STATUS_OK && !options->has_names && !options->quiet && isatty(STDIN_FILENO))
+        status_print("reading standard input, up to Ctrl-D (see gpuhist --help)");
+    if (status == STATUS_OK && input == OPTIONS_INPUT_ANY)
+        status = run_look(run, &is_text, failure);
     if (status == STATUS_OK)
         status =
             options_make_job(options, is_text || input == OPTIONS_INPUT_TEXT, &run->job, failure);

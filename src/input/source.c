@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "input/division.h"
+#include "input/first_block.h"
 #include "input/reader.h"
 #include "input/stream.h"
 #include "text/text.h"
@@ -14,6 +15,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -255,12 +257,27 @@ static enum status source_refuse_encoding(const struct reader_ahead *block, cons
                        name, encoding, encoding);
 }
 
+/* Finds out whether a block is text, and what speaks against reading it without options. */
+static enum status source_look_at_block(const struct reader_ahead *block, const char *name,
+                                        bool has_ended, bool *is_text, char note[SOURCE_NOTE_SIZE],
+                                        struct failure *failure)
+{
+    char doubt[FIRST_BLOCK_DOUBT_SIZE];
+
+    *is_text = text_is_text(block->data, block->end, has_ended);
+    first_block_doubt(block->data, block->end, *is_text, doubt);
+    if (*doubt)
+        snprintf(note, SOURCE_NOTE_SIZE, "note: reading %s%.300s%s; %s",
+                 *is_text ? "every word of " : "", name, *is_text ? "" : " as i32le", doubt);
+    return *is_text ? STATUS_OK : source_refuse_encoding(block, name, failure);
+}
+
 /*
  * Opens the next input and inspects its first block, if it has any bytes. An input that can be
  * opened again is then closed; of any other, the reader keeps the block.
  */
 static enum status source_look_at_next(struct source *source, bool *is_text, bool *is_found,
-                                       struct failure *failure)
+                                       char note[SOURCE_NOTE_SIZE], struct failure *failure)
 {
     const struct decoder_format *format = NULL;
     uint64_t read_before = source_file_bytes_read(source);
@@ -287,11 +304,9 @@ static enum status source_look_at_next(struct source *source, bool *is_text, boo
     const struct reader_ahead *plain = &source->reader.plain;
     enum status status = event == PIPE_ERROR && plain->end == 0 ? failure->status : STATUS_OK;
     *is_found = plain->end > 0;
-    if (*is_found) {
-        *is_text = text_is_text(plain->data, plain->end, event == PIPE_END);
-        if (!*is_text)
-            status = source_refuse_encoding(plain, input->name, failure);
-    }
+    if (*is_found)
+        status =
+            source_look_at_block(plain, input->name, event == PIPE_END, is_text, note, failure);
     source->opened += !is_reopened || !*is_found;
     if (is_reopened && *is_found)
         atomic_store_explicit(&source->bytes_read, read_before, memory_order_relaxed);
@@ -300,13 +315,15 @@ static enum status source_look_at_next(struct source *source, bool *is_text, boo
     return status;
 }
 
-enum status source_look(struct source *source, bool *is_text, struct failure *failure)
+enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
+                        struct failure *failure)
 {
     bool is_found = false;
 
     *is_text = true;
+    note[0] = '\0';
     while (!is_found && source->opened < source->count) {
-        if (source_look_at_next(source, is_text, &is_found, failure) != STATUS_OK)
+        if (source_look_at_next(source, is_text, &is_found, note, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;

@@ -23,6 +23,9 @@ struct source;
 /* The minimum capacity of buffers for text. */
 #define SOURCE_TEXT_CAPACITY_MIN ((size_t)4096)
 
+/* Room for a note on how the input is read, and a NUL. */
+#define SOURCE_NOTE_SIZE 512
+
 /* What source_size returns where the size cannot be known before the end. */
 #define SOURCE_SIZE_UNKNOWN UINT64_MAX
 
@@ -53,11 +56,13 @@ void source_divide(struct source *source);
 
 /*
  * Looks at the first block of the first file that has any bytes, and says whether it is text
- * (text_is_text); an empty stream is. Waits for it, but for no more than there is at once. Fails
- * with STATUS_DATA if not a byte of a file can be read or decoded, and if it is text in another
- * encoding (text_find_encoding).
+ * (text_is_text); an empty stream is. Waits for it, but for no more than there is at once. If the
+ * block speaks against the default way of reading (first_block.h), writes a note of that, else an
+ * empty one. Fails with STATUS_DATA if not a byte of a file can be read or decoded, and if it is
+ * text in another encoding (text_find_encoding).
  */
-enum status source_look(struct source *source, bool *is_text, struct failure *failure);
+enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
+                        struct failure *failure);
 
 /* Sets what chunks consist of, if not of binary elements of the size given to source_open. */
 void source_set_format(struct source *source, const struct record_format *format);

@@ -1,0 +1,154 @@
+/*
+ * Implements first_block.h: the magic numbers of well-known files (file(1) has them all), the upper
+ * halves of small 64-bit integers, and the columns of uniq -c and of a histogram.
+ */
+#include "config.h"
+
+#include "input/first_block.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The least pairs of elements, and lines, that say something. */
+#define FIRST_BLOCK_PAIRS_MIN 4
+#define FIRST_BLOCK_LINES_MIN 2
+
+static const struct first_block_magic {
+    const char *bytes;
+    size_t length;
+    const char *name;
+} first_block_magics[] = {
+    {"\x7f"
+     "ELF",
+     4, "an ELF program"},
+    {"\x89PNG\r\n\x1a\n", 8, "a PNG image"},
+    {"\xff\xd8\xff\xe0", 4, "a JPEG image"},
+    {"\xff\xd8\xff\xe1", 4, "a JPEG image"},
+    {"GIF8", 4, "a GIF image"},
+    {"%PDF-", 5, "a PDF document"},
+    {"PK\3\4", 4, "a zip archive"},
+    {"RIFF", 4, "a RIFF file, such as WAV"},
+    {"SQLite format 3", 16, "an SQLite database"},
+    {"PAR1", 4, "a Parquet file"},
+    {"ARROW1", 6, "an Arrow file"},
+    {"\x89HDF\r\n\x1a\n", 8, "an HDF5 file"},
+    {"\x93NUMPY", 6, "a NumPy file with a header"},
+};
+
+static const char *first_block_find_magic(const char *block, size_t bytes)
+{
+    for (size_t i = 0; i < sizeof first_block_magics / sizeof *first_block_magics; i++) {
+        const struct first_block_magic *magic = &first_block_magics[i];
+        if (bytes >= magic->length && memcmp(block, magic->bytes, magic->length) == 0)
+            return magic->name;
+    }
+    return NULL;
+}
+
+/* What the elements of 4 bytes are at even places or at odd ones. */
+struct first_block_half {
+    bool is_zero; /* all are 0 */
+    bool is_sign; /* all are 0 or -1, as the upper halves of small integers of 64 bits */
+};
+
+static struct first_block_half first_block_look_at(const char *block, size_t bytes, size_t first)
+{
+    struct first_block_half half = {.is_zero = true, .is_sign = true};
+
+    for (size_t i = 4 * first; i + 4 <= bytes; i += 8) {
+        uint32_t element;
+        memcpy(&element, block + i, 4);
+        half.is_zero = half.is_zero && element == 0;
+        half.is_sign = half.is_sign && (element == 0 || element == UINT32_MAX);
+    }
+    return half;
+}
+
+static void first_block_doubt_type(const char *block, size_t bytes,
+                                   char doubt[FIRST_BLOCK_DOUBT_SIZE])
+{
+    const struct first_block_half even = first_block_look_at(block, bytes, 0);
+    const struct first_block_half odd = first_block_look_at(block, bytes, 1);
+    bool is_zero = odd.is_sign ? odd.is_zero : even.is_zero;
+
+    if (bytes < 8 * FIRST_BLOCK_PAIRS_MIN || odd.is_sign == even.is_sign)
+        return;
+    snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "every second element is 0%s: is it %s?",
+             is_zero ? "" : " or -1", odd.is_sign ? "i64le (-t i64)" : "i64be (-t i64be)");
+}
+
+/* A line of two integers, and what is between them. */
+struct first_block_line {
+    size_t indent;   /* blanks before the first */
+    size_t end;      /* of the first */
+    bool is_tab;     /* between them is a tab */
+    uint64_t digits; /* the first as a number, if it has no more than 18 digits */
+};
+
+/* Takes line[0..length) apart. Returns false if it is no such line. */
+static bool first_block_take(const char *line, size_t length, struct first_block_line *taken)
+{
+    size_t i = 0;
+
+    *taken = (struct first_block_line){.indent = 0};
+    while (i < length && line[i] == ' ')
+        i++;
+    taken->indent = i;
+    for (; i < length && line[i] >= '0' && line[i] <= '9' && i - taken->indent < 18; i++)
+        taken->digits = taken->digits * 10 + (uint64_t)(line[i] - '0');
+    taken->end = i;
+    if (i == taken->indent || i == length || (line[i] != ' ' && line[i] != '\t'))
+        return false;
+    taken->is_tab = line[i++] == '\t';
+    i += i < length && line[i] == '-';
+    size_t second = i;
+    while (i < length && line[i] >= '0' && line[i] <= '9')
+        i++;
+    return i > second && i == length;
+}
+
+static void first_block_doubt_columns(const char *block, size_t bytes,
+                                      char doubt[FIRST_BLOCK_DOUBT_SIZE])
+{
+    struct first_block_line before = {.indent = 0};
+    bool is_counted = true; /* uniq -c: counts to the right of a column, a blank */
+    bool is_table = true;   /* a histogram: ascending values, a tab */
+    bool is_indented = false;
+    const char *newline;
+    size_t lines = 0;
+
+    for (; (newline = memchr(block, '\n', bytes)) != NULL && (is_counted || is_table); lines++) {
+        struct first_block_line line;
+        size_t length = (size_t)(newline - block);
+        if (!first_block_take(block, length, &line))
+            return;
+        is_indented = is_indented || line.indent > 0;
+        is_counted = is_counted && !line.is_tab && (lines == 0 || line.end == before.end);
+        is_table = is_table && line.is_tab && line.indent == 0 &&
+                   (lines == 0 || line.digits > before.digits);
+        before = line;
+        block += length + 1;
+        bytes -= length + 1;
+    }
+    if (lines < FIRST_BLOCK_LINES_MIN)
+        return;
+    if (is_counted && is_indented)
+        strcpy(doubt, "its lines look like those of uniq -c, with the values in column 2 (-f 2)");
+    else if (is_table)
+        strcpy(doubt, "its lines look like values and counts, with the values in column 1 (-f 1)");
+}
+
+void first_block_doubt(const void *block, size_t bytes, bool is_text,
+                       char doubt[FIRST_BLOCK_DOUBT_SIZE])
+{
+    const char *magic = first_block_find_magic(block, bytes);
+
+    doubt[0] = '\0';
+    if (is_text)
+        first_block_doubt_columns(block, bytes, doubt);
+    else if (magic)
+        snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "it looks like %s", magic);
+    else
+        first_block_doubt_type(block, bytes, doubt);
+}

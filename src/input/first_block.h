@@ -1,0 +1,23 @@
+/*
+ * What the first block of an input says against the way it is read by default: as i32le, or as
+ * every word of a text. It is a guess, for a note to the user.
+ *
+ * Pure and thread-safe.
+ */
+#ifndef GPUHIST_FIRST_BLOCK_H
+#define GPUHIST_FIRST_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Room for a doubt and a NUL. */
+#define FIRST_BLOCK_DOUBT_SIZE 128
+
+/*
+ * Writes a doubt, such as "every second element is 0: is it i64le (-t i64)?", or nothing. `is_text`
+ * says how the input is read.
+ */
+void first_block_doubt(const void *block, size_t bytes, bool is_text,
+                       char doubt[FIRST_BLOCK_DOUBT_SIZE]);
+
+#endif
