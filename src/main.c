@@ -1,6 +1,7 @@
 /* gpuhist: count the integers of a stream, on every core and the GPU. */
 #include "config.h"
 
+#include "app/monitor.h"
 #include "app/options.h"
 #include "app/run.h"
 #include "base/status.h"
@@ -40,6 +41,7 @@ int main(int argc, char **argv)
     else if (status_has_lost())
         status = STATUS_DATA;
     options_destroy(&options);
+    monitor_end_process();
     if (is_thread_left)
         _exit(
             (int)status); /* all is written, and destructors are not for a library that is in use */

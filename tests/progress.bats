@@ -21,6 +21,12 @@ check_progress() { # TEST: one of progress.py, on every engine
     check_progress fault
 }
 @test "--every: a result that cannot be written ends the run" { check_progress full; }
+@test "--every: SIGINT and SIGTERM end it behind a last result" { check_progress end; }
+@test "--every: SIGINT and SIGTERM leave complete files, and are ignored if they were" {
+    check_progress end_files
+}
+@test "--every: a second SIGINT ends it at once" { check_progress end_twice; }
+@test "--every at a terminal redraws in place" { check_progress redrawn; }
 @test "SIGUSR1 prints the statistics so far, and the run goes on" { check_progress signal; }
 @test "SIGUSR1 by the thousands loses nothing" { check_progress flood; }
 @test "--progress at a terminal is drawn in place and cleared" { check_progress terminal; }

@@ -359,6 +359,115 @@ def test_full(engine):
     check(process.wait() == -signal.SIGPIPE, f"status {process.returncode}")
 
 
+def start_ending(arguments, handler=signal.SIG_DFL, **more):
+    """Signals are as a shell leaves them in the foreground, or ignored."""
+    def set_signals():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, handler)
+    return start(arguments, preexec_fn=set_signals, **more)
+
+
+def wait_until_counted(process, size):
+    """Until so many bytes were counted."""
+    told = None
+    while not told or int(told.group(2)) < size:
+        process.send_signal(signal.SIGUSR1)
+        told = SO_FAR.fullmatch(process.stderr.readline().rstrip(b"\n"))
+        check(told, "no statistics")
+
+
+def test_end(engine):
+    """SIGINT and SIGTERM: a last result of all that was counted, then it dies of the signal."""
+    values = [1, 2, 2, 99]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        for arguments, expected in (
+                (["--bins", "5"], b"1\t1\n2\t2\n"),
+                (["--bins", "5", "--format", "raw"], struct.pack("<5Q", 0, 1, 2, 0, 0)),
+                (["--width", "1"], b"1\t1\n2\t2\n99\t1\n"),
+                (["reduce", "count,sum"], b"count\t4\nsum\t104\n"),
+                (["count", "--ge", "2"], b"3\n")):
+            for every in "1h", "5ms":
+                process = start_ending([*arguments, "--every", every, "--engine", engine])
+                wait_until_blocked(process)
+                feed(process, encode(values))
+                wait_until_counted(process, 16)
+                process.send_signal(number)
+                printed = process.stdout.read()
+                error = process.stderr.read()
+                check(process.wait() == -number, f"{arguments}: status {process.returncode}")
+                check(printed == expected if every == "1h" else printed.endswith(expected),
+                      f"{arguments} --every {every}: printed {printed!r}")
+                outside = b"gpuhist: values outside the bins: below 0, above 1\n"
+                error = b"".join(line for line in error.splitlines(True) if b"so far" not in line)
+                check(error == (outside if "5" in arguments else b""), f"stderr {error!r}")
+                process.stdin.close()
+
+
+def test_end_files(engine):
+    """The files of the last result are complete; a signal that was ignored stays ignored."""
+    with tempfile.TemporaryDirectory() as directory:
+        out, state = (os.path.join(directory, name) for name in ("out", "state"))
+        process = start_ending(["reduce", "sum", "--every", "1h", "-o", out, "--save", state,
+                                "--engine", engine])
+        wait_until_blocked(process)
+        feed(process, encode([30, 12]))
+        wait_until_counted(process, 8)
+        process.send_signal(signal.SIGTERM)
+        check(process.wait() == -signal.SIGTERM, f"status {process.returncode}")
+        check(content(out) == "42\n", f"the file holds {content(out)!r}")
+        merged = subprocess.run([GPUHIST, "merge", state], capture_output=True, check=True).stdout
+        check(merged == b"42\n", f"the state holds {merged!r}")
+        check(sorted(os.listdir(directory)) == ["out", "state"], "other files are left")
+        process.communicate()
+    process = start_ending(["reduce", "sum", "--every", "1h", "--engine", engine], signal.SIG_IGN)
+    wait_until_blocked(process)
+    feed(process, encode([30]))
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    feed(process, encode([12]))
+    printed, error = finish(process)
+    check(printed == b"42\n" and error == b"", f"printed {printed!r}, {error!r}")
+
+
+def test_end_twice(engine):
+    """Nobody reads the result that it writes: the second signal ends it at once."""
+    for every in "1ms", "1h":
+        process = start_ending(["--bins", "200K", "--zeros", "--every", every, "--engine", engine])
+        wait_until_blocked(process)
+        feed(process, encode([1]))
+        check(process.stdout.read(1) == b"0" if every == "1ms" else True, "a result")
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.01)
+        check(process.returncode == -signal.SIGINT, f"status {process.returncode}")
+        process.communicate()
+
+
+def test_redrawn(engine):
+    """At a terminal, each result takes the place of the one before."""
+    clear = b"\x1b[H\x1b[J"
+    for term in "xterm", "dumb":
+        terminal = Terminal()
+        process = start(["--bins", "5", "--format", "tsv", "--every", "10ms", "--engine", engine],
+                        stdout=terminal.slave, env={**os.environ, "TERM": term})
+        feed(process, encode([1]))
+        while b"1\t1" not in terminal.text:
+            terminal.read()
+        feed(process, encode([2, 2]))
+        while b"2\t2" not in terminal.text:
+            terminal.read()
+        finish(process)
+        text = terminal.read_to_end().replace(b"\r\n", b"\n")
+        between = clear if term == "xterm" else b"\n"
+        results = text.split(clear) if term == "xterm" else text.split(b"\n\n")
+        if term == "xterm":
+            check(results.pop(0) == b"", "the terminal is cleared before the first")
+        results = [result.strip(b"\n") for result in results]
+        check(set(results) <= {b"", b"1\t1", b"1\t1\n2\t1", b"1\t1\n2\t2"} and
+              results[-1] == b"1\t1\n2\t2", f"{term}: {text!r}")
+        check((clear in text) == (term == "xterm") and between in text, f"{term}: {text!r}")
+
+
 # --- SIGUSR1 -------------------------------------------------------------------------------------
 
 def test_signal(engine):

@@ -3,6 +3,8 @@
 
 #include "app/monitor.h"
 
+#include "base/temporary.h"
+
 #include <math.h>
 #include <signal.h>
 #include <time.h>
@@ -11,19 +13,68 @@
 /* Limits each wait, so that large times do not overflow struct timespec. */
 #define MONITOR_WAIT_SECONDS_MAX 3600.0
 
-static sigset_t monitor_signal_set(void)
+/* When the end was asked for while a result was printed: how soon the last one is. */
+#define MONITOR_ENDING_SECONDS 0.001
+
+/* The signal that asked for the end; 0: none. */
+static volatile sig_atomic_t monitor_ending;
+
+static const int monitor_ends[] = {SIGINT, SIGTERM};
+#define MONITOR_ENDS (sizeof monitor_ends / sizeof *monitor_ends)
+
+void monitor_block_signal(void)
 {
     sigset_t set;
 
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static void monitor_handle(int number)
+{
+    if (monitor_ending != 0)
+        temporary_end(number);
+    monitor_ending = number;
+}
+
+/* The signals that monitor_handle handles. */
+static sigset_t monitor_handled(void)
+{
+    struct sigaction now;
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < MONITOR_ENDS; i++) {
+        if (sigaction(monitor_ends[i], NULL, &now) == 0 && now.sa_handler == monitor_handle)
+            sigaddset(&set, monitor_ends[i]);
+    }
     return set;
 }
 
-void monitor_block_signal(void)
+static void monitor_take_signals(void)
 {
-    sigset_t set = monitor_signal_set();
+    const struct sigaction handle = {.sa_handler = monitor_handle};
+    struct sigaction now;
+
+    for (size_t i = 0; i < MONITOR_ENDS; i++) {
+        if (sigaction(monitor_ends[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaction(monitor_ends[i], &handle, NULL);
+    }
+    sigset_t set = monitor_handled();
     pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+void monitor_release_signals(void)
+{
+    sigset_t set = monitor_handled();
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void monitor_end_process(void)
+{
+    if (monitor_ending != 0)
+        temporary_end(monitor_ending);
 }
 
 static double monitor_earlier(double a, double b)
@@ -31,22 +82,53 @@ static double monitor_earlier(double a, double b)
     return a < b ? a : b;
 }
 
-/* Waits for `seconds` or until the signal. Returns whether another process sent the signal. */
+/* Waits for `seconds` or until a signal. Returns whether another process sent SIGUSR1. */
 static bool monitor_wait(double seconds)
 {
-    sigset_t set = monitor_signal_set();
+    sigset_t set = monitor_handled();
     siginfo_t info;
+
+    sigaddset(&set, SIGUSR1);
 
     seconds = seconds < 0 ? 0 : monitor_earlier(seconds, MONITOR_WAIT_SECONDS_MAX);
     struct timespec timeout = {.tv_sec = (time_t)seconds};
     timeout.tv_nsec = (long)((seconds - (double)timeout.tv_sec) * 1e9);
-    /* A signal from this process is from monitor_wake. */
-    return sigtimedwait(&set, &info, &timeout) == SIGUSR1 && info.si_pid != getpid();
+    int number = sigtimedwait(&set, &info, &timeout);
+    if (number > 0 && number != SIGUSR1)
+        monitor_ending = number;
+    return number == SIGUSR1 && info.si_pid != getpid(); /* else it is from monitor_wake */
 }
 
 static void monitor_wake(void *context)
 {
     pthread_kill(((struct monitor *)context)->thread, SIGUSR1);
+}
+
+static enum status monitor_print_last(void *context, struct failure *failure)
+{
+    struct monitor *monitor = context;
+
+    monitor->has_printed_last = true;
+    return monitor->print_last(monitor->context, failure);
+}
+
+/* Prints the result so far. If the end is asked for, it is the last one: ends the process. */
+static enum status monitor_print(struct monitor *monitor, struct pipeline *pipeline,
+                                 struct failure *failure)
+{
+    bool is_last = monitor_ending != 0;
+    enum status status;
+
+    progress_clear(&monitor->progress);
+    monitor_release_signals();
+    if (is_last)
+        status = pipeline_checkpoint(pipeline, monitor_print_last, monitor, failure);
+    else
+        status = pipeline_checkpoint(pipeline, monitor->print, monitor->context, failure);
+    if (status == STATUS_OK && monitor->has_printed_last)
+        monitor_end_process();
+    monitor_take_signals();
+    return status;
 }
 
 static enum status monitor_watch(void *context, struct pipeline *pipeline, struct failure *failure)
@@ -59,7 +141,8 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
 
     pipeline_look(pipeline, &live);
     while (status == STATUS_OK && !pipeline_has_ended(pipeline)) {
-        bool asked = monitor_wait(monitor_earlier(print_due, monitor->progress.due) - live.seconds);
+        double due = monitor_earlier(print_due, monitor->progress.due) - live.seconds;
+        bool asked = monitor_wait(monitor_ending != 0 ? MONITOR_ENDING_SECONDS : due);
         pipeline_look(pipeline, &live);
         if (asked) {
             progress_clear(&monitor->progress);
@@ -67,9 +150,9 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
         }
         if (live.seconds >= monitor->progress.due)
             progress_show(&monitor->progress, &live);
-        if (live.seconds >= print_due && !pipeline_has_ended(pipeline)) {
-            progress_clear(&monitor->progress);
-            status = pipeline_checkpoint(pipeline, monitor->print, monitor->context, failure);
+        bool is_due = live.seconds >= print_due || monitor_ending != 0;
+        if (is_due && every > 0 && !pipeline_has_ended(pipeline)) {
+            status = monitor_print(monitor, pipeline, failure);
             pipeline_look(pipeline, &live);
             print_due = ((double)(uint64_t)(live.seconds / every) + 1) * every;
         }
@@ -82,6 +165,8 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
 struct pipeline_watcher monitor_watcher(struct monitor *monitor)
 {
     monitor->thread = pthread_self();
+    if (monitor->every_seconds > 0)
+        monitor_take_signals();
     return (struct pipeline_watcher){
         .context = monitor,
         .checkpoints = monitor->every_seconds > 0,

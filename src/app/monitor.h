@@ -1,10 +1,11 @@
 /*
  * Runs during a run on the thread that called pipeline_run: shows progress, answers SIGUSR1 with
- * statistics, and prints results so far (--every).
+ * statistics, and prints results so far (--every), also a last one on SIGINT and SIGTERM.
  *
  * SIGUSR1 is blocked in all threads, so that it interrupts no system call. Only this thread
- * receives it, with sigtimedwait. The last worker sends the same signal to wake it. Not
- * thread-safe.
+ * receives it, with sigtimedwait. The last worker sends the same signal to wake it. With --every,
+ * so are SIGINT and SIGTERM, unless they were ignored, but not while a result is printed: a reader
+ * may keep that waiting. The second of these signals ends the process at once. Not thread-safe.
  */
 #ifndef GPUHIST_MONITOR_H
 #define GPUHIST_MONITOR_H
@@ -20,17 +21,25 @@ struct monitor {
     double every_seconds; /* interval between results so far; 0: none */
     /* Prints the result so far from the finished partial. */
     enum status (*print)(void *context, struct failure *failure);
-    void *context; /* for `print` */
+    /* Likewise prints the last one: the process ends next. */
+    enum status (*print_last)(void *context, struct failure *failure);
+    void *context; /* for both */
     pthread_t thread;
+    bool has_printed_last;
 };
 
 /* Blocks SIGUSR1. Call it as early as possible, before any thread is started. */
 void monitor_block_signal(void);
 
 /*
- * Returns the watcher that runs `monitor` for a run on the calling thread. The caller owns the
- * monitor, which must outlive the run.
+ * Returns the watcher that runs `monitor` for a run on the calling thread, before any thread of the
+ * run is started. The caller owns the monitor, which must outlive the run, and calls
+ * monitor_release_signals after it.
  */
 struct pipeline_watcher monitor_watcher(struct monitor *monitor);
+void monitor_release_signals(void);
+
+/* At the end of the process: dies of the signal that asked for it during a run, if one did. */
+void monitor_end_process(void);
 
 #endif

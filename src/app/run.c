@@ -48,6 +48,29 @@ static enum status run_print_so_far(void *context, struct failure *failure)
     return print_so_far(&run->output, &run->job, run->partial, &run->options->print, failure);
 }
 
+/* What a run tells on stderr once the result is printed. */
+static enum status run_report(const struct run *run, struct failure *failure)
+{
+    const struct options *options = run->options;
+    const struct operation *operation = operations[run->job.operation];
+
+    if (options->stats && operation->stats)
+        operation->stats(run->partial);
+    if (operation->report && !options->quiet)
+        operation->report(run->partial);
+    return run->job.is_text ? parse_errors_report(run->job.errors, failure) : STATUS_OK;
+}
+
+/* The end of a run that a signal ends. */
+static enum status run_print_last(void *context, struct failure *failure)
+{
+    struct run *run = context;
+    enum status status =
+        print_end(&run->output, &run->job, run->partial, &run->options->print, STATUS_OK, failure);
+
+    return status == STATUS_OK ? run_report(run, failure) : status;
+}
+
 /* Unrequested progress is not drawn on a terminal to which the operation streams results. */
 static enum progress_style run_progress(const struct run *run)
 {
@@ -71,6 +94,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .element_bytes = run->job.is_text ? 0 : job_value_bytes(&run->job),
         .every_seconds = (double)options->every_ns * 1e-9,
         .print = run_print_so_far,
+        .print_last = run_print_last,
         .context = run,
     };
     progress_begin(&monitor.progress, run_progress(run), source_file_bytes(run->source));
@@ -93,6 +117,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .watcher = &watcher,
     };
     enum status status = pipeline_run(&task, &report, failure);
+    monitor_release_signals();
     run->is_thread_left = run->is_thread_left || report.is_thread_left;
     if (options->verbose)
         progress_print_engines(&report, status == STATUS_OK);
@@ -173,12 +198,8 @@ static enum status run_source(struct run *run, struct failure *failure)
     if (status == STATUS_ENGINE && !run->engine)
         status = run_without_devices(run, failure);
     status = print_end(&run->output, job, run->partial, &options->print, status, failure);
-    if (status == STATUS_OK && options->stats && operation->stats)
-        operation->stats(run->partial);
-    if (status == STATUS_OK && operation->report && !options->quiet)
-        operation->report(run->partial);
-    if (status == STATUS_OK && job->is_text)
-        status = parse_errors_report(job->errors, failure);
+    if (status == STATUS_OK)
+        status = run_report(run, failure);
     if (status == STATUS_OK && operation->verdict && !print_is_dropped(&options->print))
         status = operation->verdict(job, run->partial, failure);
     return status;

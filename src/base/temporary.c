@@ -27,8 +27,8 @@ static void temporary_take_lock(void)
         poll(NULL, 0, 1);
 }
 
-/* Handles each signal that ends the process: removes the names, and ends it as before. */
-static void temporary_end(int number)
+/* Also the handler of each signal that ends the process. */
+void temporary_end(int number)
 {
     sigset_t set;
 

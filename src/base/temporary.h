@@ -44,4 +44,10 @@ size_t temporary_rename(const char *const *names, const char *const *targets, si
 /* Removes the file's name. */
 void temporary_remove(const char *name);
 
+/*
+ * Removes all names, and ends the process by a signal, as the system would. May be called in a
+ * handler of signals. Thread-safe.
+ */
+void temporary_end(int number);
+
 #endif

@@ -9,9 +9,13 @@
 #include "engine/engine.h"
 #include "operations/state_job.h"
 #include "print/print_rows.h"
+#include "print/terminal.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Moves a terminal's cursor to the first column and row, and clears all from there on. */
+#define PRINT_CLEAR "\033[H\033[J"
 
 static const struct print_operation *const print_operations[OPERATION_IDS] = {
 #define PRINT_ROW(id, label) [OPERATION_##id] = &print_##label,
@@ -125,6 +129,8 @@ static enum status print_result(struct print_output *output, const struct job *j
         return failure->status;
     if (!operation->result)
         return STATUS_OK;
+    if (output->redraws)
+        writer_write(output->result, PRINT_CLEAR, strlen(PRINT_CLEAR));
     return operation->result(output->result, job, partial, options, failure);
 }
 
@@ -150,12 +156,14 @@ enum status print_so_far(struct print_output *output, const struct job *job, con
 {
     if (options->save && print_state(output, job, partial, options, true, failure) != STATUS_OK)
         return failure->status;
+    output->redraws =
+        !options->output && print_rows_format(options)->has_lines && terminal_can_redraw();
     if (print_result(output, job, partial, options, failure) != STATUS_OK)
         return failure->status;
     if (!output->result)
         return STATUS_OK;
     if (writer_is_stream(output->result)) {
-        if (print_rows_format(options)->has_lines)
+        if (print_rows_format(options)->has_lines && !output->redraws)
             writer_write(output->result, "\n", 1);
         return writer_flush(output->result, failure);
     }
@@ -189,6 +197,7 @@ enum status print_end(struct print_output *output, const struct job *job, const 
     writer_discard(output->result);
     writer_discard(output->purged);
     writer_discard(output->state);
+    *output = (struct print_output){.result = NULL};
     return status;
 }
 

@@ -53,6 +53,7 @@ struct print_output {
     struct writer *result; /* NULL: opened for the next result */
     struct writer *purged; /* NULL: not requested */
     struct writer *state;  /* NULL: opened for the next state */
+    bool redraws;          /* results replace each other on a terminal */
 };
 
 /* How one operation is printed. */
@@ -109,9 +110,10 @@ bool print_is_dropped(const struct print_options *options);
 
 /*
  * Writes the result so far from the finished partial, and flushes it. On a stream, results follow
- * each other and an empty line ends each but the last; the format raw has no empty lines. A file is
- * replaced. A state is saved only if it replaces the one before: on a stream, a reader would add up
- * successive states. Fails with STATUS_DATA.
+ * each other and an empty line ends each but the last; the format raw has no empty lines. A
+ * terminal is cleared before each but raw ones. A file is replaced. A state is saved only if it
+ * replaces the one before: on a stream, a reader would add up successive states. Fails with
+ * STATUS_DATA.
  */
 enum status print_so_far(struct print_output *output, const struct job *job, const void *partial,
                          const struct print_options *options, struct failure *failure);

@@ -40,12 +40,23 @@ static bool terminal_has_unicode(void)
     return has_unicode;
 }
 
+static bool terminal_has_escapes(void)
+{
+    const char *name = getenv("TERM");
+
+    return name && *name && strcmp(name, "dumb") != 0;
+}
+
 static bool terminal_has_colour(void)
 {
     const char *no_colour = getenv("NO_COLOR");
-    const char *name = getenv("TERM");
 
-    return !(no_colour && *no_colour) && name && *name && strcmp(name, "dumb") != 0;
+    return !(no_colour && *no_colour) && terminal_has_escapes();
+}
+
+bool terminal_can_redraw(void)
+{
+    return isatty(STDOUT_FILENO) && terminal_has_escapes();
 }
 
 struct terminal terminal_describe(bool is_standard_output)

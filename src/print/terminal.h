@@ -23,4 +23,7 @@ struct terminal {
  */
 struct terminal terminal_describe(bool is_standard_output);
 
+/* Whether standard output is a terminal on which earlier output can be replaced. */
+bool terminal_can_redraw(void);
+
 #endif
