@@ -99,6 +99,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "'histogramm' is neither an operation nor a file: did you mean histogram?" histogramm
     assert_usage "'stalinsort' is neither an operation nor a file: did you mean stalin-sort?" stalinsort
     assert_usage "'merg' is neither an operation nor a file: did you mean merge?" merg x
+    assert_usage "'help' is neither an operation nor a file: did you mean --help?" help
     int32 3 >redcue
     run -0 gpuhist redcue
     [ "$output" = $'3\t1' ]

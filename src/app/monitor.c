@@ -89,7 +89,6 @@ static bool monitor_wait(double seconds)
     siginfo_t info;
 
     sigaddset(&set, SIGUSR1);
-
     seconds = seconds < 0 ? 0 : monitor_earlier(seconds, MONITOR_WAIT_SECONDS_MAX);
     struct timespec timeout = {.tv_sec = (time_t)seconds};
     timeout.tv_nsec = (long)((seconds - (double)timeout.tv_sec) * 1e9);

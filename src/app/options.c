@@ -814,7 +814,8 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     if (argc > 1 && options_set_operation(options, argv[1])) {
         argv++;
         argc--;
-    } else if (argc > 1 && options_check_first_word(argv[1], failure) != STATUS_OK) {
+    } else if (argc > 1 && *argv[1] != '-' &&
+               options_check_first_word(argv[1], failure) != STATUS_OK) {
         return failure->status;
     }
     opterr = 0;

@@ -18,6 +18,7 @@ static bool options_is_no_file(const char *word)
 
 enum status options_check_first_word(const char *word, struct failure *failure)
 {
+    static const char *const options[] = {"help", "version"}; /* that many try as operations */
     struct suggestion suggestion;
 
     suggestion_begin(&suggestion, word, strlen(word));
@@ -30,11 +31,14 @@ enum status options_check_first_word(const char *word, struct failure *failure)
     }
     suggestion_consider(&suggestion, "merge");
     suggestion_consider(&suggestion, "info");
+    suggestion_consider(&suggestion, options[0]);
+    suggestion_consider(&suggestion, options[1]);
     if (!suggestion.word || !options_is_no_file(word))
         return STATUS_OK;
+    bool is_option = suggestion.word == options[0] || suggestion.word == options[1];
     return status_fail(failure, STATUS_USAGE,
-                       "'%s' is neither an operation nor a file: did you mean %s?", word,
-                       suggestion.word);
+                       "'%s' is neither an operation nor a file: did you mean %s%s?", word,
+                       is_option ? "--" : "", suggestion.word);
 }
 
 enum status options_check_reductions(const char *list, struct failure *failure)
