@@ -74,7 +74,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 @test "unknown, incomplete and abused options" {
     assert_usage "invalid --header 'x'" --header=x
     assert_usage "unknown option '--frob' (see" --frob
-    assert_usage "option '--o' is ambiguous: --outside, --other, --output (see" --o
+    assert_usage "option '--ou' is ambiguous: --outside, --output (see" --ou
     assert_usage "option '--s' is ambiguous: --strict, --sort, --save, --stats" --s=3
     assert_usage "unknown option '--qunatiles': did you mean --quantiles? (see" --qunatiles 50
     assert_usage "unknown option '--qunatiles': did you mean --quantiles? (see" --qunatiles=50

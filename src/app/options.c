@@ -324,10 +324,11 @@ static enum status options_set_top(struct options *options, const char *value,
 static enum status options_set_min_count(struct options *options, const char *value,
                                          struct failure *failure)
 {
-    if (decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->print.min_count) &&
-        options->print.min_count > 0)
-        return STATUS_OK;
-    return options_fail_value("--min-count", value, "a count, such as 2 or 1K", failure);
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->print.min_count))
+        return options_fail_value("--min-count", value, "a count, such as 2 or 1K", failure);
+    if (options->print.min_count == 0)
+        return status_fail(failure, STATUS_USAGE, "--min-count must be at least 1");
+    return STATUS_OK;
 }
 
 static enum status options_set_sort(struct options *options, const char *value,
