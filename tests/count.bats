@@ -290,6 +290,7 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
 @test "json and csv: one object, a header and one line; names are quoted" {
     cd "$BATS_TEST_TMPDIR"
     printf '1' >$'a"\\b\tc'
+    # shellcheck disable=SC2054
     predicates=(--ge 2 --any-of 1,2 --all --any-of $'@a"\\b\tc')
     run -0 gpuhist count "${predicates[@]}" --format csv < <(int32 1 2 3)
     [ "$output" = 'ge 2,"any-of 1,2",all,"any-of @a""\b?c"'$'\n2,2,3,1' ]

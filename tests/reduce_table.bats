@@ -36,9 +36,9 @@ compare() {
     printf '7\n' >p50
     for name in p p1e1 p-1 p101 p100.1 p1. p.5 p+1 P50 median50 p1.0000000000000001 pp5; do
         printf '3\n' >"$name"
-        run -0 --separate-stderr gpuhist reduce count,"$name" "$name" 2>&1 </dev/null ||
-            [[ $stderr == *"count,$name: No such file"* ]]
-        run ! gpuhist reduce count,"$name"
+        run --separate-stderr gpuhist reduce count,"$name" "$name"
+        [ "$status" -eq 2 ]
+        [[ $stderr == "gpuhist: '$name' is no reduction"* ]]
     done
     run -0 gpuhist reduce p50 ./p50
     [ "$output" = 7 ]

@@ -75,6 +75,19 @@ static void definition_word_bins(const struct definition *definition,
         strcpy(words, "uniq");
 }
 
+/* The type, "i64" or "i64 with 3 decimals". */
+static void definition_word_type(const struct definition *definition,
+                                 char words[DEFINITION_WORDS_SIZE])
+{
+    char type[64] = "";
+
+    definition_get(definition, "type", type, sizeof type);
+    const int name = (int)strcspn(type, " ");
+    const char *decimals = type + name + strspn(type + name, " with");
+    snprintf(words, DEFINITION_WORDS_SIZE, "--type %.*s%s%.*s", name, type,
+             *decimals ? " --decimals " : "", (int)strcspn(decimals, " "), decimals);
+}
+
 /* Predicate i of a count: NAME TAB TEXT TAB MEANING. Only the meaning of a list is shown. */
 static void definition_word_predicate(const struct definition *definition, unsigned i,
                                       char words[DEFINITION_WORDS_SIZE])
@@ -108,7 +121,7 @@ static void definition_word(const struct definition *definition, unsigned i,
         definition_word_operation(definition, words);
         break;
     case 1:
-        definition_word_option(definition, "type", "--type ", words);
+        definition_word_type(definition, words);
         break;
     case 2:
         definition_word_bins(definition, words);
