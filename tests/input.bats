@@ -251,6 +251,7 @@ note_of() {
     local file=$1
     shift
     run -0 --separate-stderr gpuhist count --all "$@" "$file"
+    # shellcheck disable=SC2031
     [ -n "$output" ]
     note=$stderr
 }
