@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The input: files, pipes and standard input as one stream, and what is wrong with them.
 
+# shellcheck disable=SC2030,SC2031  # each test has its own $output
 load helpers
 
 @test "a pipe, a file, a redirected file and - are the same" {
@@ -251,7 +252,6 @@ note_of() {
     local file=$1
     shift
     run -0 --separate-stderr gpuhist count --all "$@" "$file"
-    # shellcheck disable=SC2031
     [ -n "$output" ]
     note=$stderr
 }

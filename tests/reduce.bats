@@ -197,6 +197,7 @@ print(len(a), a.sum(), a.min(), a.max(), np.bitwise_xor.reduce(a), sep="\n")' "$
     run -0 gpuhist reduce --format csv "$BATS_TEST_TMPDIR/in"
     [ "$output" = "$(cut -f 1 <<<"$all" | paste -sd ,)"$'\n'"$(cut -f 2 <<<"$all" | paste -sd ,)" ]
     run -0 gpuhist reduce --format json "$BATS_TEST_TMPDIR/in"
+    # shellcheck disable=SC2001
     [ "$output" = "{\"operation\":\"reduce\",$(sed 's/\(.*\)\t/"\1":/' <<<"$all" | paste -sd ,)}" ]
     run -0 gpuhist reduce sum --format csv "$BATS_TEST_TMPDIR/in"
     [ "$output" = $'sum\n1' ]
