@@ -123,6 +123,12 @@ def selections():
                     yield zeros + top + sort + extra + least + other
 
 
+def operation_of(arguments):
+    """Bins of a width over all values are those of uniq."""
+    is_uniq = "uniq" in arguments or ({"-w", "--width"} & {*arguments} and "--range" not in arguments)
+    return "uniq" if is_uniq else "histogram"
+
+
 def check_table(binning, values, options):
     names, parts = columns(binning, options)
     rows = [[str(row[i]) for i in parts] for row in selected(binning, values, options)]
@@ -136,7 +142,7 @@ def check_table(binning, values, options):
     edges = edges_of(binning, values)
     sides = {"total": len(values), "inside": sum(edges[0] <= v < edges[-1] for v in values),
              "below": sum(v < edges[0] for v in values), "above": sum(v >= edges[-1] for v in values)}
-    wanted = {"operation": "histogram", **{k: str(v) for k, v in sides.items()},
+    wanted = {"operation": operation_of(binning), **{k: str(v) for k, v in sides.items()},
               "bins": [dict(zip(names, row)) for row in rows]}
     if "--other" in options:
         other = wanted["bins"].pop()
@@ -264,12 +270,12 @@ def table_of(edges, values, extra):
     return ",".join(names), "".join(lines), counts
 
 
-def json_of(names, tsv, total):
+def json_of(operation, names, tsv, total):
     """All of them are inside."""
     names = names.split(",")
     rows = ["{" + ",".join(f'"{name}":{cell}' for name, cell in zip(names, line.split("\t"))) + "}"
             for line in tsv.splitlines()]
-    totals = {"operation": "histogram", "total": total, "inside": total, "below": 0, "above": 0}
+    totals = {"operation": operation, "total": total, "inside": total, "below": 0, "above": 0}
     bins = "\n" + ",\n".join(rows) if rows else ""
     return json.dumps(totals, separators=(",", ":"))[:-1] + f',"bins":[{bins}]}}\n'
 
@@ -278,7 +284,7 @@ def check_parts(arguments, edges, values, extra=()):
     """Whatever the number of threads: all rows of tsv, csv, json and raw, in their order."""
     names, tsv, counts = table_of(edges, values, extra)
     wanted = {"tsv": tsv.encode(), "csv": f"{names}\n{tsv}".replace("\t", ",").encode(),
-              "json": json_of(names, tsv, len(values)).encode()}
+              "json": json_of(operation_of(arguments), names, tsv, len(values)).encode()}
     if not extra:
         wanted["raw"] = struct.pack(f"<{len(counts)}Q", *counts)
     with open("in", "wb") as file:

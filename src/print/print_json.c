@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "base/writer.h"
+#include "operations/operation.h"
 #include "print/percent.h"
 #include "print/print_rows.h"
 
@@ -106,7 +107,8 @@ static char *print_json_quantile(char *c, const struct print_table *table, size_
 
 static char *print_json_totals(char *c, const struct print_table *table)
 {
-    c = print_json_integer(c, "{\"operation\":\"histogram\",\"total\":", table->total);
+    c = stpcpy(stpcpy(c, "{\"operation\":\""), operations[table->rows.job->operation]->name);
+    c = print_json_integer(c, "\",\"total\":", table->total);
     c = print_json_integer(c, ",\"inside\":", table->rows.inside);
     c = print_json_integer(c, ",\"below\":", table->rows.below);
     return print_json_integer(c, ",\"above\":", table->rows.above);
