@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints the median, the 99th and the 99.9th percentile of a column of CSV files, which are counted
 # together. Each file has a header, in which the column may stand in a different place; fields may be
-# quoted. The values are integers from 0 to 999,999, such as latencies in milliseconds:
+# quoted. The values are integers, such as latencies in milliseconds:
 #
 #     percentage TAB value
 #
@@ -22,4 +22,4 @@ fi
 
 name=$1
 shift
-"$gpuhist" --bins 1M --quantiles 50,99,99.9 --csv -f "$name" -- "$@"
+"$gpuhist" --quantiles 50,99,99.9 --csv -f "$name" -- "$@"
