@@ -217,14 +217,22 @@ static enum status options_set_memory(struct options *options, const char *value
     return options_fail_value("--memory", value, "bytes, such as 512M", failure);
 }
 
+/* Parses a number that must not be 0. */
+static enum status options_read_positive(const char *name, const char *value, const char *expected,
+                                         uint64_t *number, struct failure *failure)
+{
+    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, number))
+        return options_fail_value(name, value, expected, failure);
+    if (*number == 0)
+        return status_fail(failure, STATUS_USAGE, "%s must be at least 1", name);
+    return STATUS_OK;
+}
+
 static enum status options_set_bins(struct options *options, const char *value,
                                     struct failure *failure)
 {
-    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->bins))
-        return options_fail_value("--bins", value, "a number such as 256, 5M or 1Mi", failure);
-    if (options->bins == 0)
-        return status_fail(failure, STATUS_USAGE, "--bins must be at least 1");
-    return STATUS_OK;
+    return options_read_positive("--bins", value, "a number such as 256, 5M or 1Mi", &options->bins,
+                                 failure);
 }
 
 static enum status options_set_range(struct options *options, const char *value,
@@ -324,11 +332,8 @@ static enum status options_set_top(struct options *options, const char *value,
 static enum status options_set_min_count(struct options *options, const char *value,
                                          struct failure *failure)
 {
-    if (!decimal_parse_unsigned(value, DECIMAL_UNIT_SI, &options->print.min_count))
-        return options_fail_value("--min-count", value, "a count, such as 2 or 1K", failure);
-    if (options->print.min_count == 0)
-        return status_fail(failure, STATUS_USAGE, "--min-count must be at least 1");
-    return STATUS_OK;
+    return options_read_positive("--min-count", value, "a count, such as 2 or 1K",
+                                 &options->print.min_count, failure);
 }
 
 static enum status options_set_sort(struct options *options, const char *value,
