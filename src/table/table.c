@@ -239,8 +239,6 @@ enum status table_writer_flush(struct table_writer *writer, struct failure *fail
     if (table_writer_cool(writer, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
-        if (table_block_is_full(writer->next[i]) && !writer->next[i])
-            continue;
         if (table_writer_hand_over(writer, i, failure) != STATUS_OK)
             return failure->status;
     }
