@@ -16,7 +16,6 @@
 struct cpu_uniq {
     const struct job *job;
     struct uniq *uniq;
-    struct uniq_divisor divisor;
     struct cpu_window window;
     struct table_writer *writer;
     uint64_t chunks;
@@ -35,7 +34,6 @@ static enum status cpu_uniq_open(const struct job *job, void *partial, void **st
     *state = made;
     made->job = job;
     made->uniq = partial;
-    made->divisor = uniq_divisor_of(job->bin_width);
     cpu_window_init(&made->window, &job->element);
     return table_writer_open(made->uniq->table, &made->writer, failure);
 }
@@ -50,7 +48,7 @@ static void cpu_uniq_consider(struct cpu_uniq *self, const struct chunk *chunk, 
     for (size_t i = 0; i < n; i++)
         keys[i] =
             element_key(&self->job->element, (const char *)chunk->data + i * elements / n * bytes);
-    uniq_make_keys(self->uniq, &self->divisor, keys, n);
+    uniq_make_keys(self->uniq, keys, n);
     uniq_consider_window(self->uniq, self->window.window, keys, n, self->seen + elements);
 }
 
@@ -86,7 +84,7 @@ static enum status cpu_uniq_absorb(void *state, const struct chunk *chunk, struc
         n = elements - i < CPU_WINDOW_BLOCK ? elements - i : CPU_WINDOW_BLOCK;
         size_t outside = cpu_window_count(&self->window, (const char *)chunk->data + i * bytes, n);
         self->outside += outside;
-        uniq_make_keys(self->uniq, &self->divisor, self->window.outside, outside);
+        uniq_make_keys(self->uniq, self->window.outside, outside);
         if (table_writer_add(self->writer, self->window.outside, outside, failure) != STATUS_OK)
             return failure->status;
     }

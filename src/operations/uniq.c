@@ -15,6 +15,7 @@ static enum status uniq_create(const struct job *job, void **partial, struct fai
         return status_fail(failure, STATUS_DATA, "no memory for counts");
 
     made->job = job;
+    made->divisor = uniq_divisor_of(job->bin_width);
     made->flip = job->element.is_signed ? (uint64_t)1 << 63 : 0;
     if (table_create(&made->table, job->buffer_bytes, job->temporary_directory, failure) !=
         STATUS_OK) {
@@ -39,9 +40,9 @@ static void uniq_destroy(void *partial)
     free(uniq);
 }
 
-void uniq_make_keys(const struct uniq *uniq, const struct uniq_divisor *divisor, uint64_t *words,
-                    size_t n)
+void uniq_make_keys(const struct uniq *uniq, uint64_t *words, size_t n)
 {
+    const struct uniq_divisor *divisor = &uniq->divisor;
     const uint64_t flip = uniq->flip;
 
     for (size_t i = 0; i < n && divisor->width == 1 && flip != 0; i++)
@@ -71,6 +72,32 @@ static uint64_t uniq_count_below(const struct uniq *uniq, uint64_t key)
     return low;
 }
 
+/* Finds the bins of the first and of the last row, in ascending order. */
+static void uniq_find_ends(struct uniq *uniq)
+{
+    const struct growing_window *window = uniq_window(uniq);
+    const uint64_t distinct = table_distinct(uniq->table);
+    struct table_position begin = table_seek(uniq->table, 0);
+    struct table_position end = table_seek(uniq->table, distinct > 0 ? distinct - 1 : 0);
+    struct table_entry entries[2];
+
+    uniq->first = 0;
+    uniq->last = -1;
+    const bool has_window = window && growing_window_find_ends(window, &uniq->first, &uniq->last);
+    if (distinct == 0 || table_read(uniq->table, &begin, &entries[0], 1) == 0 ||
+        table_read(uniq->table, &end, &entries[1], 1) == 0)
+        return;
+    const __int128 low = uniq_bin(uniq, entries[0].key);
+    const __int128 high = uniq_bin(uniq, entries[1].key);
+    uniq->first = has_window && uniq->first < low ? uniq->first : low;
+    uniq->last = has_window && uniq->last > high ? uniq->last : high;
+}
+
+unsigned __int128 uniq_span(const struct uniq *uniq)
+{
+    return (unsigned __int128)(uniq->last - uniq->first + 1);
+}
+
 static enum status uniq_settle(struct uniq *uniq, const struct job *job, struct failure *failure)
 {
     const enum table_order order = job->any_order ? TABLE_ANY_ORDER : TABLE_ASCENDING;
@@ -82,8 +109,11 @@ static enum status uniq_settle(struct uniq *uniq, const struct job *job, struct 
         return failure->status;
     if (table_settle(uniq->table, order, failure) != STATUS_OK)
         return failure->status;
-    if (window && !job->any_order)
+    if (job->any_order)
+        return STATUS_OK;
+    if (window)
         uniq->below = uniq_count_below(uniq, (uint64_t)window->first ^ uniq->flip);
+    uniq_find_ends(uniq);
     return STATUS_OK;
 }
 

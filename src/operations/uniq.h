@@ -29,6 +29,7 @@ struct uniq {
     const struct job *job;
     struct table *table;
     uint64_t flip;                                 /* XORed with the number of a bin: its key */
+    struct uniq_divisor divisor;                   /* by the width */
     _Atomic(const struct growing_window *) window; /* the newest; NULL: there is none */
     pthread_mutex_t lock; /* guards what follows; windows[0..count) do not change any more */
     struct growing_window windows[UNIQ_WINDOWS_MAX];
@@ -37,6 +38,8 @@ struct uniq {
     /* Set by finish. */
     uint64_t elements;
     uint64_t below; /* in ascending order: entries of the table below the newest window */
+    __int128 first; /* in ascending order: the bins of the first and of the last row; */
+    __int128 last;  /* less than `first` if there is none */
 };
 
 /* The newest window, NULL if there is none. It lives until the partial is destroyed. */
@@ -60,8 +63,7 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure);
 
 /* Makes keys of words[0..n), each the 64 bits of a value (element_key), in place. */
-void uniq_make_keys(const struct uniq *uniq, const struct uniq_divisor *divisor, uint64_t *words,
-                    size_t n);
+void uniq_make_keys(const struct uniq *uniq, uint64_t *words, size_t n);
 
 /* The number of the bin of a key. */
 static inline __int128 uniq_bin(const struct uniq *uniq, uint64_t key)

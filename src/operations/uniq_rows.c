@@ -103,43 +103,12 @@ static size_t uniq_rows_read_used(struct rows *rows, struct rows_row *out, size_
     return n;
 }
 
-/* The bins of the first and of the last row. Returns false if there is none. */
-static bool uniq_ends(const struct uniq *uniq, __int128 *first, __int128 *last)
-{
-    const struct growing_window *window = uniq_window(uniq);
-    const uint64_t distinct = table_distinct(uniq->table);
-    struct table_position begin = table_seek(uniq->table, 0);
-    struct table_position end = table_seek(uniq->table, distinct > 0 ? distinct - 1 : 0);
-    bool has_window = window && growing_window_find_ends(window, first, last);
-    struct table_entry entries[2];
-
-    if (distinct == 0 || table_read(uniq->table, &begin, &entries[0], 1) == 0 ||
-        table_read(uniq->table, &end, &entries[1], 1) == 0)
-        return has_window;
-    const __int128 low = uniq_bin(uniq, entries[0].key);
-    const __int128 high = uniq_bin(uniq, entries[1].key);
-    *first = has_window && *first < low ? *first : low;
-    *last = has_window && *last > high ? *last : high;
-    return true;
-}
-
-unsigned __int128 uniq_span(const struct uniq *uniq)
-{
-    __int128 first;
-    __int128 last;
-
-    return uniq_ends(uniq, &first, &last) ? (unsigned __int128)(last - first + 1) : 0;
-}
-
 /* With empty bins: next[0] is the place, next[1] the number of bins read. */
 static size_t uniq_rows_read_zeros(struct rows *rows, struct rows_row *out, size_t room)
 {
-    __int128 first;
-    __int128 last;
+    const __int128 first = ((const struct uniq *)rows->partial)->first;
     size_t n = 0;
 
-    if (!uniq_ends(rows->partial, &first, &last))
-        return 0;
     while (n < room) {
         struct rows behind = *rows;
         struct rows_row used;

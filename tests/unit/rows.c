@@ -414,7 +414,6 @@ struct counted {
     struct job job;
     struct uniq *uniq;
     struct table_writer *writer;
-    struct uniq_divisor divisor;
     struct rows_row *rows; /* [COUNTED_ROWS_MAX] */
     size_t n;
     uint64_t elements;
@@ -454,7 +453,6 @@ static void counted_begin(struct counted *counted, const char *type, uint64_t wi
 
     *counted = (struct counted){.job = {.operation = OPERATION_UNIQ, .bin_width = width}};
     counted->rows = malloc(COUNTED_ROWS_MAX * sizeof *counted->rows);
-    counted->divisor = uniq_divisor_of(width);
     must(counted->rows && element_parse(type, &counted->job.element) &&
              operation_uniq.create(&counted->job, &partial, &failure) == STATUS_OK,
          "no partial");
@@ -479,7 +477,7 @@ static void counted_make_keys(struct counted *counted, uint64_t first, uint64_t 
 {
     for (size_t i = 0; i < n; i++)
         keys[i] = first + i * step;
-    uniq_make_keys(counted->uniq, &counted->divisor, keys, n);
+    uniq_make_keys(counted->uniq, keys, n);
 }
 
 /* Counts such values in the table. */
