@@ -168,9 +168,9 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
 # bats test_tags=slow
 @test "bins that need more memory than there is are an error, and with less memory go to files" {
     skip_under_asan
-    random_file "$BATS_TEST_TMPDIR/in" '<i8' 0 9223372036854775807 3000000
+    random_file "$BATS_TEST_TMPDIR/in" '<i8' 0 9223372036854775807 6000000
     limited() {
-        bash -c 'ulimit -v 120000; "$GPUHIST" -t i64le -w 1 --engine cpu --threads 1 "$@"' - \
+        bash -c 'ulimit -v 230000; "$GPUHIST" -t i64le -w 1 --engine cpu --threads 1 "$@"' - \
             "$@" "$BATS_TEST_TMPDIR/in"
     }
     run --separate-stderr limited
