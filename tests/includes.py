@@ -12,8 +12,8 @@ import re
 import sys
 
 # From the top down.
-ROOMS = ["main", "app", "print", "pipeline", "cuda", "cpu", "engine", "operations", "table",
-         "input", "decoder", "text", "job", "base"]
+ROOMS = ["main", "app", "print", "pipeline", "cuda", "cpu", "engine", "operations",
+         "partial", "table", "input", "decoder", "text", "job", "output", "base"]
 # The rooms whose files may name cuda/.
 ABOVE_CUDA = {"app", "cuda"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

@@ -3,8 +3,8 @@
 
 #include "app/merge.h"
 
-#include "operations/operation.h"
-#include "operations/state_job.h"
+#include "partial/operation.h"
+#include "partial/state_job.h"
 #include "print/print.h"
 
 /* The sum of the states read so far. */

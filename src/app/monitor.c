@@ -3,7 +3,7 @@
 
 #include "app/monitor.h"
 
-#include "base/temporary.h"
+#include "output/temporary.h"
 
 #include <math.h>
 #include <signal.h>

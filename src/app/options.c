@@ -4,7 +4,7 @@
 #include "app/options_internal.h"
 
 #include "base/decimal.h"
-#include "operations/operation.h"
+#include "partial/operation.h"
 
 #include <getopt.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "app/options_internal.h"
-#include "operations/operation.h"
+#include "partial/operation.h"
 
 #include <stdarg.h>
 #include <stdio.h>

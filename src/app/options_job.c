@@ -4,7 +4,7 @@
 #include "app/options_internal.h"
 #include "app/value_list.h"
 #include "input/number_list.h"
-#include "operations/operation.h"
+#include "partial/operation.h"
 
 #include <stdlib.h>
 #include <string.h>

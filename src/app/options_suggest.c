@@ -3,7 +3,7 @@
 
 #include "app/options_internal.h"
 #include "app/suggestion.h"
-#include "operations/operation.h"
+#include "partial/operation.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "app/progress.h"
 #include "input/parse_errors.h"
 #include "input/source.h"
-#include "operations/operation.h"
+#include "partial/operation.h"
 #include "pipeline/pipeline.h"
 #include "print/print.h"
 

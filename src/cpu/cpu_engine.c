@@ -8,7 +8,7 @@
 #include "base/processors.h"
 #include "cpu/cpu_record.h"
 #include "input/parse_errors.h"
-#include "operations/operation.h"
+#include "partial/operation.h"
 #include "text/text.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 
 #include "operations/count.h"
 
-#include "operations/operation.h"
-#include "operations/state_job.h"
+#include "partial/operation.h"
+#include "partial/state_job.h"
 
 #include <stdlib.h>
 

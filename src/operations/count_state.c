@@ -8,8 +8,8 @@
 
 #include "base/decimal.h"
 #include "operations/count.h"
-#include "operations/operation.h"
-#include "operations/state_job.h"
+#include "partial/operation.h"
+#include "partial/state_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "operations/growing_histogram.h"
 
 #include "job/binning_index.h"
-#include "operations/operation.h"
-#include "operations/state_job.h"
+#include "partial/operation.h"
+#include "partial/state_job.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "operations/growing_histogram.h"
-#include "operations/rows.h"
+#include "partial/rows.h"
 
 /*
  * Finds the first and the last bin of `width` that is not empty; `width` is a multiple of the width

@@ -12,9 +12,9 @@
 #include "base/decimal.h"
 #include "job/binning_index.h"
 #include "operations/growing_histogram.h"
-#include "operations/operation.h"
-#include "operations/rows.h"
-#include "operations/state_job.h"
+#include "partial/operation.h"
+#include "partial/rows.h"
+#include "partial/state_job.h"
 
 #include <stdlib.h>
 #include <string.h>

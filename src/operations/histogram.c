@@ -6,8 +6,8 @@
 #include "operations/histogram.h"
 
 #include "base/memory.h"
-#include "operations/operation.h"
-#include "operations/state_job.h"
+#include "partial/operation.h"
+#include "partial/state_job.h"
 
 #include <pthread.h>
 #include <stdlib.h>

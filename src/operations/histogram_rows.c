@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "operations/histogram.h"
-#include "operations/rows.h"
+#include "partial/rows.h"
 
 #include <string.h>
 

@@ -11,8 +11,8 @@
 #include "base/digest.h"
 #include "base/memory.h"
 #include "operations/histogram.h"
-#include "operations/operation.h"
-#include "operations/state_job.h"
+#include "partial/operation.h"
+#include "partial/state_job.h"
 
 #include <stdlib.h>
 #include <string.h>

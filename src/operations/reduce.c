@@ -4,9 +4,9 @@
 #include "operations/reduce.h"
 
 #include "base/decimal.h"
-#include "operations/operation.h"
 #include "operations/reduce_table.h"
-#include "operations/state_job.h"
+#include "partial/operation.h"
+#include "partial/state_job.h"
 
 #include <pthread.h>
 #include <stdio.h>

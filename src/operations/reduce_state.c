@@ -6,10 +6,10 @@
  */
 #include "config.h"
 
-#include "operations/operation.h"
 #include "operations/reduce.h"
-#include "operations/state_job.h"
 #include "operations/uniq.h"
+#include "partial/operation.h"
+#include "partial/state_job.h"
 
 /* The sum of squares is below 2^192. */
 #define REDUCE_STATE_SQUARES_WORDS 3

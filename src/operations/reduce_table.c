@@ -3,8 +3,8 @@
 
 #include "operations/reduce_table.h"
 
-#include "operations/operation.h"
-#include "operations/rows.h"
+#include "partial/operation.h"
+#include "partial/rows.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
 #include "operations/stalin_sort.h"
 
 #include "base/decimal.h"
-#include "base/writer.h"
-#include "operations/operation.h"
+#include "output/writer.h"
+#include "partial/operation.h"
 #include "text/text.h"
 
 #include <pthread.h>

@@ -5,8 +5,8 @@
  */
 #include "config.h"
 
-#include "operations/rows.h"
 #include "operations/uniq.h"
+#include "partial/rows.h"
 
 #define UNIQ_ROWS_BATCH 256
 

@@ -6,9 +6,9 @@
 
 #include "base/decimal.h"
 #include "job/binning_index.h"
-#include "operations/rows.h"
-#include "operations/state_job.h"
 #include "operations/uniq.h"
+#include "partial/rows.h"
+#include "partial/state_job.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 
 #include "engine/engine.h"
 #include "input/source.h"
-#include "operations/operation.h"
+#include "partial/operation.h"
 #include "pipeline/checkpoint.h"
 
 #include <stdatomic.h>

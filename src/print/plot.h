@@ -13,7 +13,7 @@
 #ifndef GPUHIST_PLOT_H
 #define GPUHIST_PLOT_H
 
-#include "operations/rows.h"
+#include "partial/rows.h"
 
 #include <stdbool.h>
 #include <stdint.h>

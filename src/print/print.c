@@ -3,11 +3,11 @@
 
 #include "print/print.h"
 
-#include "base/output_file.h"
-#include "base/writer.h"
 #include "decoder/decoder.h"
 #include "engine/engine.h"
-#include "operations/state_job.h"
+#include "output/output_file.h"
+#include "output/writer.h"
+#include "partial/state_job.h"
 #include "print/print_rows.h"
 #include "print/terminal.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "job/job.h"
-#include "operations/quantiles.h"
+#include "partial/quantiles.h"
 
 struct engine;
 

@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "base/decimal.h"
-#include "base/writer.h"
+#include "output/writer.h"
 #include "print/percent.h"
 #include "print/print_rows.h"
 

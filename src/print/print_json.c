@@ -5,8 +5,8 @@
 #include "config.h"
 
 #include "base/decimal.h"
-#include "base/writer.h"
-#include "operations/operation.h"
+#include "output/writer.h"
+#include "partial/operation.h"
 #include "print/percent.h"
 #include "print/print_rows.h"
 

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/processors.h"
-#include "base/writer_parts.h"
+#include "output/writer_parts.h"
 #include "print/print_rows.h"
 
 /*

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "base/writer.h"
+#include "output/writer.h"
 #include "print/print_rows.h"
 
 /* Puts a number in little-endian order. */

@@ -8,8 +8,8 @@
 #define GPUHIST_PRINT_ROWS_H
 
 #include "base/status.h"
-#include "operations/quantiles.h"
-#include "operations/rows.h"
+#include "partial/quantiles.h"
+#include "partial/rows.h"
 #include "print/print.h"
 #include "print/print_values.h"
 

@@ -4,8 +4,8 @@
 #include "print/print_values.h"
 
 #include "base/printable.h"
-#include "base/writer.h"
-#include "operations/operation.h"
+#include "output/writer.h"
+#include "partial/operation.h"
 #include "print/print_rows.h"
 
 #include <string.h>

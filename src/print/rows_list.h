@@ -11,7 +11,7 @@
 #define GPUHIST_ROWS_LIST_H
 
 #include "base/status.h"
-#include "operations/rows.h"
+#include "partial/rows.h"
 
 struct rows_list {
     struct rows_row *items; /* [count], owned */

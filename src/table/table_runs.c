@@ -3,7 +3,7 @@
 
 #include "table/table_runs.h"
 
-#include "base/temporary.h"
+#include "output/temporary.h"
 
 #include <errno.h>
 #include <stdlib.h>

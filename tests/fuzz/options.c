@@ -8,7 +8,7 @@
 #include "app/options.h"
 #include "input/number_list.h"
 #include "job/binning_index.h"
-#include "operations/operation.h"
+#include "partial/operation.h"
 
 #include <getopt.h>
 #include <stdio.h>

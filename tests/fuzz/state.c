@@ -6,10 +6,10 @@
  */
 #include "config.h"
 
-#include "base/writer.h"
-#include "operations/operation.h"
 #include "operations/reduce.h"
-#include "operations/state_job.h"
+#include "output/writer.h"
+#include "partial/operation.h"
+#include "partial/state_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "config.h"
 
 #include "cuda/cuda_operation.h"
-#include "operations/operation.h"
 #include "operations/reduce.h"
+#include "partial/operation.h"
 #include "tap.h"
 
 #include <stdlib.h>

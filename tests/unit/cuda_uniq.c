@@ -9,8 +9,8 @@
 #include "config.h"
 
 #include "cuda/cuda_uniq.h"
-#include "operations/operation.h"
 #include "operations/uniq.h"
+#include "partial/operation.h"
 #include "tap.h"
 
 #include <stdatomic.h>

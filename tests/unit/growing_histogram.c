@@ -3,8 +3,8 @@
 
 #include "job/binning_index.h"
 #include "operations/growing_histogram.h"
-#include "operations/operation.h"
-#include "operations/rows.h"
+#include "partial/operation.h"
+#include "partial/rows.h"
 #include "tap.h"
 
 #include <stdlib.h>

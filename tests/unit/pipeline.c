@@ -7,9 +7,9 @@
  */
 #include "config.h"
 
-#include "base/writer.h"
 #include "operations/reduce.h"
 #include "operations/stalin_sort.h"
+#include "output/writer.h"
 #include "pipeline/offload_policy.h"
 #include "pipeline/pipeline.h"
 

@@ -5,8 +5,8 @@
 #include "config.h"
 
 #include "cpu/cpu_engine.h"
-#include "operations/operation.h"
 #include "operations/reduce.h"
+#include "partial/operation.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "config.h"
 
 #include "operations/histogram.h"
-#include "operations/operation.h"
 #include "operations/uniq.h"
+#include "partial/operation.h"
 #include "print/plot.h"
 #include "print/rows_list.h"
 #include "tap.h"

@@ -6,8 +6,8 @@
 
 #include "operations/stalin_sort.h"
 
-#include "base/writer.h"
-#include "operations/operation.h"
+#include "output/writer.h"
+#include "partial/operation.h"
 #include "tap.h"
 
 #include <errno.h>

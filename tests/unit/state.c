@@ -4,13 +4,13 @@
  */
 #include "config.h"
 
-#include "base/writer.h"
 #include "operations/count.h"
 #include "operations/histogram.h"
-#include "operations/operation.h"
 #include "operations/reduce.h"
-#include "operations/state_job.h"
 #include "operations/uniq.h"
+#include "output/writer.h"
+#include "partial/operation.h"
+#include "partial/state_job.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "base/temporary.h"
+#include "output/temporary.h"
 #include "tap.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Implements rows.h: reading rows of any kind. */
 #include "config.h"
 
-#include "operations/rows.h"
+#include "partial/rows.h"
 
 size_t rows_read(struct rows *rows, struct rows_row *out, size_t room)
 {

@@ -1,7 +1,7 @@
 /* Implements writer_parts.h: threads that make parts in memory and write them out in order. */
 #include "config.h"
 
-#include "base/writer_parts.h"
+#include "output/writer_parts.h"
 
 #include <pthread.h>
 

@@ -1,9 +1,9 @@
 /* Files that results go to: written beside the target and renamed onto it. */
 #include "config.h"
 
-#include "base/output_file.h"
+#include "output/output_file.h"
 
-#include "base/temporary.h"
+#include "output/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>

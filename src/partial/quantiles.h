@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "job/percentage.h"
-#include "operations/rows.h"
+#include "partial/rows.h"
 
 #include <stddef.h>
 #include <stdint.h>

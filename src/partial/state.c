@@ -1,10 +1,10 @@
 /* Implements state.h: a zstd frame of lines and numbers, written and read. */
 #include "config.h"
 
-#include "operations/state.h"
+#include "partial/state.h"
 
-#include "base/writer.h"
 #include "input/source.h"
+#include "output/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@
 #define GPUHIST_STATE_H
 
 #include "base/status.h"
-#include "operations/definition.h"
+#include "partial/definition.h"
 
 #include <stdbool.h>
 #include <stddef.h>

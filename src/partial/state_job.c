@@ -1,9 +1,9 @@
 /* Implements state_job.h: the lines and numbers that all states have. */
 #include "config.h"
 
-#include "operations/state_job.h"
+#include "partial/state_job.h"
 
-#include "operations/operation.h"
+#include "partial/operation.h"
 
 #include <stdio.h>
 #include <string.h>

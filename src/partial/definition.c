@@ -1,7 +1,7 @@
 /* Implements definition.h: a growing text of lines, and looking up keys. */
 #include "config.h"
 
-#include "operations/definition.h"
+#include "partial/definition.h"
 
 #include <stdarg.h>
 #include <stdio.h>

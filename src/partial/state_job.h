@@ -14,8 +14,8 @@
 
 #include "base/status.h"
 #include "job/job.h"
-#include "operations/definition.h"
-#include "operations/state.h"
+#include "partial/definition.h"
+#include "partial/state.h"
 
 #include <stdint.h>
 

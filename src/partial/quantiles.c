@@ -1,7 +1,7 @@
 /* Implements quantiles.h: one pass over the rows finds all quantiles. */
 #include "config.h"
 
-#include "operations/quantiles.h"
+#include "partial/quantiles.h"
 
 #include <stdlib.h>
 #include <string.h>

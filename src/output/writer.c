@@ -1,9 +1,9 @@
 /* A buffered writer that keeps its first error. */
 #include "config.h"
 
-#include "base/writer.h"
+#include "output/writer.h"
 
-#include "base/output_file.h"
+#include "output/output_file.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* Names of temporary files, removed by a handler of the signals that end the program. */
 #include "config.h"
 
-#include "base/temporary.h"
+#include "output/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #ifndef GPUHIST_WRITER_PARTS_H
 #define GPUHIST_WRITER_PARTS_H
 
-#include "base/writer.h"
+#include "output/writer.h"
 
 struct writer_parts {
     size_t count;

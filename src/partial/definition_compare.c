@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "operations/definition.h"
+#include "partial/definition.h"
 
 #include <stdio.h>
 #include <string.h>

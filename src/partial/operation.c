@@ -1,7 +1,7 @@
 /* Implements operation.h: the table of operations. */
 #include "config.h"
 
-#include "operations/operation.h"
+#include "partial/operation.h"
 
 #include <string.h>
 
