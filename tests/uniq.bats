@@ -70,6 +70,23 @@ counts_of_lines() {
     seq 70000 -1 1 | gpuhist uniq --top 1000 --threads 2 -S 1 | cmp <(seq 1000 | sed 's/$/\t1/') -
 }
 
+@test "--top of many values, dense and sparse, by several threads" {
+    cd "$BATS_TEST_TMPDIR"
+    # 200,000 dense values once, every seventh twice; 150,000 sparse ones once, every fifth three times
+    awk 'BEGIN {
+        for (i = 0; i < 200000; i++) { print i; if (i % 7 == 0) print i }
+        for (i = 0; i < 150000; i++) for (n = i % 5 == 0 ? 3 : 1; n > 0; n--) print i * 1000003 - 9e10
+    }' >in
+    sort -n in | uniq -c | awk '{ print $2 "\t" $1 }' | sort -k2,2nr -k1,1n >by_count
+    for k in 1 1000 30003; do
+        head -n $k by_count >expected
+        for threads in 1 2 5; do
+            gpuhist uniq --top $k --threads $threads in | cmp expected -
+        done
+        gpuhist uniq --top $k --min-count 2 --threads 3 in | cmp expected -
+    done
+}
+
 @test "raw: records of the value and the count, 64 bits each, whatever the type" {
     printf '%s\n' -3 200 -3 | gpuhist uniq -t i16 --text --format raw | od -An -v -w16 -td8 >out
     [ "$(tr -s ' ' <out)" = $' -3 2\n 200 1' ]

@@ -8,6 +8,8 @@
 #include "operations/uniq.h"
 #include "partial/rows.h"
 
+#include <string.h>
+
 #define UNIQ_ROWS_BATCH 256
 
 static struct rows_row uniq_row(const struct rows *rows, __int128 bin, uint64_t count)
@@ -60,17 +62,20 @@ static size_t uniq_rows_read_window(const struct rows *rows, uint64_t *bin, uint
     return n;
 }
 
-/* In any order: next[3] bins of the window are read; the rest is a position of the table. */
+/*
+ * In any order: next[0..4) is a position in the table; next[4] is the next bin of the window, and
+ * next[5] the one behind the last.
+ */
 static size_t uniq_rows_read_any(struct rows *rows, struct rows_row *out, size_t room)
 {
-    const struct uniq *uniq = rows->partial;
-    struct table_position position = {.next = {rows->next[0], rows->next[1], rows->next[2]}};
+    struct table_position position;
+    size_t n = uniq_rows_read_window(rows, &rows->next[4], rows->next[5], out, room);
 
-    size_t n = uniq_rows_read_window(rows, &rows->next[3], uniq_window_bins(uniq), out, room);
-    if (n == 0)
+    if (n == 0) {
+        memcpy(position.next, rows->next, sizeof position.next);
         n = uniq_rows_read_table(rows, &position, out, room);
-    for (size_t i = 0; i < 3; i++)
-        rows->next[i] = position.next[i];
+        memcpy(rows->next, position.next, sizeof position.next);
+    }
     return n;
 }
 
@@ -138,11 +143,26 @@ static uint64_t uniq_rows_most(const struct rows *rows)
     return uniq_places(rows->partial);
 }
 
+static void uniq_rows_narrow_any(struct rows *rows, uint64_t part, uint64_t parts)
+{
+    const struct uniq *uniq = rows->partial;
+    const unsigned __int128 bins = uniq_window_bins(uniq);
+    const struct table_position position = table_begin_part(uniq->table, part, parts);
+
+    memcpy(rows->next, position.next, sizeof position.next);
+    rows->next[4] = (uint64_t)(bins * part / parts);
+    rows->next[5] = (uint64_t)(bins * (part + 1) / parts);
+}
+
 static void uniq_rows_narrow(struct rows *rows, uint64_t part, uint64_t parts)
 {
     const uint64_t places = uniq_rows_most(rows);
     const unsigned __int128 all = places;
 
+    if (rows->job->any_order) {
+        uniq_rows_narrow_any(rows, part, parts);
+        return;
+    }
     rows->next[0] = (uint64_t)(all * part / parts);
     rows->next[2] = places - (uint64_t)(all * (part + 1) / parts);
 }
@@ -158,7 +178,9 @@ void uniq_rows_begin(struct rows *rows, const struct job *job, const struct uniq
         .is_sparse = true,
         .read = uniq_rows_read,
     };
-    if (zeros || job->any_order)
+    if (job->any_order)
+        uniq_rows_narrow_any(rows, 0, 1);
+    if (zeros)
         return;
     rows->narrow = uniq_rows_narrow;
     rows->most = uniq_rows_most;

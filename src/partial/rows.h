@@ -33,7 +33,7 @@ struct rows {
     uint64_t inside; /* values in all bins */
     uint64_t below;  /* values outside the bins */
     uint64_t above;
-    uint64_t next[4]; /* the position; only for the functions below; zeros at first */
+    uint64_t next[6]; /* the position; only for the functions below; zeros at first */
     /* Reads up to `room` rows, of any count, at least one if there are any. Returns how many. */
     size_t (*read)(struct rows *rows, struct rows_row *out, size_t room);
     /* Reads only the counts, with zeros, which takes less time. NULL: not supported. */

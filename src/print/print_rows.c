@@ -124,7 +124,7 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
     struct rows selected = table->rows;
     table->is_complete = !by_count && !is_selection;
     if (by_count || (is_selection && top > 0)) {
-        if (rows_list_make(list, &selected, top, by_count, failure) != STATUS_OK)
+        if (rows_list_make(list, &selected, top, by_count, options->threads, failure) != STATUS_OK)
             return failure->status;
         rows_list_begin(&table->rows, &selected, list);
         table->rows_left = options->top > 0 ? 0 : list->left;

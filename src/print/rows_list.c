@@ -4,14 +4,20 @@
 #include "print/rows_list.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
+#include "base/processors.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #define ROWS_LIST_BATCH_ROWS 256
 #define ROWS_LIST_DIGITS     8
 
 /* So few rows are chosen without counting all rows first. */
-#define ROWS_LIST_FEW 4096
+#define ROWS_LIST_FEW 1024
+
+/* The least rows for each thread that chooses some. */
+#define ROWS_LIST_THREAD_ROWS ((uint64_t)64 << 10)
 
 /* How many rows have each value of each digit; during sorting, the place of the next such row. */
 struct rows_list_digits {
@@ -155,31 +161,86 @@ static void rows_list_sift(struct rows_row *heap, size_t n, size_t i, struct row
     heap[i] = item;
 }
 
-/*
- * Reads all rows and keeps the first list->count in the order, at least one, in a heap: or all in
- * any order if they are fewer. Returns the number of rows.
- */
-static size_t rows_list_choose(struct rows_list *list, struct rows rows)
+/* Offers an item to a heap that keeps the first `room` in the order, in any order if fewer. */
+static inline void rows_list_offer(struct rows_list *list, size_t room, const struct rows_row *item)
 {
-    size_t seen = 0;
-    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
     struct rows_row *heap = list->items;
-    size_t filled = 0;
+
+    if (list->count < room) {
+        heap[list->count++] = *item;
+        for (size_t i = room / 2; list->count == room && i-- > 0;)
+            rows_list_sift(heap, room, i, heap[i]);
+    } else if (rows_list_precedes(item, heap)) {
+        rows_list_sift(heap, room, 0, *item);
+    }
+}
+
+/* Reads rows and keeps the first `room` in the order, at least one. Returns how many it read. */
+static uint64_t rows_list_choose(struct rows_list *list, size_t room, struct rows rows)
+{
+    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
+    uint64_t seen = 0;
     size_t n;
 
     while ((n = rows_read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
         seen += n;
-        for (size_t i = 0; i < n; i++) {
-            if (filled < list->count) {
-                heap[filled++] = batch[i];
-                for (size_t j = filled / 2; filled == list->count && j-- > 0;)
-                    rows_list_sift(heap, filled, j, heap[j]);
-            } else if (rows_list_precedes(&batch[i], heap)) {
-                rows_list_sift(heap, filled, 0, batch[i]);
-            }
-        }
+        for (size_t i = 0; i < n; i++)
+            rows_list_offer(list, room, &batch[i]);
     }
     return seen;
+}
+
+/* Chooses rows of parts, on several threads. */
+struct rows_list_choice {
+    const struct rows *rows;
+    size_t parts;
+    size_t room;
+    pthread_mutex_t lock; /* guards what follows */
+    struct rows_list *list;
+    uint64_t seen;
+};
+
+/* Chooses rows of a part. Needs no memory that could be missing: it is a list of a few rows. */
+static void rows_list_choose_part(void *context, size_t part)
+{
+    struct rows_list_choice *choice = context;
+    struct rows_row items[ROWS_LIST_FEW];
+    struct rows_list list = {.items = items};
+    struct rows rows = *choice->rows;
+
+    rows.narrow(&rows, part, choice->parts);
+    uint64_t seen = rows_list_choose(&list, choice->room, rows);
+    pthread_mutex_lock(&choice->lock);
+    choice->seen += seen;
+    for (size_t i = 0; i < list.count; i++)
+        rows_list_offer(choice->list, choice->room, &list.items[i]);
+    pthread_mutex_unlock(&choice->lock);
+}
+
+/* How many threads choose rows. */
+static unsigned rows_list_threads(const struct rows *rows, size_t room, unsigned threads)
+{
+    uint64_t useful = rows->narrow ? rows->most(rows) / ROWS_LIST_THREAD_ROWS : 0;
+
+    if (useful <= 1 || room > ROWS_LIST_FEW)
+        return 1;
+    threads = threads > 0 ? threads : processors_available();
+    return threads < useful ? threads : (unsigned)useful;
+}
+
+/* Chooses the first `room` rows in the order, at least one. Returns the number of rows. */
+static uint64_t rows_list_choose_all(struct rows_list *list, size_t room, const struct rows *rows,
+                                     unsigned threads)
+{
+    threads = rows_list_threads(rows, room, threads);
+    if (threads == 1)
+        return rows_list_choose(list, room, *rows);
+
+    struct rows_list_choice choice = {.rows = rows, .parts = threads, .room = room, .list = list};
+    pthread_mutex_init(&choice.lock, NULL);
+    parallel_run(threads, threads, rows_list_choose_part, &choice);
+    pthread_mutex_destroy(&choice.lock);
+    return choice.seen;
 }
 
 static int rows_list_compare_bins(const void *a, const void *b)
@@ -203,17 +264,13 @@ static void rows_list_sort_heap(struct rows_list *list)
 
 /* Makes the list of the `most` rows with the greatest counts, or of all if they are fewer. */
 static enum status rows_list_top(struct rows_list *list, const struct rows *rows, size_t most,
-                                 bool by_count, struct failure *failure)
+                                 bool by_count, unsigned threads, struct failure *failure)
 {
     if (rows_list_allocate(list, most, failure) != STATUS_OK)
         return failure->status;
-    list->count = most;
     if (most == 0)
         return STATUS_OK;
-    size_t seen = rows_list_choose(list, *rows);
-    if (seen < most)
-        list->count = seen;
-    list->left = seen - list->count;
+    list->left = rows_list_choose_all(list, most, rows, threads) - list->count;
     if (by_count)
         rows_list_sort_heap(list);
     else
@@ -222,19 +279,19 @@ static enum status rows_list_top(struct rows_list *list, const struct rows *rows
 }
 
 enum status rows_list_make(struct rows_list *list, const struct rows *rows, uint64_t top,
-                           bool by_count, struct failure *failure)
+                           bool by_count, unsigned threads, struct failure *failure)
 {
     struct rows_list_digits digits;
 
     *list = (struct rows_list){.items = NULL};
     if (top > 0 && top <= ROWS_LIST_FEW)
-        return rows_list_top(list, rows, (size_t)top, by_count, failure);
+        return rows_list_top(list, rows, (size_t)top, by_count, threads, failure);
     rows_list_count(*rows, &digits);
     size_t count = top > 0 && top < digits.rows ? (size_t)top : digits.rows;
     list->left = digits.rows - count;
     if (by_count && count == digits.rows && !rows->job->any_order)
         return rows_list_sort(list, rows, &digits, failure);
-    return rows_list_top(list, rows, count, by_count, failure);
+    return rows_list_top(list, rows, count, by_count, threads, failure);
 }
 
 static size_t rows_list_read(struct rows *rows, struct rows_row *out, size_t room)

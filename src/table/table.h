@@ -119,7 +119,7 @@ void table_extract(struct table *table, uint64_t first, uint64_t last,
 
 /* A position among the entries. */
 struct table_position {
-    uint64_t next[3];
+    uint64_t next[4];
 };
 
 /* Starts at the first entry. */
@@ -131,6 +131,12 @@ struct table_position table_begin(const struct table *table);
  */
 size_t table_read(const struct table *table, struct table_position *position,
                   struct table_entry *entries, size_t room);
+
+/*
+ * In any order: starts at the first entry of part `part` of `parts` parts, which are about equal,
+ * and ends with that part.
+ */
+struct table_position table_begin_part(const struct table *table, size_t part, size_t parts);
 
 /*
  * In ascending order: starts at entry `index`, at most table_distinct. Otherwise undefined.

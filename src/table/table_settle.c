@@ -178,10 +178,16 @@ uint64_t table_total(const struct table *table)
     return table->total;
 }
 
-struct table_position table_begin(const struct table *table)
+struct table_position table_begin_part(const struct table *table, size_t part, size_t parts)
 {
     (void)table;
-    return (struct table_position){.next = {0}};
+    return (struct table_position){
+        .next = {TABLE_PARTITIONS * part / parts, 0, 0, TABLE_PARTITIONS * (part + 1) / parts}};
+}
+
+struct table_position table_begin(const struct table *table)
+{
+    return table_begin_part(table, 0, 1);
 }
 
 struct table_position table_seek(const struct table *table, uint64_t index)
@@ -190,7 +196,10 @@ struct table_position table_seek(const struct table *table, uint64_t index)
     return (struct table_position){.next = {index}};
 }
 
-/* In any order the position is a partition, one of its blocks, and an entry of the block. */
+/*
+ * In any order the position is a partition, one of its blocks, an entry of the block, and the
+ * partition at which it ends.
+ */
 static const struct table_block *table_find_block(const struct table *table,
                                                   struct table_position *position)
 {
@@ -200,7 +209,7 @@ static const struct table_block *table_find_block(const struct table *table,
         position->next[2] = 0;
         if (block)
             block = block->next;
-        while (!block && position->next[0] < TABLE_PARTITIONS)
+        while (!block && position->next[0] < position->next[3])
             block = table->partitions[position->next[0]++].packed.blocks;
         if (!block)
             break;

@@ -194,7 +194,7 @@ static bool lists(const struct rows *rows, const struct rows_row *expected, size
     struct rows listed;
     size_t count = top > 0 && top < n ? (size_t)top : n;
 
-    if (rows_list_make(&list, rows, top, true, &failure) != STATUS_OK)
+    if (rows_list_make(&list, rows, top, true, 0, &failure) != STATUS_OK)
         return tap_note("%s", failure.message);
     rows_list_begin(&listed, rows, &list);
     bool passed = reads(listed, expected, count) && reads_counts(listed, expected, count) &&
