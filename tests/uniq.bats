@@ -75,7 +75,8 @@ counts_of_lines() {
     # 200,000 dense values once, every seventh twice; 150,000 sparse ones once, every fifth three times
     awk 'BEGIN {
         for (i = 0; i < 200000; i++) { print i; if (i % 7 == 0) print i }
-        for (i = 0; i < 150000; i++) for (n = i % 5 == 0 ? 3 : 1; n > 0; n--) print i * 1000003 - 9e10
+        for (i = 0; i < 150000; i++) for (n = i % 5 == 0 ? 3 : 1; n > 0; n--)
+            printf "%.0f\n", i * 1000003 - 9e10
     }' >in
     sort -n in | uniq -c | awk '{ print $2 "\t" $1 }' | sort -k2,2nr -k1,1n >by_count
     for k in 1 1000 30003; do
