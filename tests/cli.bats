@@ -60,6 +60,22 @@ operations_of_help() {
     done
 }
 
+@test "--help begins with three examples, which work" {
+    gpuhist --help | sed '1,/^Examples:$/d; /^Operations:/,$d; /^$/d; s/^  //; s/   *[^ ].*//' >examples
+    [ "$(wc -l <examples)" -eq 3 ]
+    seq 40 | awk '{ print $1 % 10 ? 10 : $1 }' >ids.txt
+    printf 'h - - [t z] "GET / HTTP/1.1" %d 5\n' 200 404 200 >access.log
+    ! reads_gzip || gzip -k access.log
+    printf 'id,ms\n1,30\n2,10\n3,20\n' >x.csv
+    run -0 eval "$(sed -n 1p examples)"
+    [ "$output" = $'10\t37\n20\t1\n30\t1\n40\t1' ]
+    run -0 eval "$(sed -n '2s/\*.gz//p' examples)"
+    [ "$output" = $'200\t2\n404\t1' ]
+    ! reads_gzip || [ "$output" = "$(eval "$(sed -n 2p examples)")" ]
+    run -0 eval "$(sed -n 3p examples)"
+    [ "$output" = $'50\t20\n99\t30' ]
+}
+
 @test "--help comes before errors, but not before those in front of it" {
     run -0 --separate-stderr gpuhist count --help --frob /nonexistent
     [[ ${lines[0]} == "Usage: gpuhist count "* ]] && [ -z "$stderr" ]

@@ -364,7 +364,12 @@ const struct operation operation_histogram = {
     .alias = "hist",
     .help = "count the values in each bin (the default)",
     .usage = "gpuhist [OPERATION] [OPTION]... [FILE]...\n"
-             "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n",
+             "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n"
+             "\n"
+             "Examples:\n"
+             "  gpuhist uniq --top 10 ids.txt                the 10 most frequent values\n"
+             "  gpuhist -f 9 --bins 600 access.log*.gz       how often each HTTP status came\n"
+             "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n",
     .create = histogram_create_partial,
     .finish = histogram_finish_partial,
     .report = histogram_report_partial,
