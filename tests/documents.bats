@@ -139,3 +139,22 @@ make_data() (
     done
     [ "$count" -ge 5 ]
 }
+
+@test "make install puts the license, the documents and the examples into docdir" {
+    [ -e "${GPUHIST%/*}/Makefile" ] || skip "no build directory"
+    make -s -C "${GPUHIST%/*}" install-data DESTDIR="$PWD/to" docdir=/doc >/dev/null
+    for file in LICENSE README.md CHANGELOG.md; do
+        cmp "$srcdir/$file" "to/doc/$file"
+    done
+    diff -r "$srcdir/examples" to/doc/examples
+    [ -x to/doc/examples/busiest-ids.sh ]
+}
+
+@test "make install puts a program without debugging information, unless CFLAGS asks for it" {
+    [ -e "${GPUHIST%/*}/config.status" ] || skip "no build directory"
+    command -v readelf >/dev/null || skip "no readelf"
+    [[ $("${GPUHIST%/*}/config.status" --config) != *CFLAGS* ]] || skip "configured with CFLAGS"
+    make -s -C "${GPUHIST%/*}" install-exec DESTDIR="$PWD/to" bindir=/bin >/dev/null
+    run -0 readelf -W -S to/bin/gpuhist
+    [[ $output == *.text* && $output != *.debug_* ]]
+}
