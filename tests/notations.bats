@@ -12,6 +12,13 @@ assert_refused() {
     assert_failed 1 "standard input:2: invalid integer '$1'"
 }
 
+# assert_beyond REASON TOKEN ARG...: a number in the second line that the type cannot hold.
+assert_beyond() {
+    run --separate-stderr gpuhist reduce sum --text "${@:3}" < <(printf '1\n%s\n' "$2")
+    assert_failed 1 "standard input:2: '$2' is out of range for $1"
+    [ "$stderr" = "gpuhist: standard input:2: '$2' is out of range for $1" ]
+}
+
 # on_every_reader FILE ARG...: the output of gpuhist on a file, which is the same with chunks that
 # are cut everywhere, in a pipe and compressed.
 on_every_reader() {
@@ -57,12 +64,15 @@ make_ids() {
     done
     printf '7f -80\n' >i8
     [ "$(gpuhist reduce sum --base 16 -t i8 i8)" = -1 ]
-    assert_refused 80 --base 16 -t i8
-    assert_refused -81 --base 16 -t i8
-    assert_refused -1 --base 16 -t u64
+    assert_beyond 'i8 (try -t i64)' 80 --base 16 -t i8
+    assert_beyond 'i8 (try -t i64)' -81 --base 16 -t i8
+    assert_beyond 'u64 (try -t i64)' -1 --base 16 -t u64
     [ "$(gpuhist reduce sum --base 16 -t u64 < <(echo 0xffffFFFFffffFFFF))" = 18446744073709551615 ]
-    assert_refused 10000000000000000 --base 16 -t u64
-    assert_refused 8000000000000000 --base 16
+    assert_beyond 'u64' 10000000000000000 --base 16 -t u64
+    assert_beyond 'i64 (try -t u64)' 8000000000000000 --base 16
+    assert_beyond 'i64 (try -t u64)' 0XFFFFffffFFFFffff --base 16
+    assert_beyond i64 -0x8000000000000001 --base 16
+    assert_refused 0xfffffffffffffffffg --base 16
     [ "$(gpuhist reduce sum --base 16 < <(printf '0x%09999d10' 0))" = 16 ]
     run --separate-stderr gpuhist reduce sum --base 16 < <(printf '%09999dx10' 0)
     assert_failed 1 "standard input:1: invalid integer '00"
@@ -118,14 +128,16 @@ assert_no_number() {
     assert_no_number 1.0001 --decimals 3 -d ,
     printf '%s\n' 12.7 -12.8 1.10 .5 5. +0.000 >i8
     [ "$(gpuhist reduce sum --decimals 1 -t i8 i8)" = 6.5 ]
-    assert_no_number 12.8 --decimals 1 -t i8
-    assert_no_number -12.9 --decimals 1 -t i8
-    assert_no_number -0.1 --decimals 1 -t u8
+    assert_beyond 'i8 with --decimals 1 (try -t i64)' 12.8 --decimals 1 -t i8
+    assert_beyond 'i8 with --decimals 1 (try -t i64)' -12.9 --decimals 1 -t i8
+    assert_beyond 'u8 with --decimals 1 (try -t i64)' -0.1 --decimals 1 -t u8
     [ "$(gpuhist reduce max --decimals 18 -t u64 < <(echo 18.446744073709551615))" = 18.446744073709551615 ]
-    assert_no_number 18.446744073709551616 --decimals 18 -t u64
+    assert_beyond 'u64 with --decimals 18' 18.446744073709551616 --decimals 18 -t u64
     [ "$(gpuhist reduce min --decimals 18 < <(echo -9.223372036854775808))" = -9.223372036854775808 ]
-    assert_no_number 9.223372036854775808 --decimals 18
-    assert_no_number 10 --decimals 18
+    assert_beyond 'i64 with --decimals 18 (try -t u64)' 9.223372036854775808 --decimals 18
+    assert_beyond 'i64 with --decimals 18 (try -t u64)' 10 --decimals 18
+    assert_beyond 'i64 with --decimals 3' 99999999999999999999.0000 --decimals 3
+    assert_no_number 99999999999999999999.0001 --decimals 3
     # longer than a chunk
     [ "$(gpuhist reduce sum --decimals 2 --chunk-size 4096 < <(printf '%09999d.5%09999d' 7 0))" = 7.50 ]
     run --separate-stderr gpuhist reduce sum --decimals 2 --chunk-size 4096 < <(printf '%09999d.5%09999d' 7 1)

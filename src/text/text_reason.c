@@ -1,6 +1,7 @@
 /* Implements text_reason.h. */
 #include "config.h"
 
+#include "text/text_number.h"
 #include "text/text_reason.h"
 
 #include <stdio.h>
@@ -57,27 +58,45 @@ static size_t text_reason_count_fields(const struct text_reading *reading, size_
 }
 
 /*
- * The type to try for an integer [+-]?[0-9]+ that is out of range: "i64", "u64", or "" if none has
- * it. NULL if the token is no such integer.
+ * Whether a token without its sign, which is not empty, is written as a number of the notation, of
+ * whatever size.
  */
-static const char *text_reason_find_type(const char *token, size_t bytes)
+static bool text_reason_is_number(const struct text_rules *rules, const char *token, size_t bytes)
 {
-    const unsigned __int128 half = (unsigned __int128)1 << 63;
-    bool is_negative = bytes > 0 && *token == '-';
-    size_t i = bytes > 0 && (*token == '-' || *token == '+');
-    unsigned __int128 value = 0;
+    const bool has_prefix = rules->notation == TEXT_HEX && bytes > 2 && token[0] == '0' &&
+                            (token[1] == 'x' || token[1] == 'X');
+    size_t fraction = 0; /* characters from the point on */
 
-    if (i == bytes)
-        return NULL;
-    for (; i < bytes; i++) {
-        if (token[i] < '0' || token[i] > '9')
-            return NULL;
-        if (value <= UINT64_MAX) /* beyond, it does not matter how much */
-            value = value * 10 + (unsigned)(token[i] - '0');
+    for (size_t i = has_prefix ? 2 : 0; i < bytes; i++) {
+        const bool is_point = rules->notation == TEXT_FIXED && token[i] == '.' && fraction == 0;
+        const char lower = (char)(token[i] | 0x20);
+        const bool is_digit = (token[i] >= '0' && token[i] <= '9') ||
+                              (rules->notation == TEXT_HEX && lower >= 'a' && lower <= 'f');
+        fraction += is_point || fraction > 0;
+        if (!is_point && (!is_digit || (fraction > rules->decimals + 1 && token[i] != '0')))
+            return false;
     }
-    if (is_negative ? value <= half : value < half)
+    return bytes > (fraction == 1);
+}
+
+/*
+ * The type to try for a number that is out of range: "i64", "u64", or "" if none has it. NULL if
+ * the token is no number.
+ */
+static const char *text_reason_find_type(const struct text_rules *rules, const char *token,
+                                         size_t bytes)
+{
+    const uint64_t half = (uint64_t)1 << 63;
+    const size_t sign = bytes > 0 && (*token == '-' || *token == '+');
+    struct text_number number;
+
+    if (bytes == sign || !text_reason_is_number(rules, token + sign, bytes - sign))
+        return NULL;
+    if (!text_number_read_any(rules, token, bytes, &number))
+        return "";
+    if (number.is_negative ? number.magnitude <= half : number.magnitude < half)
         return "i64";
-    return is_negative || value > UINT64_MAX ? "" : "u64";
+    return number.is_negative ? "" : "u64";
 }
 
 /* Copies the beginning of a token, with `?` for NUL, and appends "..." if it is longer. */
@@ -111,20 +130,22 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
                           char out[TEXT_REASON_SIZE])
 {
     const char *begin = reading->data + token->offset;
-    const enum text_notation notation = reading->rules->notation;
-    const char *type =
-        notation == TEXT_INTEGERS ? text_reason_find_type(begin, token->bytes) : NULL;
+    const char *type = text_reason_find_type(reading->rules, begin, token->bytes);
     bool has_mark = token->bytes >= 3 && memcmp(begin, text_reason_mark, 3) == 0;
     char shown[TEXT_REASON_SHOWN + 4];
+    char decimals[24] = "";
 
     if (token->bytes == 0 && text_reason_is_missing(reading, token->offset, out))
         return;
     text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
+    if (reading->rules->notation == TEXT_FIXED)
+        snprintf(decimals, sizeof decimals, " with --decimals %u", reading->rules->decimals);
     if (type)
-        snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s", shown,
-                 reading->element->name, *type ? " (try -t " : "", type, *type ? ")" : "");
+        snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s", shown,
+                 reading->element->name, decimals, *type ? " (try -t " : "", type,
+                 *type ? ")" : "");
     else
         snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'",
-                 notation == TEXT_FIXED ? "number" : "integer", has_mark ? "<byte order mark>" : "",
-                 shown);
+                 reading->rules->notation == TEXT_FIXED ? "number" : "integer",
+                 has_mark ? "<byte order mark>" : "", shown);
 }

@@ -23,6 +23,7 @@ struct text_reading {
  *
  *   line has 3 fields, -f 9 wants 9
  *   '300' is out of range for u8 (try -t i64)
+ *   '10' is out of range for i64 with --decimals 18
  *   invalid integer 'x'
  *
  * Shows at most 40 bytes of the token. Unprintable bytes but NUL are not masked.
