@@ -133,8 +133,8 @@ size_t table_read(const struct table *table, struct table_position *position,
                   struct table_entry *entries, size_t room);
 
 /*
- * In any order: starts at the first entry of part `part` of `parts` parts, which are about equal,
- * and ends with that part.
+ * Starts at the first entry of part `part` of `parts` parts, which are about equal, and ends with
+ * that part.
  */
 struct table_position table_begin_part(const struct table *table, size_t part, size_t parts);
 

@@ -178,11 +178,18 @@ uint64_t table_total(const struct table *table)
     return table->total;
 }
 
+/* Whether the entries have numbers, in ascending order; else they lie in partitions. */
+static bool table_is_listed(const struct table *table)
+{
+    return table->sorted || table->cache;
+}
+
 struct table_position table_begin_part(const struct table *table, size_t part, size_t parts)
 {
-    (void)table;
+    const unsigned __int128 places = table_is_listed(table) ? table->distinct : TABLE_PARTITIONS;
+
     return (struct table_position){
-        .next = {TABLE_PARTITIONS * part / parts, 0, 0, TABLE_PARTITIONS * (part + 1) / parts}};
+        .next = {(uint64_t)(places * part / parts), 0, 0, (uint64_t)(places * (part + 1) / parts)}};
 }
 
 struct table_position table_begin(const struct table *table)
@@ -192,13 +199,12 @@ struct table_position table_begin(const struct table *table)
 
 struct table_position table_seek(const struct table *table, uint64_t index)
 {
-    (void)table;
-    return (struct table_position){.next = {index}};
+    return (struct table_position){.next = {index, 0, 0, table->distinct}};
 }
 
 /*
- * In any order the position is a partition, one of its blocks, an entry of the block, and the
- * partition at which it ends.
+ * Entries in partitions: the position is a partition, one of its blocks, an entry of the block, and
+ * the partition at which it ends.
  */
 static const struct table_block *table_find_block(const struct table *table,
                                                   struct table_position *position)
@@ -262,10 +268,10 @@ static size_t table_read_block(const struct table *table, size_t block, size_t f
 size_t table_read(const struct table *table, struct table_position *position,
                   struct table_entry *entries, size_t room)
 {
-    if (!table->sorted && !table->cache)
+    if (!table_is_listed(table))
         return table_read_blocks(table, position, entries, room);
     const uint64_t index = position->next[0];
-    const uint64_t left = table->distinct - index;
+    const uint64_t left = position->next[3] - index;
     size_t n = left < room ? (size_t)left : room;
     if (n == 0)
         return 0;
