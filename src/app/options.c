@@ -111,7 +111,7 @@ static enum status options_set_field(struct options *options, const char *value,
         return options_fail_value("--field", value,
                                   "1 for the first, -1 for the last, ..., or a name", failure);
     options->text_rules.field = (int32_t)field;
-    options->field_name = is_name ? value : NULL;
+    options->field_name = options->print.value_name = is_name ? value : NULL;
     return STATUS_OK;
 }
 
@@ -317,7 +317,7 @@ static enum status options_set_format(struct options *options, const char *value
 {
     if (print_format_find(value, &options->print.format))
         return STATUS_OK;
-    return options_fail_value("--format", value, "tsv, csv, json, raw or gnuplot", failure);
+    return options_fail_value("--format", value, "tsv, csv, json, raw, gnuplot or svg", failure);
 }
 
 static enum status options_set_top(struct options *options, const char *value,
@@ -590,7 +590,7 @@ const struct options_row options_rows[] = {
      OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
     {OPTIONS_KEY_QUANTILES, "quantiles", "LIST", "print quantiles, in percent, such as 50,99,99.9",
      options_set_quantiles, 0, OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},
-    {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), csv, json; of bins: raw, gnuplot",
+    {OPTIONS_KEY_FORMAT, "format", "FORMAT", "tsv (default), csv, json; of bins: raw, gnuplot, svg",
      options_set_format, 0, OPTIONS_FOR_RESULTS | OPTIONS_MERGES, OPTIONS_GROUP_PRINT},
     {OPTIONS_KEY_PLOT, "plot", NULL, "draw bars (default at a terminal)", NULL,
      offsetof(struct options, print.plot), OPTIONS_FOR_BINS, OPTIONS_GROUP_PRINT},

@@ -3,17 +3,9 @@
 
 #include "print/plot.h"
 
-/* What the choice of a layout depends on. */
-struct plot_survey {
-    uint64_t rows;
-    __int128 low;     /* where the first row begins */
-    __int128 last;    /* where the last row begins */
-    __int128 high;    /* where it ends */
-    __int128 narrow;  /* the least width of a row except the last, which may be cut */
-    __int128 wide;    /* the greatest width of a row */
-    bool is_adjacent; /* there are no gaps */
-    struct rows_row before;
-};
+#include "print/axis.h"
+
+#include <string.h>
 
 static void plot_survey_row(struct plot_survey *survey, const struct rows_row *row)
 {
@@ -51,29 +43,31 @@ static struct plot_survey plot_make_survey(struct rows rows)
     return survey;
 }
 
-/* Whether the widths of bins differ by at most one, as those of equal parts of a range do. */
-static bool plot_is_even(const struct plot_survey *survey)
+bool plot_is_even(const struct plot *plot)
 {
-    return survey->wide - survey->narrow <= 1;
+    return plot->survey.wide - plot->survey.narrow <= 1;
 }
 
 /* Whether every bin from the first row to the last, empty or not, can have a line of its own. */
-static bool plot_can_fill(struct rows rows, const struct plot_survey *survey)
+static bool plot_can_fill(const struct plot *plot)
 {
+    const struct plot_survey *survey = &plot->survey;
     struct rows_row batch[PLOT_BATCH_ROWS];
+    struct rows rows = plot->rows;
     uint64_t bins = 0;
     size_t n;
 
-    if (plot_is_even(survey) && (survey->high - survey->low) / (survey->wide + 1) > PLOT_LINES_MAX)
+    if (plot_is_even(plot) &&
+        (survey->high - survey->low) / (survey->wide + 1) > (__int128)plot->lines_max)
         return false;
     rows.zeros = true;
-    while (bins <= PLOT_LINES_MAX && (n = rows_read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
+    while (bins <= plot->lines_max && (n = rows_read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++)
             bins += batch[i].low >= survey->low && batch[i].low < survey->high;
         if (batch[n - 1].low >= survey->high)
             break;
     }
-    return bins <= PLOT_LINES_MAX;
+    return bins <= plot->lines_max;
 }
 
 static __int128 plot_floor(__int128 value, __int128 width)
@@ -98,28 +92,26 @@ static bool plot_is_aligned(struct rows rows, __int128 start, __int128 width)
 }
 
 /* Chooses the least width of groups that makes a page: 1, 2 or 5 times a power of ten bins. */
-static void plot_set_widths(struct plot *plot, const struct plot_survey *survey)
+static void plot_set_widths(struct plot *plot)
 {
-    static const unsigned steps[] = {1, 2, 5};
-    __int128 power = 1;
+    const struct plot_survey *survey = &plot->survey;
     __int128 offset = survey->low - plot_floor(survey->low, survey->wide);
 
     plot->layout = PLOT_WIDTHS;
-    for (unsigned i = 0;; i++) {
-        plot->width = survey->wide * power * steps[i % 3];
+    for (__int128 bins = 1;; bins = axis_next_step(bins)) {
+        plot->per_group = (uint64_t)bins;
+        plot->width = survey->wide * bins;
         plot->start = plot_floor(survey->low - offset, plot->width) + offset;
-        if ((survey->last - plot->start) / plot->width < PLOT_LINES_MAX)
+        if ((survey->last - plot->start) / plot->width < (__int128)plot->lines_max)
             break;
-        if (i % 3 == 2)
-            power *= 10;
     }
     plot->is_aligned = survey->wide == 1 || plot_is_aligned(plot->rows, plot->start, survey->wide);
 }
 
-static void plot_set_neighbours(struct plot *plot, const struct plot_survey *survey)
+static void plot_set_neighbours(struct plot *plot)
 {
     plot->layout = PLOT_NEIGHBOURS;
-    plot->per_group = (survey->rows + PLOT_LINES_MAX - 1) / PLOT_LINES_MAX;
+    plot->per_group = (plot->survey.rows + plot->lines_max - 1) / plot->lines_max;
 }
 
 /* Returns the next row without taking it; NULL if there is none. */
@@ -143,30 +135,32 @@ static const struct rows_row *plot_peek(struct plot *plot)
 /* Chooses the layout of rows that are in the order of the bins. */
 static void plot_choose(struct plot *plot)
 {
-    struct plot_survey survey = plot_make_survey(plot->rows);
     bool is_powers = plot->rows.job->binning.base > 0;
 
-    plot->low = survey.low;
-    plot->high = survey.high;
-    if (survey.rows > PLOT_LINES_MAX && !is_powers) {
-        if (plot_is_even(&survey))
-            plot_set_widths(plot, &survey);
+    plot->survey = plot_make_survey(plot->rows);
+    plot->low = plot->survey.low;
+    plot->high = plot->survey.high;
+    if (plot->survey.rows > plot->lines_max && !is_powers) {
+        if (plot_is_even(plot))
+            plot_set_widths(plot);
         else
-            plot_set_neighbours(plot, &survey);
-    } else if (!survey.is_adjacent) {
-        bool fills = is_powers || plot_can_fill(plot->rows, &survey);
+            plot_set_neighbours(plot);
+    } else if (!plot->survey.is_adjacent) {
+        bool fills = is_powers || plot_can_fill(plot);
         plot->layout = fills ? PLOT_ROWS : PLOT_GAPS;
         plot->rows.zeros = fills || plot->rows.zeros;
     }
 }
 
-void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin)
+void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_t lines_max)
 {
     *plot = (struct plot){
         .rows = *rows,
+        .lines_max = lines_max,
         .layout = PLOT_ROWS,
         .low = -((__int128)1 << 126),
         .high = (__int128)1 << 126,
+        .per_group = 1,
     };
     if (by_bin)
         plot_choose(plot);
@@ -267,4 +261,15 @@ bool plot_next(struct plot *plot, struct plot_line *line)
         break;
     }
     return true;
+}
+
+void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line, unsigned decimals)
+{
+    char *c = out + decimal_write_fixed(out, line->low, decimals);
+
+    if (!line->is_single) {
+        c = stpcpy(c, "..");
+        c += decimal_write_fixed(c, line->high, decimals);
+    }
+    *c = '\0';
 }

@@ -1,8 +1,8 @@
 /*
- * The lines of a plot. Few rows have a line each; more are grouped, so that a histogram of any size
- * fits a page.
+ * The lines of a plot, or the bars of a picture. Few rows have a line each; more are grouped, so
+ * that a histogram of any size fits a page.
  *
- * Up to PLOT_LINES_MAX rows have a line each. The empty bins between them have lines, too, if all
+ * Up to lines_max rows have a line each. The empty bins between them have lines, too, if all
  * fit; else each gap has one. More rows in the order of the bins are grouped: if the bins have
  * equal widths, by intervals of 1, 2 or 5 times a power of ten bins, else by equal numbers of rows.
  * Rows in another order have a line each, and so have bins of powers, of which there are at most
@@ -13,13 +13,16 @@
 #ifndef GPUHIST_PLOT_H
 #define GPUHIST_PLOT_H
 
+#include "base/decimal.h"
 #include "partial/rows.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PLOT_LINES_MAX  64
 #define PLOT_BATCH_ROWS 256
+
+/* Room for the name of a line: two edges, ".." and a NUL. */
+#define PLOT_NAME_SIZE (2 * DECIMAL_SIZE + 2)
 
 struct plot_line {
     bool is_gap;    /* stands for empty bins that have no lines of their own */
@@ -37,8 +40,22 @@ enum plot_layout {
     PLOT_NEIGHBOURS, /* a line for so many neighbouring rows */
 };
 
+/* What the choice of a layout depends on. */
+struct plot_survey {
+    uint64_t rows;
+    __int128 low;     /* where the first row begins */
+    __int128 last;    /* where the last row begins */
+    __int128 high;    /* where it ends */
+    __int128 narrow;  /* the least width of a row except the last, which may be cut */
+    __int128 wide;    /* the greatest width of a row */
+    bool is_adjacent; /* there are no gaps */
+    struct rows_row before;
+};
+
 struct plot {
-    struct rows rows; /* still to be read */
+    struct rows rows;          /* still to be read */
+    uint64_t lines_max;        /* in the order of the bins */
+    struct plot_survey survey; /* of all rows; zeros if they are not in the order of the bins */
     struct rows_row batch[PLOT_BATCH_ROWS];
     size_t used; /* batch[used..filled) are read and not yet in a line */
     size_t filled;
@@ -51,14 +68,21 @@ struct plot {
     uint64_t group;     /* widths: the next group */
     bool has_end;       /* gaps: a row was read */
     __int128 end;       /* gaps: where it ended */
-    uint64_t per_group; /* neighbours: the rows of a group */
+    uint64_t per_group; /* the bins of a group; neighbours: the rows */
 };
 
 /*
- * Begins the lines of `rows`, none of which may have been read. `by_bin`: they are all rows, in the
- * order of the bins. The job and the partial of the rows must outlive the plot.
+ * Begins the lines of `rows`, none of which may have been read. `by_bin`: they are in the order of
+ * the bins; if they are more than `lines_max`, they are grouped. The job and the partial of the
+ * rows must outlive the plot. A copy of the plot makes the same lines.
  */
-void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin);
+void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_t lines_max);
+
+/* Whether the widths of bins differ by at most one, as those of equal parts of a range do. */
+bool plot_is_even(const struct plot *plot);
+
+/* Writes the name of a line: the value, or LOW..HIGH. */
+void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line, unsigned decimals);
 
 /* Makes the next line. Returns false if there is none. */
 bool plot_next(struct plot *plot, struct plot_line *line);

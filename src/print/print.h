@@ -35,6 +35,7 @@ struct print_options {
     unsigned threads; /* the most threads that print; 0: all that help */
 
     const struct print_format *format; /* NULL: not given */
+    const char *value_name;            /* what the input calls the values; NULL: unknown */
 
     /* histogram */
     bool plot;          /* bars in the terminal */

@@ -19,15 +19,15 @@
 /* The least width for bars; in a narrower terminal lines wrap. */
 #define PRINT_PLOT_BAR_MIN 10
 
+/* More rows share lines. */
+#define PRINT_PLOT_LINES_MAX 64
+
 /* The columns before the bar: label, count, percent, cumulative, cumulative percent. */
 #define PRINT_PLOT_CELLS 5
 
-/* Room for two edges and "..". */
-#define PRINT_PLOT_CELL_SIZE (2 * DECIMAL_SIZE + 2)
-
 /* The text of a line. Cells of columns that are not wanted, and of gaps, are empty. */
 struct print_plot_cells {
-    char text[PRINT_PLOT_CELLS][PRINT_PLOT_CELL_SIZE];
+    char text[PRINT_PLOT_CELLS][PLOT_NAME_SIZE];
 };
 
 /* How all lines are drawn. */
@@ -37,18 +37,6 @@ struct print_plot_style {
     unsigned bar_columns;
     uint64_t most; /* the greatest count */
 };
-
-static void print_plot_label(char *out, const struct plot_line *line, unsigned decimals)
-{
-    char *c = out + decimal_write_fixed(out, line->low, decimals);
-
-    if (!line->is_single) {
-        memcpy(c, "..", 2);
-        c += 2;
-        c += decimal_write_fixed(c, line->high, decimals);
-    }
-    *c = '\0';
-}
 
 /* Writes the cells of the columns, but for the label. */
 static void print_plot_columns(struct print_plot_cells *cells, const struct print_table *table,
@@ -74,7 +62,7 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
         return;
     }
     print_plot_columns(cells, table, line->count, cumulative);
-    print_plot_label(cells->text[0], line, table->rows.job->element.decimals);
+    plot_name(cells->text[0], line, table->rows.job->element.decimals);
 }
 
 static void print_plot_other_cells(struct print_plot_cells *cells, const struct print_table *table)
@@ -102,7 +90,7 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
     uint64_t cumulative = 0;
     size_t columns = 0;
 
-    plot_begin(&plot, &table->rows, table->is_complete);
+    plot_begin(&plot, &table->rows, table->is_complete, PRINT_PLOT_LINES_MAX);
     while (plot_next(&plot, &line)) {
         cumulative += line.count;
         print_plot_cells(&cells, table, &line, cumulative);
@@ -166,7 +154,7 @@ static void print_plot_line(struct writer *writer, const struct print_plot_style
                             const struct print_plot_cells *cells, uint64_t count)
 {
     bool is_gap = !cells->text[1][0];
-    size_t size = PRINT_PLOT_CELLS * (PRINT_PLOT_CELL_SIZE + 2) + 3 * TERMINAL_COLUMNS_MAX + 32;
+    size_t size = PRINT_PLOT_CELLS * (PLOT_NAME_SIZE + 2) + 3 * TERMINAL_COLUMNS_MAX + 32;
     char *line = writer_reserve(writer, size);
     char *c = line;
 
@@ -183,7 +171,7 @@ static void print_plot_quantile(struct writer *writer, const struct percentage *
                                 const struct quantiles_value *value, const struct rows *rows)
 {
     const unsigned decimals = rows->job->element.decimals;
-    char text[PERCENTAGE_SIZE + PRINT_PLOT_CELL_SIZE + 8];
+    char text[PERCENTAGE_SIZE + PLOT_NAME_SIZE + 8];
     char *c = text + percentage_write(text, percent);
 
     c = stpcpy(c, "%  ");
@@ -228,7 +216,7 @@ static enum status print_plot_rows(struct writer *writer, const struct print_tab
     uint64_t cumulative = 0;
 
     (void)failure;
-    plot_begin(&plot, &table->rows, table->is_complete);
+    plot_begin(&plot, &table->rows, table->is_complete, PRINT_PLOT_LINES_MAX);
     while (plot_next(&plot, &line)) {
         cumulative += line.count;
         print_plot_cells(&cells, table, &line, cumulative);
@@ -241,6 +229,6 @@ static enum status print_plot_rows(struct writer *writer, const struct print_tab
 const struct print_format print_plot = {
     .name = "plot",
     .has_lines = true,
-    .list_rows_max = PLOT_LINES_MAX,
+    .list_rows_max = PRINT_PLOT_LINES_MAX,
     .rows = print_plot_rows,
 };

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const struct print_format *const print_formats[] = {
-    &print_tsv, &print_csv, &print_json, &print_raw, &print_gnuplot,
+    &print_tsv, &print_csv, &print_json, &print_raw, &print_gnuplot, &print_svg,
 };
 
 bool print_format_find(const char *name, const struct print_format **format)
@@ -122,6 +122,7 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
 
     table->rows.least = options->min_count;
     struct rows selected = table->rows;
+    table->is_by_bin = !by_count;
     table->is_complete = !by_count && !is_selection;
     if (by_count || (is_selection && top > 0)) {
         if (rows_list_make(list, &selected, top, by_count, options->threads, failure) != STATUS_OK)

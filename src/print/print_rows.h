@@ -23,7 +23,8 @@ struct print_table {
     const struct print_options *options;
     uint64_t total;                          /* values counted, inside and outside the bins */
     uint64_t other;                          /* only for options->other: those that it stands for */
-    bool is_complete;                        /* the rows are all rows, in bin order */
+    bool is_by_bin;                          /* the rows are in bin order */
+    bool is_complete;                        /* they are all rows, in bin order */
     uint64_t rows_left;                      /* rows omitted because of list_rows_max */
     __int128 first_low;                      /* the lower limit of the first row; only for json */
     const struct quantiles_value *quantiles; /* NULL: not requested, or there are no values */
@@ -63,6 +64,7 @@ extern const struct print_format print_csv;
 extern const struct print_format print_json;
 extern const struct print_format print_raw;
 extern const struct print_format print_gnuplot;
+extern const struct print_format print_svg;
 extern const struct print_format print_plot;
 
 /* Returns the format in the options, or the default for standard output. */

@@ -1,0 +1,131 @@
+/* Implements axis.h. */
+#include "config.h"
+
+#include "print/axis.h"
+
+#include "job/binning.h"
+
+#include <string.h>
+
+/* A number from which on labels have a suffix: shorter ones are as easy to read in full. */
+#define AXIS_SUFFIX_LEAST 10000
+
+static const char axis_suffixes[] = "\0KMGTPE";
+
+__int128 axis_next_step(__int128 step)
+{
+    __int128 digit = step;
+
+    while (digit >= 10)
+        digit /= 10;
+    return digit == 2 ? step / 2 * 5 : step * 2;
+}
+
+static __int128 axis_magnitude(__int128 value)
+{
+    return value < 0 ? -value : value;
+}
+
+/* Chooses the suffix of labels up to `most`, so that a label has at most one decimal more. */
+static unsigned axis_thousands(__int128 most, __int128 step, unsigned decimals)
+{
+    __int128 unit = 1000;
+    unsigned thousands = 0;
+
+    for (unsigned i = 0; i < decimals; i++)
+        unit *= 10;
+    if (most < unit / 1000 * AXIS_SUFFIX_LEAST)
+        return 0;
+    for (; most >= unit && step * 10 >= unit && axis_suffixes[thousands + 1]; unit *= 1000)
+        thousands++;
+    return thousands;
+}
+
+/* Removes zeros at the end of a fraction. Returns the new length. */
+static size_t axis_trim(const char *text, size_t length)
+{
+    if (!memchr(text, '.', length))
+        return length;
+    while (text[length - 1] == '0')
+        length--;
+    return text[length - 1] == '.' ? length - 1 : length;
+}
+
+void axis_label(char out[AXIS_LABEL_SIZE], const struct axis *axis, __int128 tick)
+{
+    size_t length = decimal_write_fixed(out, tick, axis->decimals + 3 * axis->thousands);
+
+    length = axis_trim(out, length);
+    out[length] = tick == 0 ? '\0' : axis_suffixes[axis->thousands];
+    out[length + 1] = '\0';
+}
+
+void axis_label_power(char out[AXIS_LABEL_SIZE], __int128 edge, unsigned base, unsigned decimals)
+{
+    const unsigned unit = base == 2 ? 1024 : 1000;
+    unsigned units = 0;
+
+    while (decimals == 0 && edge != 0 && edge % unit == 0 && axis_suffixes[units + 1]) {
+        edge /= unit;
+        units++;
+    }
+    char *c = out + axis_trim(out, decimal_write_fixed(out, edge, decimals));
+    if (units > 0) {
+        *c++ = axis_suffixes[units];
+        c = stpcpy(c, base == 2 ? "i" : "");
+    }
+    *c = '\0';
+}
+
+__int128 axis_ceiling(const struct axis *axis, __int128 value)
+{
+    return -binning_floor(-value, axis->step) * axis->step;
+}
+
+/* Returns the length of the longest label from `low` to `high`: one of the ends, or next to it. */
+static size_t axis_longest(const struct axis *axis, __int128 low, __int128 high)
+{
+    const __int128 last = binning_floor(high, axis->step) * axis->step;
+    const __int128 ticks[] = {axis_ceiling(axis, low), last - axis->step, last};
+    size_t longest = 0;
+
+    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
+        char label[AXIS_LABEL_SIZE];
+        axis_label(label, axis, ticks[i]);
+        longest = strlen(label) > longest ? strlen(label) : longest;
+    }
+    return longest;
+}
+
+struct axis axis_make(__int128 low, __int128 high, unsigned decimals, unsigned room, unsigned each,
+                      unsigned wide)
+{
+    struct axis axis = {.step = 1, .decimals = decimals};
+    const __int128 below = axis_magnitude(low);
+    const __int128 above = axis_magnitude(high);
+
+    for (;; axis.step = axis_next_step(axis.step)) {
+        axis.thousands = axis_thousands(below > above ? below : above, axis.step, decimals);
+        size_t label = each + wide * axis_longest(&axis, low, high);
+        if (((high - low) / axis.step + 1) * (__int128)label <= room || axis.step > high - low)
+            return axis;
+    }
+}
+
+/*
+ * Each squaring of the number, scaled to 1 <= x < 2, gives a bit (Knuth, "The Art of Computer
+ * Programming", vol. 1, 1.2.2).
+ */
+uint32_t axis_log2(uint64_t number)
+{
+    const unsigned whole = 63 - (unsigned)__builtin_clzll(number);
+    uint64_t x = number << (63 - whole) >> 32; /* with 31 bits of fraction */
+    uint32_t result = whole;
+
+    for (unsigned i = 0; i < AXIS_LOG2_BITS; i++) {
+        x = x * x >> 31;
+        result = result << 1 | (uint32_t)(x >> 32);
+        x >>= x >> 32;
+    }
+    return result;
+}

@@ -1,0 +1,53 @@
+/*
+ * The ticks of an axis: multiples of 1, 2 or 5 times a power of ten, as many as have room for their
+ * labels, and the labels. All arithmetic is in integers, so that a picture is the same on every
+ * machine and in every locale.
+ *
+ * Pure and thread-safe.
+ */
+#ifndef GPUHIST_AXIS_H
+#define GPUHIST_AXIS_H
+
+#include "base/decimal.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room for any label and a NUL: a number with up to 36 decimals and a suffix. */
+#define AXIS_LABEL_SIZE (DECIMAL_SIZE + 2)
+
+/* The fraction bits of axis_log2. */
+#define AXIS_LOG2_BITS 16
+
+struct axis {
+    __int128 step;      /* ticks are at its multiples */
+    unsigned decimals;  /* numbers are multiples of 10^-decimals */
+    unsigned thousands; /* labels are multiples of 1000^thousands: K, M, ... */
+};
+
+/* Returns the next greater one of 1, 2, 5, 10, 20, 50, ..., of which `step` is one. */
+__int128 axis_next_step(__int128 step);
+
+/*
+ * Chooses the least step for an axis from `low` to `high`, low < high, so that all labels fit in
+ * `room`, if a label takes `each` and `wide` more for each of its characters.
+ */
+struct axis axis_make(__int128 low, __int128 high, unsigned decimals, unsigned room, unsigned each,
+                      unsigned wide);
+
+/* Returns the least multiple of the step that is not less than `value`. */
+__int128 axis_ceiling(const struct axis *axis, __int128 value);
+
+/* Writes the label of a tick: in full, without zeros at the end of a fraction. */
+void axis_label(char out[AXIS_LABEL_SIZE], const struct axis *axis, __int128 tick);
+
+/*
+ * Writes the label of an edge of bins by powers of `base`, 2 or 10: in multiples of 1024^k (Ki, Mi,
+ * ...) or 1000^k (K, M, ...) if it is one.
+ */
+void axis_label_power(char out[AXIS_LABEL_SIZE], __int128 edge, unsigned base, unsigned decimals);
+
+/* Returns the logarithm of a number that is not 0, rounded down to 2^-AXIS_LOG2_BITS. */
+uint32_t axis_log2(uint64_t number);
+
+#endif

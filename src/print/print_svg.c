@@ -1,0 +1,530 @@
+/*
+ * Format svg: a picture (SVG 1.1) that needs no other file. A bar is a rect with a tooltip, its
+ * title: the value or LOW..HIGH, the count and the percentage. Colours follow the reader's choice
+ * of light or dark.
+ *
+ * Bins of equal width lie on a linear axis. Bars have equal widths and labels of their own if they
+ * stand for bins of powers or other bins of different widths, for few single values that lie far
+ * apart, or for rows in the order of their counts.
+ *
+ * All lengths are integers, in tenths of a pixel.
+ */
+#include "config.h"
+
+#include "base/printable.h"
+#include "output/writer.h"
+#include "print/axis.h"
+#include "print/percent.h"
+#include "print/plot.h"
+#include "print/print_rows.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More rows in bin order share bars; of more rows in another order only the first are drawn. */
+#define PRINT_SVG_BARS_MAX 1000
+
+/* At most so many single values are named, and only if their bars would be narrower than this. */
+#define PRINT_SVG_NAMES_MAX 50
+#define PRINT_SVG_NAMED_BAR 80
+
+#define PRINT_SVG_PIXEL  10
+#define PRINT_SVG_WIDTH  9600
+#define PRINT_SVG_LEFT   700
+#define PRINT_SVG_RIGHT  9360
+#define PRINT_SVG_TOP    880
+#define PRINT_SVG_BOTTOM 4300
+#define PRINT_SVG_HEIGHT (PRINT_SVG_BOTTOM - PRINT_SVG_TOP)
+#define PRINT_SVG_FOOT   550 /* below the bars: labels and the name of the axis */
+
+/* A character of a label, as wide as in the widest usual fonts, and what is left free around it. */
+#define PRINT_SVG_CHARACTER 80
+#define PRINT_SVG_SPACE     160
+#define PRINT_SVG_LINE      150 /* the height of a label */
+#define PRINT_SVG_TICK      500 /* the distance of the labels of counts */
+
+/* The axis of values. */
+enum print_svg_scale {
+    PRINT_SVG_LINEAR,
+    PRINT_SVG_EDGES, /* bars of equal width, labels between them */
+    PRINT_SVG_NAMES, /* bars of equal width, a label below each */
+};
+
+struct print_svg {
+    struct writer *writer;
+    const struct print_table *table;
+    enum print_svg_scale scale;
+    struct plot plot;
+    struct plot_line *bars; /* [count] */
+    size_t count;
+    uint64_t undrawn;    /* rows without a bar */
+    size_t longest;      /* the characters of the longest name of a bar */
+    bool is_tilted;      /* names: they are too long to lie side by side */
+    bool has_numbers;    /* there is room for the counts above the bars */
+    unsigned left;       /* where the bars begin */
+    uint64_t least;      /* the least count that is not 0 */
+    uint64_t most;       /* the greatest count */
+    struct axis counts;  /* linear counts */
+    bool is_logarithmic; /* the counts */
+    uint64_t base;       /* logarithmic counts: the first tick, a power of ten */
+};
+
+static const char print_svg_style[] =
+    "<style>\n"
+    "text{font:120px sans-serif;fill:#4a5260}\n"
+    ".title{font-size:160px;font-weight:bold;fill:#1d2430}\n"
+    ".end{text-anchor:end}.middle{text-anchor:middle}\n"
+    "path{stroke:#e2e6ec;stroke-width:10}.axis{stroke:#8a93a1}\n"
+    ".page{fill:#ffffff}.bars{fill:#3572b0}.bars rect:hover{fill:#d9822b}\n"
+    "@media (prefers-color-scheme:dark){\n"
+    "text{fill:#aab3c0}.title{fill:#e8ecf2}\n"
+    "path{stroke:#2b323c}.axis{stroke:#6c7684}\n"
+    ".page{fill:#161b22}.bars{fill:#5fa3e6}.bars rect:hover{fill:#f0a95c}\n"
+    "}\n"
+    "</style>\n";
+
+__attribute__((format(printf, 2, 3))) static void print_svg_write(const struct print_svg *svg,
+                                                                  const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    writer_write(svg->writer, text, (size_t)length);
+}
+
+/* Writes text of the input as XML. */
+static void print_svg_escape(const struct print_svg *svg, const char *text)
+{
+    while (*text) {
+        const size_t bytes = printable_bytes(text);
+        if (*text == '&' || *text == '<' || *text == '>')
+            print_svg_write(svg, "&#%d;", *text);
+        else
+            print_svg_write(svg, "%.*s", bytes > 0 ? (int)bytes : 1, bytes > 0 ? text : "?");
+        text += bytes > 0 ? bytes : 1;
+    }
+}
+
+/* Writes a number in groups of three digits. */
+static void print_svg_number(const struct print_svg *svg, uint64_t number)
+{
+    char digits[DECIMAL_SIZE];
+    const size_t length = decimal_write(digits, number);
+
+    for (size_t i = 0; i < length; i++)
+        print_svg_write(svg, "%s%c", i > 0 && (length - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
+static void print_svg_text(const struct print_svg *svg, const char *class, unsigned x, unsigned y,
+                           const char *text)
+{
+    print_svg_write(svg, "<text class=\"%s\" x=\"%u\" y=\"%u\">%s</text>\n", class, x, y, text);
+}
+
+/* --- what is drawn, and how ------------------------------------------------------------------ */
+
+static enum print_svg_scale print_svg_choose(const struct print_svg *svg)
+{
+    const struct print_table *table = svg->table;
+    const struct plot_survey *survey = &svg->plot.survey;
+    const unsigned bars = (PRINT_SVG_RIGHT - PRINT_SVG_LEFT) / PRINT_SVG_NAMED_BAR;
+
+    if (!table->is_by_bin)
+        return PRINT_SVG_NAMES;
+    if (table->rows.job->binning.base > 0 || !plot_is_even(&svg->plot))
+        return table->is_complete ? PRINT_SVG_EDGES : PRINT_SVG_NAMES;
+    return table->rows.is_unit && survey->rows <= PRINT_SVG_NAMES_MAX &&
+                   survey->high - survey->low > bars
+               ? PRINT_SVG_NAMES
+               : PRINT_SVG_LINEAR;
+}
+
+/* Reads the lines of the plot that have bars. */
+static void print_svg_read(struct print_svg *svg)
+{
+    const unsigned decimals = svg->table->rows.job->element.decimals;
+    const bool has_empty = svg->table->options->zeros || svg->scale == PRINT_SVG_EDGES;
+    struct plot_line line;
+    char name[PLOT_NAME_SIZE];
+
+    while (plot_next(&svg->plot, &line)) {
+        if (line.is_gap || (line.count == 0 && !has_empty))
+            continue;
+        if (svg->count == PRINT_SVG_BARS_MAX) {
+            svg->undrawn++;
+            continue;
+        }
+        svg->bars[svg->count++] = line;
+        plot_name(name, &line, decimals);
+        svg->longest = strlen(name) > svg->longest ? strlen(name) : svg->longest;
+        svg->most = line.count > svg->most ? line.count : svg->most;
+        if (line.count > 0 && (svg->least == 0 || line.count < svg->least))
+            svg->least = line.count;
+    }
+}
+
+/* Counts are logarithmic if otherwise at least half of the bars were less than a pixel high. */
+static void print_svg_scale_counts(struct print_svg *svg)
+{
+    const unsigned pixels = PRINT_SVG_HEIGHT / PRINT_SVG_PIXEL;
+    size_t used = 0;
+    size_t low = 0;
+
+    for (size_t i = 0; i < svg->count; i++) {
+        const uint64_t count = svg->bars[i].count;
+        used += count > 0;
+        low += count > 0 && count < svg->most / pixels;
+    }
+    svg->is_logarithmic = low > 0 && low >= used - low;
+    for (svg->base = 1; svg->base <= svg->least / 10; svg->base *= 10)
+        ;
+    svg->counts =
+        axis_make(0, svg->most > 0 ? svg->most : 1, 0, PRINT_SVG_HEIGHT, PRINT_SVG_TICK, 0);
+}
+
+/* The width and height of the longest name, if names are tilted. */
+static unsigned print_svg_tilted(const struct print_svg *svg)
+{
+    return svg->is_tilted ? (unsigned)svg->longest * PRINT_SVG_CHARACTER * 7 / 10 : 0;
+}
+
+static void print_svg_measure(struct print_svg *svg)
+{
+    const size_t room = (PRINT_SVG_RIGHT - PRINT_SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
+    char digits[DECIMAL_SIZE];
+
+    svg->has_numbers = svg->scale != PRINT_SVG_LINEAR &&
+                       decimal_write(digits, svg->most) * PRINT_SVG_CHARACTER <= room;
+    svg->is_tilted = svg->scale == PRINT_SVG_NAMES &&
+                     svg->longest * PRINT_SVG_CHARACTER + PRINT_SVG_SPACE / 2 > room;
+    svg->left = print_svg_tilted(svg);
+    svg->left = svg->left > PRINT_SVG_LEFT ? svg->left : PRINT_SVG_LEFT;
+    print_svg_scale_counts(svg);
+}
+
+/* The place of part / whole of the axis of values. */
+static unsigned print_svg_x(const struct print_svg *svg, __int128 part, __int128 whole)
+{
+    return svg->left + (unsigned)((PRINT_SVG_RIGHT - svg->left) * part / whole);
+}
+
+/* The place of a count. Logarithmic counts begin at half of the first tick. */
+static unsigned print_svg_y(const struct print_svg *svg, __int128 count)
+{
+    __int128 whole = axis_ceiling(&svg->counts, svg->most);
+
+    if (svg->is_logarithmic) {
+        const uint32_t base = axis_log2(svg->base) - (1U << AXIS_LOG2_BITS);
+        count = axis_log2((uint64_t)count) - base;
+        whole = axis_log2(svg->most) - base;
+    }
+    return PRINT_SVG_BOTTOM - (unsigned)(count * PRINT_SVG_HEIGHT / whole);
+}
+
+/* --- bars ------------------------------------------------------------------------------------ */
+
+/* Draws a bar in the place between two lengths. */
+static void print_svg_bar(const struct print_svg *svg, const struct plot_line *bar, unsigned from,
+                          unsigned to)
+{
+    const unsigned place = to - from;
+    const unsigned height = PRINT_SVG_BOTTOM - print_svg_y(svg, bar->count);
+    const unsigned visible = height > PRINT_SVG_PIXEL ? height : PRINT_SVG_PIXEL;
+    unsigned width = place > 5 ? place + 5 : PRINT_SVG_PIXEL; /* no gap between thin neighbours */
+    char name[PLOT_NAME_SIZE];
+    char number[DECIMAL_SIZE];
+    char percent[PERCENT_SIZE];
+
+    if (place > 4 * PRINT_SVG_PIXEL)
+        width = svg->scale == PRINT_SVG_NAMES ? place * 3 / 4 : place - PRINT_SVG_PIXEL;
+    from += place > width ? (place - width) / 2 : 0;
+    plot_name(name, bar, svg->table->rows.job->element.decimals);
+    decimal_format_signed(number, bar->count);
+    percent[percent_write(percent, bar->count, svg->table->total)] = '\0';
+    print_svg_write(svg,
+                    "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">"
+                    "<title>%s: %s (%s%%)</title></rect>\n",
+                    from, PRINT_SVG_BOTTOM - visible, width, visible, name, number, percent);
+    if (svg->has_numbers)
+        print_svg_text(svg, "middle", from + width / 2, PRINT_SVG_BOTTOM - visible - 50, number);
+}
+
+static void print_svg_bars(const struct print_svg *svg)
+{
+    const struct plot_survey *survey = &svg->plot.survey;
+
+    print_svg_write(svg, "<g class=\"bars\">\n");
+    for (size_t i = 0; i < svg->count; i++) {
+        const struct plot_line *bar = &svg->bars[i];
+        __int128 low = (__int128)i;
+        __int128 high = low + 1;
+        __int128 whole = (__int128)svg->count;
+        if (svg->scale == PRINT_SVG_LINEAR) {
+            low = bar->low - survey->low;
+            high = bar->high - survey->low;
+            whole = survey->high - survey->low;
+        }
+        if (bar->count > 0)
+            print_svg_bar(svg, bar, print_svg_x(svg, low, whole), print_svg_x(svg, high, whole));
+    }
+    print_svg_write(svg, "</g>\n");
+}
+
+/* --- axes ------------------------------------------------------------------------------------ */
+
+/* A tick of the counts: a line across the picture. */
+static void print_svg_tick(const struct print_svg *svg, unsigned y, const char *label)
+{
+    print_svg_write(svg, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);
+    print_svg_text(svg, "end", svg->left - 80, y + 40, label);
+}
+
+static void print_svg_counts(const struct print_svg *svg)
+{
+    char label[AXIS_LABEL_SIZE];
+
+    if (svg->is_logarithmic) {
+        for (uint64_t tick = svg->base;; tick *= 10) {
+            axis_label_power(label, tick, 10, 0);
+            print_svg_tick(svg, print_svg_y(svg, tick), label);
+            if (tick > svg->most / 10)
+                break;
+        }
+    } else {
+        const __int128 top = axis_ceiling(&svg->counts, svg->most);
+        for (__int128 tick = 0; tick <= top; tick += svg->counts.step) {
+            axis_label(label, &svg->counts, tick);
+            print_svg_tick(svg, top > 0 ? print_svg_y(svg, tick) : PRINT_SVG_BOTTOM, label);
+        }
+    }
+    print_svg_text(svg, "", svg->left, PRINT_SVG_TOP - 200,
+                   svg->is_logarithmic ? "count (logarithmic)" : "count");
+}
+
+/* A label below the axis of values, within the picture. */
+static void print_svg_label(const struct print_svg *svg, unsigned x, const char *label)
+{
+    const unsigned last = PRINT_SVG_WIDTH - (unsigned)strlen(label) * PRINT_SVG_CHARACTER / 2;
+
+    if (svg->is_tilted) {
+        print_svg_write(svg,
+                        "<text class=\"end\" transform=\"translate(%u %u)rotate(-45)\">%s</text>\n",
+                        x + 40, PRINT_SVG_BOTTOM + 150, label);
+        return;
+    }
+    print_svg_write(svg, "<path class=\"axis\" d=\"M%u %uv40\"/>", x, PRINT_SVG_BOTTOM);
+    print_svg_text(svg, "middle", x < last ? x : last, PRINT_SVG_BOTTOM + 200, label);
+}
+
+/* Round values. The tick of a value that has a bar of its own is in the middle of the bar. */
+static void print_svg_values(const struct print_svg *svg)
+{
+    const struct plot_survey *survey = &svg->plot.survey;
+    const __int128 low = survey->low;
+    const bool is_unit = svg->table->rows.is_unit && svg->plot.per_group == 1;
+    const __int128 last = survey->high - is_unit;
+    const struct axis axis =
+        axis_make(low, last, svg->table->rows.job->element.decimals, PRINT_SVG_RIGHT - svg->left,
+                  PRINT_SVG_SPACE, PRINT_SVG_CHARACTER);
+    char label[AXIS_LABEL_SIZE];
+
+    for (__int128 tick = axis_ceiling(&axis, low); tick <= last; tick += axis.step) {
+        axis_label(label, &axis, tick);
+        print_svg_label(svg, print_svg_x(svg, 2 * (tick - low) + is_unit, 2 * (survey->high - low)),
+                        label);
+    }
+}
+
+/* The label of edge i. Bins of powers below 0 begin behind a power. */
+static void print_svg_edge(const struct print_svg *svg, size_t i, char out[AXIS_LABEL_SIZE])
+{
+    const struct job *job = svg->table->rows.job;
+    const __int128 edge = i < svg->count ? svg->bars[i].low : svg->bars[i - 1].high;
+    const struct axis plain = {.step = 1, .decimals = job->element.decimals};
+
+    if (job->binning.base > 0)
+        axis_label_power(out, edge - (edge < 0), job->binning.base, job->element.decimals);
+    else
+        axis_label(out, &plain, edge);
+}
+
+/* Labels every so many edges that they do not touch, among them the first above 0. */
+static void print_svg_edges(const struct print_svg *svg)
+{
+    char label[AXIS_LABEL_SIZE];
+    size_t longest = 0;
+    size_t first = 0;
+
+    for (size_t i = 0; i <= svg->count; i++) {
+        print_svg_edge(svg, i, label);
+        longest = strlen(label) > longest ? strlen(label) : longest;
+        first += i < svg->count && svg->bars[i].low <= 0;
+    }
+    const size_t label_width = longest * PRINT_SVG_CHARACTER + PRINT_SVG_SPACE;
+    const size_t each = svg->count / ((PRINT_SVG_RIGHT - svg->left) / label_width) + 1;
+    for (size_t i = first % each; i <= svg->count; i += each) {
+        print_svg_edge(svg, i, label);
+        print_svg_label(svg, print_svg_x(svg, (__int128)i, (__int128)svg->count), label);
+    }
+}
+
+/* A name below each bar, or below every so many if they would touch. */
+static void print_svg_names(const struct print_svg *svg)
+{
+    const size_t room = (PRINT_SVG_RIGHT - svg->left) / PRINT_SVG_LINE;
+    const size_t each = svg->is_tilted ? svg->count / (room + 1) + 1 : 1;
+    char name[PLOT_NAME_SIZE];
+
+    for (size_t i = 0; i < svg->count; i += each) {
+        plot_name(name, &svg->bars[i], svg->table->rows.job->element.decimals);
+        print_svg_label(svg, print_svg_x(svg, 2 * (__int128)i + 1, 2 * (__int128)svg->count), name);
+    }
+}
+
+/* --- words ----------------------------------------------------------------------------------- */
+
+/* Says how many values there are, and in what bins. */
+static void print_svg_title(const struct print_svg *svg)
+{
+    const struct print_table *table = svg->table;
+    const struct plot_survey *survey = &svg->plot.survey;
+    const unsigned decimals = table->rows.job->element.decimals;
+    char width[DECIMAL_SIZE];
+
+    print_svg_number(svg, table->total);
+    print_svg_write(svg, table->total == 1 ? " value" : " values");
+    if (table->rows.job->binning.base > 0) {
+        print_svg_write(svg, " in bins by powers of %u", table->rows.job->binning.base);
+    } else if (!plot_is_even(&svg->plot)) {
+        print_svg_write(svg, " in bins of different widths");
+    } else if (!table->rows.is_unit && survey->rows > 0) {
+        decimal_format_fixed(width, survey->narrow, decimals);
+        print_svg_write(svg, " in bins of width %s", width);
+        decimal_format_fixed(width, survey->wide, decimals);
+        if (survey->narrow < survey->wide)
+            print_svg_write(svg, " or %s", width);
+    } else if (table->is_complete && !table->options->zeros && survey->rows > 0) {
+        print_svg_write(svg, ", ");
+        print_svg_number(svg, survey->rows);
+        print_svg_write(svg, " different");
+    }
+}
+
+/* Writes a number, if it is not 0, between two texts; "; " precedes all notes but the first. */
+static void print_svg_note(const struct print_svg *svg, bool *has_notes, const char *before,
+                           uint64_t number, const char *after)
+{
+    if (number == 0)
+        return;
+    print_svg_write(svg, "%s%s", *has_notes ? "; " : "", before);
+    print_svg_number(svg, number);
+    print_svg_write(svg, "%s", after);
+    *has_notes = true;
+}
+
+/* Says what the bars do not show. */
+static void print_svg_notes(const struct print_svg *svg)
+{
+    const struct print_table *table = svg->table;
+    const struct print_options *options = table->options;
+    const uint64_t combined = svg->plot.per_group > 1 ? svg->plot.per_group : 0;
+    bool has_notes = false;
+
+    print_svg_write(svg, "<text x=\"%u\" y=\"480\">", svg->left);
+    print_svg_note(svg, &has_notes, "each bar combines ", combined, " bins");
+    print_svg_note(svg, &has_notes, "only the ", options->top, " highest counts");
+    print_svg_note(svg, &has_notes, "only counts of ", options->min_count, " or more");
+    print_svg_note(svg, &has_notes, "", table->rows_left + svg->undrawn,
+                   " bins of lower counts are not drawn");
+    print_svg_note(svg, &has_notes, "other: ", options->other ? table->other : 0, "");
+    print_svg_note(svg, &has_notes, "below the bins: ", table->rows.below, "");
+    print_svg_note(svg, &has_notes, "above the bins: ", table->rows.above, "");
+    print_svg_write(svg, "</text>\n");
+}
+
+/* --- the picture ----------------------------------------------------------------------------- */
+
+static void print_svg_head(const struct print_svg *svg, unsigned height)
+{
+    const unsigned width = PRINT_SVG_WIDTH;
+
+    print_svg_write(svg,
+                    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+                    "viewBox=\"0 0 %u %u\">\n<title>",
+                    width / PRINT_SVG_PIXEL, height / PRINT_SVG_PIXEL, width, height);
+    print_svg_title(svg);
+    print_svg_write(svg, "</title>\n");
+    writer_write(svg->writer, print_svg_style, sizeof print_svg_style - 1);
+    print_svg_write(svg, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n", width, height);
+    print_svg_write(svg, "<text class=\"title\" x=\"%u\" y=\"280\">", svg->left);
+    print_svg_title(svg);
+    print_svg_write(svg, "</text>\n");
+    print_svg_notes(svg);
+}
+
+/* Names the axis of values. */
+static void print_svg_foot(const struct print_svg *svg, unsigned height)
+{
+    const char *name = svg->table->options->value_name;
+
+    print_svg_write(svg, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);
+    print_svg_escape(svg, name ? name : "value");
+    if (svg->scale == PRINT_SVG_EDGES)
+        print_svg_write(svg, svg->table->rows.job->binning.base > 0
+                                 ? " (logarithmic)"
+                                 : " (bins are drawn equally wide)");
+    print_svg_write(svg, "</text>\n</svg>\n");
+}
+
+static void print_svg_draw(const struct print_svg *svg)
+{
+    const unsigned height = PRINT_SVG_BOTTOM + PRINT_SVG_FOOT + print_svg_tilted(svg);
+
+    print_svg_head(svg, height);
+    print_svg_counts(svg);
+    print_svg_bars(svg);
+    if (svg->count > 0 && svg->scale == PRINT_SVG_LINEAR)
+        print_svg_values(svg);
+    else if (svg->count > 0 && svg->scale == PRINT_SVG_EDGES)
+        print_svg_edges(svg);
+    else
+        print_svg_names(svg);
+    print_svg_write(svg, "<path class=\"axis\" d=\"M%u %uH%u\"/>\n", svg->left, PRINT_SVG_BOTTOM,
+                    PRINT_SVG_RIGHT);
+    print_svg_foot(svg, height);
+}
+
+static enum status print_svg_rows(struct writer *writer, const struct print_table *table,
+                                  struct failure *failure)
+{
+    struct print_svg svg = {.writer = writer, .table = table};
+    const struct binning *binning = &table->rows.job->binning;
+    struct rows rows = table->rows;
+
+    svg.bars = malloc(PRINT_SVG_BARS_MAX * sizeof *svg.bars);
+    if (!svg.bars)
+        return status_fail(failure, STATUS_DATA, "no memory for a picture");
+    /* Edges are labelled: with empty bins, each bar begins where the one before it ends. */
+    rows.zeros = rows.zeros || binning->base > 0 || binning->form == BINNING_EDGES ||
+                 binning->form == BINNING_EDGES_EQUAL;
+    plot_begin(&svg.plot, &rows, table->is_by_bin, PRINT_SVG_BARS_MAX);
+    svg.scale = print_svg_choose(&svg);
+    print_svg_read(&svg);
+    print_svg_measure(&svg);
+    print_svg_draw(&svg);
+    free(svg.bars);
+    return STATUS_OK;
+}
+
+const struct print_format print_svg = {
+    .name = "svg",
+    .has_lines = true,
+    .refused = PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_PERCENT | PRINT_EXTRA_QUANTILES,
+    .list_rows_max = PRINT_SVG_BARS_MAX,
+    .rows = print_svg_rows,
+};
