@@ -69,7 +69,7 @@ _gpuhist_value() {
     --invalid) _gpuhist_complete 'abort fail warn ignore' ;;
     --decompress) _gpuhist_complete 'auto none' ;;
     --outside) _gpuhist_complete 'report abort clamp ignore' ;;
-    --format) _gpuhist_complete 'tsv csv json raw gnuplot' ;;
+    --format) _gpuhist_complete 'tsv csv json raw gnuplot svg' ;;
     --sort) _gpuhist_complete 'bin count' ;;
     --engine) _gpuhist_complete 'auto cpu cuda' ;;
     --every) _gpuhist_complete '500ms 1s 10s 1m 1h' ;;

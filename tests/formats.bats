@@ -119,7 +119,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     slowly() { for n in 1 2 3; do echo $n; sleep 0.15; done; }
     slowly | gpuhist --text --bins 5 --every 20ms --format json >out
     jq -s -e 'length >= 2 and .[-1].total == 3 and all(.[]; .total == (.bins | length))' out >/dev/null
-    for arguments in "--format csv" "--format gnuplot" --plot "--quantiles 50"; do
+    for arguments in "--format csv" "--format gnuplot" "--format svg" --plot "--quantiles 50"; do
         read -ra format <<<"$arguments"
         slowly | timeout 60 "$GPUHIST" --text --bins 5 --every 20ms "${format[@]}" >out
         printf '1\n2\n3\n' | gpuhist --text --bins 5 "${format[@]}" >last
@@ -187,7 +187,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
 @test "a full disk is an error in every format" {
     [ -c /dev/full ] || skip "no /dev/full"
     int32 1 2 2 >in
-    for format in "--format csv" "--format json" "--format raw" "--format gnuplot" --plot \
+    for format in "--format csv" "--format json" "--format raw" "--format gnuplot" --plot "--format svg" \
         "--quantiles 50" "--sort count" "--format json --bins 500K --zeros"; do
         # shellcheck disable=SC2086
         run --separate-stderr bash -c '"$GPUHIST" --bins 5 "$@" in >/dev/full' - $format

@@ -213,7 +213,7 @@ print(len(a), a.sum(), a.min(), a.max(), np.bitwise_xor.reduce(a), sep="\n")' "$
     [ "$status" -eq 1 ] && [ "$output" = '{"operation":"reduce","count":0,"mean":null,"sum":0}' ]
     run --separate-stderr gpuhist reduce count,mean,sum --format csv </dev/null
     [ "$status" -eq 1 ] && [ "$output" = $'count,mean,sum\n0,,0' ]
-    for format in raw gnuplot; do
+    for format in raw gnuplot svg; do
         run --separate-stderr gpuhist reduce --format $format </dev/null
         assert_failed 2 "--format $format does not go with reduce: tsv, csv or json"
     done

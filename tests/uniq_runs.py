@@ -119,7 +119,7 @@ def test_options():
     require_spilled(*words, "-S", 1, "--threads", 1)
     for threads, options in enumerate((
             [], ["--percent", "--cumulative"], ["--top", 100_000, "--sort", "bin"],
-            ["--sort", "count"], ["--format", "csv"], ["--format", "json"], ["--format", "gnuplot"],
+            ["--sort", "count"], ["--format", "csv"], ["--format", "json"], ["--format", "gnuplot"], ["--format", "svg"],
             ["--plot"], ["--quantiles", "0,50,99,100"])):
         little = run(*words, *options, *TINY, "--threads", threads % 2 * 2 + 1)
         require_output(little, run(*words, *options, "-S", "1G").stdout, options)

@@ -20,7 +20,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* More rows in bin order share bars; of more rows in another order only the first are drawn. */
@@ -57,7 +56,7 @@ struct print_svg {
     const struct print_table *table;
     enum print_svg_scale scale;
     struct plot plot;
-    struct plot_line *bars; /* [count] */
+    struct plot_line bars[PRINT_SVG_BARS_MAX];
     size_t count;
     uint64_t undrawn;    /* rows without a bar */
     size_t longest;      /* the characters of the longest name of a bar */
@@ -176,9 +175,9 @@ static void print_svg_scale_counts(struct print_svg *svg)
     size_t low = 0;
 
     for (size_t i = 0; i < svg->count; i++) {
-        const uint64_t count = svg->bars[i].count;
+        const unsigned __int128 count = svg->bars[i].count;
         used += count > 0;
-        low += count > 0 && count < svg->most / pixels;
+        low += count > 0 && count * pixels < svg->most;
     }
     svg->is_logarithmic = low > 0 && low >= used - low;
     for (svg->base = 1; svg->base <= svg->least / 10; svg->base *= 10)
@@ -506,9 +505,7 @@ static enum status print_svg_rows(struct writer *writer, const struct print_tabl
     const struct binning *binning = &table->rows.job->binning;
     struct rows rows = table->rows;
 
-    svg.bars = malloc(PRINT_SVG_BARS_MAX * sizeof *svg.bars);
-    if (!svg.bars)
-        return status_fail(failure, STATUS_DATA, "no memory for a picture");
+    (void)failure;
     /* Edges are labelled: with empty bins, each bar begins where the one before it ends. */
     rows.zeros = rows.zeros || binning->base > 0 || binning->form == BINNING_EDGES ||
                  binning->form == BINNING_EDGES_EQUAL;
@@ -517,7 +514,6 @@ static enum status print_svg_rows(struct writer *writer, const struct print_tabl
     print_svg_read(&svg);
     print_svg_measure(&svg);
     print_svg_draw(&svg);
-    free(svg.bars);
     return STATUS_OK;
 }
 

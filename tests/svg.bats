@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# --format svg: pictures of histograms.
+
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+}
+
+check_pictures() {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    run -0 timeout 120 "$PYTHON" "$srcdir/tests/svg.py" "$GPUHIST" "$1"
+    [ -z "$output" ]
+}
+
+@test "tooltips are the rows of tsv, and bars lie where the ticks say" { check_pictures bars; }
+
+@test "powers, edges, named values, and bins in the order of their counts" { check_pictures kinds; }
+
+@test "counts are logarithmic if bars would vanish" { check_pictures counts; }
+
+@test "many bins share bars, and the file stays small" { check_pictures many; }
+
+@test "no values" { check_pictures empty; }
+
+@test "the name of a field is escaped" { check_pictures escaping; }
+
+@test "the same picture of a merge, in another locale, and in a file" {
+    seq 1 3 1000 | gpuhist --width 50 --format svg >picture
+    grep -q '^<rect x=.*<title>950..1000: 16 (4.7904%)</title></rect>$' picture
+    seq 1 3 1000 | head -n 100 | gpuhist --width 50 --save a >/dev/null
+    seq 1 3 1000 | tail -n +101 | gpuhist --width 50 --save b >/dev/null
+    gpuhist merge a b --format svg | cmp picture -
+    seq 1 3 1000 | gpuhist --width 50 --format svg -o file
+    cmp picture file
+    use_comma_locale
+    seq 1 3 1000 | gpuhist --width 50 --format svg | cmp picture -
+}
+
+@test "options that pictures do not take" {
+    for option in --cumulative --percent "--quantiles 50"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist --bins 5 --format svg $option /dev/zero
+        assert_failed 2 "${option% *} does not go with --format svg"
+    done
+    run --separate-stderr gpuhist --bins 5 --format svg --plot /dev/zero
+    assert_failed 2 "--plot does not go with --format"
+}
