@@ -95,14 +95,14 @@ teardown_file() {
     [ -e "$BATS_FILE_TMPDIR/daemons" ] || return 0
     cd "$BATS_FILE_TMPDIR"
     scancel -u "$(id -un)" && eventually jobs_are_over
-    local daemons step
+    local daemons name step
     mapfile -t daemons <daemons
     kill "${daemons[@]}"
     wait "${daemons[@]}" || :
     # A step may wait for a daemon that is gone; it is where its job was submitted.
-    for step in $(grep -lx slurmstepd /proc/[0-9]*/comm 2>/dev/null); do
-        step=${step%/comm}
-        [[ $(readlink "$step/cwd") != "$BATS_RUN_TMPDIR"/* ]] || kill -9 "${step#/proc/}"
+    grep -lx slurmstepd /proc/[0-9]*/comm 2>/dev/null | while read -r name; do
+        step=${name//[!0-9]/}
+        [[ $(readlink "/proc/$step/cwd") != "$BATS_RUN_TMPDIR"/* ]] || kill -9 "$step"
     done
 }
 

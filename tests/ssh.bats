@@ -1,0 +1,121 @@
+#!/usr/bin/env bats
+# bats file_tags=plain
+# examples/ssh.sh with GNU parallel and ssh to two "hosts": OpenSSH servers on ports of the loopback
+# address, run by the user who runs the tests, with keys of their own.
+
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    sshd=$(PATH=$PATH:/usr/sbin:/sbin command -v sshd) || skip "no sshd" # which wants its full path
+    parallel --version 2>/dev/null | grep -q '^GNU parallel' || skip "no GNU parallel"
+    export HOME=$PWD GPUHIST_ON_HOST=$PWD/on-host PARALLEL_SSH="ssh -F $PWD/ssh_config"
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$GPUHIST" >on-host
+    # A host has its files, and no others: it fails to count those of the other one.
+    cat >on-host <<EOF
+#!/bin/sh
+case "\$*" in
+*"$PWD/\$GPUHIST_HOST/"*) exec "$GPUHIST" "\$@" ;;
+merge*) exec "$GPUHIST" "\$@" ;;
+esac
+echo "not on this host: \$*" >&2
+exit 1
+EOF
+    chmod +x on-host
+    ssh-keygen -q -t ed25519 -N '' -f key
+    local host
+    for host in one two; do
+        mkdir "$host"
+        start_host "$host"
+    done
+    for host in one two; do
+        eventually ssh -F ssh_config "$host" true || { cat sshd.log; return 1; }
+    done
+    seq 500 >one/first
+    seq 7 7 900 >'one/second part'
+    seq 9 9 900 >two/first
+    printf '%s\n' "$PWD/one/first@one" "$PWD/one/second part@one" "$PWD/two/first@two" >list
+}
+
+# start_host NAME: a server that the name leads to.
+start_host() {
+    local port
+    while port=$((20000 + RANDOM % 10000)) && (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
+    cat >>ssh_config <<EOF
+Host $1
+    HostName 127.0.0.1
+    Port $port
+    User $(id -un)
+    IdentityFile $PWD/key
+    IdentitiesOnly yes
+    BatchMode yes
+    HostKeyAlias here
+    UserKnownHostsFile $PWD/known_hosts
+    StrictHostKeyChecking accept-new
+EOF
+    cat >"sshd_config.$1" <<EOF
+ListenAddress 127.0.0.1:$port
+HostKey $PWD/key
+AuthorizedKeysFile $PWD/key.pub
+PidFile none
+StrictModes no
+UsePAM no
+PermitRootLogin prohibit-password
+SetEnv GPUHIST_HOST=$1
+EOF
+    # As root it wants a directory that a system makes when it starts.
+    if [ "$(id -u)" = 0 ] && mkdir /run/sshd 2>/dev/null; then touch made; fi
+    "$sshd" -D -e -f "sshd_config.$1" >>sshd.log 2>&1 </dev/null 3>&- &
+    echo $! >>daemons
+}
+
+# eventually COMMAND...: waits until it succeeds, ten seconds at most.
+eventually() {
+    local tries
+    for ((tries = 0; tries < 100; tries++)); do
+        ! "$@" 2>/dev/null || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+teardown() {
+    local daemons=()
+    [ ! -e daemons ] || mapfile -t daemons <daemons
+    [ "${#daemons[@]}" -eq 0 ] || { kill "${daemons[@]}"; wait "${daemons[@]}"; } || :
+    [ ! -e made ] || rmdir /run/sshd
+}
+
+count() { GPUHIST=$GPUHIST_ON_HOST bash "$srcdir/examples/ssh.sh" "$@"; }
+
+@test "ssh: each host counts its own files, and the states are merged to the result of one run" {
+    count states --bins 1K <list >out
+    cat one/* two/* | sort -n | uniq -c | awk '{ print $2 "\t" $1 }' | cmp - out
+    gpuhist --bins 1K one/* two/* | cmp - out
+    [ "$(find states -name 'state.?' | wc -l)" -eq 3 ]
+    awk 'NR > 1 { print $2 }' states/log | sort | xargs | grep -x 'one one two'
+}
+
+@test "ssh: a file that cannot be counted is named, and the same command again counts only that" {
+    echo 17x >>two/first
+    run -1 --separate-stderr count states reduce sum,max <list
+    [ -z "$output" ]
+    [[ $stderr == *"two/first:101: invalid integer '17x'"* ]]
+    [[ $stderr == *"ssh.sh: not all files are counted; states/log lists"* ]]
+    sed -i '$d' two/first
+    touch before
+    run -0 --separate-stderr count states reduce sum,max <list
+    [ "$output" = "$(cat one/* two/* | awk '{ sum += $1; if ($1 > max) max = $1 } END { print "sum\t" sum "\nmax\t" max }')" ]
+    find states -name 'state.?' -newer before | grep -x states/state.3
+}
+
+@test "ssh: another job in the same directory, and a list with a file twice, are errors" {
+    count states count --ge 100 --lt 5 <list
+    run -1 count states count --ge 101 --lt 5 <list
+    [ "$output" = "ssh.sh: states holds another job" ]
+    run -1 count other --bins 10 < <(cat list list)
+    [[ $output == "ssh.sh: listed twice: $PWD/one/first@one"* ]]
+    run -1 count other --bins 10 <<<"$PWD/one/first"
+    [ "${lines[1]}" = "ssh.sh: these are not FILE@HOST" ]
+    [ ! -e other ]
+}
