@@ -148,7 +148,7 @@ make_data() (
         cmp "$srcdir/$file" "to/doc/$file"
     done
     diff -r "$srcdir/examples" to/doc/examples
-    [ -x to/doc/examples/busiest-ids.sh ]
+    [ -x to/doc/examples/top-ids.sh ]
 }
 
 @test "make install puts a program without debugging information, unless CFLAGS asks for it" {
