@@ -3,10 +3,9 @@
 # them: "id TAB count", most frequent first. A record has RECORD bytes, of which those from OFFSET
 # on are the id, a little-endian integer of 32 bits.
 #
-# Usage: record-ids.sh [FILE...]     "-" is standard input; default: a sample of 300 records of a
+# Usage: binary-records.sh [FILE...]     "-" is standard input; default: a sample of 300 records of a
 #                                    64-bit time, a 32-bit id and a 32-bit size
-# Environment: RECORD (16), OFFSET (8), TOP, how many to print (5); BINS, one more than the largest
-# id (1M); GPUHIST
+# Environment: RECORD (16), OFFSET (8), TOP, how many to print (5); GPUHIST
 set -euo pipefail
 
 gpuhist=${GPUHIST:-gpuhist}
@@ -25,5 +24,5 @@ if [ $# -eq 0 ]; then
     set -- "$sample/records"
 fi
 
-"$gpuhist" --type u32le --record "${RECORD:-16}" --offset "${OFFSET:-8}" --bins "${BINS:-1M}" \
-    --top "${TOP:-5}" --format tsv -- "$@"
+"$gpuhist" uniq --type u32le --record "${RECORD:-16}" --offset "${OFFSET:-8}" --top "${TOP:-5}" \
+    --format tsv -- "$@"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Compares two files of ids (little-endian, 32 bits), in any order. If they do not hold the same ids
+# Compares two files of ids, in any order. If they do not hold the same ids
 # equally often, prints "id TAB count in A TAB count in B" for each id that differs.
 #
 # Usage: compare-files.sh [A B]     default: two pairs of samples
-# Environment: BINS, one more than the largest id (5M); GPUHIST
-# Exit status, as for cmp: 0 equal, 1 different, 2 trouble (such as an id of BINS or more)
+# Environment: TYPE, of the ids (u32le); GPUHIST
+# Exit status, as for cmp: 0 equal, 1 different, 2 trouble
 set -euo pipefail
 
 gpuhist=${GPUHIST:-gpuhist}
@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 different=0
 
-count() { "$gpuhist" --type u32le --bins "${BINS:-5M}" --outside abort -o "$1" -- "$2" || exit 2; }
+count() { "$gpuhist" uniq --type "${TYPE:-u32le}" -o "$1" -- "$2" || exit 2; }
 
 compare() {
     count "$work/1" "$1"

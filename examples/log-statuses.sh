@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Summarises web server logs in the common or combined format, plain or compressed with zstd,
-# gzip, xz, bzip2 or lz4. Prints a line for each HTTP status:
+# Summarises the logs of a web server in the common or combined format, with those that were rotated:
+# plain or compressed with gzip, zstd, xz, bzip2 or lz4. Prints a line for each HTTP status:
 #
 #     status TAB requests
 #
 # Then prints the sum and the mean of the bytes sent, over the requests that sent any.
 #
-# Usage: log-statuses.sh FILE...
-#        log-statuses.sh             a sample of 500 requests
+# Usage: log-statuses.sh access.log*
+#        log-statuses.sh             a sample of 500 requests in three files
 # Environment: GPUHIST
 set -euo pipefail
 
@@ -22,8 +22,9 @@ if [ $# -eq 0 ]; then
             printf "192.0.2.%d - - [01/May/2025:10:%02d:%02d +0000] \"GET /page%d HTTP/1.1\" %d %s \"-\" \"agent/1.0 (x)\"\n",
                 i % 256, int(i / 60), i % 60, i % 17, status, (status == 304 ? "-" : 100 + i * 13)
         }
-    }' >"$sample/access.log"
-    set -- "$sample/access.log"
+    }' | split -l 200 -a 1 --numeric-suffixes=0 - "$sample/access.log."
+    if "$gpuhist" info | grep -q '^gzip: yes'; then gzip "$sample"/access.log.[12]; fi
+    set -- "$sample"/access.log*
 fi
 
 # The 9th word of a line is the status. It is missing or invalid in a truncated line.

@@ -15,7 +15,10 @@ gpuhist=${GPUHIST:-gpuhist}
 
 die() { echo "ssh.sh: $*" >&2; exit 1; }
 
-parallel --version 2>/dev/null | grep -q '^GNU parallel' || die "GNU parallel is not installed"
+parallel --version 2>/dev/null | grep -q '^GNU parallel' || {
+    echo "ssh.sh: GNU parallel is not installed" >&2
+    exit 77
+}
 
 if [ $# -eq 0 ]; then
     samples=$(mktemp -d)

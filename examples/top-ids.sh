@@ -1,24 +1,29 @@
 #!/usr/bin/env bash
-# Prints the most frequent ids in files of little-endian 32-bit ids: "id TAB count", most frequent
-# first; ids with equal counts are in ascending order.
+# Prints the most frequent ids in binary files, "id TAB count", most frequent first; ids with equal
+# counts are in ascending order. The ids may be any integers, and any number of them may be different:
+# MEMORY bounds the memory, and what needs more goes to temporary files.
 #
-# Usage: busiest-ids.sh [FILE...]     "-" is standard input; default: a sample of 1000 ids
-# Environment: TOP, how many to print (10); BINS, one more than the largest id (5M); GPUHIST
+# Usage: top-ids.sh [FILE...]     "-" is standard input; default: a sample of 1000 ids
+# Environment: TOP, how many to print (10); TYPE, of the ids (u64le); MEMORY (1G); GPUHIST
 set -euo pipefail
 
 gpuhist=${GPUHIST:-gpuhist}
 
-# Converts numbers, one a line, to little-endian 32-bit integers.
-u32() {
-    printf '%b' "$(awk '{ printf "\\0%03o\\0%03o\\0%03o\\0%03o", $1 % 256, int($1 / 256) % 256,
-                                 int($1 / 65536) % 256, int($1 / 16777216) }')"
+# Converts numbers, one a line, to little-endian 64-bit integers.
+u64() {
+    printf '%b' "$(awk '{
+        v = $1
+        for (i = 0; i < 8; i++) { printf "\\0%03o", v % 256; v = int(v / 256) }
+    }')"
 }
 
 if [ $# -eq 0 ]; then
     sample=$(mktemp -d)
     trap 'rm -rf "$sample"' EXIT
-    seq 0 999 | awk '{ print 1000000 + int($1 * $1 / 50000) * 7 % 20 }' | u32 >"$sample/ids"
+    seq 0 999 | awk '{ printf "%.0f\n", 7e15 + int($1 * $1 / 50000) * 7 % 20 * 1000003 }' |
+        u64 >"$sample/ids"
     set -- "$sample/ids"
 fi
 
-"$gpuhist" --type u32le --bins "${BINS:-5M}" --top "${TOP:-10}" --format tsv -- "$@"
+"$gpuhist" uniq --type "${TYPE:-u64le}" --top "${TOP:-10}" --buffer-size "${MEMORY:-1G}" \
+    --format tsv -- "$@"
