@@ -15,7 +15,7 @@ fan_in=${FAN_IN:-100}
 
 die() { echo "submit.sh: $*" >&2; exit 1; }
 
-if [ $# -ne 1 ] && [ $# -lt 3 ]; then
+if [ $# -ne 1 ] && { [ $# -lt 3 ] || [[ ! $2 =~ ^[1-9][0-9]*$ ]]; }; then
     echo "usage: submit.sh DIRECTORY [TASKS [OPERATION] OPTION... <LIST]" >&2
     exit 2
 fi
@@ -37,10 +37,11 @@ tasks=$(<"$work/tasks")
 # submit TASKS ARG...: an array, with its logs in DIRECTORY/logs; prints the number of the job.
 submit() { sbatch --parsable --array="$1" --output="$work/logs/%x.%a" "${@:2}"; }
 
-# What is counted has its list of files. The others are submitted, all at first.
+# Tasks whose state has its list of files are done. The others, as ranges: all of them at first.
 missing=$(for ((task = 1; task <= tasks; task++)); do
     [ -e "$work/level0/state.$task.files" ] || echo "$task"
-done | paste -sd ,)
+done | awk 'NR == 1 || $1 != last + 1 { if (NR > 1) printf "%d-%d,", first, last; first = $1 }
+            { last = $1 } END { if (NR) printf "%d-%d", first, last }')
 after=()
 if [ -n "$missing" ]; then
     job=$(submit "$missing" "$here/count.sbatch" "$work")
