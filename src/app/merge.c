@@ -1,37 +1,55 @@
-/* Operation merge: loads states, adds them up and prints the result. */
+/* Implements merge.h: threads that take the next file and add its states to one partial. */
 #include "config.h"
 
 #include "app/merge.h"
 
+#include "base/parallel.h"
+#include "base/processors.h"
 #include "partial/operation.h"
 #include "partial/state_job.h"
 #include "print/print.h"
 
-/* The sum of the states read so far. */
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MERGE_NONE SIZE_MAX
+
+/*
+ * The sum of the states. Once the first state has been begun, the threads take one file after the
+ * other and add their states to the partial, which they share.
+ */
 struct merge {
     const struct options *options;
-    const char *first;            /* the file of the first state, for messages */
+    struct state_reader *first;   /* has begun the first state */
     struct definition definition; /* the definition in the first state */
     struct job job;
-    void *partial;     /* NULL: there is no state yet */
-    uint64_t elements; /* elements in the partial */
+    void *partial; /* NULL: the first state has not been begun */
+
+    pthread_mutex_t lock;       /* guards what follows */
+    unsigned __int128 elements; /* elements in the partial */
     unsigned long long states;
+    size_t failed;          /* the first file of which a state could not be added, or MERGE_NONE */
+    struct failure failure; /* why */
 };
 
-/* Takes over the definition and the job of the first state; the merge then owns them. */
-static enum status merge_begin(struct merge *merge, const char *name,
-                               const struct definition *definition, const struct job *job,
-                               struct failure *failure)
+/* Begins the first state, and takes over its definition and its job. */
+static enum status merge_begin(struct merge *merge, struct failure *failure)
 {
-    merge->first = name;
-    merge->definition = *definition;
-    merge->job = *job;
-    merge->job.buffer_bytes = merge->options->buffer_bytes;
-    merge->job.temporary_directory = merge->options->temporary_directory;
-    merge->job.needs_values = merge->options->print.quantiles.count > 0;
-    enum status status = options_check_merged(merge->options, job->operation, failure);
+    const struct options *options = merge->options;
+    struct job *job = &merge->job;
+    bool found; /* a file without a state is an error */
+    enum status status = state_reader_open(&merge->first, options->names[0], failure);
+
     if (status == STATUS_OK)
-        status = operations[job->operation]->create(&merge->job, &merge->partial, failure);
+        status = state_recall(merge->first, &merge->definition, job, &found, failure);
+    job->buffer_bytes = options->buffer_bytes;
+    job->temporary_directory = options->temporary_directory;
+    job->needs_values = options->print.quantiles.count > 0;
+    if (status == STATUS_OK)
+        status = options_check_merged(options, job->operation, failure);
+    if (status == STATUS_OK)
+        status = operations[job->operation]->create(job, &merge->partial, failure);
     return status;
 }
 
@@ -44,44 +62,120 @@ static enum status merge_check_definition(const struct merge *merge, const char 
     if (definition_compare(&merge->definition, definition, difference))
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s as in " STATUS_NAME, name,
-                       difference, merge->first);
+                       difference, state_reader_name(merge->first));
 }
 
-/* Adds the next state of the file. Sets *found to false if there is none. */
-static enum status merge_add_state(struct merge *merge, struct state_reader *reader, bool *found,
-                                   struct failure *failure)
+/* Begins the next state of the file. *found is false if there is none. */
+static enum status merge_begin_next(const struct merge *merge, struct state_reader *reader,
+                                    bool *found, struct failure *failure)
 {
-    const char *name = state_reader_name(reader);
     struct definition definition;
     struct job job;
     enum status status = state_recall(reader, &definition, &job, found, failure);
 
-    if (status == STATUS_OK && *found && merge->states == 0) {
-        status = merge_begin(merge, name, &definition, &job, failure);
-    } else {
-        if (status == STATUS_OK && *found)
-            status = merge_check_definition(merge, name, &definition, failure);
-        definition_destroy(&definition);
-        job_destroy(&job);
-    }
     if (status == STATUS_OK && *found)
-        status = state_load(reader, &merge->job, merge->partial, &merge->elements, failure);
-    merge->states += *found;
+        status = merge_check_definition(merge, state_reader_name(reader), &definition, failure);
+    definition_destroy(&definition);
+    job_destroy(&job);
+    return status;
+}
+
+/* Adds the state that the reader has begun, if it `found` one, and those behind it. */
+static enum status merge_add_states(struct merge *merge, struct state_reader *reader, bool found,
+                                    struct failure *failure)
+{
+    uint64_t elements = 0;
+    unsigned long long states = 0;
+    enum status status = STATUS_OK;
+
+    for (; status == STATUS_OK && found; states++) {
+        status = state_load(reader, &merge->job, merge->partial, &elements, failure);
+        if (status == STATUS_OK)
+            status = merge_begin_next(merge, reader, &found, failure);
+    }
+    pthread_mutex_lock(&merge->lock);
+    merge->elements += elements;
+    merge->states += states;
+    pthread_mutex_unlock(&merge->lock);
     return status;
 }
 
 static enum status merge_add_file(struct merge *merge, const char *name, struct failure *failure)
 {
     struct state_reader *reader;
-    bool found = true;
+    bool found = false;
     enum status status = state_reader_open(&reader, name, failure);
 
     if (status != STATUS_OK)
         return status;
-    while (status == STATUS_OK && found)
-        status = merge_add_state(merge, reader, &found, failure);
+    status = merge_begin_next(merge, reader, &found, failure);
+    if (status == STATUS_OK)
+        status = merge_add_states(merge, reader, found, failure);
     state_reader_close(reader);
     return status;
+}
+
+static bool merge_is_before_failure(struct merge *merge, size_t file)
+{
+    pthread_mutex_lock(&merge->lock);
+    bool is_before = file < merge->failed;
+    pthread_mutex_unlock(&merge->lock);
+    return is_before;
+}
+
+/* Adds the states of a file. Files behind one that has failed are not read. */
+static void merge_take_file(void *context, size_t file)
+{
+    struct merge *merge = context;
+    struct failure failure;
+
+    if (!merge_is_before_failure(merge, file))
+        return;
+    enum status status = file == 0 ? merge_add_states(merge, merge->first, true, &failure)
+                                   : merge_add_file(merge, merge->options->names[file], &failure);
+    if (status == STATUS_OK)
+        return;
+    pthread_mutex_lock(&merge->lock);
+    if (file < merge->failed) {
+        merge->failed = file;
+        merge->failure = failure;
+    }
+    pthread_mutex_unlock(&merge->lock);
+}
+
+/*
+ * The number of threads. Pipes are read by one thread, each to its end: a writer may write to one
+ * after the other.
+ */
+static unsigned merge_threads(const struct options *options)
+{
+    struct stat info;
+
+    for (size_t i = 0; i < options->name_count; i++) {
+        bool is_stream = strcmp(options->names[i], "-") == 0 ||
+                         (stat(options->names[i], &info) == 0 && !S_ISREG(info.st_mode));
+        if (is_stream)
+            return 1;
+    }
+    return options->threads > 0 ? options->threads : processors_available();
+}
+
+/* Adds the states of all files. */
+static enum status merge_add(struct merge *merge, struct failure *failure)
+{
+    const struct options *options = merge->options;
+
+    pthread_mutex_init(&merge->lock, NULL);
+    merge->failed = MERGE_NONE;
+    parallel_run(merge_threads(options), options->name_count, merge_take_file, merge);
+    pthread_mutex_destroy(&merge->lock);
+    if (merge->failed != MERGE_NONE) {
+        *failure = merge->failure;
+        return failure->status;
+    }
+    if (merge->elements > UINT64_MAX)
+        return status_fail(failure, STATUS_DATA, "the states have more than 2^64 - 1 elements");
+    return STATUS_OK;
 }
 
 /* Prints and saves the sum, and writes to stderr what a run would. */
@@ -91,7 +185,8 @@ static enum status merge_finish(struct merge *merge, struct failure *failure)
     const struct operation *operation = operations[merge->job.operation];
     struct print_output output;
 
-    enum status status = operation->finish(merge->partial, &merge->job, merge->elements, failure);
+    enum status status =
+        operation->finish(merge->partial, &merge->job, (uint64_t)merge->elements, failure);
     if (status == STATUS_OK && options->stats)
         status_print("%llu state%s, %llu elements", merge->states, merge->states == 1 ? "" : "s",
                      (unsigned long long)merge->elements);
@@ -113,12 +208,15 @@ enum status merge_run(const struct options *options, struct failure *failure)
 
     if (status == STATUS_OK)
         status = print_check(&options->print, failure);
-    for (size_t i = 0; status == STATUS_OK && i < options->name_count; i++)
-        status = merge_add_file(&merge, options->names[i], failure);
+    if (status == STATUS_OK)
+        status = merge_begin(&merge, failure);
+    if (status == STATUS_OK)
+        status = merge_add(&merge, failure);
     if (status == STATUS_OK)
         status = merge_finish(&merge, failure);
     if (merge.partial)
         operations[merge.job.operation]->destroy(merge.partial);
+    state_reader_close(merge.first);
     job_destroy(&merge.job);
     definition_destroy(&merge.definition);
     return status;

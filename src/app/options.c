@@ -633,7 +633,7 @@ const struct options_row options_rows[] = {
      options_set_engine, 0, 0, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_GPUS, "gpus", "LIST", NULL, options_set_gpus, 0, 0, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_THREADS, "threads", "N", "worker threads; bytes read at a time",
-     options_set_threads, 0, 0, OPTIONS_GROUP_RUN},
+     options_set_threads, 0, OPTIONS_MERGES, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_CHUNK_SIZE, "chunk-size", "SIZE", NULL, options_set_chunk_size, 0, 0,
      OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_PROGRESS, "progress", NULL, "show progress on stderr, or do not",

@@ -16,11 +16,7 @@
 #include "partial/rows.h"
 #include "partial/state_job.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* Rows that are added together. */
-#define GROWING_HISTOGRAM_STATE_BLOCK 4096
 
 static void growing_histogram_state_define(struct definition *definition, const struct job *job)
 {
@@ -58,13 +54,11 @@ static void growing_histogram_state_save_rows(struct state_writer *state, struct
     size_t n;
 
     while ((n = rows->read(rows, found, sizeof found / sizeof *found)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            struct state_row row = {.count = found[i].count};
-            row.bin = (unsigned __int128)(binning_floor(found[i].low, width) - lowest);
-            state_write_row(state, &row);
-        }
+        for (size_t i = 0; i < n; i++)
+            state_write_row(state, (unsigned __int128)(binning_floor(found[i].low, width) - lowest),
+                            found[i].count);
     }
-    state_write_row(state, &(struct state_row){.count = 0});
+    state_write_last(state);
 }
 
 static void growing_histogram_state_save(struct state_writer *state, const struct job *job,
@@ -80,12 +74,12 @@ static void growing_histogram_state_save(struct state_writer *state, const struc
                                       histogram->width);
 }
 
-/* Rows that are read and not yet added. */
+/* The bins of a run that are not empty. */
 struct growing_histogram_state_block {
     size_t n;
-    uint64_t keys[GROWING_HISTOGRAM_STATE_BLOCK]; /* the first value of each bin, of the type's */
-    uint64_t counts[GROWING_HISTOGRAM_STATE_BLOCK];
-    uint64_t outside[GROWING_HISTOGRAM_STATE_BLOCK];
+    uint64_t keys[STATE_RUN_BINS]; /* the first value of each bin, of the type's */
+    uint64_t counts[STATE_RUN_BINS];
+    uint64_t outside[STATE_RUN_BINS];
 };
 
 /*
@@ -104,7 +98,6 @@ static size_t growing_histogram_state_find_outside(const struct growing_window *
     return outside;
 }
 
-/* Adds a block of rows to the histogram and empties the block. */
 static enum status growing_histogram_state_add(struct growing_histogram *histogram,
                                                struct growing_histogram_state_block *block,
                                                struct failure *failure)
@@ -121,39 +114,37 @@ static enum status growing_histogram_state_add(struct growing_histogram *histogr
         uint32_t bin = binning_index(&window->binning, window->binning.form, block->keys[i]);
         histogram_add_counts64(window->histogram, bin, &block->counts[i], 1);
     }
-    block->n = 0;
     return STATUS_OK;
 }
 
-static enum status growing_histogram_state_load_rows(struct state_reader *state,
+static enum status growing_histogram_state_load_runs(struct state_reader *state,
                                                      const struct job *job,
                                                      struct growing_histogram *histogram,
-                                                     uint64_t width,
-                                                     struct growing_histogram_state_block *block,
-                                                     uint64_t left, struct failure *failure)
+                                                     uint64_t width, uint64_t left,
+                                                     struct failure *failure)
 {
     const __int128 min = element_min(&job->element);
     const __int128 lowest = growing_histogram_state_lowest(job, width);
     const __int128 end = binning_floor(element_limit(&job->element) - 1, width) + 1;
-    struct state_row row;
+    const unsigned __int128 bins = (unsigned __int128)(end - lowest);
+    struct growing_histogram_state_block block;
+    struct state_run run;
 
-    for (;;) {
-        if (state_read_row(state, (unsigned __int128)(end - lowest), &row, failure) != STATUS_OK)
+    do {
+        if (state_read_run(state, bins, &left, &run, failure) != STATUS_OK)
             return failure->status;
-        if (row.count == 0 || block->n == GROWING_HISTOGRAM_STATE_BLOCK) {
-            if (growing_histogram_state_add(histogram, block, failure) != STATUS_OK)
-                return failure->status;
+        block.n = 0;
+        for (size_t i = 0; i < run.n; i++) {
+            __int128 value = (lowest + (__int128)run.bin + (__int128)i) * width;
+            if (run.counts[i] == 0)
+                continue;
+            block.keys[block.n] = (uint64_t)(value < min ? min : value);
+            block.counts[block.n++] = run.counts[i];
         }
-        if (row.count == 0)
-            break;
-        if (row.count > left)
-            return state_fail_damaged(state, "more was counted than there is", failure);
-        left -= row.count;
-        __int128 value = (lowest + (__int128)row.bin) * width;
-        block->keys[block->n] = (uint64_t)(value < min ? min : value);
-        block->counts[block->n++] = row.count;
-    }
-    return left == 0 ? STATUS_OK : state_fail_damaged(state, "not all was counted", failure);
+        if (growing_histogram_state_add(histogram, &block, failure) != STATUS_OK)
+            return failure->status;
+    } while (run.n > 0);
+    return STATUS_OK;
 }
 
 /* Whether bins of rows can have this width. */
@@ -170,20 +161,13 @@ static enum status growing_histogram_state_load(struct state_reader *state, cons
                                                 void *partial, uint64_t elements,
                                                 struct failure *failure)
 {
-    struct growing_histogram_state_block *block;
     uint64_t width;
 
     if (state_read_number(state, &width, failure) != STATUS_OK)
         return failure->status;
     if (!growing_histogram_state_has_width(width))
         return state_fail_damaged(state, "its width cannot be", failure);
-    block = calloc(1, sizeof *block);
-    if (!block)
-        return status_fail(failure, STATUS_DATA, "no memory for reading a state");
-    enum status status =
-        growing_histogram_state_load_rows(state, job, partial, width, block, elements, failure);
-    free(block);
-    return status;
+    return growing_histogram_state_load_runs(state, job, partial, width, elements, failure);
 }
 
 const struct state_operation growing_histogram_state = {

@@ -82,56 +82,53 @@ static size_t histogram_region_rest(size_t first, size_t n)
 }
 
 /*
- * Adds to the counters of one region: to its 32-bit part, or if the sum may not fit, the 64-bit
- * one.
+ * Defines `name`, which adds counters to entries, and `add_piece`, which does so in one region: to
+ * its 32-bit part, or if the sum may not fit, the 64-bit one.
  */
-static void histogram_add_piece32(struct histogram *histogram, size_t first, const uint32_t *counts,
-                                  size_t n)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += counts[i];
-    if (sum == 0)
-        return; /* does not touch the memory of the counters */
-    struct histogram_region *region = histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);
-    if (sum <= histogram->staged_limit - region->staged) {
-        for (size_t i = 0; i < n; i++)
-            histogram->staged[first + i] += counts[i];
-        region->staged += (uint32_t)sum;
-    } else {
-        for (size_t i = 0; i < n; i++)
-            histogram->counts[first + i] += counts[i];
-        region->has_counts = true;
-    }
-    histogram_unlock(region);
-}
-
-static void histogram_add_piece64(struct histogram *histogram, size_t first, const uint64_t *counts,
-                                  size_t n)
-{
-    struct histogram_region *region = histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);
-
-    for (size_t i = 0; i < n; i++)
-        histogram->counts[first + i] += counts[i];
-    region->has_counts = true;
-    histogram_unlock(region);
-}
-
-#define HISTOGRAM_DEFINE_ADD(name, counter, add_piece)                                    \
-    void name(struct histogram *histogram, size_t first, const counter *counts, size_t n) \
-    {                                                                                     \
-        while (n > 0) {                                                                   \
-            size_t length = histogram_region_rest(first, n);                              \
-            add_piece(histogram, first, counts, length);                                  \
-            first += length;                                                              \
-            counts += length;                                                             \
-            n -= length;                                                                  \
-        }                                                                                 \
+#define HISTOGRAM_DEFINE_ADD(name, counter, add_piece)                                      \
+    static void add_piece(struct histogram *histogram, size_t first, const counter *counts, \
+                          size_t n)                                                         \
+    {                                                                                       \
+        uint64_t sum = 0;                                                                   \
+                                                                                            \
+        for (size_t i = 0; i < n; i++)                                                      \
+            sum += counts[i];                                                               \
+        if (sum == 0)                                                                       \
+            return; /* does not touch the memory of the counters */                         \
+        struct histogram_region *region =                                                   \
+            histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);                      \
+        if (sum <= histogram->staged_limit - region->staged) {                              \
+            for (size_t i = 0; i < n; i++)                                                  \
+                histogram->staged[first + i] += (uint32_t)counts[i];                        \
+            region->staged += (uint32_t)sum;                                                \
+        } else {                                                                            \
+            for (size_t i = 0; i < n; i++)                                                  \
+                histogram->counts[first + i] += counts[i];                                  \
+            region->has_counts = true;                                                      \
+        }                                                                                   \
+        histogram_unlock(region);                                                           \
+    }                                                                                       \
+                                                                                            \
+    void name(struct histogram *histogram, size_t first, const counter *counts, size_t n)   \
+    {                                                                                       \
+        while (n > 0) {                                                                     \
+            size_t length = histogram_region_rest(first, n);                                \
+            add_piece(histogram, first, counts, length);                                    \
+            first += length;                                                                \
+            counts += length;                                                               \
+            n -= length;                                                                    \
+        }                                                                                   \
     }
 
 HISTOGRAM_DEFINE_ADD(histogram_add_counts32, uint32_t, histogram_add_piece32)
 HISTOGRAM_DEFINE_ADD(histogram_add_counts64, uint64_t, histogram_add_piece64)
+
+void histogram_add_ignored(struct histogram *histogram, uint64_t ignored)
+{
+    struct histogram_region *region = histogram_lock(histogram, 0);
+    histogram->ignored += ignored;
+    histogram_unlock(region);
+}
 
 /* Moves the 32-bit part of a region, which begins at entry `first`, to its 64-bit part. */
 static void histogram_move_staged(struct histogram *histogram, struct histogram_region *region,

@@ -57,6 +57,9 @@ void histogram_add_counts32(struct histogram *histogram, size_t first, const uin
 void histogram_add_counts64(struct histogram *histogram, size_t first, const uint64_t *counts,
                             size_t n);
 
+/* Adds to the number of ignored values. */
+void histogram_add_ignored(struct histogram *histogram, uint64_t ignored);
+
 /*
  * Locks a region and returns its 32-bit counters, one for each of its bins. The caller adds at most
  * `increments` to them, which is at most staged_limit, and unlocks the region. The second function

@@ -168,62 +168,35 @@ static void histogram_state_save(struct state_writer *state, const struct job *j
     state_write_number(state, histogram_below(histogram));
     state_write_number(state, histogram_above(histogram));
     for (size_t bin = 0; bin < job->binning.bins; bin++) {
-        struct state_row row = {.bin = bin, .count = histogram_count(histogram, bin)};
-        if (row.count > 0)
-            state_write_row(state, &row);
+        uint64_t count = histogram_count(histogram, bin);
+        if (count > 0)
+            state_write_row(state, bin, count);
     }
-    state_write_row(state, &(struct state_row){.count = 0});
-}
-
-/* Reads a counter and subtracts it from *left, the elements that are not yet counted. */
-static enum status histogram_state_read_counter(struct state_reader *state, uint64_t *counter,
-                                                uint64_t *left, struct failure *failure)
-{
-    if (state_read_number(state, counter, failure) != STATUS_OK)
-        return failure->status;
-    if (*counter > *left)
-        return state_fail_damaged(state, "more was counted than there is", failure);
-    *left -= *counter;
-    return STATUS_OK;
-}
-
-static enum status histogram_state_load_rows(struct state_reader *state, uint64_t bins,
-                                             struct histogram *histogram, uint64_t left,
-                                             struct failure *failure)
-{
-    struct state_row row;
-
-    for (;;) {
-        if (state_read_row(state, bins, &row, failure) != STATUS_OK)
-            return failure->status;
-        if (row.count == 0)
-            break;
-        if (row.count > left)
-            return state_fail_damaged(state, "more was counted than there is", failure);
-        left -= row.count;
-        histogram_put(histogram, (size_t)row.bin, row.count);
-    }
-    return left == 0 ? STATUS_OK : state_fail_damaged(state, "not all was counted", failure);
+    state_write_last(state);
 }
 
 static enum status histogram_state_load(struct state_reader *state, const struct job *job,
                                         void *partial, uint64_t elements, struct failure *failure)
 {
-    struct histogram *histogram = partial;
     uint64_t left = elements;
     uint64_t ignored;
     uint64_t outside[BINNING_OUTSIDE];
+    struct state_run run;
 
-    if (histogram_state_read_counter(state, &ignored, &left, failure) != STATUS_OK)
+    if (state_read_count(state, &ignored, &left, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0; i < BINNING_OUTSIDE; i++) {
-        if (histogram_state_read_counter(state, &outside[i], &left, failure) != STATUS_OK)
+        if (state_read_count(state, &outside[i], &left, failure) != STATUS_OK)
             return failure->status;
     }
-    histogram->ignored += ignored;
-    for (size_t i = 0; i < BINNING_OUTSIDE; i++)
-        histogram_put(histogram, job->binning.bins + i, outside[i]);
-    return histogram_state_load_rows(state, job->binning.bins, histogram, left, failure);
+    histogram_add_ignored(partial, ignored);
+    histogram_add_counts64(partial, job->binning.bins, outside, BINNING_OUTSIDE);
+    do {
+        if (state_read_run(state, job->binning.bins, &left, &run, failure) != STATUS_OK)
+            return failure->status;
+        histogram_add_counts64(partial, (size_t)run.bin, run.counts, run.n);
+    } while (run.n > 0);
+    return STATUS_OK;
 }
 
 const struct state_operation histogram_state = {

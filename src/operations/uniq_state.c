@@ -54,39 +54,45 @@ static void uniq_state_save(struct state_writer *state, const struct job *job, c
     while ((n = rows.read(&rows, found, UNIQ_STATE_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) {
             const __int128 bin = binning_floor(found[i].low, job->bin_width) - lowest;
-            state_write_row(state, &(struct state_row){.bin = (unsigned __int128)bin,
-                                                       .count = found[i].count});
+            state_write_row(state, (unsigned __int128)bin, found[i].count);
         }
     }
-    state_write_row(state, &(struct state_row){.count = 0});
+    state_write_last(state);
 }
 
-/* Reads the rows and adds them, `left` elements together. */
-static enum status uniq_state_load_rows(struct state_reader *state, const struct job *job,
+/* Appends the bins of a run that are not empty to `entries`. Returns how many there are then. */
+static size_t uniq_state_append(struct table_entry *entries, size_t n, const struct state_run *run,
+                                uint64_t lowest)
+{
+    for (size_t i = 0; i < run->n; i++) {
+        entries[n] = (struct table_entry){(uint64_t)run->bin + i + lowest, run->counts[i]};
+        n += run->counts[i] > 0;
+    }
+    return n;
+}
+
+/* Reads the runs and adds them, `left` elements together. */
+static enum status uniq_state_load_runs(struct state_reader *state, const struct job *job,
                                         const struct uniq *uniq, struct table_writer *writer,
                                         uint64_t left, struct failure *failure)
 {
     const uint64_t lowest = uniq_state_key(uniq, job, element_min(&job->element));
     const uint64_t last = uniq_state_key(uniq, job, element_limit(&job->element) - 1) - lowest;
-    struct table_entry entries[UNIQ_STATE_BATCH];
-    struct state_row row;
+    struct table_entry entries[UNIQ_STATE_BATCH + STATE_RUN_BINS];
+    struct state_run run;
     size_t n = 0;
 
     do {
-        if (state_read_row(state, (unsigned __int128)last + 1, &row, failure) != STATUS_OK)
+        if (state_read_run(state, (unsigned __int128)last + 1, &left, &run, failure) != STATUS_OK)
             return failure->status;
-        if (row.count > left)
-            return state_fail_damaged(state, "more was counted than there is", failure);
-        left -= row.count;
-        if (row.count > 0)
-            entries[n++] = (struct table_entry){.key = (uint64_t)row.bin + lowest, row.count};
-        if (n == UNIQ_STATE_BATCH || row.count == 0) {
+        n = uniq_state_append(entries, n, &run, lowest);
+        if (n >= UNIQ_STATE_BATCH || run.n == 0) {
             if (table_writer_add_counts(writer, entries, n, failure) != STATUS_OK)
                 return failure->status;
             n = 0;
         }
-    } while (row.count > 0);
-    return left == 0 ? STATUS_OK : state_fail_damaged(state, "not all was counted", failure);
+    } while (run.n > 0);
+    return STATUS_OK;
 }
 
 static enum status uniq_state_load(struct state_reader *state, const struct job *job, void *partial,
@@ -97,7 +103,7 @@ static enum status uniq_state_load(struct state_reader *state, const struct job 
 
     if (table_writer_open(uniq->table, &writer, failure) != STATUS_OK)
         return failure->status;
-    enum status status = uniq_state_load_rows(state, job, uniq, writer, elements, failure);
+    enum status status = uniq_state_load_runs(state, job, uniq, writer, elements, failure);
     if (status == STATUS_OK)
         status = table_writer_flush(writer, failure);
     table_writer_close(writer);

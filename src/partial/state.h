@@ -4,15 +4,17 @@
  *
  * A state is one zstd frame (RFC 8878) with a checksum. It contains
  *
- *     gpuhist state 1        the version of the format
+ *     gpuhist state 2        the version of the format
  *     KEY TAB VALUE          any number of lines: the definition (definition.h)
  *                            an empty line
  *     numbers                the data of the operation
  *
  * Numbers are unsigned LEB128: seven bits a byte, the lowest first; the highest bit is set in all
- * bytes but the last; each is as short as possible. Rows of a histogram are in ascending order. A
- * row is a count above 0 and the number of bins skipped since the row before, or since bin 0 for
- * the first. A count of 0 ends the rows. A file may hold any number of states, one after another.
+ * bytes but the last; each is as short as possible. Counts of bins are written as runs of adjacent
+ * bins, in ascending order: the number of bins in the run, the number of bins skipped since the run
+ * before, or since bin 0 for the first, and the count of each bin. The first and the last are above
+ * 0; those between may be 0, which takes less than a new run where few bins are empty. A run of 0
+ * bins is the end. A file may hold any number of states, one after another.
  *
  * Files are not trusted: everything that is read is checked. Functions are thread-safe on distinct
  * readers and writers.
@@ -29,9 +31,14 @@
 
 struct writer;
 
-struct state_row {
-    unsigned __int128 bin;
-    uint64_t count; /* 0: the end of the rows */
+/* The most bins of a run. */
+#define STATE_RUN_BINS 1024
+
+/* The counts of adjacent bins. */
+struct state_run {
+    unsigned __int128 bin; /* the first */
+    size_t n;              /* 0: the end */
+    uint64_t counts[STATE_RUN_BINS];
 };
 
 /* Writes one state. */
@@ -44,13 +51,16 @@ struct state_writer;
 enum status state_writer_open(struct state_writer **state, struct writer *writer,
                               struct failure *failure);
 
-/*
- * Write the definition, which comes first; then any numbers and rows, of which the last has count
- * 0.
- */
+/* Write the definition, which comes first, and then any numbers. */
 void state_write_definition(struct state_writer *state, const struct definition *definition);
 void state_write_number(struct state_writer *state, unsigned __int128 number);
-void state_write_row(struct state_writer *state, const struct state_row *row);
+
+/*
+ * Write the counts, above 0, of bins in ascending order, and behind the last of them the end. No
+ * number may be written between them.
+ */
+void state_write_row(struct state_writer *state, unsigned __int128 bin, uint64_t count);
+void state_write_last(struct state_writer *state);
 
 /* Completes the state. Fails with STATUS_DATA if it could not be compressed. */
 enum status state_writer_finish(struct state_writer *state, struct failure *failure);
@@ -89,9 +99,15 @@ enum status state_read_number(struct state_reader *state, uint64_t *number,
 enum status state_read_number_128(struct state_reader *state, unsigned __int128 *number,
                                   struct failure *failure);
 
-/* Reads a row, or the end of the rows. Bins are in ascending order; all are below `bins`. */
-enum status state_read_row(struct state_reader *state, unsigned __int128 bins,
-                           struct state_row *row, struct failure *failure);
+/*
+ * Read a count, or the next run of counts, whose bins are all below `bins`, and subtract what was
+ * counted from *left, the elements that are not yet counted. Fail if that were less than 0. At the
+ * end of the runs, run->n is 0; *left must then be 0.
+ */
+enum status state_read_count(struct state_reader *state, uint64_t *count, uint64_t *left,
+                             struct failure *failure);
+enum status state_read_run(struct state_reader *state, unsigned __int128 bins, uint64_t *left,
+                           struct state_run *run, struct failure *failure);
 
 /* Checks that the state ends here, and its checksum. */
 enum status state_read_end(struct state_reader *state, struct failure *failure);

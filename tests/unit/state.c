@@ -173,14 +173,24 @@ static void test_shape(const struct shape *shape)
     job_destroy(&job);
 }
 
-/* Rows at both ends of 65 bits and of 128. */
-static const struct state_row rows[] = {
+struct row {
+    unsigned __int128 bin;
+    uint64_t count;
+};
+
+/* Rows at both ends of 65 bits and of 128, and with gaps that do and do not end a run. */
+static const struct row rows[] = {
     {0, 1},
-    {1, UINT64_MAX},
+    {1, UINT64_MAX - 999},
+    {18, 1},
+    {36, 2},
     {(unsigned __int128)1 << 64, 127},
     {((unsigned __int128)1 << 65) - 1, 128},
     {-(unsigned __int128)2, 5},
 };
+
+/* The numbers of bins in their runs. */
+static const size_t runs[] = {19, 1, 1, 1, 1, 0};
 
 static void write_rows(void)
 {
@@ -193,8 +203,8 @@ static void write_rows(void)
     require(state_writer_open(&state, writer, &failure), &failure);
     state_write_definition(state, &definition);
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-        state_write_row(state, &rows[i]);
-    state_write_row(state, &(struct state_row){.count = 0});
+        state_write_row(state, rows[i].bin, rows[i].count);
+    state_write_last(state);
     state_write_number(state, -(unsigned __int128)1);
     require(state_writer_finish(state, &failure), &failure);
     state_writer_close(state);
@@ -206,19 +216,27 @@ static void test_rows(void)
     struct definition found = {.text = NULL};
     struct failure failure;
     struct state_reader *reader;
-    struct state_row row;
+    struct state_run run;
     unsigned __int128 number;
+    const struct row *row = rows;
+    uint64_t left = 0;
     bool is_same;
 
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+        left += rows[i].count;
     write_rows();
     require(state_reader_open(&reader, file, &failure), &failure);
     require(state_read_definition(reader, &found, &is_same, &failure), &failure);
-    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-        require(state_read_row(reader, -(unsigned __int128)1, &row, &failure), &failure);
-        is_same = is_same && row.bin == rows[i].bin && row.count == rows[i].count;
+    for (size_t i = 0; i < ARRAY_LENGTH(runs); i++) {
+        require(state_read_run(reader, -(unsigned __int128)1, &left, &run, &failure), &failure);
+        is_same = is_same && run.n == runs[i];
+        for (size_t j = 0; j < run.n; j++) {
+            const bool is_row = row < rows + ARRAY_LENGTH(rows) && row->bin == run.bin + j;
+            is_same = is_same && run.counts[j] == (is_row ? row->count : 0);
+            row += is_row;
+        }
     }
-    require(state_read_row(reader, -(unsigned __int128)1, &row, &failure), &failure);
-    is_same = is_same && row.count == 0;
+    is_same = is_same && row == rows + ARRAY_LENGTH(rows) && left == 0;
     require(state_read_number_128(reader, &number, &failure), &failure);
     is_same = is_same && number == -(unsigned __int128)1;
     require(state_read_end(reader, &failure), &failure);
