@@ -153,7 +153,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     save_both --bins 5
     gpuhist reduce --binary --save reduce.state -o /dev/null a
     for option in --bins=5 --range=0:5 --outside=clamp --type=i32 --binary --text --field=1 \
-        --engine=cpu --threads=2 --chunk-size=1M --every=1s --strict --ge=3 --invalid=warn; do
+        --engine=cpu --chunk-size=1M --every=1s --strict --ge=3 --invalid=warn; do
         run --separate-stderr gpuhist merge "$option" a.state
         assert_failed 2 "option ${option%%=*} does not go with merge"
     done
@@ -299,7 +299,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
 @test "a state of more bins than there is memory for is refused at once" {
     skip_under_asan
     command -v zstd >/dev/null || skip "no zstd"
-    printf '%s\t%s\n' "gpuhist state 1" "" operation histogram type i32 bins 4294967294 \
+    printf '%s\t%s\n' "gpuhist state 2" "" operation histogram type i32 bins 4294967294 \
         range 0:4294967294 width 1 outside report >lines
     sed -i '1s/\t$//' lines
     { cat lines; printf '\n\0\0\0\0\0'; } | zstd -qc >large

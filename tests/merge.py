@@ -4,6 +4,7 @@ usage: merge.py GPUHIST TEST [ARG]...
 
     equal TYPE    inputs in parts, cut in several ways, by every operation and binning
     format        the states of a few inputs, decoded by zstd and by what is documented, and made
+    runs          counts in runs, made and decoded here
     damage        states cut at every byte, and with bits flipped, of one of them all
     overflow      states that together have 2^64 elements and more
 """
@@ -166,7 +167,7 @@ def read_leb128(data):
     return numbers
 
 
-def make(lines, numbers, version=1):
+def make(lines, numbers, version=2):
     """A state with that definition and those numbers."""
     text = f"gpuhist state {version}\n" + "".join(line + "\n" for line in lines) + "\n"
     content = text.encode() + b"".join(leb128(n) for n in numbers)
@@ -186,22 +187,70 @@ def decoded(gpuhist, *arguments, stdin):
 UNIQ = ["operation\tuniq", "type\ti8", "width\t10"]
 UNITS = ["operation\thistogram", "type\ti64", "bins\t10", "range\t0:10", "width\t1",
          "outside\treport"]
+GOOD = [7, 0, 1, 3, 7, 3, 2, 0, 0, 0, 0, 0, 1, 0]
+MANY = UNITS[:2] + ["bins\t2000", "range\t0:2000"] + UNITS[4:]
 TABLE = ["operation\treduce", "type\tu8", "reductions\tdistinct,p50"]
+
+
+def encode(counts):
+    """The counts as runs of any length up to 1024, with zeros in between."""
+    numbers, behind, i = [], 0, 0
+    while i < len(counts):
+        n = min(1024, len(counts) - i, 1 + i % 1500)
+        run = np.trim_zeros(counts[i:i + n])
+        if len(run) > 0:
+            first = i + int(np.flatnonzero(counts[i:i + n])[0])
+            numbers += [len(run), first - behind] + [int(count) for count in run]
+            behind = first + len(run)
+        i += n
+    return numbers + [0]
+
+
+def decode(numbers, bins):
+    """The counts of runs as they are written: gaps of up to 8 bins are within a run."""
+    counts, at, i = np.zeros(bins, "u8"), 0, 0
+    while numbers[i] > 0:
+        n, skipped = numbers[i:i + 2]
+        require(n <= 1024 and (at == 0 or skipped > 8 or last + skipped + 1 > 1024), "short run", at)
+        at += skipped
+        counts[at:at + n] = numbers[i + 2:i + 2 + n]
+        require(b"\0" * 9 not in (counts[at:at + n] > 0).tobytes(), "a gap in the run at", at)
+        at, last, i = at + n, n, i + 2 + n
+    require(i == len(numbers) - 1, "numbers behind the end")
+    return counts
+
+
+def test_runs(gpuhist):
+    """Counts of one byte and of more, in runs of every length, with gaps of every length."""
+    rng = np.random.default_rng(3)
+    bins = 20000
+    lines = UNITS[:2] + [f"bins\t{bins}", f"range\t0:{bins}"] + UNITS[4:]
+    for share, most in ((1, 100), (0.999, 130), (0.7, 127), (0.3, 1000), (0.1, 2), (0.9, 2**40)):
+        counts = rng.integers(1, most, bins, dtype="u8") * (rng.random(bins) < share)
+        counts[5000:5100] = rng.integers(0, 2**33, 100)
+        made = make(lines, [int(counts.sum()), 0, 0, 0] + encode(counts))
+        done = run(gpuhist, "merge", "--format", "raw", stdin=made * 2)
+        require(done.stdout == (2 * counts).tobytes(), share, most, done.stderr)
+        saved = run(gpuhist, "merge", "--save", "-", stdin=made).stdout
+        content = subprocess.run(["zstd", "-dcq"], input=saved, capture_output=True, check=True).stdout
+        numbers = read_leb128(content.split(b"\n\n", 1)[1])
+        require(numbers[:4] == [int(counts.sum()), 0, 0, 0], numbers[:4])
+        require((decode(numbers[4:], bins) == counts).all(), "saved otherwise")
 
 
 def test_format(gpuhist):
     lines, numbers = decoded(gpuhist, "--bins", "10", stdin=b"3 3 9 -1 10 11 300")
-    require(lines == ["gpuhist state 1"] + UNITS, lines)
-    require(numbers == [7, 0, 1, 3, 2, 3, 1, 5, 0], numbers)
+    require(lines == ["gpuhist state 2"] + UNITS, lines)
+    require(numbers == GOOD, numbers)
     lines, numbers = decoded(gpuhist, "uniq", "-t", "i16", stdin=b"3 3 9 -32768 32767")
-    require(lines == ["gpuhist state 1", "operation\tuniq", "type\ti16", "width\t1"], lines)
-    require(numbers == [5, 1, 0, 2, 32770, 1, 5, 1, 32757, 0], numbers)
+    require(lines == ["gpuhist state 2", "operation\tuniq", "type\ti16", "width\t1"], lines)
+    require(numbers == [5, 1, 0, 1, 7, 32770, 2, 0, 0, 0, 0, 0, 1, 1, 32757, 1, 0], numbers)
     lines, numbers = decoded(gpuhist, "reduce", "max,variance", "-t", "i16", stdin=b"3 -300 4")
     require(lines[1:] == ["operation\treduce", "type\ti16", "reductions\tmax,variance"], lines)
     require(numbers == [3, 2**64 - 293, 2**64 - 1, 90025, 0, 0, 4], numbers)
     lines, numbers = decoded(gpuhist, "reduce", "mode,sum,p099.50", "-t", "i16", stdin=b"3 -300 4 3")
     require(lines[3:] == ["reductions\tmode,sum,p99.50"], lines)
-    require(numbers == [4, 2**64 - 290, 2**64 - 1, 1, 32468, 2, 302, 1, 0, 0], numbers)
+    require(numbers == [4, 2**64 - 290, 2**64 - 1, 1, 32468, 1, 2, 302, 2, 1, 0], numbers)
     lines, numbers = decoded(gpuhist, "count", "-t", "u8", "--ge", "4", "--all", "--any-of",
                              "3,\t1", "--lt", "0", stdin=b"3 5 5")
     require(lines[1:6] == ["operation\tcount", "type\tu8", "predicate\tge\t4\tnot 0:4",
@@ -213,24 +262,34 @@ def test_format(gpuhist):
     def merged(state):
         return run(gpuhist, "merge", stdin=state)
 
-    ends = merged(make(UNIQ, [5, 3, 0, 2, 24, 0]))
+    ends = merged(make(UNIQ, [5, 1, 0, 3, 1, 24, 2, 0]))
     require(ends.stdout == b"-130\t-120\t3\n120\t130\t2\n", ends)
-    good = make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5, 0])
+    good = make(UNITS, GOOD)
     require(merged(good).stdout == b"3\t2\n9\t1\n", merged(good))
     for state, words in (
-            (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5, 0], 2), "a state of version 2"),
-            (make(UNITS, [6, 0, 1, 3, 2, 3, 1, 5, 0]), "more was counted"),
-            (make(UNITS, [8, 0, 1, 3, 2, 3, 1, 5, 0]), "not all was counted"),
+            (make(UNITS, GOOD, 1), "a state of version 1: this gpuhist reads version 2\n"),
+            (make(UNITS, GOOD, 3), "a state of version 3: this gpuhist reads version 2\n"),
+            (good[3::-1] + good[4:], "not a gpuhist state"),  # the other byte order
+            (make(UNITS, [6] + GOOD[1:]), "more was counted"),
+            (make(UNITS, [8] + GOOD[1:]), "not all was counted"),
+            (make(MANY, [99, 0, 0, 0, 100, 0] + [1] * 100 + [0]), "more was counted"),
+            (make(MANY, [101, 0, 0, 0, 100, 0] + [1] * 100 + [0]), "not all was counted"),
+            (make(MANY, [2000, 0, 0, 0, 1025, 0] + [1] * 1025 + [0]), "a run is too long"),
+            (make(MANY, [7, 0, 1, 3, 2, 3, 0, 3, 0]), "begins or ends with an empty bin"),
+            (make(MANY, [7, 0, 1, 3, 2, 3, 3, 0, 0]), "begins or ends with an empty bin"),
             # counts that make one element modulo 2^64
             (make(UNITS, [1, 2**64 - 1, 2, 0, 0]), "more was counted"),
             (make(UNITS, [1, 0, 2**64 - 1, 2, 0]), "more was counted"),
             (make(UNITS, [1, 0, 2, 2**64 - 1, 0]), "more was counted"),
             (make(UNITS, [1, 0, 0, 2**64 - 1, 2, 3, 0]), "more was counted"),
-            (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 6, 0]), "it counts in a bin that does not exist"),
-            (make(UNITS, [3, 0, 0, 0, 3, 2**128 - 1, 0]), "it counts in a bin that does not exist"),
+            (make(UNITS, [7, 0, 1, 3, 1, 3, 2, 1, 6, 1, 0]), "it counts in a bin that does not exist"),
+            (make(UNITS, [5, 0, 0, 0, 2, 9, 2, 3, 0]), "it counts in a bin that does not exist"),
+            (make(UNITS, [3, 0, 0, 0, 1, 2**128 - 1, 3, 0]),
+             "it counts in a bin that does not exist"),
             (make(UNITS, [3, 0, 0, 0, 2**64, 0, 0]), "a number is too long"),
-            (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5]), "it ends too early"),
-            (make(UNITS, [7, 0, 1, 3, 2, 3, 1, 5, 0, 0]), "its length is wrong"),
+            (make(UNITS, [3, 0, 0, 0, 1, 0, 2**64, 0]), "a number is too long"),
+            (make(UNITS, GOOD[:-1]), "it ends too early"),
+            (make(UNITS, GOOD + [0]), "its length is wrong"),
             (make(UNITS + ["more\t1"], [0] * 5), "its definition is invalid"),
             (make(UNITS[:2] + ["bins\t11"] + UNITS[3:], [0] * 5), "its definition is invalid"),
             (make(UNITS[:2] + ["bins\t010"] + UNITS[3:], [0] * 5), "its definition is invalid"),
@@ -239,12 +298,12 @@ def test_format(gpuhist):
             (make(["operation\tstalin-sort"], [0]), "its operation is unknown"),
             (make(["operation\treduce", "type\ti7"], [0]), "its type is unknown"),
             # bins of 10 begin at -130, and the last of them at 120
-            (make(UNIQ, [1, 1, 26, 0]), "it counts in a bin that does not exist"),
-            (make(UNIQ, [2, 1, 25, 1, 0, 0]), "it counts in a bin that does not exist"),
-            (make(UNIQ, [2, 3, 0, 0]), "more was counted"),
-            (make(UNIQ, [1, 2**64 - 1, 0, 2, 0, 0]), "more was counted"),
-            (make(UNIQ, [4, 3, 0, 0]), "not all was counted"),
-            (make(UNIQ, [3, 3, 0]), "it ends too early"),
+            (make(UNIQ, [1, 1, 26, 1, 0]), "it counts in a bin that does not exist"),
+            (make(UNIQ, [2, 1, 25, 1, 1, 0, 1, 0]), "it counts in a bin that does not exist"),
+            (make(UNIQ, [2, 1, 0, 3, 0]), "more was counted"),
+            (make(UNIQ, [1, 2, 0, 2**64 - 1, 2, 0]), "more was counted"),
+            (make(UNIQ, [4, 1, 0, 3, 0]), "not all was counted"),
+            (make(UNIQ, [3, 1, 0, 3]), "it ends too early"),
             (make(UNIQ[:2] + ["width\t0"], [0, 0]), "it has no width"),
             (make(UNIQ[:2], [0, 0]), "it has no width"),
             (make(["operation\treduce", "type\ti8", "reductions\tsum"], [2, 255, 0]),
@@ -255,9 +314,9 @@ def test_format(gpuhist):
              "its reductions contradict each other"),
             (make(["operation\treduce", "type\tu8", "reductions\tor"], [1, 256]),
              "its reductions contradict each other"),
-            (make(TABLE, [3, 1, 255, 2, 0, 0]), "it counts in a bin that does not exist"),
-            (make(TABLE, [3, 1, 3, 1, 0, 0]), "not all was counted"),
-            (make(TABLE, [3, 1, 3, 3, 0, 0]), "more was counted"),
+            (make(TABLE, [3, 1, 255, 1, 1, 0, 2, 0]), "it counts in a bin that does not exist"),
+            (make(TABLE, [3, 2, 3, 1, 1, 0]), "not all was counted"),
+            (make(TABLE, [3, 2, 3, 1, 3, 0]), "more was counted"),
             (make(TABLE[:2] + ["reductions\tp050"], [0]), "its definition is invalid"),
             (make(TABLE[:2] + ["reductions\tp50,p101"], [0]), "it has no reductions"),
             (make(["operation\tcount", "type\tu8", "predicate\tge\t4\tnot 0:4"], [3, 4]),
@@ -270,7 +329,7 @@ def test_format(gpuhist):
             (good[:3], "not a gpuhist state"),
             (subprocess.run(["zstd", "-qc"], input=b"gpuhist stats", capture_output=True).stdout,
              "not a gpuhist state"),
-            (subprocess.run(["zstd", "-qc", "--no-check"], input=b"gpuhist state 1\n",
+            (subprocess.run(["zstd", "-qc", "--no-check"], input=b"gpuhist state 2\n",
                             capture_output=True).stdout, "not a gpuhist state"),
             (b"", "not a gpuhist state"), (b"3\t2\n9\t1\n", "not a gpuhist state")):
         done = merged(state)
@@ -320,15 +379,15 @@ def test_overflow(gpuhist):
     words = [square & most, square >> 64 & most, square >> 128]
     ranks = ["operation\treduce", "type\tu64", "reductions\tmode,p50,p99.999999999999999,p100"]
     for lines, numbers, small, shown in (
-            (ranks, [most, most - 184, 9, 184, 2**64 - 11, 0], [1, 1, 0, 0],
+            (ranks, [most, 1, 9, most - 184, 1, 2**64 - 11, 184, 0], [1, 1, 0, 1, 0],
              f"mode\t9\np50\t9\np99.999999999999999\t9\np100\t{most}\n"),
-            (ranks, [most, most - 185, 9, 185, 0, 0], [1, 1, 0, 0],
+            (ranks, [most, 2, 9, most - 185, 185, 0], [1, 1, 0, 1, 0],
              "mode\t9\np50\t9\np99.999999999999999\t10\np100\t10\n"),
-            (UNITS, [most, 0, 0, 0, most, 3, 0], [1, 0, 0, 0, 1, 3, 0], f"3\t{most}\n"),
+            (UNITS, [most, 0, 0, 0, 1, 3, most, 0], [1, 0, 0, 0, 1, 3, 1, 0], f"3\t{most}\n"),
             (UNITS, [most, most, 0, 0, 0], [1, 1, 0, 0, 0], ""),
-            (UNITS, [most, 0, 0, 0, most - 1, 3, 1, 0, 0], [1, 0, 1, 0, 0],
+            (UNITS, [most, 0, 0, 0, 2, 3, most - 1, 1, 0], [1, 0, 1, 0, 0],
              f"3\t{most - 1}\n4\t1\n"),
-            (UNIQ, [most, 1, 0, most - 1, 12, 0], [1, 1, 12, 0],
+            (UNIQ, [most, 1, 0, 1, 1, 12, most - 1, 0], [1, 1, 12, 1, 0],
              f"-130\t-120\t1\n0\t10\t{most - 1}\n"),
             (count, [most, most], [1, 0], f"{most}\n"),
             (reduce, [most, 1, most - 1] + words + [most], [1, 1, 0, 1, 0, 0, 1],
@@ -340,6 +399,13 @@ def test_overflow(gpuhist):
             done = run(gpuhist, "merge", stdin=state)
             require(done.returncode == 1 and not done.stdout and
                     b"more than 2^64 - 1 elements" in done.stderr, done)
+        for name, state in (("large", large), ("one", one)):
+            with open(name, "wb") as file:
+                file.write(state)
+        for names in (["large", "one"], ["one", "large"], ["large"] * 9):
+            done = run(gpuhist, "merge", "--threads", "2", *names)
+            require(outcome(done) == (
+                1, b"", b"gpuhist: the states have more than 2^64 - 1 elements\n"), done)
 
 
 def main():

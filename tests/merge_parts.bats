@@ -22,6 +22,11 @@ check_merge() { # TEST [ARG]...: one of merge.py
     check_merge format
 }
 
+@test "runs of counts and their gaps, whatever the counts" {
+    command -v zstd >/dev/null || skip "no zstd"
+    check_merge runs
+}
+
 # bats test_tags=slow
 @test "a damaged state is refused, wherever it is cut or a bit flipped" { check_merge damage; }
 

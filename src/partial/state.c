@@ -24,10 +24,11 @@
 #define STATE_VERSION "2"
 
 /*
- * The most empty bins in a row within a run. A run costs two bytes and its consumer a lock. Sizes
- * of states of 5M bins of which 1%, 10% and 30% are not empty: XXX
+ * The most empty bins in a row within a run. 5M bins of 0.5M and of 1.8M random ids: with 0 0.45
+ * and 1.07 MB, 32 such states are merged in 0.30 and 0.89 s of one core; 4 0.51 and 1.19 MB, 0.33
+ * and 0.61 s; 8 0.57 and 1.17 MB, 0.36 and 0.37 s; 16 0.65 and 1.14 MB, 0.36 and 0.29 s.
  */
-#define STATE_GAP_MAX 16
+#define STATE_GAP_MAX 8
 
 /* The longest first line and definition. The predicates of a definition are from a command line. */
 #define STATE_LINE_MAX       64
