@@ -18,7 +18,8 @@ _gpuhist_options() {
     reduce) echo "$tables" "$results" "$common" ;;
     count) echo --eq --ne --lt --le --gt --ge --in --any-of --all "$results" "$common" ;;
     stalin-sort) echo --strict --descending --purged "$common" ;;
-    merge) echo "$bins" "$tables" --format -o --output --save --stats -q --quiet -h --help -V --version ;;
+    merge) echo "$bins" "$tables" --format -o --output --save --threads --stats -q --quiet -h --help \
+        -V --version ;;
     info) echo -h --help -V --version ;;
     esac
 }

@@ -282,6 +282,53 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     gpuhist merge stream | cmp expected -
 }
 
+@test "the number of threads makes no difference, in any kind of state" {
+    random_file in '<i4' -300 3000 200000
+    split -b 160000 in part.
+    for job in "--bins 2000" "" "uniq" "reduce" "reduce mode,p9,sum" "count --ge 3 --eq 7"; do
+        for part in part.*; do
+            # shellcheck disable=SC2086 # several words
+            gpuhist $job --binary -q --save "state.${part##*.}" -o /dev/null "$part"
+        done
+        # shellcheck disable=SC2086
+        gpuhist $job --binary -q --save whole -o whole.txt in
+        for threads in 1 2 5; do
+            gpuhist merge -q --threads "$threads" --save merged state.* | cmp - whole.txt
+            cmp merged whole
+        done
+    done
+}
+
+@test "the first bad file is the one that is told, whatever other threads have found" {
+    save_both --bins 5
+    head -c 30 a.state >broken
+    for threads in 1 2 5; do
+        run --separate-stderr gpuhist merge --threads "$threads" a.state b.state broken missing a
+        assert_failed 1 "broken: damaged state: it is cut off"
+        run --separate-stderr gpuhist merge --threads "$threads" a.state b.state a missing broken
+        assert_failed 1 "a: not a gpuhist state"
+        run --separate-stderr gpuhist merge --threads "$threads" broken a missing
+        assert_failed 1 "broken: damaged state: it is cut off"
+    done
+}
+
+@test "states in pipes, one behind the other" {
+    save_both --bins 5
+    mkfifo first second
+    { cat a.state >first; cat b.state >second; } 3>&- &
+    timeout 60 "$GPUHIST" merge --threads 2 first second | cmp expected -
+    wait $!
+}
+
+@test "more states than files may be open" {
+    gpuhist --binary --bins 9 --save many.1 -o /dev/null a
+    for i in {2..40}; do
+        ln many.1 "many.$i"
+    done
+    run -0 bash -c 'ulimit -n 20; "$GPUHIST" merge --threads 5 many.*'
+    [ "$output" = $'1\t40\n2\t80' ]
+}
+
 # bats test_tags=plain
 @test "one bin, and 5M bins" {
     gpuhist --binary --bins 1 --range 0:10 --save one -o /dev/null a

@@ -148,9 +148,9 @@ def test_states():
     for names in "ab", "ac", "cba", "aa":
         states = [f"{name}.state" for name in names]
         wanted = records(np.concatenate([parts[name] for name in names]))
-        for memory in [], TINY:
+        for memory in [], [*TINY, "--threads", 1], [*TINY, "--threads", 3]:
             require_output(run("merge", "--format", "raw", *memory, *states), wanted, names, memory)
-    require_spilled("merge", "-S", 1, "a.state", "b.state", "c.state")
+    require_spilled("merge", "-S", 1, "--threads", 1, "a.state", "b.state", "c.state")
     require_output(run("merge", *TINY, "--save", "merged", "-o", os.devnull, "a.state", "b.state"),
                    b"", "merge --save")
     store(ids)
@@ -211,10 +211,13 @@ def test_full():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 
+    run("uniq", *IDS, "in", "--save", "state", "-o", os.devnull)
+    merge = ["merge", *TINY, "state", "state", "-o", "out", "--save", "saved", "--threads"]
     for threads in 1, 3:
-        done = run(*words, threads, preexec_fn=limit)
-        require_failed(done, b"cannot write a temporary file of counts: File too large")
-        require(not os.path.exists("out"), "a result is left")
+        for command in words, merge:
+            done = run(*command, threads, preexec_fn=limit)
+            require_failed(done, b"cannot write a temporary file of counts: File too large")
+            require(not os.path.exists("out") and not os.path.exists("saved"), "a result is left")
     disk = 'mount -t tmpfs -o size=2M none runs && "$@"; status=$?; ls -A runs >left; exit $status'
     spaces = ["unshare", "-m", "bash", "-c", disk, "-", GPUHIST]
     if subprocess.run([*spaces[:2], "true"], stderr=subprocess.DEVNULL).returncode != 0:
