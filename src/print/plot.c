@@ -3,6 +3,7 @@
 
 #include "print/plot.h"
 
+#include "job/binning_index.h"
 #include "print/axis.h"
 
 #include <string.h>
@@ -15,11 +16,8 @@ static void plot_survey_row(struct plot_survey *survey, const struct rows_row *r
     if (survey->rows == 0) {
         survey->low = row->low;
         survey->narrow = width;
-        survey->is_adjacent = true;
-    } else {
-        survey->is_adjacent = survey->is_adjacent && row->low == before->high;
-        if (before->high - before->low < survey->narrow)
-            survey->narrow = before->high - before->low;
+    } else if (before->high - before->low < survey->narrow) {
+        survey->narrow = before->high - before->low;
     }
     if (width > survey->wide)
         survey->wide = width;
@@ -48,26 +46,18 @@ bool plot_is_even(const struct plot *plot)
     return plot->survey.wide - plot->survey.narrow <= 1;
 }
 
-/* Whether every bin from the first row to the last, empty or not, can have a line of its own. */
-static bool plot_can_fill(const struct plot *plot)
+/*
+ * Whether all bins between the first and the last row, of which a line of their own has one and an
+ * empty one alike, fit a page. Those of powers nearly do.
+ */
+static bool plot_is_short(const struct plot *plot)
 {
     const struct plot_survey *survey = &plot->survey;
-    struct rows_row batch[PLOT_BATCH_ROWS];
-    struct rows rows = plot->rows;
-    uint64_t bins = 0;
-    size_t n;
+    const struct binning *binning = &plot->rows.job->binning;
 
-    if (plot_is_even(plot) &&
-        (survey->high - survey->low) / (survey->wide + 1) > (__int128)plot->lines_max)
-        return false;
-    rows.zeros = true;
-    while (bins <= plot->lines_max && (n = rows_read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
-        for (size_t i = 0; i < n; i++)
-            bins += batch[i].low >= survey->low && batch[i].low < survey->high;
-        if (batch[n - 1].low >= survey->high)
-            break;
-    }
-    return bins <= plot->lines_max;
+    if (plot_is_even(plot))
+        return (survey->high - survey->low) / survey->narrow <= (__int128)plot->lines_max;
+    return binning->bins <= plot->lines_max || binning->base > 0;
 }
 
 static __int128 plot_floor(__int128 value, __int128 width)
@@ -117,38 +107,28 @@ static void plot_set_neighbours(struct plot *plot)
 /* Returns the next row without taking it; NULL if there is none. */
 static const struct rows_row *plot_peek(struct plot *plot)
 {
-    for (;; plot->used++) {
-        if (plot->used == plot->filled) {
-            plot->used = 0;
-            plot->filled = rows_read(&plot->rows, plot->batch, PLOT_BATCH_ROWS);
-            if (plot->filled == 0)
-                return NULL;
-        }
-        const struct rows_row *row = &plot->batch[plot->used];
-        if (row->low >= plot->high)
-            return NULL;
-        if (row->low >= plot->low)
-            return row;
+    if (plot->used == plot->filled) {
+        plot->used = 0;
+        plot->filled = rows_read(&plot->rows, plot->batch, PLOT_BATCH_ROWS);
     }
+    return plot->filled > 0 ? &plot->batch[plot->used] : NULL;
 }
 
 /* Chooses the layout of rows that are in the order of the bins. */
 static void plot_choose(struct plot *plot)
 {
-    bool is_powers = plot->rows.job->binning.base > 0;
+    const struct rows *rows = &plot->rows;
 
-    plot->survey = plot_make_survey(plot->rows);
-    plot->low = plot->survey.low;
-    plot->high = plot->survey.high;
-    if (plot->survey.rows > plot->lines_max && !is_powers) {
+    plot->survey = plot_make_survey(*rows);
+    plot->end = plot->survey.low;
+    if (plot->survey.rows > plot->lines_max && rows->job->binning.base == 0) {
         if (plot_is_even(plot))
             plot_set_widths(plot);
         else
             plot_set_neighbours(plot);
-    } else if (!plot->survey.is_adjacent) {
-        bool fills = is_powers || plot_can_fill(plot);
-        plot->layout = fills ? PLOT_ROWS : PLOT_GAPS;
-        plot->rows.zeros = fills || plot->rows.zeros;
+    } else if (plot->survey.rows > 0 && !(rows->is_unit && rows->is_sparse)) {
+        plot->layout = PLOT_GAPS;
+        plot->run_max = plot_is_short(plot) ? PLOT_RUN_MAX : 1;
     }
 }
 
@@ -158,9 +138,8 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
         .rows = *rows,
         .lines_max = lines_max,
         .layout = PLOT_ROWS,
-        .low = -((__int128)1 << 126),
-        .high = (__int128)1 << 126,
         .per_group = 1,
+        .run_max = PLOT_RUN_MAX,
     };
     if (by_bin)
         plot_choose(plot);
@@ -188,28 +167,58 @@ static void plot_add_row(struct plot *plot, struct plot_line *line, const struct
     plot->used++;
 }
 
-static void plot_next_gap(struct plot *plot, struct plot_line *line)
+/* The number of the bin that contains a value of the type. Bins of uniq have any numbers. */
+static __int128 plot_bin(const struct plot *plot, __int128 value)
+{
+    const struct job *job = plot->rows.job;
+
+    return job->operation == OPERATION_HISTOGRAM
+               ? binning_index(&job->binning, job->binning.form, (uint64_t)value)
+               : binning_floor(value, plot->survey.wide);
+}
+
+/* Where a bin begins. */
+static __int128 plot_edge(const struct plot *plot, __int128 bin)
+{
+    const struct job *job = plot->rows.job;
+
+    return job->operation == OPERATION_HISTOGRAM ? binning_edge(&job->binning, (uint64_t)bin)
+                                                 : bin * plot->survey.wide;
+}
+
+/* Makes a line of the empty bins from the line before to `high`, where a bin begins. */
+static void plot_take_gap(struct plot *plot, struct plot_line *line, __int128 high, bool is_gap)
+{
+    *line = (struct plot_line){
+        .is_gap = is_gap,
+        .is_single = plot->rows.is_unit && high - plot->end == 1,
+        .low = plot->end,
+        .high = high,
+        .bins = (uint64_t)(plot_bin(plot, high) - plot_bin(plot, plot->end - 1) - 1),
+    };
+}
+
+static void plot_next_bin(struct plot *plot, struct plot_line *line)
 {
     const struct rows_row *row = plot_peek(plot);
 
-    if (plot->has_end && row->low != plot->end) {
-        *line = (struct plot_line){.is_gap = true};
-        plot->end = row->low;
+    if (row->low == plot->end) {
+        plot_take_row(plot, line);
         return;
     }
-    plot->has_end = true;
-    plot->end = row->high;
-    plot_take_row(plot, line);
+    const __int128 empty = plot_bin(plot, plot->end - 1) + 1;
+    const bool is_gap = plot_bin(plot, row->low) - empty > plot->run_max;
+    plot_take_gap(plot, line, is_gap ? row->low : plot_edge(plot, empty + 1), is_gap);
 }
 
 /* Gives a line the bounds of its group, cut to the range of the rows. */
-static void plot_align(const struct plot *plot, uint64_t group, struct plot_line *line)
+static void plot_align(const struct plot *plot, __int128 group, struct plot_line *line)
 {
-    __int128 low = plot->start + plot->width * (__int128)group;
-    __int128 high = low + plot->width;
+    const __int128 low = plot->start + plot->width * group;
+    const __int128 high = low + plot->width;
 
-    line->low = low > plot->low ? low : plot->low;
-    line->high = high < plot->high ? high : plot->high;
+    line->low = low > plot->survey.low ? low : plot->survey.low;
+    line->high = high < plot->survey.high ? high : plot->survey.high;
     line->is_single = false;
 }
 
@@ -217,20 +226,23 @@ static void plot_align(const struct plot *plot, uint64_t group, struct plot_line
 static void plot_next_width(struct plot *plot, struct plot_line *line)
 {
     const struct rows_row *row = plot_peek(plot);
-    uint64_t group = (uint64_t)((row->low - plot->start) / plot->width);
-    __int128 end = plot->start + plot->width * ((__int128)group + 1);
+    const __int128 group = (row->low - plot->start) / plot->width;
+    const __int128 low = plot->start + plot->width * group;
 
     if (group == plot->group) {
         plot_take_row(plot, line);
-        while ((row = plot_peek(plot)) != NULL && row->low < end)
+        while ((row = plot_peek(plot)) != NULL && row->low < low + plot->width)
             plot_add_row(plot, line, row);
-        plot->group = group + 1;
+        if (plot->is_aligned)
+            plot_align(plot, group, line);
+        plot->group++;
+    } else if (plot->is_aligned && group - plot->group <= plot->run_max) {
+        plot_take_gap(plot, line, plot->end + plot->width, false);
+        plot->group++;
     } else {
-        *line = (struct plot_line){.is_gap = !plot->is_aligned};
-        plot->group = plot->is_aligned ? plot->group + 1 : group;
+        plot_take_gap(plot, line, plot->is_aligned ? low : row->low, true);
+        plot->group = group;
     }
-    if (plot->is_aligned)
-        plot_align(plot, plot->group - 1, line);
 }
 
 static void plot_next_neighbours(struct plot *plot, struct plot_line *line)
@@ -251,7 +263,7 @@ bool plot_next(struct plot *plot, struct plot_line *line)
         plot_take_row(plot, line);
         break;
     case PLOT_GAPS:
-        plot_next_gap(plot, line);
+        plot_next_bin(plot, line);
         break;
     case PLOT_WIDTHS:
         plot_next_width(plot, line);
@@ -260,6 +272,7 @@ bool plot_next(struct plot *plot, struct plot_line *line)
         plot_next_neighbours(plot, line);
         break;
     }
+    plot->end = line->high;
     return true;
 }
 

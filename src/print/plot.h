@@ -2,11 +2,12 @@
  * The lines of a plot, or the bars of a picture. Few rows have a line each; more are grouped, so
  * that a histogram of any size fits a page.
  *
- * Up to lines_max rows have a line each. The empty bins between them have lines, too, if all
- * fit; else each gap has one. More rows in the order of the bins are grouped: if the bins have
- * equal widths, by intervals of 1, 2 or 5 times a power of ten bins, else by equal numbers of rows.
- * Rows in another order have a line each, and so have bins of powers, of which there are at most
- * 129.
+ * Up to lines_max rows in the order of the bins have a line each. So have the empty bins between
+ * two of them, if they are at most PLOT_RUN_MAX and all bins fit; else one line stands for them.
+ * Rows that are values, not bins (is_unit and is_sparse of rows.h), have nothing between them. More
+ * rows are grouped: if the bins have equal widths, by intervals of 1, 2 or 5 times a power of ten
+ * bins, else by equal numbers of rows. Rows in another order have a line each, and so have bins of
+ * powers, of which there are at most 129.
  *
  * Lines are made one by one and take no memory but the struct. Thread-safe on distinct plots.
  */
@@ -21,21 +22,25 @@
 
 #define PLOT_BATCH_ROWS 256
 
+/* The most empty lines in a row. */
+#define PLOT_RUN_MAX 3
+
 /* Room for the name of a line: two edges, ".." and a NUL. */
 #define PLOT_NAME_SIZE (2 * DECIMAL_SIZE + 2)
 
 struct plot_line {
-    bool is_gap;    /* stands for empty bins that have no lines of their own */
+    bool is_gap;    /* stands for `bins` empty bins that have no lines of their own */
     bool is_single; /* is of one value, low */
     __int128 low;
     __int128 high; /* exclusive */
     uint64_t count;
+    uint64_t bins; /* gaps: how many */
 };
 
 /* How rows become lines. */
 enum plot_layout {
     PLOT_ROWS,       /* a line for each row */
-    PLOT_GAPS,       /* a line for each row, and for each gap between two rows */
+    PLOT_GAPS,       /* likewise, and for empty bins or gaps between two rows */
     PLOT_WIDTHS,     /* a line for the rows that begin in each interval of one width */
     PLOT_NEIGHBOURS, /* a line for so many neighbouring rows */
 };
@@ -43,12 +48,11 @@ enum plot_layout {
 /* What the choice of a layout depends on. */
 struct plot_survey {
     uint64_t rows;
-    __int128 low;     /* where the first row begins */
-    __int128 last;    /* where the last row begins */
-    __int128 high;    /* where it ends */
-    __int128 narrow;  /* the least width of a row except the last, which may be cut */
-    __int128 wide;    /* the greatest width of a row */
-    bool is_adjacent; /* there are no gaps */
+    __int128 low;    /* where the first row begins */
+    __int128 last;   /* where the last row begins */
+    __int128 high;   /* where it ends */
+    __int128 narrow; /* the least width of a row except the last, which may be cut */
+    __int128 wide;   /* the greatest width of a row */
     struct rows_row before;
 };
 
@@ -60,14 +64,12 @@ struct plot {
     size_t used; /* batch[used..filled) are read and not yet in a line */
     size_t filled;
     enum plot_layout layout;
-    __int128 low;       /* rows below are left out */
-    __int128 high;      /* rows from here on are left out */
+    __int128 end;       /* of the line before; at first of the first row's begin */
+    __int128 run_max;   /* the most empty lines in a row */
     __int128 start;     /* widths: where group 0 begins */
     __int128 width;     /* widths: of a group */
     bool is_aligned;    /* widths: each group begins where a bin begins */
-    uint64_t group;     /* widths: the next group */
-    bool has_end;       /* gaps: a row was read */
-    __int128 end;       /* gaps: where it ended */
+    __int128 group;     /* widths: the next group */
     uint64_t per_group; /* the bins of a group; neighbours: the rows */
 };
 

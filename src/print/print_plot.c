@@ -25,7 +25,7 @@
 /* The columns before the bar: label, count, percent, cumulative, cumulative percent. */
 #define PRINT_PLOT_CELLS 5
 
-/* The text of a line. Cells of columns that are not wanted, and of gaps, are empty. */
+/* The text of a line. Cells of columns that are not wanted are empty. */
 struct print_plot_cells {
     char text[PRINT_PLOT_CELLS][PLOT_NAME_SIZE];
 };
@@ -57,10 +57,6 @@ static void print_plot_columns(struct print_plot_cells *cells, const struct prin
 static void print_plot_cells(struct print_plot_cells *cells, const struct print_table *table,
                              const struct plot_line *line, uint64_t cumulative)
 {
-    if (line->is_gap) {
-        *cells = (struct print_plot_cells){.text = {"..."}};
-        return;
-    }
     print_plot_columns(cells, table, line->count, cumulative);
     plot_name(cells->text[0], line, table->rows.job->element.decimals);
 }
@@ -81,17 +77,19 @@ static void print_plot_widen(struct print_plot_style *style, const struct print_
 }
 
 /* Reads all lines to find the widths of the columns and the greatest count. */
-static struct print_plot_style print_plot_measure(const struct print_table *table)
+static struct print_plot_style print_plot_measure(const struct print_table *table,
+                                                  const struct plot *from)
 {
     struct print_plot_style style = {.terminal = terminal_describe(!table->options->output)};
     struct print_plot_cells cells;
     struct plot_line line;
-    struct plot plot;
+    struct plot plot = *from;
     uint64_t cumulative = 0;
     size_t columns = 0;
 
-    plot_begin(&plot, &table->rows, table->is_complete, PRINT_PLOT_LINES_MAX);
     while (plot_next(&plot, &line)) {
+        if (line.is_gap)
+            continue;
         cumulative += line.count;
         print_plot_cells(&cells, table, &line, cumulative);
         print_plot_widen(&style, &cells);
@@ -153,18 +151,28 @@ static char *print_plot_bar(char *c, const struct print_plot_style *style, uint6
 static void print_plot_line(struct writer *writer, const struct print_plot_style *style,
                             const struct print_plot_cells *cells, uint64_t count)
 {
-    bool is_gap = !cells->text[1][0];
     size_t size = PRINT_PLOT_CELLS * (PLOT_NAME_SIZE + 2) + 3 * TERMINAL_COLUMNS_MAX + 32;
     char *line = writer_reserve(writer, size);
     char *c = line;
 
-    for (size_t i = 0; i < (is_gap ? 1 : PRINT_PLOT_CELLS); i++) {
+    for (size_t i = 0; i < PRINT_PLOT_CELLS; i++) {
         if (style->widths[i] > 0)
             c += sprintf(c, "%s%*s", i > 0 ? "  " : "", (int)style->widths[i], cells->text[i]);
     }
     c = print_plot_bar(c, style, count);
     *c++ = '\n';
     writer_commit(writer, (size_t)(c - line));
+}
+
+/* The line of empty bins. */
+static void print_plot_gap(struct writer *writer, const struct print_plot_style *style,
+                           uint64_t bins)
+{
+    char text[PLOT_NAME_SIZE + 64];
+    int length = sprintf(text, "%*s  %llu empty bins\n", (int)style->widths[0], "...",
+                         (unsigned long long)bins);
+
+    writer_write(writer, text, (size_t)length);
 }
 
 static void print_plot_quantile(struct writer *writer, const struct percentage *percent,
@@ -209,7 +217,6 @@ static void print_plot_rest(struct writer *writer, const struct print_table *tab
 static enum status print_plot_rows(struct writer *writer, const struct print_table *table,
                                    struct failure *failure)
 {
-    struct print_plot_style style = print_plot_measure(table);
     struct print_plot_cells cells;
     struct plot_line line;
     struct plot plot;
@@ -217,7 +224,12 @@ static enum status print_plot_rows(struct writer *writer, const struct print_tab
 
     (void)failure;
     plot_begin(&plot, &table->rows, table->is_complete, PRINT_PLOT_LINES_MAX);
+    struct print_plot_style style = print_plot_measure(table, &plot);
     while (plot_next(&plot, &line)) {
+        if (line.is_gap) {
+            print_plot_gap(writer, &style, line.bins);
+            continue;
+        }
         cumulative += line.count;
         print_plot_cells(&cells, table, &line, cumulative);
         print_plot_line(writer, &style, &cells, line.count);
