@@ -27,9 +27,76 @@ check_formats() {
 
 @test "plots: counts, bars, width, groups, gaps" { check_formats plots; }
 
+@test "plots: runs of empty bins share a line" { check_formats gaps; }
+
+@test "plots on a pipe are as wide as the terminal of the pager" { check_formats pagers; }
+
 @test "plots by count, of the top, with columns and quantiles" { check_formats sorted_plots; }
 
 @test "plots at a terminal: by default, width, colour" { check_formats terminals; }
+
+# statuses: 200 of 9 in 10 requests, and three others.
+statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ? 404 : 500 }'; }
+
+@test "statuses are plotted as values, in bins with one line for many empty ones" {
+    export LC_ALL=C COLUMNS=30
+    run -0 --separate-stderr gpuhist --plot < <(statuses)
+    [ "$output" = "200  900  ####################
+304   80  ##
+404   10  #
+500   10  #" ]
+    [ -z "$stderr" ]
+    run -0 gpuhist --bins 600 --plot < <(statuses)
+    [ "$output" = "200  900  ####################
+...  103 empty bins
+304   80  ##
+...  99 empty bins
+404   10  #
+...  95 empty bins
+500   10  #" ]
+    [ "$(statuses | gpuhist uniq --plot)" = "$(statuses | gpuhist --plot)" ]
+    [ "$(statuses | gpuhist --plot --sort count --percent)" = "200  900  90.0000%  ##########
+304   80   8.0000%  #
+404   10   1.0000%  #
+500   10   1.0000%  #" ]
+    # tsv, empty bins, and values that lie close keep the automatic bins.
+    [ "$(statuses | gpuhist | cut -f 1,2)" = $'200\t205\n300\t305\n400\t405\n500\t505' ]
+    [ "$(statuses | gpuhist --plot --zeros | grep -c '^...\.\....  *0$')" -eq 57 ]
+    [ "$(seq 1 3 100 | gpuhist --plot | head -n 2)" = "    0..2  1  #################
+    2..4  0" ]
+    statuses | head -n 300 | gpuhist --save a >/dev/null
+    statuses | tail -n +301 | gpuhist --save b >/dev/null
+    [ "$(gpuhist merge --plot a b)" = "$(statuses | gpuhist --plot)" ]
+    [ "$(statuses | gpuhist --format svg)" = "$(statuses | gpuhist uniq --format svg)" ]
+}
+
+@test "a note if nearly all values are in one automatic bin of a plot" {
+    export LC_ALL=C COLUMNS=40
+    skewed() { seq 1 1000; echo 639999; }
+    note="gpuhist: note: 99% of the values are in one bin; to see more, try --log2 or --range 0:10000"
+    run -0 --separate-stderr gpuhist --plot < <(skewed)
+    [ "$stderr" = "$note" ]
+    [ "$output" = "      0..10000  1000  ##################
+           ...  62 empty bins
+630000..640000     1  #" ]
+    run -0 --separate-stderr gpuhist --format svg < <(skewed)
+    [ "$stderr" = "$note" ]
+    run -0 --separate-stderr gpuhist --plot --decimals 2 < <(skewed)
+    [[ $stderr == *"try --log2 or --range 0.00:10000.00" ]]
+    for quiet in --log2 "--range 0:1M" "--format tsv" "--plot -q" "--plot --save -" "uniq --plot"; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $quiet < <(skewed)
+        [ -z "$stderr" ]
+    done
+    # 89%, and values in bins of their own
+    run -0 --separate-stderr gpuhist --plot < <(seq 1 89; seq 100000 100010)
+    [ -z "$stderr" ]
+    run -0 --separate-stderr gpuhist --plot < <(seq 1 99 | sed 's/.*/5/'; echo 6)
+    [ -z "$stderr" ]
+    skewed | gpuhist --save state >/dev/null
+    run -0 --separate-stderr gpuhist merge --plot state
+    [ -z "$stderr" ]
+}
 
 # bats test_tags=slow
 @test "--top and --sort of many bins, as sort does" {

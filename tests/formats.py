@@ -335,7 +335,7 @@ def parse_plot(text):
     """Lines (low, high, count, bar), None for "..."; of single values high is low + 1."""
     for line in text.splitlines():
         match = re.fullmatch(r" *(-?\d+)(?:\.\.(-?\d+))? +(\d+)(?:  ([#\u2588-\u258f]+))?", line)
-        expect(match or line.strip() == "...", "not a line of a plot:", line)
+        expect(match or re.fullmatch(r" *\.\.\.  \d+ empty bins", line), "not a line of a plot:", line)
         if match:
             low, high, count, bar = match.groups()
             yield int(low), int(high or int(low) + 1), int(count), bar or ""
@@ -388,7 +388,10 @@ def test_plots():
     expect_equal(len(lines), 50)
     expect_equal(sum(line[2] for line in lines), len(values))
     values = [v for v in values if not 200000 <= v < 300000]
-    expect_equal(sum(line[2] == 0 for line in check_plot(["--bins", "1M"], values)), 5)
+    lines = check_plot(["--bins", "1M"], values)
+    expect_equal([line and line[:2] for line in lines[9:12]],
+                 [(180000, 200000), None, (300000, 320000)])
+    expect_equal(sum(line is not None and line[2] == 0 for line in lines), 0)
     lines = check_plot(["--bins", "777", "--range", "0:1M"], values)  # of unequal width
     expect_equal(sum(line[2] for line in lines if line), len(values))
     lines = check_plot(["--bins", "100", "--range", "-50:1050"], [v % 1000 for v in values])
@@ -399,6 +402,41 @@ def test_plots():
     lines = check_plot(["--bins", "200", "--zeros"], [150])
     expect_equal([(line[:3]) for line in lines if line[2]], [(150, 155, 1)])
     expect_equal((lines[0][:3], len(lines)), ((0, 5, 0), 40))
+
+
+def plot_lines(rows):
+    """(low, high, count) of the lines of a plot of up to 64 used rows; the number of bins of a gap."""
+    used = [i for i, row in enumerate(rows) if row[2]]
+    rows = rows[used[0]:used[-1] + 1] if used else []
+    longest = 3 if len(rows) <= 64 else 1
+    for is_used, run in itertools.groupby(rows, key=lambda row: row[2] > 0):
+        run = list(run)
+        if is_used or len(run) <= longest:
+            yield from run
+        else:
+            yield len(run)
+
+
+def test_gaps():
+    """Empty bins between others, of every kind of bins."""
+    dice = random.Random(11)
+    edges = sorted(dice.sample(range(-300, 3000), 90))
+    for binning in (["--bins", "90"], ["--bins", "60"], ["--bins", "777", "--range", "-20:1000"],
+                    ["--bins", "50", "--range", "-20:1003"], ["--bins", "3000"],
+                    ["--width", "7", "--range", "0:300"], ["--width", "13", "--range", "-5:4000"],
+                    ["--width", "10"], ["--width", "7"], ["--edges", ",".join(map(str, edges))],
+                    ["--edges", ",".join(map(str, edges[:50]))], ["--log2", "-t", "i16"], ["--log10"], []):
+        for count in 1, 2, 5, 20, 40:
+            values = [round(dice.expovariate(0.01)) * dice.choice([1, 1, 1, -1]) for _ in range(count)]
+            out, _, _ = gpuhist([*binning, "--zeros", "--format", "csv"], values)
+            rows = [tuple(map(int, line.split(","))) for line in out.splitlines()[1:]]
+            rows = [row if len(row) == 3 else (row[0], row[0] + 1, row[1]) for row in rows]
+            if sum(row[2] > 0 for row in rows) > 64 or not binning and rows[0][1] - rows[0][0] > 1:
+                continue  # groups, or values
+            out, _, _ = gpuhist([*binning, "--plot"], values, LC_ALL="C")
+            got = [line and line[:3] for line in parse_plot(out)]
+            gaps = [int(n) for n in re.findall(r"(?m)^ *\.\.\.  (\d+) empty bins$", out)]
+            expect_equal([line or gaps.pop(0) for line in got], list(plot_lines(rows)), binning, values)
 
 
 def test_sorted_plots():
@@ -428,6 +466,37 @@ def test_sorted_plots():
     expect_equal(out.splitlines()[-2:], ["", "50%  4"])
     out, _, _ = gpuhist(["--bins", "2", "--range", "0:9", "--plot", "--quantiles", "50"], [4])
     expect_equal(out.splitlines()[-1:], ["50%  0..5"])
+
+
+def plot_to_pipe(columns, **files):
+    """The width of a plot on a pipe if these of stdin and stderr are a terminal of so many columns."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {k: v for k, v in files.items() if k == "COLUMNS"}
+    process = subprocess.run([GPUHIST, *UNIT, "--plot", "in"], stdout=subprocess.PIPE, timeout=60,
+                             **{k: slave for k in files if k != "COLUMNS"},
+                             env={"PATH": os.environ["PATH"], "LC_ALL": "C", **environment})
+    os.close(slave)
+    os.close(master)
+    return max(map(len, process.stdout.decode().splitlines()))
+
+
+def test_pagers():
+    with open("in", "w") as file:
+        file.write("1\n1\n2\n")
+    expect_equal(plot_to_pipe(57, stderr=True), 57)
+    expect_equal(plot_to_pipe(57, stdin=True), 57)
+    expect_equal(plot_to_pipe(57, stdin=True, COLUMNS="44"), 44)
+    expect_equal(plot_to_pipe(0, stdin=True), 80)
+    expect_equal(plot_to_pipe(57), 80)
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 57, 0, 0))
+    with open("out", "wb") as out:
+        subprocess.run([GPUHIST, *UNIT, "--plot", "in"], check=True, stdin=slave, stdout=out,
+                       env={"LC_ALL": "C"})
+    expect_equal(max(map(len, open("out").read().splitlines())), 80, "a file is no pager")
+    os.close(slave)
+    os.close(master)
 
 
 def at_terminal(arguments, values, columns, **environment):

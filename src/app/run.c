@@ -58,6 +58,8 @@ static enum status run_report(const struct run *run, struct failure *failure)
         operation->stats(run->partial);
     if (operation->report && !options->quiet)
         operation->report(run->partial);
+    if (!options->quiet)
+        print_note(&run->job, run->partial, &options->print);
     return run->job.is_text ? parse_errors_report(run->job.errors, failure) : STATUS_OK;
 }
 

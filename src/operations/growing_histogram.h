@@ -104,7 +104,7 @@ struct rows;
 void growing_histogram_rows_begin(struct rows *rows, const struct job *job,
                                   const struct growing_histogram *histogram, bool zeros);
 
-/* The same, but with rows of the width of the newest window, for states. */
+/* The same, but with rows of the width of the newest window, of single values if it is 1. */
 void growing_histogram_fine_rows_begin(struct rows *rows, const struct job *job,
                                        const struct growing_histogram *histogram);
 

@@ -46,20 +46,6 @@ bool plot_is_even(const struct plot *plot)
     return plot->survey.wide - plot->survey.narrow <= 1;
 }
 
-/*
- * Whether all bins between the first and the last row, of which a line of their own has one and an
- * empty one alike, fit a page. Those of powers nearly do.
- */
-static bool plot_is_short(const struct plot *plot)
-{
-    const struct plot_survey *survey = &plot->survey;
-    const struct binning *binning = &plot->rows.job->binning;
-
-    if (plot_is_even(plot))
-        return (survey->high - survey->low) / survey->narrow <= (__int128)plot->lines_max;
-    return binning->bins <= plot->lines_max || binning->base > 0;
-}
-
 static __int128 plot_floor(__int128 value, __int128 width)
 {
     __int128 rest = value % width;
@@ -114,6 +100,27 @@ static const struct rows_row *plot_peek(struct plot *plot)
     return plot->filled > 0 ? &plot->batch[plot->used] : NULL;
 }
 
+/* The number of the bin that contains a value of the type. Bins of uniq have any numbers. */
+static __int128 plot_bin(const struct plot *plot, __int128 value)
+{
+    const struct job *job = plot->rows.job;
+
+    return job->operation == OPERATION_HISTOGRAM
+               ? binning_index(&job->binning, job->binning.form, (uint64_t)value)
+               : binning_floor(value, plot->survey.wide);
+}
+
+/* Whether all bins from the first row to the last fit a page, each with a line of its own. */
+static bool plot_is_short(const struct plot *plot)
+{
+    const struct plot_survey *survey = &plot->survey;
+    const __int128 least = element_min(&plot->rows.job->element);
+    const __int128 first = survey->low < least ? least : survey->low;
+    const __int128 last = survey->last < least ? least : survey->last;
+
+    return plot_bin(plot, last) - plot_bin(plot, first) < (__int128)plot->lines_max;
+}
+
 /* Chooses the layout of rows that are in the order of the bins. */
 static void plot_choose(struct plot *plot)
 {
@@ -165,16 +172,6 @@ static void plot_add_row(struct plot *plot, struct plot_line *line, const struct
     line->count += row->count;
     line->is_single = false;
     plot->used++;
-}
-
-/* The number of the bin that contains a value of the type. Bins of uniq have any numbers. */
-static __int128 plot_bin(const struct plot *plot, __int128 value)
-{
-    const struct job *job = plot->rows.job;
-
-    return job->operation == OPERATION_HISTOGRAM
-               ? binning_index(&job->binning, job->binning.form, (uint64_t)value)
-               : binning_floor(value, plot->survey.wide);
 }
 
 /* Where a bin begins. */

@@ -201,6 +201,14 @@ enum status print_end(struct print_output *output, const struct job *job, const 
     return status;
 }
 
+void print_note(const struct job *job, const void *partial, const struct print_options *options)
+{
+    const struct print_operation *operation = print_operations[job->operation];
+
+    if (operation->note && !print_is_dropped(options))
+        operation->note(job, partial, options);
+}
+
 enum status print_text(const char *text, struct failure *failure)
 {
     struct writer *writer;

@@ -67,6 +67,8 @@ struct print_operation {
      */
     enum status (*result)(struct writer *writer, const struct job *job, const void *partial,
                           const struct print_options *options, struct failure *failure);
+    /* As print_note. NULL: there is no such note. */
+    void (*note)(const struct job *job, const void *partial, const struct print_options *options);
 };
 
 #define PRINT_DECLARE(id, label) extern const struct print_operation print_##label;
@@ -133,6 +135,12 @@ void print_restart(struct print_output *output, const struct job *job, void *par
 enum status print_end(struct print_output *output, const struct job *job, const void *partial,
                       const struct print_options *options, enum status status,
                       struct failure *failure);
+
+/*
+ * Prints on standard error how to see more than the result of the finished partial shows, if an
+ * option would.
+ */
+void print_note(const struct job *job, const void *partial, const struct print_options *options);
 
 /* Writes text to standard output. Fails with STATUS_DATA, as do the functions below. */
 enum status print_text(const char *text, struct failure *failure);

@@ -241,6 +241,7 @@ static enum status print_plot_rows(struct writer *writer, const struct print_tab
 const struct print_format print_plot = {
     .name = "plot",
     .has_lines = true,
+    .names_values = true,
     .list_rows_max = PRINT_PLOT_LINES_MAX,
     .rows = print_plot_rows,
 };

@@ -46,6 +46,7 @@ struct print_format {
     const char *name;
     bool has_lines;         /* the format is text */
     bool has_zeros;         /* always prints empty bins */
+    bool names_values;      /* prints few different values as such, not in automatic bins */
     bool replaces_bins;     /* prints quantiles instead of bins, not besides */
     unsigned refused;       /* the options that it does not support: bits of enum print_extra */
     uint64_t list_rows_max; /* without --top, the most rows of a selection; 0: all */

@@ -520,6 +520,7 @@ static enum status print_svg_rows(struct writer *writer, const struct print_tabl
 const struct print_format print_svg = {
     .name = "svg",
     .has_lines = true,
+    .names_values = true,
     .refused = PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_PERCENT | PRINT_EXTRA_QUANTILES,
     .list_rows_max = PRINT_SVG_BARS_MAX,
     .rows = print_svg_rows,

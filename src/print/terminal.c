@@ -10,20 +10,38 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define TERMINAL_COLUMNS_DEFAULT 80
 
-static unsigned terminal_columns(bool is_terminal)
+/* The columns of the terminal that is open as `file`; 0: it is none, or does not know. */
+static unsigned terminal_window(int file)
 {
-    const char *text = getenv("COLUMNS");
-    uint64_t columns = 0;
     struct winsize window;
 
-    if (is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0)
-        columns = window.ws_col;
+    return ioctl(file, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+}
+
+/* Whether standard output is a pipe, perhaps to a pager. */
+static bool terminal_is_piped(void)
+{
+    struct stat status;
+
+    return fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+static unsigned terminal_columns(bool is_standard_output)
+{
+    const char *text = getenv("COLUMNS");
+    uint64_t columns = is_standard_output ? terminal_window(STDOUT_FILENO) : 0;
+
     if (columns == 0 && text && !decimal_parse_unsigned(text, DECIMAL_UNIT_SI, &columns))
         columns = 0;
+    if (columns == 0 && is_standard_output && terminal_is_piped()) {
+        columns = terminal_window(STDERR_FILENO);
+        columns = columns > 0 ? columns : terminal_window(STDIN_FILENO);
+    }
     if (columns == 0)
         columns = TERMINAL_COLUMNS_DEFAULT;
     return columns < TERMINAL_COLUMNS_MAX ? (unsigned)columns : TERMINAL_COLUMNS_MAX;
@@ -64,7 +82,7 @@ struct terminal terminal_describe(bool is_standard_output)
     bool is_terminal = is_standard_output && isatty(STDOUT_FILENO);
 
     return (struct terminal){
-        .columns = terminal_columns(is_terminal),
+        .columns = terminal_columns(is_standard_output),
         .has_unicode = terminal_has_unicode(),
         .has_colour = is_terminal && terminal_has_colour(),
     };

@@ -18,8 +18,9 @@ struct terminal {
 
 /*
  * Describes standard output, or if the plot goes elsewhere, an output that is not a terminal. The
- * width is that of the terminal, else COLUMNS, else 80. Colour requires a terminal, a TERM other
- * than "dumb", and no NO_COLOR (https://no-color.org).
+ * width is that of the terminal, else COLUMNS, else for a pipe, which may lead to a pager, that of
+ * the terminal of standard error or standard input, else 80. Colour requires a terminal, a TERM
+ * other than "dumb", and no NO_COLOR (https://no-color.org).
  */
 struct terminal terminal_describe(bool is_standard_output);
 
