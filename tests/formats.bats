@@ -39,6 +39,7 @@ check_formats() {
 statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ? 404 : 500 }'; }
 
 @test "statuses are plotted as values, in bins with one line for many empty ones" {
+    # shellcheck disable=SC2030
     export LC_ALL=C COLUMNS=30
     run -0 --separate-stderr gpuhist --plot < <(statuses)
     [ "$output" = "200  900  ####################
@@ -64,6 +65,8 @@ statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ?
     [ "$(statuses | gpuhist --plot --zeros | grep -c '^...\.\....  *0$')" -eq 57 ]
     [ "$(seq 1 3 100 | gpuhist --plot | head -n 2)" = "    0..2  1  #################
     2..4  0" ]
+    [ "$(printf '%s\n' 100 599 350 | gpuhist --plot | grep -c '\.\.')" -eq 0 ]
+    [ "$(printf '%s\n' 100 600 350 | gpuhist --plot | grep -c '[0-9]\.\.[0-9]')" -eq 3 ]
     statuses | head -n 300 | gpuhist --save a >/dev/null
     statuses | tail -n +301 | gpuhist --save b >/dev/null
     [ "$(gpuhist merge --plot a b)" = "$(statuses | gpuhist --plot)" ]
@@ -71,6 +74,7 @@ statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ?
 }
 
 @test "a note if nearly all values are in one automatic bin of a plot" {
+    # shellcheck disable=SC2031
     export LC_ALL=C COLUMNS=40
     skewed() { seq 1 1000; echo 639999; }
     note="gpuhist: note: 99% of the values are in one bin; to see more, try --log2 or --range 0:10000"

@@ -6,15 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Not printed: controls; Unicode's characters of format for lines and directions (UAX 9); the last
- * two of each plane, which are no characters.
- */
+/* Not printed: controls; Unicode's characters of format for lines and directions (UAX 9). */
 static bool printable_is_control(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
            (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069) || (code & 0xfffe) == 0xfffe;
+           (code >= 0x2066 && code <= 0x2069);
 }
 
 size_t printable_bytes(const char *text)

@@ -11,8 +11,8 @@
 /*
  * Returns the length of the printable UTF-8 character (RFC 3629) at the beginning of a
  * NUL-terminated text. Returns 0 if there is none: for control characters, including U+0080 to
- * U+009F, for bytes that are not UTF-8, for characters that change the direction of the text or
- * break the line, and for noncharacters such as U+FFFE, which XML does not allow.
+ * U+009F, for bytes that are not UTF-8, and for characters that change the direction of the text or
+ * break the line.
  */
 size_t printable_bytes(const char *text);
 

@@ -5,9 +5,12 @@
 #include "operations/growing_histogram.h"
 #include "print/print_rows.h"
 
-/* So many different values at most are few, if they are one in so many of their range. */
+/* So many different values at most are few, if they are one in so many of such a range. */
 #define PRINT_GROWING_HISTOGRAM_FEW   64
 #define PRINT_GROWING_HISTOGRAM_APART 4
+#define PRINT_GROWING_HISTOGRAM_RANGE 500
+_Static_assert(PRINT_GROWING_HISTOGRAM_RANGE <= GROWING_HISTOGRAM_BINS / 2,
+               "in any order they are counted in bins of width 1");
 
 /* A bin with so many percent of the values hides them. */
 #define PRINT_GROWING_HISTOGRAM_MOST 90
@@ -22,14 +25,16 @@ static bool print_growing_histogram_is_sparse(struct rows rows)
     while (count <= PRINT_GROWING_HISTOGRAM_FEW &&
            (n = rows_read(&rows, batch + count, PRINT_GROWING_HISTOGRAM_FEW + 1 - count)) > 0)
         count += n;
-    return rows.is_unit && count > 0 && count <= PRINT_GROWING_HISTOGRAM_FEW &&
-           batch[count - 1].high - batch[0].low >= (__int128)count * PRINT_GROWING_HISTOGRAM_APART;
+    if (!rows.is_unit || count == 0 || count > PRINT_GROWING_HISTOGRAM_FEW)
+        return false;
+    const __int128 range = batch[count - 1].high - batch[0].low;
+    return range >= (__int128)count * PRINT_GROWING_HISTOGRAM_APART &&
+           range <= PRINT_GROWING_HISTOGRAM_RANGE;
 }
 
 /*
  * Begins the rows: the automatic bins, or in pictures the values if they are few, such as statuses.
- * Returns whether they are bins wider than 1. Counters of single values exist up to a range of some
- * hundred.
+ * Returns whether they are bins wider than 1.
  */
 static bool print_growing_histogram_begin(struct rows *rows, const struct job *job,
                                           const struct growing_histogram *histogram,

@@ -96,11 +96,13 @@ __attribute__((format(printf, 2, 3))) static void print_svg_write(const struct p
     writer_write(svg->writer, text, (size_t)length);
 }
 
-/* Writes text of the input as XML. */
+/* Writes text of the input as XML, in which U+FFFE and U+FFFF are no characters. */
 static void print_svg_escape(const struct print_svg *svg, const char *text)
 {
     while (*text) {
-        const size_t bytes = printable_bytes(text);
+        size_t bytes = printable_bytes(text);
+        if (strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0)
+            bytes = 0;
         if (*text == '&' || *text == '<' || *text == '>')
             print_svg_write(svg, "&#%d;", *text);
         else
