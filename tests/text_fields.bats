@@ -148,6 +148,31 @@ make_tables() {
     done
 }
 
+@test "-f NAME: what the header is instead, and the option that would separate it" {
+    # missing FILE MESSAGE ARG...
+    missing() {
+        run --separate-stderr gpuhist reduce sum -f ms "${@:3}" "$1"
+        assert_failed 1 ''
+        [ "$stderr" = "gpuhist: $1: its header has no field 'ms'$2" ]
+    }
+    printf 'time,ms\r\n1,2\r\n' >comma
+    missing comma ": it is 'time,ms' (try --csv)"
+    missing comma ": it is 'time,ms' (try --csv)" -d ';'
+    printf 'time;ms\n1;2\n' >semicolon
+    missing semicolon ": it is 'time;ms' (try -d ';')"
+    missing semicolon ": it is 'time;ms' (try -d ';')" --csv
+    printf 'time|a\033b\n' >bar
+    missing bar ": it is 'time|a?b' (try -d '|')" -d ,
+    printf 'time,MS\n1,2\n' >case
+    missing case ": it is 'time,MS'" --csv
+    printf 'time MS\n' >blank
+    missing blank ": it is 'time MS'"
+    printf '%0100d\n' 0 >long
+    missing long ": it is '$(printf '%080d' 0)...'"
+    printf '\n1\n' >empty
+    missing empty ""
+}
+
 @test "-f NAME: a name that a header lacks or has twice, however the file comes" {
     local file
     make_tables

@@ -8,12 +8,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Room for the longest frame that is held, and for more, which shows that a frame is longer. */
 #define READER_HELD_ROOM (READER_HELD_BYTES + READER_AHEAD_BYTES)
+
+/* How much of a header line a message shows, and room for that in words. */
+#define READER_HEADER_SHOWN ((size_t)80)
+#define READER_HEADER_SIZE  (READER_HEADER_SHOWN + 40)
 
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format, const struct record_format *records)
@@ -300,21 +305,57 @@ static enum pipe_event reader_keep_names(struct reader *reader, const char *data
     return PIPE_DATA;
 }
 
+/* The option that seems to fit a header in which nothing separates fields; "" if none does. */
+static const char *reader_advise(const struct text_rules *rules, const char *line, size_t bytes)
+{
+    static const struct {
+        char byte;
+        const char *advice;
+    } separators[] = {{',', " (try --csv)"}, {';', " (try -d ';')"}, {'|', " (try -d '|')"}};
+
+    if (rules->delimiter != TEXT_NO_DELIMITER && memchr(line, rules->delimiter, bytes))
+        return "";
+    for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
+        if (memchr(line, separators[i].byte, bytes))
+            return separators[i].advice;
+    }
+    return "";
+}
+
+/* Writes what the complete header line is, for a name that it lacks. */
+static void reader_show_header(const struct reader *reader, char out[READER_HEADER_SIZE])
+{
+    const struct reader_names *names = &reader->names;
+    size_t bytes = names->bytes;
+
+    while (bytes > 0 && (names->line[bytes - 1] == '\n' || names->line[bytes - 1] == '\r'))
+        bytes--;
+    out[0] = '\0';
+    if (bytes > 0)
+        snprintf(out, READER_HEADER_SIZE, ": it is '%.*s%s'%s",
+                 (int)(bytes < READER_HEADER_SHOWN ? bytes : READER_HEADER_SHOWN), names->line,
+                 bytes > READER_HEADER_SHOWN ? "..." : "",
+                 reader_advise(&reader->records->text, names->line, bytes));
+}
+
 /* Looks the field's name up in the complete header line. */
 static enum pipe_event reader_find_name(struct reader *reader, struct failure *failure)
 {
     const struct record_format *records = reader->records;
     struct reader_names *names = &reader->names;
+    char header[READER_HEADER_SIZE] = "";
 
     reader->field =
         record_find_name(&records->text, names->line, names->bytes, records->field_name);
+    if (reader->field == 0)
+        reader_show_header(reader, header);
     free(names->line);
     *names = (struct reader_names){.line = NULL};
     if (reader->field > 0)
         return PIPE_DATA;
-    status_fail(failure, STATUS_DATA, STATUS_NAME ": its header has %s field '" STATUS_NAME "'",
+    status_fail(failure, STATUS_DATA, STATUS_NAME ": its header has %s field '%.1000s'%s",
                 reader->input->name, reader->field == 0 ? "no" : "more than one",
-                records->field_name);
+                records->field_name, header);
     return PIPE_ERROR;
 }
 
