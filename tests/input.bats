@@ -298,9 +298,30 @@ np.full(20, -1, "<i4").tofile("ones")'
     printf 'PK\3\4\0\0\0\0' >archive
     note_of archive --decompress none
     [ "$note" = "gpuhist: note: reading archive as i32le; it looks like a zip archive" ]
+    int32 1 2 3 | gpuhist --bins 5 --save state -o /dev/null
+    run --separate-stderr gpuhist state
+    [[ $stderr == "gpuhist: note: reading state as i32le; it looks like a saved state, which gpuhist merge reads"* ]]
     printf 'SQLite format 3\0' >base
     note_of base
     [ "$note" = "gpuhist: note: reading base as i32le; it looks like an SQLite database" ]
+}
+
+@test "a note says that the name of binary input ends in another type" {
+    cd "$BATS_TEST_TMPDIR"
+    numpy '(np.arange(10, dtype="<u8") * 7777777777777777).tofile("ids.u64")'
+    note_of ids.u64
+    [ "$note" = "gpuhist: note: reading ids.u64 as i32le; its name ends in .u64: is it u64 (-t u64)?" ]
+    cp ids.u64 a.i16be
+    note_of a.i16be
+    [ "$note" = "gpuhist: note: reading a.i16be as i32le; its name ends in .i16be: is it i16be (-t i16be)?" ]
+    note_of ids.u64 -t u64
+    [ -z "$note" ]
+    for name in a.i32 a.i32le u64 a.u64x .u64/a 'a.u64 '; do
+        mkdir -p .u64
+        cp ids.u64 "$name"
+        note_of "$name"
+        [ -z "$note" ]
+    done
 }
 
 @test "a note says that lines look like those of uniq -c, or like a histogram" {

@@ -1,10 +1,13 @@
 /*
  * Implements first_block.h: the magic numbers of well-known files (file(1) has them all), the upper
- * halves of small 64-bit integers, and the columns of uniq -c and of a histogram.
+ * halves of small 64-bit integers, names that end in a type, and the columns of uniq -c and of a
+ * histogram.
  */
 #include "config.h"
 
 #include "input/first_block.h"
+
+#include "job/element.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -34,6 +37,7 @@ static const struct first_block_magic {
     {"ARROW1", 6, "an Arrow file"},
     {"\x89HDF\r\n\x1a\n", 8, "an HDF5 file"},
     {"\x93NUMPY", 6, "a NumPy file with a header"},
+    {"gpuhist state ", 14, "a saved state, which gpuhist merge reads"},
 };
 
 static const char *first_block_find_magic(const char *block, size_t bytes)
@@ -63,6 +67,18 @@ static struct first_block_half first_block_look_at(const char *block, size_t byt
         half.is_sign = half.is_sign && (element == 0 || element == UINT32_MAX);
     }
     return half;
+}
+
+/* A name that ends in a type other than the default, such as ids.u64. */
+static void first_block_doubt_name(const char *name, char doubt[FIRST_BLOCK_DOUBT_SIZE])
+{
+    const char *type = strrchr(name, '.');
+    struct element element;
+
+    if (type && element_parse(type + 1, &element) &&
+        (element.type != ELEMENT_I32 || element.swapped))
+        snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "its name ends in %s: is it %s (-t %s)?", type,
+                 type + 1, type + 1);
 }
 
 static void first_block_doubt_type(const char *block, size_t bytes,
@@ -139,7 +155,7 @@ static void first_block_doubt_columns(const char *block, size_t bytes,
         strcpy(doubt, "its lines look like values and counts, with the values in column 1 (-f 1)");
 }
 
-void first_block_doubt(const void *block, size_t bytes, bool is_text,
+void first_block_doubt(const char *name, const void *block, size_t bytes, bool is_text,
                        char doubt[FIRST_BLOCK_DOUBT_SIZE])
 {
     const char *magic = first_block_find_magic(block, bytes);
@@ -151,4 +167,6 @@ void first_block_doubt(const void *block, size_t bytes, bool is_text,
         snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "it looks like %s", magic);
     else
         first_block_doubt_type(block, bytes, doubt);
+    if (!is_text && *doubt == '\0')
+        first_block_doubt_name(name, doubt);
 }

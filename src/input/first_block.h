@@ -1,6 +1,6 @@
 /*
- * What the first block of an input says against the way it is read by default: as i32le, or as
- * every word of a text. It is a guess, for a note to the user.
+ * What the first block of an input, or its name, says against the way it is read by default: as
+ * i32le, or as every word of a text. It is a guess, for a note to the user.
  *
  * Pure and thread-safe.
  */
@@ -17,7 +17,7 @@
  * Writes a doubt, such as "every second element is 0: is it i64le (-t i64)?", or nothing. `is_text`
  * says how the input is read.
  */
-void first_block_doubt(const void *block, size_t bytes, bool is_text,
+void first_block_doubt(const char *name, const void *block, size_t bytes, bool is_text,
                        char doubt[FIRST_BLOCK_DOUBT_SIZE]);
 
 #endif

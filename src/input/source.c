@@ -265,7 +265,7 @@ static enum status source_look_at_block(const struct reader_ahead *block, const 
     char doubt[FIRST_BLOCK_DOUBT_SIZE];
 
     *is_text = text_is_text(block->data, block->end, has_ended);
-    first_block_doubt(block->data, block->end, *is_text, doubt);
+    first_block_doubt(name, block->data, block->end, *is_text, doubt);
     if (*doubt)
         snprintf(note, SOURCE_NOTE_SIZE, "note: reading %s%.300s%s; %s",
                  *is_text ? "every word of " : "", name, *is_text ? "" : " as i32le", doubt);
