@@ -152,7 +152,10 @@ def reason(token, field, kind):
     if isinstance(token, int):
         return b"line has %d field%s, -f %d wants %d" % (token, b"s"[token == 1:], field, abs(field))
     if not re.fullmatch(rb"[+-]?[0-9]+", token):
-        return b"invalid integer '%s'" % shown(token)
+        point = re.fullmatch(rb"[+-]?[0-9]*\.([0-9]{1,18})", token)
+        hexadecimal = re.fullmatch(rb"[+-]?0[xX][0-9a-fA-F]+", token)
+        advice = b" (try --decimals %d)" % len(point[1]) if point else b" (try --base 16)" if hexadecimal else b""
+        return b"invalid integer '%s'%s" % (shown(token), advice)
     fits = [other for other in ("i64", "u64") if limits(other)[0] <= int(token) < limits(other)[1]]
     advice = b" (try -t %s)" % fits[0].encode() if fits else b""
     return b"'%s' is out of range for %s%s" % (shown(token), kind.encode(), advice)

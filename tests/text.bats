@@ -121,9 +121,25 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
 }
 
 @test "no integers: exponents, hexadecimal, fractions, NaN, commas" {
-    for bad in 1e5 0x10 1.0 NaN NaN123 1,5 1_000 ' 5x' abc 12a 1:2 '"1"' "1'000"; do
+    printf '3\n\n0x10\n4\n' | assert_report 3 "invalid integer '0x10' (try --base 16)"
+    printf '3\n\n1.0\n4\n' | assert_report 3 "invalid integer '1.0' (try --decimals 1)"
+    for bad in 1e5 NaN NaN123 1,5 1_000 ' 5x' abc 12a 1:2 '"1"' "1'000"; do
         printf '3\n\n%s\n4\n' "$bad" | assert_invalid 3 "${bad# }"
     done
+}
+
+@test "a number with a point and a hexadecimal one get the option that reads them" {
+    # assert_advised TOKEN ADVICE
+    assert_advised() {
+        run --separate-stderr gpuhist reduce sum --text < <(printf '%s\n' "$1")
+        [ "$stderr" = "gpuhist: standard input:1: invalid integer '$1'$2" ]
+        assert_failed 1 ''
+    }
+    for token in 1.5 -1.5 +1.5 .5; do assert_advised $token ' (try --decimals 1)'; done
+    assert_advised 3.123456789012345678 ' (try --decimals 18)'
+    for token in 3.1234567890123456789 1.2.3 1. . -.x 1.5e3 1,5 1.5x 0x 0x1g 1x10; do assert_advised $token ''; done
+    for token in 0x10 -0XfF; do assert_advised $token ' (try --base 16)'; done
+    [ "$(gpuhist reduce sum --decimals 1 < <(echo -1.5))" = -1.5 ]
 }
 
 # bats test_tags=slow

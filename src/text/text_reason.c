@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_REASON_SHOWN 40
+#define TEXT_REASON_SHOWN       40
+#define TEXT_REASON_ADVICE_SIZE 32
 
 /* A byte order mark in UTF-8, which Windows programs put before a text. */
 static const char text_reason_mark[] = "\xef\xbb\xbf";
@@ -99,6 +100,29 @@ static const char *text_reason_find_type(const struct text_rules *rules, const c
     return number.is_negative ? "" : "u64";
 }
 
+/* Writes the option that would read a token that is no decimal integer, or "". */
+static void text_reason_advise(const struct text_rules *rules, const char *token, size_t bytes,
+                               char out[TEXT_REASON_ADVICE_SIZE])
+{
+    const struct text_rules fixed = {.notation = TEXT_FIXED, .decimals = TEXT_DECIMALS_MAX};
+    const struct text_rules hex = {.notation = TEXT_HEX};
+    const size_t sign = bytes > 0 && (*token == '-' || *token == '+');
+    const char *digits = token + sign;
+    const size_t count = bytes - sign;
+    const char *point = memchr(digits, '.', count);
+    const size_t decimals = point ? bytes - (size_t)(point + 1 - token) : 0;
+
+    out[0] = '\0';
+    if (rules->notation != TEXT_INTEGERS)
+        return;
+    if (decimals > 0 && decimals <= TEXT_DECIMALS_MAX &&
+        text_reason_is_number(&fixed, digits, count))
+        snprintf(out, TEXT_REASON_ADVICE_SIZE, " (try --decimals %zu)", decimals);
+    else if (count > 2 && (digits[1] == 'x' || digits[1] == 'X') &&
+             text_reason_is_number(&hex, digits, count))
+        strcpy(out, " (try --base 16)");
+}
+
 /* Copies the beginning of a token, with `?` for NUL, and appends "..." if it is longer. */
 static void text_reason_show(const char *token, size_t bytes, char out[TEXT_REASON_SHOWN + 4])
 {
@@ -133,11 +157,13 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     const char *type = text_reason_find_type(reading->rules, begin, token->bytes);
     bool has_mark = token->bytes >= 3 && memcmp(begin, text_reason_mark, 3) == 0;
     char shown[TEXT_REASON_SHOWN + 4];
+    char advice[TEXT_REASON_ADVICE_SIZE];
     char decimals[24] = "";
 
     if (token->bytes == 0 && text_reason_is_missing(reading, token->offset, out))
         return;
     text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
+    text_reason_advise(reading->rules, begin, token->bytes, advice);
     if (reading->rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", reading->rules->decimals);
     if (type)
@@ -145,7 +171,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
                  reading->element->name, decimals, *type ? " (try -t " : "", type,
                  *type ? ")" : "");
     else
-        snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'",
+        snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s",
                  reading->rules->notation == TEXT_FIXED ? "number" : "integer",
-                 has_mark ? "<byte order mark>" : "", shown);
+                 has_mark ? "<byte order mark>" : "", shown, advice);
 }

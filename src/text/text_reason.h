@@ -25,6 +25,7 @@ struct text_reading {
  *   '300' is out of range for u8 (try -t i64)
  *   '10' is out of range for i64 with --decimals 18
  *   invalid integer 'x'
+ *   invalid integer '1.5' (try --decimals 1)
  *
  * Shows at most 40 bytes of the token. Unprintable bytes but NUL are not masked.
  */

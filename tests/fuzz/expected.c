@@ -5,6 +5,8 @@
 #include "base/printable.h"
 #include "tests/unit/text_reference.h"
 
+#include <ctype.h>
+
 /* Lines from here on may be too long for the least chunk of text. */
 #define EXPECTED_LONG_LINE 2000
 
@@ -582,6 +584,29 @@ static const char *expected_advise_type(__int128 value)
     return value > 0 && value <= UINT64_MAX ? " (try -t u64)" : "";
 }
 
+/* Writes the option that messages advise for a token that is no integer, if there is one. */
+static void expected_print_advice(FILE *out, const char *token, size_t bytes)
+{
+    const bool has_sign = bytes > 0 && strchr("+-", token[0]) && token[0] != '\0';
+    const char *const digits = token + has_sign;
+    const size_t count = bytes - has_sign;
+    size_t before = 0;
+    size_t behind = 0;
+    size_t hex = 2;
+
+    while (before < count && isdigit((unsigned char)digits[before]))
+        before++;
+    while (before + 1 + behind < count && isdigit((unsigned char)digits[before + 1 + behind]))
+        behind++;
+    if (before < count && digits[before] == '.' && before + 1 + behind == count && behind >= 1 &&
+        behind <= 18)
+        fprintf(out, " (try --decimals %zu)", behind);
+    while (hex < count && isxdigit((unsigned char)digits[hex]))
+        hex++;
+    if (count > 2 && hex == count && digits[0] == '0' && (digits[1] | 0x20) == 'x')
+        fprintf(out, " (try --base 16)");
+}
+
 /* Writes a token as messages show it; what is not printable is masked only `as_printed`. */
 static void expected_print_invalid(FILE *out, const struct trial *trial,
                                    const struct expected_item *item, bool as_printed)
@@ -603,8 +628,10 @@ static void expected_print_invalid(FILE *out, const struct trial *trial,
     else if (item->is_integer)
         fprintf(out, "'%s%s' is out of range for %s%s", token, more, trial->element.name,
                 expected_advise_type(item->value));
-    else
+    else {
         fprintf(out, "invalid integer '%s%s%s'", has_mark ? "<byte order mark>" : "", token, more);
+        expected_print_advice(out, item->token, item->bytes);
+    }
 }
 
 static bool expected_is_outside(const struct trial *trial, __int128 value)
