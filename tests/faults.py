@@ -268,6 +268,14 @@ def file_cases():
                files=files, engine=False, is_long=True, written={
                    "out": b"%d\n" % len(values),
                    "state": saved(["reduce", "distinct", "-t", "u64"], values)}), ["pread"]
+    state = saved(["uniq", "-t", "u64"], values)
+    yield Case("merge states in files", ["merge", "--threads", "1", "-S", "1", "-T", ".", "--save",
+                                         "saved", "-o", "out", "--quantiles", "0,100", "state",
+                                         "empty"], engine=False,
+               is_long=True, files={"state": state, "out": OLD, "saved": OLD,
+                                    "empty": saved(["uniq", "-t", "u64"], [])},
+               written={"out": ends, "saved": state}), \
+        ("mmap", "open", "write", "pread", "ZSTD_decompress")
     # as where the system makes no files without names
     named = Case("different values in files that had names", quantiles, ends,
                  stdin=values.tobytes(), engine=False, is_long=True, fatal={"mkostemp": 1})

@@ -7,7 +7,8 @@
  *
  * A state does not say whether the input was text or binary, nor its byte order.
  *
- * Not thread-safe: no other thread may use the partial.
+ * state_load is thread-safe on distinct readers, also for one partial. The other functions are not:
+ * no other thread may use the partial.
  */
 #ifndef GPUHIST_STATE_JOB_H
 #define GPUHIST_STATE_JOB_H
@@ -45,8 +46,9 @@ struct state_operation {
     /* Fails with STATUS_DATA if `save` could not read all of the partial. NULL: it always can. */
     enum status (*check)(const void *partial, struct failure *failure);
     /*
-     * Reads what `save` wrote, for `elements` elements, and adds it to the partial, whose number of
-     * elements then stays below 2^64. Must reject counts above `elements`. Fails with STATUS_DATA.
+     * Reads what `save` wrote, for `elements` elements, and adds it to the partial. Must reject
+     * counts above `elements`. Fails with STATUS_DATA; part of the state may have been added then.
+     * Thread-safe.
      */
     enum status (*load)(struct state_reader *state, const struct job *job, void *partial,
                         uint64_t elements, struct failure *failure);
@@ -76,8 +78,8 @@ enum status state_recall(struct state_reader *state, struct definition *definiti
 
 /*
  * Reads the rest of the state and adds it to the partial of a job with the same definition; adds
- * its elements to *elements, the number in the partial. Fails likewise, and if *elements would be
- * 2^64 or more.
+ * its elements to *elements. Fails likewise, and if *elements would be 2^64 or more. The partial
+ * makes no result after a failure, or if it has 2^64 elements or more.
  */
 enum status state_load(struct state_reader *state, const struct job *job, void *partial,
                        uint64_t *elements, struct failure *failure);
