@@ -203,6 +203,8 @@ static bool lists(const struct rows *rows, const struct rows_row *expected, size
     return passed;
 }
 
+enum { LINES_MAX = 64 };
+
 /*
  * Whether the plot's lines hold the rows: each line's count is that of the rows within its bounds,
  * lines are in order and few, and all rows are in one.
@@ -214,7 +216,7 @@ static bool plots(const struct rows *rows, const struct rows_row *expected, size
     size_t lines = 0;
     size_t row = 0;
 
-    plot_begin(&plot, rows, true);
+    plot_begin(&plot, rows, true, LINES_MAX);
     for (; plot_next(&plot, &line); lines++) {
         uint64_t count = 0;
         bool was_first = lines == 0;
@@ -256,7 +258,7 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
         for (size_t parts = 1; parts <= 3000 && passed; parts = 3 * parts - 1)
             passed = reads_parts(&rows, expected, n, parts) &&
                      (!zeros || reads_counts_parts(&rows, expected, n, parts));
-        is_plotted = plots(&rows, expected, n, is_powers(&job) ? 129 : 2 * PLOT_LINES_MAX);
+        is_plotted = plots(&rows, expected, n, is_powers(&job) ? 129 : 2 * LINES_MAX);
         sort_by_count(expected, n);
         passed = passed && lists(&rows, expected, n, 0) && lists(&rows, expected, n, 1) &&
                  lists(&rows, expected, n, 10) && lists(&rows, expected, n, 100000);
@@ -399,10 +401,11 @@ static void test_sparse(uint64_t apart)
     struct job job;
 
     make_job(&job, BINNING_UNIT32, true);
+    job.operation = OPERATION_UNIQ;
     struct rows rows = {.job = &job, .partial = &apart, .read = read_sparse};
     struct rows copy = rows;
     size_t n = read_sparse(&copy, expected, 100);
-    bool passed = plots(&rows, expected, n, PLOT_LINES_MAX);
+    bool passed = plots(&rows, expected, n, LINES_MAX);
     sort_by_count(expected, n);
     tap_ok(passed && lists(&rows, expected, n, 0) && lists(&rows, expected, n, 3),
            "rows from elsewhere, %llu apart", (unsigned long long)apart);
