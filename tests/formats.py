@@ -426,8 +426,9 @@ def test_gaps():
                     ["--width", "7", "--range", "0:300"], ["--width", "13", "--range", "-5:4000"],
                     ["--width", "10"], ["--width", "7"], ["--edges", ",".join(map(str, edges))],
                     ["--edges", ",".join(map(str, edges[:50]))], ["--log2", "-t", "i16"], ["--log10"], []):
-        for count in 1, 2, 5, 20, 40:
-            values = [round(dice.expovariate(0.01)) * dice.choice([1, 1, 1, -1]) for _ in range(count)]
+        samples = [[round(dice.expovariate(0.01)) * dice.choice([1, 1, 1, -1]) for _ in range(count)]
+                   for count in (1, 2, 5, 20, 40)]
+        for values in *samples, [1, 4, 64], [1, 4, 65]:  # 64 bins, or 65
             out, _, _ = gpuhist([*binning, "--zeros", "--format", "csv"], values)
             rows = [tuple(map(int, line.split(","))) for line in out.splitlines()[1:]]
             rows = [row if len(row) == 3 else (row[0], row[0] + 1, row[1]) for row in rows]
