@@ -125,6 +125,8 @@ def test_bars():
     check([], values, is_linear=True)
     check([], [v * v * 1000 for v in values], is_linear=True)
     check([], [v * 10**15 + 3 for v in values], is_linear=True)
+    late = check(["--width", "100"], [1732000000 + 10 * v for v in values], is_linear=True)
+    expect("1732000200" in [label for _, label in late.values], late.values)
     expect_equal(check(["uniq"], [1, 1, 2, 6], is_linear=True).title, "4 values, 3 different")
     fixed = check(["--decimals", "3", "--width", "2.5"], [f"{v / 3:.2f}" for v in values], is_linear=True)
     expect_equal(fixed.title, "2,000 values in bins of width 2.500")

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* A number from which on labels have a suffix: shorter ones are as easy to read in full. */
-#define AXIS_SUFFIX_LEAST 10000
+/* A number needs a suffix from here on, and gets one if it is then below. */
+#define AXIS_SHORT 10000
 
 static const char axis_suffixes[] = "\0KMGTPE";
 
@@ -34,11 +34,11 @@ static unsigned axis_thousands(__int128 most, __int128 step, unsigned decimals)
 
     for (unsigned i = 0; i < decimals; i++)
         unit *= 10;
-    if (most < unit / 1000 * AXIS_SUFFIX_LEAST)
+    if (most < unit / 1000 * AXIS_SHORT)
         return 0;
     for (; most >= unit && step * 10 >= unit && axis_suffixes[thousands + 1]; unit *= 1000)
         thousands++;
-    return thousands;
+    return most < unit / 1000 * AXIS_SHORT ? thousands : 0;
 }
 
 /* Removes zeros at the end of a fraction. Returns the new length. */
