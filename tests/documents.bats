@@ -129,6 +129,18 @@ make_data() (
     [[ $(tr -s '[:space:]' ' ' <<<"$output") == *"or --in 10:20; see"* ]]
 }
 
+@test "mandoc and groff find no errors in the manual either" {
+    command -v mandoc || command -v groff || skip "neither mandoc nor groff"
+    if command -v mandoc; then
+        run -0 mandoc -T lint -W warning "$srcdir/man/gpuhist.1"
+        [ -z "$output" ]
+    fi
+    if command -v groff; then
+        run -0 groff -man -ww -z "$srcdir/man/gpuhist.1"
+        [ -z "$output" ]
+    fi
+}
+
 @test "every example script prints what is expected of it" {
     local script name status count=0
     for script in "$srcdir"/examples/*.sh; do
