@@ -215,7 +215,7 @@ EOF
     cmp <(gpuhist merge run/state) <(gpuhist --bins 2K part.[123])
 }
 
-@test "slurm: a list without files or with one twice, and no TASKS or options, are errors" {
+@test "slurm: a list without files or with one twice, no TASKS, no options, and merges of one state are errors" {
     run -1 ./submit.sh run 2 --bins 2K </dev/null
     [ "$output" = "submit.sh: no files are listed" ]
     run -1 ./submit.sh run 2 --bins 2K < <(printf '%s\n' part.1 part.2 ./part.1)
@@ -223,6 +223,8 @@ EOF
     run -2 ./submit.sh run 2 <list
     run -2 ./submit.sh run --bins 2K <list
     [[ $output == "usage: "* ]]
+    FAN_IN=1 run -1 ./submit.sh run 2 --bins 2K <list
+    [ "$output" = "submit.sh: FAN_IN is less than 2" ]
     [ ! -e run ]
 }
 

@@ -19,6 +19,7 @@ if [ $# -ne 1 ] && { [ $# -lt 3 ] || [[ ! $2 =~ ^[1-9][0-9]*$ ]]; }; then
     echo "usage: submit.sh DIRECTORY [TASKS [OPERATION] OPTION... <LIST]" >&2
     exit 2
 fi
+[ "$fan_in" -ge 2 ] || die "FAN_IN is less than 2"
 work=$(realpath -m -- "$1")
 
 if [ $# -gt 1 ]; then
