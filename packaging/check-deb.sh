@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Makes a Debian package of a release tarball and debian/, checks it with lintian, installs it into
+# a clean root of this release of Debian, and runs its tests there (autopkgtest).
+#
+#   packaging/check-deb.sh gpuhist-VERSION.tar.xz [DIRECTORY]
+#
+# Takes root. Installs the tools and the build dependencies that are missing. The package goes to
+# DIRECTORY, if there is one.
+set -euo pipefail
+
+tarball=$(realpath "$1")
+keep=${2:+$(realpath "$2")}
+debian=$(realpath "$(dirname "$0")/../debian")
+# shellcheck disable=SC1091  # not a part of this tree
+release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+jobs=$(nproc)
+export DEBIAN_FRONTEND=noninteractive DEB_BUILD_PROFILES=nocheck
+export DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$jobs" DEB_CFLAGS_STRIP=-g
+
+work=$(mktemp -d)
+trap 'rm -rf --one-file-system "$work"' EXIT
+chmod 755 "$work" # the tests' root is below it
+cd "$work"
+
+install_tools() {
+    local tools=(apt-utils autopkgtest dpkg-dev lintian mmdebstrap)
+    dpkg-query -W -f '' "${tools[@]}" 2>/dev/null && dpkg-checkbuilddeps source/debian/control && return
+    apt-get update -qq
+    apt-get install -y -qq --no-install-recommends "${tools[@]}"
+    apt-get build-dep -y -qq --no-install-recommends ./source
+}
+
+# Essential packages and apt, and what autopkgtest would install by itself.
+make_root() {
+    mmdebstrap --quiet --variant=apt --include=apt-utils --dpkgopt=force-unsafe-io \
+        --aptopt='Acquire::Languages "none"' --skip=cleanup/apt "$release" root
+}
+
+# /proc of the root is mounted for this command alone.
+run_tests() {
+    # shellcheck disable=SC2016  # for the inner shell
+    unshare --mount --fork bash -c 'mount -t proc proc root/proc &&
+        autopkgtest -B ./*.deb source/ -- chroot "$PWD/root"'
+}
+
+mkdir source
+tar -xf "$tarball" -C source --strip-components=1
+cp -r "$debian" source/
+install_tools
+make_root &
+(cd source && dpkg-buildpackage -us -uc -b -nc)
+lintian --fail-on error,warning ./*.changes
+wait $!
+run_tests
+[ -z "$keep" ] || cp ./*.deb "$keep"
