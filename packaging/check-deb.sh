@@ -18,13 +18,21 @@ export DEBIAN_FRONTEND=noninteractive DEB_BUILD_PROFILES=nocheck
 export DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$jobs" DEB_CFLAGS_STRIP=-g
 
 work=$(mktemp -d)
-trap 'rm -rf --one-file-system "$work"' EXIT
+root_maker=
+clean_up() {
+    [ -z "$root_maker" ] || kill "$root_maker" 2>/dev/null || true
+    wait
+    rm -rf --one-file-system "$work"
+}
+trap clean_up EXIT
 chmod 755 "$work" # the tests' root is below it
 cd "$work"
 
 install_tools() {
-    local tools=(apt-utils autopkgtest dpkg-dev lintian mmdebstrap)
-    dpkg-query -W -f '' "${tools[@]}" 2>/dev/null && dpkg-checkbuilddeps source/debian/control && return
+    local tools=(autopkgtest dpkg-dev lintian mmdebstrap)
+    if dpkg-query -W -f '' "${tools[@]}" && (cd source && dpkg-checkbuilddeps); then
+        return
+    fi
     apt-get update -qq
     apt-get install -y -qq --no-install-recommends "${tools[@]}"
     apt-get build-dep -y -qq --no-install-recommends ./source
@@ -48,8 +56,9 @@ tar -xf "$tarball" -C source --strip-components=1
 cp -r "$debian" source/
 install_tools
 make_root &
+root_maker=$!
 (cd source && dpkg-buildpackage -us -uc -b -nc)
 lintian --fail-on error,warning ./*.changes
-wait $!
+wait "$root_maker"
 run_tests
 [ -z "$keep" ] || cp ./*.deb "$keep"
