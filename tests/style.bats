@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The source tree: its rooms, and that no test is left out.
+# The source tree: its rooms, that no test is left out, and its version.
 
 load helpers
 
@@ -15,4 +15,17 @@ load helpers
         grep -qE "(^|[[:space:]])${file%.c}(\\.c)?([[:space:]]|$)" "$srcdir/Makefile.am" ||
             { echo "$file is not in Makefile.am"; return 1; }
     done
+}
+
+@test "every file that names the version names the same" {
+    local version file
+    cd "$srcdir"
+    version=$(sed -n 's/^AC_INIT(\[gpuhist\], \[\([^]]*\)\].*/\1/p' configure.ac)
+    [ "$(gpuhist --version | head -n 1)" = "gpuhist $version" ]
+    [ "$(awk '$1 == ".TH" { print $5, $6 }' man/gpuhist.1)" = "\"gpuhist $version\"" ]
+    [ "$(awk '$1 == "##" { print $2; exit }' CHANGELOG.md)" = "$version," ]
+    [ -e debian ] || return 0 # a tarball
+    [[ $(head -n 1 debian/changelog) == "gpuhist ($version-"* ]]
+    grep -qx "  version: \"$version\"" packaging/conda/recipe.yaml
+    [ "$(awk -F '"' '/^    version\(/ { print $2; exit }' packaging/spack/package.py)" = "$version" ]
 }

@@ -1,0 +1,44 @@
+# Copyright Spack Project Developers. See COPYRIGHT file for details.
+#
+# SPDX-License-Identifier: (Apache-2.0 OR MIT)
+
+from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
+from spack_repo.builtin.build_systems.cuda import CudaPackage
+
+from spack.package import *
+
+
+class Gpuhist(AutotoolsPackage, CudaPackage):
+    """Prints histograms, exact reductions, counts and distinct values of streams of integers, as
+    text, fields of lines or binary, plain or compressed, on all CPU cores and on GPUs."""
+
+    # Replace both by the place where releases are published.
+    homepage = "https://gpuhist.example.org"
+    url = "https://gpuhist.example.org/gpuhist-0.1.0.tar.xz"
+
+    license("MIT")
+
+    # Add sha256="..." of the tarball that is published. Without it: spack install --no-checksum
+    version("0.1.0")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build", when="+cuda")  # nvcc's host compiler
+
+    depends_on("zstd@1.4:")
+    depends_on("isa-l")
+    depends_on("xz")
+    depends_on("bzip2")
+    depends_on("lz4")
+    depends_on("cuda@12:", when="+cuda")
+
+    requires("target=x86_64:", "target=aarch64:", policy="one_of")
+
+    def configure_args(self):
+        args = ["--with-isal", "--with-lzma", "--with-bz2", "--with-lz4"]
+        if self.spec.satisfies("~cuda"):
+            return args + ["--with-cuda=no"]
+        args.append(f"--with-cuda={self.spec['cuda'].prefix}")
+        architectures = self.spec.variants["cuda_arch"].value
+        if "none" not in architectures:  # otherwise machine code for those that configure names
+            args.append(f"--with-nvcc-gencode={','.join(architectures)}")
+        return args
