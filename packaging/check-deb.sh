@@ -30,7 +30,7 @@ cd "$work"
 
 install_tools() {
     local tools=(autopkgtest dpkg-dev lintian mmdebstrap)
-    if dpkg-query -W -f '' "${tools[@]}" && (cd source && dpkg-checkbuilddeps); then
+    if dpkg-query -W "${tools[@]}" && (cd source && dpkg-checkbuilddeps); then
         return
     fi
     apt-get update -qq
