@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Makes a Debian package of a release tarball and debian/, checks it with lintian, installs it into
-# a clean root of this release of Debian, and runs its tests there (autopkgtest).
+# Makes the Debian packages, source and binary, of a release tarball and debian/, checks them with
+# lintian, installs into a clean root of this release of Debian, and runs the tests there
+# (autopkgtest).
 #
 #   packaging/check-deb.sh gpuhist-VERSION.tar.xz [DIRECTORY]
 #
-# Takes root. Installs the tools and the build dependencies that are missing. The package goes to
-# DIRECTORY, if there is one.
+# Takes root. Installs the tools and the build dependencies that are missing. The packages go to
+# DIRECTORY, if one is given.
 set -euo pipefail
 
 tarball=$(realpath "$1")
@@ -51,14 +52,16 @@ run_tests() {
         autopkgtest -B ./*.deb source/ -- chroot "$PWD/root"'
 }
 
+name=$(basename "$tarball" .tar.xz)
+cp "$tarball" "${name/-/_}.orig.tar.xz"
 mkdir source
 tar -xf "$tarball" -C source --strip-components=1
 cp -r "$debian" source/
 install_tools
 make_root &
 root_maker=$!
-(cd source && dpkg-buildpackage -us -uc -b -nc)
+(cd source && dpkg-buildpackage -us -uc)
 lintian --fail-on error,warning ./*.changes
 wait "$root_maker"
 run_tests
-[ -z "$keep" ] || cp ./*.deb "$keep"
+[ -z "$keep" ] || cp ./*.{changes,deb,dsc,tar.xz} "$keep"
