@@ -19,6 +19,9 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__ARM_NEON) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#include <arm_neon.h>
+#define TEXT_BLOCK_HAS_NEON /* plain code has it: every aarch64 processor does */
 #endif
 
 #define TEXT_BLOCK ((size_t)64)
@@ -74,6 +77,39 @@ TEXT_INLINE uint64_t text_block_whites(uint64_t word)
     return (from_9 & ~from_14 & ~word & ~low) | text_block_zeros(word ^ TEXT_BYTES(' '));
 }
 
+#if defined(TEXT_BLOCK_HAS_NEON)
+/* Four vectors of bytes that are 0 or 255, as bits: adds neighbours three times, 8 bits a byte. */
+static inline uint64_t text_block_bits_neon(const uint8x16_t bytes[4])
+{
+    const uint8x16_t bits = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
+    const uint8x16_t low = vpaddq_u8(vandq_u8(bytes[0], bits), vandq_u8(bytes[1], bits));
+    const uint8x16_t high = vpaddq_u8(vandq_u8(bytes[2], bits), vandq_u8(bytes[3], bits));
+    const uint8x16_t quarters = vpaddq_u8(low, high);
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(quarters, quarters)), 0);
+}
+
+static inline uint64_t text_block_equal_plain(const char *block, char byte)
+{
+    const uint8x16_t same = vdupq_n_u8((uint8_t)byte);
+    uint8x16_t found[4];
+
+    for (size_t i = 0; i < 4; i++)
+        found[i] = vceqq_u8(vld1q_u8((const uint8_t *)block + 16 * i), same);
+    return text_block_bits_neon(found);
+}
+
+static inline uint64_t text_block_white_plain(const char *block)
+{
+    uint8x16_t found[4];
+
+    for (size_t i = 0; i < 4; i++) {
+        const uint8x16_t bytes = vld1q_u8((const uint8_t *)block + 16 * i);
+        found[i] = vorrq_u8(vcleq_u8(vsubq_u8(bytes, vdupq_n_u8(9)), vdupq_n_u8(4)),
+                            vceqq_u8(bytes, vdupq_n_u8(' ')));
+    }
+    return text_block_bits_neon(found);
+}
+#else
 static inline uint64_t text_block_equal_plain(const char *block, char byte)
 {
     uint64_t mask = 0;
@@ -91,6 +127,7 @@ static inline uint64_t text_block_white_plain(const char *block)
         mask |= text_block_gather(text_block_whites(text_block_word(block + i))) << i;
     return mask;
 }
+#endif
 
 #if defined(__x86_64__)
 CPU_ISA_TARGET_AVX2 static inline uint64_t text_block_bits_avx2(__m256i low, __m256i high)
