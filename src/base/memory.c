@@ -10,6 +10,17 @@
 
 #define MEMORY_HUGE_PAGE ((size_t)2 << 20)
 
+/*
+ * The pages of kernels whose huge pages have 2 MiB. Those of kernels with pages of 16 or 64 KiB
+ * have 32 or 512 MiB: the first touch of one would clear all of it.
+ */
+#define MEMORY_SMALL_PAGE ((size_t)4 << 10)
+
+static size_t memory_page(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
 static size_t memory_round_up(size_t bytes, size_t unit)
 {
     return (bytes + unit - 1) / unit * unit;
@@ -17,8 +28,7 @@ static size_t memory_round_up(size_t bytes, size_t unit)
 
 static size_t memory_mapping_bytes(size_t bytes)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return memory_round_up(bytes, bytes >= MEMORY_HUGE_PAGE ? MEMORY_HUGE_PAGE : page);
+    return memory_round_up(bytes, bytes >= MEMORY_HUGE_PAGE ? MEMORY_HUGE_PAGE : memory_page());
 }
 
 static void *memory_map_pages(size_t bytes)
@@ -42,7 +52,8 @@ void *memory_map(size_t bytes)
         munmap(mapping, before);
     munmap(mapping + before + size, MEMORY_HUGE_PAGE - before);
 #ifdef MADV_HUGEPAGE
-    madvise(mapping + before, size, MADV_HUGEPAGE); /* a hint: a failure only costs speed */
+    if (memory_page() == MEMORY_SMALL_PAGE)
+        madvise(mapping + before, size, MADV_HUGEPAGE); /* a hint: a failure only costs speed */
 #endif
     return mapping + before;
 }
@@ -55,8 +66,7 @@ void memory_unmap(void *memory, size_t bytes)
 
 void memory_touch(void *memory, size_t bytes)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    for (size_t i = 0; i < bytes; i += page)
+    for (size_t i = 0, page = memory_page(); i < bytes; i += page)
         ((volatile char *)memory)[i] = 0;
 }
 

@@ -11,8 +11,9 @@
 
 /*
  * Maps `bytes` > 0 of private zero-filled memory. Mappings of 2 MiB and more are aligned to 2 MiB
- * and ask for huge pages. Pages take no memory until they are touched. Returns NULL and sets errno
- * if there is no memory. The caller unmaps it with memory_unmap and the same `bytes`.
+ * and ask for huge pages, where these have 2 MiB. Pages take no memory until they are touched.
+ * Returns NULL and sets errno if there is no memory. The caller unmaps it with memory_unmap and the
+ * same `bytes`.
  */
 void *memory_map(size_t bytes);
 
