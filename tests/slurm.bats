@@ -188,7 +188,8 @@ EOF
     eventually test -s lost
     scontrol requeue "$(cat lost)"
     eventually is_pending "$(cat lost)"
-    scontrol update JobId="$(cat lost)" StartTime=now # not in two minutes
+    # Not in two minutes, but later than the second in which the node has ended the job.
+    scontrol update JobId="$(cat lost)" StartTime=now+1
     eventually jobs_are_over
     assert_right
 }
