@@ -116,6 +116,8 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
 
 static const char *cuda_engine_lacks(const struct job *job)
 {
+    if (job->second != SECOND_NONE)
+        return job_second_option(job);
     if (job->record_bytes > 0)
         return "--record";
     if (job->is_text && job->text.is_quoted)

@@ -17,8 +17,6 @@
 #define OPTIONS_CHUNK_MIN   8
 #define OPTIONS_CHUNK_MAX   ((size_t)1 << 30)
 #define OPTIONS_THREADS_MAX 4096
-#define OPTIONS_FIELD_MAX   INT32_MAX
-#define OPTIONS_RECORD_MAX  ((size_t)16 << 20)
 
 /* --every: at least a millisecond, so that there is time to count. */
 #define OPTIONS_EVERY_NS_MIN 1000000
@@ -70,8 +68,8 @@ enum options_key {
 
 #define OPTIONS_FOR(id) (1u << OPERATION_##id)
 
-static enum status options_fail_value(const char *name, const char *value, const char *expected,
-                                      struct failure *failure)
+enum status options_fail_value(const char *name, const char *value, const char *expected,
+                               struct failure *failure)
 {
     return status_fail(failure, STATUS_USAGE, "invalid %s '%s': expected %s", name, value,
                        expected);
@@ -97,22 +95,6 @@ static enum status options_set_type(struct options *options, const char *value,
     }
     return options_fail_value("--type", value,
                               "i8, u8, i16, u16, i32, u32, i64 or u64, with le or be", failure);
-}
-
-static enum status options_set_field(struct options *options, const char *value,
-                                     struct failure *failure)
-{
-    const char *digits = value + (*value == '+' || *value == '-');
-    bool is_name = *value != '\0' && (*digits == '\0' || digits[strspn(digits, "0123456789")]);
-    __int128 field = 1;
-
-    if (!is_name && (!decimal_parse(value, strlen(value), DECIMAL_UNIT_SI, &field) || field == 0 ||
-                     field < -OPTIONS_FIELD_MAX || field > OPTIONS_FIELD_MAX))
-        return options_fail_value("--field", value,
-                                  "1 for the first, -1 for the last, ..., or a name", failure);
-    options->text_rules.field = (int32_t)field;
-    options->field_name = options->print.value_name = is_name ? value : NULL;
-    return STATUS_OK;
 }
 
 static enum status options_set_delimiter(struct options *options, const char *value,
@@ -149,24 +131,6 @@ static enum status options_set_decimals(struct options *options, const char *val
     options->has_decimals = true;
     options->text_rules.decimals = (unsigned)decimals;
     return STATUS_OK;
-}
-
-static enum status options_set_record(struct options *options, const char *value,
-                                      struct failure *failure)
-{
-    if (decimal_parse_unsigned(value, DECIMAL_UNIT_BYTES, &options->record_bytes) &&
-        options->record_bytes > 0 && options->record_bytes <= OPTIONS_RECORD_MAX)
-        return STATUS_OK;
-    return options_fail_value("--record", value, "bytes from 1 to 16M, such as 24", failure);
-}
-
-static enum status options_set_offset(struct options *options, const char *value,
-                                      struct failure *failure)
-{
-    options->has_offset = true;
-    if (decimal_parse_unsigned(value, DECIMAL_UNIT_BYTES, &options->record_offset))
-        return STATUS_OK;
-    return options_fail_value("--offset", value, "bytes, such as 8", failure);
 }
 
 static enum status options_set_header(struct options *options, const char *value,

@@ -76,7 +76,12 @@ struct options {
     bool text;   /* --text */
     struct text_rules text_rules;
     const char *field_name; /* of text_rules.field; NULL: it is a number. Points into argv */
-    bool has_base;          /* --base was given */
+    enum second_use second;
+    const char *second_name;       /* likewise, of text_rules.second_field */
+    bool has_second_offset;        /* the second column is of binary records */
+    struct element second_element; /* this and the next: of binary records */
+    uint64_t second_offset;
+    bool has_base; /* --base was given */
     bool has_decimals;
     uint64_t header_lines;
     enum invalid_policy invalid;

@@ -52,6 +52,33 @@ extern const size_t options_row_count;
 /* Returns whether the current action or operation accepts the option. */
 bool options_row_goes(const struct options *options, const struct options_row *row);
 
+/* Fails with STATUS_USAGE: "invalid NAME 'VALUE': expected EXPECTED". */
+enum status options_fail_value(const char *name, const char *value, const char *expected,
+                               struct failure *failure);
+
+/* The `set` of -f, --record and --offset. */
+enum status options_set_field(struct options *options, const char *value, struct failure *failure);
+enum status options_set_record(struct options *options, const char *value, struct failure *failure);
+enum status options_set_offset(struct options *options, const char *value, struct failure *failure);
+
+/*
+ * Stores where the second column is, by the value of the option of that name: the number or name of
+ * a field of text, or TYPE@OFFSET, an element of binary records. Fails with STATUS_USAGE.
+ */
+enum status options_set_second(struct options *options, enum second_use use, const char *name,
+                               const char *value, struct failure *failure);
+
+/* Checks that the columns of the values and the second one go together, as the next two do. */
+enum status options_check_second(const struct options *options, struct failure *failure);
+
+/* Sets the record of binary input, unless it is an element alone. The job's element is known. */
+enum status options_make_record(const struct options *options, struct job *job,
+                                struct failure *failure);
+
+/* Sets the second column. */
+enum status options_make_second(const struct options *options, struct job *job,
+                                struct failure *failure);
+
 /*
  * Fails with STATUS_USAGE if the first word of the command line, which is no operation, is no file
  * either, but nearly the name of an operation.

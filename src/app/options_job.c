@@ -96,26 +96,6 @@ static void options_make_reduce(const struct options *options, struct job *job)
     job->temporary_directory = options->temporary_directory;
 }
 
-/* Sets the record of binary input, unless it is an element alone. */
-static enum status options_make_record(const struct options *options, struct job *job,
-                                       struct failure *failure)
-{
-    const size_t width = job->element.bytes;
-
-    if (options->record_bytes == 0 && options->has_offset)
-        return status_fail(failure, STATUS_USAGE, "--offset needs --record");
-    if (options->record_bytes == 0 || job->is_text)
-        return STATUS_OK;
-    if (options->record_bytes < width || options->record_offset > options->record_bytes - width)
-        return status_fail(failure, STATUS_USAGE,
-                           "%s at --offset %llu does not fit in a --record of %llu bytes",
-                           job->element.name, (unsigned long long)options->record_offset,
-                           (unsigned long long)options->record_bytes);
-    job->record_bytes = options->record_bytes > width ? options->record_bytes : 0;
-    job->record_offset = options->record_offset;
-    return STATUS_OK;
-}
-
 /* As options_make_job; reads the files that options name only `with_files`. */
 static enum status options_make(const struct options *options, bool is_text, bool with_files,
                                 struct job *job, struct failure *failure)
@@ -134,7 +114,8 @@ static enum status options_make(const struct options *options, bool is_text, boo
         job->element.swapped = false; /* parsed values are in this machine's byte order */
     job->element.decimals = options->text_rules.decimals;
     if (options_check_input(options, failure) != STATUS_OK ||
-        options_make_record(options, job, failure) != STATUS_OK)
+        options_make_record(options, job, failure) != STATUS_OK ||
+        options_make_second(options, job, failure) != STATUS_OK)
         return failure->status;
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
@@ -173,6 +154,8 @@ enum status options_check(const struct options *options, enum options_input *inp
             "--header) and binary (--binary, --record, a type with le or be)");
     if (rules->is_quoted && rules->delimiter == '"')
         return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
+    if (options_check_second(options, failure) != STATUS_OK)
+        return failure->status;
     *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;
     enum status status = options_make(options, is_text, false, &job, failure);
     job_destroy(&job);

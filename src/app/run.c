@@ -133,8 +133,9 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
 {
     struct job *job = &run->job;
 
-    if (job->is_text && parse_errors_create(&job->errors, job, run->options->field_name,
-                                            run->options->invalid, failure) != STATUS_OK)
+    if (job->is_text &&
+        parse_errors_create(&job->errors, job, run->options->field_name, run->options->second_name,
+                            run->options->invalid, failure) != STATUS_OK)
         return failure->status;
     return operations[job->operation]->create(job, &run->partial, failure);
 }
@@ -224,15 +225,18 @@ static enum status run_operation(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
     const struct job *job = &run->job;
-    const uint64_t header_lines = options->header_lines;
-    const struct record_format format = {
+    struct record_format format = {
         .element_bytes = job_value_bytes(job),
         .has_records = job->record_bytes > 0,
         .is_text = job->is_text,
         .text = job->text,
-        .header_lines = header_lines > 0 || !options->field_name ? header_lines : 1,
+        .header_lines = options->header_lines,
         .field_name = options->field_name,
+        .second_name = options->second_name,
     };
+
+    if (format.header_lines == 0 && record_has_names(&format))
+        format.header_lines = 1;
 
     source_set_format(run->source, &format);
     if (run_takes_any_order(run))

@@ -9,7 +9,7 @@
 #include "cpu/cpu_record.h"
 #include "input/parse_errors.h"
 #include "partial/operation.h"
-#include "text/text.h"
+#include "text/text_pairs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,9 +56,10 @@ struct cpu_worker {
     const struct cpu_operation *operation;
     void *state;
     struct engine_buffer buffer;
-    text_parse_function *parse; /* this and the following: for text */
-    void *values;
-    size_t values_room; /* how many 64-bit values fit */
+    text_parse_function *parse; /* for text */
+    void *values;               /* parsed from text, or gathered beside a second column */
+    uint64_t *second;           /* of the values; NULL: there is no second column */
+    size_t values_room;         /* how many 64-bit values fit */
 };
 
 static bool cpu_engine_probe(unsigned device, char *description, size_t size)
@@ -122,20 +123,27 @@ static void cpu_engine_worker_close(void *worker)
         return;
     self->operation->close(self->state);
     memory_unmap(self->values, self->values_room * sizeof(uint64_t));
+    memory_unmap(self->second, self->values_room * sizeof(uint64_t));
     memory_unmap(self->buffer.data, self->buffer.capacity);
     free(self);
 }
 
-/* Prepares a worker for text. An ordered operation absorbs all values of a chunk at once. */
-static enum status cpu_engine_open_text(struct cpu_worker *worker, struct failure *failure)
+/*
+ * Prepares a worker for text or a second column. An ordered operation absorbs all values of a chunk
+ * at once.
+ */
+static enum status cpu_engine_open_values(struct cpu_worker *worker, struct failure *failure)
 {
     const struct job *job = worker->job;
 
-    worker->parse = text_choose_parser(&job->text, job->element.type);
+    if (job->is_text)
+        worker->parse = text_choose_parser(&job->text, job->element.type);
     worker->values_room =
         cpu_engine_is_ordered(job) ? worker->buffer.capacity / 2 + 1 : CPU_ENGINE_VALUES;
     worker->values = memory_map(worker->values_room * sizeof(uint64_t));
-    if (worker->values)
+    if (job->second != SECOND_NONE)
+        worker->second = memory_map(worker->values_room * sizeof(uint64_t));
+    if (worker->values && (worker->second || job->second == SECOND_NONE))
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
 }
@@ -155,7 +163,8 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
     if (!made->buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
                            owner->chunk_bytes);
-    if (made->job->is_text && cpu_engine_open_text(made, failure) != STATUS_OK)
+    bool has_values = made->job->is_text || made->job->second != SECOND_NONE;
+    if (has_values && cpu_engine_open_values(made, failure) != STATUS_OK)
         return failure->status;
     return made->operation->open(owner->job, owner->partial, &made->state, failure);
 }
@@ -178,8 +187,30 @@ static enum status cpu_engine_absorb_values(struct cpu_worker *self, const struc
     values.bytes = count * self->job->element.bytes;
     values.is_cut = is_cut;
     values.text = text;
+    values.second = self->second;
     parse_errors_add_values(self->job->errors, count);
     return self->operation->absorb(self->state, &values, failure);
+}
+
+/* Parses more of a chunk of text, behind the values held, and adds to their number. */
+static enum text_event cpu_engine_parse(struct cpu_worker *self, const struct chunk *text,
+                                        size_t *offset, size_t *held, struct text_token *token)
+{
+    char *values = (char *)self->values + *held * self->job->element.bytes;
+    const size_t room = self->values_room - *held;
+    enum text_event event;
+    size_t count;
+
+    if (self->second) {
+        const struct text_pairs pairs = text_pairs_prepare(self->job, &text->rules);
+        event = text_pairs_parse(&pairs, text->data, text->bytes, offset, values,
+                                 self->second + *held, room, &count, token);
+    } else {
+        event =
+            self->parse(&text->rules, text->data, text->bytes, offset, values, room, &count, token);
+    }
+    *held += count;
+    return event;
 }
 
 /* Parses a chunk of text and absorbs its values, as many at a time as there is room for. */
@@ -187,18 +218,13 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
                                           struct failure *failure)
 {
     const struct job *job = self->job;
-    const size_t width = job->element.bytes;
     enum text_event event;
     size_t offset = 0;
     size_t held = 0; /* values that are parsed and not yet absorbed */
 
     do {
         struct text_token token;
-        size_t count;
-        event = self->parse(&text->rules, text->data, text->bytes, &offset,
-                            (char *)self->values + held * width, self->values_room - held, &count,
-                            &token);
-        held += count;
+        event = cpu_engine_parse(self, text, &offset, &held, &token);
         if (event == TEXT_INVALID &&
             parse_errors_add_invalid(job->errors, text, &token, failure) != STATUS_OK) {
             struct failure before; /* the failure that comes first in the stream is reported */
@@ -214,6 +240,33 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
             return failure->status;
         held = 0;
     } while (event != TEXT_END);
+    return STATUS_OK;
+}
+
+/*
+ * Gathers pairs of elements of a chunk of records and absorbs them, as many at a time as there is
+ * room for.
+ */
+static enum status cpu_engine_absorb_pairs(struct cpu_worker *self, const struct chunk *records,
+                                           struct failure *failure)
+{
+    const struct job *job = self->job;
+    const size_t all = records->bytes / job->record_bytes;
+    struct chunk elements = *records;
+
+    elements.data = self->values;
+    elements.second = self->second;
+    for (size_t i = 0, n; i < all; i += n) {
+        const char *from = (const char *)records->data + i * job->record_bytes;
+        n = all - i < self->values_room ? all - i : self->values_room;
+        cpu_record_gather(job, from, n, self->values);
+        cpu_record_gather_second(job, from, n, self->second);
+        elements.bytes = n * job->element.bytes;
+        elements.position = records->position + i * job->record_bytes;
+        elements.is_cut = records->is_cut && i + n == all;
+        if (self->operation->absorb(self->state, &elements, failure) != STATUS_OK)
+            return failure->status;
+    }
     return STATUS_OK;
 }
 
@@ -237,6 +290,8 @@ static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *ch
     struct cpu_worker *self = worker;
     if (self->job->is_text)
         return cpu_engine_absorb_text(self, chunk, failure);
+    if (self->second)
+        return cpu_engine_absorb_pairs(self, chunk, failure);
     if (self->job->record_bytes > 0)
         return cpu_engine_absorb_records(self, chunk, failure);
     return self->operation->absorb(self->state, chunk, failure);

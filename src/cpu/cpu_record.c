@@ -39,3 +39,31 @@ void cpu_record_gather(const struct job *job, const void *records, size_t count,
         break;
     }
 }
+
+#define CPU_RECORD_KEYS(id, name, ctype)                                                    \
+    static void cpu_record_keys_##name(const char *from, size_t record_bytes, size_t count, \
+                                       bool swapped, uint64_t *keys)                        \
+    {                                                                                       \
+        for (size_t i = 0; i < count; i++) {                                                \
+            ctype value;                                                                    \
+            memcpy(&value, from + i * record_bytes, sizeof value);                          \
+            if (swapped)                                                                    \
+                value = (ctype)element_swap((uint64_t)value, sizeof value);                 \
+            keys[i] = (uint64_t)(int64_t)value;                                             \
+        }                                                                                   \
+    }
+ELEMENT_TYPES(CPU_RECORD_KEYS)
+
+void cpu_record_gather_second(const struct job *job, const void *records, size_t count,
+                              uint64_t *keys)
+{
+    static void (*const functions[])(const char *, size_t, size_t, bool, uint64_t *) = {
+#define CPU_RECORD_ENTRY(id, name, ctype) [ELEMENT_##id] = cpu_record_keys_##name,
+        ELEMENT_TYPES(CPU_RECORD_ENTRY)
+#undef CPU_RECORD_ENTRY
+    };
+
+    functions[job->second_element.type]((const char *)records + job->second_offset,
+                                        job->record_bytes, count, job->second_element.swapped,
+                                        keys);
+}

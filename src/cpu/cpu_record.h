@@ -13,4 +13,8 @@
  */
 void cpu_record_gather(const struct job *job, const void *records, size_t count, void *elements);
 
+/* Stores the keys (element.h) of the second column of `count` records at keys[0..count). */
+void cpu_record_gather_second(const struct job *job, const void *records, size_t count,
+                              uint64_t *keys);
+
 #endif

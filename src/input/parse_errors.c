@@ -28,6 +28,7 @@ struct parse_errors_invalid {
 struct parse_errors {
     const struct job *job;
     const char *field_name;
+    const char *second_name;
     enum invalid_policy policy;
     const char *kind; /* of value: "integer" or "number" */
     atomic_uint_least64_t values;
@@ -40,8 +41,8 @@ struct parse_errors {
 };
 
 enum status parse_errors_create(struct parse_errors **errors, const struct job *job,
-                                const char *field_name, enum invalid_policy policy,
-                                struct failure *failure)
+                                const char *field_name, const char *second_name,
+                                enum invalid_policy policy, struct failure *failure)
 {
     struct parse_errors *made = calloc(1, sizeof *made);
     if (!made)
@@ -49,6 +50,7 @@ enum status parse_errors_create(struct parse_errors **errors, const struct job *
 
     made->job = job;
     made->field_name = field_name;
+    made->second_name = second_name;
     made->policy = policy;
     made->kind = job->text.notation == TEXT_FIXED ? "number" : "integer";
     pthread_mutex_init(&made->lock, NULL);
@@ -101,11 +103,14 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
                                                          const struct chunk *chunk,
                                                          const struct text_token *token)
 {
+    const struct job *job = errors->job;
+    const struct text_rules second = job_second_rules(job, &chunk->rules);
     struct parse_errors_invalid invalid = parse_errors_locate(chunk, token);
     const struct text_reading reading = {
-        .rules = &chunk->rules,
-        .field_name = errors->field_name,
-        .element = &errors->job->element,
+        .rules = token->is_second ? &second : &chunk->rules,
+        .option = token->is_second ? job_second_option(job) : "-f",
+        .field_name = token->is_second ? errors->second_name : errors->field_name,
+        .element = token->is_second ? &job->second_element : &job->element,
         .data = chunk->data,
         .bytes = chunk->bytes,
     };

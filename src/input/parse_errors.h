@@ -16,12 +16,12 @@
 struct parse_errors;
 
 /*
- * Makes an empty errors for a job, the name of its field or NULL, both of which must outlive it,
- * and a policy. Fails with STATUS_DATA. The caller destroys it.
+ * Makes an empty errors for a job, the names of its field and of its second column's or NULL, all
+ * of which must outlive it, and a policy. Fails with STATUS_DATA. The caller destroys it.
  */
 enum status parse_errors_create(struct parse_errors **errors, const struct job *job,
-                                const char *field_name, enum invalid_policy policy,
-                                struct failure *failure);
+                                const char *field_name, const char *second_name,
+                                enum invalid_policy policy, struct failure *failure);
 
 /* NULL is allowed. */
 void parse_errors_destroy(struct parse_errors *errors);

@@ -338,25 +338,44 @@ static void reader_show_header(const struct reader *reader, char out[READER_HEAD
                  reader_advise(&reader->records->text, names->line, bytes));
 }
 
-/* Looks the field's name up in the complete header line. */
-static enum pipe_event reader_find_name(struct reader *reader, struct failure *failure)
+/* Looks a name up in the complete header line. NULL: the field has none. */
+static enum pipe_event reader_find_name(const struct reader *reader, const char *name,
+                                        int32_t *field, struct failure *failure)
 {
-    const struct record_format *records = reader->records;
-    struct reader_names *names = &reader->names;
     char header[READER_HEADER_SIZE] = "";
 
-    reader->field =
-        record_find_name(&records->text, names->line, names->bytes, records->field_name);
-    if (reader->field == 0)
-        reader_show_header(reader, header);
-    free(names->line);
-    *names = (struct reader_names){.line = NULL};
-    if (reader->field > 0)
+    if (!name)
         return PIPE_DATA;
+    *field =
+        record_find_name(&reader->records->text, reader->names.line, reader->names.bytes, name);
+    if (*field > 0)
+        return PIPE_DATA;
+    if (*field == 0)
+        reader_show_header(reader, header);
     status_fail(failure, STATUS_DATA, STATUS_NAME ": its header has %s field '%.1000s'%s",
-                reader->input->name, reader->field == 0 ? "no" : "more than one",
-                records->field_name, header);
+                reader->input->name, *field == 0 ? "no" : "more than one", name, header);
     return PIPE_ERROR;
+}
+
+/* Looks up the names of all fields that have one. */
+static enum pipe_event reader_find_names(struct reader *reader, struct failure *failure)
+{
+    const struct record_format *records = reader->records;
+    enum pipe_event event = reader_find_name(reader, records->field_name, &reader->field, failure);
+
+    if (event == PIPE_DATA)
+        event = reader_find_name(reader, records->second_name, &reader->second_field, failure);
+    free(reader->names.line);
+    reader->names = (struct reader_names){.line = NULL};
+    return event;
+}
+
+void reader_set_fields(const struct reader *reader, struct text_rules *rules)
+{
+    if (reader->field > 0)
+        rules->field = reader->field;
+    if (reader->second_field > 0)
+        rules->second_field = reader->second_field;
 }
 
 /* Removes the rest of the header from the front of the data. */
@@ -369,14 +388,14 @@ static enum pipe_event reader_skip_header(struct reader *reader, char *data, siz
     while (reader->skip_lines > 0 && header < *bytes && event == PIPE_DATA) {
         const char *newline = memchr(data + header, '\n', *bytes - header);
         size_t end = newline ? (size_t)(newline - data) + 1 : *bytes;
-        bool has_names = reader->records->field_name && reader->skip_lines == 1;
+        bool has_names = record_has_names(reader->records) && reader->skip_lines == 1;
         if (has_names)
             event = reader_keep_names(reader, data + header, end - header, failure);
         header = end;
         reader->skip_lines -= newline != NULL;
         reader->header_lines += newline != NULL;
         if (has_names && newline && event == PIPE_DATA)
-            event = reader_find_name(reader, failure);
+            event = reader_find_names(reader, failure);
     }
     reader->header_bytes += header;
     *bytes = event == PIPE_DATA ? *bytes - header : 0;
@@ -394,9 +413,9 @@ enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bo
         event = reader_read_plain(reader, buffer, room, wait, waited, bytes, failure);
     if (event == PIPE_DATA && reader->skip_lines > 0)
         event = reader_skip_header(reader, buffer, bytes, failure);
-    if (event == PIPE_END && reader->skip_lines > 0 && reader->records->field_name) {
+    if (event == PIPE_END && reader->skip_lines > 0 && record_has_names(reader->records)) {
         reader->skip_lines = 0; /* the end of the file is that of the header */
-        if (reader_find_name(reader, failure) == PIPE_ERROR)
+        if (reader_find_names(reader, failure) == PIPE_ERROR)
             event = PIPE_ERROR;
     }
     return event;
@@ -461,7 +480,7 @@ enum status reader_read_header(const struct reader_options *options, struct inpu
         event = reader_read(&reader, block, sizeof block, true, &waited, &got, failure);
     }
     *bytes = reader.header_bytes;
-    rules->field = reader.field > 0 ? reader.field : rules->field;
+    reader_set_fields(&reader, rules);
     reader_close(&reader);
     return event == PIPE_ERROR ? failure->status : STATUS_OK;
 }

@@ -82,14 +82,15 @@ struct reader {
     uint64_t header_lines;               /* lines and bytes skipped; the caller resets both */
     uint64_t header_bytes;
     struct reader_names names;
-    int32_t field; /* number of the named field, once the header is read; else 0 */
+    int32_t field;        /* number of the named field, once the header is read; else 0 */
+    int32_t second_field; /* likewise, of the second column */
 };
 
 /*
  * Begins to read an input. The reader takes over the caller's use of it. `format` is the
  * compression format of a regular file, NULL if it is not compressed; the format of any other input
- * is detected by its first bytes. `records` says how many header lines there are, and the name of
- * the field; NULL: no header. The options and the records must outlive the reader. The caller
+ * is detected by its first bytes. `records` says how many header lines there are, and the names of
+ * fields; NULL: no header. The options and the records must outlive the reader. The caller
  * closes it.
  */
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
@@ -111,11 +112,14 @@ void reader_count(const struct reader_options *options, uint64_t bytes);
 /*
  * Reads up to `room` > 0 bytes. Waits, and sets *waited, as pipe_read does. With PIPE_DATA, *bytes
  * may be 0. With PIPE_ERROR, *failure is written; the bytes that precede a fault are returned
- * before, as far as they can be decoded. A header that lacks the name of the field, or has it more
+ * before, as far as they can be decoded. A header that lacks the name of a field, or has it more
  * than once, is an error.
  */
 enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
                             bool *waited, size_t *bytes, struct failure *failure);
+
+/* Sets the fields of the rules that have names to their numbers, if the header is read. */
+void reader_set_fields(const struct reader *reader, struct text_rules *rules);
 
 /*
  * Reads the first block into reader->plain, until it is full, the input ends (PIPE_END) or nothing
@@ -132,8 +136,8 @@ enum status reader_detect(const struct input *input, off_t offset,
                           const struct decoder_format **format, struct failure *failure);
 
 /*
- * Reads the header of a regular file. Stores its length (when decoded) in *bytes and, if the field
- * has a name, its number in rules->field. Fails with STATUS_DATA.
+ * Reads the header of a regular file. Stores its length (when decoded) in *bytes and, of fields
+ * that have names, their numbers in *rules. Fails with STATUS_DATA.
  */
 enum status reader_read_header(const struct reader_options *options, struct input *input,
                                const struct decoder_format *format,

@@ -235,30 +235,46 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
     return found;
 }
 
-/* The first part that may be wanted; parts are counted from 1. */
-static size_t record_first_part(const struct text_rules *rules, const char *data, size_t bytes)
+/* The parts of a line that may be wanted, counted from 1: up to `head`, and from `tail` on. */
+struct record_wanted {
+    size_t head;
+    size_t tail; /* SIZE_MAX: none is counted from the end of the line */
+};
+
+static struct record_wanted record_find_wanted(const struct text_rules *rules, const char *data,
+                                               size_t bytes)
 {
+    const int64_t fields[] = {rules->field,
+                              rules->second_field ? rules->second_field : rules->field};
+    struct record_wanted wanted = {.tail = SIZE_MAX};
     struct record_part part;
     size_t offset = 0;
     size_t parts = 0;
-    size_t last = (size_t) - (int64_t)rules->field; /* they count, and the one that is growing */
+    size_t last = 0; /* they count, and the one that is growing */
 
-    if (rules->field >= 0)
-        return 1;
-    while (record_next_part(rules, data, bytes, &offset, &part))
+    for (size_t i = 0; i < 2; i++) {
+        if (fields[i] > 0 && (size_t)fields[i] > wanted.head)
+            wanted.head = (size_t)fields[i];
+        if (fields[i] < 0 && (size_t)-fields[i] > last)
+            last = (size_t)-fields[i];
+    }
+    while (last > 0 && record_next_part(rules, data, bytes, &offset, &part))
         parts++;
-    return parts > last + 1 ? parts - last : 1;
+    if (last > 0)
+        wanted.tail = parts > last + 1 ? parts - last : 1;
+    return wanted;
 }
 
 /*
  * Of a line whose n-th part is wanted: parts before it are of no matter, but count; those behind it
  * do not even count. But the line must not become blank if it is not: where parts were dropped, an
- * x stands for them, in a part that is not wanted, whatever follows.
+ * x stands for them, in a part that is not wanted, whatever follows. Of two wanted parts, the
+ * shortened numbers of the first's notation are also those of decimal integers.
  */
 static size_t record_squeeze_line(const struct text_rules *rules, char *data, size_t bytes)
 {
     const char separator = rules->delimiter == TEXT_NO_DELIMITER ? ' ' : (char)rules->delimiter;
-    size_t first = record_first_part(rules, data, bytes);
+    const struct record_wanted wanted = record_find_wanted(rules, data, bytes);
     struct record_part part;
     size_t offset = 0;
     size_t to = 0;
@@ -266,12 +282,12 @@ static size_t record_squeeze_line(const struct text_rules *rules, char *data, si
 
     for (size_t i = 1; record_next_part(rules, data, bytes, &offset, &part); i++) {
         size_t length = part.end - part.begin;
-        if (i < first || (rules->field > 0 && i > (size_t)rules->field)) {
+        if (i > wanted.head && i < wanted.tail) {
             part = record_trim(data, part);
             dropped = dropped || part.begin < part.end;
             continue;
         }
-        if (i == first && dropped) {
+        if (i == wanted.tail && dropped) {
             data[to++] = 'x';
         } else {
             memmove(data + to, data + part.begin, length);
@@ -280,7 +296,7 @@ static size_t record_squeeze_line(const struct text_rules *rules, char *data, si
         if (part.is_complete)
             data[to++] = separator;
     }
-    if (rules->field > 0 && dropped)
+    if (wanted.tail == SIZE_MAX && dropped)
         data[to++] = 'x';
     return to;
 }

@@ -16,13 +16,20 @@
 
 /* What chunks are made of. */
 struct record_format {
-    size_t element_bytes;   /* of binary input: of an element or record */
-    bool has_records;       /* of binary input: these are records, as messages call them */
-    bool is_text;           /* a chunk of text is of one file */
-    struct text_rules text; /* of text */
-    uint64_t header_lines;  /* of each file, skipped */
-    const char *field_name; /* of text.field, in the last header line; NULL: none; not owned */
+    size_t element_bytes;    /* of binary input: of an element or record */
+    bool has_records;        /* of binary input: these are records, as messages call them */
+    bool is_text;            /* a chunk of text is of one file */
+    struct text_rules text;  /* of text */
+    uint64_t header_lines;   /* of each file, skipped */
+    const char *field_name;  /* of text.field, in the last header line; NULL: none; not owned */
+    const char *second_name; /* likewise, of text.second_field */
 };
+
+/* Whether fields have to be looked up in the header. */
+static inline bool record_has_names(const struct record_format *format)
+{
+    return format->field_name || format->second_name;
+}
 
 /* Whether a chunk of text may end after this character. */
 bool record_is_end(const struct record_format *format, char c);

@@ -528,7 +528,7 @@ static enum status source_begin_input(struct source *source, const struct source
     }
     if (format)
         source_note_format(source, format);
-    if (format && source->division && source->format.field_name) {
+    if (format && source->division && record_has_names(&source->format)) {
         uint64_t header_bytes;
         if (reader_read_header(&source->reading, input, format, &source->format,
                                &source->stream.rules, &header_bytes, failure) != STATUS_OK) {
@@ -649,7 +649,7 @@ static enum status source_read(struct source *source, struct source_pull *pull, 
                     pull->wait && made->whole == 0, &source->waited, &bytes, failure);
 
     stream->name = bytes > 0 ? reader->input->name : stream->name;
-    stream->rules.field = reader->field > 0 ? reader->field : stream->rules.field;
+    reader_set_fields(reader, &stream->rules);
     stream->line += reader->header_lines;
     stream->left_out += reader->header_bytes;
     reader->header_lines = reader->header_bytes = 0;

@@ -11,6 +11,10 @@
 struct decoder_format;
 
 /*
+ * The second column: an operation may take two numbers from each line or record, a value and beside
+ * it a weight or a group (enum second_use of job.h). The engine parses or gathers both. A line that
+ * is invalid in either column has neither.
+ *
  * A piece of the input, in memory of the worker that pulled it. Binary: whole elements. Text: whole
  * lines, or whole tokens (text_is_of_tokens); the end of the chunk counts as the end of a line. A
  * chunk of text never spans two files.
@@ -30,6 +34,8 @@ struct chunk {
     const struct decoder_format *decoder; /* text: the format if the file is compressed; offsets are
                                              then those of frames. Else NULL */
     const struct chunk *text; /* values parsed from text: the chunk of text; else NULL */
+    const uint64_t *second; /* elements: the key (element.h) that the second column has beside each
+                               of them; NULL: there is no second column */
 };
 
 #endif

@@ -51,6 +51,13 @@ enum invalid_policy {
 
 struct parse_errors;
 
+/* What the second column (chunk.h) is for. */
+enum second_use {
+    SECOND_NONE,    /* there is none */
+    SECOND_WEIGHTS, /* how many times the value beside it counts, 0 to 2^63 - 1 */
+    SECOND_GROUPS,  /* the group that the value beside it belongs to */
+};
+
 /*
  * Which elements survive a stalin-sort: by default those not less than every survivor before them.
  */
@@ -63,17 +70,20 @@ struct stalin_sort_rules {
 struct job {
     enum operation_id operation;
     struct element element;
-    size_t record_bytes;         /* binary: of a record of which one element is a value; 0: none */
-    size_t record_offset;        /* binary: of the element in its record */
-    bool is_text;                /* text input; otherwise binary */
-    struct text_rules text;      /* text: fields and delimiter */
-    struct parse_errors *errors; /* text: errors of parsing; thread-safe, not owned */
-    struct binning binning;      /* histogram; owned */
-    enum outside_policy outside; /* histogram */
-    bool needs_values;           /* histogram: a run without values is an error */
-    uint64_t bin_width;          /* uniq: the width of every bin, 1 for values; reduce: 1 */
-    bool any_order;              /* uniq, reduce: the result may be in any order */
-    uint64_t buffer_bytes;       /* uniq, reduce: memory for counts */
+    size_t record_bytes;  /* binary: of a record of which one element is a value; 0: none */
+    size_t record_offset; /* binary: of the element in its record */
+    enum second_use second;
+    struct element second_element;   /* of the second column; of text: of 8 bytes, not swapped */
+    size_t second_offset;            /* binary: of its element in the record */
+    bool is_text;                    /* text input; otherwise binary */
+    struct text_rules text;          /* text: fields and delimiter */
+    struct parse_errors *errors;     /* text: errors of parsing; thread-safe, not owned */
+    struct binning binning;          /* histogram; owned */
+    enum outside_policy outside;     /* histogram */
+    bool needs_values;               /* histogram: a run without values is an error */
+    uint64_t bin_width;              /* uniq: the width of every bin, 1 for values; reduce: 1 */
+    bool any_order;                  /* uniq, reduce: the result may be in any order */
+    uint64_t buffer_bytes;           /* uniq, reduce: memory for counts */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
     struct reductions reductions;    /* reduce */
     struct predicate *predicates;    /* count: [predicate_count], owned */
@@ -85,6 +95,28 @@ struct job {
 static inline size_t job_value_bytes(const struct job *job)
 {
     return job->record_bytes > 0 ? job->record_bytes : job->element.bytes;
+}
+
+/* Returns the option that names the second column, for messages. Pure. */
+static inline const char *job_second_option(const struct job *job)
+{
+    return job->second == SECOND_GROUPS ? "--by" : "--weight";
+}
+
+/*
+ * Returns the rules of the second column, as if it were the only one, in a text of these rules. Its
+ * values are decimal integers. Pure.
+ */
+static inline struct text_rules job_second_rules(const struct job *job,
+                                                 const struct text_rules *rules)
+{
+    return (struct text_rules){
+        .field = rules->second_field,
+        .delimiter = rules->delimiter,
+        .is_quoted = rules->is_quoted,
+        .from_zero = job->second == SECOND_WEIGHTS,
+        .notation = TEXT_INTEGERS,
+    };
 }
 
 /* Frees what the job owns. A job of zeros is allowed. Not thread-safe. */

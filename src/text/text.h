@@ -53,6 +53,7 @@ enum text_event {
 struct text_token {
     size_t offset;
     size_t bytes;
+    bool is_second; /* it is of the second column */
 };
 
 /*

@@ -71,7 +71,7 @@ TEXT_INLINE bool text_fields_take(enum cpu_isa isa, bool is_quoted, struct text_
                       call->limits.bytes);
         return true;
     }
-    *call->invalid = (struct text_token){begin, end - begin};
+    *call->invalid = (struct text_token){.offset = begin, .bytes = end - begin};
     return false;
 }
 
@@ -101,7 +101,7 @@ static enum text_event text_fields_refuse(struct text_call *call, size_t begin, 
     begin = text_quotes_find_wrong(data, (char)call->rules->delimiter, begin, end);
     text_fields_trim(data, &begin, &end);
     *call->offset = next;
-    *call->invalid = (struct text_token){begin, end - begin};
+    *call->invalid = (struct text_token){.offset = begin, .bytes = end - begin};
     return TEXT_INVALID;
 }
 
@@ -421,6 +421,8 @@ TEXT_INLINE enum text_event text_fields_parse(enum text_event (*run)(struct text
 {
     struct text_call call = {
         text_number_limits(element), rules, data, bytes, offset, values, room, 0, invalid};
+    if (rules->from_zero)
+        call.limits.magnitude[true] = 0;
     enum text_event event = run(&call);
     *count = call.stored;
     return event;

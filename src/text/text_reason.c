@@ -145,8 +145,9 @@ static bool text_reason_is_missing(const struct text_reading *reading, size_t of
     if (fields >= wanted)
         return false;
     snprintf(number, sizeof number, "%lld", (long long)field);
-    snprintf(out, TEXT_REASON_SIZE, "line has %zu field%s, -f %.100s wants %zu", fields,
-             fields == 1 ? "" : "s", reading->field_name ? reading->field_name : number, wanted);
+    snprintf(out, TEXT_REASON_SIZE, "line has %zu field%s, %s %.100s wants %zu", fields,
+             fields == 1 ? "" : "s", reading->option,
+             reading->field_name ? reading->field_name : number, wanted);
     return true;
 }
 
@@ -166,7 +167,10 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     text_reason_advise(reading->rules, begin, token->bytes, advice);
     if (reading->rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", reading->rules->decimals);
-    if (type)
+    if (reading->rules->from_zero)
+        snprintf(out, TEXT_REASON_SIZE, "invalid weight '%s', no integer from 0 to 2^63 - 1",
+                 shown);
+    else if (type)
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s", shown,
                  reading->element->name, decimals, *type ? " (try -t " : "", type,
                  *type ? ")" : "");

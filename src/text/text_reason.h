@@ -12,6 +12,7 @@
 /* A text, and how it is read. */
 struct text_reading {
     const struct text_rules *rules;
+    const char *option;     /* that names rules->field: -f */
     const char *field_name; /* of rules->field; NULL: it has none */
     const struct element *element;
     const char *data; /* [bytes] */
@@ -26,6 +27,7 @@ struct text_reading {
  *   '10' is out of range for i64 with --decimals 18
  *   invalid integer 'x'
  *   invalid integer '1.5' (try --decimals 1)
+ *   invalid weight '-1', no integer from 0 to 2^63 - 1
  *
  * Shows at most 40 bytes of the token. Unprintable bytes but NUL are not masked.
  */

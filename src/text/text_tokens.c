@@ -78,7 +78,7 @@ TEXT_INLINE enum text_event text_tokens_loop(enum cpu_isa isa, struct text_numbe
             }
             if (!text_tokens_store(isa, rules, &limits, data, begin, end,
                                    values + stored * limits.bytes)) {
-                *invalid = (struct text_token){begin, end - begin};
+                *invalid = (struct text_token){.offset = begin, .bytes = end - begin};
                 begin = end;
                 event = TEXT_INVALID;
                 goto stop;

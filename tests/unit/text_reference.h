@@ -365,7 +365,7 @@ static inline const char *reference_compare(const struct reference *all, size_t 
     while (!wrong && event != TEXT_END) {
         size_t before = offset;
         size_t count = SIZE_MAX;
-        struct text_token invalid = {SIZE_MAX, SIZE_MAX};
+        struct text_token invalid = {.offset = SIZE_MAX, .bytes = SIZE_MAX};
         event = parse(all->rules, all->data, bytes, &offset, values, room, &count, &invalid);
         wrong = reference_check_call(all, event, values, room, count, &invalid, &next);
         if (!wrong && event != TEXT_END && offset <= before)
