@@ -328,14 +328,14 @@ np.full(20, -1, "<i4").tofile("ones")'
     cd "$BATS_TEST_TMPDIR"
     printf '7\n7\n-8\n' | uniq -c >counted
     note_of counted
-    [ "$note" = "gpuhist: note: reading every word of counted; its lines look like those of uniq -c, with the values in column 2 (-f 2)" ]
+    [ "$note" = "gpuhist: note: reading every word of counted; its lines look like those of uniq -c, with the values in column 2 (-f 2) and their counts in column 1 (--weight 1)" ]
     note_of counted -f 2
     [ -z "$note" ]
     note_of counted --text
     [ -z "$note" ]
     printf '7\n7\n8\n' | gpuhist --bins 9 >histogram
     note_of histogram
-    [ "$note" = "gpuhist: note: reading every word of histogram; its lines look like values and counts, with the values in column 1 (-f 1)" ]
+    [ "$note" = "gpuhist: note: reading every word of histogram; its lines look like values and counts, with the values in column 1 (-f 1) and the counts in column 2 (--weight 2)" ]
     for text in '   1 7\n' '   1 7\n  2 8\n' '1 7\n2 8\n' '2\t7\n1\t8\n' '   1 7\n   1 8 9\n' \
         '   1 7\n\n   1 8\n' '  a 7\n  b 8\n' '7\n8\n' ' 7\n 8\n' ''; do
         printf '%b' "$text" >plain

@@ -31,6 +31,7 @@ enum options_key {
     OPTIONS_KEY_HEADER,
     OPTIONS_KEY_RECORD,
     OPTIONS_KEY_OFFSET,
+    OPTIONS_KEY_WEIGHT,
     OPTIONS_KEY_INVALID,
     OPTIONS_KEY_DECOMPRESS,
     OPTIONS_KEY_MEMORY,
@@ -95,6 +96,12 @@ static enum status options_set_type(struct options *options, const char *value,
     }
     return options_fail_value("--type", value,
                               "i8, u8, i16, u16, i32, u32, i64 or u64, with le or be", failure);
+}
+
+static enum status options_set_weight(struct options *options, const char *value,
+                                      struct failure *failure)
+{
+    return options_set_second(options, SECOND_WEIGHTS, "--weight", value, failure);
 }
 
 static enum status options_set_delimiter(struct options *options, const char *value,
@@ -583,6 +590,8 @@ const struct options_row options_rows[] = {
     {OPTIONS_KEY_RECORD, "record", "BYTES", "binary: one integer of each record",
      options_set_record, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_OFFSET, "offset", "BYTES", NULL, options_set_offset, 0, 0, OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_WEIGHT, "weight", "COLUMN", "how many times each value counts: a field, or u32@8",
+     options_set_weight, 0, OPTIONS_FOR(HISTOGRAM) | OPTIONS_FOR(UNIQ), OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_INVALID, "invalid", "HOW", "invalid tokens: abort (default), fail, warn, ignore",
      options_set_invalid, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_DECOMPRESS, "decompress", "HOW", "auto (default) or none; largest window",

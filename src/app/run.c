@@ -9,6 +9,7 @@
 #include "app/progress.h"
 #include "input/parse_errors.h"
 #include "input/source.h"
+#include "job/weight_sum.h"
 #include "partial/operation.h"
 #include "pipeline/pipeline.h"
 #include "print/print.h"
@@ -36,6 +37,7 @@ struct run {
     const struct options *options;
     const char *engine; /* the only engine to use; NULL: all that pay */
     struct job job;
+    struct weight_sum weights; /* of the job */
     struct source *source;
     void *partial;
     struct print_output output;
@@ -128,10 +130,13 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     return status;
 }
 
-/* Prepares an attempt: empty parse errors for text, and an empty partial. */
+/* Prepares an attempt: empty parse errors for text, no weights yet, and an empty partial. */
 static enum status run_make_partial(struct run *run, struct failure *failure)
 {
     struct job *job = &run->job;
+
+    atomic_store(&run->weights.sum, 0);
+    job->weights = &run->weights;
 
     if (job->is_text &&
         parse_errors_create(&job->errors, job, run->options->field_name, run->options->second_name,

@@ -1,6 +1,7 @@
 /*
- * Counters: two ways for a CPU thread to count bin numbers in memory of its own, which is merged
- * into the shared histogram at the end. The number of bins decides which one is faster.
+ * Counters: ways for a CPU thread to count bin numbers in memory of its own, which is merged into
+ * the shared histogram at the end. The number of bins decides which of two is faster; a third one
+ * adds up weights.
  */
 #ifndef GPUHIST_CPU_COUNTER_H
 #define GPUHIST_CPU_COUNTER_H
@@ -9,8 +10,9 @@
 
 struct cpu_counter {
     enum status (*open)(struct histogram *histogram, void **state, struct failure *failure);
-    /* Counts indexes[0..n), bin numbers, each below histogram->entries. */
-    void (*count)(void *state, const uint32_t *indexes, size_t n);
+    /* Counts indexes[0..n), bin numbers, each below histogram->entries: each once or, if it takes
+       weights, weights[i] times. All weights of a run add up to less than 2^64. */
+    void (*count)(void *state, const uint32_t *indexes, const uint64_t *weights, size_t n);
     /* Adds all counts that are not yet in the histogram. */
     void (*flush)(void *state);
     /* Switches to another histogram after a flush, with the same memory. Fails as open does; the
@@ -26,6 +28,9 @@ extern const struct cpu_counter cpu_counter_private;
 /* Sorts bin numbers by region of the histogram and counts region by region: for any bins. */
 extern const struct cpu_counter cpu_counter_partitioned;
 
+/* Adds up weights, for any bins. The others take none. */
+extern const struct cpu_counter cpu_counter_weighted;
+
 /*
  * The most entries that private tables are used for: 2 MiB a thread, its share of a common L3.
  * Seconds for 64Mi uniform int32 on two cores (1 MiB of L2 each, 32 MiB of L3), private and
@@ -35,8 +40,11 @@ extern const struct cpu_counter cpu_counter_partitioned;
 #define CPU_COUNTER_PRIVATE_MAX ((size_t)512 << 10)
 
 /* Returns the counter for that histogram. */
-static inline const struct cpu_counter *cpu_counter_choose(const struct histogram *histogram)
+static inline const struct cpu_counter *cpu_counter_choose(const struct histogram *histogram,
+                                                           bool has_weights)
 {
+    if (has_weights)
+        return &cpu_counter_weighted;
     return histogram->entries <= CPU_COUNTER_PRIVATE_MAX ? &cpu_counter_private
                                                          : &cpu_counter_partitioned;
 }

@@ -224,11 +224,13 @@ static void cpu_counter_buffer_flush(struct cpu_counter_partitioned *self, size_
     self->buffers[region].next = first;
 }
 
-static void cpu_counter_partitioned_count(void *state, const uint32_t *indexes, size_t n)
+static void cpu_counter_partitioned_count(void *state, const uint32_t *indexes,
+                                          const uint64_t *weights, size_t n)
 {
     struct cpu_counter_partitioned *self = state;
     struct cpu_counter_buffer *buffers = self->buffers;
 
+    (void)weights;
     for (size_t i = 0; i < n; i++) {
         size_t region = indexes[i] >> HISTOGRAM_REGION_LOG2;
         *buffers[region].next++ = (uint16_t)(indexes[i] % HISTOGRAM_REGION_BINS);

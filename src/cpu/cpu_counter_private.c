@@ -156,10 +156,12 @@ static void cpu_counter_private_add_reserved(struct cpu_counter_private *self,
         cpu_counter_private_add(self->tables, 1, indexes, n);
 }
 
-static void cpu_counter_private_count(void *state, const uint32_t *indexes, size_t n)
+static void cpu_counter_private_count(void *state, const uint32_t *indexes, const uint64_t *weights,
+                                      size_t n)
 {
     struct cpu_counter_private *self = state;
 
+    (void)weights;
     while (n > 0) {
         size_t part = cpu_counter_private_reserve(self, n);
         cpu_counter_private_add_reserved(self, indexes, part);

@@ -4,10 +4,12 @@
 #include "cpu/cpu_engine.h"
 
 #include "base/cpu_isa.h"
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/processors.h"
 #include "cpu/cpu_record.h"
 #include "input/parse_errors.h"
+#include "job/weight_sum.h"
 #include "partial/operation.h"
 #include "text/text_pairs.h"
 
@@ -177,6 +179,19 @@ static enum status cpu_engine_worker_buffer(void *worker, struct engine_buffer *
     return STATUS_OK;
 }
 
+/* Absorbs a chunk of elements, and adds up their weights if they have any. */
+static enum status cpu_engine_absorb_elements(struct cpu_worker *self, const struct chunk *elements,
+                                              struct failure *failure)
+{
+    const struct job *job = self->job;
+
+    if (job->second == SECOND_WEIGHTS &&
+        weight_sum_add(job->weights, elements->second, elements->bytes / job->element.bytes,
+                       failure) != STATUS_OK)
+        return failure->status;
+    return self->operation->absorb(self->state, elements, failure);
+}
+
 /* Absorbs `count` values that were parsed from a chunk of text; `is_cut`: an error follows them. */
 static enum status cpu_engine_absorb_values(struct cpu_worker *self, const struct chunk *text,
                                             size_t count, bool is_cut, struct failure *failure)
@@ -189,7 +204,7 @@ static enum status cpu_engine_absorb_values(struct cpu_worker *self, const struc
     values.text = text;
     values.second = self->second;
     parse_errors_add_values(self->job->errors, count);
-    return self->operation->absorb(self->state, &values, failure);
+    return cpu_engine_absorb_elements(self, &values, failure);
 }
 
 /* Parses more of a chunk of text, behind the values held, and adds to their number. */
@@ -243,6 +258,28 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
     return STATUS_OK;
 }
 
+/* Returns how many of keys[0..n) precede the first one that is no weight. */
+static size_t cpu_engine_count_weights(const uint64_t *keys, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && keys[i] <= INT64_MAX)
+        i++;
+    return i;
+}
+
+static enum status cpu_engine_fail_weight(const struct job *job, const struct chunk *records,
+                                          size_t index, uint64_t key, struct failure *failure)
+{
+    const uint64_t position = records->position + index * job->record_bytes + job->second_offset;
+    char weight[DECIMAL_SIZE];
+
+    decimal_format_signed(weight, element_value(&job->second_element, key));
+    return status_fail_at(failure, position, STATUS_DATA,
+                          "weight %s at byte %llu of the input is not from 0 to 2^63 - 1", weight,
+                          (unsigned long long)position);
+}
+
 /*
  * Gathers pairs of elements of a chunk of records and absorbs them, as many at a time as there is
  * room for.
@@ -261,11 +298,14 @@ static enum status cpu_engine_absorb_pairs(struct cpu_worker *self, const struct
         n = all - i < self->values_room ? all - i : self->values_room;
         cpu_record_gather(job, from, n, self->values);
         cpu_record_gather_second(job, from, n, self->second);
-        elements.bytes = n * job->element.bytes;
+        size_t good = job->second == SECOND_WEIGHTS ? cpu_engine_count_weights(self->second, n) : n;
+        elements.bytes = good * job->element.bytes;
         elements.position = records->position + i * job->record_bytes;
-        elements.is_cut = records->is_cut && i + n == all;
-        if (self->operation->absorb(self->state, &elements, failure) != STATUS_OK)
+        elements.is_cut = good < n || (records->is_cut && i + n == all);
+        if (cpu_engine_absorb_elements(self, &elements, failure) != STATUS_OK)
             return failure->status;
+        if (good < n)
+            return cpu_engine_fail_weight(job, records, i + good, self->second[good], failure);
     }
     return STATUS_OK;
 }

@@ -26,7 +26,7 @@ static enum status cpu_growing_histogram_open(const struct job *job, void *parti
     *state = made;
     made->job = job;
     made->histogram = partial;
-    cpu_window_init(&made->window, &job->element);
+    cpu_window_init(&made->window, job);
     return STATUS_OK;
 }
 
@@ -58,7 +58,9 @@ static enum status cpu_growing_histogram_absorb(void *state, const struct chunk 
         if (newest != self->window.window &&
             cpu_window_turn(&self->window, newest, failure) != STATUS_OK)
             return failure->status;
-        size_t outside = cpu_window_count(&self->window, (const char *)chunk->data + i * bytes, n);
+        const uint64_t *weights = chunk->second ? chunk->second + i : NULL;
+        size_t outside =
+            cpu_window_count(&self->window, (const char *)chunk->data + i * bytes, weights, n);
         if (cpu_growing_histogram_widen(self, outside, failure) != STATUS_OK)
             return failure->status;
     }

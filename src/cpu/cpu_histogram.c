@@ -42,7 +42,7 @@ static enum status cpu_histogram_open(const struct job *job, void *partial, void
     if (cpu_index_init(&made->index, &job->element,
                        is_folded ? &made->fold.fine.binning : &job->binning, failure) != STATUS_OK)
         return failure->status;
-    made->counter = cpu_counter_choose(table);
+    made->counter = cpu_counter_choose(table, job->second == SECOND_WEIGHTS);
     return made->counter->open(table, &made->counter_state, failure);
 }
 
@@ -60,7 +60,8 @@ static enum status cpu_histogram_absorb(void *state, const struct chunk *chunk,
         cpu_index_find(&self->index, (const char *)chunk->data + i * bytes, n, self->numbers);
         if (self->job->outside == OUTSIDE_ABORT)
             outside += cpu_index_outside(self->numbers, n, bins);
-        self->counter->count(self->counter_state, self->numbers, n);
+        self->counter->count(self->counter_state, self->numbers,
+                             chunk->second ? chunk->second + i : NULL, n);
     }
     return outside > 0 ? outside_check(self->job, chunk, failure) : STATUS_OK;
 }

@@ -13,6 +13,9 @@
 /* Keys that show whether a window is worth it. */
 #define CPU_UNIQ_SAMPLE ((size_t)1024)
 
+/* Keys with weights that are added together. */
+#define CPU_UNIQ_ENTRIES ((size_t)256)
+
 struct cpu_uniq {
     const struct job *job;
     struct uniq *uniq;
@@ -34,7 +37,7 @@ static enum status cpu_uniq_open(const struct job *job, void *partial, void **st
     *state = made;
     made->job = job;
     made->uniq = partial;
-    cpu_window_init(&made->window, &job->element);
+    cpu_window_init(&made->window, job);
     return table_writer_open(made->uniq->table, &made->writer, failure);
 }
 
@@ -72,6 +75,26 @@ static enum status cpu_uniq_choose(struct cpu_uniq *self, const struct chunk *ch
                                          : STATUS_OK;
 }
 
+/* Adds what lies outside the window to the table. */
+static enum status cpu_uniq_add(struct cpu_uniq *self, size_t n, struct failure *failure)
+{
+    struct cpu_window *window = &self->window;
+    struct table_entry entries[CPU_UNIQ_ENTRIES];
+
+    uniq_make_keys(self->uniq, window->outside, n);
+    if (!window->has_weights)
+        return table_writer_add(self->writer, window->outside, n, failure);
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < CPU_UNIQ_ENTRIES ? n - i : CPU_UNIQ_ENTRIES;
+        for (size_t k = 0; k < some; k++)
+            entries[k] =
+                (struct table_entry){window->outside[i + k], window->outside_weights[i + k]};
+        if (table_writer_add_counts(self->writer, entries, some, failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
 static enum status cpu_uniq_absorb(void *state, const struct chunk *chunk, struct failure *failure)
 {
     struct cpu_uniq *self = state;
@@ -82,10 +105,11 @@ static enum status cpu_uniq_absorb(void *state, const struct chunk *chunk, struc
         return failure->status;
     for (size_t i = 0, n; i < elements; i += n) {
         n = elements - i < CPU_WINDOW_BLOCK ? elements - i : CPU_WINDOW_BLOCK;
-        size_t outside = cpu_window_count(&self->window, (const char *)chunk->data + i * bytes, n);
+        const uint64_t *weights = chunk->second ? chunk->second + i : NULL;
+        size_t outside =
+            cpu_window_count(&self->window, (const char *)chunk->data + i * bytes, weights, n);
         self->outside += outside;
-        uniq_make_keys(self->uniq, self->window.outside, outside);
-        if (table_writer_add(self->writer, self->window.outside, outside, failure) != STATUS_OK)
+        if (cpu_uniq_add(self, outside, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;

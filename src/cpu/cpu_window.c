@@ -27,16 +27,17 @@ ELEMENT_TYPES(CPU_WINDOW_DEFINE_PICK)
 static cpu_window_pick *const cpu_window_picks[ELEMENT_TYPE_COUNT] = {
     ELEMENT_TYPES(CPU_WINDOW_ROW)};
 
-void cpu_window_init(struct cpu_window *self, const struct element *element)
+void cpu_window_init(struct cpu_window *self, const struct job *job)
 {
-    self->element = element;
-    self->pick = cpu_window_picks[element->type];
+    self->element = &job->element;
+    self->has_weights = job->second == SECOND_WEIGHTS;
+    self->pick = cpu_window_picks[job->element.type];
 }
 
 enum status cpu_window_turn(struct cpu_window *self, const struct growing_window *window,
                             struct failure *failure)
 {
-    const struct cpu_counter *counter = cpu_counter_choose(window->histogram);
+    const struct cpu_counter *counter = cpu_counter_choose(window->histogram, self->has_weights);
 
     if (self->counter)
         self->counter->flush(self->counter_state);
@@ -53,17 +54,42 @@ enum status cpu_window_turn(struct cpu_window *self, const struct growing_window
     return counter->open(window->histogram, &self->counter_state, failure);
 }
 
-size_t cpu_window_count(struct cpu_window *self, const void *block, size_t n)
+/* As cpu_window_count, with weights. An element of weight 0 adds nothing to bin 0. */
+static size_t cpu_window_count_weighted(struct cpu_window *self, const void *block,
+                                        const uint64_t *weights, size_t n)
+{
+    const uint32_t limit = self->window ? self->window->binning.bins : 1;
+    size_t outside = 0;
+
+    if (self->window)
+        cpu_index_find(&self->index, block, n, self->indexes);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t index = self->window ? self->indexes[i] : limit;
+        self->indexes[i] = weights[i] > 0 ? index : 0;
+        self->weights[i - outside] = weights[i];
+        self->outside_weights[outside] = weights[i];
+        outside += self->indexes[i] >= limit;
+    }
+    self->pick(block, self->element->swapped, n, limit, self->indexes, self->outside);
+    if (self->window)
+        self->counter->count(self->counter_state, self->indexes, self->weights, n - outside);
+    return outside;
+}
+
+size_t cpu_window_count(struct cpu_window *self, const void *block, const uint64_t *weights,
+                        size_t n)
 {
     const struct binning *binning = self->window ? &self->window->binning : NULL;
 
+    if (self->has_weights)
+        return cpu_window_count_weighted(self, block, weights, n);
     if (!binning)
         return self->pick(block, self->element->swapped, n, 0, self->indexes, self->outside);
     cpu_index_find(&self->index, block, n, self->indexes);
     const size_t outside = cpu_index_outside(self->indexes, n, binning->bins);
     if (outside > 0)
         self->pick(block, self->element->swapped, n, binning->bins, self->indexes, self->outside);
-    self->counter->count(self->counter_state, self->indexes, n - outside);
+    self->counter->count(self->counter_state, self->indexes, NULL, n - outside);
     return outside;
 }
 
@@ -74,12 +100,15 @@ size_t cpu_window_count_keys(struct cpu_window *self, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         const uint64_t key = self->outside[i];
+        const uint64_t weight = self->outside_weights[i];
         const uint32_t index = binning_index(binning, binning->form, key);
         self->outside[outside] = key;
+        self->outside_weights[outside] = weight;
         self->indexes[i - outside] = index;
+        self->weights[i - outside] = weight;
         outside += index >= binning->bins;
     }
-    self->counter->count(self->counter_state, self->indexes, n - outside);
+    self->counter->count(self->counter_state, self->indexes, self->weights, n - outside);
     return outside;
 }
 

@@ -25,12 +25,15 @@ struct cpu_window {
     struct cpu_index index;              /* of its binning */
     const struct cpu_counter *counter;
     void *counter_state;
+    bool has_weights;
     uint32_t indexes[CPU_WINDOW_BLOCK];
-    uint64_t outside[CPU_WINDOW_BLOCK]; /* keys (element.h) */
+    uint64_t weights[CPU_WINDOW_BLOCK];         /* of the indexes */
+    uint64_t outside[CPU_WINDOW_BLOCK];         /* keys (element.h) */
+    uint64_t outside_weights[CPU_WINDOW_BLOCK]; /* of these; none is 0 */
 };
 
-/* Prepares counting of elements of a type, without a window. `element` must outlive it. */
-void cpu_window_init(struct cpu_window *self, const struct element *element);
+/* Prepares counting of the elements of a job, which must outlive it, without a window. */
+void cpu_window_init(struct cpu_window *self, const struct job *job);
 
 /* Frees what the struct holds. All zeros are allowed. */
 void cpu_window_destroy(struct cpu_window *self);
@@ -41,11 +44,13 @@ enum status cpu_window_turn(struct cpu_window *self, const struct growing_window
 
 /*
  * Counts those of a block of n <= CPU_WINDOW_BLOCK elements that lie in the window. Stores the keys
- * of the others in `outside` and returns their number. Without a window all lie outside.
+ * of the others in `outside` and returns their number. Without a window all lie outside. The job
+ * has weights: stores those of the others in `outside_weights`; elements of weight 0 lie nowhere.
  */
-size_t cpu_window_count(struct cpu_window *self, const void *block, size_t n);
+size_t cpu_window_count(struct cpu_window *self, const void *block, const uint64_t *weights,
+                        size_t n);
 
-/* The same of the keys outside[0..n). */
+/* The same of the keys outside[0..n), with their weights. */
 size_t cpu_window_count_keys(struct cpu_window *self, size_t n);
 
 /* Adds all counts to the histograms of their windows. */

@@ -6,7 +6,7 @@
 #include "base/decimal.h"
 #include "input/parse_errors.h"
 #include "job/binning_index.h"
-#include "text/text.h"
+#include "text/text_pairs.h"
 
 static bool outside_is(const struct job *job, uint64_t key)
 {
@@ -27,22 +27,37 @@ static size_t outside_find_end(const struct chunk *text, size_t offset)
     return end - 1;
 }
 
+/* Parses the next value; with weights, also its weight. */
+static enum text_event outside_parse(const struct job *job, const struct chunk *text,
+                                     size_t *offset, uint64_t *value, uint64_t *weight,
+                                     size_t *count)
+{
+    struct text_token invalid;
+
+    if (job->second == SECOND_WEIGHTS) {
+        const struct text_pairs pairs = text_pairs_prepare(job, &text->rules);
+        return text_pairs_parse(&pairs, text->data, text->bytes, offset, value, weight, 1, count,
+                                &invalid);
+    }
+    return text_choose_parser(&job->text, job->element.type)(&text->rules, text->data, text->bytes,
+                                                             offset, value, 1, count, &invalid);
+}
+
 /* As outside_check, for a chunk of text. Parses the text again, one value at a time. */
 static enum status outside_check_text(const struct job *job, const struct chunk *text,
                                       struct failure *failure)
 {
     struct element native = job->element;
-    text_parse_function *parse = text_choose_parser(&job->text, native.type);
     enum text_event event;
     size_t offset = 0;
 
     native.swapped = false;
     do {
         uint64_t value;
+        uint64_t weight = 1;
         size_t count;
-        struct text_token invalid;
-        event = parse(&text->rules, text->data, text->bytes, &offset, &value, 1, &count, &invalid);
-        if (count == 0 || !outside_is(job, element_key(&native, &value)))
+        event = outside_parse(job, text, &offset, &value, &weight, &count);
+        if (count == 0 || weight == 0 || !outside_is(job, element_key(&native, &value)))
             continue;
         char shown[DECIMAL_SIZE];
         size_t end = outside_find_end(text, offset);
@@ -63,7 +78,7 @@ enum status outside_check(const struct job *job, const struct chunk *chunk, stru
         return outside_check_text(job, chunk->text ? chunk->text : chunk, failure);
     for (size_t i = 0; i < chunk->bytes / element->bytes; i++) {
         uint64_t key = element_key(element, (const char *)chunk->data + i * element->bytes);
-        if (!outside_is(job, key))
+        if (!outside_is(job, key) || (chunk->second && chunk->second[i] == 0))
             continue;
         char value[DECIMAL_SIZE];
         uint64_t position = chunk->position + i * job_value_bytes(job) + job->record_offset;

@@ -150,9 +150,11 @@ static void first_block_doubt_columns(const char *block, size_t bytes,
     if (lines < FIRST_BLOCK_LINES_MIN)
         return;
     if (is_counted && is_indented)
-        strcpy(doubt, "its lines look like those of uniq -c, with the values in column 2 (-f 2)");
+        strcpy(doubt, "its lines look like those of uniq -c, with the values in column 2 (-f 2) "
+                      "and their counts in column 1 (--weight 1)");
     else if (is_table)
-        strcpy(doubt, "its lines look like values and counts, with the values in column 1 (-f 1)");
+        strcpy(doubt, "its lines look like values and counts, with the values in column 1 (-f 1) "
+                      "and the counts in column 2 (--weight 2)");
 }
 
 void first_block_doubt(const char *name, const void *block, size_t bytes, bool is_text,

@@ -50,6 +50,7 @@ enum invalid_policy {
 };
 
 struct parse_errors;
+struct weight_sum;
 
 /* What the second column (chunk.h) is for. */
 enum second_use {
@@ -75,6 +76,7 @@ struct job {
     enum second_use second;
     struct element second_element;   /* of the second column; of text: of 8 bytes, not swapped */
     size_t second_offset;            /* binary: of its element in the record */
+    struct weight_sum *weights;      /* weights: their sum so far; thread-safe, not owned */
     bool is_text;                    /* text input; otherwise binary */
     struct text_rules text;          /* text: fields and delimiter */
     struct parse_errors *errors;     /* text: errors of parsing; thread-safe, not owned */
@@ -98,26 +100,13 @@ static inline size_t job_value_bytes(const struct job *job)
 }
 
 /* Returns the option that names the second column, for messages. Pure. */
-static inline const char *job_second_option(const struct job *job)
-{
-    return job->second == SECOND_GROUPS ? "--by" : "--weight";
-}
+const char *job_second_option(const struct job *job);
 
 /*
  * Returns the rules of the second column, as if it were the only one, in a text of these rules. Its
  * values are decimal integers. Pure.
  */
-static inline struct text_rules job_second_rules(const struct job *job,
-                                                 const struct text_rules *rules)
-{
-    return (struct text_rules){
-        .field = rules->second_field,
-        .delimiter = rules->delimiter,
-        .is_quoted = rules->is_quoted,
-        .from_zero = job->second == SECOND_WEIGHTS,
-        .notation = TEXT_INTEGERS,
-    };
-}
+struct text_rules job_second_rules(const struct job *job, const struct text_rules *rules);
 
 /* Frees what the job owns. A job of zeros is allowed. Not thread-safe. */
 void job_destroy(struct job *job);

@@ -12,6 +12,9 @@
 /* Room for what an option says; a longer value is cut. */
 #define DEFINITION_WORDS_SIZE 160
 
+/* The parts of a definition before the predicates. */
+#define DEFINITION_OPTIONS 6
+
 /* Writes `option` and the value of the key; nothing if the definition has no such line. */
 static void definition_word_option(const struct definition *definition, const char *key,
                                    const char *option, char words[DEFINITION_WORDS_SIZE])
@@ -130,10 +133,13 @@ static void definition_word(const struct definition *definition, unsigned i,
         definition_word_option(definition, "outside", "--outside ", words);
         break;
     case 4:
+        definition_word_option(definition, "sums", "--", words);
+        break;
+    case 5:
         definition_word_option(definition, "reductions", "reduce ", words);
         break;
     default:
-        definition_word_predicate(definition, i - 5, words);
+        definition_word_predicate(definition, i - DEFINITION_OPTIONS, words);
     }
 }
 
@@ -148,7 +154,7 @@ bool definition_compare(const struct definition *a, const struct definition *b,
     for (unsigned i = 0;; i++) {
         definition_word(a, i, words);
         definition_word(b, i, others);
-        if (strcmp(words, others) != 0 || (i >= 5 && !*words))
+        if (strcmp(words, others) != 0 || (i >= DEFINITION_OPTIONS && !*words))
             break;
     }
     if (!*others && !*words) /* long lists, cut where they are equal */

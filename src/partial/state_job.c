@@ -21,6 +21,8 @@ static void state_define(struct definition *definition, const struct job *job)
                          element->decimals);
     else
         definition_print(definition, "type\t%s\n", element->name);
+    if (job->second == SECOND_WEIGHTS)
+        definition_print(definition, "sums\tweight\n");
     operations[job->operation]->state->define(definition, job);
 }
 
@@ -87,6 +89,7 @@ static enum status state_recall_job(struct state_reader *state, const struct def
 {
     char name[STATE_JOB_NAME_SIZE];
     char type[STATE_JOB_NAME_SIZE];
+    char sums[STATE_JOB_NAME_SIZE];
     struct definition again = {.text = NULL};
 
     if (!definition_get(definition, "operation", name, sizeof name) ||
@@ -95,6 +98,8 @@ static enum status state_recall_job(struct state_reader *state, const struct def
     if (!definition_get(definition, "type", type, sizeof type) ||
         !state_read_type(type, &job->element))
         return state_fail_damaged(state, "its type is unknown", failure);
+    if (definition_get(definition, "sums", sums, sizeof sums))
+        job->second = SECOND_WEIGHTS;
     enum status status = operations[job->operation]->state->recall(state, definition, job, failure);
     if (status == STATUS_OK)
         state_define(&again, job);

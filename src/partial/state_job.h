@@ -1,9 +1,9 @@
 /*
  * Saves the partial of a job as a state (state.h), and loads states. This part is common to all
  * operations: the lines "operation NAME" and "type TYPE" of the definition, or "type TYPE with N
- * decimals", and the first number, the number of elements. Values are multiples of 10^-N. The rest
- * is up to the operation: the struct state_operation of its row (operation.h), defined in
- * <operation>_state.c.
+ * decimals", with weights the line "sums weight", and the first number, the number of elements, or
+ * the sum of their weights. Values are multiples of 10^-N. The rest is up to the operation: the
+ * struct state_operation of its row (operation.h), defined in <operation>_state.c.
  *
  * A state does not say whether the input was text or binary, nor its byte order.
  *

@@ -4,6 +4,7 @@
 #include "pipeline/pipeline.h"
 
 #include "input/parse_errors.h"
+#include "job/weight_sum.h"
 #include "pipeline/device_startup.h"
 #include "pipeline/offload_policy.h"
 
@@ -210,17 +211,22 @@ static enum status pipeline_merge(struct pipeline *pipeline, struct failure *fai
     return status;
 }
 
-/* Merges all that was absorbed and finishes the partial. */
+/*
+ * Merges all that was absorbed and finishes the partial. An element of a weight counts that many
+ * times.
+ */
 static enum status pipeline_finish_partial(struct pipeline *pipeline, struct failure *failure)
 {
     const struct pipeline_task *task = pipeline->task;
+    const struct job *job = task->job;
     enum status status = pipeline_merge(pipeline, failure);
 
     if (status != STATUS_OK)
         return status;
-    return pipeline->work.operation->finish(task->partial, task->job,
-                                            pipeline_elements(pipeline, pipeline_bytes(pipeline)),
-                                            failure);
+    uint64_t elements = job->second == SECOND_WEIGHTS
+                            ? weight_sum_get(job->weights)
+                            : pipeline_elements(pipeline, pipeline_bytes(pipeline));
+    return pipeline->work.operation->finish(task->partial, job, elements, failure);
 }
 
 /* Whether no worker has failed. */

@@ -140,7 +140,7 @@ static void count_in_pieces(const struct cpu_counter *counter, void *state, cons
     for (size_t i = 0; n > 0; i++) {
         size_t length = lengths[i % ARRAY_LENGTH(lengths)];
         length = length < n ? length : n;
-        counter->count(state, indexes, length);
+        counter->count(state, indexes, NULL, length);
         indexes += length;
         n -= length;
     }
@@ -288,7 +288,7 @@ static bool check_limited(uint32_t bins, uint32_t limit)
         size_t n = tap_random(&state) % (ARRAY_LENGTH(indexes) + 1);
         for (size_t j = 0; j < n; j++)
             indexes[j] = distributed(i % 2 ? UNIFORM : EQUAL, j, bins + 2u, &state);
-        cpu_counter_private.count(counter, indexes, n);
+        cpu_counter_private.count(counter, indexes, NULL, n);
         table_want(&table, indexes, n);
         if (table.total - histogram_total(table.histogram) > limit)
             right = tap_note("more than %u were held back", limit);
@@ -355,7 +355,7 @@ static void test_runs(void)
                                              tap_random(&state) % HISTOGRAM_REGION_BINS);
             table.wanted[indexes[i]]++;
         }
-        cpu_counter_partitioned.count(counter, indexes, n);
+        cpu_counter_partitioned.count(counter, indexes, NULL, n);
         cpu_counter_partitioned.flush(counter);
     }
     tap_ok(opened && table_matches(&table),
@@ -397,7 +397,7 @@ static void *worker_run(void *argument)
             histogram_add_counts64(self->table->histogram, first, ones, WORKER_VALUES);
             continue;
         }
-        self->counter->count(counter, indexes, WORKER_VALUES);
+        self->counter->count(counter, indexes, NULL, WORKER_VALUES);
         if (round % 4 == 0)
             self->counter->flush(counter);
     }
@@ -573,7 +573,7 @@ static void test_large(void)
     }
     for (size_t i = 0; i < ARRAY_LENGTH(counters); i++) {
         void *state = counter_open(counters[i], &table);
-        counters[i]->count(state, indexes, ARRAY_LENGTH(indexes));
+        counters[i]->count(state, indexes, NULL, ARRAY_LENGTH(indexes));
         counters[i]->flush(state);
         counters[i]->close(state);
         table_want(&table, indexes, ARRAY_LENGTH(indexes));
@@ -649,7 +649,7 @@ static void test_hot_limit(void)
     for (size_t round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < PART; i++)
             indexes[i] = (uint32_t)(i * round % 5);
-        cpu_counter_partitioned.count(state, indexes, PART);
+        cpu_counter_partitioned.count(state, indexes, NULL, PART);
         table_want(&table, indexes, PART);
         held = held && staged_sum(table.histogram, 0) <= LIMIT;
     }

@@ -1,0 +1,92 @@
+/*
+ * Sums of weights: a table of 64-bit sums in which each bin has one slot. Where there are more bins
+ * than slots, several bins share one: a bin that takes a slot over adds what the bin before has
+ * there to the histogram. Bins that come often mostly keep their slots.
+ */
+#include "config.h"
+
+#include "base/memory.h"
+#include "cpu/cpu_counter.h"
+
+#include <stdlib.h>
+
+/* The most slots: with 12 bytes each, 6 MiB of which only those of bins that come are touched. */
+#define CPU_COUNTER_SLOTS_MAX ((size_t)512 << 10)
+
+struct cpu_counter_weighted {
+    struct histogram *histogram;
+    size_t slots;   /* a power of two */
+    uint64_t *sums; /* [slots] */
+    uint32_t *bins; /* [slots]: whose sum it is */
+};
+
+static void cpu_counter_weighted_close(void *state)
+{
+    struct cpu_counter_weighted *self = state;
+    if (!self)
+        return;
+    memory_unmap(self->sums, self->slots * sizeof *self->sums);
+    memory_unmap(self->bins, self->slots * sizeof *self->bins);
+    free(self);
+}
+
+static enum status cpu_counter_weighted_open(struct histogram *histogram, void **state,
+                                             struct failure *failure)
+{
+    struct cpu_counter_weighted *made = malloc(sizeof *made);
+    if (!made)
+        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
+
+    size_t slots = 1;
+    while (slots < histogram->entries && slots < CPU_COUNTER_SLOTS_MAX)
+        slots *= 2;
+    *made = (struct cpu_counter_weighted){
+        .histogram = histogram,
+        .slots = slots,
+        .sums = memory_map(slots * sizeof *made->sums),
+        .bins = memory_map(slots * sizeof *made->bins),
+    };
+    *state = made;
+    if (!made->sums || !made->bins)
+        return status_fail(failure, STATUS_DATA, "no memory for the tables of a CPU thread");
+    return STATUS_OK;
+}
+
+/* Moves the sum of a slot to the histogram. */
+static void cpu_counter_weighted_move(struct cpu_counter_weighted *self, size_t slot)
+{
+    if (self->sums[slot] > 0)
+        histogram_add_counts64(self->histogram, self->bins[slot], &self->sums[slot], 1);
+    self->sums[slot] = 0;
+}
+
+static void cpu_counter_weighted_count(void *state, const uint32_t *indexes,
+                                       const uint64_t *weights, size_t n)
+{
+    struct cpu_counter_weighted *self = state;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t bin = indexes[i];
+        const size_t slot = bin & (self->slots - 1);
+        if (__builtin_expect(self->bins[slot] != bin, false)) {
+            cpu_counter_weighted_move(self, slot);
+            self->bins[slot] = bin;
+        }
+        self->sums[slot] += weights[i];
+    }
+}
+
+static void cpu_counter_weighted_flush(void *state)
+{
+    struct cpu_counter_weighted *self = state;
+
+    for (size_t slot = 0; slot < self->slots; slot++)
+        cpu_counter_weighted_move(self, slot);
+}
+
+const struct cpu_counter cpu_counter_weighted = {
+    .open = cpu_counter_weighted_open,
+    .count = cpu_counter_weighted_count,
+    .flush = cpu_counter_weighted_flush,
+    .close = cpu_counter_weighted_close,
+};
