@@ -135,7 +135,7 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
 {
     struct job *job = &run->job;
 
-    atomic_store(&run->weights.sum, 0);
+    weight_sum_clear(&run->weights);
     job->weights = &run->weights;
 
     if (job->is_text &&

@@ -185,10 +185,8 @@ static enum status cpu_engine_absorb_elements(struct cpu_worker *self, const str
 {
     const struct job *job = self->job;
 
-    if (job->second == SECOND_WEIGHTS &&
-        weight_sum_add(job->weights, elements->second, elements->bytes / job->element.bytes,
-                       failure) != STATUS_OK)
-        return failure->status;
+    if (job->second == SECOND_WEIGHTS)
+        weight_sum_add(job->weights, elements->second, elements->bytes / job->element.bytes);
     return self->operation->absorb(self->state, elements, failure);
 }
 

@@ -8,18 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A sum of zeros is empty. */
 struct weight_sum {
     atomic_uint_least64_t sum;
+    atomic_bool is_too_large; /* it would be 2^64 or more */
 };
 
-/*
- * Adds weights[0..n), n <= 2^32. Fails with STATUS_DATA if the sum would be 2^64 or more. So in a
- * run that does not fail, no sum of some of its weights wraps.
- */
-enum status weight_sum_add(struct weight_sum *sum, const uint64_t *weights, size_t n,
-                           struct failure *failure);
+void weight_sum_clear(struct weight_sum *sum);
 
-/* Returns the sum of all weights added so far. */
-uint64_t weight_sum_get(const struct weight_sum *sum);
+/* Adds weights[0..n), n <= 2^32. */
+void weight_sum_add(struct weight_sum *sum, const uint64_t *weights, size_t n);
+
+/*
+ * Stores the sum of all weights added so far. Fails with STATUS_DATA if it would be 2^64 or more;
+ * if not, no sum of some of the weights has wrapped.
+ */
+enum status weight_sum_get(const struct weight_sum *sum, uint64_t *total, struct failure *failure);
 
 #endif

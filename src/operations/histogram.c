@@ -54,7 +54,9 @@ enum status histogram_create(const struct job *job, struct histogram **histogram
                            job->binning.bins, mebibytes, (unsigned long long)available);
     struct histogram *made = calloc(1, sizeof *made);
     if (made)
-        *made = (struct histogram){.entries = entries, .staged_limit = UINT32_MAX};
+        *made = (struct histogram){.entries = entries,
+                                   .staged_limit = UINT32_MAX,
+                                   .has_weights = job->second == SECOND_WEIGHTS};
     if (!made || !histogram_allocate(made)) {
         histogram_destroy(made);
         return status_fail(failure, STATUS_DATA, "no memory for %u bins (%zu MiB)",
@@ -338,7 +340,9 @@ static void histogram_report_partial(const void *partial)
     unsigned long long above = histogram_above(partial);
 
     if (below > 0 || above > 0)
-        status_print("values outside the bins: below %llu, above %llu", below, above);
+        status_print("%s outside the bins: below %llu, above %llu",
+                     ((const struct histogram *)partial)->has_weights ? "weights" : "values", below,
+                     above);
 }
 
 static enum status histogram_verdict_partial(const struct job *job, const void *partial,

@@ -39,6 +39,7 @@ struct histogram {
     uint32_t staged_limit; /* the most increments of a region's 32-bit part; smaller in tests */
     uint64_t inside;       /* values in bins; set by histogram_finish */
     uint64_t ignored;      /* values outside that histogram_finish has dropped */
+    bool has_weights;      /* all counts are sums of weights */
 };
 
 /*

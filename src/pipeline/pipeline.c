@@ -221,11 +221,11 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
     const struct job *job = task->job;
     enum status status = pipeline_merge(pipeline, failure);
 
+    uint64_t elements = pipeline_elements(pipeline, pipeline_bytes(pipeline));
+    if (status == STATUS_OK && job->second == SECOND_WEIGHTS)
+        status = weight_sum_get(job->weights, &elements, failure);
     if (status != STATUS_OK)
         return status;
-    uint64_t elements = job->second == SECOND_WEIGHTS
-                            ? weight_sum_get(job->weights)
-                            : pipeline_elements(pipeline, pipeline_bytes(pipeline));
     return pipeline->work.operation->finish(task->partial, job, elements, failure);
 }
 

@@ -1,0 +1,341 @@
+#!/usr/bin/env bats
+# --weight: each value counts as often as another column says. Oracles are awk, which repeats values or
+# adds up their weights, Python's csv module and numpy.
+
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# make_pairs: lines `VALUE x WEIGHT` with small weights in `pairs`, and each value as often as its
+# weight says in `repeated`.
+make_pairs() {
+    awk 'BEGIN { srand(5); for (i = 0; i < 4000; i++)
+        print int(rand() * rand() * 800) - 120, "x", int(rand() * 8) }' >pairs
+    awk '{ for (i = 0; i < $3; i++) print $1 }' pairs >repeated
+}
+
+# sums_of FILE: `VALUE TAB SUM` of lines `VALUE WEIGHT`, in numeric order, in integers of any size.
+sums_of() {
+    numpy 'sums = {}
+for line in open(sys.argv[1]):
+    value, weight = map(int, line.split())
+    if weight > 0:
+        sums[value] = sums.get(value, 0) + weight
+for value in sorted(sums):
+    print(value, sums[value], sep="\t")' "$1"
+}
+
+@test "--weight: bins, options and formats are those of values that come so often" {
+    local options
+    make_pairs
+    while read -r options; do
+        # shellcheck disable=SC2086
+        {
+            gpuhist $options repeated >expected 2>expected.err
+            gpuhist $options -f 1 --weight 3 pairs >found 2>found.err
+            cmp expected found
+            sed 's/^gpuhist: weights outside/gpuhist: values outside/' found.err | cmp expected.err -
+        }
+    done <<'END'
+--bins 600
+--bins 600 --outside clamp
+--bins 600 --outside ignore --percent
+--bins 7 --range -100:523
+--width 10
+--width 7 --range -50:500 --zeros
+--range -50:500
+--log2
+--log10 --cumulative
+--edges -100,-3,0,17,200
+--bins 5M --outside ignore
+histogram
+histogram --zeros --format json
+histogram --quantiles 0,50,99.9,100 --format json
+uniq
+uniq --top 7 --other
+uniq --min-count 30 --other --percent --cumulative
+uniq --sort count --format csv
+uniq --quantiles 0,12.5,50,99.99
+uniq --format raw
+uniq --format json --top 3 --quantiles 50
+--bins 40 --format raw
+--width 50 --format gnuplot
+--width 50 --plot
+END
+}
+
+@test "--weight: files, pipes, compressed files, threads and chunks" {
+    local options threads
+    make_pairs
+    zstd -q pairs
+    cat pairs pairs.zst >/dev/null
+    for options in "uniq" "--log2" "histogram" "--bins 600 --outside ignore"; do
+        # shellcheck disable=SC2086
+        for threads in 1 5; do
+            gpuhist $options repeated repeated >expected
+            options+=" -f 1 --weight -1 --threads $threads"
+            gpuhist $options pairs pairs.zst | cmp expected -
+            gpuhist $options --chunk-size 257 pairs pairs | cmp expected -
+            gpuhist $options --chunk-size 4K - pairs.zst <pairs | cmp expected -
+            gpuhist $options --chunk-size 99 < <(cat pairs pairs) | cmp expected -
+            options=${options% -f*}
+        done
+    done
+}
+
+@test "--weight: chunks and frames that end at every byte" {
+    local cut size way
+    printf '44 x 12\n\n2,7 x 5\n44 x y\n -3\tx 09 \r\n2 x 1 z\n44 x 100' >in
+    printf -- '-3\t9\n2\t1\n44\t112\n' >expected
+    size=$(stat -c %s in)
+    for ((cut = 0; cut <= size; cut++)); do
+        head -c $cut in >first
+        tail -c +$((cut + 1)) in >second
+        zstd -qc first second >frames.zst
+        gpuhist uniq -f 1 --weight 3 --invalid ignore --threads $((1 + cut % 2 * 4)) frames.zst |
+            cmp expected -
+        ((cut % 2)) && way=in || way=-
+        gpuhist uniq -f 1 --weight 3 --invalid ignore --threads $((5 - cut / 2 % 2 * 4)) \
+            --chunk-size $((24 + cut)) "$way" < <(cat in) | cmp expected -
+    done
+}
+
+@test "--weight: lines that are longer than a chunk" {
+    local fields
+    numpy 'for last in 7, 8, 7:
+    print(last, "x" * 70000, 30 + last, "4 " * 50000, " " * 9999, last * 11, sep=" ")' >words
+    tr -s ' ' , <words >list
+    tr -s ' ' <words | sed 's/ /","/g; s/^/"/; s/$/"/' >quoted.csv
+    for fields in "1 3 7:74 8:38" "3 1 37:14 38:8" "1 -1 7:154 8:88" "-1 3 77:74 88:38" \
+        "-1 -2 77:8 88:4" "3 3 37:74 38:38"; do
+        read -r first second low high <<<"$fields"
+        printf '%s\t%s\n' "${low%:*}" "${low#*:}" "${high%:*}" "${high#*:}" >expected
+        gpuhist uniq -f "$first" --weight "$second" --chunk-size 4K words | cmp expected -
+        gpuhist uniq -d , -f "$first" --weight "$second" --chunk-size 4K < <(cat list) | cmp expected -
+        gpuhist uniq --csv -f "$first" --weight "$second" --chunk-size 1M quoted.csv | cmp expected -
+    done
+}
+
+@test "--weight: large weights, and the sum that does not fit" {
+    local way
+    numpy 'rng = np.random.default_rng(3)
+for i in range(3000):
+    print(rng.integers(-5, 5) * 10 ** rng.integers(0, 18), rng.integers(0, 2 ** rng.integers(1, 52)))' >in
+    sums_of in >expected
+    gpuhist uniq -f 1 --weight 2 --threads 3 --chunk-size 999 in | cmp expected -
+    gpuhist -f 1 --weight 2 --width 1 -S 1 in | cmp expected -
+    printf '%s\n' '3 9223372036854775807' '70000 9223372036854775807' '3 1' '-1 0' >most
+    for way in uniq --width=1 --log2 histogram --bins=5; do
+        [ "$(gpuhist $way -f 1 --weight 2 --threads 1 most --format json |
+            grep -o '"total":[0-9]*')" = '"total":18446744073709551615' ]
+        run --separate-stderr gpuhist $way -f 1 --weight 2 < <(cat most && echo 4 1)
+        assert_failed 1 "the weights add up to more than 2^64 - 1"
+    done
+    [ "$(gpuhist uniq -f 1 --weight 2 most --quantiles 50,50.00000000000001)" = \
+        $'50\t3\n50.00000000000001\t70000' ]
+    # What the input has of invalid tokens comes first, wherever they stand.
+    run --separate-stderr gpuhist uniq -f 1 --weight 2 < <(cat most && printf '4 1\n5 x\n')
+    assert_failed 1 "standard input:6: invalid weight 'x'"
+}
+
+@test "--weight NAME: in the header of each file, also of compressed ones and with quotes" {
+    printf 'bytes status\n10 404\n5 200\n' >a
+    printf 'x status y bytes\n0 404 0 7\n' >b
+    zstd -q a b
+    [ "$(gpuhist uniq -f status --weight bytes a b.zst - a.zst <b)" = $'200\t10\n404\t34' ]
+    [ "$(gpuhist uniq -f 2 --weight bytes a a)" = $'200\t10\n404\t20' ]
+    [ "$(gpuhist uniq -f status --weight 1 a)" = $'200\t5\n404\t10' ]
+    [ "$(gpuhist uniq -f bytes --weight bytes a)" = $'5\t5\n10\t10' ]
+    numpy 'import csv, random
+random.seed(4)
+names = ["size", "comment, with comma", "say \"n\"", "code"]
+sums = {}
+for file in range(3):
+    random.shuffle(names)
+    with open(f"{file}.csv", "w", newline="") as out:
+        writer = csv.DictWriter(out, names, quoting=csv.QUOTE_ALL if file else csv.QUOTE_MINIMAL)
+        writer.writeheader()
+        for i in range(500):
+            row = {"size": random.randrange(10 ** random.randrange(1, 12)), "code": random.randrange(200, 210),
+                   names[1]: 0, "comment, with comma": "\", 5,\" " * random.randrange(3)}
+            writer.writerow({name: row.get(name, i) for name in names})
+    for row in csv.DictReader(open(f"{file}.csv", newline="")):
+        sums[int(row["code"])] = sums.get(int(row["code"]), 0) + int(row["size"])
+for code in sorted(sums):
+    print(code, sums[code], sep="\t")' >expected
+    gpuhist uniq --csv -f code --weight size ./*.csv | cmp expected -
+    gpuhist uniq --csv -f code --weight size --threads 5 --chunk-size 300 ./*.csv | cmp expected -
+    run --separate-stderr gpuhist uniq --csv -f code --weight sizes 0.csv
+    assert_failed 1 "0.csv: its header has no field 'sizes'"
+    printf 'a b a\n1 2 3\n' >twice
+    run --separate-stderr gpuhist uniq -f b --weight a twice
+    assert_failed 1 "twice: its header has more than one field 'a'"
+    run --separate-stderr gpuhist uniq -f b --weight a --header=2 twice
+    assert_failed 1 "twice: its header has no field 'b'"
+}
+
+@test "--weight: invalid weights are invalid tokens of their lines" {
+    local bad
+    for bad in -1 x 1.5 1e3 0x1 9223372036854775808 18446744073709551616 ''; do
+        run --separate-stderr gpuhist uniq -d , -f 1 --weight 2 < <(printf '1,1\n2,%s\n' "$bad")
+        assert_failed 1 "standard input:2: invalid weight '$bad', no integer from 0 to 2^63 - 1"
+    done
+    printf '5 1\n5\n5 -4\nx y\n6 2\n7 z\n' >in
+    run --separate-stderr gpuhist uniq -f 1 --weight 2 in
+    assert_failed 1 "in:2: line has 1 field, --weight 2 wants 2"
+    run -1 --separate-stderr gpuhist uniq -f 1 --weight 2 --invalid fail in
+    [ "$output" = $'5\t1\n6\t2' ]
+    [ "${stderr_lines[1]}" = "gpuhist: in:3: invalid weight '-4', no integer from 0 to 2^63 - 1" ]
+    # The first column is told of a line that is invalid in both.
+    [ "${stderr_lines[2]}" = "gpuhist: in:4: invalid integer 'x'" ]
+    [ "${stderr_lines[3]}" = "gpuhist: in:6: invalid weight 'z', no integer from 0 to 2^63 - 1" ]
+    [ "${stderr_lines[4]}" = "gpuhist: 4 invalid integers in the input" ]
+    run -0 --separate-stderr gpuhist --width 1 -f 1 --weight 2 --invalid ignore --threads 1 in
+    [ "$output" = $'5\t1\n6\t2' ] && [ -z "$stderr" ]
+    # Whether a value outside the bins or an invalid weight comes first.
+    run --separate-stderr gpuhist --bins 6 -f 1 --weight 2 --outside abort --invalid ignore in
+    assert_failed 1 "in:5: value 6 is outside the bins"
+    printf '1 1\n9 0\n9 x\n9 1\n' >in
+    run --separate-stderr gpuhist --bins 6 -f 1 --weight 2 --outside abort in
+    assert_failed 1 "in:3: invalid weight 'x'"
+    run --separate-stderr gpuhist --bins 6 -f 1 --weight 2 --outside abort --invalid ignore in
+    assert_failed 1 "in:4: value 9 is outside the bins"
+}
+
+@test "--weight: many invalid lines among few valid ones" {
+    awk 'BEGIN { for (i = 0; i < 60000; i++) print i % 3, (i % 50 ? "x" : i) }' >in
+    awk '$2 != "x" { s[$1] += $2; } END { for (i = 0; i < 3; i++) printf "%d\t%d\n", i, s[i] }' in >expected
+    gpuhist uniq -f 1 --weight 2 --invalid ignore in | cmp expected -
+    awk '{ print $2, $1 }' in >turned
+    awk '$1 != "x" { s[$1] += $2; } END { for (i = 0; i < 60000; i += 50) if (s[i]) printf "%d\t%d\n", i, s[i] }' \
+        turned >expected
+    gpuhist uniq -f 1 --weight 2 --invalid ignore turned | cmp expected -
+}
+
+@test "--weight: with other notations the weights are decimal integers" {
+    printf '1.25 10\n1.5 2\n1.250 3\n' >in
+    [ "$(gpuhist uniq --decimals 2 -f 1 --weight 2 in)" = $'1.25\t13\n1.50\t2' ]
+    printf 'ff 10\n0xFF 2\n1 3\n' >in
+    [ "$(gpuhist uniq --base 16 -f 1 --weight 2 in)" = $'1\t3\n255\t12' ]
+    [ "$(gpuhist uniq -t u8 --base 16 -f 1 --weight 2 in)" = $'1\t3\n255\t12' ]
+    run --separate-stderr gpuhist uniq --base 16 -f 2 --weight 1 in
+    assert_failed 1 "in:1: invalid weight 'ff'"
+}
+
+@test "--weight: lines of uniq -c, and what gpuhist has counted before" {
+    make_pairs
+    gpuhist uniq repeated >expected
+    sort -n repeated | uniq -c | gpuhist uniq -f 2 --weight 1 | cmp expected -
+    gpuhist uniq -f 1 --weight 2 expected | cmp expected -
+    gpuhist --log2 repeated | cmp <(gpuhist --log2 -f 1 --weight 2 expected) -
+}
+
+@test "--weight: more distinct values than memory" {
+    awk 'BEGIN { srand(2); for (i = 0; i < 120000; i++)
+        printf "%d %d\n", exp(rand() * 40), rand() * 1e9 }' >in
+    sums_of in >expected
+    gpuhist uniq -f 1 --weight 2 --threads 3 in | cmp expected -
+    gpuhist uniq -f 1 --weight 2 -S 1M --threads 3 --stats in 2>stats | cmp expected -
+    gpuhist uniq -f 1 --weight 2 -S 1 in | cmp expected -
+}
+
+@test "--weight: states, and those that are merged" {
+    local options
+    make_pairs
+    head -n 1234 pairs >a
+    tail -n +1235 pairs >b
+    for options in uniq histogram "--bins 600 --outside ignore" --log2 "--width 9"; do
+        # shellcheck disable=SC2086
+        {
+            gpuhist $options -f 1 --weight 3 pairs >expected
+            gpuhist $options -f 1 --weight 3 a --save a.state >/dev/null
+            gpuhist $options -f 1 --weight 3 b --save b.state >/dev/null
+            gpuhist merge a.state b.state --save both.state | cmp expected -
+            gpuhist merge both.state | cmp expected -
+            gpuhist $options -f 1 b --save counts.state >/dev/null
+            run --separate-stderr gpuhist merge a.state counts.state
+            assert_failed 1 "counts.state: no --weight"
+            run --separate-stderr gpuhist merge counts.state a.state
+            assert_failed 1 "a.state: also --weight"
+        }
+    done
+    printf '1 9223372036854775807\n' >large
+    gpuhist uniq -f 1 --weight 2 large --save large.state >/dev/null
+    run --separate-stderr gpuhist merge large.state large.state large.state
+    assert_failed 1 "more than 2^64 - 1 elements"
+}
+
+@test "--weight: results so far" {
+    make_pairs
+    gpuhist uniq -f 1 --weight 3 pairs >expected
+    { head -n 100 pairs; sleep 0.3; tail -n +101 pairs; } |
+        gpuhist uniq -f 1 --weight 3 --every 50ms --format json >so_far
+    gpuhist uniq -f 1 --weight 3 --format json pairs >expected
+    tail -n "$(wc -l <expected)" so_far | cmp expected -
+    [ "$(wc -l <so_far)" -gt "$(wc -l <expected)" ]
+}
+
+@test "--weight TYPE@OFFSET: weights in binary records" {
+    local type
+    numpy 'rng = np.random.default_rng(8)
+for name, kind in ("u8", "u1"), ("i16be", ">i2"), ("u32", "<u4"), ("i32", "<i4"), ("u64be", ">u8"):
+    rows = rng.integers(0, 256, 13 * 9001, np.uint8).view(np.dtype(
+        {"names": ["w", "v"], "formats": [kind, "<i2"], "offsets": [1, 9], "itemsize": 13}))
+    rows["w"] = rng.integers(0, 127, 9001)
+    rows["v"] %= 300
+    rows.tofile(name + ".records")
+    sums = np.bincount(rows["v"], rows["w"]).astype(int)
+    with open(name + ".sums", "w") as out:
+        out.writelines(f"{value}\t{total}\n" for value, total in enumerate(sums) if total)'
+    for type in u8 i16be u32 i32 u64be; do
+        options="-t i16 --record 13 --offset 9 --weight $type@1"
+        # shellcheck disable=SC2086
+        {
+            gpuhist uniq $options $type.records | cmp $type.sums -
+            gpuhist --bins 300 $options --threads 5 --chunk-size 100 < <(cat $type.records) |
+                cmp $type.sums -
+        }
+    done
+    [ "$(gpuhist uniq -t u8 --record 1 --weight u8@0 < <(printf '\2\3\2'))" = $'2\t4\n3\t3' ]
+}
+
+@test "--weight TYPE@OFFSET: weights that are none, and values outside the bins" {
+    printf '\5\1\6\377\7\1' >in
+    run --separate-stderr gpuhist uniq -t u8 --record 2 --weight i8@1 in
+    assert_failed 1 "weight -1 at byte 3 of the input is not from 0 to 2^63 - 1"
+    [ "$(gpuhist uniq -t u8 --record 2 --weight u8@1 in)" = $'5\t1\n6\t255\n7\t1' ]
+    run --separate-stderr gpuhist uniq -t u8 --record 9 --weight u64@1 < <(printf '\5\0\0\0\0\0\0\0\200')
+    assert_failed 1 "weight 9223372036854775808 at byte 1 of the input is not from 0 to 2^63 - 1"
+    run --separate-stderr gpuhist --bins 5 -t u8 --record 2 --weight i8@1 --outside abort in
+    assert_failed 1 "value 5 at byte 0 of the input is outside the bins"
+    run --separate-stderr gpuhist --bins 6 -t u8 --record 2 --weight i8@1 --outside abort in
+    assert_failed 1 "weight -1 at byte 3"
+    printf '\1\1\6\0\7\1' >in
+    run --separate-stderr gpuhist --bins 6 -t u8 --record 2 --weight i8@1 --outside abort in
+    assert_failed 1 "value 7 at byte 4 of the input is outside the bins"
+    [ "$(gpuhist -t u8 --record 2 --weight i8@1 in)" = $'1\t1\n7\t1' ]
+}
+
+@test "--weight: options that do not go together" {
+    local operation
+    for operation in "reduce sum" "count --all" stalin-sort merge; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist $operation -f 1 --weight 2 in
+        assert_failed 2 "does not go with ${operation%% *}"
+    done
+    run --separate-stderr gpuhist --weight 2 in
+    assert_failed 2 "--weight needs -f, the field of the values (of uniq -c lines: -f 2)"
+    run --separate-stderr gpuhist --weight u32@4 in
+    assert_failed 2 "--weight TYPE@OFFSET needs --record"
+    run --separate-stderr gpuhist --record 8 --weight 4 in
+    assert_failed 2 "with --record, --weight wants TYPE@OFFSET"
+    run --separate-stderr gpuhist --record 8 --weight u32@5 in
+    assert_failed 2 "u32 at --weight 5 does not fit in a --record of 8 bytes"
+    for bad in 0 '' 99999999999; do
+        run --separate-stderr gpuhist -f 1 --weight "$bad" in
+        assert_failed 2 "invalid --weight '$bad': expected a field's number or name"
+    done
+    run --separate-stderr gpuhist uniq -f 1 --weight 2 --engine cuda < <(echo 1 1)
+    [ "$status" -eq 3 ] && [ -z "$output" ]
+    ! gpuhist info | grep -q '^cuda: .*CUDA' || [[ $stderr == *"does not support --weight" ]]
+}
