@@ -11,10 +11,10 @@ _gpuhist_options() {
 
     case $1 in
     histogram)
-        echo -b --bins --range -w --width --log2 --log10 --edges --outside "$bins" "$tables" "$results" \
-            "$common"
+        echo -b --bins --range -w --width --log2 --log10 --edges --outside --weight "$bins" "$tables" \
+            "$results" "$common"
         ;;
-    uniq) echo "$bins" "$tables" "$results" "$common" ;;
+    uniq) echo --weight "$bins" "$tables" "$results" "$common" ;;
     reduce) echo "$tables" "$results" "$common" ;;
     count) echo --eq --ne --lt --le --gt --ge --in --any-of --all "$results" "$common" ;;
     stalin-sort) echo --strict --descending --purged "$common" ;;
@@ -78,8 +78,8 @@ _gpuhist_value() {
     -T | --temporary-directory) _gpuhist_directories ;;
     --edges | --any-of) [[ $cur != @* ]] || _gpuhist_at_files ;;
     -b | --bins | --range | -w | --width | --top | --min-count | --quantiles | --decimals | --record | \
-        --offset | -f | --field | -d | --delimiter | --memory | -S | --buffer-size | --gpus | --threads | \
-        --chunk-size | --eq | --ne | --lt | --le | --gt | --ge | --in) ;;
+        --offset | --weight | -f | --field | -d | --delimiter | --memory | -S | --buffer-size | --gpus | \
+        --threads | --chunk-size | --eq | --ne | --lt | --le | --gt | --ge | --in) ;;
     *) return 1 ;;
     esac
 }
