@@ -246,7 +246,7 @@ static struct record_wanted record_find_wanted(const struct text_rules *rules, c
 {
     const int64_t fields[] = {rules->field,
                               rules->second_field ? rules->second_field : rules->field};
-    struct record_wanted wanted = {.tail = SIZE_MAX};
+    struct record_wanted wanted = {.tail = rules->field == 0 ? 1 : SIZE_MAX};
     struct record_part part;
     size_t offset = 0;
     size_t parts = 0;
