@@ -193,6 +193,9 @@ def cases():
     yield Case("different values", small(["uniq", "-o", "out", "in"]),
                files={"in": array.array("i", apart).tobytes()},
                written={"out": histogram(apart)}, device=True)
+    yield Case("weights beside values", small(["uniq", "-f", "value", "--weight", "1", "in"]),
+               b"".join(b"%d\t%d\n" % (value, 2 * count[value]) for value in sorted(count)),
+               files={"in": b"weight value\n" + TEXT.replace(b"a", b"2")})
     yield Case("edges of a file", small(["--edges", "@edges", "in"]),
                b"0\t300\t%d\n300\t1000\t%d\n" % (sum(value < 300 for value in VALUES),
                                                  sum(value >= 300 for value in VALUES)),

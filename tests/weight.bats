@@ -94,9 +94,11 @@ END
         zstd -qc first second >frames.zst
         gpuhist uniq -f 1 --weight 3 --invalid ignore --threads $((1 + cut % 2 * 4)) frames.zst |
             cmp expected -
-        ((cut % 2)) && way=in || way=-
+        # the first chunk, of 4096 bytes, ends there; before it is a line that is no value
+        { printf 'x%0*d\n' $((4094 - cut)) 0 && cat in; } >long
+        ((cut % 2)) && way=long || way=-
         gpuhist uniq -f 1 --weight 3 --invalid ignore --threads $((5 - cut / 2 % 2 * 4)) \
-            --chunk-size $((24 + cut)) "$way" < <(cat in) | cmp expected -
+            --chunk-size 4K "$way" < <(cat long) | cmp expected -
     done
 }
 
@@ -237,6 +239,14 @@ for code in sorted(sums):
     gpuhist uniq -f 1 --weight 2 --threads 3 in | cmp expected -
     gpuhist uniq -f 1 --weight 2 -S 1M --threads 3 --stats in 2>stats | cmp expected -
     gpuhist uniq -f 1 --weight 2 -S 1 in | cmp expected -
+}
+
+@test "--weight: many bins, several of which share a counter of a thread" {
+    awk 'BEGIN { srand(4); for (i = 0; i < 50000; i++)
+        print int(rand() * 500) + 524288 * int(rand() * rand() * 9), int(rand() * 1e6) }' >in
+    sums_of in >expected
+    gpuhist --bins 5M -f 1 --weight 2 --threads 5 --chunk-size 20000 in | cmp expected -
+    gpuhist --width 1 --range 0:20M -f 1 --weight 2 in | cmp expected -
 }
 
 @test "--weight: states, and those that are merged" {

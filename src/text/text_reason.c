@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define TEXT_REASON_SHOWN       40
-#define TEXT_REASON_ADVICE_SIZE 32
+#define TEXT_REASON_ADVICE_SIZE 40
 
 /* A byte order mark in UTF-8, which Windows programs put before a text. */
 static const char text_reason_mark[] = "\xef\xbb\xbf";
@@ -100,7 +100,10 @@ static const char *text_reason_find_type(const struct text_rules *rules, const c
     return number.is_negative ? "" : "u64";
 }
 
-/* Writes the option that would read a token that is no decimal integer, or "". */
+/*
+ * Writes the option that would read a token that is no decimal integer, or ""; of a weight what it
+ * must be.
+ */
 static void text_reason_advise(const struct text_rules *rules, const char *token, size_t bytes,
                                char out[TEXT_REASON_ADVICE_SIZE])
 {
@@ -112,8 +115,8 @@ static void text_reason_advise(const struct text_rules *rules, const char *token
     const char *point = memchr(digits, '.', count);
     const size_t decimals = point ? bytes - (size_t)(point + 1 - token) : 0;
 
-    out[0] = '\0';
-    if (rules->notation != TEXT_INTEGERS)
+    strcpy(out, rules->from_zero ? ", no integer from 0 to 2^63 - 1" : "");
+    if (rules->notation != TEXT_INTEGERS || rules->from_zero)
         return;
     if (decimals > 0 && decimals <= TEXT_DECIMALS_MAX &&
         text_reason_is_number(&fixed, digits, count))
@@ -167,15 +170,14 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     text_reason_advise(reading->rules, begin, token->bytes, advice);
     if (reading->rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", reading->rules->decimals);
-    if (reading->rules->from_zero)
-        snprintf(out, TEXT_REASON_SIZE, "invalid weight '%s', no integer from 0 to 2^63 - 1",
-                 shown);
-    else if (type)
+    if (type && !reading->rules->from_zero)
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s", shown,
                  reading->element->name, decimals, *type ? " (try -t " : "", type,
                  *type ? ")" : "");
     else
         snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s",
-                 reading->rules->notation == TEXT_FIXED ? "number" : "integer",
+                 reading->rules->from_zero                ? "weight"
+                 : reading->rules->notation == TEXT_FIXED ? "number"
+                                                          : "integer",
                  has_mark ? "<byte order mark>" : "", shown, advice);
 }

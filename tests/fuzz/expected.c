@@ -18,8 +18,10 @@
 struct expected_item {
     bool is_valid;
     bool is_integer; /* valid, or out of range */
+    bool is_second;  /* the token is of the second column */
     int64_t fields;  /* text: of the line, if the wanted one is missing; else 0 */
     __int128 value;
+    uint64_t weight;      /* how often the value counts */
     const char *name;     /* of its file */
     const char *token;    /* text: where it stands, */
     size_t bytes;         /* how long, */
@@ -61,6 +63,7 @@ static void expected_read_binary(const struct trial *trial, struct expected_item
             bytes[j] = (unsigned char)trial->data[i + (trial->element.swapped ? width - 1 - j : j)];
         *expected_add(all) = (struct expected_item){
             .is_valid = true,
+            .weight = 1,
             .value = reference_value(trial->element.type, bytes),
             .token = trial->data + i,
             .bytes = width,
@@ -68,6 +71,28 @@ static void expected_read_binary(const struct trial *trial, struct expected_item
         };
     }
     all->left_over = trial->bytes % width;
+}
+
+/*
+ * The item that a line gives: its value with its weight, or the token of the column that is
+ * invalid.
+ */
+static struct expected_item expected_join(const struct reference_item *value,
+                                          const struct reference_item *weight, const char *data)
+{
+    const bool is_weight = !weight || (weight->is_valid && weight->value >= 0);
+    const struct reference_item *token = value->is_valid && !is_weight ? weight : value;
+
+    return (struct expected_item){
+        .is_valid = value->is_valid && is_weight,
+        .is_integer = token->is_integer,
+        .is_second = token != value,
+        .fields = token->fields,
+        .value = value->value,
+        .weight = weight ? (uint64_t)weight->value : 1,
+        .token = data + token->offset,
+        .bytes = token->bytes,
+    };
 }
 
 /* Reads the text of one file behind its header. */
@@ -82,23 +107,25 @@ static void expected_read_text(const struct trial *trial, const char *name, cons
     }
     struct reference parsed =
         reference_parse(&trial->text, trial->element.type, data, (size_t)(end - data));
+    const struct text_rules second = {
+        .field = trial->text.second_field,
+        .delimiter = trial->text.delimiter,
+        .is_quoted = trial->text.is_quoted,
+    };
+    struct reference weights = {.items = NULL};
+    if (second.field != 0)
+        weights = reference_parse(&second, ELEMENT_I64, data, (size_t)(end - data));
     size_t line = 1 + (size_t)trial->header_lines;
     size_t seen = 0;
     for (size_t i = 0; i < parsed.count; i++) {
-        const struct reference_item *item = &parsed.items[i];
-        for (; seen < item->offset; seen++)
+        struct expected_item *item = expected_add(all);
+        *item = expected_join(&parsed.items[i], weights.items ? &weights.items[i] : NULL, data);
+        for (; data + seen < item->token; seen++)
             line += data[seen] == '\n';
-        *expected_add(all) = (struct expected_item){
-            .is_valid = item->is_valid,
-            .is_integer = item->is_integer,
-            .fields = item->fields,
-            .value = item->value,
-            .name = name,
-            .token = data + item->offset,
-            .bytes = item->bytes,
-            .line = line,
-        };
+        item->name = name;
+        item->line = line;
     }
+    free(weights.items);
     free(parsed.items);
 }
 
@@ -122,6 +149,12 @@ static bool expected_has_long_line(const struct trial *trial)
         length = trial->data[i] == '\n' ? 0 : length + 1;
     return length >= EXPECTED_LONG_LINE;
 }
+
+/* A value and how often it counts. */
+struct expected_value {
+    __int128 value;
+    uint64_t weight;
+};
 
 /* --- histogram -----------------------------------------------------------------------------------
  */
@@ -231,8 +264,8 @@ static bool expected_is_unit(const struct expected_bins *bins)
     }
 }
 
-static struct expected_bins expected_choose_bins(const struct trial *trial, const __int128 *sorted,
-                                                 size_t count)
+static struct expected_bins expected_choose_bins(const struct trial *trial,
+                                                 const struct expected_value *sorted, size_t count)
 {
     const __int128 far = (__int128)1 << 80;
     struct expected_bins bins = {.trial = trial,
@@ -254,12 +287,12 @@ static struct expected_bins expected_choose_bins(const struct trial *trial, cons
     if (trial->bins == TRIAL_RANGE)
         bins.width = expected_round_width(bins.low, bins.high - 1);
     if (trial->bins == TRIAL_AUTOMATIC)
-        bins.width = count > 0 ? expected_round_width(sorted[0], sorted[count - 1]) : 1;
+        bins.width = count > 0 ? expected_round_width(sorted[0].value, sorted[count - 1].value) : 1;
     return bins;
 }
 
 static void expected_print_row(FILE *out, const struct expected_bins *bins, __int128 value,
-                               size_t count)
+                               uint64_t count)
 {
     struct expected_row row = expected_find_bin(bins, value);
 
@@ -268,7 +301,7 @@ static void expected_print_row(FILE *out, const struct expected_bins *bins, __in
         fputc('\t', out);
         trial_print_number(out, row.high);
     }
-    fprintf(out, "\t%zu\n", count);
+    fprintf(out, "\t%llu\n", (unsigned long long)count);
 }
 
 /* Empty bins from *next up to the one of `value`; *next becomes the end of that. */
@@ -282,20 +315,21 @@ static void expected_print_zeros(FILE *out, const struct expected_bins *bins, __
 }
 
 /* The bins of sorted values that all have one. */
-static void expected_print_bins(FILE *out, const struct expected_bins *bins, const __int128 *sorted,
-                                size_t count)
+static void expected_print_bins(FILE *out, const struct expected_bins *bins,
+                                const struct expected_value *sorted, size_t count)
 {
     bool is_given = bins->low > -((__int128)1 << 80);
-    __int128 next = is_given ? bins->low : count > 0 ? sorted[0] : 0;
-    size_t in_bin;
+    __int128 next = is_given ? bins->low : count > 0 ? sorted[0].value : 0;
 
-    for (size_t i = 0; i < count; i += in_bin) {
-        struct expected_row row = expected_find_bin(bins, sorted[i]);
-        for (in_bin = 1; i + in_bin < count && sorted[i + in_bin] < row.high;)
-            in_bin++;
+    for (size_t i = 0; i < count;) {
+        const __int128 first = sorted[i].value;
+        struct expected_row row = expected_find_bin(bins, first);
+        uint64_t in_bin = 0;
+        for (; i < count && sorted[i].value < row.high; i++)
+            in_bin += sorted[i].weight;
         if (bins->trial->zeros)
-            expected_print_zeros(out, bins, &next, sorted[i]);
-        expected_print_row(out, bins, sorted[i], in_bin);
+            expected_print_zeros(out, bins, &next, first);
+        expected_print_row(out, bins, first, in_bin);
         next = row.high;
     }
     if (bins->trial->zeros && is_given)
@@ -304,13 +338,22 @@ static void expected_print_bins(FILE *out, const struct expected_bins *bins, con
 
 static int expected_compare(const void *a, const void *b)
 {
-    const __int128 *x = a;
-    const __int128 *y = b;
-    return *x < *y ? -1 : *x > *y;
+    const __int128 x = ((const struct expected_value *)a)->value;
+    const __int128 y = ((const struct expected_value *)b)->value;
+    return x < y ? -1 : x > y;
+}
+
+static uint64_t expected_sum_weights(const struct expected_value *values, size_t count)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += values[i].weight;
+    return sum;
 }
 
 static void expected_count_bins(struct expected *expected, const struct trial *trial,
-                                __int128 *values, size_t count)
+                                struct expected_value *values, size_t count)
 {
     size_t below = 0;
     size_t inside = 0;
@@ -318,62 +361,60 @@ static void expected_count_bins(struct expected *expected, const struct trial *t
     qsort(values, count, sizeof *values, expected_compare);
     struct expected_bins bins = expected_choose_bins(trial, values, count);
     for (size_t i = 0; i < count && trial->outside == OUTSIDE_CLAMP; i++) {
-        values[i] = values[i] < bins.low ? bins.low : values[i];
-        values[i] = values[i] >= bins.high ? bins.high - 1 : values[i];
+        __int128 *value = &values[i].value;
+        *value = *value < bins.low ? bins.low : *value;
+        *value = *value >= bins.high ? bins.high - 1 : *value;
     }
-    while (below < count && values[below] < bins.low)
+    while (below < count && values[below].value < bins.low)
         below++;
-    while (below + inside < count && values[below + inside] < bins.high)
+    while (below + inside < count && values[below + inside].value < bins.high)
         inside++;
     size_t above = count - below - inside;
     expected_print_bins(expected->result.file, &bins, values + below, inside);
     if (trial->outside == OUTSIDE_REPORT && below + above > 0)
-        fprintf(expected->report.file, "gpuhist: values outside the bins: below %zu, above %zu\n",
-                below, above);
+        fprintf(expected->report.file, "gpuhist: %s outside the bins: below %llu, above %llu\n",
+                trial->text.second_field ? "weights" : "values",
+                (unsigned long long)expected_sum_weights(values, below),
+                (unsigned long long)expected_sum_weights(values + below + inside, above));
 }
 
 /* --- uniq ----------------------------------------------------------------------------------------
  */
 
-struct expected_count {
-    __int128 value;
-    size_t count;
-};
-
 /* By count, the greatest first; of equal ones the lesser value. */
 static int expected_compare_counts(const void *a, const void *b)
 {
-    const struct expected_count *x = a;
-    const struct expected_count *y = b;
+    const struct expected_value *x = a;
+    const struct expected_value *y = b;
 
-    if (x->count != y->count)
-        return x->count > y->count ? -1 : 1;
-    return expected_compare(&x->value, &y->value);
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return expected_compare(x, y);
 }
 
-static void expected_print_count(FILE *out, const struct expected_count *row, bool is_raw)
+static void expected_print_count(FILE *out, const struct expected_value *row, bool is_raw)
 {
-    uint64_t record[2] = {(uint64_t)row->value, row->count};
+    uint64_t record[2] = {(uint64_t)row->value, row->weight};
 
     if (is_raw) {
         fwrite(record, sizeof record, 1, out);
         return;
     }
     trial_print_number(out, row->value);
-    fprintf(out, "\t%zu\n", row->count);
+    fprintf(out, "\t%llu\n", (unsigned long long)row->weight);
 }
 
 static void expected_print_uniq(struct expected *expected, const struct trial *trial,
-                                __int128 *values, size_t count)
+                                struct expected_value *values, size_t count)
 {
-    struct expected_count *rows = reference_must(calloc(count + 1, sizeof *rows));
+    struct expected_value *rows = reference_must(calloc(count + 1, sizeof *rows));
     size_t n = 0;
 
     qsort(values, count, sizeof *values, expected_compare);
     for (size_t i = 0; i < count; i++) {
-        if (n == 0 || rows[n - 1].value != values[i])
-            rows[n++].value = values[i];
-        rows[n - 1].count++;
+        if (n == 0 || rows[n - 1].value != values[i].value)
+            rows[n++].value = values[i].value;
+        rows[n - 1].weight += values[i].weight;
     }
     if (trial->top > 0) {
         qsort(rows, n, sizeof *rows, expected_compare_counts);
@@ -621,10 +662,15 @@ static void expected_print_invalid(FILE *out, const struct trial *trial,
     if (as_printed)
         printable_mask(token);
     const char *more = bytes > EXPECTED_TOKEN_BYTES ? "..." : "";
+    const int field = (int)(item->is_second ? trial->text.second_field : trial->text.field);
     fprintf(out, "%s:%zu: ", item->name, item->line);
     if (item->fields > 0)
-        fprintf(out, "line has %d field%s, -f %d wants %d", (int)item->fields,
-                item->fields == 1 ? "" : "s", (int)trial->text.field, abs((int)trial->text.field));
+        fprintf(out, "line has %d field%s, %s %d wants %d", (int)item->fields,
+                item->fields == 1 ? "" : "s", item->is_second ? "--weight" : "-f", field,
+                abs(field));
+    else if (item->is_second)
+        fprintf(out, "invalid weight '%s%s%s', no integer from 0 to 2^63 - 1",
+                has_mark ? "<byte order mark>" : "", token, more);
     else if (item->is_integer)
         fprintf(out, "'%s%s' is out of range for %s%s", token, more, trial->element.name,
                 expected_advise_type(item->value));
@@ -634,12 +680,13 @@ static void expected_print_invalid(FILE *out, const struct trial *trial,
     }
 }
 
-static bool expected_is_outside(const struct trial *trial, __int128 value)
+static bool expected_is_outside(const struct trial *trial, const struct expected_item *item)
 {
+    const __int128 value = item->value;
     struct expected_bins bins = expected_choose_bins(trial, NULL, 0);
 
     return trial->operation == OPERATION_HISTOGRAM && trial->outside == OUTSIDE_ABORT &&
-           (value < bins.low || value >= bins.high);
+           item->weight > 0 && (value < bins.low || value >= bins.high);
 }
 
 /* Ends the stream before what aborts the run, if something does. */
@@ -651,7 +698,7 @@ static void expected_abort(struct expected *expected, const struct trial *trial,
     for (size_t i = 0; i < all->count; i++) {
         const struct expected_item *item = &all->items[i];
         bool is_invalid = !item->is_valid && trial->invalid == INVALID_ABORT;
-        if (!is_invalid && !(item->is_valid && expected_is_outside(trial, item->value)))
+        if (!is_invalid && !(item->is_valid && expected_is_outside(trial, item)))
             continue;
         expected->status = STATUS_DATA;
         all->count = i;
@@ -705,25 +752,52 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
             told == 1 ? "" : "s");
 }
 
+/* The valid values that count, values[0..*count), with their weights. Owned by the caller. */
+static struct expected_value *expected_weigh(const struct expected_items *all, size_t *count)
+{
+    struct expected_value *values = reference_must(malloc((all->count + 1) * sizeof *values));
+
+    *count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct expected_item *item = &all->items[i];
+        if (item->is_valid && item->weight > 0)
+            values[(*count)++] = (struct expected_value){item->value, item->weight};
+    }
+    return values;
+}
+
+/* Fails if the weights do not fit 64 bits together, and nothing else has failed. */
+static void expected_check_weights(struct expected *expected, const struct expected_items *all)
+{
+    unsigned __int128 sum = 0;
+
+    for (size_t i = 0; i < all->count; i++)
+        sum += all->items[i].is_valid ? all->items[i].weight : 0;
+    if (expected->status != STATUS_OK || sum <= UINT64_MAX)
+        return;
+    expected->status = STATUS_DATA;
+    fprintf(expected->message.file, "the weights add up to more than 2^64 - 1");
+}
+
 static void expected_print(struct expected *expected, const struct trial *trial,
                            const struct expected_items *all)
 {
-    __int128 *values = reference_must(malloc((all->count + 1) * sizeof *values));
-    size_t count = 0;
+    size_t count;
+    struct expected_value *weighed = expected_weigh(all, &count);
+    __int128 *values = reference_must(malloc((count + 1) * sizeof *values));
 
-    for (size_t i = 0; i < all->count; i++) {
-        if (all->items[i].is_valid)
-            values[count++] = all->items[i].value;
-    }
+    for (size_t i = 0; i < count; i++)
+        values[i] = weighed[i].value;
     if (trial->operation == OPERATION_REDUCE)
         expected_print_reductions(expected, trial, values, count);
     else if (trial->operation == OPERATION_COUNT)
         expected_print_counts(expected, trial, values, count);
     else if (trial->operation == OPERATION_UNIQ)
-        expected_print_uniq(expected, trial, values, count);
+        expected_print_uniq(expected, trial, weighed, count);
     else if (trial->operation == OPERATION_HISTOGRAM)
-        expected_count_bins(expected, trial, values, count);
+        expected_count_bins(expected, trial, weighed, count);
     free(values);
+    free(weighed);
 }
 
 void expected_make(struct expected *expected, const struct trial *trial, char *const names[2])
@@ -737,6 +811,7 @@ void expected_make(struct expected *expected, const struct trial *trial, char *c
         expected_open(texts[i]);
     expected_read(trial, names, &all);
     expected_abort(expected, trial, &all, names[trial->split < trial->bytes]);
+    expected_check_weights(expected, &all);
     if (trial->operation == OPERATION_STALIN_SORT)
         expected_print_survivors(expected, trial, &all);
     if (expected->status == STATUS_OK) {

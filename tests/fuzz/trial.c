@@ -158,7 +158,9 @@ static void trial_read_operation(struct trial *trial, struct trial_bytes *from)
             trial_make_uniq(trial, kind);
         else
             trial_read_bins(trial, from);
+        return;
     }
+    trial->text.second_field = 0; /* they take no weights */
 }
 
 static void trial_read_element(struct trial *trial, struct trial_bytes *from)
@@ -180,6 +182,7 @@ static void trial_read_element(struct trial *trial, struct trial_bytes *from)
     uint8_t header = trial_byte(from);
     trial->header_lines = header % 4;
     trial->text.is_quoted = header & 128 && trial->text.delimiter != TEXT_NO_DELIMITER;
+    trial->text.second_field = header & 64 && trial->text.field != 0 ? (header >> 2 & 7) - 3 : 0;
 }
 
 /* The rest of the bytes, so often as is asked for. */
@@ -328,6 +331,8 @@ static void trial_write_input(const struct trial *trial, FILE *out)
         fprintf(out, "--header=%u%c", (unsigned)trial->header_lines, 0);
         if (trial->text.field != 0)
             fprintf(out, "--field=%d%c", trial->text.field, 0);
+        if (trial->text.second_field != 0)
+            fprintf(out, "--weight=%d%c", trial->text.second_field, 0);
         if (trial->text.delimiter != TEXT_NO_DELIMITER)
             fprintf(out, "--delimiter=%c%c", trial->text.delimiter, 0);
         if (trial->text.is_quoted)

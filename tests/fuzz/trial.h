@@ -65,7 +65,7 @@ struct trial {
 
     /* over what */
     bool is_text;
-    struct text_rules text;
+    struct text_rules text; /* its second column are weights */
     uint64_t header_lines;
     enum invalid_policy invalid;
     char *data; /* [bytes], owned */
