@@ -148,13 +148,16 @@ def shown(token):
     return b"".join(map(shown_character, text)) + b"..." * (len(token) > 40)
 
 
-def reason(token, field, kind):
+def reason(token, rules, kind):
+    field, delimiter, _ = rules
     if isinstance(token, int):
         return b"line has %d field%s, -f %d wants %d" % (token, b"s"[token == 1:], field, abs(field))
     if not re.fullmatch(rb"[+-]?[0-9]+", token):
         point = re.fullmatch(rb"[+-]?[0-9]*\.([0-9]{1,18})", token)
         hexadecimal = re.fullmatch(rb"[+-]?0[xX][0-9a-fA-F]+", token)
         advice = b" (try --decimals %d)" % len(point[1]) if point else b" (try --base 16)" if hexadecimal else b""
+        if not advice and field == 0 and delimiter is None and re.search(rb"[A-Za-z]", token):
+            advice = b" (try --csv -f N)" if b"," in token else b" (try -d ';' -f N)" if b";" in token else b""
         return b"invalid integer '%s'%s" % (shown(token), advice)
     fits = [other for other in ("i64", "u64") if limits(other)[0] <= int(token) < limits(other)[1]]
     advice = b" (try -t %s)" % fits[0].encode() if fits else b""
@@ -172,7 +175,7 @@ def read_text(files, kind, rules, policy):
                     low <= int(token) < limit:
                 values.append((int(token), place))
                 continue
-            reports.append(b"%s: %s" % (place, reason(token, rules[0], kind)))
+            reports.append(b"%s: %s" % (place, reason(token, rules, kind)))
             if policy == "abort":
                 return values, [], Fault(reports[0], len(values))
     return values, reports, fault

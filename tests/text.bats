@@ -128,7 +128,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     done
 }
 
-@test "a number with a point and a hexadecimal one get the option that reads them" {
+@test "a number with a point, a hexadecimal one and several fields get the option that reads them" {
     # assert_advised TOKEN ADVICE
     assert_advised() {
         run --separate-stderr gpuhist reduce sum --text < <(printf '%s\n' "$1")
@@ -138,6 +138,11 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in 1.5 -1.5 +1.5 .5; do assert_advised $token ' (try --decimals 1)'; done
     assert_advised 3.123456789012345678 ' (try --decimals 18)'
     for token in 3.1234567890123456789 1.2.3 1. . -.x 1.5e3 1,5 1.5x 0x 0x1g 1x10; do assert_advised $token ''; done
+    for token in id,ms 1,a,2 'a,' '"1",x'; do assert_advised "$token" ' (try --csv -f N)'; done
+    for token in 'id;ms' '1;b'; do assert_advised "$token" " (try -d ';' -f N)"; done
+    for token in 1,000 '1;2' ab; do assert_advised "$token" ''; done
+    echo id,ms | assert_invalid 1 id,ms -f 1
+    echo id,ms | assert_invalid 1 id -d ,
     for token in 0x10 -0XfF; do assert_advised $token ' (try --base 16)'; done
     [ "$(gpuhist reduce sum --decimals 1 < <(echo -1.5))" = -1.5 ]
 }

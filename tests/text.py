@@ -73,15 +73,48 @@ def report(token, command):
         name = command[command.index("-f") + 1].encode()
         return b"line has %d field%s, -f %s wants %d" % (fields, b"s"[fields == 1:], name, wanted)
     shown = token if all(32 <= c < 127 for c in token) and len(token) <= 40 else None
-    digits = re.fullmatch(rb"([+-]?)0*([0-9]+)", token)
-    if not digits or "--decimals" in command or "--base" in command:
+    value = value_to_report(token, command)
+    if value is None:
         kind = b"number" if "--decimals" in command else b"integer"
-        return b"invalid %s '" % kind + (shown + b"'" if shown is not None else b"")
-    value = int(digits[1] + digits[2][:40]) # int() takes 4300 digits
+        return b"invalid %s '" % kind + (shown + b"'" + advice_of(token, command) if shown is not None else b"")
     advice = [kind for kind, low, high in (("i64", -2**63, 2**63), ("u64", 0, 2**64)) if low <= value < high]
     end = f"is out of range for {command[command.index('-t') + 1]}"
+    end += f" with --decimals {command[command.index('--decimals') + 1]}" if "--decimals" in command else ""
     end += f" (try -t {advice[0]})" if advice else ""
     return b"'" + (shown + b"' " + end.encode() if shown is not None else token[:1])
+
+
+def value_to_report(token, command):
+    """The number that is out of range, or one that is so as well; None if the token is no number."""
+    decimals = int(command[command.index("--decimals") + 1]) if "--decimals" in command else 0
+    if "--base" in command and command[command.index("--base") + 1] == "16":
+        parsed = re.fullmatch(rb"([+-]?)(?:0[xX])?([0-9a-fA-F]+)", token)
+        return int(parsed[1] + parsed[2], 16) if parsed else None
+    if "--decimals" in command:
+        parsed = re.fullmatch(rb"([+-]?)([0-9]*)\.?([0-9]*)", token)
+        if not parsed or parsed[2] + parsed[3] == b"" or parsed[3][decimals:].strip(b"0") != b"":
+            return None
+        digits = parsed[2] + parsed[3][:decimals].ljust(decimals, b"0")
+    else:
+        parsed = re.fullmatch(rb"([+-]?)([0-9]+)", token)
+        if not parsed:
+            return None
+        digits = parsed[2]
+    return int(parsed[1] + (digits.lstrip(b"0")[:40] or b"0")) # int() takes 4300 digits
+
+
+def advice_of(token, command):
+    """The options that are advised for a token that is no integer."""
+    if "--decimals" in command or "--base" in command and command[command.index("--base") + 1] == "16":
+        return b""
+    point = re.fullmatch(rb"[+-]?[0-9]*\.([0-9]{1,18})", token)
+    if point:
+        return b" (try --decimals %d)" % len(point[1])
+    if re.fullmatch(rb"[+-]?0[xX][0-9a-fA-F]+", token):
+        return b" (try --base 16)"
+    if {"-f", "-d", "--csv"} & set(command) or not re.search(rb"[A-Za-z]", token):
+        return b""
+    return b" (try --csv -f N)" if b"," in token else b" (try -d ';' -f N)" if b";" in token else b""
 
 
 def fixed_value_of(token, decimals):

@@ -100,8 +100,22 @@ static const char *text_reason_find_type(const struct text_rules *rules, const c
     return number.is_negative ? "" : "u64";
 }
 
+/* Whether a token looks like fields with this byte between them, not like a number such as 1,5. */
+static bool text_reason_has_fields(const char *token, size_t bytes, char separator)
+{
+    size_t separators = 0;
+    size_t letters = 0;
+
+    for (size_t i = 0; i < bytes; i++) {
+        const char lower = (char)(token[i] | 0x20);
+        separators += token[i] == separator;
+        letters += lower >= 'a' && lower <= 'z';
+    }
+    return separators > 0 && letters > 0;
+}
+
 /*
- * Writes the option that would read a token that is no decimal integer, or ""; of a weight what it
+ * Writes the options that would read a token that is no decimal integer, or ""; of a weight what it
  * must be.
  */
 static void text_reason_advise(const struct text_rules *rules, const char *token, size_t bytes,
@@ -124,6 +138,10 @@ static void text_reason_advise(const struct text_rules *rules, const char *token
     else if (count > 2 && (digits[1] == 'x' || digits[1] == 'X') &&
              text_reason_is_number(&hex, digits, count))
         strcpy(out, " (try --base 16)");
+    else if (text_is_of_tokens(rules) && text_reason_has_fields(token, bytes, ','))
+        strcpy(out, " (try --csv -f N)");
+    else if (text_is_of_tokens(rules) && text_reason_has_fields(token, bytes, ';'))
+        strcpy(out, " (try -d ';' -f N)");
 }
 
 /* Copies the beginning of a token, with `?` for NUL, and appends "..." if it is longer. */

@@ -28,6 +28,7 @@ struct text_reading {
  *   invalid integer 'x'
  *   invalid integer '1.5' (try --decimals 1)
  *   invalid weight '-1', no integer from 0 to 2^63 - 1
+ *   invalid integer 'id,ms' (try --csv -f N)
  *
  * Shows at most 40 bytes of the token. Unprintable bytes but NUL are not masked.
  */

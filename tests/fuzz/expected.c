@@ -625,8 +625,17 @@ static const char *expected_advise_type(__int128 value)
     return value > 0 && value <= UINT64_MAX ? " (try -t u64)" : "";
 }
 
-/* Writes the option that messages advise for a token that is no integer, if there is one. */
-static void expected_print_advice(FILE *out, const char *token, size_t bytes)
+static bool expected_has(const char *token, size_t bytes, int is_kind(int))
+{
+    for (size_t i = 0; i < bytes; i++) {
+        if (is_kind((unsigned char)token[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Writes the options that messages advise for a token that is no integer, if there are some. */
+static void expected_print_advice(FILE *out, const char *token, size_t bytes, bool is_word)
 {
     const bool has_sign = bytes > 0 && strchr("+-", token[0]) && token[0] != '\0';
     const char *const digits = token + has_sign;
@@ -639,13 +648,19 @@ static void expected_print_advice(FILE *out, const char *token, size_t bytes)
         before++;
     while (before + 1 + behind < count && isdigit((unsigned char)digits[before + 1 + behind]))
         behind++;
+    while (hex < count && isxdigit((unsigned char)digits[hex]))
+        hex++;
     if (before < count && digits[before] == '.' && before + 1 + behind == count && behind >= 1 &&
         behind <= 18)
         fprintf(out, " (try --decimals %zu)", behind);
-    while (hex < count && isxdigit((unsigned char)digits[hex]))
-        hex++;
-    if (count > 2 && hex == count && digits[0] == '0' && (digits[1] | 0x20) == 'x')
+    else if (count > 2 && hex == count && digits[0] == '0' && (digits[1] | 0x20) == 'x')
         fprintf(out, " (try --base 16)");
+    else if (is_word && expected_has(token, bytes, isalpha)) {
+        if (memchr(token, ',', bytes))
+            fprintf(out, " (try --csv -f N)");
+        else if (memchr(token, ';', bytes))
+            fprintf(out, " (try -d ';' -f N)");
+    }
 }
 
 /* Writes a token as messages show it; what is not printable is masked only `as_printed`. */
@@ -676,7 +691,8 @@ static void expected_print_invalid(FILE *out, const struct trial *trial,
                 expected_advise_type(item->value));
     else {
         fprintf(out, "invalid integer '%s%s%s'", has_mark ? "<byte order mark>" : "", token, more);
-        expected_print_advice(out, item->token, item->bytes);
+        expected_print_advice(out, item->token, item->bytes,
+                              trial->text.field == 0 && trial->text.delimiter == TEXT_NO_DELIMITER);
     }
 }
 
