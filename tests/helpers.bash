@@ -19,6 +19,11 @@ skip_under_asan() {
     ! grep -qaE '__(asan|tsan)_init' "$GPUHIST" || skip "built with a sanitizer of memory"
 }
 
+# skip_under_emulator WHY: for tests that see the emulator (.ci/cross) instead of the program.
+skip_under_emulator() {
+    [ "$(head -c 2 "$GPUHIST" | tr -d '\0')" != '#!' ] || skip "run by an emulator: $1"
+}
+
 # skip_long: for tests that take minutes.
 skip_long() {
     [ -n "${GPUHIST_LONG_TESTS:-}" ] || skip "takes minutes: GPUHIST_LONG_TESTS=1 runs it"

@@ -345,6 +345,7 @@ in_namespace() {
 }
 
 @test "the terminal is one place, by all its names" {
+    skip_under_emulator "qemu-user has no TIOCGDEV"
     [ -n "${PYTHON:-}" ] || skip "no python3"
     run -0 "$PYTHON" -c 'import os, pty, sys
 pid, terminal = pty.fork()
