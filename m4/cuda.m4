@@ -51,13 +51,24 @@ AC_DEFUN([GPUHIST_CUDA_FIND], [
         [GPUHIST_CUDA_TRY])
 ])
 
-# Compiles a kernel and links it with the C compiler, as the program will be.
+# Compiles a kernel and links it with the C compiler, as the program will be. The toolkit has a folder
+# for each kind of machine: sbsa-linux (server base system architecture) for aarch64.
 AC_DEFUN([GPUHIST_CUDA_TRY], [
     gpuhist_cuda_home=`AS_DIRNAME(["$NVCC"])`
     gpuhist_cuda_home=`cd "$gpuhist_cuda_home/.." && pwd -P`
-    CUDA_CPPFLAGS="-isystem $gpuhist_cuda_home/include"
+    AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+#ifndef __aarch64__
+#error
+#endif
+]])],
+        [gpuhist_cuda_target=targets/sbsa-linux gpuhist_multiarch=aarch64-linux-gnu],
+        [gpuhist_cuda_target=targets/x86_64-linux gpuhist_multiarch=x86_64-linux-gnu])
+    gpuhist_dir=include
+    AS_IF([test -d "$gpuhist_cuda_home/$gpuhist_cuda_target/include"],
+        [gpuhist_dir=$gpuhist_cuda_target/include])
+    CUDA_CPPFLAGS="-isystem $gpuhist_cuda_home/$gpuhist_dir"
     gpuhist_cuda_lib=
-    for gpuhist_dir in lib64 lib lib/x86_64-linux-gnu targets/x86_64-linux/lib targets/sbsa-linux/lib
+    for gpuhist_dir in $gpuhist_cuda_target/lib lib64 lib lib/$gpuhist_multiarch
     do
         AS_IF([test -z "$gpuhist_cuda_lib" && test -f "$gpuhist_cuda_home/$gpuhist_dir/libcudart_static.a"],
             [gpuhist_cuda_lib="$gpuhist_cuda_home/$gpuhist_dir"])
