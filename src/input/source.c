@@ -35,7 +35,8 @@
 
 /*
  * Files up to this size are read in order, not claimed in ranges. So files in /proc and /sys, which
- * report a size of 0 or 4096, are read to their end, and many small files share a chunk.
+ * report a size of 0 or of a page, 64 KiB at most, are read to their end, and many small files
+ * share a chunk.
  */
 #define SOURCE_SMALL_BYTES 65536
 
