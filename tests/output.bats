@@ -158,13 +158,14 @@ assert_refused() {
     assert_failed 1 "cannot write socket: No such device or address"
 }
 
-# in_namespace COMMAND: runs it by bash with mounts of its own.
-in_namespace() {
+needs_namespace() {
     if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null; then skip "needs root and unshare"; fi
-    timeout 60 unshare -m bash -c "$1"
 }
+# in_namespace COMMAND: runs it by bash with mounts of its own.
+in_namespace() { timeout 60 unshare -m bash -c "$1"; }
 
 @test "-o over a mount point is refused before the input is read" {
+    needs_namespace
     echo old >out
     echo other >other
     run --separate-stderr in_namespace 'mount --bind other out || exit 9
@@ -184,6 +185,7 @@ in_namespace() {
 }
 
 @test "-o on a file system without a free inode, or full, leaves the old file" {
+    needs_namespace
     run --separate-stderr in_namespace 'mkdir disk && mount -t tmpfs -o nr_inodes=2 none disk &&
         echo old >disk/out || exit 9
         "$GPUHIST" --bins 5 -o disk/out /dev/zero; status=$?; ls -A disk >left; cat disk/out >content
@@ -201,6 +203,7 @@ in_namespace() {
 }
 
 @test "-o on a read-only file system is refused before the input is read" {
+    needs_namespace
     run --separate-stderr in_namespace 'mkdir disk && mount -t tmpfs none disk && echo old >disk/out &&
         mount -o remount,ro disk || exit 9
         "$GPUHIST" --bins 5 -o disk/out /dev/zero'
@@ -209,6 +212,7 @@ in_namespace() {
 }
 
 @test "-o without /proc has a file with a temporary name, which is gone at the end" {
+    needs_namespace
     skip_under_asan
     int32 7 7 >odd
     printf x >>odd
@@ -227,6 +231,7 @@ in_namespace() {
 }
 
 @test "-o where /proc is no real one has a file with a temporary name" {
+    needs_namespace
     skip_under_asan # it needs /proc
     run in_namespace 'mount -t tmpfs none /proc && mkdir -p /proc/self/fd || exit 9
         "$GPUHIST" --bins 5 -o out in'
