@@ -24,7 +24,7 @@ load helpers
     [ "$(gpuhist --version | head -n 1)" = "gpuhist $version" ]
     [ "$(awk '$1 == ".TH" { print $5, $6 }' man/gpuhist.1)" = "\"gpuhist $version\"" ]
     [ "$(awk '$1 == "##" { print $2; exit }' CHANGELOG.md)" = "$version," ]
-    [ -e debian ] || return 0 # a tarball
+    [ -e packaging ] || return 0 # a tarball
     [[ $(head -n 1 debian/changelog) == "gpuhist ($version-"* ]]
     grep -qx "  version: \"$version\"" packaging/conda/recipe.yaml
     [ "$(awk -F '"' '/^    version\(/ { print $2; exit }' packaging/spack/package.py)" = "$version" ]
