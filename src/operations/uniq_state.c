@@ -60,6 +60,34 @@ static void uniq_state_save(struct state_writer *state, const struct job *job, c
     state_write_last(state);
 }
 
+/*
+ * A run of so many bins is worth a window. 8 states of 5M dense values: 0.14 s; without windows 1.9
+ * s.
+ */
+#define UNIQ_STATE_DENSE (STATE_RUN_BINS / 2)
+
+/*
+ * Adds a long run to the newest window, if it lies there; else asks for another window. `seen` is
+ * the number of rows so far. Returns whether the run is added.
+ */
+static bool uniq_state_add_dense(struct uniq *uniq, const struct state_run *run, uint64_t lowest,
+                                 uint64_t seen)
+{
+    const uint64_t first = (uint64_t)run->bin + lowest;
+    const struct growing_window *window = uniq_window(uniq);
+    uint64_t ends[2] = {first, first + run->n - 1};
+
+    if (run->n < UNIQ_STATE_DENSE)
+        return false;
+    const __int128 bin = window ? uniq_bin(uniq, first) - window->first : 0;
+    if (window && bin >= 0 && bin + (__int128)run->n <= (__int128)window->bins) {
+        histogram_add_counts64(window->histogram, (size_t)bin, run->counts, run->n);
+        return true;
+    }
+    uniq_consider_window(uniq, window, ends, 2, seen);
+    return false;
+}
+
 /* Appends the bins of a run that are not empty to `entries`. Returns how many there are then. */
 static size_t uniq_state_append(struct table_entry *entries, size_t n, const struct state_run *run,
                                 uint64_t lowest)
@@ -73,19 +101,22 @@ static size_t uniq_state_append(struct table_entry *entries, size_t n, const str
 
 /* Reads the runs and adds them, `left` elements together. */
 static enum status uniq_state_load_runs(struct state_reader *state, const struct job *job,
-                                        const struct uniq *uniq, struct table_writer *writer,
+                                        struct uniq *uniq, struct table_writer *writer,
                                         uint64_t left, struct failure *failure)
 {
     const uint64_t lowest = uniq_state_key(uniq, job, element_min(&job->element));
     const uint64_t last = uniq_state_key(uniq, job, element_limit(&job->element) - 1) - lowest;
     struct table_entry entries[UNIQ_STATE_BATCH + STATE_RUN_BINS];
     struct state_run run;
+    uint64_t seen = 0;
     size_t n = 0;
 
     do {
         if (state_read_run(state, (unsigned __int128)last + 1, &left, &run, failure) != STATUS_OK)
             return failure->status;
-        n = uniq_state_append(entries, n, &run, lowest);
+        seen += run.n;
+        if (!uniq_state_add_dense(uniq, &run, lowest, seen))
+            n = uniq_state_append(entries, n, &run, lowest);
         if (n >= UNIQ_STATE_BATCH || run.n == 0) {
             if (table_writer_add_counts(writer, entries, n, failure) != STATUS_OK)
                 return failure->status;
@@ -98,7 +129,7 @@ static enum status uniq_state_load_runs(struct state_reader *state, const struct
 static enum status uniq_state_load(struct state_reader *state, const struct job *job, void *partial,
                                    uint64_t elements, struct failure *failure)
 {
-    const struct uniq *uniq = partial;
+    struct uniq *uniq = partial;
     struct table_writer *writer;
 
     if (table_writer_open(uniq->table, &writer, failure) != STATUS_OK)
