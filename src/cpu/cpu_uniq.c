@@ -9,12 +9,15 @@
 #include "operations/uniq.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Keys that show whether a window is worth it. */
 #define CPU_UNIQ_SAMPLE ((size_t)1024)
 
-/* Keys with weights that are added together. */
-#define CPU_UNIQ_ENTRIES ((size_t)256)
+/* Sums of weights that a thread keeps, and those that it moves to the table together. */
+#define CPU_UNIQ_SUMS_LOG2 12
+#define CPU_UNIQ_SUMS      ((size_t)1 << CPU_UNIQ_SUMS_LOG2)
+#define CPU_UNIQ_MOVED     ((size_t)256)
 
 struct cpu_uniq {
     const struct job *job;
@@ -22,9 +25,10 @@ struct cpu_uniq {
     struct cpu_window window;
     struct table_writer *writer;
     uint64_t chunks;
-    uint64_t seen;    /* values */
-    uint64_t last;    /* values of the last chunk */
-    uint64_t outside; /* those of them that were in no window */
+    uint64_t seen;                          /* values */
+    uint64_t last;                          /* values of the last chunk */
+    uint64_t outside;                       /* those of them that were in no window */
+    struct table_entry sums[CPU_UNIQ_SUMS]; /* with weights; count 0: none */
 };
 
 static enum status cpu_uniq_open(const struct job *job, void *partial, void **state,
@@ -75,24 +79,57 @@ static enum status cpu_uniq_choose(struct cpu_uniq *self, const struct chunk *ch
                                          : STATUS_OK;
 }
 
+/*
+ * Adds weights to the keys outside the window. Each key has one place among the sums of the thread,
+ * from which another one moves it to the table: so keys that come often stay there.
+ */
+static enum status cpu_uniq_add_weights(struct cpu_uniq *self, size_t n, struct failure *failure)
+{
+    const struct cpu_window *window = &self->window;
+    struct table_entry moved[CPU_UNIQ_MOVED];
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t key = window->outside[i];
+        struct table_entry *sum =
+            &self->sums[key * 0x9e3779b97f4a7c15 >> (64 - CPU_UNIQ_SUMS_LOG2)];
+        if (sum->key != key) {
+            moved[count] = *sum;
+            count += sum->count > 0;
+            *sum = (struct table_entry){.key = key, .count = 0};
+        }
+        sum->count += window->outside_weights[i];
+        if (count < CPU_UNIQ_MOVED)
+            continue;
+        if (table_writer_add_counts(self->writer, moved, count, failure) != STATUS_OK)
+            return failure->status;
+        count = 0;
+    }
+    return table_writer_add_counts(self->writer, moved, count, failure);
+}
+
+/* Moves the sums of the thread to the table. */
+static enum status cpu_uniq_flush_sums(struct cpu_uniq *self, struct failure *failure)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < CPU_UNIQ_SUMS; i++) {
+        const struct table_entry sum = self->sums[i];
+        self->sums[count] = sum;
+        count += sum.count > 0;
+    }
+    enum status status = table_writer_add_counts(self->writer, self->sums, count, failure);
+    memset(self->sums, 0, sizeof self->sums);
+    return status;
+}
+
 /* Adds what lies outside the window to the table. */
 static enum status cpu_uniq_add(struct cpu_uniq *self, size_t n, struct failure *failure)
 {
-    struct cpu_window *window = &self->window;
-    struct table_entry entries[CPU_UNIQ_ENTRIES];
-
-    uniq_make_keys(self->uniq, window->outside, n);
-    if (!window->has_weights)
-        return table_writer_add(self->writer, window->outside, n, failure);
-    for (size_t i = 0, some; i < n; i += some) {
-        some = n - i < CPU_UNIQ_ENTRIES ? n - i : CPU_UNIQ_ENTRIES;
-        for (size_t k = 0; k < some; k++)
-            entries[k] =
-                (struct table_entry){window->outside[i + k], window->outside_weights[i + k]};
-        if (table_writer_add_counts(self->writer, entries, some, failure) != STATUS_OK)
-            return failure->status;
-    }
-    return STATUS_OK;
+    uniq_make_keys(self->uniq, self->window.outside, n);
+    if (self->window.has_weights)
+        return cpu_uniq_add_weights(self, n, failure);
+    return table_writer_add(self->writer, self->window.outside, n, failure);
 }
 
 static enum status cpu_uniq_absorb(void *state, const struct chunk *chunk, struct failure *failure)
@@ -120,6 +157,8 @@ static enum status cpu_uniq_finish(void *state, struct failure *failure)
     struct cpu_uniq *self = state;
 
     cpu_window_flush(&self->window);
+    if (self->window.has_weights && cpu_uniq_flush_sums(self, failure) != STATUS_OK)
+        return failure->status;
     return table_writer_flush(self->writer, failure);
 }
 
