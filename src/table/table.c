@@ -10,24 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
-
-/* Random numbers for the hash; the time and an address if the kernel has none yet. */
-static void table_make_seeds(struct table *table)
-{
-    size_t bytes = sizeof table->seeds;
-
-    if (getrandom(table->seeds, bytes, GRND_NONBLOCK) != (ssize_t)bytes) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        table->seeds[0] = (uint64_t)now.tv_sec << 32 ^ (uint64_t)now.tv_nsec ^ (uintptr_t)table;
-        table->seeds[1] = table->seeds[0] * 0x9e3779b97f4a7c15;
-        table->seeds[2] = table->seeds[1] * 0xbf58476d1ce4e5b9;
-    }
-    table->seeds[1] |= 1;
-    table->seeds[2] |= 1;
-}
 
 enum status table_create(struct table **table, uint64_t bytes, const char *directory,
                          struct failure *failure)
@@ -41,7 +23,7 @@ enum status table_create(struct table **table, uint64_t bytes, const char *direc
     if (!made->directory || !*made->directory)
         made->directory = "/tmp";
     pthread_mutex_init(&made->spill.lock, NULL);
-    table_make_seeds(made);
+    made->hash = keyed_hash_make();
     table_blocks_init(&made->blocks);
     for (size_t i = 0; i < TABLE_PARTITIONS; i++)
         pthread_mutex_init(&made->partitions[i].lock, NULL);
@@ -63,7 +45,7 @@ void table_destroy(struct table *table)
 
 void table_seeds(const struct table *table, uint64_t seeds[3])
 {
-    memcpy(seeds, table->seeds, sizeof table->seeds);
+    memcpy(seeds, table->hash.seeds, sizeof table->hash.seeds);
 }
 
 enum status table_writer_open(struct table *table, struct table_writer **writer,
@@ -74,7 +56,7 @@ enum status table_writer_open(struct table *table, struct table_writer **writer,
         return status_fail(failure, STATUS_DATA, "no memory for a thread's part of a table");
 
     made->table = table;
-    table_hot_init(&made->hot, table->seeds[2] ^ table->seeds[0]);
+    table_hot_init(&made->hot, table->hash.seeds[2] ^ table->hash.seeds[0]);
     unsigned open = atomic_fetch_add(&table->writers, 1) + 1;
     unsigned most = atomic_load(&table->writers_most);
     while (most < open && !atomic_compare_exchange_weak(&table->writers_most, &most, open))

@@ -46,14 +46,11 @@ uint64_t table_bytes_most(const struct table *table);
 /* Frees a table and its files. All writers must be closed. NULL is allowed. */
 void table_destroy(struct table *table);
 
-/*
- * Keys belong to partitions by the upper bits of their hash: the key XOR seeds[0], times seeds[1],
- * XOR its upper half, times seeds[2].
- */
+/* Keys belong to partitions by the upper bits of their hash (keyed_hash.h). */
 #define TABLE_PARTITION_BITS 10
 #define TABLE_PARTITIONS     ((size_t)1 << TABLE_PARTITION_BITS)
 
-/* Copies the seeds of the hash. Thread-safe. */
+/* Copies the seeds of the hash (keyed_hash.h). Thread-safe. */
 void table_seeds(const struct table *table, uint64_t seeds[3]);
 
 /* A thread's access to a table. Writers of one table may work at the same time. */

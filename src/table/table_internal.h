@@ -2,6 +2,7 @@
 #ifndef GPUHIST_TABLE_INTERNAL_H
 #define GPUHIST_TABLE_INTERNAL_H
 
+#include "base/keyed_hash.h"
 #include "table/table.h"
 #include "table/table_blocks.h"
 #include "table/table_hot.h"
@@ -63,7 +64,7 @@ struct table_cache {
 struct table {
     uint64_t bytes_most; /* const, like the next two */
     const char *directory;
-    uint64_t seeds[3]; /* of the hash */
+    struct keyed_hash hash;
     struct table_blocks blocks;
     _Atomic unsigned writers;      /* open now */
     _Atomic unsigned writers_most; /* open at once */
@@ -89,12 +90,9 @@ struct table_writer {
     uint64_t cold[TABLE_HOT_BLOCK]; /* keys that the hot table does not have */
 };
 
-/* The hash of a key: multiply, shift and multiply, with secret seeds. Its upper bits are best. */
 static inline uint64_t table_hash(const struct table *table, uint64_t key)
 {
-    uint64_t hash = (key ^ table->seeds[0]) * table->seeds[1];
-    hash ^= hash >> 32;
-    return hash * table->seeds[2];
+    return keyed_hash_of(&table->hash, key);
 }
 
 static inline size_t table_hash_partition(uint64_t hash)
