@@ -73,6 +73,19 @@ enum status predicate_init_any_of(struct predicate *predicate, const char *text,
 
 void predicate_destroy(struct predicate *predicate);
 
+/*
+ * Returns whether the value of a key is in the interval or set of a predicate. For "every" it is
+ * false. Pure.
+ */
+static inline bool predicate_contains(const struct predicate *predicate, uint64_t key)
+{
+    const uint64_t low = predicate->form == PREDICATE_SET ? predicate->set.low : predicate->low;
+
+    if (predicate->form == PREDICATE_SET)
+        return value_set_contains(&predicate->set, predicate->set.form, key - low);
+    return predicate->form == PREDICATE_INTERVAL && key - low <= predicate->last;
+}
+
 /* Finds the relation named text[0..length). Returns false if there is none. Thread-safe. */
 bool predicate_find(const char *text, size_t length, enum predicate_relation *relation);
 

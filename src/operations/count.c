@@ -42,10 +42,16 @@ void count_add_elements(struct count *count, uint64_t elements)
     pthread_mutex_unlock(&count->mutex);
 }
 
-/* The number of values in the interval or set of predicate i; for "every", of all values. */
-static uint64_t count_find_hits(const struct count *count, const struct job *job, size_t i)
+/* The number of values in the interval or set of a predicate; for "every", of all values. */
+static uint64_t count_find_hits(const struct predicate *predicate, uint64_t elements, uint64_t hits)
 {
-    return job->predicates[i].form == PREDICATE_EVERY ? count->elements : count->hits[i];
+    return predicate->form == PREDICATE_EVERY ? elements : hits;
+}
+
+uint64_t count_derive(const struct predicate *predicate, uint64_t elements, uint64_t hits)
+{
+    hits = count_find_hits(predicate, elements, hits);
+    return predicate->negated ? elements - hits : hits;
 }
 
 enum status count_check(const struct count *count, const struct job *job, uint64_t elements,
@@ -56,7 +62,7 @@ enum status count_check(const struct count *count, const struct job *job, uint64
                            "internal error: %llu elements were read, but %llu examined",
                            (unsigned long long)elements, (unsigned long long)count->elements);
     for (size_t i = 0; i < job->predicate_count; i++) {
-        uint64_t hits = count_find_hits(count, job, i);
+        uint64_t hits = count_find_hits(&job->predicates[i], count->elements, count->hits[i]);
         if (hits > elements)
             return status_fail(failure, STATUS_DATA,
                                "internal error: %llu elements were read, but %llu counted",
@@ -67,8 +73,7 @@ enum status count_check(const struct count *count, const struct job *job, uint64
 
 uint64_t count_result(const struct count *count, const struct job *job, size_t i)
 {
-    uint64_t hits = count_find_hits(count, job, i);
-    return job->predicates[i].negated ? count->elements - hits : hits;
+    return count_derive(&job->predicates[i], count->elements, count->hits[i]);
 }
 
 static enum status count_create_partial(const struct job *job, void **partial,

@@ -42,6 +42,12 @@ void count_add_elements(struct count *count, uint64_t elements);
 enum status count_check(const struct count *count, const struct job *job, uint64_t elements,
                         struct failure *failure);
 
+/*
+ * The number of values that meet a predicate, of `elements` values of which `hits` are in its
+ * interval or set. Pure.
+ */
+uint64_t count_derive(const struct predicate *predicate, uint64_t elements, uint64_t hits);
+
 /* The number of values that meet predicate i of the job. The partial must have been checked. */
 uint64_t count_result(const struct count *count, const struct job *job, size_t i);
 

@@ -111,14 +111,27 @@ static bool reduce_find_variance(const struct reduce *reduce, const struct eleme
     return true;
 }
 
+enum status reduce_check(const struct reduce *reduce, const struct job *job,
+                         struct failure *failure)
+{
+    struct wide numerator;
+    struct wide denominator;
+
+    if (job->reductions.needs & REDUCTIONS_NEED_SQUARES &&
+        !reduce_find_variance(reduce, &job->element, &numerator, &denominator))
+        return status_fail(failure, STATUS_DATA, "internal error: a negative variance");
+    return STATUS_OK;
+}
+
 static size_t reduce_write_variance(char *out, const struct reduce *reduce,
                                     const struct element *element, bool is_root)
 {
     struct wide numerator;
     struct wide denominator;
 
-    reduce_find_variance(reduce, element, &numerator, &denominator); /* finish has checked it */
-    reduce_scale(&denominator, 2 * element->decimals);               /* it stays below 2^248 */
+    reduce_find_variance(reduce, element, &numerator,
+                         &denominator);                /* reduce_check has checked it */
+    reduce_scale(&denominator, 2 * element->decimals); /* it stays below 2^248 */
     return is_root ? ratio_write_root(out, &numerator, &denominator)
                    : ratio_write(out, false, &numerator, &denominator);
 }
@@ -128,13 +141,10 @@ static size_t reduce_write_key(char *out, const struct element *element, uint64_
     return decimal_write_fixed(out, element_value(element, key), element->decimals);
 }
 
-size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
-                    const struct job *job, unsigned i)
+size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
+                          const struct element *element, enum reduction_id id)
 {
-    const struct reduce *reduce = &shared->reduce;
-    const struct element *element = &job->element;
-
-    switch (job->reductions.list[i].id) {
+    switch (id) {
     case REDUCTION_COUNT:
         return decimal_write(out, reduce->count);
     case REDUCTION_SUM:
@@ -155,16 +165,25 @@ size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
         return reduce_write_key(out, element, reduce->or_bits);
     case REDUCTION_XOR:
         return reduce_write_key(out, element, reduce->xor_bits);
+    default:
+        break;
+    }
+    __builtin_unreachable();
+}
+
+size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
+                    const struct job *job, unsigned i)
+{
+    switch (job->reductions.list[i].id) {
     case REDUCTION_DISTINCT:
         return decimal_write(out, shared->table.found[i]);
     case REDUCTION_MODE:
     case REDUCTION_MEDIAN:
     case REDUCTION_QUANTILE:
-        return reduce_write_key(out, element, shared->table.found[i]);
-    case REDUCTION_IDS:
-        break;
+        return reduce_write_key(out, &job->element, shared->table.found[i]);
+    default:
+        return reduce_write_value(out, &shared->reduce, &job->element, job->reductions.list[i].id);
     }
-    __builtin_unreachable();
 }
 
 void reduce_share(struct reduce_shared *shared, const struct reduce *from)
@@ -206,16 +225,13 @@ static enum status reduce_finish_partial(void *partial, const struct job *job, u
 {
     struct reduce_shared *shared = partial;
     const struct reduce *reduce = &shared->reduce;
-    struct wide numerator;
-    struct wide denominator;
 
     if (reduce->count != elements)
         return status_fail(failure, STATUS_DATA,
                            "internal error: %llu elements were read, but %llu counted",
                            (unsigned long long)elements, (unsigned long long)reduce->count);
-    if (job->reductions.needs & REDUCTIONS_NEED_SQUARES &&
-        !reduce_find_variance(reduce, &job->element, &numerator, &denominator))
-        return status_fail(failure, STATUS_DATA, "internal error: a negative variance");
+    if (reduce_check(reduce, job, failure) != STATUS_OK)
+        return failure->status;
     return reduce_table_finish(&shared->table, job, elements, failure);
 }
 

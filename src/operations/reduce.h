@@ -34,6 +34,13 @@ extern const struct reduce reduce_empty;
 /* Adds `from` to *into. Thread-safe on distinct structs. */
 void reduce_merge(struct reduce *into, const struct reduce *from);
 
+/*
+ * Checks that elements can have these sums, before they are written. Fails with STATUS_DATA, which
+ * means a bug. Thread-safe.
+ */
+enum status reduce_check(const struct reduce *reduce, const struct job *job,
+                         struct failure *failure);
+
 /* The partial, shared by all workers; operation_reduce creates and frees it. */
 struct reduce_shared;
 
@@ -53,10 +60,13 @@ bool reduce_has(const struct reduce *reduce, enum reduction_id id);
 #define REDUCE_SIZE 48
 
 /*
- * Writes the value of reduction `i` of the job, which reduce_has, from a finished partial: an
- * integer in full, others with 17 significant digits (ratio.h), without a NUL. Returns the length.
- * Thread-safe.
+ * Writes the value of a reduction that needs no table, and that reduce_has: an integer in full,
+ * others with 17 significant digits (ratio.h), without a NUL. Returns the length. Thread-safe.
  */
+size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
+                          const struct element *element, enum reduction_id id);
+
+/* Likewise the value of reduction `i` of the job, which may need one, of a finished partial. */
 size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
                     const struct job *job, unsigned i);
 
