@@ -15,8 +15,8 @@ _gpuhist_options() {
             "$results" "$common"
         ;;
     uniq) echo --weight "$bins" "$tables" "$results" "$common" ;;
-    reduce) echo "$tables" "$results" "$common" ;;
-    count) echo --eq --ne --lt --le --gt --ge --in --any-of --all "$results" "$common" ;;
+    reduce) echo --by "$tables" "$results" "$common" ;;
+    count) echo --eq --ne --lt --le --gt --ge --in --any-of --all --by -S --buffer-size "$results" "$common" ;;
     stalin-sort) echo --strict --descending --purged "$common" ;;
     merge) echo "$bins" "$tables" --format -o --output --save --threads --stats -q --quiet -h --help \
         -V --version ;;
@@ -78,7 +78,7 @@ _gpuhist_value() {
     -T | --temporary-directory) _gpuhist_directories ;;
     --edges | --any-of) [[ $cur != @* ]] || _gpuhist_at_files ;;
     -b | --bins | --range | -w | --width | --top | --min-count | --quantiles | --decimals | --record | \
-        --offset | --weight | -f | --field | -d | --delimiter | --memory | -S | --buffer-size | --gpus | \
+        --offset | --weight | --by | -f | --field | -d | --delimiter | --memory | -S | --buffer-size | --gpus | \
         --threads | --chunk-size | --eq | --ne | --lt | --le | --gt | --ge | --in) ;;
     *) return 1 ;;
     esac

@@ -30,6 +30,9 @@
 #define CUDA_ENGINE_STAGING_BYTES \
     ((size_t)2 << 20) /* host memory to copy the result to, part by part */
 
+/* Not on a GPU: cuda_engine_lacks refuses --by. */
+const struct cuda_operation cuda_groups = {.open = NULL};
+
 static const struct cuda_operation *const cuda_operations[OPERATION_IDS] = {
 #define CUDA_ENGINE_ROW(id, label) [OPERATION_##id] = &cuda_##label,
     OPERATIONS(CUDA_ENGINE_ROW)

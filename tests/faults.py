@@ -91,6 +91,14 @@ def counted(values):
         sum(value >= 500 for value in values), sum(value in WANTED for value in values))
 
 
+def grouped(values):
+    """The sum of the values that have each upper byte."""
+    sums = collections.Counter()
+    for value in values:
+        sums[value >> 8] += value
+    return b"".join(b"%d\t%d\n" % pair for pair in sorted(sums.items()))
+
+
 class Case:
     """A command, its files, what it prints; those that it writes are named there."""
 
@@ -227,6 +235,7 @@ STATES = {
     "different values": (["uniq"], histogram),
     "edges": (["--edges", "0,1000"], lambda values: b"0\t1000\t%d\n" % len(values)),
     "reductions": (["reduce", "sum,max,mode,median"], lambda values: reduced(values) + tabled(values)),
+    "groups": (["reduce", "sum", "--record", "4", "--by", "u8@1"], grouped),
     "counts": (["count", "--ge", "500", "--all"], lambda values: b"ge 500\t%d\nall\t%d\n" % (
         sum(value >= 500 for value in values), len(values))),
 }

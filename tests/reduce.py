@@ -116,4 +116,5 @@ def main():
     print(runs.summary())
 
 
-main()
+if __name__ == "__main__":
+    main()

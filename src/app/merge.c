@@ -47,7 +47,7 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
     job->temporary_directory = options->temporary_directory;
     job->needs_values = options->print.quantiles.count > 0;
     if (status == STATUS_OK)
-        status = options_check_merged(options, job->operation, failure);
+        status = options_check_merged(options, job, failure);
     if (status == STATUS_OK)
         status = operations[job->operation]->create(job, &merge->partial, failure);
     return status;

@@ -32,6 +32,7 @@ enum options_key {
     OPTIONS_KEY_RECORD,
     OPTIONS_KEY_OFFSET,
     OPTIONS_KEY_WEIGHT,
+    OPTIONS_KEY_BY,
     OPTIONS_KEY_INVALID,
     OPTIONS_KEY_DECOMPRESS,
     OPTIONS_KEY_MEMORY,
@@ -168,6 +169,12 @@ static enum status options_set_invalid(struct options *options, const char *valu
     if (found < sizeof names / sizeof *names)
         return STATUS_OK;
     return options_fail_value("--invalid", value, "abort, fail, warn or ignore", failure);
+}
+
+static enum status options_set_by(struct options *options, const char *value,
+                                  struct failure *failure)
+{
+    return options_set_second(options, SECOND_GROUPS, "--by", value, failure);
 }
 
 static enum status options_set_decompress(struct options *options, const char *value,
@@ -592,6 +599,8 @@ const struct options_row options_rows[] = {
     {OPTIONS_KEY_OFFSET, "offset", "BYTES", NULL, options_set_offset, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_WEIGHT, "weight", "COLUMN", "how many times each value counts: a field, or u32@8",
      options_set_weight, 0, OPTIONS_FOR(HISTOGRAM) | OPTIONS_FOR(UNIQ), OPTIONS_GROUP_INPUT},
+    {OPTIONS_KEY_BY, "by", "COLUMN", "a line for each different value of another field",
+     options_set_by, 0, OPTIONS_FOR(REDUCE) | OPTIONS_FOR(COUNT), OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_INVALID, "invalid", "HOW", "invalid tokens: abort (default), fail, warn, ignore",
      options_set_invalid, 0, 0, OPTIONS_GROUP_INPUT},
     {OPTIONS_KEY_DECOMPRESS, "decompress", "HOW", "auto (default) or none; largest window",
@@ -599,7 +608,7 @@ const struct options_row options_rows[] = {
     {OPTIONS_KEY_MEMORY, "memory", "SIZE", NULL, options_set_memory, 0, 0, OPTIONS_GROUP_INPUT},
 
     {'S', "buffer-size", "SIZE", "memory for counts (default: half of what is free)",
-     options_set_buffer_size, 0, OPTIONS_FOR_TABLES, OPTIONS_GROUP_RUN},
+     options_set_buffer_size, 0, OPTIONS_FOR_TABLES | OPTIONS_FOR(COUNT), OPTIONS_GROUP_RUN},
     {'T', "temporary-directory", "DIR", "where counts beyond it go ($TMPDIR or /tmp)",
      options_set_directory, 0, OPTIONS_FOR_TABLES, OPTIONS_GROUP_RUN},
     {OPTIONS_KEY_ENGINE, "engine", "NAME", "auto (default), cpu or cuda; GPUs, such as 0,1",

@@ -137,9 +137,9 @@ enum status options_check(const struct options *options, enum options_input *inp
                           struct failure *failure);
 
 /*
- * Checks that all options of a merge apply to the operation of its states. Fails with STATUS_USAGE.
+ * Checks that all options of a merge apply to the job of its states. Fails with STATUS_USAGE.
  */
-enum status options_check_merged(const struct options *options, enum operation_id operation,
+enum status options_check_merged(const struct options *options, const struct job *job,
                                  struct failure *failure);
 
 /*

@@ -124,7 +124,8 @@ enum status options_make_second(const struct options *options, struct job *job,
         return options_check_place(options, name, &job->second_element, options->second_offset,
                                    failure);
     }
-    element_parse("i64", &job->second_element);
+    bool is_unsigned = job->second == SECOND_GROUPS && job->element.type == ELEMENT_U64;
+    element_parse(is_unsigned ? "u64" : "i64", &job->second_element);
     job->second_element.swapped = false;
     return STATUS_OK;
 }

@@ -68,6 +68,22 @@ static enum status options_make_predicates(const struct options *options, struct
     return STATUS_OK;
 }
 
+/* Makes a job of reduce or count one of groups, if --by was given. */
+static enum status options_make_groups(const struct options *options, struct job *job,
+                                       struct failure *failure)
+{
+    const char *lacks = reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
+
+    if (job->second != SECOND_GROUPS)
+        return STATUS_OK;
+    if (lacks)
+        return status_fail(failure, STATUS_USAGE, "%s does not go with --by", lacks);
+    job->grouped = job->operation;
+    job->operation = OPERATION_GROUPS;
+    job->buffer_bytes = options->buffer_bytes;
+    return STATUS_OK;
+}
+
 static enum status options_make_count(const struct options *options, struct job *job,
                                       bool with_files, struct failure *failure)
 {
@@ -84,16 +100,20 @@ static enum status options_make_count(const struct options *options, struct job 
     enum status status = options_make_predicates(options, job, false, failure);
     if (status == STATUS_OK && with_files)
         status = options_make_predicates(options, job, true, failure);
-    return status;
+    return status == STATUS_OK ? options_make_groups(options, job, failure) : status;
 }
 
-static void options_make_reduce(const struct options *options, struct job *job)
+static enum status options_make_reduce(const struct options *options, struct job *job,
+                                       struct failure *failure)
 {
+    if (print_check_values(&options->print, operations[job->operation]->name, failure) != STATUS_OK)
+        return failure->status;
     job->reductions = options->reductions;
     job->bin_width = 1;
     job->any_order = !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options->print.save;
     job->buffer_bytes = options->buffer_bytes;
     job->temporary_directory = options->temporary_directory;
+    return options_make_groups(options, job, failure);
 }
 
 /* As options_make_job; reads the files that options name only `with_files`. */
@@ -123,14 +143,14 @@ static enum status options_make(const struct options *options, bool is_text, boo
     case OPERATION_UNIQ:
         return options_make_uniq(options, 1, job, failure);
     case OPERATION_REDUCE:
-        options_make_reduce(options, job);
-        return print_check_values(&options->print, operations[job->operation]->name, failure);
+        return options_make_reduce(options, job, failure);
     case OPERATION_COUNT:
         return options_make_count(options, job, with_files, failure);
     case OPERATION_STALIN_SORT:
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
-    case OPERATION_GROWING_HISTOGRAM: /* only derived from OPERATION_HISTOGRAM */
+    case OPERATION_GROWING_HISTOGRAM: /* this and the next: only derived from others */
+    case OPERATION_GROUPS:
     case OPERATION_IDS:
         break;
     }
@@ -168,11 +188,14 @@ enum status options_make_job(const struct options *options, bool is_text, struct
     return options_make(options, is_text, true, job, failure);
 }
 
-enum status options_check_merged(const struct options *options, enum operation_id operation,
+enum status options_check_merged(const struct options *options, const struct job *job,
                                  struct failure *failure)
 {
-    if (operation == OPERATION_GROWING_HISTOGRAM) /* the options are those of any histogram */
-        operation = OPERATION_HISTOGRAM;
+    const enum operation_id operation = job->operation == OPERATION_GROWING_HISTOGRAM
+                                            ? OPERATION_HISTOGRAM
+                                        : job->operation == OPERATION_GROUPS ? job->grouped
+                                                                             : job->operation;
+
     if (options->unmergeable[operation])
         return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",
                            options->unmergeable[operation], operations[operation]->name);

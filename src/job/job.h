@@ -24,6 +24,7 @@
     X(UNIQ, uniq)                           \
     X(REDUCE, reduce)                       \
     X(COUNT, count)                         \
+    X(GROUPS, groups)                       \
     X(STALIN_SORT, stalin_sort)
 
 enum operation_id {
@@ -70,6 +71,7 @@ struct stalin_sort_rules {
 
 struct job {
     enum operation_id operation;
+    enum operation_id grouped; /* groups: what is computed of each, reduce or count */
     struct element element;
     size_t record_bytes;  /* binary: of a record of which one element is a value; 0: none */
     size_t record_offset; /* binary: of the element in its record */
@@ -87,8 +89,8 @@ struct job {
     bool any_order;                  /* uniq, reduce: the result may be in any order */
     uint64_t buffer_bytes;           /* uniq, reduce: memory for counts */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
-    struct reductions reductions;    /* reduce */
-    struct predicate *predicates;    /* count: [predicate_count], owned */
+    struct reductions reductions;    /* reduce, and groups of it */
+    struct predicate *predicates;    /* count, and groups of it: [predicate_count], owned */
     size_t predicate_count;
     struct stalin_sort_rules stalin_sort; /* stalin-sort */
 };

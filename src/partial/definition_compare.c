@@ -13,7 +13,7 @@
 #define DEFINITION_WORDS_SIZE 160
 
 /* The parts of a definition before the predicates. */
-#define DEFINITION_OPTIONS 6
+#define DEFINITION_OPTIONS 7
 
 /* Writes `option` and the value of the key; nothing if the definition has no such line. */
 static void definition_word_option(const struct definition *definition, const char *key,
@@ -43,7 +43,9 @@ static void definition_word_operation(const struct definition *definition,
                                       char words[DEFINITION_WORDS_SIZE])
 {
     definition_word_option(definition, "operation", "", words);
-    if (strcmp(words, "reduce") != 0 && strcmp(words, "count") != 0)
+    if (strcmp(words, "groups") == 0)
+        definition_word_option(definition, "of", "--by, of ", words);
+    else if (strcmp(words, "reduce") != 0 && strcmp(words, "count") != 0)
         strcpy(words, "histogram");
 }
 
@@ -137,6 +139,9 @@ static void definition_word(const struct definition *definition, unsigned i,
         break;
     case 5:
         definition_word_option(definition, "reductions", "reduce ", words);
+        break;
+    case 6:
+        definition_word_option(definition, "by", "--by ", words);
         break;
     default:
         definition_word_predicate(definition, i - DEFINITION_OPTIONS, words);

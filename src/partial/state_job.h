@@ -59,6 +59,7 @@ extern const struct state_operation growing_histogram_state;
 extern const struct state_operation uniq_state;
 extern const struct state_operation reduce_state;
 extern const struct state_operation count_state;
+extern const struct state_operation groups_state;
 
 /*
  * Writes the finished partial of a job, whose operation must have a state, to `writer`, which keeps

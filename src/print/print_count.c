@@ -13,9 +13,10 @@ static void print_count_name(const struct print_values *values, size_t i, const 
     words[1] = values->job->predicates[i].text;
 }
 
-static size_t print_count_write(const struct print_values *values, size_t i,
+static size_t print_count_write(const struct print_values *values, size_t group, size_t i,
                                 char out[PRINT_VALUE_SIZE])
 {
+    (void)group;
     return decimal_write(out, count_result(values->partial, values->job, i));
 }
 
@@ -27,6 +28,8 @@ static enum status print_count_result(struct writer *writer, const struct job *j
         .job = job,
         .partial = partial,
         .count = job->predicate_count,
+        .operation = OPERATION_COUNT,
+        .groups = 1,
         .name = print_count_name,
         .write = print_count_write,
     };

@@ -11,9 +11,10 @@ static void print_reduce_name(const struct print_values *values, size_t i, const
     words[0] = values->job->reductions.list[i].name;
 }
 
-static size_t print_reduce_write(const struct print_values *values, size_t i,
+static size_t print_reduce_write(const struct print_values *values, size_t group, size_t i,
                                  char out[PRINT_VALUE_SIZE])
 {
+    (void)group;
     const struct job *job = values->job;
 
     if (!reduce_has(reduce_result(values->partial), job->reductions.list[i].id))
@@ -29,6 +30,8 @@ static enum status print_reduce_result(struct writer *writer, const struct job *
         .job = job,
         .partial = partial,
         .count = job->reductions.count,
+        .operation = OPERATION_REDUCE,
+        .groups = 1,
         .name = print_reduce_name,
         .write = print_reduce_write,
     };

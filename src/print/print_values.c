@@ -43,11 +43,53 @@ static void print_values_name(struct writer *writer, const struct print_values *
     }
 }
 
+/* Writes the value of a group, after `before`. */
+static void print_values_group(struct writer *writer, const struct print_values *values,
+                               size_t group, const char *before)
+{
+    char text[PRINT_VALUE_SIZE];
+
+    print_values_text(writer, before);
+    writer_write(writer, text, values->write_group(values, group, text));
+}
+
+/* Writes value i of a group, after `before`; `missing` if there is none. */
+static void print_values_value(struct writer *writer, const struct print_values *values,
+                               size_t group, size_t i, const char *before, const char *missing)
+{
+    char text[PRINT_VALUE_SIZE];
+    size_t length = values->write(values, group, i, text);
+
+    print_values_text(writer, before);
+    if (length > 0)
+        writer_write(writer, text, length);
+    else
+        print_values_text(writer, missing);
+}
+
+/* A line for each group, whose parts are separated by `separator`. */
+static void print_values_lines(struct writer *writer, const struct print_values *values,
+                               const char *separator)
+{
+    for (size_t group = 0; group < values->groups; group++) {
+        if (values->write_group)
+            print_values_group(writer, values, group, "");
+        for (size_t i = 0; i < values->count; i++)
+            print_values_value(writer, values, group, i,
+                               i > 0 || values->write_group ? separator : "", "");
+        print_values_text(writer, "\n");
+    }
+}
+
 void print_values_tsv(struct writer *writer, const struct print_values *values)
 {
+    if (values->write_group) {
+        print_values_lines(writer, values, "\t");
+        return;
+    }
     for (size_t i = 0; i < values->count; i++) {
         char text[PRINT_VALUE_SIZE];
-        size_t length = values->write(values, i, text);
+        size_t length = values->write(values, 0, i, text);
         if (length == 0)
             continue;
         if (values->count > 1) {
@@ -70,6 +112,7 @@ static bool print_values_is_quoted(const struct print_values *values, size_t i)
 
 void print_values_csv(struct writer *writer, const struct print_values *values)
 {
+    print_values_text(writer, values->write_group ? "by," : "");
     for (size_t i = 0; i < values->count; i++) {
         const char *quote = print_values_is_quoted(values, i) ? "\"" : "";
         print_values_text(writer, i > 0 ? "," : "");
@@ -78,28 +121,35 @@ void print_values_csv(struct writer *writer, const struct print_values *values)
         print_values_text(writer, quote);
     }
     print_values_text(writer, "\n");
+    print_values_lines(writer, values, ",");
+}
+
+/* The members of a group's object, each after a comma. */
+static void print_values_members(struct writer *writer, const struct print_values *values,
+                                 size_t group)
+{
     for (size_t i = 0; i < values->count; i++) {
-        char text[PRINT_VALUE_SIZE];
-        print_values_text(writer, i > 0 ? "," : "");
-        writer_write(writer, text, values->write(values, i, text));
+        print_values_text(writer, ",\"");
+        print_values_name(writer, values, i, "\"\\", "\\");
+        print_values_value(writer, values, group, i, "\":", "null");
     }
-    print_values_text(writer, "\n");
 }
 
 void print_values_json(struct writer *writer, const struct print_values *values)
 {
     print_values_text(writer, "{\"operation\":\"");
-    print_values_text(writer, operations[values->job->operation]->name);
+    print_values_text(writer, operations[values->operation]->name);
     print_values_text(writer, "\"");
-    for (size_t i = 0; i < values->count; i++) {
-        char text[PRINT_VALUE_SIZE];
-        size_t length = values->write(values, i, text);
-        print_values_text(writer, ",\"");
-        print_values_name(writer, values, i, "\"\\", "\\");
-        print_values_text(writer, "\":");
-        writer_write(writer, length > 0 ? text : "null", length > 0 ? length : 4);
+    if (!values->write_group)
+        print_values_members(writer, values, 0);
+    else
+        print_values_text(writer, ",\"groups\":[");
+    for (size_t group = 0; values->write_group && group < values->groups; group++) {
+        print_values_group(writer, values, group, group > 0 ? ",\n{\"by\":" : "\n{\"by\":");
+        print_values_members(writer, values, group);
+        print_values_text(writer, "}");
     }
-    print_values_text(writer, "}\n");
+    print_values_text(writer, values->write_group ? "]}\n" : "}\n");
 }
 
 void print_values(struct writer *writer, const struct print_options *options,

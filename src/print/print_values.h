@@ -2,6 +2,9 @@
  * Prints named values, the results of reduce and count: in tsv a line for each, or for a single one
  * the value alone; in csv (RFC 4180) a header and a line; in json one object (RFC 8259).
  *
+ * Prints the named values of groups: in tsv and csv a line for each group, which begins with the
+ * group's value; in json an array of objects.
+ *
  * Not thread-safe.
  */
 #ifndef GPUHIST_PRINT_VALUES_H
@@ -20,11 +23,20 @@ struct writer;
 struct print_values {
     const struct job *job;
     const void *partial;
+    enum operation_id operation; /* reduce or count */
     size_t count;
+    size_t groups; /* 1 if the values are not of groups */
+    /* Writes the value of a group, likewise. NULL: the values are not of groups. */
+    size_t (*write_group)(const struct print_values *values, size_t group,
+                          char out[PRINT_VALUE_SIZE]);
     /* Stores the name of value i as one or two words; the second is NULL if there is none. */
     void (*name)(const struct print_values *values, size_t i, const char *words[2]);
-    /* Writes value i, a number of json, without a NUL. Returns its length; 0: there is no value. */
-    size_t (*write)(const struct print_values *values, size_t i, char out[PRINT_VALUE_SIZE]);
+    /*
+     * Writes value i of a group, a number of json, without a NUL. Returns its length; 0: there is
+     * no value.
+     */
+    size_t (*write)(const struct print_values *values, size_t group, size_t i,
+                    char out[PRINT_VALUE_SIZE]);
 };
 
 /* Writes the values with these options. The writer records write errors. */

@@ -186,7 +186,8 @@ static void check_words(char **words, size_t count)
         check_run(&options);
     } else if (options.action == OPTIONS_MERGE && !options.help) {
         for (unsigned id = 0; id < OPERATION_IDS; id++) {
-            status = options_check_merged(&options, (enum operation_id)id, &failure);
+            const struct job job = {.operation = (enum operation_id)id, .grouped = OPERATION_COUNT};
+            status = options_check_merged(&options, &job, &failure);
             if (status != STATUS_OK)
                 check_failure(status, &failure);
         }

@@ -6,7 +6,8 @@
  */
 #include "config.h"
 
-#include "operations/reduce.h"
+#include "operations/groups.h"
+#include "operations/reduce_words.h"
 #include "output/writer.h"
 #include "partial/operation.h"
 #include "partial/state_job.h"
@@ -111,20 +112,34 @@ static void save(const struct job *job, const void *partial)
     require(writer_close(writer, &failure) == STATUS_OK, "writer_close");
 }
 
+/* Writes the reductions of a finished partial to nowhere. */
+static void write_reductions(const struct job *job, const void *partial)
+{
+    char text[REDUCE_SIZE];
+
+    for (unsigned i = 0; i < job->reductions.count; i++) {
+        const enum reduction_id id = job->reductions.list[i].id;
+        if (job->operation == OPERATION_REDUCE && reduce_has(reduce_result(partial), id))
+            reduce_write(text, partial, job, i);
+        for (size_t k = 0; job->operation == OPERATION_GROUPS && k < groups_count(partial); k++) {
+            const uint64_t *row = groups_row(partial, k);
+            const struct reduce reduce =
+                reduce_words_unpack(job, row[GROUPS_ROW_COUNT], row + GROUPS_ROW_FIRST);
+            reduce_write_value(text, &reduce, &job->element, id);
+        }
+    }
+}
+
 static void check(const struct job *job, void *partial, uint64_t elements)
 {
     struct failure failure;
     struct job again = {.predicates = NULL};
     void *same = NULL;
     uint64_t same_elements = 0;
-    char text[REDUCE_SIZE];
 
     require(operations[job->operation]->finish(partial, job, elements, &failure) == STATUS_OK,
             "a state that makes no result was taken");
-    for (unsigned i = 0; i < job->reductions.count; i++) {
-        if (reduce_has(reduce_result(partial), job->reductions.list[i].id))
-            reduce_write(text, partial, job, i);
-    }
+    write_reductions(job, partial);
     save(job, partial);
     require(merge(saved_name, &again, &same, &same_elements), "what was saved cannot be read");
     require(same_elements == elements, "other elements were saved");

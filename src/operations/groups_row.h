@@ -1,0 +1,58 @@
+/*
+ * The rows of groups: what is known of the values of a group, in words of 64 bits. The first two
+ * are the number of values and the group's key (element.h); the others depend on the job: those of
+ * its reductions (reduce_words.h), or the hits of each of its predicates.
+ *
+ * The functions are thread-safe on distinct rows.
+ */
+#ifndef GPUHIST_GROUPS_ROW_H
+#define GPUHIST_GROUPS_ROW_H
+
+#include "job/job.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum groups_row_word {
+    GROUPS_ROW_COUNT, /* of values; 0: the row is not in use */
+    GROUPS_ROW_KEY,
+    GROUPS_ROW_FIRST, /* the first word of the reductions or predicates */
+};
+
+/* How a word is merged with that of another row. */
+enum groups_rule {
+    GROUPS_RULE_SUM,     /* added. This and the next one: the lowest word of a sum */
+    GROUPS_RULE_SQUARES, /* likewise */
+    GROUPS_RULE_CARRY,   /* added, with the carry of the word before */
+    GROUPS_RULE_MIN,
+    GROUPS_RULE_MAX,
+    GROUPS_RULE_AND,
+    GROUPS_RULE_OR,
+    GROUPS_RULE_XOR,
+};
+
+/* The words of a job's rows. Constant, and shared by all threads. */
+struct groups_layout {
+    const struct job *job;
+    uint64_t flip; /* XORed with the keys of values, which are then in unsigned order */
+    size_t words;
+    unsigned char rules[]; /* [words]: enum groups_rule */
+};
+
+/* Makes the layout of a job, which must outlive it. NULL: no memory. The caller frees it. */
+struct groups_layout *groups_layout_create(const struct job *job);
+
+/* Makes a row of a group without values. */
+void groups_row_begin(const struct groups_layout *layout, uint64_t group, uint64_t *row);
+
+/*
+ * Adds the values keys[0..n) to the words of rows[0..n), each to its own, but for the number of
+ * values; a row may be there more than once.
+ */
+void groups_row_add(const struct groups_layout *layout, uint64_t *const *rows, const uint64_t *keys,
+                    size_t n);
+
+/* Adds a row in use to another one of the same group, or copies it if that is not in use. */
+void groups_row_merge(const struct groups_layout *layout, uint64_t *into, const uint64_t *from);
+
+#endif

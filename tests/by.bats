@@ -1,0 +1,273 @@
+#!/usr/bin/env bats
+# reduce and count with --by. Oracles are Python's integers (by.py), datamash -g, awk, sort and uniq.
+
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# compare TYPE...: by.py, which compares gpuhist with Python for values of each type.
+compare() {
+    local type
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    for type; do
+        "$PYTHON" "$srcdir/tests/by.py" "$GPUHIST" "$type"
+    done
+}
+
+# make_log: lines of a web server, with the status in field 9 and the bytes in field 10.
+make_log() {
+    awk 'BEGIN { srand(3); split("200 200 200 304 404 500", status); for (i = 0; i < 9000; i++)
+        printf "10.0.%d.%d - - [23/Nov/2026:17:00:%02d +0000] \"GET /%d HTTP/1.1\" %d %d \"-\"\n",
+            rand() * 4, rand() * 50, i % 60, rand() * 1e6, status[1 + int(rand() * 6)], rand() * 99999 }' >log
+}
+
+@test "--by: reductions and counts of text and records as Python has them: i8 and u16" { compare i8 u16; }
+@test "--by: the same of i64 and u64" { compare i64 u64; }
+@test "--by: the same of u8, i16, i32, u32 and both byte orders" {
+    compare u8 i16 i32 u32 i16be u32be i64be u64be
+} # bats test_tags=plain
+
+@test "--by: a log as awk, and as datamash -g of sorted lines" {
+    make_log
+    awk '{ n[$9]++; s[$9] += $10 } END { for (k in n) printf "%d\t%d\t%d\n", k, n[k], s[k] }' log | sort -n >expected
+    for threads in 1 5; do
+        gpuhist reduce count,sum -f 10 --by 9 --threads $threads log | cmp expected -
+        gpuhist reduce count,sum -f 10 --by 9 --threads $threads --chunk-size 4096 < <(cat log) | cmp expected -
+    done
+    awk '$10 >= 50000 { n[$9]++ } { n[$9] += 0 } END { for (k in n) printf "%d\t%d\n", k, n[k] }' log | sort -n >expected
+    gpuhist count --ge 50000 -f -2 --by 9 log | cmp expected -
+    command -v datamash >/dev/null || skip "no datamash"
+    awk '{ print $9 "\t" $10 }' log | sort -n | LC_ALL=C datamash -R 9 -g 1 count 2 min 2 max 2 mean 2 >expected
+    gpuhist reduce count,min,max,mean -f 10 --by 9 log |
+        awk '{ printf "%d\t%.9f\t%.9f\t%.9f\t%.9f\n", $1, $2, $3, $4, $5 }' | cmp expected -
+}
+
+@test "--by: lines cut at every byte by chunks, plain and compressed" {
+    local text threads expected=$'-30\t200\t-900\n7\t100\t500\n4000000000\t200\t0'
+    text=$(printf '%s\n' 'a 1 -30' 'bb -3 4000000000 x' 'c 5 7' '' 'd -10 -30' 'e 3 4000000000')
+    # Copies of the text between blank lines: the end of a chunk is one byte further on in each.
+    text=$text awk 'BEGIN { text = ENVIRON["text"]; for (i = 1; i <= 100; i++) {
+        printf "%*s\n%s\n", 4096 * i - i - at - 1, "", text; at = 4096 * i - i + length(text) + 1 } }' >in
+    [ "$(tail -c +4096 in | head -n 1)" = 'a 1 -30' ] && [ "$(tail -c +8191 in | head -n 1)" = 'a 1 -30' ]
+    for threads in 1 5; do
+        run -0 --separate-stderr gpuhist reduce count,sum -f 2 --by 3 --threads $threads --chunk-size 4096 in
+        [ "$output" = "$expected" ] && [ -z "$stderr" ]
+        run -0 gpuhist reduce count,sum -f 2 --by 3 --threads $threads --chunk-size 4096 < <(cat in)
+        [ "$output" = "$expected" ]
+        for packer in gzip zstd; do
+            reads $packer $packer || continue
+            { head -c 30000 in | $packer -c; tail -c +30001 in | $packer -c; } >packed
+            run -0 gpuhist reduce count,sum -f 2 --by 3 --threads $threads packed
+            [ "$output" = "$expected" ]
+            run -0 gpuhist reduce count,sum -f 2 --by 3 --threads $threads --chunk-size 4096 < <(cat packed)
+            [ "$output" = "$expected" ]
+        done
+    done
+}
+
+@test "--by NAME: columns by the header of each file, wherever they stand; quoted fields" {
+    printf 'time,status,ms\n1,200,5\n2,404,7\n' >a
+    printf 'ms,path,status\n-9,"/a, ""b""",200\n1,"x","500"\n' >b
+    run -0 gpuhist reduce sum,max --csv -f ms --by status a b
+    [ "$output" = $'200\t-4\t5\n404\t7\t7\n500\t1\t1' ]
+    printf 'status\tms\n200\t5\n' | gzip >c
+    if reads_gzip; then
+        run -0 gpuhist reduce sum -d '\t' -f ms --by status c c
+        [ "$output" = $'200\t10' ]
+    fi
+    run -0 gpuhist reduce sum -d , -f 3 --by status a # a name and a number
+    [ "$output" = $'200\t5\n404\t7' ]
+    run --separate-stderr gpuhist reduce sum --csv -f ms --by host a
+    assert_failed 1 "a: its header has no field 'host'"
+    run --separate-stderr gpuhist reduce sum --csv -f ms --by x < <(printf 'x,ms,x\n1,2,3\n')
+    assert_failed 1 "standard input: its header has more than one field 'x'"
+}
+
+@test "--by: values with a point and hexadecimal ones; the groups are decimal integers" {
+    printf '%s\n' '200 0.125' '404 1' '200 0.25' >in
+    run -0 gpuhist reduce sum,mean -f 2 --by 1 --decimals 3 in
+    [ "$output" = $'200\t0.375\t0.1875\n404\t1.000\t1' ]
+    run -0 gpuhist count --ge 0.25 --lt 0.2 -f 2 --by 1 --decimals 3 in
+    [ "$output" = $'200\t1\t1\n404\t1\t0' ]
+    run -0 gpuhist reduce max,xor --base 16 -f 2 --by 1 < <(printf '10 ff\n10 0x0F\n9 A\n')
+    [ "$output" = $'9\t10\t10\n10\t255\t240' ]
+    run --separate-stderr gpuhist reduce sum -f 1 --by 2 --decimals 3 <in
+    assert_failed 1 "standard input:1: invalid integer '0.125'"
+}
+
+@test "--by: 128 bits of sum and 192 of squares in each group" {
+    awk 'BEGIN { for (i = 0; i < 300; i++) print "9223372036854775807 1\n-9223372036854775808 -2" }' >in
+    run -0 gpuhist reduce sum,variance,min,max -f 1 --by 2 in
+    [ "${lines[0]}" = $'-2\t-2767011611056432742400\t0\t-9223372036854775808\t-9223372036854775808' ]
+    [ "${lines[1]}" = $'1\t2767011611056432742100\t0\t9223372036854775807\t9223372036854775807' ]
+    run -0 gpuhist reduce sum,stddev -t u64 -f 1 --by 2 < <(
+        printf '%s 18446744073709551615\n' 18446744073709551615 18446744073709551615 18446744073709551615)
+    [ "$output" = $'18446744073709551615\t55340232221128654845\t0' ]
+}
+
+@test "--by: csv, json and a single group" {
+    printf '1 5\n-1 7\n1 6\n' >in
+    run -0 gpuhist reduce -f 2 --by 1 --format csv in
+    [ "${lines[0]}" = by,count,sum,min,max,mean,variance,stddev,and,or,xor ]
+    [ "${lines[1]}" = -1,1,7,7,7,7,0,0,7,7,7 ]
+    run -0 gpuhist count --lt 6 --any-of 1,5 --format csv -f 2 --by 1 in
+    [ "$output" = $'by,lt 6,"any-of 1,5"\n-1,0,0\n1,1,1' ]
+    gpuhist count --lt 6 --any-of 1,5 --format json -f 2 --by 1 in >out
+    [ "$(tr -d '\n' <out)" = '{"operation":"count","groups":[{"by":-1,"lt 6":0,"any-of 1,5":0},{"by":1,"lt 6":1,"any-of 1,5":1}]}' ]
+    ! command -v python3 >/dev/null || python3 -m json.tool out >/dev/null
+    run -0 gpuhist reduce sum --by 1 -f 1 --format json < <(printf '3\n3\n')
+    [ "$output" = $'{"operation":"reduce","groups":[\n{"by":3,"sum":6}]}' ]
+}
+
+@test "--by: no values are no groups" {
+    for options in '' '--format csv' '--format json'; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist reduce min,mean -f 1 --by 2 $options </dev/null
+        [ -z "$stderr" ]
+        case $options in
+        *csv) [ "$output" = by,min,mean ] ;;
+        *json) [ "$output" = '{"operation":"reduce","groups":[]}' ] ;;
+        *) [ -z "$output" ] ;;
+        esac
+    done
+}
+
+@test "--by: a line without a valid value or group counts in no group" {
+    printf '%s\n' '200 5' '200 x' 'y 7' '404' '404 1' '9223372036854775808 2' >in
+    for line in 2 3 4 6; do
+        run --separate-stderr gpuhist reduce sum -f 2 --by 1 < <(sed -n "1p;${line}p" in)
+        assert_failed 1 "standard input:2: "
+    done
+    run -1 --separate-stderr gpuhist reduce sum,count -f 2 --by 1 --invalid fail in
+    [ "$output" = $'200\t5\t1\n404\t1\t1' ]
+    [ "$(grep -c "^gpuhist: in:[2346]: " <<<"$stderr")" = 4 ]
+    [[ $stderr == *"in:2: invalid integer 'x'"*"in:3: invalid integer 'y'"* ]]
+    run -0 --separate-stderr gpuhist reduce sum,count -f 2 --by 1 --invalid ignore in
+    [ "$output" = $'200\t5\t1\n404\t1\t1' ] && [ -z "$stderr" ]
+    run --separate-stderr gpuhist reduce sum -t i8 -f 2 --by 1 < <(printf '1000 1\n1 1000\n')
+    assert_failed 1 "standard input:2: '1000' is out of range for i8"
+    run --separate-stderr gpuhist reduce sum --csv -f 2 --by 1 < <(printf '1,2\n"3,4\n')
+    assert_failed 1 "standard input:2: "
+    run --separate-stderr gpuhist reduce sum -t u16 --record 6 --by u32@2 < <(printf 1234567)
+    assert_failed 1 "1 byte left over at the end: a record has 6"
+}
+
+@test "--by: options that do not go together" {
+    run --separate-stderr gpuhist reduce sum --by 2
+    assert_failed 2 "--by needs -f"
+    run --separate-stderr gpuhist --by 2 -f 1
+    assert_failed 2 "option --by does not go with histogram"
+    run --separate-stderr gpuhist merge --by 2 x
+    assert_failed 2 "option --by does not go with merge"
+    for name in distinct mode median p99.9; do
+        run --separate-stderr gpuhist reduce "sum,$name" -f 1 --by 2
+        assert_failed 2 "$name does not go with --by"
+    done
+    run --separate-stderr gpuhist reduce sum -f 1 --by 2 --format raw
+    assert_failed 2 "--format raw does not go with reduce"
+    run --separate-stderr gpuhist count -f 1 --by 2
+    assert_failed 2 "count needs a predicate"
+    for bad in 0 '' 99999999999; do
+        run --separate-stderr gpuhist reduce sum -f 1 --by "$bad"
+        assert_failed 2 "invalid --by '$bad'"
+    done
+    run --separate-stderr gpuhist reduce sum --record 8 --by u64@1
+    assert_failed 2 "u64 at --by 1 does not fit in a --record of 8 bytes"
+    run --separate-stderr gpuhist reduce sum --record 8 --by 3
+    assert_failed 2 "with --record, --by "
+    run --separate-stderr gpuhist reduce sum -f 1 --by u8@3
+    assert_failed 2 "--by TYPE@OFFSET needs --record"
+}
+
+@test "--by: on the CPU alone" {
+    printf '1 2\n' >in
+    run --separate-stderr gpuhist reduce sum -f 1 --by 2 --engine cuda in
+    [ "$status" -eq 3 ] && [ -z "$output" ]
+    ! gpuhist info | grep -q '^cuda: .*CUDA' || [[ $stderr == *"does not support --by" ]]
+    run -0 gpuhist reduce sum -f 1 --by 2 in
+    [ "$output" = $'2\t1' ]
+}
+
+@test "--by: many groups, and keys that differ in few bits" {
+    awk 'BEGIN { for (i = 1; i <= 300000; i++) { k = i * 7919 % 1000003; print k, 3 * k } }' >in
+    for threads in 1 3; do
+        gpuhist reduce count,sum -f 2 --by 1 --threads $threads --save state in >out
+        awk '$1 <= last || $2 != 1 || $3 != 3 * $1 { print } { last = $1 }' out | cmp /dev/null -
+        [ "$(wc -l <out)" = 300000 ]
+    done
+    gpuhist merge state state | awk '$2 != 2 || $3 != 6 * $1 || $1 <= last { print } { last = $1 }' | cmp /dev/null -
+    for bits in 1 4294967296 281474976710656; do
+        run -0 gpuhist reduce sum -f 1 --by 1 < <(
+            awk -v f=$bits 'BEGIN { for (i = 0; i < 20000; i++) printf "%.0f\n", i * f }')
+        [ "${#lines[@]}" = 20000 ]
+    done
+} # bats test_tags=slow
+
+@test "--by: more groups than --buffer-size has room for are an error" {
+    seq 100000 >in
+    run --separate-stderr gpuhist reduce sum -f 1 --by 1 -S 1M in
+    assert_failed 1 "the groups take more than 1048576 bytes of memory (see --buffer-size)"
+    run --separate-stderr gpuhist count --lt 5 -f 1 --by 1 -S 1M in
+    assert_failed 1 "the groups take more than 1048576 bytes of memory (see --buffer-size)"
+    gpuhist reduce sum -f 1 --by 1 -S 100M in | awk '$1 != $2' | cmp /dev/null -
+    gpuhist reduce sum -f 1 --by 1 -o /dev/null --save state in
+    run --separate-stderr gpuhist merge -S 1M state
+    assert_failed 1 "the groups take more than 1048576 bytes"
+}
+
+@test "--by: states are small, the same for every run, and only those of one definition are merged" {
+    make_log
+    gpuhist reduce -f 10 --by 9 --threads 1 --save one -o whole log
+    gpuhist reduce -f 10 --by 9 --threads 5 --chunk-size 4096 --save many -o /dev/null log
+    cmp one many
+    split -n l/3 log part.
+    for part in part.*; do
+        gpuhist reduce -f 10 --by 9 --save "$part.state" -o /dev/null "$part"
+    done
+    cat part.*.state | gpuhist merge --save again | cmp whole -
+    cmp one again
+    gpuhist merge one --format json | grep -q '"operation":"reduce","groups"'
+    gpuhist reduce -f 10 --save plain -o /dev/null log
+    run --separate-stderr gpuhist merge one plain
+    assert_failed 1 "plain: reduce, not --by, of reduce as in one"
+    gpuhist count --lt 5 -f 10 --by 9 --save count -o /dev/null log
+    run --separate-stderr gpuhist merge one count
+    assert_failed 1 "count: --by, of count, not --by, of reduce as in one"
+    printf 12345678 | gpuhist reduce -t i64 --record 8 --by i16@0 --save i16 -o /dev/null
+    run --separate-stderr gpuhist merge one i16
+    assert_failed 1 "i16: --by i16, not --by i64 as in one"
+    run --separate-stderr gpuhist merge one --top 3
+    assert_failed 2 "option --top does not go with states of reduce"
+}
+
+@test "--by: damaged states" {
+    printf '%s\n' '1 2' '3 4' '1 -5' >in
+    gpuhist reduce sum,min,max -f 2 --by 1 --save state -o /dev/null in
+    zstd -dc state | head -n 6 >definition
+    printf 'gpuhist state 2\noperation\tgroups\ntype\ti64\nby\ti64\nof\treduce\nreductions\tsum,min,max\n' |
+        cmp - definition
+    # shellcheck disable=SC2059
+    damage() { # EXPRESSION TEXT: another definition, an error
+        zstd -dc state | sed "$1" | zstd -q >damaged
+        run --separate-stderr gpuhist merge damaged
+        assert_failed 1 "$2"
+    }
+    damage 's/^of\treduce/of\tuniq/' "damaged: damaged state: its groups are unknown"
+    damage 's/^by\ti64/by\ti65/' "damaged: damaged state: its groups are unknown"
+    damage 's/sum,min,max/sum,min,median/' "damaged: damaged state: its reductions are not of groups"
+    damage 's/^by\ti64/by\ti8/' "damaged: damaged state: it has a group that does not exist"
+    damage 's/^type\ti64/type\ti8/;s/sum,min/xor,min/' "damaged: damaged state: "
+}
+
+@test "--by: results so far with --every" {
+    mkfifo pipe
+    gpuhist reduce sum -f 1 --by 2 --every 1ms <pipe >out 3>&- &
+    exec 4>pipe
+    printf '5 1\n6 2\n' >&4
+    until grep -q '^2' out; do sleep 0.01; done
+    printf '7 1\n' >&4
+    exec 4>&-
+    wait $!
+    [ "$(head -n 2 out | tail -n 1)" = $'2\t6' ] || cat out
+    [ "$(tail -n 2 out)" = $'1\t12\n2\t6' ]
+}
