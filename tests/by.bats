@@ -203,6 +203,17 @@ make_log() {
     done
 } # bats test_tags=slow
 
+@test "--by: several threads print many groups as one does" {
+    local format
+    seq -20000 20000 >in
+    for format in tsv csv json; do
+        gpuhist reduce max,mean -f 1 --by 1 --format $format --threads 1 in >one
+        gpuhist reduce max,mean -f 1 --by 1 --format $format --threads 5 in | cmp one -
+    done
+    [ "$(tr -d '{}]"' <one | awk -F'[:,]' '/^by/ && $2 == $4 && $2 == $6 && $2 == NR - 20002' | wc -l)" = 40001 ]
+    gpuhist reduce max -f 1 --by 1 --threads 5 in | awk '$1 != $2 || $1 != NR - 20001' | cmp /dev/null -
+}
+
 @test "--by: more groups than --buffer-size has room for are an error" {
     seq 100000 >in
     run --separate-stderr gpuhist reduce sum -f 1 --by 1 -S 1M in

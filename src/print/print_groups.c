@@ -7,6 +7,10 @@
 #include "operations/reduce_words.h"
 #include "print/print_values.h"
 
+/* Rows, which lie anywhere in memory, between the one that is printed and the one that is fetched.
+ */
+#define PRINT_GROUPS_AHEAD 16
+
 _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
 
 static void print_groups_name(const struct print_values *values, size_t i, const char *words[2])
@@ -24,7 +28,10 @@ static void print_groups_name(const struct print_values *values, size_t i, const
 static size_t print_groups_write_group(const struct print_values *values, size_t group,
                                        char out[PRINT_VALUE_SIZE])
 {
+    const size_t ahead = values->groups - group > PRINT_GROUPS_AHEAD ? PRINT_GROUPS_AHEAD : 0;
     const uint64_t key = groups_row(values->partial, group)[GROUPS_ROW_KEY];
+
+    __builtin_prefetch(groups_row(values->partial, group + ahead));
     return decimal_write_signed(out, element_value(&values->job->second_element, key));
 }
 
@@ -52,6 +59,7 @@ static enum status print_groups_result(struct writer *writer, const struct job *
         .partial = partial,
         .operation = job->grouped,
         .count = is_reduce ? job->reductions.count : job->predicate_count,
+        .threads = options->threads,
         .groups = groups_count(partial),
         .write_group = print_groups_write_group,
         .name = print_groups_name,

@@ -4,11 +4,19 @@
 #include "print/print_values.h"
 
 #include "base/printable.h"
-#include "output/writer.h"
+#include "base/processors.h"
+#include "output/writer_parts.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
 
 #include <string.h>
+
+/* Groups that a thread writes at a time, and the least parts that are worth starting threads. */
+#define PRINT_VALUES_PART      ((size_t)2048)
+#define PRINT_VALUES_PARTS_MIN 16
+
+/* Room for a value, and for what stands around it and its name. */
+#define PRINT_VALUES_EXTRA (PRINT_VALUE_SIZE + 16)
 
 static void print_values_text(struct writer *writer, const char *text)
 {
@@ -71,7 +79,7 @@ static void print_values_value(struct writer *writer, const struct print_values 
 static void print_values_lines(struct writer *writer, const struct print_values *values,
                                const char *separator)
 {
-    for (size_t group = 0; group < values->groups; group++) {
+    for (size_t group = values->first; group < values->groups; group++) {
         if (values->write_group)
             print_values_group(writer, values, group, "");
         for (size_t i = 0; i < values->count; i++)
@@ -81,10 +89,70 @@ static void print_values_lines(struct writer *writer, const struct print_values 
     }
 }
 
+static void print_values_lines_tsv(struct writer *writer, const struct print_values *values)
+{
+    print_values_lines(writer, values, "\t");
+}
+
+static void print_values_lines_csv(struct writer *writer, const struct print_values *values)
+{
+    print_values_lines(writer, values, ",");
+}
+
+/* The groups of a part, and what writes them. */
+struct print_values_parts {
+    const struct print_values *values;
+    void (*write)(struct writer *writer, const struct print_values *part);
+};
+
+static void print_values_write_part(const void *context, size_t part, struct writer *writer)
+{
+    const struct print_values_parts *parts = context;
+    struct print_values values = *parts->values;
+
+    values.first = part * PRINT_VALUES_PART;
+    if (values.groups - values.first > PRINT_VALUES_PART)
+        values.groups = values.first + PRINT_VALUES_PART;
+    parts->write(writer, &values);
+}
+
+/* The most bytes of a group in any format. */
+static size_t print_values_group_bytes(const struct print_values *values)
+{
+    size_t bytes = PRINT_VALUES_EXTRA;
+
+    for (size_t i = 0; i < values->count; i++) {
+        const char *words[2] = {NULL, NULL};
+        values->name(values, i, words);
+        bytes += PRINT_VALUES_EXTRA + 2 * (strlen(words[0]) + (words[1] ? strlen(words[1]) : 0));
+    }
+    return bytes;
+}
+
+/* Writes all groups; several threads do if there are many. */
+static void print_values_groups(struct writer *writer, const struct print_values *values,
+                                void (*write)(struct writer *writer,
+                                              const struct print_values *part))
+{
+    const struct print_values_parts context = {.values = values, .write = write};
+    const struct writer_parts parts = {
+        .count = (values->groups + PRINT_VALUES_PART - 1) / PRINT_VALUES_PART,
+        .part_bytes = PRINT_VALUES_PART * print_values_group_bytes(values),
+        .write = print_values_write_part,
+        .context = &context,
+    };
+    const unsigned threads = values->threads > 0 ? values->threads : processors_available();
+
+    if (parts.count < PRINT_VALUES_PARTS_MIN || threads == 1 ||
+        !writer_parts_write(writer, &parts,
+                            threads < parts.count ? threads : (unsigned)parts.count))
+        write(writer, values);
+}
+
 void print_values_tsv(struct writer *writer, const struct print_values *values)
 {
     if (values->write_group) {
-        print_values_lines(writer, values, "\t");
+        print_values_groups(writer, values, print_values_lines_tsv);
         return;
     }
     for (size_t i = 0; i < values->count; i++) {
@@ -121,7 +189,7 @@ void print_values_csv(struct writer *writer, const struct print_values *values)
         print_values_text(writer, quote);
     }
     print_values_text(writer, "\n");
-    print_values_lines(writer, values, ",");
+    print_values_groups(writer, values, print_values_lines_csv);
 }
 
 /* The members of a group's object, each after a comma. */
@@ -135,21 +203,29 @@ static void print_values_members(struct writer *writer, const struct print_value
     }
 }
 
+/* The object of each group, but for the first of all after a comma. */
+static void print_values_objects(struct writer *writer, const struct print_values *values)
+{
+    for (size_t group = values->first; group < values->groups; group++) {
+        print_values_group(writer, values, group, group > 0 ? ",\n{\"by\":" : "\n{\"by\":");
+        print_values_members(writer, values, group);
+        print_values_text(writer, "}");
+    }
+}
+
 void print_values_json(struct writer *writer, const struct print_values *values)
 {
     print_values_text(writer, "{\"operation\":\"");
     print_values_text(writer, operations[values->operation]->name);
     print_values_text(writer, "\"");
-    if (!values->write_group)
-        print_values_members(writer, values, 0);
-    else
+    if (values->write_group) {
         print_values_text(writer, ",\"groups\":[");
-    for (size_t group = 0; values->write_group && group < values->groups; group++) {
-        print_values_group(writer, values, group, group > 0 ? ",\n{\"by\":" : "\n{\"by\":");
-        print_values_members(writer, values, group);
-        print_values_text(writer, "}");
+        print_values_groups(writer, values, print_values_objects);
+        print_values_text(writer, "]");
+    } else {
+        print_values_members(writer, values, 0);
     }
-    print_values_text(writer, values->write_group ? "]}\n" : "}\n");
+    print_values_text(writer, "}\n");
 }
 
 void print_values(struct writer *writer, const struct print_options *options,

@@ -25,7 +25,9 @@ struct print_values {
     const void *partial;
     enum operation_id operation; /* reduce or count */
     size_t count;
-    size_t groups; /* 1 if the values are not of groups */
+    unsigned threads; /* the most that print groups; 0: all processors */
+    size_t first;     /* this and the next: groups first to groups - 1 are printed */
+    size_t groups;    /* 1 if the values are not of groups */
     /* Writes the value of a group, likewise. NULL: the values are not of groups. */
     size_t (*write_group)(const struct print_values *values, size_t group,
                           char out[PRINT_VALUE_SIZE]);
