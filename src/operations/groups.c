@@ -50,8 +50,7 @@ struct groups {
     struct groups_partition partitions[GROUPS_PARTITIONS];
 
     /* Set by finish. */
-    struct table_entry
-        *sorted; /* [count]: the key, in unsigned order, and the address of its row */
+    struct table_entry *sorted; /* [count]: keys in unsigned order, and the addresses of rows */
     size_t count;
     uint64_t elements;
 };
@@ -204,8 +203,10 @@ static inline __attribute__((always_inline)) void groups_prefetch(
                               keyed_hash_of(&groups->hash, row[GROUPS_ROW_KEY]));
 }
 
-/* Merges the writer's rows of a partition, from row *i on, and advances *i to the next row that is
- * not one. */
+/*
+ * Merges the writer's rows of a partition, from row *i on, and advances *i to the next row that
+ * belongs to another one. The partition gets room for `more` rows.
+ */
 static enum status groups_writer_flush_partition(struct groups_writer *writer, size_t *i,
                                                  size_t more, struct failure *failure)
 {
@@ -233,8 +234,10 @@ static enum status groups_writer_flush_partition(struct groups_writer *writer, s
     return status;
 }
 
-/* The rows of each partition are reserved together: rows in the order of their hashes would fill
- * the beginning of a table that grows meanwhile, and so take quadratic time. */
+/*
+ * Each partition gets room for all its rows at once: rows in the order of their hashes would fill
+ * the beginning of a table that grows meanwhile, and so take quadratic time.
+ */
 enum status groups_writer_flush(struct groups_writer *writer, struct failure *failure)
 {
     const struct groups *groups = writer->groups;

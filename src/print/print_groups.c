@@ -7,8 +7,7 @@
 #include "operations/reduce_words.h"
 #include "print/print_values.h"
 
-/* Rows, which lie anywhere in memory, between the one that is printed and the one that is fetched.
- */
+/* Rows between the one that is printed and the one that is fetched from memory. */
 #define PRINT_GROUPS_AHEAD 16
 
 _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
