@@ -11,7 +11,7 @@
 #define GPUHIST_CUDA_COUNTERS_H
 
 #include "cuda/cuda_operation.h"
-#include "operations/histogram.h"
+#include "histograms/histogram.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

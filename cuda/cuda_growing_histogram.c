@@ -9,8 +9,8 @@
 
 #include "cuda/cuda_counters.h"
 #include "cuda/cuda_operation.h"
+#include "histograms/growing_histogram.h"
 #include "job/binning_index.h"
-#include "operations/growing_histogram.h"
 #include "text/text.h"
 
 #include <stdlib.h>

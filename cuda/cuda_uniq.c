@@ -5,7 +5,7 @@
 
 #include "base/parallel.h"
 #include "base/processors.h"
-#include "operations/uniq.h"
+#include "histograms/uniq.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #ifndef GPUHIST_CPU_FOLD_H
 #define GPUHIST_CPU_FOLD_H
 
+#include "histograms/histogram.h"
 #include "job/job.h"
-#include "operations/histogram.h"
 
 struct cpu_fold {
     struct job fine;         /* the job with bins of width 1 */

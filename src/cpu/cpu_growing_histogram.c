@@ -6,7 +6,7 @@
 
 #include "cpu/cpu_engine.h"
 #include "cpu/cpu_window.h"
-#include "operations/growing_histogram.h"
+#include "histograms/growing_histogram.h"
 
 #include <stdlib.h>
 

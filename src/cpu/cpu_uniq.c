@@ -6,7 +6,7 @@
 
 #include "cpu/cpu_engine.h"
 #include "cpu/cpu_window.h"
-#include "operations/uniq.h"
+#include "histograms/uniq.h"
 
 #include <stdlib.h>
 #include <string.h>

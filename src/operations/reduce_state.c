@@ -5,8 +5,8 @@
  */
 #include "config.h"
 
+#include "histograms/uniq.h"
 #include "operations/reduce_words.h"
-#include "operations/uniq.h"
 #include "partial/operation.h"
 #include "partial/state_job.h"
 

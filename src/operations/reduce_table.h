@@ -5,8 +5,8 @@
 #ifndef GPUHIST_REDUCE_TABLE_H
 #define GPUHIST_REDUCE_TABLE_H
 
+#include "histograms/uniq.h"
 #include "job/job.h"
-#include "operations/uniq.h"
 
 struct reduce_table {
     struct uniq *uniq; /* NULL: the job needs none; owned */

@@ -53,12 +53,4 @@ struct rows {
  */
 size_t rows_read(struct rows *rows, struct rows_row *out, size_t room);
 
-struct histogram;
-
-/*
- * Starts at the first row of a finished histogram. The job and the histogram must outlive `rows`.
- */
-void histogram_rows_begin(struct rows *rows, const struct job *job,
-                          const struct histogram *histogram, bool zeros);
-
 #endif

@@ -8,8 +8,8 @@
 #include "output/output_file.h"
 #include "output/writer.h"
 #include "partial/state_job.h"
+#include "plot/terminal.h"
 #include "print/print_rows.h"
-#include "print/terminal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,10 +8,10 @@
 
 #include "base/decimal.h"
 #include "output/writer.h"
+#include "plot/plot.h"
+#include "plot/terminal.h"
 #include "print/percent.h"
-#include "print/plot.h"
 #include "print/print_rows.h"
-#include "print/terminal.h"
 
 #include <stdio.h>
 #include <string.h>

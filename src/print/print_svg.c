@@ -13,9 +13,9 @@
 
 #include "base/printable.h"
 #include "output/writer.h"
-#include "print/axis.h"
+#include "plot/axis.h"
+#include "plot/plot.h"
 #include "print/percent.h"
-#include "print/plot.h"
 #include "print/print_rows.h"
 
 #include <stdarg.h>

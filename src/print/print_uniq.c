@@ -1,8 +1,8 @@
 /* Prints the result of uniq as rows. */
 #include "config.h"
 
+#include "histograms/uniq.h"
 #include "job/binning.h"
-#include "operations/uniq.h"
 #include "print/print_rows.h"
 
 static enum status print_uniq_result(struct writer *writer, const struct job *job,

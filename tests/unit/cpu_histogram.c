@@ -7,7 +7,7 @@
 #include "base/cpu_isa.h"
 #include "cpu/cpu_engine.h"
 #include "edges_reference.h"
-#include "operations/histogram.h"
+#include "histograms/histogram.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "config.h"
 
 #include "cuda/cuda_uniq.h"
-#include "operations/uniq.h"
+#include "histograms/uniq.h"
 #include "partial/operation.h"
 #include "tap.h"
 

@@ -1,8 +1,8 @@
 /* Automatic histograms: how windows widen, and that nothing is lost, against plain sums. */
 #include "config.h"
 
+#include "histograms/growing_histogram.h"
 #include "job/binning_index.h"
-#include "operations/growing_histogram.h"
 #include "partial/operation.h"
 #include "partial/rows.h"
 #include "tap.h"

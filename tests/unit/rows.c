@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "operations/histogram.h"
-#include "operations/uniq.h"
+#include "histograms/histogram.h"
+#include "histograms/uniq.h"
 #include "partial/operation.h"
-#include "print/plot.h"
+#include "plot/plot.h"
 #include "print/rows_list.h"
 #include "tap.h"
 

@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
+#include "histograms/histogram.h"
+#include "histograms/uniq.h"
 #include "operations/count.h"
-#include "operations/histogram.h"
 #include "operations/reduce.h"
-#include "operations/uniq.h"
 #include "output/writer.h"
 #include "partial/operation.h"
 #include "partial/state_job.h"

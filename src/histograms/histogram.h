@@ -138,4 +138,13 @@ static inline uint64_t histogram_above(const struct histogram *histogram)
     return histogram_count(histogram, histogram->entries - 1);
 }
 
+struct rows;
+
+/*
+ * Starts at the first row (rows.h) of a finished histogram. The job and the histogram must outlive
+ * `rows`.
+ */
+void histogram_rows_begin(struct rows *rows, const struct job *job,
+                          const struct histogram *histogram, bool zeros);
+
 #endif

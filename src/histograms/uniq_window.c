@@ -1,7 +1,7 @@
 /* When uniq counts in a window, where it lies, and how counts come together in the end. */
 #include "config.h"
 
-#include "operations/uniq.h"
+#include "histograms/uniq.h"
 
 #include <stdlib.h>
 

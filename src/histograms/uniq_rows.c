@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "operations/uniq.h"
+#include "histograms/uniq.h"
 #include "partial/rows.h"
 
 #include <string.h>

@@ -15,9 +15,9 @@
 #ifndef GPUHIST_UNIQ_H
 #define GPUHIST_UNIQ_H
 
+#include "histograms/growing_window.h"
+#include "histograms/uniq_key.h"
 #include "job/job.h"
-#include "operations/growing_window.h"
-#include "operations/uniq_key.h"
 #include "table/table.h"
 
 #include <pthread.h>

@@ -5,8 +5,8 @@
 #include "config.h"
 
 #include "base/decimal.h"
+#include "histograms/uniq.h"
 #include "job/binning_index.h"
-#include "operations/uniq.h"
 #include "partial/rows.h"
 #include "partial/state_job.h"
 

@@ -1,7 +1,7 @@
 /* Implements growing_histogram.h: when windows are made, and the row of the table of operations. */
 #include "config.h"
 
-#include "operations/growing_histogram.h"
+#include "histograms/growing_histogram.h"
 
 #include "job/binning_index.h"
 #include "partial/operation.h"

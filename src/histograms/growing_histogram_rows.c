@@ -1,7 +1,7 @@
 /* The rows of an automatic histogram: its result, and the bins of its windows. */
 #include "config.h"
 
-#include "operations/growing_histogram.h"
+#include "histograms/growing_histogram.h"
 #include "partial/rows.h"
 
 /*

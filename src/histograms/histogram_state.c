@@ -10,7 +10,7 @@
 #include "base/decimal.h"
 #include "base/digest.h"
 #include "base/memory.h"
-#include "operations/histogram.h"
+#include "histograms/histogram.h"
 #include "partial/operation.h"
 #include "partial/state_job.h"
 

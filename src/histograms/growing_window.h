@@ -10,7 +10,7 @@
 #ifndef GPUHIST_GROWING_WINDOW_H
 #define GPUHIST_GROWING_WINDOW_H
 
-#include "operations/histogram.h"
+#include "histograms/histogram.h"
 
 #include <stdbool.h>
 

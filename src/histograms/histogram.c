@@ -3,7 +3,7 @@
  */
 #include "config.h"
 
-#include "operations/histogram.h"
+#include "histograms/histogram.h"
 
 #include "base/memory.h"
 #include "partial/operation.h"

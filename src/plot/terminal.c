@@ -1,7 +1,7 @@
 /* Implements terminal.h. */
 #include "config.h"
 
-#include "print/terminal.h"
+#include "plot/terminal.h"
 
 #include "base/decimal.h"
 

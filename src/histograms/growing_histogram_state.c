@@ -10,8 +10,8 @@
 #include "config.h"
 
 #include "base/decimal.h"
+#include "histograms/growing_histogram.h"
 #include "job/binning_index.h"
-#include "operations/growing_histogram.h"
 #include "partial/operation.h"
 #include "partial/rows.h"
 #include "partial/state_job.h"

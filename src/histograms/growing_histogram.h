@@ -14,7 +14,7 @@
 #ifndef GPUHIST_GROWING_HISTOGRAM_H
 #define GPUHIST_GROWING_HISTOGRAM_H
 
-#include "operations/growing_window.h"
+#include "histograms/growing_window.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

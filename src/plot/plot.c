@@ -1,10 +1,10 @@
 /* Implements plot.h: surveys the rows, chooses a layout, and makes lines. */
 #include "config.h"
 
-#include "print/plot.h"
+#include "plot/plot.h"
 
 #include "job/binning_index.h"
-#include "print/axis.h"
+#include "plot/axis.h"
 
 #include <string.h>
 

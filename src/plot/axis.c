@@ -1,7 +1,7 @@
 /* Implements axis.h. */
 #include "config.h"
 
-#include "print/axis.h"
+#include "plot/axis.h"
 
 #include "job/binning.h"
 

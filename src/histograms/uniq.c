@@ -1,7 +1,7 @@
 /* Implements uniq.h: the partial, and the row of the table of operations. */
 #include "config.h"
 
-#include "operations/uniq.h"
+#include "histograms/uniq.h"
 
 #include "partial/operation.h"
 #include "partial/state_job.h"

@@ -1,7 +1,7 @@
 /* Implements growing_window.h: windows that stay within the values of a type. */
 #include "config.h"
 
-#include "operations/growing_window.h"
+#include "histograms/growing_window.h"
 
 enum status growing_window_init(struct growing_window *window, const struct element *element,
                                 __int128 first, uint64_t bins, uint64_t width,

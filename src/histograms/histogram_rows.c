@@ -1,7 +1,7 @@
 /* The rows of a histogram that has a counter for each bin (rows.h). */
 #include "config.h"
 
-#include "operations/histogram.h"
+#include "histograms/histogram.h"
 #include "partial/rows.h"
 
 #include <string.h>
