@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 # Completions: the options of each operation are those of its --help, and values that are offered
 # are taken.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 # What the documents say is true: the manual's examples and the scripts in examples/ are run.
 
 load helpers
