@@ -1,7 +1,8 @@
 /*
  * The outcome of parsing text: the number of values, and the invalid tokens. All workers share it.
  *
- * The parse_errors_add_ functions are thread-safe, the others are not.
+ * Workers may call the parse_errors_add_ functions, _scan_chunk, _find_line and _values at the same
+ * time. The others are not thread-safe.
  */
 #ifndef GPUHIST_PARSE_ERRORS_H
 #define GPUHIST_PARSE_ERRORS_H
@@ -16,14 +17,15 @@
 struct parse_errors;
 
 /*
- * Makes an empty errors for a job, the names of its field and of its second column's or NULL, all
- * of which must outlive it, and a policy. Fails with STATUS_DATA. The caller destroys it.
+ * Makes an empty outcome of a job. `field_name` and `second_name` are the names of its field and of
+ * the field of its second column; NULL: the field has no name. The job and the names must outlive
+ * it. Fails with STATUS_DATA if there is no memory. The caller destroys it.
  */
 enum status parse_errors_create(struct parse_errors **errors, const struct job *job,
                                 const char *field_name, const char *second_name,
                                 enum invalid_policy policy, struct failure *failure);
 
-/* NULL is allowed. */
+/* Frees an outcome. NULL is allowed. */
 void parse_errors_destroy(struct parse_errors *errors);
 
 /* Adds to the number of values. */
@@ -37,8 +39,8 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
                                      const struct text_token *token, struct failure *failure);
 
 /*
- * Parses a chunk again and adds its invalid tokens. For an engine that knows only that the chunk
- * has some.
+ * Parses a chunk again and adds its invalid tokens, but no values. For an engine that knows only
+ * that the chunk has some. Fails as parse_errors_add_invalid does.
  */
 enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct job *job,
                                     const struct chunk *chunk, struct failure *failure);
@@ -50,9 +52,9 @@ uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset);
 uint64_t parse_errors_values(const struct parse_errors *errors);
 
 /*
- * After the result was printed: reports the invalid tokens on stderr, the first ten of the stream
- * in full; if they are ignored, only their number, and only if there was nothing else. Fails with
- * STATUS_DATA if there were any and the policy is INVALID_FAIL.
+ * After the result was printed: reports on stderr the first ten invalid tokens of the stream, and
+ * the number of the others. With INVALID_IGNORE it reports only how many there were, and only if
+ * there was no value. Fails with STATUS_DATA if there were any and the policy is INVALID_FAIL.
  */
 enum status parse_errors_report(const struct parse_errors *errors, struct failure *failure);
 

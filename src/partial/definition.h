@@ -10,18 +10,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A growing text. All zeros is an empty one. The owner frees it with definition_destroy. */
+/* A growing text. Zero-initialised, it is empty. The owner frees it with definition_destroy. */
 struct definition {
     char *text; /* [length] and a NUL; or NULL */
     size_t length;
     size_t room;
-    bool is_lost; /* a part is missing: there was no memory for it */
+    bool is_lost; /* a part is missing: there was no memory, or definition_print had no room */
 };
 
 /* Frees the text of a definition. */
 void definition_destroy(struct definition *definition);
 
-/* Append bytes, or text as printf does, less than 512 bytes. Set is_lost if there is no memory. */
+/*
+ * Append bytes, or text as printf does. Set is_lost if there is no memory, or if the text that
+ * printf would write has 512 bytes or more.
+ */
 void definition_append(struct definition *definition, const char *text, size_t bytes);
 void definition_print(struct definition *definition, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

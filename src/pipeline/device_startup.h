@@ -15,12 +15,19 @@ struct device_startup;
 struct device_startup_plan {
     const struct engine *engine; /* must be valid until the process ends */
     unsigned device;
-    void *context; /* for the functions below, which are called before device_startup_end returns */
+    /*
+     * For the functions below. The thread of the startup calls them, none after device_startup_end
+     * has returned. device_startup_end waits while one of them runs, so none of them may call it.
+     */
+    void *context;
     /* Returns whether it pays to begin now. Called at intervals until it returns true. */
     bool (*pays)(void *context);
     /* Called when the device was found and its preparation begins. */
     void (*begun)(void *context);
-    /* Called when the device is ready (`reason` is NULL) or cannot be used (`reason` says why). */
+    /*
+     * Called when the device is ready (`reason` is NULL) or cannot be used (`reason` says why,
+     * until the call returns).
+     */
     void (*ready)(void *context, const char *reason);
 };
 
@@ -37,7 +44,7 @@ enum device_startup_end {
  */
 struct device_startup *device_startup_start(const struct device_startup_plan *plan);
 
-/* Ends and frees a startup. Waits for a call of `ready` to return, but not for the device. */
+/* Ends and frees a startup. Waits for a call of the plan's functions, but not for the device. */
 enum device_startup_end device_startup_end(struct device_startup *startup);
 
 #endif

@@ -26,6 +26,7 @@ enum print_sort {
     PRINT_SORT_COUNT, /* descending; equal counts by bin */
 };
 
+/* The strings are the caller's and must live as long as the options are used. */
 struct print_options {
     const char *output; /* the file of the result; NULL: standard output */
     bool has_output;    /* the user gave an output, possibly standard output */
@@ -44,9 +45,9 @@ struct print_options {
     uint64_t min_count; /* only rows with that count or more; 0: all */
     bool other;         /* add what `top` and `min_count` leave out */
     enum print_sort sort;
-    bool percent;    /* add a column: the share of all values counted */
-    bool cumulative; /* add a column: the running total of the printed counts */
-    struct quantiles quantiles;
+    bool percent;               /* add a column: the share of all values counted */
+    bool cumulative;            /* add a column: the running total of the printed counts */
+    struct quantiles quantiles; /* owned; freed by options_destroy */
 };
 
 /* The open outputs, from print_begin to print_end. */
@@ -78,12 +79,13 @@ OPERATIONS(PRINT_DECLARE)
 /* Finds the format of that name. Returns false if there is none. */
 bool print_format_find(const char *name, const struct print_format **format);
 
-/*
- * Checks that the format supports the other options of a histogram. Fails with STATUS_USAGE, as
- * does print_check_values: it checks that the format can print the values of that operation, which
- * is no histogram.
- */
+/* Checks that the format supports the other options of a histogram. Fails with STATUS_USAGE. */
 enum status print_check_format(const struct print_options *options, struct failure *failure);
+
+/*
+ * Checks that the format can print the values of `operation`, the name of reduce or count. Fails
+ * with STATUS_USAGE.
+ */
 enum status print_check_values(const struct print_options *options, const char *operation,
                                struct failure *failure);
 
@@ -94,9 +96,9 @@ enum status print_check_values(const struct print_options *options, const char *
 enum status print_check(const struct print_options *options, struct failure *failure);
 
 /*
- * Checks that an input is not an output that is written while inputs are read: of results or purged
- * elements, and if `is_early` of results so far, which also replace files. `input` is a file name
- * or "-". Fails with STATUS_USAGE.
+ * Checks that results can be written while `input`, a file name or "-", is read. Fails with
+ * STATUS_USAGE if an output would be appended to the input, or if `is_early`, when results are
+ * written before all inputs are read, would replace it (output_file_is_input).
  */
 enum status print_check_input(const struct print_options *options, const char *input, bool is_early,
                               struct failure *failure);

@@ -45,7 +45,7 @@ struct print_values {
 void print_values(struct writer *writer, const struct print_options *options,
                   const struct print_values *values);
 
-/* Rows of formats (print_rows.h). */
+/* The `values` functions of the formats tsv, csv and json (struct print_format, print_rows.h). */
 void print_values_tsv(struct writer *writer, const struct print_values *values);
 void print_values_csv(struct writer *writer, const struct print_values *values);
 void print_values_json(struct writer *writer, const struct print_values *values);

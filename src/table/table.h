@@ -2,11 +2,11 @@
  * A table of 64-bit keys and their counts, for any keys and any number of threads.
  *
  * Keys are scattered by a hash to 1,024 *partitions*. A partition holds its distinct keys with
- * their counts, *packed* in a list of blocks, and the keys that came since, *pending* in another
- * list, 8 bytes each. When it has more pending than packed keys, a thread counts both in a hash
- * table that fits its L2 cache and packs the result. A key thus takes part in few passes, and the
- * memory stays below 32 bytes for each distinct key. A key that comes often is counted by each
- * writer in a small table of its own (table_hot.h).
+ * their counts, *packed* in a list of blocks. Two more lists have what came since: *pending* keys,
+ * 8 bytes each, and *added* entries, which are keys with counts. When these two have as many as are
+ * packed, a thread counts all in a hash table that fits its L2 cache and packs the result. A key
+ * thus takes part in few passes, and the memory stays below 32 bytes for each distinct key. A key
+ * that comes often is counted by each writer in a small table of its own (table_hot.h).
  *
  * Sources: V. Leis et al., "Morsel-Driven Parallelism" (SIGMOD 2014); I. Müller et al.,
  * "Cache-Efficient Aggregation: Hashing Is Sorting" (SIGMOD 2015). The hash has secret seeds, so
@@ -95,6 +95,15 @@ enum table_order {
 enum status table_settle(struct table *table, enum table_order order, struct failure *failure);
 
 /*
+ * Removes the entries whose keys are `first` to `last` from a table that was settled in any order
+ * and is in memory, and passes them to `take`, which several threads may call at once. No other
+ * thread may use the table meanwhile. The table must then be settled again.
+ */
+void table_extract(struct table *table, uint64_t first, uint64_t last,
+                   void (*take)(void *context, const struct table_entry *entries, size_t n),
+                   void *context);
+
+/*
  * The rest is for a settled table. All are thread-safe.
  */
 
@@ -104,15 +113,6 @@ uint64_t table_total(const struct table *table);
 
 /* Whether all entries are in memory. */
 bool table_is_in_memory(const struct table *table);
-
-/*
- * Removes the entries whose keys are `first` to `last` from a table that was settled in any order
- * and is in memory, and passes them to `take`, which several threads may call at once. No thread
- * may add meanwhile. The table must then be settled again.
- */
-void table_extract(struct table *table, uint64_t first, uint64_t last,
-                   void (*take)(void *context, const struct table_entry *entries, size_t n),
-                   void *context);
 
 /* A position among the entries. */
 struct table_position {

@@ -15,7 +15,7 @@
 
 #define TABLE_RUN_ENTRIES ((size_t)1024)
 
-/* A run. All zeros is none. */
+/* A run. Zero-initialised, it is none. */
 struct table_run {
     int fd;
     uint64_t entries;
@@ -44,7 +44,7 @@ enum status table_run_writer_finish(struct table_run_writer *writer, struct tabl
 void table_run_writer_close(struct table_run_writer *writer);
 
 /*
- * Reads block `block` to entries[0..TABLE_RUN_ENTRIES). Stores the number of its entries, 0 behind
+ * Reads block `block` to entries[0..TABLE_RUN_ENTRIES). Stores the number of its entries, 0 after
  * the last block. Fails with STATUS_DATA.
  */
 enum status table_run_read(const struct table_run *run, size_t block, struct table_entry *entries,
@@ -54,8 +54,9 @@ enum status table_run_read(const struct table_run *run, size_t block, struct tab
 void table_run_destroy(struct table_run *run);
 
 /*
- * Merges runs[0..n) into one, adding the counts of equal keys, and destroys them. Fails with
- * STATUS_DATA, also if a sum does not fit in 64 bits.
+ * Merges runs[0..n) into one, adding the counts of equal keys. Stores it in *merged, which the
+ * caller destroys, and destroys runs[0..n). Fails with STATUS_DATA, also if a sum does not fit in
+ * 64 bits; the runs then remain, and the caller destroys them.
  */
 enum status table_runs_merge(struct table_run *runs, size_t n, const char *directory,
                              struct table_run *merged, struct failure *failure);
