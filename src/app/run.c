@@ -201,7 +201,7 @@ static enum status run_source(struct run *run, struct failure *failure)
     enum status status = print_begin(&run->output, job, run->partial, &options->print, failure);
     if (status == STATUS_OK)
         status = run_pipeline(run, failure);
-    if (status != STATUS_OK && source_is_mistaken(run->source))
+    if (status != STATUS_OK && source_needs_order(run->source))
         status = run_in_order(run, failure);
     if (status == STATUS_ENGINE && !run->engine)
         status = run_without_devices(run, failure);

@@ -52,7 +52,7 @@ struct growing_histogram {
     pthread_mutex_t lock; /* guards what follows; windows[0..count) do not change any more */
     struct growing_window windows[GROWING_HISTOGRAM_WINDOWS_MAX];
     size_t count;
-    __int128 low; /* the known values, for which windows were made: low..high */
+    __int128 low; /* the known values, for which windows were made: low to high */
     __int128 high;
     uint64_t width; /* of the next window */
 

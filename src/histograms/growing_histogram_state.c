@@ -58,7 +58,7 @@ static void growing_histogram_state_save_rows(struct state_writer *state, struct
             state_write_row(state, (unsigned __int128)(binning_floor(found[i].low, width) - lowest),
                             found[i].count);
     }
-    state_write_last(state);
+    state_write_rows_end(state);
 }
 
 static void growing_histogram_state_save(struct state_writer *state, const struct job *job,

@@ -188,7 +188,7 @@ void histogram_add_region(struct histogram *histogram, size_t region, const uint
     histogram_unlock_region(histogram, region);
 }
 
-void histogram_put(struct histogram *histogram, size_t entry, uint64_t count)
+void histogram_add_unlocked(struct histogram *histogram, size_t entry, uint64_t count)
 {
     histogram->counts[entry] += count;
     histogram->regions[entry >> HISTOGRAM_REGION_LOG2].has_counts = true;
@@ -308,8 +308,8 @@ enum status histogram_finish(struct histogram *histogram, const struct job *job,
                            "internal error: %llu elements were read, but %llu counted",
                            (unsigned long long)elements, (unsigned long long)total);
     if (job->outside == OUTSIDE_CLAMP) {
-        histogram_put(histogram, 0, histogram_take(histogram, below));
-        histogram_put(histogram, below - 1, histogram_take(histogram, above));
+        histogram_add_unlocked(histogram, 0, histogram_take(histogram, below));
+        histogram_add_unlocked(histogram, below - 1, histogram_take(histogram, above));
     } else if (job->outside == OUTSIDE_IGNORE) {
         histogram->ignored += histogram_take(histogram, below);
         histogram->ignored += histogram_take(histogram, above);

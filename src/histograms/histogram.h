@@ -6,7 +6,8 @@
  * workers seldom contend. A region has as many bins as stay in a core's L2 while partitioned values
  * are counted directly into it (cpu_counter_partitioned.c).
  *
- * The functions histogram_add_* and histogram_*_region are thread-safe; the others are not.
+ * The functions histogram_add_* and histogram_*_region are thread-safe; the others, and
+ * histogram_add_unlocked, are not.
  */
 #ifndef GPUHIST_HISTOGRAM_H
 #define GPUHIST_HISTOGRAM_H
@@ -32,7 +33,7 @@
  * it are added to the 64-bit part. A part that is not used takes no memory.
  */
 struct histogram {
-    uint64_t *counts; /* [entries]: bins 0 .. N - 1, then below, then above */
+    uint64_t *counts; /* [entries]: bins [0, N), then below, then above */
     uint32_t *staged; /* [entries] */
     size_t entries;   /* counters: N + 2 */
     struct histogram_region *regions;
@@ -52,7 +53,7 @@ enum status histogram_create(const struct job *job, struct histogram **histogram
 /* Frees a table. NULL is allowed. */
 void histogram_destroy(struct histogram *histogram);
 
-/* Adds counts[0..n) to entries first .. first + n. */
+/* Add counts[0..n) to entries [first, first + n). */
 void histogram_add_counts32(struct histogram *histogram, size_t first, const uint32_t *counts,
                             size_t n);
 void histogram_add_counts64(struct histogram *histogram, size_t first, const uint64_t *counts,
@@ -102,11 +103,11 @@ uint64_t histogram_elements(const struct histogram *histogram);
 /* The number of values counted in bins. */
 uint64_t histogram_sum_bins(const struct histogram *histogram);
 
-/* Adds the counters of entries first .. first + n to sums[0..n). */
+/* Adds the counters of entries [first, first + n) to sums[0..n). */
 void histogram_accumulate(const struct histogram *histogram, size_t first, size_t n,
                           uint64_t *sums);
 
-/* The first entry behind the region of an entry. */
+/* The first entry after the region of an entry. */
 static inline size_t histogram_region_end(size_t entry)
 {
     return (entry | (HISTOGRAM_REGION_BINS - 1)) + 1;
@@ -115,14 +116,14 @@ static inline size_t histogram_region_end(size_t entry)
 /* Whether the region of an entry is in use. If not, all its counters are 0. */
 bool histogram_is_used(const struct histogram *histogram, size_t entry);
 
-/* The first entry from `first` on that is not empty, or `end`. */
+/* The first entry of [first, end) that is not empty, or `end`. */
 size_t histogram_skip_empty(const struct histogram *histogram, size_t first, size_t end);
 
-/* The entry behind the last one of first .. end that is not empty, or `first` if all are empty. */
+/* The entry after the last one of [first, end) that is not empty, or `first` if all are empty. */
 size_t histogram_trim_empty(const struct histogram *histogram, size_t first, size_t end);
 
-/* Adds `count` to an entry. */
-void histogram_put(struct histogram *histogram, size_t entry, uint64_t count);
+/* Adds `count` to an entry without a lock. No other thread may use the table. */
+void histogram_add_unlocked(struct histogram *histogram, size_t entry, uint64_t count);
 
 /* Sets the counter of an entry to 0 and returns what it was. */
 uint64_t histogram_take(struct histogram *histogram, size_t entry);

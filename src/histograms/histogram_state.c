@@ -172,7 +172,7 @@ static void histogram_state_save(struct state_writer *state, const struct job *j
         if (count > 0)
             state_write_row(state, bin, count);
     }
-    state_write_last(state);
+    state_write_rows_end(state);
 }
 
 static enum status histogram_state_load(struct state_reader *state, const struct job *job,

@@ -57,7 +57,7 @@ static void uniq_state_save(struct state_writer *state, const struct job *job, c
             state_write_row(state, (unsigned __int128)bin, found[i].count);
         }
     }
-    state_write_last(state);
+    state_write_rows_end(state);
 }
 
 /*

@@ -80,9 +80,9 @@ struct division {
     struct division_file *next; /* all parts of the files before this one are taken */
     struct division_part *parts;
     struct division_line *joined; /* complete lines */
-    bool is_mistaken;
-    uint64_t stop;         /* nothing after this position is needed */
-    unsigned char *looked; /* [DECODER_LOOK_BYTES], for division_look; NULL: never used */
+    bool needs_order;             /* see division_needs_order */
+    uint64_t stop;                /* nothing after this position is needed */
+    unsigned char *looked;        /* [DECODER_LOOK_BYTES], for division_look; NULL: never used */
 };
 
 struct division *division_create(const struct record_format *format,
@@ -508,10 +508,10 @@ static bool division_join_end(struct division *division, struct division_part *p
                                made->filled - made->whole);
 }
 
-/* Fails because a part boundary has cut a record that cannot be joined. */
+/* Fails because the files have to be read in order. */
 static enum status division_fail(struct division *division, struct failure *failure)
 {
-    division->is_mistaken = true;
+    division->needs_order = true;
     division->stop = 0;
     return status_fail_at(failure, 0, STATUS_DATA, "compressed files have to be read in order");
 }
@@ -651,10 +651,10 @@ void division_stop(struct division *division, uint64_t position)
     pthread_mutex_unlock(&division->lock);
 }
 
-bool division_is_mistaken(struct division *division)
+bool division_needs_order(struct division *division)
 {
     pthread_mutex_lock(&division->lock);
-    bool is_mistaken = division->is_mistaken;
+    bool needs_order = division->needs_order;
     pthread_mutex_unlock(&division->lock);
-    return is_mistaken;
+    return needs_order;
 }

@@ -6,11 +6,11 @@
  * part while the worker that took it is counting.
  *
  * The chunks come in any order, but their positions are in the order of the stream. A record may
- * extend over the end of a part. If it is a line, the two pieces are joined. If it is a binary
- * element, the division was a mistake, and all input has to be read again in order
- * (division_is_mistaken).
+ * extend over the end of a part. If it is a line, the two pieces are joined. If they cannot be
+ * joined, or the record is a binary element, all input has to be read again in order
+ * (division_needs_order).
  *
- * All functions are thread-safe.
+ * All functions but division_destroy are thread-safe.
  */
 #ifndef GPUHIST_DIVISION_H
 #define GPUHIST_DIVISION_H
@@ -29,11 +29,12 @@ struct division;
 /*
  * Makes a division without files. The format and the options must outlive it, and must not change
  * after division_add. Returns NULL with errno set if there is no memory. The caller destroys the
- * division when no thread pulls from it.
+ * division, when no thread pulls from it.
  */
 struct division *division_create(const struct record_format *format,
                                  const struct reader_options *options);
 
+/* Frees a division, and closes the files and readers that it holds. NULL is allowed. */
 void division_destroy(struct division *division);
 
 /*
@@ -66,7 +67,12 @@ bool division_has_several(struct division *division);
 /* Ends the stream at a position: what follows it is no longer read. */
 void division_stop(struct division *division, uint64_t position);
 
-/* Whether a part ended within a binary element. All that was read must then be discarded. */
-bool division_is_mistaken(struct division *division);
+/*
+ * Whether a pull has failed because the files have to be read in order: a part ends within a binary
+ * element or within the header, or two pieces of a line cannot be joined, or a part of a divided
+ * file is corrupt, where only reading in order finds the position of the fault. All that was read
+ * must then be discarded.
+ */
+bool division_needs_order(struct division *division);
 
 #endif

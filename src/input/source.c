@@ -357,7 +357,7 @@ void source_close(struct source *source)
 
 enum status source_repeat(struct source **source, struct failure *failure)
 {
-    bool divides = (*source)->division && !source_is_mistaken(*source);
+    bool divides = (*source)->division && !source_needs_order(*source);
     const struct source before = {
         .names = (*source)->names,
         .count = (*source)->count,
@@ -455,9 +455,9 @@ bool source_is_decoding(const struct source *source)
     return atomic_load_explicit(&source->is_decoding, memory_order_relaxed);
 }
 
-bool source_is_mistaken(const struct source *source)
+bool source_needs_order(const struct source *source)
 {
-    return source->division && division_is_mistaken(source->division);
+    return source->division && division_needs_order(source->division);
 }
 
 uint64_t source_position(const struct source *source)

@@ -50,16 +50,16 @@ void source_decode(struct source *source, uint64_t memory_limit, bool holds_fram
 /*
  * Allows several threads to decode compressed files in parallel. Chunks then come in any order, all
  * with sequence 0; their positions are in the order of the stream, with gaps. Has no effect unless
- * all inputs are regular files. See source_is_mistaken.
+ * all inputs are regular files. See source_needs_order.
  */
 void source_divide(struct source *source);
 
 /*
- * Looks at the first block of the first file that has any bytes, and says whether it is text
- * (text_is_text); an empty stream is. Waits for it, but for no more than there is at once. If the
- * block speaks against the default way of reading (first_block.h), writes a note of that, else an
- * empty one. Fails with STATUS_DATA if not a byte of a file can be read or decoded, and if it is
- * text in another encoding (text_find_encoding).
+ * Reads the first block of the first file that is not empty (reader_look), and stores in *is_text
+ * whether it is text (text_is_text); true if all files are empty. If the default way of reading may
+ * be wrong for this block (first_block.h), writes a note that says so; else an empty note. Fails
+ * with STATUS_DATA if no byte of a file can be read or decoded, or if the block is text in an
+ * encoding that is not supported (text_find_encoding).
  */
 enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
                         struct failure *failure);
@@ -94,10 +94,11 @@ void source_leave(struct source *source);
 
 /*
  * Fills `buffer` with the next chunk. `capacity` is at least one element, or
- * SOURCE_TEXT_CAPACITY_MIN for text; it may differ from call to call. Waits for the first bytes.
- * Returns when the buffer is full, when no more can be read without waiting, and when a slow writer
- * has not filled it for 20 ms. At the end, or after source_stop, chunk->bytes is 0. The caller owns
- * the buffer; chunk->data points to it.
+ * SOURCE_TEXT_CAPACITY_MIN for text; it may differ from call to call. Waits for the first whole
+ * record. Returns when the buffer is full, when nothing more arrives for PIPE_PAUSE_MS (pipe.h),
+ * or, if it had to wait, 20 ms after it began; it may also return at the end of a file. At the end
+ * of the input, or after source_stop, chunk->bytes is 0. The caller owns the buffer; chunk->data
+ * points to it.
  *
  * Fails with STATUS_DATA on an I/O error, if a file shrinks, and if the stream ends within an
  * element. *chunk then is what precedes the fault, possibly nothing, with is_cut set, and the
@@ -115,31 +116,37 @@ enum status source_try_pull(struct source *source, void *buffer, size_t capacity
 
 /*
  * Ends the stream at a position, or at once if it is 0. Pulls in progress and later pulls see the
- * end of the input when all that is left is behind the position. Thread-safe.
+ * end of the input when all that is left is after the position. Thread-safe.
  */
 void source_stop(struct source *source, uint64_t position);
 
 /*
- * Whether a pull has failed because a binary element extends over two parts of a divided file. All
- * that was read must be discarded; after source_repeat the source reads in order. Not thread-safe.
+ * Whether a pull has failed because divided files have to be read in order (division_needs_order).
+ * All that was read must be discarded; after source_repeat the source reads in order. Thread-safe.
  */
-bool source_is_mistaken(const struct source *source);
+bool source_needs_order(const struct source *source);
 
-/* Whether all inputs are regular files, and some of them are compressed. */
+/*
+ * The next three functions return what source_open and source_decode have found. They are
+ * thread-safe from the first pull on.
+ *
+ * Whether all inputs are regular files, and some of them are compressed.
+ */
 bool source_is_compressed(const struct source *source);
 
-/* Whether compressed input has been found so far. Thread-safe. */
-bool source_is_decoding(const struct source *source);
-
-/* The length of the stream, if all inputs are regular files that are not compressed; else unknown.
- */
+/* The length of the stream, if all inputs are regular files that are not compressed; else
+ * SOURCE_SIZE_UNKNOWN. */
 uint64_t source_size(const struct source *source);
 
-/* The sum of the file sizes, compressed or not; unknown unless all inputs are regular files. */
+/* The sum of the file sizes, compressed or not; SOURCE_SIZE_UNKNOWN unless all inputs are regular
+ * files. */
 uint64_t source_file_bytes(const struct source *source);
 
 /* How many of these bytes have been read so far. Thread-safe. */
 uint64_t source_file_bytes_read(const struct source *source);
+
+/* Whether compressed input has been found so far. Thread-safe. */
+bool source_is_decoding(const struct source *source);
 
 /* How many bytes have been pulled so far. Not thread-safe: to be called after the last pull. */
 uint64_t source_position(const struct source *source);

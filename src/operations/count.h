@@ -29,7 +29,7 @@ enum status count_create(const struct job *job, struct count **count, struct fai
 /* Frees a partial. NULL is allowed. */
 void count_destroy(struct count *count);
 
-/* Adds hits[0..n) to predicates first .. first + n. */
+/* Adds hits[0..n) to those of predicates [first, first + n). */
 void count_add_hits(struct count *count, size_t first, const uint64_t *hits, size_t n);
 
 /* Adds to the number of elements. */

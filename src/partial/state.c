@@ -180,7 +180,7 @@ void state_write_row(struct state_writer *state, unsigned __int128 bin, uint64_t
     run->counts[run->n++] = count;
 }
 
-void state_write_last(struct state_writer *state)
+void state_write_rows_end(struct state_writer *state)
 {
     state_write_run(state);
     state_write_number(state, 0);

@@ -56,11 +56,11 @@ void state_write_definition(struct state_writer *state, const struct definition 
 void state_write_number(struct state_writer *state, unsigned __int128 number);
 
 /*
- * Write the counts, above 0, of bins in ascending order, and behind the last of them the end. No
- * number may be written between them.
+ * Write the counts, above 0, of bins in ascending order, and after the last of them the end of the
+ * runs. No number may be written between them.
  */
 void state_write_row(struct state_writer *state, unsigned __int128 bin, uint64_t count);
-void state_write_last(struct state_writer *state);
+void state_write_rows_end(struct state_writer *state);
 
 /* Completes the state. Fails with STATUS_DATA if it could not be compressed. */
 enum status state_writer_finish(struct state_writer *state, struct failure *failure);

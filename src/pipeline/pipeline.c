@@ -558,7 +558,7 @@ static void pipeline_close(struct pipeline *pipeline, struct pipeline_report *re
     report->elements = pipeline_elements(pipeline, report->bytes);
     report->worker_pool_count = pipeline_pool_count(pipeline);
     for (size_t i = 0; i < report->worker_pool_count; i++) {
-        worker_pool_join(&pipeline->pools[i]);
+        worker_pool_wait(&pipeline->pools[i]);
         worker_pool_describe(&pipeline->pools[i], &report->pools[i]);
         worker_pool_close(&pipeline->pools[i]);
     }

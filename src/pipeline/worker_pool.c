@@ -304,7 +304,7 @@ enum status worker_pool_start(struct worker_pool *pool, struct failure *failure)
                        strerror(error));
 }
 
-void worker_pool_join(const struct worker_pool *pool)
+void worker_pool_wait(const struct worker_pool *pool)
 {
     if (!atomic_load(&pool->is_open))
         return;

@@ -93,7 +93,7 @@ enum status worker_pool_start(struct worker_pool *pool, struct failure *failure)
  * Waits until all threads of the workers have ended. This and the functions below do nothing, and
  * return zeros, for a pool that is not open.
  */
-void worker_pool_join(const struct worker_pool *pool);
+void worker_pool_wait(const struct worker_pool *pool);
 
 /* Returns the bytes that its workers have pulled so far. Thread-safe, as is worker_pool_pulling. */
 uint64_t worker_pool_bytes(const struct worker_pool *pool);
@@ -120,10 +120,10 @@ enum status worker_pool_keep_failure(const struct worker_pool *pool, enum status
  */
 enum status worker_pool_finish(struct worker_pool *pool, struct failure *failure);
 
-/* Fills in the report. The pool must be joined. */
+/* Fills in the report. All threads must have ended (worker_pool_wait). */
 void worker_pool_describe(const struct worker_pool *pool, struct worker_pool_report *report);
 
-/* Frees the session and the workers. The pool must be joined. */
+/* Frees the session and the workers. All threads must have ended. */
 void worker_pool_close(struct worker_pool *pool);
 
 #endif

@@ -162,7 +162,7 @@ static void test_shape(const struct shape *shape)
     require(histogram_create(&job, &histogram, &failure), &failure);
     for (size_t i = 0; i < histogram->entries; i++) {
         uint64_t count = tap_random(&random) % 3 == 0 ? tap_random(&random) >> 32 : 0;
-        histogram_put(histogram, i, count);
+        histogram_add_unlocked(histogram, i, count);
         elements += count;
     }
     require(histogram_finish(histogram, &job, elements, &failure), &failure);
@@ -204,7 +204,7 @@ static void write_rows(void)
     state_write_definition(state, &definition);
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
         state_write_row(state, rows[i].bin, rows[i].count);
-    state_write_last(state);
+    state_write_rows_end(state);
     state_write_number(state, -(unsigned __int128)1);
     require(state_writer_finish(state, &failure), &failure);
     state_writer_close(state);
@@ -365,7 +365,7 @@ static void test_damages(void)
 
     make_job(&job, &shapes[0]);
     require(histogram_create(&job, &histogram, &failure), &failure);
-    histogram_put(histogram, 7, 300);
+    histogram_add_unlocked(histogram, 7, 300);
     test_damage("a histogram", &job, histogram);
     histogram_destroy(histogram);
 
@@ -410,9 +410,9 @@ static void test_wrap(void)
         job.outside = OUTSIDE_REPORT;
         require(histogram_create(&job, &histogram, &failure), &failure);
         histogram->ignored = forged[i][0];
-        histogram_put(histogram, job.binning.bins, forged[i][1]);
-        histogram_put(histogram, job.binning.bins + 1, forged[i][2]);
-        histogram_put(histogram, 7, 305); /* 300 elements in all, modulo 2^64 */
+        histogram_add_unlocked(histogram, job.binning.bins, forged[i][1]);
+        histogram_add_unlocked(histogram, job.binning.bins + 1, forged[i][2]);
+        histogram_add_unlocked(histogram, 7, 305); /* 300 elements in all, modulo 2^64 */
         histogram->inside = 305;
         save(&job, histogram);
         void *loaded = load(data, read_file(data, sizeof data), &found);
