@@ -199,6 +199,28 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     done
 }
 
+@test "fractions as --quantiles get a note" {
+    cd "$BATS_TEST_TMPDIR"
+    local note="gpuhist: note: --quantiles are percentages:"
+    seq 1000 >in
+    run --separate-stderr -0 gpuhist --quantiles 0.5,0.99 in
+    [ "$output" = $'0.5\t5\n0.99\t10' ]
+    [ "$stderr" = "$note 0.5 is less than 1%; did you mean 50?" ]
+    run --separate-stderr -0 gpuhist uniq --save state --quantiles 1,0.999 in
+    [ "$stderr" = "$note 0.999 is less than 1%; did you mean 99.9?" ]
+    run --separate-stderr -0 gpuhist merge --quantiles 0.075 state
+    [ "$stderr" = "$note 0.075 is less than 1%; did you mean 7.5?" ]
+    for list in 0,0.5 0.5,99 0.5,1.1 1,1.0 0; do
+        run --separate-stderr -0 gpuhist --quantiles "$list" in
+        [ -z "$stderr" ]
+    done
+    for operands in in "merge state"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr -0 gpuhist $operands -q --quantiles 0.5
+        [ -z "$stderr" ]
+    done
+}
+
 @test "no values have no quantiles" {
     for format in "" "--format csv" "--format json" --plot; do
         # shellcheck disable=SC2086

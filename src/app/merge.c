@@ -210,6 +210,8 @@ enum status merge_run(const struct options *options, struct failure *failure)
         status = print_check(&options->print, failure);
     if (status == STATUS_OK)
         status = merge_begin(&merge, failure);
+    if (status == STATUS_OK && !options->quiet)
+        quantiles_note(&options->print.quantiles);
     if (status == STATUS_OK)
         status = merge_add(&merge, failure);
     if (status == STATUS_OK)

@@ -301,6 +301,8 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         status = run_check_outputs(options, failure);
     if (status == STATUS_OK && !options->has_names && !options->quiet && isatty(STDIN_FILENO))
         status_print("reading standard input, up to Ctrl-D (see gpuhist --help)");
+    if (status == STATUS_OK && !options->quiet)
+        quantiles_note(&options->print.quantiles);
     if (status == STATUS_OK && input == OPTIONS_INPUT_ANY)
         status = run_look(run, &is_text, failure);
     if (status == STATUS_OK)

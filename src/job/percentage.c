@@ -44,6 +44,12 @@ uint64_t percentage_rank(const struct percentage *percentage, uint64_t n)
     return rank > 0 ? (uint64_t)rank : 1;
 }
 
+int percentage_compare(const struct percentage *percentage, unsigned whole)
+{
+    const uint64_t other = whole * percentage_power(percentage->decimals);
+    return (percentage->digits > other) - (percentage->digits < other);
+}
+
 size_t percentage_write(char out[PERCENTAGE_SIZE], const struct percentage *percentage)
 {
     uint64_t power = percentage_power(percentage->decimals);

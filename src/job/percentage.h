@@ -31,6 +31,9 @@ bool percentage_parse(struct percentage *percentage, const char *text, size_t le
 /* Returns the rank of the quantile among n values, from 1 to n; 1 if n is 0. */
 uint64_t percentage_rank(const struct percentage *percentage, uint64_t n);
 
+/* The sign of the difference of a percentage and a whole number of percent, at most 100. */
+int percentage_compare(const struct percentage *percentage, unsigned whole);
+
 /* Room for a percentage: "100.", the decimals and a NUL. */
 #define PERCENTAGE_SIZE (PERCENTAGE_DECIMALS_MAX + 5)
 

@@ -32,6 +32,34 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
     return STATUS_OK;
 }
 
+void quantiles_note(const struct quantiles *quantiles)
+{
+    const struct percentage *fraction = NULL; /* the first below 1 */
+    char typed[PERCENTAGE_SIZE];
+    char meant[PERCENTAGE_SIZE];
+
+    for (size_t i = 0; i < quantiles->count; i++) {
+        const struct percentage *percent = &quantiles->percents[i];
+        if (percentage_compare(percent, 0) == 0 || percentage_compare(percent, 1) > 0)
+            return;
+        if (!fraction && percentage_compare(percent, 1) < 0)
+            fraction = percent;
+    }
+    if (!fraction)
+        return;
+    struct percentage hundredfold = *fraction;
+    for (int i = 0; i < 2; i++) {
+        if (hundredfold.decimals > 0)
+            hundredfold.decimals--;
+        else
+            hundredfold.digits *= 10;
+    }
+    typed[percentage_write(typed, fraction)] = '\0';
+    meant[percentage_write(meant, &hundredfold)] = '\0';
+    status_print("note: --quantiles are percentages: %s is less than 1%%; did you mean %s?", typed,
+                 meant);
+}
+
 void quantiles_destroy(struct quantiles *quantiles)
 {
     free(quantiles->percents);
