@@ -74,6 +74,10 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     assert_failed 2 "'Max' is no reduction: did you mean max? (see gpuhist reduce --help)"
     run --separate-stderr gpuhist reduce maen
     assert_failed 2 "'maen' is no reduction: did you mean mean?"
+    run --separate-stderr gpuhist reduce average
+    assert_failed 2 "'average' is no reduction: did you mean mean?"
+    run --separate-stderr gpuhist reduce std,minimum
+    assert_failed 2 "'std' is no reduction: did you mean stddev?"
     run --separate-stderr gpuhist reduce ,sum,
     assert_failed 2 "'' is no reduction (see"
     run --separate-stderr gpuhist reduce sum,kurtosis

@@ -41,11 +41,30 @@ enum status options_check_first_word(const char *word, struct failure *failure)
                        is_option ? "--" : "", suggestion.word);
 }
 
+/* Finds the reduction nearest to word[0..length), by its name or by what others call it. */
+static const char *options_find_reduction(const char *word, size_t length)
+{
+    static const char *const others[][2] = {
+        {"average", "mean"}, {"total", "sum"},    {"minimum", "min"},     {"maximum", "max"},
+        {"std", "stddev"},   {"var", "variance"}, {"unique", "distinct"},
+    };
+    struct suggestion suggestion;
+
+    suggestion_begin(&suggestion, word, length);
+    for (unsigned i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
+        suggestion_consider(&suggestion, reductions_name((enum reduction_id)i));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        suggestion_consider(&suggestion, others[i][0]);
+        if (suggestion.word == others[i][0])
+            return others[i][1];
+    }
+    return suggestion.word;
+}
+
 enum status options_check_reductions(const char *list, struct failure *failure)
 {
     const char *unknown = NULL;
     bool has_known = false;
-    struct suggestion suggestion;
     struct reduction found;
 
     for (const char *part = list;; part++) {
@@ -59,15 +78,13 @@ enum status options_check_reductions(const char *list, struct failure *failure)
             break;
     }
     int length = (int)strcspn(unknown, ",");
-    suggestion_begin(&suggestion, unknown, (size_t)length);
-    for (unsigned i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
-        suggestion_consider(&suggestion, reductions_name((enum reduction_id)i));
-    if ((!has_known && !suggestion.word) || !options_is_no_file(list))
+    const char *meant = options_find_reduction(unknown, (size_t)length);
+    if ((!has_known && !meant) || !options_is_no_file(list))
         return STATUS_OK;
-    if (!suggestion.word)
+    if (!meant)
         return status_fail(failure, STATUS_USAGE, "'%.*s' is no reduction", length, unknown);
     return status_fail(failure, STATUS_USAGE, "'%.*s' is no reduction: did you mean %s?", length,
-                       unknown, suggestion.word);
+                       unknown, meant);
 }
 
 /* Writes the long options that begin with name[0..length), such as "--bins, --binary". */
