@@ -3,8 +3,6 @@
 
 #include "table/table_hot.h"
 
-#include <string.h>
-
 /* Keys of a sample. */
 #define TABLE_HOT_SAMPLE ((uint64_t)32 << 10)
 
@@ -27,7 +25,6 @@ static void table_hot_begin(struct table_hot *hot, enum table_hot_state state)
 
 void table_hot_init(struct table_hot *hot, uint64_t seed)
 {
-    memset(hot, 0, sizeof *hot);
     hot->seed = seed | 1;
     hot->pause = TABLE_HOT_PAUSE_MIN;
 }

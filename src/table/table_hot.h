@@ -34,7 +34,7 @@ struct table_hot {
     struct table_entry slots[TABLE_HOT_SLOTS]; /* while it samples, the counts are votes */
 };
 
-/* Makes an empty table, which begins with a sample. */
+/* Makes an empty table, which begins with a sample, of memory that is all zeros. */
 void table_hot_init(struct table_hot *hot, uint64_t seed);
 
 /*
