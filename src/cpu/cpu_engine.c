@@ -215,8 +215,7 @@ static enum text_event cpu_engine_parse(struct cpu_worker *self, const struct ch
     size_t count;
 
     if (self->second) {
-        const struct text_pairs pairs = text_pairs_prepare(self->job, &text->rules);
-        event = text_pairs_parse(&pairs, text->data, text->bytes, offset, values,
+        event = text_pairs_parse(self->job, &text->rules, text->data, text->bytes, offset, values,
                                  self->second + *held, room, &count, token);
     } else {
         event =

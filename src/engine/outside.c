@@ -34,11 +34,9 @@ static enum text_event outside_parse(const struct job *job, const struct chunk *
 {
     struct text_token invalid;
 
-    if (job->second == SECOND_WEIGHTS) {
-        const struct text_pairs pairs = text_pairs_prepare(job, &text->rules);
-        return text_pairs_parse(&pairs, text->data, text->bytes, offset, value, weight, 1, count,
-                                &invalid);
-    }
+    if (job->second == SECOND_WEIGHTS)
+        return text_pairs_parse(job, &text->rules, text->data, text->bytes, offset, value, weight,
+                                1, count, &invalid);
     return text_choose_parser(&job->text, job->element.type)(&text->rules, text->data, text->bytes,
                                                              offset, value, 1, count, &invalid);
 }

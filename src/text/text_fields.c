@@ -20,14 +20,20 @@
 #include "text/text_number.h"
 #include "text/text_quotes.h"
 
-/* A call of the parser: its arguments, and the values stored so far. */
-struct text_call {
+/* A column: how its values are written, and where they are stored. */
+struct text_column {
     struct text_number_limits limits;
     const struct text_rules *rules;
+    char *values;
+};
+
+/* A call of the parser: its arguments, and the values of each column stored so far. */
+struct text_call {
+    struct text_column first;
+    struct text_column second; /* of pairs */
     const char *data;
     size_t bytes;
     size_t *offset;
-    char *values;
     size_t room;
     size_t stored;
     struct text_token *invalid;
@@ -48,12 +54,13 @@ TEXT_INLINE void text_fields_trim(const char *data, size_t *begin, size_t *end)
 }
 
 /*
- * Stores the value at data[begin..end), without quotes and blanks around it, and sets *offset to
- * `next`, where parsing continues. There must be room. Returns false, and sets *invalid, if it is
- * not a value.
+ * Puts the value at data[begin..end), without quotes and blanks around it, behind those stored, and
+ * sets *offset to `next`, where parsing continues. There must be room. Returns false, and sets
+ * *invalid, if it is not a value.
  */
-TEXT_INLINE bool text_fields_take(enum cpu_isa isa, bool is_quoted, struct text_call *call,
-                                  size_t begin, size_t end, size_t next)
+TEXT_INLINE bool text_fields_take(enum cpu_isa isa, bool is_quoted, const struct text_call *call,
+                                  const struct text_column *column, size_t begin, size_t end,
+                                  size_t next)
 {
     const char *data = call->data;
     struct text_number number;
@@ -64,11 +71,11 @@ TEXT_INLINE bool text_fields_take(enum cpu_isa isa, bool is_quoted, struct text_
         end--;
     }
     text_fields_trim(data, &begin, &end);
-    if (begin < end && text_number_read(isa, call->rules, data, begin, end, &number) &&
-        number.magnitude <= call->limits.magnitude[number.is_negative]) {
-        char *place = call->values + call->stored++ * call->limits.bytes;
+    if (begin < end && text_number_read(isa, column->rules, data, begin, end, &number) &&
+        number.magnitude <= column->limits.magnitude[number.is_negative]) {
+        char *place = column->values + call->stored * column->limits.bytes;
         element_store(place, number.is_negative ? -number.magnitude : number.magnitude,
-                      call->limits.bytes);
+                      column->limits.bytes);
         return true;
     }
     *call->invalid = (struct text_token){.offset = begin, .bytes = end - begin};
@@ -90,15 +97,16 @@ static size_t text_fields_line_end(const struct text_call *call, size_t at)
 
 /*
  * Sets *invalid for a line with wrong quotes. The parts before `begin` are right. Parsing continues
- * at `next`.
+ * at `next`. Not inlined: wrong quotes are rare.
  */
-static enum text_event text_fields_refuse(struct text_call *call, size_t begin, size_t newline,
-                                          size_t next)
+__attribute__((noinline)) static enum text_event text_fields_refuse(struct text_call *call,
+                                                                    size_t begin, size_t newline,
+                                                                    size_t next)
 {
     const char *data = call->data;
     size_t end = text_fields_content_end(data, begin, newline);
 
-    begin = text_quotes_find_wrong(data, (char)call->rules->delimiter, begin, end);
+    begin = text_quotes_find_wrong(data, (char)call->first.rules->delimiter, begin, end);
     text_fields_trim(data, &begin, &end);
     *call->offset = next;
     *call->invalid = (struct text_token){.offset = begin, .bytes = end - begin};
@@ -132,118 +140,18 @@ TEXT_INLINE struct text_ends text_fields_find(enum cpu_isa isa, bool is_quoted,
     struct text_ends ends = {.newlines = text_block_equal(isa, block, '\n')};
 
     ends.returns = text_block_equal(isa, block, '\r') & (ends.newlines >> 1 | newline_next << 63);
-    if (call->rules->delimiter == TEXT_NO_DELIMITER)
+    if (call->first.rules->delimiter == TEXT_NO_DELIMITER)
         ends.separators = text_block_equal(isa, block, ' ') | text_block_equal(isa, block, '\t');
     else
         ends.separators =
-            text_block_equal(isa, block, (char)call->rules->delimiter) & ~ends.returns;
+            text_block_equal(isa, block, (char)call->first.rules->delimiter) & ~ends.returns;
     if (is_quoted)
         ends.wrong =
             text_quotes_find(isa, block, ends.newlines, ends.returns, &ends.separators, carry);
     return ends;
 }
 
-/* --- field n ---------------------------------------------------------------------------------- */
-
-/* The line that is searched for its field. */
-struct text_line {
-    size_t begin;
-    uint64_t fields_left; /* fields that begin up to and including the wanted one; 0: it is found */
-    size_t field_begin;
-    size_t field_end; /* SIZE_MAX: not found */
-    bool is_wrong;    /* it has wrong quotes */
-};
-
-/* The index of the set bit that has `rank` set bits below it. */
-TEXT_INLINE unsigned text_fields_select(uint64_t mask, uint64_t rank)
-{
-    while (rank-- > 0)
-        mask &= mask - 1;
-    return text_block_first(mask);
-}
-
-/*
- * Searches the line's part of the block at `at`, given the masks of the fields that begin and end
- * there.
- */
-TEXT_INLINE void text_fields_scan(struct text_line *line, size_t at, uint64_t begins, uint64_t ends)
-{
-    if (line->fields_left > 0) {
-        uint64_t fields = (uint64_t)__builtin_popcountll(begins);
-        if (fields < line->fields_left) {
-            line->fields_left -= fields;
-            return;
-        }
-        unsigned first = text_fields_select(begins, line->fields_left - 1);
-        line->fields_left = 0;
-        line->field_begin = at + first;
-        ends &= UINT64_MAX << first;
-    }
-    if (line->field_end == SIZE_MAX && ends)
-        line->field_end = at + text_block_first(ends);
-}
-
-/*
- * Stores the field of a line that ends at `newline`. Returns TEXT_END to go on with the next line.
- */
-TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted,
-                                               struct text_call *call, const struct text_line *line,
-                                               size_t newline)
-{
-    size_t next = newline < call->bytes ? newline + 1 : call->bytes;
-    size_t end = text_fields_content_end(call->data, line->begin, newline);
-
-    if (text_fields_are_blanks(call->data, line->begin, end))
-        return TEXT_END;
-    if (call->stored == call->room) {
-        *call->offset = line->begin;
-        return TEXT_FULL;
-    }
-    if (line->is_wrong)
-        return text_fields_refuse(call, line->begin, newline, next);
-    bool valid = line->fields_left == 0 ? text_fields_take(isa, is_quoted, call, line->field_begin,
-                                                           line->field_end, next)
-                                        : text_fields_take(isa, is_quoted, call, end, end, next);
-    return valid ? TEXT_END : TEXT_INVALID;
-}
-
-TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, bool is_quoted,
-                                            struct text_call *call)
-{
-    const uint64_t field = (uint64_t)call->rules->field;
-    struct text_line line = {*call->offset, field, 0, SIZE_MAX, false};
-    struct text_quotes carry = TEXT_QUOTES_NONE;
-
-    for (size_t at = *call->offset; line.begin < call->bytes; at += TEXT_BLOCK) {
-        uint64_t begins = carry.begins;
-        struct text_ends found = text_fields_find(isa, is_quoted, call, at, &carry);
-        uint64_t breaks = found.newlines | found.separators;
-        uint64_t ends = breaks | found.returns;
-        begins |= breaks << 1;
-        if (call->rules->delimiter == TEXT_NO_DELIMITER)
-            begins &= ~ends;
-        uint64_t rest = UINT64_MAX; /* the bytes that are not searched yet */
-        carry.begins = breaks >> 63;
-        while (line.begin < call->bytes) {
-            uint64_t newlines = found.newlines & rest;
-            uint64_t upto = newlines ^ (newlines - 1); /* up to the newline; all if there is none */
-            text_fields_scan(&line, at, begins & rest & upto, ends & rest & upto);
-            line.is_wrong |= (found.wrong & rest & upto) != 0;
-            if (!newlines)
-                break;
-            size_t newline = at + text_block_first(newlines);
-            enum text_event event = text_fields_finish(isa, is_quoted, call, &line, newline);
-            if (event != TEXT_END)
-                return event;
-            rest &= ~upto;
-            line = (struct text_line){newline + 1, field, 0, SIZE_MAX, false};
-        }
-    }
-    *call->offset = call->bytes;
-    return TEXT_END;
-}
-
-/* --- field -n --------------------------------------------------------------------------------- */
+/* --- a field from the end of a line ----------------------------------------------------------- */
 
 /*
  * Finds the n-th word from the end of the line content [*begin, *end), and stores its bounds there.
@@ -284,22 +192,192 @@ TEXT_INLINE bool text_fields_last_part(const char *data, bool is_quoted, char de
     }
 }
 
-/* The same for the job's field, a word or a part. */
-TEXT_INLINE bool text_fields_find_last(const struct text_call *call, bool is_quoted, size_t *begin,
-                                       size_t *end)
+/* The same for a column's field, a word or a part. */
+TEXT_INLINE bool text_fields_find_last(const char *data, const struct text_rules *rules,
+                                       bool is_quoted, size_t *begin, size_t *end)
 {
-    uint64_t n = (uint64_t) - (int64_t)call->rules->field;
+    uint64_t n = (uint64_t) - (int64_t)rules->field;
 
-    if (call->rules->delimiter == TEXT_NO_DELIMITER)
-        return text_fields_last_word(call->data, n, begin, end);
-    return text_fields_last_part(call->data, is_quoted, (char)call->rules->delimiter, n, begin,
-                                 end);
+    if (rules->delimiter == TEXT_NO_DELIMITER)
+        return text_fields_last_word(data, n, begin, end);
+    return text_fields_last_part(data, is_quoted, (char)rules->delimiter, n, begin, end);
 }
+
+/* --- field n ---------------------------------------------------------------------------------- */
+
+/* A field that is searched in a line. */
+struct text_wanted {
+    uint64_t left; /* fields that begin up to and including the wanted one; 0: it is found */
+    size_t begin;
+    size_t end; /* SIZE_MAX: not found */
+};
+
+/* The line that is searched for its field, or for two. */
+struct text_line {
+    size_t begin;
+    bool is_wrong; /* it has wrong quotes */
+    struct text_wanted first;
+    struct text_wanted second; /* of pairs */
+};
+
+/* The line at `begin`, not searched yet. A negative field is never found by counting. */
+TEXT_INLINE struct text_line text_fields_start(const struct text_call *call, bool is_pair,
+                                               size_t begin)
+{
+    struct text_line line = {.begin = begin};
+
+    line.first = (struct text_wanted){(uint64_t)call->first.rules->field, 0, SIZE_MAX};
+    if (is_pair)
+        line.second = (struct text_wanted){(uint64_t)call->second.rules->field, 0, SIZE_MAX};
+    return line;
+}
+
+/* The index of the set bit that has `rank` set bits below it. */
+TEXT_INLINE unsigned text_fields_select(uint64_t mask, uint64_t rank)
+{
+    while (rank-- > 0)
+        mask &= mask - 1;
+    return text_block_first(mask);
+}
+
+/*
+ * Searches the line's part of the block at `at`, given the masks of the fields that begin and end
+ * there.
+ */
+TEXT_INLINE void text_fields_scan(struct text_wanted *field, size_t at, uint64_t begins,
+                                  uint64_t ends)
+{
+    if (field->left > 0) {
+        uint64_t fields = (uint64_t)__builtin_popcountll(begins);
+        if (fields < field->left) {
+            field->left -= fields;
+            return;
+        }
+        unsigned first = text_fields_select(begins, field->left - 1);
+        field->left = 0;
+        field->begin = at + first;
+        ends &= UINT64_MAX << first;
+    }
+    if (field->end == SIZE_MAX && ends)
+        field->end = at + text_block_first(ends);
+}
+
+/* text_fields_take for a field; a missing one is 0 bytes at `end`, that of the line's content. */
+TEXT_INLINE bool text_fields_take_wanted(enum cpu_isa isa, bool is_quoted,
+                                         const struct text_call *call,
+                                         const struct text_column *column,
+                                         const struct text_wanted *field, size_t end, size_t next)
+{
+    if (field->left > 0)
+        return text_fields_take(isa, is_quoted, call, column, end, end, next);
+    return text_fields_take(isa, is_quoted, call, column, field->begin, field->end, next);
+}
+
+/*
+ * Finds a pair's field that is numbered from the end of the line content data[begin..end). Not
+ * inlined: it is the same in all instruction sets.
+ */
+__attribute__((noinline)) static void text_fields_search_last(const char *data,
+                                                              const struct text_rules *rules,
+                                                              size_t begin, size_t end,
+                                                              struct text_wanted *field)
+{
+    bool found = text_fields_find_last(data, rules, rules->is_quoted, &begin, &end);
+
+    *field = (struct text_wanted){!found, begin, end};
+}
+
+/*
+ * Stores the field, or the pair, of a line that ends at `newline`. Returns TEXT_END to go on with
+ * the next line.
+ */
+TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted, bool is_pair,
+                                               struct text_call *call, struct text_line *line,
+                                               size_t newline)
+{
+    size_t next = newline < call->bytes ? newline + 1 : call->bytes;
+    size_t end = text_fields_content_end(call->data, line->begin, newline);
+
+    if (text_fields_are_blanks(call->data, line->begin, end))
+        return TEXT_END;
+    if (call->stored == call->room) {
+        *call->offset = line->begin;
+        return TEXT_FULL;
+    }
+    if (line->is_wrong)
+        return text_fields_refuse(call, line->begin, newline, next);
+    if (is_pair && call->first.rules->field < 0)
+        text_fields_search_last(call->data, call->first.rules, line->begin, end, &line->first);
+    if (is_pair && call->second.rules->field < 0)
+        text_fields_search_last(call->data, call->second.rules, line->begin, end, &line->second);
+    if (!text_fields_take_wanted(isa, is_quoted, call, &call->first, &line->first, end, next))
+        return TEXT_INVALID;
+    if (is_pair &&
+        !text_fields_take_wanted(isa, is_quoted, call, &call->second, &line->second, end, next)) {
+        call->invalid->is_second = true;
+        return TEXT_INVALID;
+    }
+    call->stored++;
+    return TEXT_END;
+}
+
+/* Parses one field of each line; or of pairs two, of which each may be numbered from its end. */
+TEXT_INLINE enum text_event text_fields_search(enum cpu_isa isa, bool is_quoted, bool is_pair,
+                                               struct text_call *call)
+{
+    struct text_line line = text_fields_start(call, is_pair, *call->offset);
+    struct text_quotes carry = TEXT_QUOTES_NONE;
+
+    for (size_t at = *call->offset; line.begin < call->bytes; at += TEXT_BLOCK) {
+        uint64_t begins = carry.begins;
+        struct text_ends found = text_fields_find(isa, is_quoted, call, at, &carry);
+        uint64_t breaks = found.newlines | found.separators;
+        uint64_t ends = breaks | found.returns;
+        begins |= breaks << 1;
+        if (call->first.rules->delimiter == TEXT_NO_DELIMITER)
+            begins &= ~ends;
+        uint64_t rest = UINT64_MAX; /* the bytes that are not searched yet */
+        carry.begins = breaks >> 63;
+        while (line.begin < call->bytes) {
+            uint64_t newlines = found.newlines & rest;
+            uint64_t upto = newlines ^ (newlines - 1); /* up to the newline; all if there is none */
+            text_fields_scan(&line.first, at, begins & rest & upto, ends & rest & upto);
+            if (is_pair)
+                text_fields_scan(&line.second, at, begins & rest & upto, ends & rest & upto);
+            line.is_wrong |= (found.wrong & rest & upto) != 0;
+            if (!newlines)
+                break;
+            size_t newline = at + text_block_first(newlines);
+            enum text_event event =
+                text_fields_finish(isa, is_quoted, is_pair, call, &line, newline);
+            if (event != TEXT_END)
+                return event;
+            rest &= ~upto;
+            line = text_fields_start(call, is_pair, newline + 1);
+        }
+    }
+    *call->offset = call->bytes;
+    return TEXT_END;
+}
+
+TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, bool is_quoted,
+                                            struct text_call *call)
+{
+    return text_fields_search(isa, is_quoted, false, call);
+}
+
+TEXT_INLINE enum text_event text_fields_pair(enum cpu_isa isa, bool is_quoted,
+                                             struct text_call *call)
+{
+    return text_fields_search(isa, is_quoted, true, call);
+}
+
+/* --- field -n --------------------------------------------------------------------------------- */
 
 TEXT_INLINE enum text_event text_fields_last(enum cpu_isa isa, bool is_quoted,
                                              struct text_call *call)
 {
-    struct text_line line = {*call->offset, 0, 0, SIZE_MAX, false};
+    struct text_line line = {.begin = *call->offset};
     struct text_quotes carry = TEXT_QUOTES_NONE;
 
     for (size_t at = *call->offset; line.begin < call->bytes; at += TEXT_BLOCK) {
@@ -308,11 +386,11 @@ TEXT_INLINE enum text_event text_fields_last(enum cpu_isa isa, bool is_quoted,
         for (; newlines && line.begin < call->bytes; newlines &= newlines - 1) {
             size_t newline = at + text_block_first(newlines);
             line.is_wrong |= (found.wrong & (newlines ^ (newlines - 1))) != 0;
-            line.field_begin = line.begin;
-            line.field_end = text_fields_content_end(call->data, line.begin, newline);
-            line.fields_left =
-                !text_fields_find_last(call, is_quoted, &line.field_begin, &line.field_end);
-            enum text_event event = text_fields_finish(isa, is_quoted, call, &line, newline);
+            line.first.begin = line.begin;
+            line.first.end = text_fields_content_end(call->data, line.begin, newline);
+            line.first.left = !text_fields_find_last(call->data, call->first.rules, is_quoted,
+                                                     &line.first.begin, &line.first.end);
+            enum text_event event = text_fields_finish(isa, is_quoted, false, call, &line, newline);
             if (event != TEXT_END)
                 return event;
             line.begin = newline + 1;
@@ -365,8 +443,9 @@ TEXT_INLINE enum text_event text_fields_take_block(enum cpu_isa isa, bool is_quo
             return text_fields_refuse(call, *begin, newline, newline + 1);
         }
         size_t part_end = is_last ? text_fields_content_end(call->data, *begin, end) : end;
-        if (!text_fields_take(isa, is_quoted, call, *begin, part_end, end + 1))
+        if (!text_fields_take(isa, is_quoted, call, &call->first, *begin, part_end, end + 1))
             return TEXT_INVALID;
+        call->stored++;
         *begin = is_last ? text_fields_skip_blank_lines(call->data, call->bytes, end + 1) : end + 1;
         if (*begin != end + 1) {
             *at = *begin;
@@ -404,12 +483,24 @@ TEXT_INLINE enum text_event text_fields_every(enum cpu_isa isa, bool is_quoted,
 #define TEXT_FIELDS_WRAP(isa, target, kind)                                                       \
     target TEXT_FLATTEN static enum text_event text_fields_##kind##_##isa(struct text_call *call) \
     {                                                                                             \
-        if (call->rules->is_quoted)                                                               \
+        if (call->first.rules->is_quoted)                                                         \
             return text_fields_##kind((enum cpu_isa)TEXT_ISA_##isa, true, call);                  \
         return text_fields_##kind((enum cpu_isa)TEXT_ISA_##isa, false, call);                     \
     }
 #define TEXT_FIELDS_WRAP_KIND(kind, ...) CPU_ISA_VARIANTS(TEXT_FIELDS_WRAP, kind)
 TEXT_FIELDS_KINDS(TEXT_FIELDS_WRAP_KIND, )
+TEXT_FIELDS_WRAP_KIND(pair, )
+
+/* The column of a call whose values are stored at `values`. */
+TEXT_INLINE struct text_column text_fields_column(struct element element,
+                                                  const struct text_rules *rules, char *values)
+{
+    struct text_column column = {text_number_limits(element), rules, values};
+
+    if (rules->from_zero)
+        column.limits.magnitude[true] = 0;
+    return column;
+}
 
 /* A text_parse_function for a loop and a type. */
 TEXT_INLINE enum text_event text_fields_parse(enum text_event (*run)(struct text_call *),
@@ -420,9 +511,13 @@ TEXT_INLINE enum text_event text_fields_parse(enum text_event (*run)(struct text
                                               struct text_token *invalid)
 {
     struct text_call call = {
-        text_number_limits(element), rules, data, bytes, offset, values, room, 0, invalid};
-    if (rules->from_zero)
-        call.limits.magnitude[true] = 0;
+        .first = text_fields_column(element, rules, values),
+        .data = data,
+        .bytes = bytes,
+        .offset = offset,
+        .room = room,
+        .invalid = invalid,
+    };
     enum text_event event = run(&call);
     *count = call.stored;
     return event;
@@ -449,4 +544,27 @@ text_parse_function *text_fields_choose(const struct text_rules *rules, enum ele
         ELEMENT_TYPES(TEXT_FIELDS_ROWS)};
     unsigned kind = rules->field > 0 ? 0 : rules->field < 0 ? 1 : 2;
     return functions[type][kind][cpu_isa_best()];
+}
+
+#define TEXT_FIELDS_PAIR_ENTRY(isa, target, prefix) text_fields_pair_##isa,
+
+enum text_event text_fields_parse_pairs(const struct text_columns *columns, const char *data,
+                                        size_t bytes, size_t *offset, void *values,
+                                        uint64_t *second, size_t room, size_t *count,
+                                        struct text_token *invalid)
+{
+    static enum text_event (*const functions[CPU_ISA_COUNT])(struct text_call *) = {
+        CPU_ISA_VARIANTS(TEXT_FIELDS_PAIR_ENTRY, )};
+    struct text_call call = {
+        .first = text_fields_column(columns->first_element, columns->first, values),
+        .second = text_fields_column(columns->second_element, columns->second, (char *)second),
+        .data = data,
+        .bytes = bytes,
+        .offset = offset,
+        .room = room,
+        .invalid = invalid,
+    };
+    enum text_event event = functions[cpu_isa_best()](&call);
+    *count = call.stored;
+    return event;
 }

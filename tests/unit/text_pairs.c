@@ -72,7 +72,6 @@ static size_t put_together(const struct job *job, const char *text, size_t bytes
 static bool gives(const struct job *job, const char *text, size_t bytes, size_t room,
                   const struct pair *wanted, size_t count)
 {
-    const struct text_pairs how = text_pairs_prepare(job, &job->text);
     uint64_t values[TEXT_MOST];
     uint64_t second[TEXT_MOST];
     enum text_event event = TEXT_FULL;
@@ -82,7 +81,8 @@ static bool gives(const struct job *job, const char *text, size_t bytes, size_t 
     while (event != TEXT_END) {
         struct text_token token = {.offset = SIZE_MAX};
         size_t some = SIZE_MAX;
-        event = text_pairs_parse(&how, text, bytes, &offset, values, second, room, &some, &token);
+        event = text_pairs_parse(job, &job->text, text, bytes, &offset, values, second, room, &some,
+                                 &token);
         if (some > room || some > count - next || (event == TEXT_FULL && some < room))
             return tap_note("%zu pairs where there is room for %zu", some, room);
         for (size_t i = 0; i < some; i++, next++) {
