@@ -17,7 +17,7 @@
 
 /*
  * A thread's span, and the most values that can begin in it. A text of n bytes has n + 1 places
- * where a part may begin: behind a delimiter at the very end there is an empty one.
+ * where a part may begin: after a delimiter at the very end there is an empty one.
  */
 #define TEXT_SPAN_BYTES  32
 #define TEXT_SPAN_VALUES (TEXT_SPAN_BYTES / 2)
@@ -118,8 +118,8 @@ TEXT_SPAN_INLINE uint32_t text_span_parse_line(const struct text_span_view *view
 }
 
 /*
- * Whether a unit begins at a place that holds `byte`, behind one that holds `before`. An empty line
- * behind the last newline begins one too, and is skipped later.
+ * Whether a unit begins at a place that holds `byte`, after one that holds `before`. An empty line
+ * after the last newline begins one too, and is skipped later.
  */
 TEXT_SPAN_INLINE bool text_span_begins(const struct text_span_rules *rules,
                                        enum text_span_unit unit, unsigned before, unsigned byte)

@@ -17,7 +17,7 @@ struct text_span_rules {
     uint64_t most_negative;
 };
 
-/* An integer: its key (element.h), the place behind it, and whether it is one that fits the type.
+/* An integer: its key (element.h), the place after it, and whether it is one that fits the type.
  */
 struct text_span_number {
     uint64_t key;

@@ -15,7 +15,7 @@
 #endif
 
 /*
- * A text, a piece of which may also be in faster memory. Places behind the text, and the one before
+ * A text, a piece of which may also be in faster memory. Places after the text, and the one before
  * it, read as newlines; a piece that reaches there holds newlines.
  */
 struct text_span_view {

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /*
- * Edges in the order given. Begins as zeros; the caller frees it with edge_list_free, also after a
- * failure.
+ * Edges in the order given. Zero-initialised at first; the caller frees it with edge_list_free,
+ * also after a failure.
  */
 struct edge_list {
     __int128 *edges; /* [count] */

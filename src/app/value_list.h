@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Begins as zeros; the caller frees it with value_list_free, also after a failure. */
+/* Zero-initialised at first; the caller frees it with value_list_free, also after a failure. */
 struct value_list {
     uint64_t *keys; /* [count], allocated for `room` */
     size_t count;

@@ -25,7 +25,7 @@ enum status cpu_fold_init(struct cpu_fold *fold, const struct job *job, struct f
 /* Adds the counts of fold->table to the bins of the job in `histogram`, and clears them. */
 void cpu_fold_flush(struct cpu_fold *fold, const struct job *job, struct histogram *histogram);
 
-/* A struct of zeros is allowed. */
+/* Frees the memory of a fold. A zero-initialised struct is allowed. */
 void cpu_fold_destroy(struct cpu_fold *fold);
 
 #endif

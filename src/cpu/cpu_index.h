@@ -28,7 +28,7 @@ struct cpu_index {
 enum status cpu_index_init(struct cpu_index *index, const struct element *element,
                            const struct binning *binning, struct failure *failure);
 
-/* A struct of zeros is allowed. */
+/* Frees the memory of an index. A zero-initialised struct is allowed. */
 void cpu_index_destroy(struct cpu_index *index);
 
 /*

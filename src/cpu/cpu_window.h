@@ -35,7 +35,7 @@ struct cpu_window {
 /* Prepares counting of the elements of a job, which must outlive it, without a window. */
 void cpu_window_init(struct cpu_window *self, const struct job *job);
 
-/* Frees what the struct holds. All zeros are allowed. */
+/* Frees what the struct holds. A zero-initialised struct is allowed. */
 void cpu_window_destroy(struct cpu_window *self);
 
 /* Counts in that window from now on. Fails with STATUS_DATA if there is no memory. */

@@ -1,11 +1,11 @@
 /*
- * Windows: the bins of a growing histogram (growing_histogram.h). A window is a run of adjacent
- * bins of one width, with a histogram that holds their counts. Bin k is [k * width, (k + 1) *
- * width).
+ * Windows: bins that are made during the run where the values lie, for growing histograms
+ * (growing_histogram.h) and uniq (uniq.h). A window is a run of adjacent bins of one width, with a
+ * histogram that holds their counts. Bin k is [k * width, (k + 1) * width).
  *
  * A window does not change once it is made, except for its histogram, which is thread-safe as
- * histogram.h says. All functions but growing_window_init and growing_window_destroy are
- * thread-safe.
+ * histogram.h says. Once no thread adds to it any more, growing_window_find_ends and
+ * growing_window_count are thread-safe. The other functions are thread-safe on distinct windows.
  */
 #ifndef GPUHIST_GROWING_WINDOW_H
 #define GPUHIST_GROWING_WINDOW_H
@@ -36,11 +36,11 @@ void growing_window_destroy(struct growing_window *window);
 
 /*
  * Stores the numbers of the first and the last bin that is not empty. Returns false if all are
- * empty. No thread may add meanwhile.
+ * empty.
  */
 bool growing_window_find_ends(const struct growing_window *window, __int128 *first, __int128 *last);
 
-/* The count of bin first + i, i < bins. No thread may add meanwhile. */
+/* The count of bin first + i, i < bins. */
 static inline uint64_t growing_window_count(const struct growing_window *window, uint64_t i)
 {
     return histogram_count(window->histogram, i);

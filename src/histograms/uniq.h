@@ -6,11 +6,12 @@
  *
  * Where values lie densely, workers count them in a window (growing_window.h) instead, a plain
  * array of counters: 0.5 ns a value for 64Ki bins, where the table takes 15. A window may be made
- * at any time, since counts in windows and in the table add up: uniq_finish moves what the table
- * and older windows have of the newest window to it. If the table has runs on disk, it moves all to
- * the table.
+ * at any time, so a value may have counts in the table and in several windows. In the end,
+ * uniq_join_windows moves them to one place: the newest window if the value lies in it, else the
+ * table. If the table has runs on disk, all counts are moved to the table.
  *
- * The functions are thread-safe, but for those of finished partials.
+ * uniq_window, uniq_consider_window, uniq_make_keys and uniq_bin are thread-safe, uniq_join_windows
+ * is not. The other functions read a finished partial, and are thread-safe.
  */
 #ifndef GPUHIST_UNIQ_H
 #define GPUHIST_UNIQ_H
@@ -49,9 +50,10 @@ static inline const struct growing_window *uniq_window(const struct uniq *uniq)
 }
 
 /*
- * Makes a window if keys[0..n), n > 0, a sample of `values` values of which most lie outside
- * `seen`, the newest window that the caller knows, are dense enough, unless another thread has just
- * made one. Sorts the keys.
+ * Makes a window if the keys of a sample are dense enough. keys[0..n), n > 0, are a sample of the
+ * `values` values that the caller has seen; they are sorted. `seen` is the newest window that the
+ * caller knows, or NULL; most of its latest values should lie outside. Makes no window if another
+ * thread has made one since, or if there is no memory.
  */
 void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, uint64_t *keys,
                           size_t n, uint64_t values);

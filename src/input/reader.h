@@ -104,6 +104,7 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
                       struct input *input, const struct decoder_format *format,
                       const struct decoder_part *part, const struct record_format *records);
 
+/* Closes an open reader: frees its memory and decoder, and ends its use of the input. */
 void reader_close(struct reader *reader);
 
 /* Adds bytes of a file that no reader reads to options->bytes_read. Thread-safe. */

@@ -134,12 +134,16 @@ bool source_needs_order(const struct source *source);
  */
 bool source_is_compressed(const struct source *source);
 
-/* The length of the stream, if all inputs are regular files that are not compressed; else
- * SOURCE_SIZE_UNKNOWN. */
+/*
+ * The length of the stream if all inputs are regular files that are not compressed; else
+ * SOURCE_SIZE_UNKNOWN.
+ */
 uint64_t source_size(const struct source *source);
 
-/* The sum of the file sizes, compressed or not; SOURCE_SIZE_UNKNOWN unless all inputs are regular
- * files. */
+/*
+ * The sum of the file sizes, compressed or not; SOURCE_SIZE_UNKNOWN unless all inputs are regular
+ * files.
+ */
 uint64_t source_file_bytes(const struct source *source);
 
 /* How many of these bytes have been read so far. Thread-safe. */

@@ -17,19 +17,19 @@
 
 struct decoder_format;
 
-/* A struct of zeros is an empty stream, once `format` is set. */
+/* A zero-initialised struct is an empty stream, once `format` is set. */
 struct stream {
     const struct record_format *format; /* const once the first chunk is made */
     const char *name;                   /* the input that the last bytes came from */
     struct text_rules rules;            /* text: the rules of that input */
-    char *partial;                      /* the partial record is at partial[partial_begin], */
-    size_t partial_begin;               /* and ends where the memory ends */
+    char *partial;                      /* memory that the partial record ends; or NULL */
+    size_t partial_begin;               /* the record is partial_bytes bytes from here on */
     size_t partial_bytes;
     uint64_t line; /* of the next chunk, as are the next three; see struct chunk */
     uint64_t start;
     uint64_t offset;
     const struct decoder_format *decoder;
-    uint64_t left_out; /* bytes read and left out of chunks that no chunk has counted yet */
+    uint64_t left_out; /* of the next chunk so far: bytes that were read but are in no chunk */
     uint64_t position; /* of the next chunk */
 };
 
@@ -42,6 +42,7 @@ struct stream_chunk {
     bool is_split; /* these end within a line of the file */
 };
 
+/* Frees the memory of a stream. A zero-initialised stream is allowed. */
 void stream_close(struct stream *stream);
 
 /* Begins a chunk in a buffer. */

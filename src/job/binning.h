@@ -95,7 +95,7 @@ void binning_init_powers(struct binning *binning, const struct element *element,
 enum status binning_init_edges(struct binning *binning, const struct element *element,
                                const __int128 *edges, size_t count, struct failure *failure);
 
-/* Frees what a binning owns. A binning of zeros is allowed. */
+/* Frees what a binning owns. A zero-initialised binning is allowed. */
 void binning_destroy(struct binning *binning);
 
 /*

@@ -110,7 +110,7 @@ const char *job_second_option(const struct job *job);
  */
 struct text_rules job_second_rules(const struct job *job, const struct text_rules *rules);
 
-/* Frees what the job owns. A job of zeros is allowed. Not thread-safe. */
+/* Frees what the job owns. A zero-initialised job is allowed. Not thread-safe. */
 void job_destroy(struct job *job);
 
 /* Fails with STATUS_DATA if the job needs values and none was counted. Thread-safe. */

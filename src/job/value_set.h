@@ -45,7 +45,7 @@ size_t value_set_sort(uint64_t *keys, size_t count, bool is_signed);
 enum status value_set_init(struct value_set *set, const uint64_t *keys, size_t count,
                            struct failure *failure);
 
-/* Frees the set. A set of zeros is allowed. Not thread-safe. */
+/* Frees the set. A zero-initialised set is allowed. Not thread-safe. */
 void value_set_destroy(struct value_set *set);
 
 /* Returns the set for a copy of its memory at `memory`. The result does not own the memory. */

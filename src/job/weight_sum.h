@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A sum of zeros is empty. */
+/* A zero-initialised sum is empty. */
 struct weight_sum {
     atomic_uint_least64_t sum;
     atomic_bool is_too_large; /* it would be 2^64 or more */

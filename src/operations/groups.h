@@ -23,7 +23,7 @@ struct groups_writer {
 };
 
 /*
- * Makes an empty writer, which is all zeros before. Fails with STATUS_DATA if there is no memory.
+ * Makes an empty writer of a zero-initialised struct. Fails with STATUS_DATA if there is no memory.
  * The caller closes it, also after a failure.
  */
 enum status groups_writer_open(struct groups *groups, struct groups_writer *writer,

@@ -11,7 +11,7 @@
 
 #include "operations/groups_row.h"
 
-/* A table. All zeros, but for `skipped`, is an empty one without room. */
+/* A table. Zero-initialised but for `skipped`, it is empty and without room. */
 struct groups_table {
     uint64_t *rows;   /* [1 << bits] of the layout's words; NULL: none */
     unsigned bits;    /* above 0 */

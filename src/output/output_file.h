@@ -59,7 +59,7 @@ bool output_file_is_same(const char *a, const char *b);
 
 /*
  * Returns whether the output would become input: both are the same regular file, and the output is
- * written behind data that is still to be read, or, if `replaces_early`, replaces the file before
+ * appended to data that is still to be read, or, if `replaces_early`, replaces the file before
  * all inputs are read. `input` is a file name, or "-" for standard input.
  */
 bool output_file_is_input(const char *output, const char *input, bool replaces_early);

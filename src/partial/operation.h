@@ -1,7 +1,7 @@
 /*
- * The table of operations. An operation is a monoid: its partial begins empty, engines absorb
- * chunks and merge them into it, and at the end it is finished and printed. Each engine and print.c
- * have a table of their own, by the same id, for computing and printing it.
+ * The table of operations. An operation is a commutative monoid: its partial begins empty, engines
+ * absorb chunks and merge them into it, and at the end it is finished and printed. Each engine and
+ * print.c have a table of their own, by the same id, for computing and printing it.
  *
  * A row is defined beside its partial, as operation_<name> in <name>.c.
  */

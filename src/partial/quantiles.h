@@ -40,14 +40,14 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
  */
 void quantiles_note(const struct quantiles *quantiles);
 
-/* Frees the percentages. A struct of zeros is allowed. */
+/* Frees the percentages. A zero-initialised struct is allowed. */
 void quantiles_destroy(struct quantiles *quantiles);
 
 /*
- * Finds all quantiles of the values counted, including those outside the bins. There must be some
- * values. Leaves `rows`, of which none may have been read, unchanged. Stores
- * values[quantiles->count] in the order of the percentages. Fails with STATUS_DATA if a quantile is
- * outside the bins.
+ * Finds all quantiles of the values counted, of which there must be some. Ranks count values
+ * outside the bins, too; fails with STATUS_DATA if a requested rank falls on one of them. Leaves
+ * `rows`, of which none may have been read, unchanged. Stores values[quantiles->count] in the order
+ * of the percentages.
  */
 enum status quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
                            struct quantiles_value *values, struct failure *failure);

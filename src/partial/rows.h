@@ -24,16 +24,21 @@ struct rows_row {
 struct rows {
     const struct job *job;
     const void *partial;
-    bool zeros;      /* include empty bins: all if the job gives the bins, else those between the */
-                     /* first and the last used one. May be changed only before the first read */
-    bool all;        /* with zeros: bins by powers count as given by the job, too; likewise */
-    uint64_t least;  /* rows_read leaves out rows of lower counts; likewise */
+    /*
+     * The next three may be changed only before the first read. `zeros`: include empty bins, all if
+     * the job gives the bins, else those between the first and the last that is not empty. `all`:
+     * with zeros, bins by powers count as given by the job, too. `least`: rows_read leaves out rows
+     * of lower counts.
+     */
+    bool zeros;
+    bool all;
+    uint64_t least;
     bool is_unit;    /* every bin is one wide */
     bool is_sparse;  /* raw: prints records of lower limit and count, not all counts */
     uint64_t inside; /* values in all bins */
     uint64_t below;  /* values outside the bins */
     uint64_t above;
-    uint64_t next[6]; /* the position; only for the functions below; zeros at first */
+    uint64_t next[6]; /* the position, only for the functions below; zero-initialised */
     /* Reads up to `room` rows, of any count, at least one if there are any. Returns how many. */
     size_t (*read)(struct rows *rows, struct rows_row *out, size_t room);
     /* Reads only the counts, with zeros, which takes less time. NULL: not supported. */

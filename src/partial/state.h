@@ -85,10 +85,10 @@ void state_reader_close(struct state_reader *state);
 const char *state_reader_name(const struct state_reader *state);
 
 /*
- * Begins the next state and reads its definition into *definition, which must be all zeros. *found
- * is false if there are no more states; a file without any is an error. This and the functions
- * below fail with STATUS_DATA if the file cannot be read, is not a state, is damaged, has another
- * version, or if there is no memory.
+ * Begins the next state and reads its definition into *definition, which must be zero-initialised.
+ * *found is false if there are no more states; a file without any is an error. This and the
+ * functions below fail with STATUS_DATA if the file cannot be read, is not a state, is damaged, has
+ * another version, or if there is no memory.
  */
 enum status state_read_definition(struct state_reader *state, struct definition *definition,
                                   bool *found, struct failure *failure);

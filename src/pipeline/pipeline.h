@@ -20,8 +20,8 @@
 struct pipeline;
 
 /*
- * Functions called during a run. `watch` runs on the thread that called pipeline_run. A watcher of
- * zeros does nothing.
+ * Functions called during a run. `watch` runs on the thread that called pipeline_run. A
+ * zero-initialised watcher does nothing.
  */
 struct pipeline_watcher {
     void *context;

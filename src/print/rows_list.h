@@ -33,7 +33,7 @@ enum status rows_list_make(struct rows_list *list, const struct rows *rows, uint
 /* Starts at the first row of a list made from `from`. The list and the job must outlive `rows`. */
 void rows_list_begin(struct rows *rows, const struct rows *from, const struct rows_list *list);
 
-/* Frees a list. A struct of zeros is allowed. */
+/* Frees a list. A zero-initialised struct is allowed. */
 void rows_list_destroy(struct rows_list *list);
 
 #endif

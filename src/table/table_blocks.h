@@ -35,7 +35,7 @@ struct table_blocks {
     _Atomic uint64_t used;    /* bytes of blocks that are in use or in caches; read without lock */
 };
 
-/* A thread's stock of free blocks. All zeros is an empty one. */
+/* A thread's stock of free blocks. Zero-initialised, it is empty. */
 struct table_block_cache {
     struct table_block *free;
     size_t count;

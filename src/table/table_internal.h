@@ -33,7 +33,7 @@ struct table_scratch {
     uint64_t used;      /* slots that are not free */
 };
 
-/* What a thread needs to count partitions. All zeros at first. */
+/* What a thread needs to count partitions. Zero-initialised at first. */
 struct table_counter {
     struct table_block_cache blocks;
     struct table_scratch scratch;

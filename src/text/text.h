@@ -63,7 +63,7 @@ struct text_token {
  * in *count. Advances *offset.
  *
  * After TEXT_INVALID, *invalid is the invalid token; it comes after the stored values. The caller
- * may continue behind it. The text is parsed when a call returns TEXT_END, not when *offset is
+ * may continue after it. The text is parsed when a call returns TEXT_END, not when *offset is
  * `bytes`: an empty part may follow there, and then *offset becomes `bytes` + 1.
  */
 typedef enum text_event text_parse_function(const struct text_rules *rules, const char *data,

@@ -201,7 +201,7 @@ TEXT_INLINE uint64_t text_block_white(enum cpu_isa isa, const char *block)
 /*
  * The block of data[0..bytes) at offset `at`, as if newlines followed the data. Returns a pointer
  * into the data, or for a block that is not whole a copy in `room`, which holds TEXT_BLOCK bytes.
- * `at` may be behind the data.
+ * `at` may be after the data.
  */
 TEXT_INLINE const char *text_block_at(const char *data, size_t bytes, size_t at, char *room)
 {

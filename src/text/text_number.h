@@ -118,7 +118,7 @@ CPU_ISA_TARGET_AVX2 static inline bool text_number_join_avx2(__m128i digits, uin
 /*
  * Converts the `count` (1 to 16) characters before `end`, digits and at most one point, to a
  * multiple of 10^-decimals: moves what stands before the point over it. Returns false if that is
- * not what they are; also if there are more digits behind the point, or 2^64 is reached.
+ * not what they are; also if there are more digits after the point, or 2^64 is reached.
  */
 CPU_ISA_TARGET_AVX2 static inline bool text_number_join_fixed_avx2(const char *end, size_t count,
                                                                    unsigned decimals,
