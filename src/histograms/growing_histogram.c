@@ -162,11 +162,7 @@ static enum status growing_histogram_finish(void *partial, const struct job *job
     for (size_t i = 0; i < self->count; i++)
         self->elements += histogram_sum_bins(self->windows[i].histogram);
     growing_histogram_add_up(self);
-    if (self->elements == elements)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA,
-                       "internal error: %llu elements were read, but %llu counted",
-                       (unsigned long long)elements, (unsigned long long)self->elements);
+    return operation_check_elements(elements, self->elements, failure);
 }
 
 static enum status growing_histogram_verdict(const struct job *job, const void *partial,

@@ -301,12 +301,9 @@ enum status histogram_finish(struct histogram *histogram, const struct job *job,
 {
     size_t below = histogram->entries - 2;
     size_t above = histogram->entries - 1;
-    uint64_t total = histogram_elements(histogram);
 
-    if (total != elements)
-        return status_fail(failure, STATUS_DATA,
-                           "internal error: %llu elements were read, but %llu counted",
-                           (unsigned long long)elements, (unsigned long long)total);
+    if (operation_check_elements(elements, histogram_elements(histogram), failure) != STATUS_OK)
+        return failure->status;
     if (job->outside == OUTSIDE_CLAMP) {
         histogram_add_unlocked(histogram, 0, histogram_take(histogram, below));
         histogram_add_unlocked(histogram, below - 1, histogram_take(histogram, above));

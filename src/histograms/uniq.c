@@ -128,11 +128,7 @@ static enum status uniq_finish(void *partial, const struct job *job, uint64_t el
     uint64_t total = table_total(uniq->table);
     for (size_t i = 0; i < uniq->count; i++)
         total += histogram_sum_bins(uniq->windows[i].histogram);
-    if (total == elements)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA,
-                       "internal error: %llu elements were read, but %llu counted",
-                       (unsigned long long)elements, (unsigned long long)total);
+    return operation_check_elements(elements, total, failure);
 }
 
 enum status uniq_check(const void *partial, struct failure *failure)

@@ -313,11 +313,7 @@ static enum status groups_finish(void *partial, const struct job *job, uint64_t 
 
     if (groups_sort(groups, failure) != STATUS_OK)
         return failure->status;
-    if (groups->elements == elements)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA,
-                       "internal error: %llu elements were read, but %llu counted",
-                       (unsigned long long)elements, (unsigned long long)groups->elements);
+    return operation_check_elements(elements, groups->elements, failure);
 }
 
 size_t groups_words(const struct groups *groups)

@@ -226,11 +226,8 @@ static enum status reduce_finish_partial(void *partial, const struct job *job, u
     struct reduce_shared *shared = partial;
     const struct reduce *reduce = &shared->reduce;
 
-    if (reduce->count != elements)
-        return status_fail(failure, STATUS_DATA,
-                           "internal error: %llu elements were read, but %llu counted",
-                           (unsigned long long)elements, (unsigned long long)reduce->count);
-    if (reduce_check(reduce, job, failure) != STATUS_OK)
+    if (operation_check_elements(elements, reduce->count, failure) != STATUS_OK ||
+        reduce_check(reduce, job, failure) != STATUS_OK)
         return failure->status;
     return reduce_table_finish(&shared->table, job, elements, failure);
 }

@@ -23,3 +23,12 @@ bool operation_find(const char *name, enum operation_id *id)
     }
     return false;
 }
+
+enum status operation_check_elements(uint64_t read, uint64_t counted, struct failure *failure)
+{
+    if (read == counted)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA,
+                       "internal error: %llu elements were read, but %llu counted",
+                       (unsigned long long)read, (unsigned long long)counted);
+}

@@ -61,4 +61,10 @@ extern const struct operation *const operations[OPERATION_IDS];
 /* Finds the operation of that name or alias and stores its id. Returns false if there is none. */
 bool operation_find(const char *name, enum operation_id *id);
 
+/*
+ * Checks that as many elements, or with weights as high a sum of them, were `counted` as were
+ * `read`. Fails with STATUS_DATA, which means a bug. Thread-safe.
+ */
+enum status operation_check_elements(uint64_t read, uint64_t counted, struct failure *failure);
+
 #endif
