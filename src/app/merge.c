@@ -4,7 +4,6 @@
 #include "app/merge.h"
 
 #include "base/parallel.h"
-#include "base/processors.h"
 #include "partial/operation.h"
 #include "partial/state_job.h"
 #include "print/print.h"
@@ -157,7 +156,7 @@ static unsigned merge_threads(const struct options *options)
         if (is_stream)
             return 1;
     }
-    return options->threads > 0 ? options->threads : processors_available();
+    return parallel_threads(options->threads, options->name_count, 1);
 }
 
 /* Adds the states of all files. */

@@ -3,6 +3,8 @@
 
 #include "base/parallel.h"
 
+#include "base/processors.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -39,4 +41,14 @@ void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, si
     parallel_take_parts(&parallel);
     while (started > 0)
         pthread_join(others[--started], NULL);
+}
+
+unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t least)
+{
+    const uint64_t useful = items / least;
+
+    if (useful <= 1)
+        return 1;
+    const unsigned most = wanted > 0 ? wanted : processors_available();
+    return most < useful ? most : (unsigned)useful;
 }

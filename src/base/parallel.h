@@ -3,6 +3,7 @@
 #define GPUHIST_PARALLEL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Calls work(context, part) once for each part from 0 to parts - 1, and returns when all calls have
@@ -11,5 +12,11 @@
  */
 void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, size_t part),
                   void *context);
+
+/*
+ * Returns how many threads a piece of work is worth: at most `wanted`, 0: as many as there are
+ * processors, so many that each has at least `least` > 0 of its items, and at least 1. Thread-safe.
+ */
+unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t least);
 
 #endif

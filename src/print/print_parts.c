@@ -1,7 +1,7 @@
 /* Prints many rows in parts, by several threads. */
 #include "config.h"
 
-#include "base/processors.h"
+#include "base/parallel.h"
 #include "output/writer_parts.h"
 #include "print/print_rows.h"
 
@@ -32,12 +32,9 @@ static void print_parts_write(const void *context, size_t part, struct writer *w
 static unsigned print_parts_threads(const struct print_table *table, uint64_t most)
 {
     const struct print_options *options = table->options;
-    uint64_t useful = most / PRINT_PARTS_THREAD_BINS;
 
-    if (useful <= 1 || options->cumulative)
-        return 1;
-    unsigned threads = options->threads > 0 ? options->threads : processors_available();
-    return threads < useful ? threads : (unsigned)useful;
+    return options->cumulative ? 1
+                               : parallel_threads(options->threads, most, PRINT_PARTS_THREAD_BINS);
 }
 
 void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,

@@ -3,8 +3,8 @@
 
 #include "print/print_values.h"
 
+#include "base/parallel.h"
 #include "base/printable.h"
-#include "base/processors.h"
 #include "output/writer_parts.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
@@ -141,11 +141,10 @@ static void print_values_groups(struct writer *writer, const struct print_values
         .write = print_values_write_part,
         .context = &context,
     };
-    const unsigned threads = values->threads > 0 ? values->threads : processors_available();
+    const unsigned threads = parallel_threads(values->threads, parts.count, 1);
 
     if (parts.count < PRINT_VALUES_PARTS_MIN || threads == 1 ||
-        !writer_parts_write(writer, &parts,
-                            threads < parts.count ? threads : (unsigned)parts.count))
+        !writer_parts_write(writer, &parts, threads))
         write(writer, values);
 }
 

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/processors.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -220,12 +219,9 @@ static void rows_list_choose_part(void *context, size_t part)
 /* How many threads choose rows. */
 static unsigned rows_list_threads(const struct rows *rows, size_t room, unsigned threads)
 {
-    uint64_t useful = rows->narrow ? rows->most(rows) / ROWS_LIST_THREAD_ROWS : 0;
-
-    if (useful <= 1 || room > ROWS_LIST_FEW)
+    if (!rows->narrow || room > ROWS_LIST_FEW)
         return 1;
-    threads = threads > 0 ? threads : processors_available();
-    return threads < useful ? threads : (unsigned)useful;
+    return parallel_threads(threads, rows->most(rows), ROWS_LIST_THREAD_ROWS);
 }
 
 /* Chooses the first `room` rows in the order, at least one. Returns the number of rows. */
