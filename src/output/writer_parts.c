@@ -3,6 +3,8 @@
 
 #include "output/writer_parts.h"
 
+#include "base/parallel.h"
+
 #include <pthread.h>
 
 /* More threads do not help: only one writes out at a time. */
@@ -78,11 +80,13 @@ static void writer_parts_write_out(struct writer_parts_work *work)
     work->is_writing = false;
 }
 
-static void *writer_parts_run(void *argument)
+/* The work of one thread: parts until none is left. */
+static void writer_parts_run(void *context, size_t thread)
 {
-    struct writer_parts_work *work = argument;
+    struct writer_parts_work *work = context;
     size_t part;
 
+    (void)thread;
     pthread_mutex_lock(&work->lock);
     while (writer_parts_take(work, &part)) {
         struct writer_parts_slot *slot = writer_parts_slot(work, part);
@@ -93,25 +97,6 @@ static void *writer_parts_run(void *argument)
         writer_parts_write_out(work);
     }
     pthread_mutex_unlock(&work->lock);
-    return NULL;
-}
-
-/* Works in the calling thread and up to threads - 1 others, as many as can be started. */
-static void writer_parts_run_all(struct writer_parts_work *work, unsigned threads)
-{
-    pthread_t others[WRITER_PARTS_THREADS_MAX - 1];
-    unsigned started = 0;
-
-    pthread_mutex_init(&work->lock, NULL);
-    pthread_cond_init(&work->changed, NULL);
-    while (started + 1 < threads &&
-           pthread_create(&others[started], NULL, writer_parts_run, work) == 0)
-        started++;
-    writer_parts_run(work);
-    while (started > 0)
-        pthread_join(others[--started], NULL);
-    pthread_cond_destroy(&work->changed);
-    pthread_mutex_destroy(&work->lock);
 }
 
 bool writer_parts_write(struct writer *writer, const struct writer_parts *parts, unsigned threads)
@@ -128,7 +113,11 @@ bool writer_parts_write(struct writer *writer, const struct writer_parts *parts,
     }
     if (work.slot_count == 0)
         return false;
-    writer_parts_run_all(&work, threads);
+    pthread_mutex_init(&work.lock, NULL);
+    pthread_cond_init(&work.changed, NULL);
+    parallel_run(threads, threads, writer_parts_run, &work);
+    pthread_cond_destroy(&work.changed);
+    pthread_mutex_destroy(&work.lock);
     while (work.slot_count > 0)
         writer_discard(work.slots[--work.slot_count].memory);
     return true;
