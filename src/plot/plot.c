@@ -46,12 +46,6 @@ bool plot_is_even(const struct plot *plot)
     return plot->survey.wide - plot->survey.narrow <= 1;
 }
 
-static __int128 plot_floor(__int128 value, __int128 width)
-{
-    __int128 rest = value % width;
-    return value - (rest < 0 ? rest + width : rest);
-}
-
 /* Whether each row begins at `start` plus a multiple of `width`. */
 static bool plot_is_aligned(struct rows rows, __int128 start, __int128 width)
 {
@@ -71,13 +65,13 @@ static bool plot_is_aligned(struct rows rows, __int128 start, __int128 width)
 static void plot_set_widths(struct plot *plot)
 {
     const struct plot_survey *survey = &plot->survey;
-    __int128 offset = survey->low - plot_floor(survey->low, survey->wide);
+    __int128 offset = survey->low - binning_floor(survey->low, survey->wide) * survey->wide;
 
     plot->layout = PLOT_WIDTHS;
     for (__int128 bins = 1;; bins = axis_next_step(bins)) {
         plot->per_group = (uint64_t)bins;
         plot->width = survey->wide * bins;
-        plot->start = plot_floor(survey->low - offset, plot->width) + offset;
+        plot->start = binning_floor(survey->low - offset, plot->width) * plot->width + offset;
         if ((survey->last - plot->start) / plot->width < (__int128)plot->lines_max)
             break;
     }
