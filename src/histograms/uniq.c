@@ -16,7 +16,7 @@ static enum status uniq_create(const struct job *job, void **partial, struct fai
 
     made->job = job;
     made->divisor = uniq_divisor_of(job->bin_width);
-    made->flip = job->element.is_signed ? (uint64_t)1 << 63 : 0;
+    made->flip = element_flip(&job->element);
     if (table_create(&made->table, job->buffer_bytes, job->temporary_directory, failure) !=
         STATUS_OK) {
         free(made);

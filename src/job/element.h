@@ -68,6 +68,12 @@ static inline __int128 element_value(const struct element *element, uint64_t key
     return element->is_signed ? (__int128)(int64_t)key : (__int128)key;
 }
 
+/* Returns what keys are XORed with so that they compare as uint64_t. */
+static inline uint64_t element_flip(const struct element *element)
+{
+    return element->is_signed ? (uint64_t)1 << 63 : 0;
+}
+
 /* Reverses the order of the lowest `bytes` (1, 2, 4 or 8) bytes of a word. */
 static inline uint64_t element_swap(uint64_t word, size_t bytes)
 {

@@ -267,7 +267,7 @@ static enum status groups_list(struct groups *groups, const struct groups_table 
                                struct failure *failure)
 {
     const struct job *job = groups->job;
-    const uint64_t flip = job->second_element.is_signed ? (uint64_t)1 << 63 : 0;
+    const uint64_t flip = element_flip(&job->second_element);
 
     for (size_t i = 0; table->rows && i < (size_t)1 << table->bits; i++) {
         const uint64_t *row = groups_table_row(table, groups->layout, i);

@@ -26,7 +26,7 @@ struct groups_layout *groups_layout_create(const struct job *job)
         return NULL;
 
     made->job = job;
-    made->flip = job->element.is_signed ? (uint64_t)1 << 63 : 0;
+    made->flip = element_flip(&job->element);
     made->words = GROUPS_ROW_FIRST;
     groups_layout_add_reductions(made, job->reductions.needs);
     for (size_t i = 0; i < job->predicate_count; i++)
