@@ -60,16 +60,19 @@ struct reduce reduce_words_unpack(const struct job *job, uint64_t elements, cons
     return reduce;
 }
 
-/* Whether reduce->count elements of the type can have this sum. */
-static bool reduce_words_is_sum(const struct element *element, const struct reduce *reduce)
+/* Whether reduce->count elements between the least and the greatest one can have this sum. */
+static bool reduce_words_is_sum(const struct job *job, const struct reduce *reduce)
 {
-    __int128 largest = element_limit(element) - 1;
+    const struct element *element = &job->element;
+    const unsigned needs = job->reductions.needs;
+    __int128 min = needs & REDUCTIONS_NEED_MIN ? reduce->min : element_min(element);
+    __int128 max = needs & REDUCTIONS_NEED_MAX ? reduce->max : element_limit(element) - 1;
 
     if (!element->is_signed)
-        return reduce->sum <= (unsigned __int128)largest * reduce->count;
+        return reduce->sum >= (unsigned __int128)min * reduce->count &&
+               reduce->sum <= (unsigned __int128)max * reduce->count;
     __int128 sum = (__int128)reduce->sum;
-    return sum >= element_min(element) * (__int128)reduce->count &&
-           sum <= largest * (__int128)reduce->count;
+    return sum >= min * (__int128)reduce->count && sum <= max * (__int128)reduce->count;
 }
 
 /*
@@ -106,14 +109,14 @@ bool reduce_words_check(const struct job *job, uint64_t elements, const uint64_t
     unsigned n = reduce_words_count(needs);
 
     *reduce = reduce_words_unpack(job, elements, words);
-    if (needs & REDUCTIONS_NEED_SUM && !reduce_words_is_sum(element, reduce))
-        return false;
-    if (needs & REDUCTIONS_NEED_SQUARES && !reduce_words_is_squares(element, reduce))
-        return false;
     for (unsigned need = REDUCTIONS_NEED_XOR; need >= REDUCTIONS_NEED_MIN; need /= 2) {
         if (needs & need && !reduce_words_is_key(element, words[--n]))
             return false;
     }
+    if (needs & REDUCTIONS_NEED_SUM && !reduce_words_is_sum(job, reduce))
+        return false;
+    if (needs & REDUCTIONS_NEED_SQUARES && !reduce_words_is_squares(element, reduce))
+        return false;
     return reduce->min <= reduce->max || !(needs & REDUCTIONS_NEED_MIN) ||
            !(needs & REDUCTIONS_NEED_MAX);
 }
