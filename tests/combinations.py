@@ -148,7 +148,14 @@ def shown(token):
     return b"".join(map(shown_character, text)) + b"..." * (len(token) > 40)
 
 
-def reason(token, rules, kind):
+def is_header(line, rules):
+    """Whether a first line, of which fields are read, has words and no numbers."""
+    field, delimiter, _ = rules
+    rest, words = re.subn(rb"[A-Za-z][A-Za-z0-9_]*", b"", line)
+    return (field != 0 or delimiter is not None) and words > 0 and not re.search(rb"[0-9]", rest)
+
+
+def reason(token, rules, kind, first_line):
     field, delimiter, _ = rules
     if isinstance(token, int):
         return b"line has %d field%s, -f %d wants %d" % (token, b"s"[token == 1:], field, abs(field))
@@ -158,6 +165,8 @@ def reason(token, rules, kind):
         advice = b" (try --decimals %d)" % len(point[1]) if point else b" (try --base 16)" if hexadecimal else b""
         if not advice and field == 0 and delimiter is None and re.search(rb"[A-Za-z]", token):
             advice = b" (try --csv -f N)" if b"," in token else b" (try -d ';' -f N)" if b";" in token else b""
+        if not advice and first_line is not None and is_header(first_line, rules):
+            advice = b" (try --header)"
         return b"invalid integer '%s'%s" % (shown(token), advice)
     fits = [other for other in ("i64", "u64") if limits(other)[0] <= int(token) < limits(other)[1]]
     advice = b" (try -t %s)" % fits[0].encode() if fits else b""
@@ -175,7 +184,8 @@ def read_text(files, kind, rules, policy):
                     low <= int(token) < limit:
                 values.append((int(token), place))
                 continue
-            reports.append(b"%s: %s" % (place, reason(token, rules, kind)))
+            first_line = data.split(b"\n", 1)[0] if line == 1 else None
+            reports.append(b"%s: %s" % (place, reason(token, rules, kind, first_line)))
             if policy == "abort":
                 return values, [], Fault(reports[0], len(values))
     return values, reports, fault

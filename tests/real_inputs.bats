@@ -150,7 +150,7 @@ make_table() {
         assert_same table.csv reduce sum -d , -f 3 --header
     fi
     run --separate-stderr gpuhist reduce sum -d , -f 3 table.csv
-    assert_failed 1 "table.csv:1: invalid integer 'amount'"
+    assert_failed 1 "table.csv:1: invalid integer 'amount' (try --header)"
 }
 
 # make_logs: "combined", and "common" without its last two fields. As a server writes them: requests

@@ -84,7 +84,7 @@ make_log() {
         [ "$output" = 90 ]
     done
     run --separate-stderr gpuhist reduce sum -d , a
-    assert_failed 1 "a:1: invalid integer 'id'"
+    assert_failed 1 "a:1: invalid integer 'id' (try --header)"
     { printf '%70000s\n' title; seq 100000; } >long
     run -0 gpuhist reduce sum --header --chunk-size 4096 long
     [ "$output" = 5000050000 ]

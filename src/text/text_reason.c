@@ -42,8 +42,9 @@ static size_t text_reason_count_parts(const struct text_rules *rules, const char
     return count;
 }
 
-/* The number of fields of the line that a byte is in. */
-static size_t text_reason_count_fields(const struct text_reading *reading, size_t offset)
+/* The beginning of the line that a byte is in. Stores the line's length. */
+static const char *text_reason_find_line(const struct text_reading *reading, size_t offset,
+                                         size_t *length)
 {
     const char *data = reading->data;
     const char *newline = memchr(data + offset, '\n', reading->bytes - offset);
@@ -53,9 +54,19 @@ static size_t text_reason_count_fields(const struct text_reading *reading, size_
     while (begin > 0 && data[begin - 1] != '\n')
         begin--;
     end -= end > begin && data[end - 1] == '\r';
+    *length = end - begin;
+    return data + begin;
+}
+
+/* The number of fields of the line that a byte is in. */
+static size_t text_reason_count_fields(const struct text_reading *reading, size_t offset)
+{
+    size_t length;
+    const char *line = text_reason_find_line(reading, offset, &length);
+
     return reading->rules->delimiter == TEXT_NO_DELIMITER
-               ? text_reason_count_words(data + begin, end - begin)
-               : text_reason_count_parts(reading->rules, data + begin, end - begin);
+               ? text_reason_count_words(line, length)
+               : text_reason_count_parts(reading->rules, line, length);
 }
 
 /*
@@ -112,6 +123,28 @@ static bool text_reason_has_fields(const char *token, size_t bytes, char separat
         letters += lower >= 'a' && lower <= 'z';
     }
     return separators > 0 && letters > 0;
+}
+
+/* Whether the token, of a field, is in what looks like a header: a first line without numbers. */
+static bool text_reason_is_header(const struct text_reading *reading,
+                                  const struct text_token *token)
+{
+    bool was_letter = false;
+    size_t letters = 0;
+    size_t length;
+    const char *line = text_reason_find_line(reading, token->offset, &length);
+
+    if (!reading->begins_file || line != reading->data || text_is_of_tokens(reading->rules))
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        const bool is_digit = line[i] >= '0' && line[i] <= '9';
+        if (is_digit && !was_letter)
+            return false;
+        was_letter = (was_letter && (is_digit || line[i] == '_')) ||
+                     ((line[i] | 0x20) >= 'a' && (line[i] | 0x20) <= 'z');
+        letters += was_letter;
+    }
+    return letters > 0;
 }
 
 /*
@@ -186,6 +219,8 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         return;
     text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
     text_reason_advise(reading->rules, begin, token->bytes, advice);
+    if (*advice == '\0' && text_reason_is_header(reading, token))
+        strcpy(advice, " (try --header)");
     if (reading->rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", reading->rules->decimals);
     if (type && !reading->rules->from_zero)

@@ -17,6 +17,7 @@ struct text_reading {
     const struct element *element;
     const char *data; /* [bytes] */
     size_t bytes;
+    bool begins_file; /* the text is the beginning of its file */
 };
 
 /*
@@ -29,6 +30,7 @@ struct text_reading {
  *   invalid integer '1.5' (try --decimals 1)
  *   invalid weight '-1', no integer from 0 to 2^63 - 1
  *   invalid integer 'id,ms' (try --csv -f N)
+ *   invalid integer 'ms' (try --header)
  *
  * Shows at most 40 bytes of the token. Unprintable bytes but NUL are not masked.
  */
