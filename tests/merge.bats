@@ -177,12 +177,12 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     run --separate-stderr gpuhist merge a.state .
     assert_failed 1 ".: Is a directory"
     run --separate-stderr gpuhist merge a.state a
-    assert_failed 1 "a: not a gpuhist state"
+    assert_failed 1 "a: not a state that --save wrote"
     run --separate-stderr gpuhist merge </dev/null
-    assert_failed 1 "standard input: not a gpuhist state"
+    assert_failed 1 "standard input: not a state that --save wrote"
     gzip <a.state >packed || skip "no gzip"
     run --separate-stderr gpuhist merge packed
-    assert_failed 1 "packed: not a gpuhist state"
+    assert_failed 1 "packed: not a state that --save wrote"
 }
 
 @test "a state that cannot be written is told before the input is read" {
@@ -306,7 +306,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
         run --separate-stderr gpuhist merge --threads "$threads" a.state b.state broken missing a
         assert_failed 1 "broken: damaged state: it is cut off"
         run --separate-stderr gpuhist merge --threads "$threads" a.state b.state a missing broken
-        assert_failed 1 "a: not a gpuhist state"
+        assert_failed 1 "a: not a state that --save wrote"
         run --separate-stderr gpuhist merge --threads "$threads" broken a missing
         assert_failed 1 "broken: damaged state: it is cut off"
     done

@@ -184,6 +184,7 @@ def decoded(gpuhist, *arguments, stdin):
     return text.decode().split("\n"), read_leb128(numbers)
 
 
+FOREIGN = "not a state that --save wrote"
 UNIQ = ["operation\tuniq", "type\ti8", "width\t10"]
 UNITS = ["operation\thistogram", "type\ti64", "bins\t10", "range\t0:10", "width\t1",
          "outside\treport"]
@@ -269,7 +270,7 @@ def test_format(gpuhist):
     for state, words in (
             (make(UNITS, GOOD, 1), "a state of version 1: this gpuhist reads version 2\n"),
             (make(UNITS, GOOD, 3), "a state of version 3: this gpuhist reads version 2\n"),
-            (good[3::-1] + good[4:], "not a gpuhist state"),  # the other byte order
+            (good[3::-1] + good[4:], FOREIGN),  # the other byte order
             (make(UNITS, [6] + GOOD[1:]), "more was counted"),
             (make(UNITS, [8] + GOOD[1:]), "not all was counted"),
             (make(MANY, [99, 0, 0, 0, 100, 0] + [1] * 100 + [0]), "more was counted"),
@@ -331,12 +332,12 @@ def test_format(gpuhist):
             (make([], [0]), "it has no definition"),
             (good + good[:10], "it is cut off"),
             (good + b"\n", "other data follow it"),
-            (good[:3], "not a gpuhist state"),
+            (good[:3], FOREIGN),
             (subprocess.run(["zstd", "-qc"], input=b"gpuhist stats", capture_output=True).stdout,
-             "not a gpuhist state"),
+             FOREIGN),
             (subprocess.run(["zstd", "-qc", "--no-check"], input=b"gpuhist state 2\n",
-                            capture_output=True).stdout, "not a gpuhist state"),
-            (b"", "not a gpuhist state"), (b"3\t2\n9\t1\n", "not a gpuhist state")):
+                            capture_output=True).stdout, FOREIGN),
+            (b"", FOREIGN), (b"3\t2\n9\t1\n", FOREIGN)):
         done = merged(state)
         require(done.returncode == 1 and not done.stdout and words in done.stderr.decode() and
                 done.stderr.startswith(b"gpuhist: standard input: ") and

@@ -237,5 +237,5 @@ EOF
         cmp <(echo "$output") <(gpuhist --bins 2K part.1 part.1 part.1 part.1)
     run -0 srun -n 1 -o mixed sh -c 'echo module loaded >&2; sleep 0.1; gpuhist --bins 2K --save - part.1'
     run -1 gpuhist merge mixed
-    [ "$output" = "gpuhist: mixed: not a gpuhist state" ]
+    [ "$output" = "gpuhist: mixed: not a state that --save wrote" ]
 }

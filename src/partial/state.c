@@ -249,7 +249,8 @@ static enum status state_fail_foreign(const struct state_reader *state, struct f
 {
     if (state->states > 0)
         return state_fail_damaged(state, "other data follow it", failure);
-    return status_fail(failure, STATUS_DATA, STATUS_NAME ": not a gpuhist state", state->name);
+    return status_fail(failure, STATUS_DATA, STATUS_NAME ": not a state that --save wrote",
+                       state->name);
 }
 
 /* Reads more of the file behind the unused bytes. At the end of the file it adds none. */
