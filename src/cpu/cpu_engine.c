@@ -64,12 +64,21 @@ struct cpu_worker {
     size_t values_room;         /* how many 64-bit values fit */
 };
 
+/* What plain code has on some processors, in words. */
+#if defined(__ARM_NEON)
+#define CPU_ENGINE_PLAIN " with NEON"
+#else
+#define CPU_ENGINE_PLAIN ""
+#endif
+
 static bool cpu_engine_probe(unsigned device, char *description, size_t size)
 {
     (void)device;
     unsigned processors = processors_available();
-    snprintf(description, size, "%u processor%s, %s code", processors, processors == 1 ? "" : "s",
-             cpu_isa_names[cpu_isa_best()]);
+    const enum cpu_isa isa = cpu_isa_best();
+
+    snprintf(description, size, "%u processor%s, %s code%s", processors, processors == 1 ? "" : "s",
+             cpu_isa_names[isa], isa == CPU_ISA_PLAIN ? CPU_ENGINE_PLAIN : "");
     return true;
 }
 
