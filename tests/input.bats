@@ -167,7 +167,11 @@ start_behind_fifo() {
     timeout 30 "$GPUHIST" --bins 5 --engine cpu "$BATS_TEST_TMPDIR/fifo" "$BATS_TEST_TMPDIR/in" \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
     int32 1 >&4
-    while ! [ -s "/proc/$!/task/$!/children" ] && ! pgrep -P $! >/dev/null; do sleep 0.01; done
+    local end=$((SECONDS + 30))
+    until [ -s "/proc/$!/task/$!/children" ] || pgrep -P $! >/dev/null; do
+        [ "$SECONDS" -lt "$end" ] || return
+        sleep 0.01
+    done
     sleep 0.2
 }
 
