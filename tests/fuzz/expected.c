@@ -19,6 +19,7 @@ struct expected_item {
     bool is_valid;
     bool is_integer; /* valid, or out of range */
     bool is_second;  /* the token is of the second column */
+    bool is_word;    /* text: in a first line of fields that has words, but no numbers */
     int64_t fields;  /* text: of the line, if the wanted one is missing; else 0 */
     __int128 value;
     uint64_t weight;      /* how often the value counts */
@@ -95,6 +96,20 @@ static struct expected_item expected_join(const struct reference_item *value,
     };
 }
 
+/* Whether a line has words and no numbers. */
+static bool expected_has_only_words(const char *line, const char *end)
+{
+    bool has_word = false;
+
+    while (line < end && *line != '\n' && !isdigit((unsigned char)*line)) {
+        bool is_word = isalpha((unsigned char)*line++);
+        has_word |= is_word;
+        while (is_word && line < end && (isalnum((unsigned char)*line) || *line == '_'))
+            line++;
+    }
+    return has_word && (line == end || *line == '\n');
+}
+
 /* Reads the text of one file behind its header. */
 static void expected_read_text(const struct trial *trial, const char *name, const char *data,
                                size_t bytes, struct expected_items *all)
@@ -115,6 +130,8 @@ static void expected_read_text(const struct trial *trial, const char *name, cons
     struct reference weights = {.items = NULL};
     if (second.field != 0)
         weights = reference_parse(&second, ELEMENT_I64, data, (size_t)(end - data));
+    const bool has_words = (trial->text.field != 0 || trial->text.delimiter != TEXT_NO_DELIMITER) &&
+                           expected_has_only_words(data, end);
     size_t line = 1 + (size_t)trial->header_lines;
     size_t seen = 0;
     for (size_t i = 0; i < parsed.count; i++) {
@@ -124,6 +141,7 @@ static void expected_read_text(const struct trial *trial, const char *name, cons
             line += data[seen] == '\n';
         item->name = name;
         item->line = line;
+        item->is_word = line == 1 && has_words;
     }
     free(weights.items);
     free(parsed.items);
@@ -635,8 +653,10 @@ static bool expected_has(const char *token, size_t bytes, int is_kind(int))
 }
 
 /* Writes the options that messages advise for a token that is no integer, if there are some. */
-static void expected_print_advice(FILE *out, const char *token, size_t bytes, bool is_word)
+static void expected_print_advice(FILE *out, const struct expected_item *item, bool is_of_tokens)
 {
+    const char *const token = item->token;
+    const size_t bytes = item->bytes;
     const bool has_sign = bytes > 0 && strchr("+-", token[0]) && token[0] != '\0';
     const char *const digits = token + has_sign;
     const size_t count = bytes - has_sign;
@@ -655,7 +675,9 @@ static void expected_print_advice(FILE *out, const char *token, size_t bytes, bo
         fprintf(out, " (try --decimals %zu)", behind);
     else if (count > 2 && hex == count && digits[0] == '0' && (digits[1] | 0x20) == 'x')
         fprintf(out, " (try --base 16)");
-    else if (is_word && expected_has(token, bytes, isalpha)) {
+    else if (item->is_word)
+        fprintf(out, " (try --header)");
+    else if (is_of_tokens && expected_has(token, bytes, isalpha)) {
         if (memchr(token, ',', bytes))
             fprintf(out, " (try --csv -f N)");
         else if (memchr(token, ';', bytes))
@@ -691,7 +713,7 @@ static void expected_print_invalid(FILE *out, const struct trial *trial,
                 expected_advise_type(item->value));
     else {
         fprintf(out, "invalid integer '%s%s%s'", has_mark ? "<byte order mark>" : "", token, more);
-        expected_print_advice(out, item->token, item->bytes,
+        expected_print_advice(out, item,
                               trial->text.field == 0 && trial->text.delimiter == TEXT_NO_DELIMITER);
     }
 }
