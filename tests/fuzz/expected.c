@@ -22,6 +22,7 @@ struct expected_item {
     bool is_word;    /* text: in a first line of fields that has words, but no numbers */
     int64_t fields;  /* text: of the line, if the wanted one is missing; else 0 */
     __int128 value;
+    __int128 group;       /* with --by */
     uint64_t weight;      /* how often the value counts */
     const char *name;     /* of its file */
     const char *token;    /* text: where it stands, */
@@ -75,22 +76,24 @@ static void expected_read_binary(const struct trial *trial, struct expected_item
 }
 
 /*
- * The item that a line gives: its value with its weight, or the token of the column that is
- * invalid.
+ * The item that a line gives: its value with its weight or group, or the token of the column that
+ * is invalid.
  */
 static struct expected_item expected_join(const struct reference_item *value,
-                                          const struct reference_item *weight, const char *data)
+                                          const struct reference_item *second, bool is_group,
+                                          const char *data)
 {
-    const bool is_weight = !weight || (weight->is_valid && weight->value >= 0);
-    const struct reference_item *token = value->is_valid && !is_weight ? weight : value;
+    const bool is_fine = !second || (second->is_valid && (is_group || second->value >= 0));
+    const struct reference_item *token = value->is_valid && !is_fine ? second : value;
 
     return (struct expected_item){
-        .is_valid = value->is_valid && is_weight,
+        .is_valid = value->is_valid && is_fine,
         .is_integer = token->is_integer,
         .is_second = token != value,
         .fields = token->fields,
         .value = value->value,
-        .weight = weight ? (uint64_t)weight->value : 1,
+        .group = second ? second->value : 0,
+        .weight = second && !is_group ? (uint64_t)second->value : 1,
         .token = data + token->offset,
         .bytes = token->bytes,
     };
@@ -127,23 +130,25 @@ static void expected_read_text(const struct trial *trial, const char *name, cons
         .delimiter = trial->text.delimiter,
         .is_quoted = trial->text.is_quoted,
     };
-    struct reference weights = {.items = NULL};
+    const bool has_groups = trial_has_groups(trial);
+    struct reference seconds = {.items = NULL};
     if (second.field != 0)
-        weights = reference_parse(&second, ELEMENT_I64, data, (size_t)(end - data));
+        seconds = reference_parse(&second, ELEMENT_I64, data, (size_t)(end - data));
     const bool has_words = (trial->text.field != 0 || trial->text.delimiter != TEXT_NO_DELIMITER) &&
                            expected_has_only_words(data, end);
     size_t line = 1 + (size_t)trial->header_lines;
     size_t seen = 0;
     for (size_t i = 0; i < parsed.count; i++) {
         struct expected_item *item = expected_add(all);
-        *item = expected_join(&parsed.items[i], weights.items ? &weights.items[i] : NULL, data);
+        *item = expected_join(&parsed.items[i], seconds.items ? &seconds.items[i] : NULL,
+                              has_groups, data);
         for (; data + seen < item->token; seen++)
             line += data[seen] == '\n';
         item->name = name;
         item->line = line;
         item->is_word = line == 1 && has_words;
     }
-    free(weights.items);
+    free(seconds.items);
     free(parsed.items);
 }
 
@@ -171,6 +176,7 @@ static bool expected_has_long_line(const struct trial *trial)
 /* A value and how often it counts. */
 struct expected_value {
     __int128 value;
+    __int128 group;
     uint64_t weight;
 };
 
@@ -703,14 +709,17 @@ static void expected_print_invalid(FILE *out, const struct trial *trial,
     fprintf(out, "%s:%zu: ", item->name, item->line);
     if (item->fields > 0)
         fprintf(out, "line has %d field%s, %s %d wants %d", (int)item->fields,
-                item->fields == 1 ? "" : "s", item->is_second ? "--weight" : "-f", field,
-                abs(field));
-    else if (item->is_second)
+                item->fields == 1 ? "" : "s",
+                !item->is_second          ? "-f"
+                : trial_has_groups(trial) ? "--by"
+                                          : "--weight",
+                field, abs(field));
+    else if (item->is_second && !trial_has_groups(trial))
         fprintf(out, "invalid weight '%s%s%s', no integer from 0 to 2^63 - 1",
                 has_mark ? "<byte order mark>" : "", token, more);
     else if (item->is_integer)
-        fprintf(out, "'%s%s' is out of range for %s%s", token, more, trial->element.name,
-                expected_advise_type(item->value));
+        fprintf(out, "'%s%s' is out of range for %s%s", token, more,
+                item->is_second ? "i64" : trial->element.name, expected_advise_type(item->value));
     else {
         fprintf(out, "invalid integer '%s%s%s'", has_mark ? "<byte order mark>" : "", token, more);
         expected_print_advice(out, item,
@@ -799,7 +808,7 @@ static struct expected_value *expected_weigh(const struct expected_items *all, s
     for (size_t i = 0; i < all->count; i++) {
         const struct expected_item *item = &all->items[i];
         if (item->is_valid && item->weight > 0)
-            values[(*count)++] = (struct expected_value){item->value, item->weight};
+            values[(*count)++] = (struct expected_value){item->value, item->group, item->weight};
     }
     return values;
 }
@@ -817,6 +826,40 @@ static void expected_check_weights(struct expected *expected, const struct expec
     fprintf(expected->message.file, "the weights add up to more than 2^64 - 1");
 }
 
+static int expected_compare_groups(const void *a, const void *b)
+{
+    const __int128 x = ((const struct expected_value *)a)->group;
+    const __int128 y = ((const struct expected_value *)b)->group;
+    return x < y ? -1 : x > y;
+}
+
+/* A line for each group, in ascending order: it, and what is computed of its values. */
+static void expected_print_groups(FILE *out, const struct trial *trial,
+                                  struct expected_value *sorted, size_t count)
+{
+    __int128 *values = reference_must(malloc((count + 1) * sizeof *values));
+    size_t n;
+
+    qsort(sorted, count, sizeof *sorted, expected_compare_groups);
+    for (; count > 0; sorted += n, count -= n) {
+        for (n = 0; n < count && sorted[n].group == sorted->group; n++)
+            values[n] = sorted[n].value;
+        trial_print_number(out, sorted->group);
+        for (unsigned i = 0; i < trial->reductions.count; i++) {
+            fputc('\t', out);
+            trial_print_number(out, expected_reduce(trial->reductions.list[i].id, values, n));
+        }
+        for (size_t i = 0; i < trial->predicate_count; i++) {
+            size_t met = 0;
+            for (size_t j = 0; j < n; j++)
+                met += expected_meets(&trial->predicates[i], values[j]);
+            fprintf(out, "\t%zu", met);
+        }
+        fputc('\n', out);
+    }
+    free(values);
+}
+
 static void expected_print(struct expected *expected, const struct trial *trial,
                            const struct expected_items *all)
 {
@@ -826,7 +869,9 @@ static void expected_print(struct expected *expected, const struct trial *trial,
 
     for (size_t i = 0; i < count; i++)
         values[i] = weighed[i].value;
-    if (trial->operation == OPERATION_REDUCE)
+    if (trial_has_groups(trial))
+        expected_print_groups(expected->result.file, trial, weighed, count);
+    else if (trial->operation == OPERATION_REDUCE)
         expected_print_reductions(expected, trial, values, count);
     else if (trial->operation == OPERATION_COUNT)
         expected_print_counts(expected, trial, values, count);

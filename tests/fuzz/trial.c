@@ -100,7 +100,7 @@ static void trial_read_reductions(struct trial *trial, struct trial_bytes *from)
     const size_t kinds = sizeof trial_reductions / sizeof *trial_reductions;
     uint8_t chosen = trial_byte(from) | 1;
     uint8_t first = trial_byte(from);
-    uint8_t tables = chosen & 0x80 ? trial_byte(from) : 0;
+    uint8_t tables = chosen & 0x80 && !trial_has_groups(trial) ? trial_byte(from) : 0;
     struct reduction *list = trial->reductions.list;
 
     for (size_t i = 0; i < kinds; i++) {
@@ -152,15 +152,14 @@ static void trial_read_operation(struct trial *trial, struct trial_bytes *from)
         trial->rules.strict = kind & 4;
         trial->rules.descending = kind & 8;
         trial->rules.purged = kind & 16;
+        trial->text.second_field = 0; /* it takes no weights, and no groups */
         break;
     default:
         if (kind & 32)
             trial_make_uniq(trial, kind);
         else
             trial_read_bins(trial, from);
-        return;
     }
-    trial->text.second_field = 0; /* they take no weights */
 }
 
 static void trial_read_element(struct trial *trial, struct trial_bytes *from)
@@ -332,7 +331,8 @@ static void trial_write_input(const struct trial *trial, FILE *out)
         if (trial->text.field != 0)
             fprintf(out, "--field=%d%c", trial->text.field, 0);
         if (trial->text.second_field != 0)
-            fprintf(out, "--weight=%d%c", trial->text.second_field, 0);
+            fprintf(out, "--%s=%d%c", trial_has_groups(trial) ? "by" : "weight",
+                    trial->text.second_field, 0);
         if (trial->text.delimiter != TEXT_NO_DELIMITER)
             fprintf(out, "--delimiter=%c%c", trial->text.delimiter, 0);
         if (trial->text.is_quoted)

@@ -65,7 +65,7 @@ struct trial {
 
     /* over what */
     bool is_text;
-    struct text_rules text; /* its second column are weights */
+    struct text_rules text; /* its second column are weights, or the groups of --by */
     uint64_t header_lines;
     enum invalid_policy invalid;
     char *data; /* [bytes], owned */
@@ -78,6 +78,13 @@ struct trial {
     size_t chunk_bytes;
     unsigned threads;
 };
+
+/* Whether its second column, if it has one, are groups. */
+static inline bool trial_has_groups(const struct trial *trial)
+{
+    return trial->text.second_field != 0 &&
+           (trial->operation == OPERATION_REDUCE || trial->operation == OPERATION_COUNT);
+}
 
 /* Reads a trial. The caller destroys it. */
 void trial_read(struct trial *trial, const uint8_t *bytes, size_t count);
