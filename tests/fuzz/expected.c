@@ -91,7 +91,7 @@ static struct expected_item expected_join(const struct reference_item *value,
         .is_integer = token->is_integer,
         .is_second = token != value,
         .fields = token->fields,
-        .value = value->value,
+        .value = token->value,
         .group = second ? second->value : 0,
         .weight = second && !is_group ? (uint64_t)second->value : 1,
         .token = data + token->offset,
@@ -111,6 +111,13 @@ static bool expected_has_only_words(const char *line, const char *end)
             line++;
     }
     return has_word && (line == end || *line == '\n');
+}
+
+/* Groups are unsigned if the values are u64. */
+static enum element_type expected_second_type(const struct trial *trial)
+{
+    const bool is_unsigned = trial_has_groups(trial) && trial->element.type == ELEMENT_U64;
+    return is_unsigned ? ELEMENT_U64 : ELEMENT_I64;
 }
 
 /* Reads the text of one file behind its header. */
@@ -133,7 +140,7 @@ static void expected_read_text(const struct trial *trial, const char *name, cons
     const bool has_groups = trial_has_groups(trial);
     struct reference seconds = {.items = NULL};
     if (second.field != 0)
-        seconds = reference_parse(&second, ELEMENT_I64, data, (size_t)(end - data));
+        seconds = reference_parse(&second, expected_second_type(trial), data, (size_t)(end - data));
     const bool has_words = (trial->text.field != 0 || trial->text.delimiter != TEXT_NO_DELIMITER) &&
                            expected_has_only_words(data, end);
     size_t line = 1 + (size_t)trial->header_lines;
@@ -719,7 +726,10 @@ static void expected_print_invalid(FILE *out, const struct trial *trial,
                 has_mark ? "<byte order mark>" : "", token, more);
     else if (item->is_integer)
         fprintf(out, "'%s%s' is out of range for %s%s", token, more,
-                item->is_second ? "i64" : trial->element.name, expected_advise_type(item->value));
+                !item->is_second                             ? trial->element.name
+                : expected_second_type(trial) == ELEMENT_U64 ? "u64"
+                                                             : "i64",
+                expected_advise_type(item->value));
     else {
         fprintf(out, "invalid integer '%s%s%s'", has_mark ? "<byte order mark>" : "", token, more);
         expected_print_advice(out, item,
