@@ -49,7 +49,7 @@ struct cuda_session {
     size_t slot_bytes;    /* the chunk, on the host and on the device */
     size_t scratch_bytes; /* on the device */
     size_t result_bytes;  /* on the host */
-    size_t values_bytes;  /* text: its elements, on the device */
+    size_t values_bytes;  /* text and records: their elements, on the device */
     size_t control_bytes; /* text: memory for parsing, on the device */
     size_t parsed_bytes;  /* text: what parsing found, on the host */
     char *d_slots;        /* [workers][CUDA_ENGINE_SLOTS], each of cuda_engine_device_bytes */
@@ -60,6 +60,7 @@ struct cuda_session {
 struct cuda_slot {
     void *host;      /* cuda_engine_host_bytes, mapped */
     void *d_bytes;   /* the chunk's bytes in device memory */
+    void *d_values;  /* text and records: their elements */
     bool registered; /* with CUDA */
     bool busy;
     struct cuda_text text;
@@ -121,14 +122,8 @@ static const char *cuda_engine_lacks(const struct job *job)
 {
     if (job->second != SECOND_NONE)
         return job_second_option(job);
-    if (job->record_bytes > 0)
-        return "--record";
     if (job->is_text && job->text.is_quoted)
         return "--csv";
-    if (job->is_text && job->text.notation == TEXT_FIXED)
-        return "--decimals";
-    if (job->is_text && job->text.notation == TEXT_HEX)
-        return "--base 16";
     return reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
 }
 
@@ -180,14 +175,17 @@ static cudaError_t cuda_engine_allocate_slots(struct cuda_session *session)
     const struct cuda_operation *operation = session->operation;
     const struct job *job = session->shared.job;
     size_t bytes = session->chunk_bytes;
-    size_t elements_bytes = bytes;
+    size_t elements_bytes;
 
     if (job->is_text) {
         elements_bytes = TEXT_SPAN_VALUES_MAX(bytes) * job->element.bytes;
-        session->values_bytes = cuda_align(elements_bytes);
         session->control_bytes = cuda_align(cuda_text_control_bytes(bytes));
         session->parsed_bytes = cuda_align(sizeof(struct cuda_text_parsed));
+    } else {
+        elements_bytes = bytes / job_value_bytes(job) * job->element.bytes;
     }
+    if (job->is_text || job->record_bytes > 0)
+        session->values_bytes = cuda_align(elements_bytes);
     session->slot_bytes = cuda_align(bytes);
     if (operation->scratch_bytes)
         session->scratch_bytes = cuda_align(operation->scratch_bytes(job, elements_bytes));
@@ -223,16 +221,18 @@ static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session)
 static enum status cuda_engine_allocate(struct cuda_session *session, struct failure *failure)
 {
     const struct cuda_operation *operation = session->operation;
+    const struct job *job = session->shared.job;
+    const size_t least = job->record_bytes > CUDA_ENGINE_CHUNK_BYTES_MIN
+                             ? job->record_bytes
+                             : CUDA_ENGINE_CHUNK_BYTES_MIN;
 
-    session->partial_bytes =
-        operation->partial_bytes ? operation->partial_bytes(session->shared.job) : 0;
+    session->partial_bytes = operation->partial_bytes ? operation->partial_bytes(job) : 0;
     cudaError_t error = cuda_engine_allocate_partial(session);
     if (error != cudaSuccess)
         return status_fail(failure, STATUS_ENGINE, "CUDA: no room for %zu MiB on the GPU: %s",
                            session->partial_bytes >> 20, cudaGetErrorString(error));
     error = cuda_engine_allocate_slots(session);
-    while (error == cudaErrorMemoryAllocation &&
-           session->chunk_bytes / 2 >= CUDA_ENGINE_CHUNK_BYTES_MIN) {
+    while (error == cudaErrorMemoryAllocation && session->chunk_bytes / 2 >= least) {
         cudaGetLastError(); /* or CUDA reports it again */
         session->chunk_bytes /= 2;
         error = cuda_engine_allocate_slots(session);
@@ -337,6 +337,7 @@ static void cuda_engine_lay_out_slot(const struct cuda_session *session, unsigne
     char *result = (char *)slot->host + session->slot_bytes;
 
     slot->d_bytes = d_control + session->control_bytes;
+    slot->d_values = d_values;
     slot->chunk = (struct cuda_chunk){.d_scratch = d_scratch, .result = result};
     slot->text = (struct cuda_text){
         .d_bytes = slot->d_bytes,
@@ -405,20 +406,33 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
     return STATUS_OK;
 }
 
+/* Queues what makes elements of a slot's bytes, and sets chunk->elements. */
+static cudaError_t cuda_engine_queue_elements(const struct cuda_session *session,
+                                              struct cuda_slot *slot)
+{
+    const struct cuda_shared *shared = &session->shared;
+    const struct job *job = shared->job;
+    struct cuda_chunk *chunk = &slot->chunk;
+
+    if (job->is_text)
+        return cuda_text_parse(shared, &slot->text, chunk);
+    chunk->count = chunk->chunk.bytes / job_value_bytes(job);
+    chunk->elements = (struct cuda_elements){.d_data = slot->d_bytes, .count = chunk->count};
+    if (job->record_bytes == 0)
+        return cudaSuccess;
+    chunk->elements.d_data = slot->d_values;
+    return cuda_records_launch(&shared->device, job, slot->d_bytes, chunk->count, slot->d_values,
+                               chunk->stream);
+}
+
 /* Queues the work on a slot's chunk, behind the copy of its bytes. */
 static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct cuda_slot *slot)
 {
-    const struct job *job = session->shared.job;
-    struct cuda_chunk *chunk = &slot->chunk;
-    cudaError_t error = cudaSuccess;
+    cudaError_t error = cuda_engine_queue_elements(session, slot);
 
-    if (job->is_text) {
-        error = cuda_text_parse(&session->shared, &slot->text, chunk);
-    } else {
-        chunk->count = chunk->chunk.bytes / job->element.bytes;
-        chunk->elements = (struct cuda_elements){.d_data = slot->d_bytes, .count = chunk->count};
-    }
-    return error == cudaSuccess ? session->operation->absorb(&session->shared, chunk) : error;
+    if (error != cudaSuccess)
+        return error;
+    return session->operation->absorb(&session->shared, &slot->chunk);
 }
 
 static enum status cuda_engine_complete_elements(const struct cuda_session *session,

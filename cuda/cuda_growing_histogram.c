@@ -138,7 +138,7 @@ static size_t cuda_growing_histogram_walk_text(struct cuda_growing_histogram_wal
 /* Makes the keys of the next block, and returns their number: 0 at the end. */
 static size_t cuda_growing_histogram_walk_next(struct cuda_growing_histogram_walk *walk)
 {
-    const struct element *element = &walk->job->element;
+    const struct job *job = walk->job;
     const struct chunk *chunk = walk->chunk;
     size_t n = 0;
 
@@ -148,8 +148,10 @@ static size_t cuda_growing_histogram_walk_next(struct cuda_growing_histogram_wal
         return n;
     }
     for (; n < CUDA_GROWING_HISTOGRAM_BLOCK && walk->offset < chunk->bytes;
-         walk->offset += element->bytes)
-        walk->keys[n++] = element_key(element, (const char *)chunk->data + walk->offset);
+         walk->offset += job_value_bytes(job)) {
+        const char *value = (const char *)chunk->data + walk->offset + job->record_offset;
+        walk->keys[n++] = element_key(&job->element, value);
+    }
     return n;
 }
 

@@ -42,7 +42,7 @@ struct cuda_shared {
 /* A chunk on its way through the GPU. */
 struct cuda_chunk {
     struct chunk chunk;            /* in host memory, until it is completed */
-    struct cuda_elements elements; /* in device memory; for text, the parsed values */
+    struct cuda_elements elements; /* in device memory; of text or records, their values */
     size_t count;                  /* of elements; for text, set when the chunk is completed */
     void *d_scratch;               /* scratch_bytes of device memory, 256-byte aligned */
     void *result;                  /* result_bytes of host memory for copies from the device */

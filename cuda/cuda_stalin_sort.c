@@ -30,10 +30,13 @@ static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct job
     return buffers;
 }
 
-/* Whether all elements are copied back, too: the purged of a text need them in order. */
+/*
+ * Whether all elements are copied back, too: the purged need them in order, and those of text and
+ * records are on the device alone.
+ */
 static bool cuda_stalin_sort_needs_elements(const struct job *job)
 {
-    return job->stalin_sort.purged && job->is_text;
+    return job->stalin_sort.purged && (job->is_text || job->record_bytes > 0);
 }
 
 /* The number of survivors, the survivors, the purged, and all elements if they are needed. */
@@ -102,8 +105,10 @@ static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
         .purged = purged ? kept + kept_bytes : NULL,
     };
     run.chunk.bytes = bytes;
-    if (job->is_text) /* the run is of elements */
+    if (job->is_text || job->record_bytes > 0) /* the run is of elements */
         run.chunk.data = purged ? kept + bytes : NULL;
+    if (job->is_text)
+        run.chunk.text = &chunk->chunk;
     return stalin_sort_submit(shared->partial, &run, failure);
 }
 

@@ -52,6 +52,14 @@ cudaError_t cuda_text_launch(const struct cuda_device *device, const struct text
                              const struct element *element, const void *d_text, size_t text_bytes,
                              void *d_values, void *d_control, cudaStream_t stream);
 
+/*
+ * Copies the element of each of `count` records, fewer than 2^32, of a binary job to d_elements, in
+ * order and as its bytes are. d_elements is aligned as elements are.
+ */
+cudaError_t cuda_records_launch(const struct cuda_device *device, const struct job *job,
+                                const void *d_records, size_t count, void *d_elements,
+                                cudaStream_t stream);
+
 /* The counters of a histogram in device memory. */
 struct cuda_histogram_table {
     uint32_t *d_counts;  /* [bins] */

@@ -99,7 +99,7 @@ uint32_t count_tiles(size_t bytes)
     return (uint32_t)(bytes / TILE_BYTES) + 1;
 }
 
-template <typename T, enum text_span_unit UNIT>
+template <typename T, enum text_span_unit UNIT, enum text_notation NOTATION>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     text_parse_kernel(struct workspace work, struct text_span_rules rules, T *d_values)
 {
@@ -107,6 +107,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     __shared__ uint4 around[around_bytes / sizeof(uint4)];
     __shared__ uint32_t taken;
 
+    rules.notation = NOTATION;
     for (;;) {
         if (threadIdx.x == 0)
             taken = atomicAdd(&work.head->next, 1u);
@@ -130,14 +131,22 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     }
 }
 
+template <typename T, enum text_notation NOTATION>
+auto choose_kernel(enum text_span_unit unit)
+{
+    return unit == TEXT_SPAN_TOKENS  ? text_parse_kernel<T, TEXT_SPAN_TOKENS, NOTATION>
+           : unit == TEXT_SPAN_PARTS ? text_parse_kernel<T, TEXT_SPAN_PARTS, NOTATION>
+                                     : text_parse_kernel<T, TEXT_SPAN_LINES, NOTATION>;
+}
+
 template <typename T>
 cudaError_t launch(const struct cuda_device *device, enum text_span_unit unit,
                    const struct text_span_rules &rules, const struct workspace &work,
                    void *d_values, cudaStream_t stream)
 {
-    auto kernel = unit == TEXT_SPAN_TOKENS  ? text_parse_kernel<T, TEXT_SPAN_TOKENS>
-                  : unit == TEXT_SPAN_PARTS ? text_parse_kernel<T, TEXT_SPAN_PARTS>
-                                            : text_parse_kernel<T, TEXT_SPAN_LINES>;
+    auto kernel = rules.notation == TEXT_FIXED ? choose_kernel<T, TEXT_FIXED>(unit)
+                  : rules.notation == TEXT_HEX ? choose_kernel<T, TEXT_HEX>(unit)
+                                               : choose_kernel<T, TEXT_INTEGERS>(unit);
     unsigned blocks = (unsigned)device->multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
 
     if (blocks > work.tiles)

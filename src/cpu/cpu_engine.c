@@ -299,6 +299,7 @@ static enum status cpu_engine_absorb_pairs(struct cpu_worker *self, const struct
 
     elements.data = self->values;
     elements.second = self->second;
+    elements.is_gathered = true;
     for (size_t i = 0, n; i < all; i += n) {
         const char *from = (const char *)records->data + i * job->record_bytes;
         n = all - i < self->values_room ? all - i : self->values_room;
@@ -327,6 +328,7 @@ static enum status cpu_engine_absorb_records(struct cpu_worker *self, const stru
     cpu_record_gather(job, records->data, count, self->buffer.data);
     elements.data = self->buffer.data;
     elements.bytes = count * job->element.bytes;
+    elements.is_gathered = true;
     return self->operation->absorb(self->state, &elements, failure);
 }
 

@@ -71,11 +71,13 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
 enum status outside_check(const struct job *job, const struct chunk *chunk, struct failure *failure)
 {
     const struct element *element = &job->element;
+    const char *first = (const char *)chunk->data + (chunk->is_gathered ? 0 : job->record_offset);
+    const size_t stride = chunk->is_gathered ? element->bytes : job_value_bytes(job);
 
     if (job->is_text)
         return outside_check_text(job, chunk->text ? chunk->text : chunk, failure);
-    for (size_t i = 0; i < chunk->bytes / element->bytes; i++) {
-        uint64_t key = element_key(element, (const char *)chunk->data + i * element->bytes);
+    for (size_t i = 0; i < chunk->bytes / stride; i++) {
+        uint64_t key = element_key(element, first + i * stride);
         if (!outside_is(job, key) || (chunk->second && chunk->second[i] == 0))
             continue;
         char value[DECIMAL_SIZE];

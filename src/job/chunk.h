@@ -15,9 +15,9 @@ struct decoder_format;
  * it a weight or a group (enum second_use of job.h). The engine parses or gathers both. A line that
  * is invalid in either column has neither.
  *
- * A piece of the input, in memory of the worker that pulled it. Binary: whole elements. Text: whole
- * lines, or whole tokens (text_is_of_tokens); the end of the chunk counts as the end of a line. A
- * chunk of text never spans two files.
+ * A piece of the input, in memory of the worker that pulled it. Binary: whole elements or records.
+ * Text: whole lines, or whole tokens (text_is_of_tokens); the end of the chunk counts as the end of
+ * a line. A chunk of text never spans two files.
  */
 struct chunk {
     const void *data;
@@ -34,6 +34,7 @@ struct chunk {
     const struct decoder_format *decoder; /* text: the format if the file is compressed; offsets are
                                              then those of frames. Else NULL */
     const struct chunk *text; /* values parsed from text: the chunk of text; else NULL */
+    bool is_gathered;         /* elements gathered from records; else bytes as they were read */
     const uint64_t *second; /* elements: the key (element.h) that the second column has beside each
                                of them; NULL: there is no second column */
 };
