@@ -1,8 +1,9 @@
 /*
- * Text as the GPU parses it against a plain reading of the rules: every type and kind of rules, all
- * short texts of a small alphabet, numbers at the limits of the types, tokens and lines across
- * spans, tiles and halos, a line as long as the text. What a span's parser says is checked on the
- * host; where there is a GPU, the kernel's answer as well, and that operations take its elements.
+ * Text as the GPU parses it against a plain reading of the rules: every type, notation and kind of
+ * rules, all short texts of a small alphabet, numbers at the limits of the types, tokens and lines
+ * across spans, tiles and halos, a line as long as the text. What a span's parser says is checked
+ * on the host; where there is a GPU, the kernel's answer as well, and that operations take its
+ * elements.
  */
 #include "config.h"
 
@@ -47,6 +48,25 @@ static const struct text_rules all_rules[] = {
     {.field = 2, .delimiter = '1'},
     {.field = 0, .delimiter = '-'},
     {.field = 0, .delimiter = 0xff},
+    {.field = 0, .delimiter = TEXT_NO_DELIMITER, .notation = TEXT_FIXED, .decimals = 0},
+    {.field = 0, .delimiter = TEXT_NO_DELIMITER, .notation = TEXT_FIXED, .decimals = 2},
+    {.field = 0, .delimiter = TEXT_NO_DELIMITER, .notation = TEXT_FIXED, .decimals = 18},
+    {.field = 2, .delimiter = TEXT_NO_DELIMITER, .notation = TEXT_FIXED, .decimals = 1},
+    {.field = 0, .delimiter = ',', .notation = TEXT_FIXED, .decimals = 1},
+    {.field = -1, .delimiter = ',', .notation = TEXT_FIXED, .decimals = 3},
+    {.field = 0, .delimiter = '.', .notation = TEXT_FIXED, .decimals = 1},
+    {.field = 0, .delimiter = TEXT_NO_DELIMITER, .notation = TEXT_HEX},
+    {.field = 2, .delimiter = TEXT_NO_DELIMITER, .notation = TEXT_HEX},
+    {.field = 0, .delimiter = ',', .notation = TEXT_HEX},
+    {.field = -1, .delimiter = ',', .notation = TEXT_HEX},
+    {.field = 0, .delimiter = 'x', .notation = TEXT_HEX},
+};
+
+/* The bytes of short texts. */
+static const char *const alphabets[] = {
+    [TEXT_INTEGERS] = "1-, \n\r\t",
+    [TEXT_FIXED] = "10.-, \n",
+    [TEXT_HEX] = "0xF-, \n",
 };
 
 static const char *const all_types[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"};
@@ -86,19 +106,66 @@ static void must_cuda(cudaError_t error)
     must(error == cudaSuccess, cudaGetErrorString(error));
 }
 
+/* Appends the digits of [value, value + bytes). Returns false if one is no digit. */
+static bool append_digits(__int128 *number, unsigned base, const char *value, size_t bytes)
+{
+    static const char digits[] = "0123456789abcdefABCDEF";
+    const __int128 most = (__int128)1 << 100;
+
+    for (size_t i = 0; i < bytes; i++) {
+        const char *found = value[i] ? strchr(digits, value[i]) : NULL;
+        if (!found || found >= digits + (base == 10 ? 10 : sizeof digits - 1))
+            return false;
+        const int digit = (int)(found - digits);
+        *number = *number < most ? *number * base + (digit < 16 ? digit : digit - 6) : most;
+    }
+    return true;
+}
+
+/* As many zeros as are missing after `decimals` digits; what there is more must be zeros. */
+static bool read_fixed(const struct text_rules *rules, const char *value, size_t bytes,
+                       __int128 *number)
+{
+    const char *point = memchr(value, '.', bytes);
+    const size_t whole = point ? (size_t)(point - value) : bytes;
+    size_t fraction = point ? bytes - whole - 1 : 0;
+
+    if (whole + fraction == 0)
+        return false;
+    for (; fraction > rules->decimals; fraction--) {
+        if (value[whole + fraction] != '0')
+            return false;
+    }
+    if (!append_digits(number, 10, value, whole) ||
+        (point && !append_digits(number, 10, point + 1, fraction)))
+        return false;
+    for (; fraction < rules->decimals; fraction++)
+        append_digits(number, 10, "0", 1);
+    return true;
+}
+
+/* A number without its sign. */
+static bool read_number(const struct text_rules *rules, const char *value, size_t bytes,
+                        __int128 *number)
+{
+    *number = 0;
+    if (rules->notation == TEXT_FIXED)
+        return read_fixed(rules, value, bytes, number);
+    if (rules->notation == TEXT_HEX && bytes > 2 && memcmp(value, "0x", 2) == 0)
+        return append_digits(number, 16, value + 2, bytes - 2);
+    if (rules->notation == TEXT_HEX && bytes > 2 && memcmp(value, "0X", 2) == 0)
+        return append_digits(number, 16, value + 2, bytes - 2);
+    return bytes > 0 && append_digits(number, rules->notation == TEXT_HEX ? 16 : 10, value, bytes);
+}
+
 /* The plain reading: one value of a text. */
 static void expect_value(struct bench *bench, const char *value, size_t bytes)
 {
-    const __int128 most = (__int128)1 << 100;
-    bool is_signed = bytes > 0 && (value[0] == '-' || value[0] == '+');
-    bool is_good = bytes > (is_signed ? 1 : 0);
-    __int128 number = 0;
+    const bool is_signed = bytes > 0 && (value[0] == '-' || value[0] == '+');
+    __int128 number;
+    const bool is_good =
+        read_number(&bench->job.text, value + is_signed, bytes - is_signed, &number);
 
-    for (size_t i = is_signed; i < bytes; i++) {
-        is_good = is_good && value[i] >= '0' && value[i] <= '9';
-        if (is_good)
-            number = number < most ? number * 10 + (value[i] - '0') : most;
-    }
     if (is_signed && value[0] == '-')
         number = -number;
     if (is_good && number >= element_min(&bench->job.element) &&
@@ -264,10 +331,11 @@ static bool agree(const struct bench *bench, const char *where)
     if (found->count == expected->count && found->invalid == expected->invalid &&
         memcmp(found->keys, expected->keys, found->count * sizeof *found->keys) == 0)
         return true;
-    tap_note("%s, %s, field %d, delimiter %d: %zu bytes have %zu values and %u invalid, not %zu "
-             "and %u",
-             where, bench->job.element.name, (int)rules->field, rules->delimiter, bench->bytes,
-             found->count, found->invalid, expected->count, expected->invalid);
+    tap_note("%s, %s, field %d, delimiter %d, notation %d, %u decimals: %zu bytes have %zu values "
+             "and %u invalid, not %zu and %u",
+             where, bench->job.element.name, (int)rules->field, rules->delimiter,
+             (int)rules->notation, rules->decimals, bench->bytes, found->count, found->invalid,
+             expected->count, expected->invalid);
     for (size_t i = 0; bench->bytes <= 200 && i < bench->bytes; i++)
         printf("%s%02x", i == 0 ? "# " : " ", (unsigned char)bench->text[i]);
     puts("");
@@ -307,15 +375,21 @@ static void fill_random(struct bench *bench, size_t bytes, const char *alphabet,
         bench->text[i] = alphabet[tap_random(state) % letters];
 }
 
-/* Writes a number of up to `digits` digits. */
-static size_t write_number(char *at, unsigned digits, uint64_t *state)
+/* Writes a number of up to `digits` digits, and of up to 3 decimals. */
+static size_t write_number(char *at, enum text_notation notation, unsigned digits, uint64_t *state)
 {
+    const char *sign = tap_random(state) % 8 == 0 ? "-" : "";
     uint64_t limit = 1;
 
     for (uint64_t n = 1 + tap_random(state) % digits; n > 0; n--)
         limit *= 10;
-    return (size_t)sprintf(at, "%s%llu", tap_random(state) % 8 == 0 ? "-" : "",
-                           (unsigned long long)(tap_random(state) % limit));
+    const unsigned long long number = tap_random(state) % limit;
+    const uint64_t random = tap_random(state);
+    if (notation == TEXT_HEX)
+        return (size_t)sprintf(at, random & 1 ? "%s%llx" : "%s0X%llX", sign, number);
+    if (notation == TEXT_FIXED && random & 3)
+        return (size_t)sprintf(at, "%s%llu.%.*s", sign, number, (int)(random & 3), "502");
+    return (size_t)sprintf(at, "%s%llu", sign, number);
 }
 
 /*
@@ -325,7 +399,8 @@ static size_t write_number(char *at, unsigned digits, uint64_t *state)
 static void fill_numbers(struct bench *bench, size_t begin, size_t bytes, unsigned digits,
                          uint64_t *state)
 {
-    int delimiter = bench->job.text.delimiter;
+    const int delimiter = bench->job.text.delimiter;
+    const enum text_notation notation = bench->job.text.notation;
     size_t i = begin;
 
     while (bytes - i > 48) {
@@ -333,7 +408,7 @@ static void fill_numbers(struct bench *bench, size_t begin, size_t bytes, unsign
         if (random % 64 == 0)
             i += (size_t)sprintf(bench->text + i, "%s", random & 64 ? "x" : "+-1");
         else
-            i += write_number(bench->text + i, digits, state);
+            i += write_number(bench->text + i, notation, digits, state);
         if (random >> 8 & 7)
             bench->text[i++] = delimiter == TEXT_NO_DELIMITER ? ' ' : (char)delimiter;
         else
@@ -347,11 +422,11 @@ static void fill_numbers(struct bench *bench, size_t begin, size_t bytes, unsign
 /* Every text of a small alphabet. */
 static void test_short_texts(struct bench *bench)
 {
-    static const char alphabet[] = "1-, \n\r\t";
-    const size_t letters = sizeof alphabet - 1;
+    const size_t letters = 7;
     bool good = true;
 
     for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
+        const char *alphabet = alphabets[all_rules[rules].notation];
         set_job(bench, rules % 2 ? "i8" : "u8", rules);
         size_t texts = 1;
         for (bench->bytes = 0; bench->bytes <= 6; bench->bytes++, texts *= letters) {
@@ -371,19 +446,19 @@ static void test_short_texts(struct bench *bench)
 /* Every length up to 200, of several alphabets. */
 static void test_lengths(struct bench *bench)
 {
-    static const char *const alphabets[] = {
+    static const char *const longer[] = {
         "0123456789 \n", "12-+ \t\n\r\v\f",           "1, \r\n",           "1\t\n",
         "1\xff\r\n ",    "99999999999999999999999\n", "0000000000001 ,\n", " \t\r\n",
-        "1x, 2",
+        "1x, 2",         "0123456789.. ,\n",          "000000.1\n",        "0xX9aFg: \n",
     };
     uint64_t state = 1;
 
-    for (size_t a = 0; a < ARRAY_LENGTH(alphabets); a++) {
+    for (size_t a = 0; a < ARRAY_LENGTH(longer); a++) {
         bool good = true;
         for (size_t bytes = 0; bytes <= 200; bytes++) {
             for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
                 set_job(bench, all_types[tap_random(&state) % ARRAY_LENGTH(all_types)], rules);
-                fill_random(bench, bytes, alphabets[a], &state);
+                fill_random(bench, bytes, longer[a], &state);
                 good = check(bench, true) && good;
             }
         }
@@ -391,53 +466,75 @@ static void test_lengths(struct bench *bench)
     }
 }
 
-/* Writes a number of 128 bits, with so many zeros before it. */
-static size_t write_wide(char *at, __int128 number, unsigned zeros)
+/*
+ * Appends a multiple of 10^-decimals of 128 bits, with so many zeros before it. If they are odd, it
+ * has 0x, or no zeros behind the point; else it has more of them there.
+ */
+static void append_wide(struct bench *bench, __int128 number, unsigned zeros)
 {
-    char digits[48];
+    const struct text_rules *rules = &bench->job.text;
+    const unsigned base = rules->notation == TEXT_HEX ? 16 : 10;
+    char *at = bench->text + bench->bytes;
+    char digits[128];
     unsigned __int128 rest = number < 0 ? -(unsigned __int128)number : (unsigned __int128)number;
     size_t length = 0;
-    size_t written = 0;
 
     do
-        digits[length++] = (char)('0' + (int)(rest % 10));
-    while ((rest /= 10) > 0);
+        digits[length++] = "0123456789abcdef"[rest % base];
+    while ((rest /= base) > 0 || length <= rules->decimals);
     if (number < 0)
-        at[written++] = '-';
-    while (zeros-- > 0)
-        at[written++] = '0';
-    while (length > 0)
-        at[written++] = digits[--length];
-    return written;
+        *at++ = '-';
+    if (base == 16 && zeros % 2)
+        at += sprintf(at, "0x");
+    at += sprintf(at, "%.*s", (int)zeros, "00000000000000000000000000000000000000000000000000");
+    while (length > rules->decimals)
+        *at++ = digits[--length];
+    if (rules->notation == TEXT_FIXED) {
+        *at++ = '.';
+        while (length > 0)
+            *at++ = digits[--length];
+        if (zeros % 2 == 0)
+            at += sprintf(at, "%.*s", (int)zeros % 5, "0000");
+        while (zeros % 2 && at[-1] == '0')
+            at--;
+    }
+    *at++ = zeros % 3 ? ' ' : '\n';
+    bench->bytes = (size_t)(at - bench->text);
 }
 
-/* Numbers next to the limits of every type and to the powers of ten, with zeros before them. */
+/* Numbers next to the limits of a type and to the powers of ten, with zeros before them. */
+static void fill_limits(struct bench *bench)
+{
+    bench->bytes = 0;
+    for (unsigned zeros = 0; zeros < 50; zeros += 7) {
+        for (int bits = 0; bits < 70; bits++) {
+            for (int delta = -2; delta <= 2; delta++) {
+                __int128 number = ((__int128)1 << bits) + delta;
+                append_wide(bench, number, zeros);
+                append_wide(bench, -number, zeros);
+            }
+        }
+        for (__int128 ten = 1; ten < (__int128)1 << 100; ten *= 10) {
+            for (int leading = 1; leading <= 9; leading++) {
+                append_wide(bench, leading * ten, zeros);
+                append_wide(bench, leading * ten + ten - 1, zeros);
+            }
+        }
+    }
+}
+
 static void test_limits(struct bench *bench)
 {
     for (size_t type = 0; type < ARRAY_LENGTH(all_types); type++) {
-        set_job(bench, all_types[type], 0);
-        bench->bytes = 0;
-        for (unsigned zeros = 0; zeros < 50; zeros += 7) {
-            for (int bits = 0; bits < 70; bits++) {
-                for (int delta = -2; delta <= 2; delta++) {
-                    __int128 number = ((__int128)1 << bits) + delta;
-                    bench->bytes += write_wide(bench->text + bench->bytes, number, zeros);
-                    bench->text[bench->bytes++] = ' ';
-                    bench->bytes += write_wide(bench->text + bench->bytes, -number, zeros);
-                    bench->text[bench->bytes++] = '\n';
-                }
-            }
-            for (__int128 ten = 1; ten < (__int128)1 << 100; ten *= 10) {
-                for (int leading = 1; leading <= 9; leading++) {
-                    bench->bytes += write_wide(bench->text + bench->bytes, leading * ten, zeros);
-                    bench->text[bench->bytes++] = '\n';
-                    bench->bytes +=
-                        write_wide(bench->text + bench->bytes, leading * ten + ten - 1, zeros);
-                    bench->text[bench->bytes++] = '\n';
-                }
-            }
+        bool good = true;
+        for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
+            if (!text_is_of_tokens(&all_rules[rules]))
+                continue;
+            set_job(bench, all_types[type], rules);
+            fill_limits(bench);
+            good = check(bench, true) && good;
         }
-        tap_ok(check(bench, true), "%s: numbers at the limits", all_types[type]);
+        tap_ok(good, "%s: numbers at the limits", all_types[type]);
     }
 }
 
@@ -460,15 +557,16 @@ static void test_edges(struct bench *bench)
             bench->text[bytes - 1] = (char)bench->job.text.delimiter;
             good = check(bench, true) && good;
         }
-        tap_ok(good, "edges of spans and tiles, field %d, delimiter %d",
-               (int)all_rules[rules].field, all_rules[rules].delimiter);
+        tap_ok(good, "edges of spans and tiles, field %d, delimiter %d, notation %d",
+               (int)all_rules[rules].field, all_rules[rules].delimiter,
+               (int)all_rules[rules].notation);
     }
 }
 
 /* Lines and tokens as long as the text. */
 static void test_long_units(struct bench *bench)
 {
-    static const char *const fillers[] = {"0", " ", "\t", "1 ", ",", "12345,", "x"};
+    static const char *const fillers[] = {"0", " ", "\t", "1 ", ",", "12345,", "x", ".5 "};
     bool good = true;
 
     for (size_t f = 0; f < ARRAY_LENGTH(fillers); f++) {
@@ -490,14 +588,15 @@ static void test_long_units(struct bench *bench)
 
 static void test_large(struct bench *bench)
 {
-    static const size_t rules[] = {0, 2, 5, 8, 10};
+    static const size_t rules[] = {0, 2, 5, 8, 10, 27, 31, 33};
     uint64_t state = 3;
 
     for (size_t i = 0; bench->has_gpu && i < ARRAY_LENGTH(rules); i++) {
         set_job(bench, i % 2 ? "i64" : "i32", rules[i]);
         fill_numbers(bench, 0, TEXT_BYTES_MAX - i, 10, &state);
-        tap_ok(check(bench, true), "64 MiB, field %d, delimiter %d", (int)bench->job.text.field,
-               bench->job.text.delimiter);
+        tap_ok(check(bench, true), "64 MiB, field %d, delimiter %d, notation %d",
+               (int)bench->job.text.field, bench->job.text.delimiter,
+               (int)bench->job.text.notation);
     }
 }
 
