@@ -1,9 +1,10 @@
 """Compares gpuhist --decimals with Python's decimal module: bins, quantiles, counts and reductions.
 
-usage: decimals.py GPUHIST SEED
+usage: decimals.py GPUHIST SEED ENGINE...
 
 Values have any form of the notation. Each question is asked of a file in small chunks, of a pipe
-and of zstd, with 1 and 5 threads.
+and of zstd, with 1 and 5 threads on the CPU; and in one of these ways on each other engine, unless
+the CPU alone answers it.
 """
 import collections
 import decimal
@@ -37,12 +38,14 @@ def floor(value, width):
     return (value / width).to_integral_value(decimal.ROUND_FLOOR) * width
 
 
-def ask(gpuhist, name, *arguments):
+def ask(gpuhist, name, engines, *arguments):
     """The output of gpuhist, which is the same however it reads the file."""
-    ways = [[name], [name, "--chunk-size", "4096", "--threads", "5"], [name + ".zst", "--threads", "1"], None]
+    ways = [[name], [name, "--chunk-size", "4096", "--threads", "5"], [name + ".zst", "--threads", "1"], []]
+    runs = [(way, "cpu") for way in ways]
+    runs += [(ways[len("".join(arguments)) % len(ways)], engine) for engine in engines if engine != "cpu"]
     outputs = set()
-    for way in ways:
-        command = [gpuhist, *arguments, *(way or [])]
+    for way, engine in runs:
+        command = [gpuhist, *arguments, *way, "--engine", engine]
         with open(name, "rb") as file, subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE) as cat:
             stdin = None if way else cat.stdout
             outputs.add(subprocess.run(command, stdin=stdin, capture_output=True, check=True).stdout)
@@ -123,14 +126,14 @@ def check_reduce(ask_here, values, places):
     mode = min(v for v, count in collections.Counter(values).items() if count == most)
     wanted = [("distinct", len(set(values))), ("mode", f"{mode:.{places}f}"),
               ("median", f"{ranked[(n + 1) // 2 - 1]:.{places}f}"), ("p99.9", f"{ranked[-(-999 * n // 1000) - 1]:.{places}f}")]
-    require(ask_here("reduce", "distinct,mode,median,p99.9"), lines(wanted), "reduce distinct,...")
+    require(ask_here("reduce", "distinct,mode,median,p99.9", on=["cpu"]), lines(wanted), "reduce distinct,...")
     require(D(found["mean"]), ROUNDED.divide(total, D(n)), "mean")
     require(D(found["variance"]), ROUNDED.divide(variance, D(n * n)), "variance")
     require(D(found["stddev"]), ROUNDED.sqrt(EXACT.divide(variance, D(n * n))), "stddev")
 
 
 def main():
-    gpuhist, seed = sys.argv[1], int(sys.argv[2])
+    gpuhist, seed, engines = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
     rng = random.Random(seed)
     decimal.setcontext(EXACT)
     with tempfile.TemporaryDirectory() as directory:
@@ -142,8 +145,8 @@ def main():
                 file.write("\n".join(write_value(rng, value, places) for value in values) + "\n")
             subprocess.run(["zstd", "-qf", name], check=True)
 
-            def ask_here(*arguments, places=places):
-                return ask(gpuhist, name, *arguments, "--decimals", str(places))
+            def ask_here(*arguments, places=places, on=engines):
+                return ask(gpuhist, name, on, *arguments, "--decimals", str(places))
             check_bins(ask_here, values, places)
             check_count(ask_here, values, places, name)
             check_reduce(ask_here, values, places)

@@ -26,48 +26,90 @@ make_records() {
         IFS=: read -r _ type record offset <<<"$row"
         options="-t $type --record $record --offset $offset --threads $threads"
         gpuhist reduce --binary -t "$type" "$type.elements" >reductions
+        gpuhist --log2 --binary -t "$type" "$type.elements" >powers
+        gpuhist stalin-sort --binary -t "$type" --purged purged "$type.elements" >sorted
         # shellcheck disable=SC2086
-        {
-            gpuhist reduce $options "$type.records" | cmp reductions -
-            gpuhist reduce $options --chunk-size 99 <"$type.records" | cmp reductions -
-            gpuhist reduce $options < <(cat "$type.records") | cmp reductions -
-            gpuhist reduce $options "$type.records.zst" | cmp reductions -
-            gpuhist --log2 --binary -t "$type" "$type.elements" >powers
-            gpuhist --log2 $options --chunk-size 1K "$type.records" | cmp powers -
-            gpuhist stalin-sort --binary -t "$type" "$type.elements" >sorted
-            gpuhist stalin-sort $options "$type.records" | cmp sorted -
-        }
+        for engine in $ENGINES; do
+            gpuhist reduce --engine "$engine" $options --chunk-size 99 <"$type.records" | cmp reductions -
+            gpuhist --engine "$engine" --log2 $options --chunk-size 1K "$type.records" | cmp powers -
+            gpuhist stalin-sort --engine "$engine" $options --purged gone "$type.records" | cmp sorted -
+            cmp purged gone
+            [ "$engine" = cpu ] || continue
+            gpuhist reduce --engine "$engine" $options "$type.records" | cmp reductions -
+            gpuhist reduce --engine "$engine" $options < <(cat "$type.records") | cmp reductions -
+            gpuhist reduce --engine "$engine" $options "$type.records.zst" | cmp reductions -
+        done
         threads=$((6 - threads))
     done
     numpy 'print(int(np.fromfile("i32.elements", "<i4").astype(object).sum()))' >sum
     gpuhist reduce sum --record 16 --offset 12 i32.records | cmp sum -
 }
 
+@test "--record: bins that grow, and any values, on every engine" {
+    local row type record offset options
+    local -a rows=(i2:i16:5:3 '>i4:i32be:7:3' i8:i64:24:8)
+    make_records "${rows[@]}"
+    for row in "${rows[@]}"; do
+        IFS=: read -r _ type record offset <<<"$row"
+        options="-t $type --record $record --offset $offset"
+        gpuhist --binary -t "$type" "$type.elements" >automatic
+        gpuhist uniq --binary -t "$type" "$type.elements" >different
+        # shellcheck disable=SC2086
+        for engine in $ENGINES; do
+            gpuhist --engine "$engine" $options "$type.records" | cmp automatic -
+            gpuhist --engine "$engine" $options --chunk-size 100 --threads 1 < <(cat "$type.records") | cmp automatic -
+            gpuhist uniq --engine "$engine" $options --chunk-size 1K "$type.records" | cmp different -
+        done
+    done
+}
+
+# bats test_tags=gpu
+@test "gpu: records in chunks of every feeder, of any length" {
+    skip_without_gpu
+    numpy 'records = np.random.default_rng(6).integers(0, 1 << 64, (3000001, 2), np.uint64)
+records.tofile("in")
+print(len(records), sum(map(int, records[:, 1])), records[:, 1].min(), records[:, 1].max(), sep="\n")' >expected
+    for size in 4M 1000003 64K; do
+        gpuhist reduce count,sum,min,max -t u64 --record 16 --offset 8 --engine cuda --chunk-size $size in |
+            cut -f 2 | cmp expected -
+        gpuhist reduce count,sum,min,max -t u64 --record 16 --offset 8 --gpus 0 --chunk-size $size \
+            < <(cat in) | cut -f 2 | cmp expected -
+    done
+}
+
 @test "--record: records go over the ends of chunks, files and frames" {
-    local cut expected
+    local cut expected options threads
     printf '%s' aBc dEf gHi jKl >all
     expected=$(printf '%d\n' "'B" "'E" "'H" "'K" | awk '{ print $1 "\t" 1 }')
     for cut in {0..12}; do
+        options="-t u8 --record 3 --offset 1 --width 1"
         head -c "$cut" all >first
         tail -c +$((cut + 1)) all >second
-        run -0 gpuhist -t u8 --record 3 --offset 1 --width 1 --threads $((1 + cut % 2 * 4)) first second
-        [ "$output" = "$expected" ]
         zstd -qc first second >frames.zst
-        run -0 gpuhist -t u8 --record 3 --offset 1 --width 1 --threads $((1 + cut % 2 * 4)) frames.zst
-        [ "$output" = "$expected" ]
-        [ "$cut" -lt 8 ] || {
-            run -0 gpuhist -t u8 --record 3 --offset 1 --width 1 --chunk-size "$cut" --threads 5 all
+        # shellcheck disable=SC2086
+        for engine in $ENGINES; do
+            [ "$engine" = cpu ] || [ $((cut % 5)) -eq 4 ] || continue
+            run -0 gpuhist --engine "$engine" $options --threads $((1 + cut % 2 * 4)) first second
             [ "$output" = "$expected" ]
-        }
+            run -0 gpuhist --engine "$engine" $options --threads $((1 + cut % 2 * 4)) frames.zst
+            [ "$output" = "$expected" ]
+            [ "$cut" -lt 8 ] || {
+                run -0 gpuhist --engine "$engine" $options --chunk-size "$cut" --threads 5 all
+                [ "$output" = "$expected" ]
+            }
+        done
     done
     # longer than every chunk
     head -c 3000000 /dev/zero >long
     printf '\1\2\3\4\5' >>long
     cat long long >longer
-    for threads in 1 3; do
-        [ "$(gpuhist reduce sum -t u16be --record 3000005 --offset 3000003 --threads $threads longer)" = 2058 ]
-        [ "$(gpuhist reduce sum -t u16be --record 3000005 --offset 3000003 --threads $threads \
-            < <(cat longer))" = 2058 ]
+    options="-t u16be --record 3000005 --offset 3000003"
+    # shellcheck disable=SC2086
+    for engine in $ENGINES; do
+        for threads in 1 3; do
+            [ "$(gpuhist reduce sum --engine "$engine" $options --threads $threads longer)" = 2058 ]
+            [ "$(gpuhist reduce sum --engine "$engine" $options --threads $threads < <(cat longer))" = 2058 ]
+        done
     done
 }
 
@@ -86,23 +128,27 @@ make_records() {
     head -c 24 in | zstd -q >in.zst
     run --separate-stderr gpuhist reduce sum -t u32 --record 16 in in.zst
     assert_failed 1 "in.zst: 8 bytes left over at the end: a record has 16"
-    run -1 --separate-stderr gpuhist stalin-sort -t u8 --record 3 < <(printf 'abcdef12')
-    [ "$output" = ad ]
-    [ "$stderr" = "gpuhist: standard input: 2 bytes left over at the end: a record has 3" ]
+    for engine in $ENGINES; do
+        run -1 --separate-stderr gpuhist stalin-sort --engine "$engine" -t u8 --record 3 < <(printf 'abcdef12')
+        [ "$output" = ad ]
+        [ "$stderr" = "gpuhist: standard input: 2 bytes left over at the end: a record has 3" ]
+    done
 }
 
 @test "--record: other operations, a value outside the bins, states" {
     printf '%s' 1a 2b 3c 9d 5e >in
-    [ "$(gpuhist count --ge 51 --record 2 -t u8 in)" = 3 ]
-    run --separate-stderr gpuhist --record 2 --offset 1 -t u8 --range 97:100 --outside abort in
-    assert_failed 1 "value 100 at byte 7 of the input is outside the bins"
-    run -0 gpuhist stalin-sort --record 2 -t u8 --purged - -o /dev/null in
-    [ "$output" = 5 ]
-    gpuhist reduce sum --record 2 -t u8 in --save a >/dev/null
     printf 12395 | gpuhist reduce sum --binary -t u8 --save b >b.sum
-    [ "$(gpuhist merge a b)" = $((2 * $(<b.sum))) ]
-    run -0 --separate-stderr gpuhist reduce count --record 2 -t u8 --stats in
-    [[ $stderr == *"5 elements"* ]]
+    for engine in $ENGINES; do
+        [ "$(gpuhist count --engine "$engine" --ge 51 --record 2 -t u8 in)" = 3 ]
+        run --separate-stderr gpuhist --engine "$engine" --record 2 --offset 1 -t u8 --range 97:100 --outside abort in
+        assert_failed 1 "value 100 at byte 7 of the input is outside the bins"
+        run -0 gpuhist stalin-sort --engine "$engine" --record 2 -t u8 --purged - -o /dev/null in
+        [ "$output" = 5 ]
+        gpuhist reduce sum --engine "$engine" --record 2 -t u8 in --save a >/dev/null
+        [ "$(gpuhist merge a b)" = $((2 * $(<b.sum))) ]
+        run -0 --separate-stderr gpuhist reduce count --engine "$engine" --record 2 -t u8 --stats in
+        [[ $stderr == *"5 elements"* ]]
+    done
 }
 
 @test "--record: options that do not go together" {
@@ -120,7 +166,7 @@ make_records() {
     done
     run --separate-stderr gpuhist --record 16 --offset=-1 in
     assert_failed 2 "invalid --offset '-1': expected bytes"
-    run --separate-stderr gpuhist reduce sum --record 16 --engine cuda < <(head -c 32 /dev/zero)
+    run --separate-stderr gpuhist --record 16 --weight u32@4 --engine cuda < <(head -c 32 /dev/zero)
     [ "$status" -eq 3 ] && [ -z "$output" ]
-    ! gpuhist info | grep -q '^cuda: .*CUDA' || [[ $stderr == *"does not support --record" ]]
+    ! gpuhist info | grep -q '^cuda: .*CUDA' || [[ $stderr == *"does not support --weight" ]]
 }

@@ -364,7 +364,7 @@ def main():
                 file.write(packed)
             for engine in rng.choice(engines).split("+"):
                 device, _, instruction_set = engine.partition(":")
-                device = "cpu" if quoted or notation != "10" else device # the only one that reads these
+                device = "cpu" if quoted else device # the only one that reads these
                 limit = ["env", f"GPUHIST_ISA={instruction_set}"] if instruction_set else []
                 check([*limit, *command, "--engine", device], how.split(".", maxsplit=1)[0], data,
                       name, expect(values, invalid, policy, notation), rng)
