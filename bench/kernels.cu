@@ -4,11 +4,11 @@
  *
  * usage: bench/kernels [MEBIVALUES [TABLE]...]     (int32 values, 256 by default)
  *
- * TABLE is `rivals`, `text`, `reduce`, `histogram` or `uniq`; all of them by default. Every result
- * is compared with the CPU's before it is timed; that of `uniq` with CUB's, after it. Prints
- * Markdown tables of medians of CUDA events after a warm-up. `rivals`: the bytes read in a second,
- * and how many times as long CUB takes for the same. `text`: the speed of parsing, which CUB does
- * not have.
+ * TABLE is `rivals`, `text`, `records`, `reduce`, `histogram` or `uniq`; all of them by default.
+ * Every result is compared with the CPU's before it is timed; that of `uniq` with CUB's, after it.
+ * Prints Markdown tables of medians of CUDA events after a warm-up. `rivals`: the bytes read in a
+ * second, and how many times as long CUB takes for the same. `text`, `records`: the speed of
+ * parsing and of gathering, which CUB does not have.
  */
 #include "ladder/ladder.cuh"
 
@@ -230,6 +230,18 @@ struct text_kind {
     std::function<void(std::string &, std::vector<int64_t> &)> line;
 };
 
+struct text_rules text_rules_of(int32_t field, int delimiter,
+                                enum text_notation notation = TEXT_INTEGERS, unsigned decimals = 0)
+{
+    struct text_rules rules = {};
+
+    rules.field = field;
+    rules.delimiter = delimiter;
+    rules.notation = notation;
+    rules.decimals = decimals;
+    return rules;
+}
+
 /* Parses at least so many bytes of such lines; returns GB/s. */
 double text_speed(const struct ladder &ladder, const struct text_kind &kind, size_t bytes)
 {
@@ -273,28 +285,39 @@ void bench_text(const struct ladder &ladder)
         values.push_back(value);
     };
     const struct text_kind kinds[] = {
-        {"numbers of up to 7 digits, one a line",
-         {0, TEXT_NO_DELIMITER},
+        {"numbers of up to 7 digits, one a line", text_rules_of(0, TEXT_NO_DELIMITER),
          [&](std::string &text, std::vector<int64_t> &values) {
              append(text, values, random() % 10000000);
              text += '\n';
          }},
-        {"8 numbers a line between commas, all",
-         {0, ','},
+        {"8 numbers a line between commas, all", text_rules_of(0, ','),
          [&](std::string &text, std::vector<int64_t> &values) {
              for (int i = 0; i < 8; i++) {
                  append(text, values, random() % 1000000);
                  text += i < 7 ? ',' : '\n';
              }
          }},
-        {"field 9 of a web server's log",
-         {9, TEXT_NO_DELIMITER},
+        {"field 9 of a web server's log", text_rules_of(9, TEXT_NO_DELIMITER),
          [&](std::string &text, std::vector<int64_t> &values) {
              text += "203.0.113." + std::to_string(random() % 256);
              text += " - - [10/Oct/2000:13:55:36 -0700] \"GET /p/" + std::to_string(random());
              text += ".html HTTP/1.1\" ";
              append(text, values, 200 + random() % 300);
              text += ' ' + std::to_string(random() % 100000) + " \"-\" \"Mozilla/5.0 (X11)\"\n";
+         }},
+        {"numbers with 3 decimals, one a line", text_rules_of(0, TEXT_NO_DELIMITER, TEXT_FIXED, 3),
+         [&](std::string &text, std::vector<int64_t> &values) {
+             append(text, values, 1000 + random() % 10000000);
+             text.insert(text.size() - 3, 1, '.');
+             text += '\n';
+         }},
+        {"hexadecimal numbers of 8 digits, one a line",
+         text_rules_of(0, TEXT_NO_DELIMITER, TEXT_HEX),
+         [&](std::string &text, std::vector<int64_t> &values) {
+             char line[16];
+             values.push_back((uint32_t)random());
+             text.append(line,
+                         (size_t)snprintf(line, sizeof line, "%08x\n", (uint32_t)values.back()));
          }},
     };
 
@@ -303,6 +326,56 @@ void bench_text(const struct ladder &ladder)
         double small = text_speed(ladder, kind, (size_t)4 << 20);
         printf("| %s | %.0f | %.0f |\n", kind.name, small,
                text_speed(ladder, kind, (size_t)256 << 20));
+    }
+}
+
+/* Gathers an element of each record, of so many bytes together; returns GB/s. */
+double records_speed(const struct ladder &ladder, const struct job &job, size_t bytes)
+{
+    const size_t width = job.element.bytes;
+    const size_t count = bytes / job.record_bytes;
+    std::mt19937 random(3);
+    std::string records(bytes, '\0');
+    std::string expected;
+
+    for (char &byte : records)
+        byte = (char)random();
+    for (size_t i = 0; i < count; i++)
+        expected.append(records, i * job.record_bytes + job.record_offset, width);
+    char *d_records = device_array<char>(bytes);
+    char *d_elements = device_array<char>(count * width);
+    check(cudaMemcpy(d_records, records.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    auto ours = [&] {
+        check(cuda_records_launch(&ladder.device, &job, d_records, count, d_elements, 0),
+              "records");
+    };
+    ours();
+    std::string found(count * width, '\0');
+    check(cudaMemcpy(&found[0], d_elements, found.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    require(found == expected, "elements of records");
+    double speed = (double)bytes / milliseconds(ours) / 1e6;
+    cudaFree(d_records);
+    cudaFree(d_elements);
+    return speed;
+}
+
+void bench_records(const struct ladder &ladder)
+{
+    const struct {
+        const char *type;
+        size_t record_bytes;
+        size_t offset;
+    } kinds[] = {{"u16", 4, 2}, {"u32", 16, 12}, {"u64", 16, 8}, {"u64", 13, 5}, {"u64", 64, 8}};
+
+    printf("\n| element, record, offset | 4 MiB, GB/s | 256 MiB, GB/s |\n|---|---|---|\n");
+    for (const auto &kind : kinds) {
+        struct job job = {};
+        element_parse(kind.type, &job.element);
+        job.record_bytes = kind.record_bytes;
+        job.record_offset = kind.offset;
+        double small = records_speed(ladder, job, (size_t)4 << 20);
+        printf("| %s, %zu, %zu | %.0f | %.0f |\n", kind.type, kind.record_bytes, kind.offset, small,
+               records_speed(ladder, job, (size_t)256 << 20));
     }
 }
 
@@ -347,7 +420,8 @@ struct table {
 };
 
 const struct table tables[] = {
-    {"rivals", bench_rivals},        {"text", bench_text},  {"reduce", ladder_reduce},
+    {"rivals", bench_rivals},        {"text", bench_text},
+    {"records", bench_records},      {"reduce", ladder_reduce},
     {"histogram", ladder_histogram}, {"uniq", ladder_uniq},
 };
 
