@@ -248,9 +248,13 @@ static cudaError_t cuda_uniq_add_left(const struct cuda_shared *shared,
     return error == cudaSuccess ? cudaStreamSynchronize(chunk->stream) : error;
 }
 
-/* Adds entries of the device, which are overwritten, to the host's table. */
+/*
+ * Adds entries of the device, which are overwritten, to the host's table. They
+ * are of a set (table_new_set); 0: of none.
+ */
 static enum status cuda_uniq_write(const struct cuda_uniq *self, struct table_writer *writer,
-                                   struct table_entry *entries, size_t n, struct failure *failure)
+                                   uint64_t set, struct table_entry *entries, size_t n,
+                                   struct failure *failure)
 {
     const uint64_t seed = self->table.seeds[0];
     size_t used = 0;
@@ -260,7 +264,8 @@ static enum status cuda_uniq_write(const struct cuda_uniq *self, struct table_wr
         entries[used] = entry;
         used += entry.count > 0;
     }
-    return table_writer_add_counts(writer, entries, used, failure);
+    return set > 0 ? table_writer_add_distinct(writer, set, entries, used, failure)
+                   : table_writer_add_counts(writer, entries, used, failure);
 }
 
 /* Copies a chunk's entries to `copied`, some at a time, and adds them to the host's table. */
@@ -279,7 +284,7 @@ static enum status cuda_uniq_write_left(const struct cuda_shared *shared,
             error = cudaStreamSynchronize(chunk->stream);
         if (error != cudaSuccess)
             return cuda_fail(error, "cannot copy counts", failure);
-        if (cuda_uniq_write(shared->host, writer, copied, n, failure) != STATUS_OK)
+        if (cuda_uniq_write(shared->host, writer, 0, copied, n, failure) != STATUS_OK)
             return failure->status;
     }
     return table_writer_flush(writer, failure);
@@ -325,6 +330,7 @@ static enum status cuda_uniq_complete(const struct cuda_shared *shared,
 /* How threads add the device's table to the host's. */
 struct cuda_uniq_collection {
     const struct cuda_shared *shared;
+    uint64_t set; /* that the slots are */
     char *staging;
     size_t piece;   /* slots that a thread has room for in the staging memory */
     size_t section; /* slots that a thread takes at a time: one or more pieces, and the keys of
@@ -352,7 +358,7 @@ static enum status cuda_uniq_collect_section(const struct cuda_uniq_collection *
             error = cudaStreamSynchronize(stream);
         if (error != cudaSuccess)
             return cuda_fail(error, "cannot copy the result", failure);
-        if (cuda_uniq_write(self, writer, entries, piece, failure) != STATUS_OK)
+        if (cuda_uniq_write(self, writer, collection->set, entries, piece, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
@@ -421,6 +427,7 @@ static enum status cuda_uniq_collect_slots(const struct cuda_shared *shared, voi
         piece /= 2;
     while (2 * piece <= slots && 2 * piece * threads * CUDA_UNIQ_ENTRY_BYTES <= staging_bytes)
         piece *= 2;
+    collection.set = table_new_set(((const struct uniq *)shared->partial)->table);
     collection.piece = piece;
     collection.section = slots >> TABLE_PARTITION_BITS;
     if (collection.section < piece)
@@ -446,7 +453,7 @@ static enum status cuda_uniq_collect_zeros(const struct cuda_shared *shared,
         return cuda_fail(error, "cannot copy the result", failure);
     if (table_writer_open(((struct uniq *)shared->partial)->table, &writer, failure) != STATUS_OK)
         return failure->status;
-    enum status status = cuda_uniq_write(self, writer, &entry, 1, failure);
+    enum status status = cuda_uniq_write(self, writer, 0, &entry, 1, failure);
     if (status == STATUS_OK)
         status = table_writer_flush(writer, failure);
     table_writer_close(writer);

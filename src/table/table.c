@@ -171,30 +171,51 @@ enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, 
     return STATUS_OK;
 }
 
-/* Adds an entry to a partition. The caller holds its lock. */
-static enum status table_partition_add(struct table_writer *writer,
-                                       struct table_partition *partition, struct table_entry entry,
-                                       struct failure *failure)
+/* Appends an entry to a list of a partition. The caller holds the lock. */
+static enum status table_list_append(struct table_writer *writer, struct table_list *list,
+                                     struct table_entry entry, struct failure *failure)
 {
-    struct table_block *block = partition->added.blocks;
+    struct table_block *block = list->blocks;
 
     if (!block || block->used == TABLE_BLOCK_ENTRIES) {
         block = table_block_take(&writer->table->blocks, &writer->counter.blocks);
         if (!block)
             return status_fail(failure, STATUS_DATA, "no memory for counts");
         block->used = 0;
-        block->next = partition->added.blocks;
-        partition->added.blocks = block;
+        block->next = list->blocks;
+        list->blocks = block;
     }
     block->entries[block->used++] = entry;
-    partition->added.used++;
+    list->used++;
+    return STATUS_OK;
+}
+
+/* Adds an entry, of a set or of none (0), to a partition. The caller holds its lock. */
+static enum status table_partition_add(struct table_writer *writer,
+                                       struct table_partition *partition, uint64_t set,
+                                       struct table_entry entry, struct failure *failure)
+{
+    if (set > 0 && partition->packed.used == 0)
+        partition->only = set;
+    if (set > 0 && partition->only == set) {
+        partition->total += entry.count;
+        return table_list_append(writer, &partition->packed, entry, failure);
+    }
+    if (table_list_append(writer, &partition->added, entry, failure) != STATUS_OK)
+        return failure->status;
     if (!table_partition_is_due(partition))
         return STATUS_OK;
     return table_partition_pack(writer->table, partition, &writer->counter, failure);
 }
 
-enum status table_writer_add_counts(struct table_writer *writer, const struct table_entry *entries,
-                                    size_t n, struct failure *failure)
+uint64_t table_new_set(struct table *table)
+{
+    return atomic_fetch_add(&table->sets, 1) + 1;
+}
+
+enum status table_writer_add_distinct(struct table_writer *writer, uint64_t set,
+                                      const struct table_entry *entries, size_t n,
+                                      struct failure *failure)
 {
     struct table *table = writer->table;
     struct table_partition *held = NULL; /* locked */
@@ -209,11 +230,17 @@ enum status table_writer_add_counts(struct table_writer *writer, const struct ta
             pthread_mutex_lock(&partition->lock);
             held = partition;
         }
-        status = table_partition_add(writer, partition, entries[i], failure);
+        status = table_partition_add(writer, partition, set, entries[i], failure);
     }
     if (held)
         pthread_mutex_unlock(&held->lock);
     return status;
+}
+
+enum status table_writer_add_counts(struct table_writer *writer, const struct table_entry *entries,
+                                    size_t n, struct failure *failure)
+{
+    return table_writer_add_distinct(writer, 0, entries, n, failure);
 }
 
 enum status table_writer_flush(struct table_writer *writer, struct failure *failure)

@@ -77,6 +77,17 @@ enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, 
 enum status table_writer_add_counts(struct table_writer *writer, const struct table_entry *entries,
                                     size_t n, struct failure *failure);
 
+/* Returns a number for a new set of entries whose keys are distinct, above 0. Thread-safe. */
+uint64_t table_new_set(struct table *table);
+
+/*
+ * Adds entries of a set, each of which is added once, in any number of calls on any number of
+ * threads. Where the table has nothing else packed, they need not be packed again. Fails likewise.
+ */
+enum status table_writer_add_distinct(struct table_writer *writer, uint64_t set,
+                                      const struct table_entry *entries, size_t n,
+                                      struct failure *failure);
+
 /* Moves all that the writer holds to the table. Fails likewise. */
 enum status table_writer_flush(struct table_writer *writer, struct failure *failure);
 

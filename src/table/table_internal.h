@@ -23,6 +23,7 @@ struct table_partition {
     struct table_list pending; /* keys that came since */
     struct table_list added;   /* entries that came since */
     uint64_t total;            /* the sum of the packed counts, modulo 2^64 */
+    uint64_t only;             /* the set that all packed entries are of, or 0 */
 } __attribute__((aligned(128)));
 
 /* Memory in which a thread counts a partition: a hash table with linear probing. */
@@ -68,6 +69,7 @@ struct table {
     struct table_blocks blocks;
     _Atomic unsigned writers;      /* open now */
     _Atomic unsigned writers_most; /* open at once */
+    _Atomic uint64_t sets;         /* numbers given by table_new_set */
     _Atomic bool has_overflowed;   /* a count did not fit in 64 bits */
     struct table_partition partitions[TABLE_PARTITIONS];
 

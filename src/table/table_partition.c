@@ -218,6 +218,7 @@ enum status table_partition_pack(struct table *table, struct table_partition *pa
     }
     partition->pending.used = 0;
     partition->added.used = 0;
+    partition->only = 0;
     return table_partition_write(table, partition, counter, failure);
 }
 

@@ -88,6 +88,7 @@ struct adder {
     size_t first;
     size_t step;
     bool by_counts; /* every other count is added as such */
+    uint64_t set;   /* all counts are added as those of a set; 0: they are not */
     struct failure failure;
     bool failed;
 };
@@ -99,6 +100,12 @@ static bool adder_add(struct adder *adder, struct table_writer *writer)
 
     for (size_t i = adder->first; i < sample->count; i += adder->step) {
         const struct table_entry entry = sample->entries[i];
+        if (adder->set > 0) {
+            if (table_writer_add_distinct(writer, adder->set, &entry, 1, &adder->failure) !=
+                STATUS_OK)
+                return false;
+            continue;
+        }
         if (adder->by_counts && i % 2 == 1) {
             if (table_writer_add_counts(writer, &entry, 1, &adder->failure) != STATUS_OK)
                 return false;
@@ -126,25 +133,45 @@ static void *adder_run(void *argument)
 
 #define ADDERS_MAX 8
 
-/* Adds the sample by so many writers at once. */
-static bool add(const struct sample *sample, size_t writers, bool by_counts)
+/* Runs adders at once. */
+static bool run_adders(struct adder *adders, size_t count)
 {
-    struct adder adders[ADDERS_MAX];
     pthread_t threads[ADDERS_MAX];
     bool right = true;
 
-    for (size_t i = 0; i < writers; i++) {
-        adders[i] =
-            (struct adder){.sample = sample, .first = i, .step = writers, .by_counts = by_counts};
+    for (size_t i = 0; i < count; i++) {
         if (pthread_create(&threads[i], NULL, adder_run, &adders[i]) != 0)
             bail_out("pthread_create");
     }
-    for (size_t i = 0; i < writers; i++) {
+    for (size_t i = 0; i < count; i++) {
         pthread_join(threads[i], NULL);
         if (adders[i].failed)
             right = tap_note("%s", adders[i].failure.message);
     }
     return right;
+}
+
+/* Adds the sample by so many writers at once. */
+static bool add(const struct sample *sample, size_t writers, bool by_counts)
+{
+    struct adder adders[ADDERS_MAX];
+
+    for (size_t i = 0; i < writers; i++)
+        adders[i] =
+            (struct adder){.sample = sample, .first = i, .step = writers, .by_counts = by_counts};
+    return run_adders(adders, writers);
+}
+
+/* Adds the sample as a set by two writers, and at the same time once more by `others` (0 or 2). */
+static bool add_set(const struct sample *sample, size_t others)
+{
+    const uint64_t set = table_new_set(sample->table);
+    struct adder adders[ADDERS_MAX];
+
+    for (size_t i = 0; i < 2 + others; i++)
+        adders[i] = (struct adder){
+            .sample = sample, .first = i % 2, .step = 2, .set = i < 2 ? set : 0, .by_counts = true};
+    return run_adders(adders, 2 + others);
 }
 
 static bool settle(struct sample *sample, enum table_order order)
@@ -301,6 +328,23 @@ static void test_later(void)
                 has_sample(&sample, times, is_ascending);
     }
     tap_ok(right, "added and settled in turn");
+    sample_close(&sample);
+}
+
+/* Sets of distinct entries: into an empty table, beside keys, and where others are packed. */
+static void test_sets(uint64_t bytes, const char *what)
+{
+    struct sample sample = sample_open(bytes == MUCH ? 50000 : MANY, bytes);
+    bool right =
+        add_set(&sample, 0) && settle(&sample, TABLE_ANY_ORDER) && has_sample(&sample, 1, false) &&
+        add_set(&sample, 0) && settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true) &&
+        add_set(&sample, 2) && settle(&sample, TABLE_ANY_ORDER) && has_sample(&sample, 4, false);
+
+    tap_ok(right, "sets, %s", what);
+    sample_close(&sample);
+    sample = sample_open(50000, bytes);
+    right = add_set(&sample, 2) && settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true);
+    tap_ok(right, "a set beside keys, %s", what);
     sample_close(&sample);
 }
 
@@ -599,6 +643,8 @@ int main(void)
     test_runs();
     test_many_runs();
     test_later();
+    test_sets(MUCH, "in memory");
+    test_sets(1, "in runs");
     test_flush();
     test_keys();
     test_overflow();
