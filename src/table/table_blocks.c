@@ -5,8 +5,14 @@
 
 #include "base/memory.h"
 
-/* Blocks that a cache takes at once: those of a huge page and more are zeroed at its first use. */
+/* Returned blocks that a cache takes at once. */
 #define TABLE_BLOCKS_BATCH 64
+
+/*
+ * Unused memory that a cache takes at once: a huge page, which the kernel clears at its first use.
+ * So each thread clears its own, and none waits for it.
+ */
+#define TABLE_REGION_BYTES ((size_t)2 << 20)
 
 /* A cache returns a batch when it holds more. */
 #define TABLE_BLOCKS_CACHED (4 * TABLE_BLOCKS_BATCH)
@@ -33,6 +39,11 @@ void table_blocks_destroy(struct table_blocks *blocks)
         memory_unmap(extent, TABLE_EXTENT_BYTES);
     }
     pthread_mutex_destroy(&blocks->lock);
+}
+
+static size_t table_block_cache_bytes(const struct table_block_cache *cache)
+{
+    return cache->count * TABLE_BLOCK_BYTES + (size_t)(cache->end - cache->at);
 }
 
 /* Maps more memory. Returns false if there is none. The caller holds the lock. */
@@ -64,31 +75,35 @@ static struct table_block *table_block_pop(struct table_block_cache *cache)
     return block;
 }
 
-/* Fills an empty cache: with returned blocks, or with new ones, which lie one after another. */
+/* Fills an empty cache: with returned blocks, or with a region of unused memory. */
 static void table_blocks_fill(struct table_blocks *blocks, struct table_block_cache *cache)
 {
     pthread_mutex_lock(&blocks->lock);
-    if (!blocks->free && blocks->at == blocks->end)
-        table_blocks_extend(blocks);
     while (blocks->free && cache->count < TABLE_BLOCKS_BATCH) {
         struct table_block *block = blocks->free;
         blocks->free = block->next;
         table_block_push(cache, block);
     }
-    while (cache->count < TABLE_BLOCKS_BATCH && blocks->at < blocks->end) {
-        table_block_push(cache, (struct table_block *)blocks->at);
-        blocks->at += TABLE_BLOCK_BYTES;
+    if (!cache->free && (blocks->at < blocks->end || table_blocks_extend(blocks))) {
+        const size_t left = (size_t)(blocks->end - blocks->at);
+        const size_t bytes = left % TABLE_REGION_BYTES;
+        cache->at = blocks->at;
+        cache->end = blocks->at += bytes > 0 ? bytes : TABLE_REGION_BYTES;
     }
-    atomic_fetch_add_explicit(&blocks->used, cache->count * TABLE_BLOCK_BYTES,
-                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&blocks->used, table_block_cache_bytes(cache), memory_order_relaxed);
     pthread_mutex_unlock(&blocks->lock);
 }
 
 struct table_block *table_block_take(struct table_blocks *blocks, struct table_block_cache *cache)
 {
-    if (!cache->free)
+    if (!cache->free && cache->at == cache->end)
         table_blocks_fill(blocks, cache);
-    return cache->free ? table_block_pop(cache) : NULL;
+    if (cache->free)
+        return table_block_pop(cache);
+    if (cache->at == cache->end)
+        return NULL;
+    cache->at += TABLE_BLOCK_BYTES;
+    return (struct table_block *)(cache->at - TABLE_BLOCK_BYTES);
 }
 
 /* Returns blocks to the pool until `left` are left. */
@@ -117,5 +132,7 @@ void table_block_return(struct table_blocks *blocks, struct table_block_cache *c
 
 void table_block_cache_empty(struct table_blocks *blocks, struct table_block_cache *cache)
 {
+    for (; cache->at < cache->end; cache->at += TABLE_BLOCK_BYTES)
+        table_block_push(cache, (struct table_block *)cache->at);
     table_block_cache_shrink(blocks, cache, 0);
 }
