@@ -190,14 +190,28 @@ static enum status table_list_append(struct table_writer *writer, struct table_l
     return STATUS_OK;
 }
 
+/* Prepares a partition for packed entries of a set: others are to be packed again. */
+static void table_partition_begin_set(struct table_partition *partition, uint64_t set)
+{
+    struct table_block **end = &partition->added.blocks;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = partition->packed.blocks;
+    partition->added.used += partition->packed.used;
+    partition->packed = (struct table_list){.used = 0};
+    partition->total = 0;
+    partition->only = set;
+}
+
 /* Adds an entry, of a set or of none (0), to a partition. The caller holds its lock. */
 static enum status table_partition_add(struct table_writer *writer,
                                        struct table_partition *partition, uint64_t set,
                                        struct table_entry entry, struct failure *failure)
 {
-    if (set > 0 && partition->packed.used == 0)
-        partition->only = set;
-    if (set > 0 && partition->only == set) {
+    if (set > 0) {
+        if (partition->only != set)
+            table_partition_begin_set(partition, set);
         partition->total += entry.count;
         return table_list_append(writer, &partition->packed, entry, failure);
     }

@@ -109,15 +109,30 @@ static enum status table_scratch_reserve(const struct table *table, struct table
     return STATUS_OK;
 }
 
-/* Moves packed entries, whose keys are distinct, to the empty table. */
-static void table_scratch_load(const struct table *table, struct table_scratch *scratch,
-                               const struct table_block *block)
+/* Adds a count to a slot. */
+static inline void table_slot_add(struct table *table, struct table_entry *slot, uint64_t count)
 {
+    if (__builtin_add_overflow(slot->count, count, &slot->count))
+        atomic_store(&table->has_overflowed, true);
+}
+
+/* Moves those packed entries of a block whose keys are in the hash table to it. */
+static void table_scratch_merge(struct table *table, const struct table_scratch *scratch,
+                                struct table_block *block)
+{
+    struct table_entry *const slots = scratch->slots;
+    const unsigned bits = scratch->bits;
+    size_t kept = 0;
+
     for (size_t i = 0; i < block->used; i++) {
         const struct table_entry entry = block->entries[i];
-        *table_scratch_find(table, scratch->slots, scratch->bits, entry.key) = entry;
+        struct table_entry *slot = table_scratch_find(table, slots, bits, entry.key);
+        block->entries[kept] = entry;
+        kept += slot->count == 0;
+        if (slot->count > 0)
+            table_slot_add(table, slot, entry.count);
     }
-    scratch->used += block->used;
+    block->used = kept;
 }
 
 static void table_scratch_count(struct table *table, struct table_scratch *scratch,
@@ -140,44 +155,62 @@ static void table_scratch_count(struct table *table, struct table_scratch *scrat
         atomic_store(&table->has_overflowed, true);
 }
 
-static void table_scratch_add(struct table *table, struct table_scratch *scratch,
-                              const struct table_block *block)
+/* Adds the entries of a block. Returns the sum of their counts. */
+static uint64_t table_scratch_add(struct table *table, struct table_scratch *scratch,
+                                  const struct table_block *block)
 {
+    uint64_t total = 0;
+
     for (size_t i = 0; i < block->used; i++) {
         const struct table_entry entry = block->entries[i];
         struct table_entry *slot =
             table_scratch_find(table, scratch->slots, scratch->bits, entry.key);
         scratch->used += slot->count == 0;
         slot->key = entry.key;
-        if (__builtin_add_overflow(slot->count, entry.count, &slot->count))
-            atomic_store(&table->has_overflowed, true);
+        table_slot_add(table, slot, entry.count);
+        total += entry.count;
     }
+    return total;
 }
 
-/* Writes the keys of the table to new blocks, without branches: free slots come in any pattern. */
+/* Copies slots from *next on that are not free to a block until it is full, without branches. */
+static void table_scratch_write(const struct table_scratch *scratch, size_t *next,
+                                struct table_block *block)
+{
+    const size_t slots = (size_t)1 << scratch->bits;
+    size_t used = block->used;
+    size_t i = *next;
+
+    for (; i < slots && used < TABLE_BLOCK_ENTRIES; i++) {
+        block->entries[used] = scratch->slots[i];
+        used += scratch->slots[i].count > 0;
+    }
+    block->used = used;
+    *next = i;
+}
+
+/* Packs the keys of the hash table: into blocks that have room, and then into new ones. */
 static enum status table_partition_write(struct table *table, struct table_partition *partition,
                                          struct table_counter *counter, struct failure *failure)
 {
     const struct table_scratch *scratch = &counter->scratch;
-    const size_t slots = (size_t)1 << scratch->bits;
-    uint64_t total = 0;
+    struct table_list *packed = &partition->packed;
+    size_t next = 0;
 
-    partition->packed = (struct table_list){.used = scratch->used};
-    for (size_t i = 0; i < slots;) {
+    packed->used = scratch->used;
+    for (struct table_block *block = packed->blocks; block; block = block->next) {
+        packed->used += block->used;
+        table_scratch_write(scratch, &next, block);
+    }
+    while (next < (size_t)1 << scratch->bits) {
         struct table_block *block = table_block_take(&table->blocks, &counter->blocks);
         if (!block)
             return status_fail(failure, STATUS_DATA, "no memory for counts");
-        size_t used = 0;
-        for (; i < slots && used < TABLE_BLOCK_ENTRIES; i++) {
-            block->entries[used] = scratch->slots[i];
-            total += scratch->slots[i].count;
-            used += scratch->slots[i].count > 0;
-        }
-        block->used = used;
-        block->next = partition->packed.blocks;
-        partition->packed.blocks = block;
+        block->used = 0;
+        block->next = packed->blocks;
+        packed->blocks = block;
+        table_scratch_write(scratch, &next, block);
     }
-    partition->total = total;
     return STATUS_OK;
 }
 
@@ -193,19 +226,19 @@ static struct table_block *table_list_next(struct table *table, struct table_cou
     return block;
 }
 
-enum status table_partition_pack(struct table *table, struct table_partition *partition,
-                                 struct table_counter *counter, struct failure *failure)
+/* Counts what came since in the hash table, and adds its sum to the total. */
+static enum status table_partition_count(struct table *table, struct table_partition *partition,
+                                         struct table_counter *counter, struct failure *failure)
 {
     struct table_scratch *scratch = &counter->scratch;
     const uint64_t came = partition->pending.used + partition->added.used;
     const uint64_t packed = partition->packed.used;
-    const uint64_t guess = packed == 0 || came < packed ? packed + came : 2 * packed;
     struct table_block *block = NULL;
 
-    if (table_scratch_clear(scratch, guess, failure) != STATUS_OK)
+    if (table_scratch_clear(scratch, packed > 0 && packed < came ? packed : came, failure) !=
+        STATUS_OK)
         return failure->status;
-    while ((block = table_list_next(table, counter, &partition->packed, block)))
-        table_scratch_load(table, scratch, block);
+    partition->total += partition->pending.used;
     while ((block = table_list_next(table, counter, &partition->pending, block))) {
         if (table_scratch_reserve(table, scratch, block->used, failure) != STATUS_OK)
             return failure->status;
@@ -214,10 +247,20 @@ enum status table_partition_pack(struct table *table, struct table_partition *pa
     while ((block = table_list_next(table, counter, &partition->added, block))) {
         if (table_scratch_reserve(table, scratch, block->used, failure) != STATUS_OK)
             return failure->status;
-        table_scratch_add(table, scratch, block);
+        partition->total += table_scratch_add(table, scratch, block);
     }
     partition->pending.used = 0;
     partition->added.used = 0;
+    return STATUS_OK;
+}
+
+enum status table_partition_pack(struct table *table, struct table_partition *partition,
+                                 struct table_counter *counter, struct failure *failure)
+{
+    if (table_partition_count(table, partition, counter, failure) != STATUS_OK)
+        return failure->status;
+    for (struct table_block *block = partition->packed.blocks; block; block = block->next)
+        table_scratch_merge(table, &counter->scratch, block);
     partition->only = 0;
     return table_partition_write(table, partition, counter, failure);
 }
