@@ -232,10 +232,10 @@ static enum status table_partition_count(struct table *table, struct table_parti
 {
     struct table_scratch *scratch = &counter->scratch;
     const uint64_t came = partition->pending.used + partition->added.used;
-    const uint64_t packed = partition->packed.used;
+    const uint64_t known = 2 * partition->packed.used; /* if others come, the table grows */
     struct table_block *block = NULL;
 
-    if (table_scratch_clear(scratch, packed > 0 && packed < came ? packed : came, failure) !=
+    if (table_scratch_clear(scratch, known > 0 && known < came ? known : came, failure) !=
         STATUS_OK)
         return failure->status;
     partition->total += partition->pending.used;
