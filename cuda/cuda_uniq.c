@@ -248,10 +248,7 @@ static cudaError_t cuda_uniq_add_left(const struct cuda_shared *shared,
     return error == cudaSuccess ? cudaStreamSynchronize(chunk->stream) : error;
 }
 
-/*
- * Adds entries of the device, which are overwritten, to the host's table. They
- * are of a set (table_new_set); 0: of none.
- */
+/* Adds entries of the device, which are overwritten, to the host's table, as those of a set. */
 static enum status cuda_uniq_write(const struct cuda_uniq *self, struct table_writer *writer,
                                    uint64_t set, struct table_entry *entries, size_t n,
                                    struct failure *failure)
@@ -264,8 +261,7 @@ static enum status cuda_uniq_write(const struct cuda_uniq *self, struct table_wr
         entries[used] = entry;
         used += entry.count > 0;
     }
-    return set > 0 ? table_writer_add_distinct(writer, set, entries, used, failure)
-                   : table_writer_add_counts(writer, entries, used, failure);
+    return table_writer_add_distinct(writer, set, entries, used, failure);
 }
 
 /* Copies a chunk's entries to `copied`, some at a time, and adds them to the host's table. */

@@ -141,8 +141,8 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in id,ms 1,a,2 'a,' '"1",x'; do assert_advised "$token" ' (try --csv -f N)'; done
     for token in 'id;ms' '1;b'; do assert_advised "$token" " (try -d ';' -f N)"; done
     for token in 1,000 '1;2' ab; do assert_advised "$token" ''; done
-    echo id,ms | assert_invalid 1 id,ms -f 1
-    echo id,ms | assert_invalid 1 id -d ,
+    echo id,ms | assert_report 1 "invalid integer 'id,ms' (try --header)" -f 1
+    echo id,ms | assert_report 1 "invalid integer 'id' (try --header)" -d ,
     for token in 0x10 -0XfF; do assert_advised $token ' (try --base 16)'; done
     [ "$(gpuhist reduce sum --decimals 1 < <(echo -1.5))" = -1.5 ]
 }

@@ -82,7 +82,8 @@ uint64_t table_new_set(struct table *table);
 
 /*
  * Adds entries of a set, each of which is added once, in any number of calls on any number of
- * threads. Where the table has nothing else packed, they need not be packed again. Fails likewise.
+ * threads. They are packed as they are, without a hash table. Set 0: any entries, as
+ * table_writer_add_counts. Fails likewise.
  */
 enum status table_writer_add_distinct(struct table_writer *writer, uint64_t set,
                                       const struct table_entry *entries, size_t n,
