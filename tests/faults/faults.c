@@ -10,8 +10,9 @@
  *     GPUHIST_FAULT=FUNCTION:NkM   not a failure: signal M comes to the process before it; or N+kM
  *     GPUHIST_FAULT=FUNCTION:NwM   not a failure: it comes M milliseconds late; or N+wM
  *     GPUHIST_FAULT=list           the names of all functions are printed, and nothing is done
- *     GPUHIST_FAULT=record         nothing fails; how often each is called is left in the file
- *                                  GPUHIST_FAULT_MARK, as unsigned longs in the order of that list
+ *     GPUHIST_FAULT=record         nothing fails; for each call the file GPUHIST_FAULT_MARK gets two
+ *                                  unsigned longs: where in that list its function is, and a number
+ *                                  that calls share if the same functions led to them
  *
  * With GPUHIST_FAULT_ALWAYS=FUNCTION all calls of that one fail besides.
  *
@@ -38,6 +39,7 @@
 #include "tests/faults/fault_device.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <poll.h>
@@ -108,8 +110,8 @@ static struct {
     unsigned long milliseconds; /* that it comes late */
     enum faults_function always;
     const char *mark;
-    atomic_ulong *record; /* [FAULTS_FUNCTIONS] calls, in a file; NULL: not wanted */
-} faults = {.function = FAULTS_FUNCTIONS, .always = FAULTS_FUNCTIONS};
+    int record; /* the descriptor of the file with all calls; -1: not wanted */
+} faults = {.function = FAULTS_FUNCTIONS, .always = FAULTS_FUNCTIONS, .record = -1};
 
 static atomic_ulong faults_calls_here;
 static atomic_ulong *faults_calls = &faults_calls_here; /* of the function, in this run */
@@ -146,19 +148,36 @@ static bool faults_parse(const char *wanted)
     return faults.call > 0 && *end == '\0';
 }
 
-/* Begins to count all calls in the file `mark`; false if it cannot be made. */
-static bool faults_begin_record(const char *mark)
-{
-    size_t bytes = FAULTS_FUNCTIONS * sizeof *faults.record;
-    int fd = mark ? open(mark, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
-    void *record = MAP_FAILED;
+#define FAULTS_FRAMES_MAX 40
 
-    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
-        record = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (fd >= 0)
-        close(fd);
-    faults.record = record == MAP_FAILED ? NULL : record;
-    return faults.record;
+/* The linker's: where the program's code begins and ends. */
+extern const char __executable_start[];
+extern const char etext[];
+
+/* A number that stands for the calls in the program that led here, in each of its processes. */
+static unsigned long faults_site(void)
+{
+    void *frames[FAULTS_FRAMES_MAX];
+    int n = backtrace(frames, FAULTS_FRAMES_MAX);
+    unsigned long site = 0;
+
+    for (int i = 0; i < n; i++) {
+        uintptr_t place = (uintptr_t)frames[i] - (uintptr_t)__executable_start;
+        if (place < (uintptr_t)etext - (uintptr_t)__executable_start)
+            site = (site ^ place) * 0x100000001b3; /* FNV-1a's prime */
+    }
+    return site;
+}
+
+ssize_t __real_write(int fd, const void *data, size_t bytes); /* no call to record */
+
+/* Thread-safe: what is written goes to the end of the file. */
+static void faults_record_call(enum faults_function function)
+{
+    unsigned long call[] = {(unsigned long)function, faults_site()};
+
+    if (__real_write(faults.record, call, sizeof call) != sizeof call)
+        abort();
 }
 
 /* Whether this call of the function is one that is wanted. Thread-safe. */
@@ -166,8 +185,8 @@ static bool faults_strike(enum faults_function function)
 {
     if (faults_in_cuda > 0)
         return false;
-    if (faults.record)
-        atomic_fetch_add(&faults.record[function], 1);
+    if (faults.record >= 0 && faults.is_armed)
+        faults_record_call(function);
     if (function != faults.function || !faults.is_armed)
         return false;
     unsigned long call = atomic_fetch_add(faults_calls, 1) + 1;
@@ -524,7 +543,9 @@ int __wrap_main(int argc, char **argv)
         return faults_begin_series(series, argc, argv);
     faults.mark = getenv("GPUHIST_FAULT_MARK");
     bool is_record = wanted && strcmp(wanted, "record") == 0;
-    if (is_record ? !faults_begin_record(faults.mark) : wanted && !faults_parse(wanted)) {
+    if (is_record && faults.mark)
+        faults.record = open(faults.mark, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (is_record ? faults.record < 0 : wanted && !faults_parse(wanted)) {
         fprintf(stderr, "gpuhist: cannot read GPUHIST_FAULT=%s\n", wanted);
         return 2;
     }
