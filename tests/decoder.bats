@@ -272,7 +272,7 @@ damage() {
     run -4 decode plain
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,gzip
 @test "gzip: levels, members, names and comments in the header" {
     skip_without_gzip
     lines 3000 >plain
@@ -316,7 +316,7 @@ open("header.gz", "wb").write(head + body.compress(plain) + body.flush() + tail)
     damage gzip cut plain plain.gz "$(head -n 2 plain | gzip | wc -c)"
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,gzip
 @test "gzip: a flipped bit is an error, or changes nothing" {
     # Harmless are those of the time (32), the extra flags (8), the system (8) and the flag that
     # says that it is text (1), and those that fill the last byte of the data (7 at the most).
@@ -655,7 +655,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     assert_refused legacy.lz4 "lz4: a frame of the legacy format, which is not supported"
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,gzip
 @test "bombs of each format decode in little memory" {
     skip_under_asan
     local tool

@@ -136,7 +136,7 @@ bins_of_width() {
     done
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "random 64-bit ids, each of them a few times" {
     local in=$BATS_TEST_TMPDIR/in engine
     numpy 'r = np.random.default_rng(2); a = r.integers(0, 2**64, 200000, "<u8")
@@ -198,6 +198,7 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
     [ "$output" = $'0\t1\n18446744073709551615\t1' ]
 }
 
+# bats test_tags=slow,plain
 @test "keys that are made to collide in a hash without a seed take no longer than others" {
     cd "$BATS_TEST_TMPDIR"
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
