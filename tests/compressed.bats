@@ -203,12 +203,12 @@ survivors() {
     rm -f first
     for threads in $all; do
         run -1 --separate-stderr bash -c '"$GPUHIST" stalin-sort --text --threads "$2" "$1" >out' - \
-            "$1" $threads
+            "$1" "$threads"
         [[ $stderr == "gpuhist: $1: "* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
         [ -e first ] || cp out first
         cmp out first
         run -1 --separate-stderr bash -c 'cat "$1" | "$GPUHIST" stalin-sort --text --threads "$2" >out' \
-            - "$1" $threads
+            - "$1" "$threads"
         cmp out first
     done
 }

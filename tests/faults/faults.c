@@ -10,9 +10,9 @@
  *     GPUHIST_FAULT=FUNCTION:NkM   not a failure: signal M comes to the process before it; or N+kM
  *     GPUHIST_FAULT=FUNCTION:NwM   not a failure: it comes M milliseconds late; or N+wM
  *     GPUHIST_FAULT=list           the names of all functions are printed, and nothing is done
- *     GPUHIST_FAULT=record         nothing fails; for each call the file GPUHIST_FAULT_MARK gets two
- *                                  unsigned longs: where in that list its function is, and a number
- *                                  that calls share if the same functions led to them
+ *     GPUHIST_FAULT=record         nothing fails; for each call two unsigned longs are appended to
+ *                                  the file GPUHIST_FAULT_MARK: the place of its function in that
+ *                                  list, and a number that stands for the calls that led to it
  *
  * With GPUHIST_FAULT_ALWAYS=FUNCTION all calls of that one fail besides.
  *
