@@ -520,7 +520,7 @@ def numbers(case, places, most, seen):
     """
     Which calls of a function fail, from 1: all, or the first `most`; of a long case the first, 4th,
     16th, ... Where GPUHIST_TEST_SHARE is set, of those that come from one place only the first two
-    and one in so many; `seen`: how often each place was seen.
+    (the first of a long case) and one in so many; `seen`: how often each place was seen.
     """
     count = min(len(places), most or len(places))
     for n in (4**i for i in itertools.count()) if case.is_long else itertools.count(1):
@@ -528,7 +528,7 @@ def numbers(case, places, most, seen):
             return
         place = places[n - 1]
         seen[place] += 1
-        if seen[place] <= 2 or seen[place] % SHARE == 0:
+        if seen[place] <= (1 if case.is_long else 2) or seen[place] % SHARE == 0:
             yield n
 
 
