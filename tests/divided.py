@@ -6,6 +6,7 @@ Files are of one member or frame, of many zstd frames, of BGZF, of xz blocks, or
 of compressed bytes on, so that some files have several. The sum of the integers, how many there are,
 and the report of each invalid token with its file and line are worked out here.
 """
+import array
 import gzip
 import os
 import random
@@ -67,18 +68,18 @@ def packers(gpuhist):
 
 def make_text(rng):
     """Lines, and what they are: values, and (line, token) of what is invalid."""
-    lines, values, invalid = [], [], []
+    count = rng.choice([3, 1000, 300000, 700000])
+    words = array.array("I", rng.randbytes(4 * count)) # half of them of 3 bits, half of 30
+    values = [(word & (0x3fffffff if word >> 31 else 7)) - 500 for word in words]
+    lines = list(map(str, values))
     share = rng.choice([0, 0, 1e-5, 1e-4])
-    for number in range(1, rng.choice([3, 1000, 300000, 700000]) + 1):
-        if rng.random() < share:
-            token = rng.choice(["x", "1e5", "--1", "12z"])
-            invalid.append((number, token))
-        else:
-            values.append(rng.getrandbits(rng.choice([3, 30])) - 500)
-            token = str(values[-1])
-        lines.append(token)
+    places = sorted(rng.sample(range(count), round(share * count)))
+    for place in places:
+        lines[place] = rng.choice(["x", "1e5", "--1", "12z"])
+    for place in reversed(places):
+        del values[place]
     text = "\n".join(lines) + rng.choice(["\n", ""])
-    return text.encode(), values, invalid
+    return text.encode(), values, [(place + 1, lines[place]) for place in places]
 
 
 def check(case, done, wanted):

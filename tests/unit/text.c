@@ -605,13 +605,6 @@ static void test_numbers(void)
                type_names[type]);
 }
 
-/* Of the rules; with a sanitizer each text takes six times as long. */
-#ifdef SANITIZED
-#define SHORT_STEP 5
-#else
-#define SHORT_STEP 1
-#endif
-
 /* All texts of a few of these bytes, by each rule, or each `step`th. */
 static void test_short(enum text_notation notation, const char bytes[7], size_t step)
 {
@@ -928,7 +921,7 @@ int main(void)
     test_limits();
     test_random();
     test_numbers();
-    test_short(TEXT_INTEGERS, "1-, \n\rx", SHORT_STEP);
+    test_short(TEXT_INTEGERS, "1-, \n\rx", getenv("GPUHIST_TEST_SHARE") ? 5 : 1);
     test_short(TEXT_HEX, "0xF-, \n", 8);
     test_short(TEXT_FIXED, "01.-, \n", 8);
     test_ends();
