@@ -23,7 +23,7 @@ import time
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 THREADS = ("1", "2", "16")
 OPERATIONS = (["--bins", "1K"], ["reduce"], ["count", "--ge", "5"], ["stalin-sort"])
-SHARE = int(os.environ.get("SHARE", "1"))  # a copy is of so small a part
+SHARE = int(os.environ.get("SHARE", "1"))  # the input of a copy is divided by it
 VALUES = array.array("i", random.Random(7).choices(range(1000), k=200000))
 
 
