@@ -41,6 +41,18 @@ operations_of_help() {
     [[ $(gpuhist reduce --help) != *Operations:* ]]
 }
 
+@test "--help says what the input is by default, what --weight adds up, and where --save goes" {
+    gpuhist --help >help
+    for line in \
+        '  -t, --type TYPE         i8 u8 i16 u16 i32 u32 i64 u64, plus le or be: u16be' \
+        '      --binary, --text    default: detected; -t: i64 of text, i32 of binary' \
+        '  -f, --field N|NAME      text: field N (-1: last) or NAME (default: all fields)' \
+        '      --weight COLUMN     add up another field instead of counting; or u32@8' \
+        '      --save FILE         also save the state for merge (-: print it instead)'; do
+        grep -qxF -e "$line" help
+    done
+}
+
 # bats test_tags=plain
 @test "--help of an operation has the options that it takes, and no other" {
     for operation in $(operations_of_help); do
