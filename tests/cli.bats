@@ -51,6 +51,8 @@ operations_of_help() {
         '      --save FILE         also save the state for merge (-: print it instead)'; do
         grep -qxF -e "$line" help
     done
+    run -0 gpuhist merge --help
+    [ "${lines[2]}" = "would have printed. Options such as --top need states of histogram or uniq." ]
 }
 
 # bats test_tags=plain

@@ -88,7 +88,7 @@ static const char *options_usage(const struct options *options)
     if (options->action == OPTIONS_MERGE)
         return "gpuhist merge [OPTION]... [FILE]...\n"
                "Add up the states in FILEs, written by runs with --save, and print what one run\n"
-               "would have printed. Options for bins need states of histograms.\n";
+               "would have printed. Options such as --top need states of histogram or uniq.\n";
     if (options->action == OPTIONS_INFO)
         return "gpuhist info\n"
                "Print the version and, for each engine, whether it can run here or why not,\n"
