@@ -82,7 +82,7 @@ load helpers
     printf -- '-10 +10\n20,' >"$BATS_TEST_TMPDIR/edges"
     run -0 --separate-stderr gpuhist --text --edges "@$BATS_TEST_TMPDIR/edges" < <(printf '5\n10\n20\n')
     [ "$output" = $'-10\t10\t1\n10\t20\t1' ]
-    [ "$stderr" = 'gpuhist: values outside the bins: below 0, above 1' ]
+    [ "$stderr" = 'gpuhist: values outside the bins: 0 below, 1 above (see --outside)' ]
 }
 
 @test "values outside of edges are clamped, dropped or an error" {

@@ -238,7 +238,7 @@ class Histogram:
                 counts[(inside - self.low) * self.bins // width] += 1
             elif self.outside == "report":
                 below, above = below + (value < self.low), above + (value > inside)
-        told = [b"values outside the bins: below %d, above %d" % (below, above)] \
+        told = [b"values outside the bins: %d below, %d above (see --outside)" % (below, above)] \
             if below + above > 0 and not self.quiet else []
         if self.raw:
             return struct.pack(f"<{self.bins}Q", *counts), told, None

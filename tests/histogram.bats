@@ -137,7 +137,7 @@ assert np.array_equal(np.bincount(a, minlength=5000000), b)' "$in" "$BATS_TEST_T
     for engine in $ENGINES; do
         run -0 --separate-stderr gpuhist --bins 2 --engine "$engine" < <(int32 -1 0 1 2 3 -9 7)
         [ "$output" = $'0\t1\n1\t1' ]
-        [ "$stderr" = "gpuhist: values outside the bins: below 2, above 3" ]
+        [ "$stderr" = "gpuhist: values outside the bins: 2 below, 3 above (see --outside)" ]
     done
     run -0 --separate-stderr gpuhist --bins 2 --quiet < <(int32 -1 0)
     [ "$output" = $'0\t1' ] && [ -z "$stderr" ]

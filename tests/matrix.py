@@ -71,7 +71,7 @@ def main():
                 if not commands:
                     continue
                 counts, below, above = expected(values, bins, low, high)
-                report = (f"gpuhist: values outside the bins: below {below}, above {above}\n"
+                report = (f"gpuhist: values outside the bins: {below} below, {above} above (see --outside)\n"
                           if below + above else "")
                 for command in commands:
                     done = run(command)

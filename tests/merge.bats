@@ -75,7 +75,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     save_both --range 2:4 --bins 2
     run -0 --separate-stderr gpuhist merge a.state b.state
     [ "$output" = $'2\t3\n3\t1' ]
-    [ "$stderr" = "gpuhist: values outside the bins: below 1, above 0" ]
+    [ "$stderr" = "gpuhist: values outside the bins: 1 below, 0 above (see --outside)" ]
     run -0 --separate-stderr gpuhist merge -q a.state
     [ "$output" = $'2\t2' ] && [ -z "$stderr" ]
     [ "$(gpuhist merge -q --zeros a.state)" = $'2\t2\n3\t0' ]

@@ -337,7 +337,7 @@ static void histogram_report_partial(const void *partial)
     unsigned long long above = histogram_above(partial);
 
     if (below > 0 || above > 0)
-        status_print("%s outside the bins: below %llu, above %llu",
+        status_print("%s outside the bins: %llu below, %llu above (see --outside)",
                      ((const struct histogram *)partial)->has_weights ? "weights" : "values", below,
                      above);
 }

@@ -403,7 +403,8 @@ static void expected_count_bins(struct expected *expected, const struct trial *t
     size_t above = count - below - inside;
     expected_print_bins(expected->result.file, &bins, values + below, inside);
     if (trial->outside == OUTSIDE_REPORT && below + above > 0)
-        fprintf(expected->report.file, "gpuhist: %s outside the bins: below %llu, above %llu\n",
+        fprintf(expected->report.file,
+                "gpuhist: %s outside the bins: %llu below, %llu above (see --outside)\n",
                 trial->text.second_field ? "weights" : "values",
                 (unsigned long long)expected_sum_weights(values, below),
                 (unsigned long long)expected_sum_weights(values + below + inside, above));
