@@ -92,6 +92,25 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "info takes no file: 'x'" info x
 }
 
+@test "a long option with one dash has a suggestion, before its letter takes effect" {
+    cd "$BATS_TEST_TMPDIR"
+    int32 3 >in
+    assert_usage "unknown option '-top': did you mean --top? (see" -top 3 in
+    assert_usage "unknown option '-top': did you mean --top?" reduce in -top=3
+    assert_usage "unknown option '-csv': did you mean --csv?" in -csv -f 2
+    assert_usage "unknown option '-field': did you mean --field?" -field 9 in
+    assert_usage "unknown option '-verbose': did you mean --verbose?" --bins 5 in -verbose
+    assert_usage "unknown option '-header': did you mean --header?" -header in
+    assert_usage "unknown option '-other': did you mean --other? (see" --bins 5 -other in
+    [ ! -e ther ]
+    # What only looks like one: the value of an option, a file, clusters and values of one letter.
+    run -0 gpuhist --bins 5 -o -top in
+    [ "$(cat ./-top)" = $'3\t1' ]
+    run -0 gpuhist --bins 5 -ti32 -qo-other -- in -top 2>&1
+    [ -s ./-other ]
+    [ "$(gpuhist -help)" = "$(gpuhist --help)" ]
+}
+
 @test "a mistyped operation has a suggestion, unless there is such a file" {
     cd "$BATS_TEST_TMPDIR"
     assert_usage "'redcue' is neither an operation nor a file: did you mean reduce? (see" redcue sum
@@ -100,6 +119,8 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "'stalinsort' is neither an operation nor a file: did you mean stalin-sort?" stalinsort
     assert_usage "'merg' is neither an operation nor a file: did you mean merge?" merg x
     assert_usage "'help' is neither an operation nor a file: did you mean --help?" help
+    assert_usage "'sum' is neither an operation nor a file: did you mean reduce sum? (see" sum redcue
+    assert_usage "'p99,max' is neither an operation nor a file: did you mean reduce p99,max?" p99,max
     int32 3 >redcue
     run -0 gpuhist redcue
     [ "$output" = $'3\t1' ]

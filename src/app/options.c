@@ -789,11 +789,31 @@ static enum status options_finish(struct options *options, struct failure *failu
     return options->width_text ? options_read_width(options, failure) : STATUS_OK;
 }
 
+/* Sets the options that getopt finds, up to --help or --version. */
+static enum status options_parse_words(struct options *options, int argc, char **argv,
+                                       struct failure *failure)
+{
+    struct options_getopt described = options_describe();
+    int key;
+
+    opterr = 0;
+    while ((key = getopt_long(argc, argv, described.letters, described.names, NULL)) != -1) {
+        bool has_value = optarg && optarg == argv[optind - 1] + 2; /* in the word of its letter */
+        if (options_check_dashes(has_value ? argv[optind - 1] : argv[optind], failure) != STATUS_OK)
+            return failure->status;
+        if (key == '?' || key == ':')
+            return options_fail_unknown(options, key, argv, failure);
+        if (options_set(options, key, optarg, failure) != STATUS_OK)
+            return failure->status;
+        if (options->help || options->action == OPTIONS_VERSION)
+            return STATUS_OK;
+    }
+    return STATUS_OK;
+}
+
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure)
 {
     static char *standard_input[] = {"-", NULL};
-    struct options_getopt described = options_describe();
-    int key;
 
     *options = (struct options){
         .operation = OPERATION_HISTOGRAM,
@@ -807,15 +827,10 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
                options_check_first_word(argv[1], failure) != STATUS_OK) {
         return failure->status;
     }
-    opterr = 0;
-    while ((key = getopt_long(argc, argv, described.letters, described.names, NULL)) != -1) {
-        if (key == '?' || key == ':')
-            return options_fail_unknown(options, key, argv, failure);
-        if (options_set(options, key, optarg, failure) != STATUS_OK)
-            return failure->status;
-        if (options->help || options->action == OPTIONS_VERSION)
-            return STATUS_OK;
-    }
+    if (options_parse_words(options, argc, argv, failure) != STATUS_OK)
+        return failure->status;
+    if (options->help || options->action == OPTIONS_VERSION)
+        return STATUS_OK;
     if (options_finish(options, failure) != STATUS_OK)
         return failure->status;
     if (options->operation == OPERATION_REDUCE &&

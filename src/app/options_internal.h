@@ -81,7 +81,7 @@ enum status options_make_second(const struct options *options, struct job *job,
 
 /*
  * Fails with STATUS_USAGE if the first word of the command line, which is no operation, is no file
- * either, but nearly the name of an operation.
+ * either, but nearly the name of an operation, or a list of reductions.
  */
 enum status options_check_first_word(const char *word, struct failure *failure);
 
@@ -90,6 +90,12 @@ enum status options_check_first_word(const char *word, struct failure *failure);
  * but has the name of a reduction, or nearly.
  */
 enum status options_check_reductions(const char *list, struct failure *failure);
+
+/*
+ * Fails with STATUS_USAGE if the word, which getopt takes for options of one letter and a value, is
+ * a long option with one dash, such as -top or -top=3. NULL is no such word.
+ */
+enum status options_check_dashes(const char *word, struct failure *failure);
 
 /*
  * Fails with STATUS_USAGE for a long option, as typed, that does not exist or is ambiguous. The

@@ -20,7 +20,12 @@ enum status options_check_first_word(const char *word, struct failure *failure)
 {
     static const char *const options[] = {"help", "version"}; /* that many try as operations */
     struct suggestion suggestion;
+    struct reductions reductions;
 
+    if (reductions_parse(word, &reductions) == REDUCTIONS_LIST && options_is_no_file(word))
+        return status_fail(failure, STATUS_USAGE,
+                           "'%s' is neither an operation nor a file: did you mean reduce %s?", word,
+                           word);
     suggestion_begin(&suggestion, word, strlen(word));
     for (unsigned i = 0; i < OPERATION_IDS; i++) {
         if (!operations[i]->help)
@@ -85,6 +90,21 @@ enum status options_check_reductions(const char *list, struct failure *failure)
         return status_fail(failure, STATUS_USAGE, "'%.*s' is no reduction", length, unknown);
     return status_fail(failure, STATUS_USAGE, "'%.*s' is no reduction: did you mean %s?", length,
                        unknown, meant);
+}
+
+enum status options_check_dashes(const char *word, struct failure *failure)
+{
+    if (!word || word[0] != '-')
+        return STATUS_OK;
+    size_t length = strcspn(word + 1, "=");
+    for (size_t i = 0; i < options_row_count; i++) {
+        const struct options_row *row = &options_rows[i];
+        if (strlen(row->name) == length && memcmp(word + 1, row->name, length) == 0 &&
+            row->key != 'h') /* which -help prints */
+            return status_fail(failure, STATUS_USAGE, "unknown option '-%s': did you mean --%s?",
+                               row->name, row->name);
+    }
+    return STATUS_OK;
 }
 
 /* Writes the long options that begin with name[0..length), such as "--bins, --binary". */
