@@ -151,8 +151,18 @@ def shown(token):
 def is_header(line, rules):
     """Whether a first line, of which fields are read, has words and no numbers."""
     field, delimiter, _ = rules
+    is_split = field != 0 or delimiter is not None
     rest, words = re.subn(rb"[A-Za-z][A-Za-z0-9_]*", b"", line)
-    return (field != 0 or delimiter is not None) and words > 0 and not re.search(rb"[0-9]", rest)
+    is_alone = re.fullmatch(rb"[^ \t\v\f\r]+(\r.*)?", line)
+    return words > 0 and not re.search(rb"[0-9]", rest) and (is_split or is_alone)
+
+
+def begins_row(line, token, rules):
+    """Whether the token, of words, is the first of a line of several, and like no number."""
+    field, delimiter, header = rules
+    return field == 0 and delimiter is None and header == 0 and \
+        re.match(re.escape(token) + rb"[ \t]", line) and \
+        (re.search(rb"[A-Za-z]", token) or len(re.findall(rb"[.:/-]", token)) > 1)
 
 
 def reason(token, rules, kind, first_line):
@@ -163,10 +173,14 @@ def reason(token, rules, kind, first_line):
         point = re.fullmatch(rb"[+-]?[0-9]*\.([0-9]{1,18})", token)
         hexadecimal = re.fullmatch(rb"[+-]?0[xX][0-9a-fA-F]+", token)
         advice = b" (try --decimals %d)" % len(point[1]) if point else b" (try --base 16)" if hexadecimal else b""
+        if not advice and delimiter is not None and b'"' in token: # the lines of this test close their quotes
+            advice = b" (try --csv)"
         if not advice and field == 0 and delimiter is None and re.search(rb"[A-Za-z]", token):
             advice = b" (try --csv -f N)" if b"," in token else b" (try -d ';' -f N)" if b";" in token else b""
         if not advice and first_line is not None and is_header(first_line, rules):
             advice = b" (try --header)"
+        if not advice and first_line is not None and begins_row(first_line, token, rules):
+            advice = b" (try -f N)"
         return b"invalid integer '%s'%s" % (shown(token), advice)
     fits = [other for other in ("i64", "u64") if limits(other)[0] <= int(token) < limits(other)[1]]
     advice = b" (try -t %s)" % fits[0].encode() if fits else b""

@@ -140,11 +140,55 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in 3.1234567890123456789 1.2.3 1. . -.x 1.5e3 1,5 1.5x 0x 0x1g 1x10; do assert_advised $token ''; done
     for token in id,ms 1,a,2 'a,' '"1",x'; do assert_advised "$token" ' (try --csv -f N)'; done
     for token in 'id;ms' '1;b'; do assert_advised "$token" " (try -d ';' -f N)"; done
-    for token in 1,000 '1;2' ab; do assert_advised "$token" ''; done
+    for token in 1,000 '1;2' '"5"'; do assert_advised "$token" ''; done
+    for token in ab a_1; do assert_advised "$token" ' (try --header)'; done
     echo id,ms | assert_report 1 "invalid integer 'id,ms' (try --header)" -f 1
     echo id,ms | assert_report 1 "invalid integer 'id' (try --header)" -d ,
     for token in 0x10 -0XfF; do assert_advised $token ' (try --base 16)'; done
     [ "$(gpuhist reduce sum --decimals 1 < <(echo -1.5))" = -1.5 ]
+}
+
+@test "the first word of a file gets the option that skips it or selects another" {
+    # assert_told TEXT MESSAGE: about line 1, of a file and of a pipe
+    assert_told() {
+        printf %b "$1" >in
+        for input in - in; do
+            run --separate-stderr gpuhist reduce sum --text $input < <(cat in)
+            [[ $stderr == "gpuhist: "*":1: $2" ]] || { echo "$1 ($input): $stderr"; return 1; }
+            assert_failed 1 ''
+        done
+    }
+    assert_told '10.0.0.7 - - [01/May] "GET /" 200 5\n' "invalid integer '10.0.0.7' (try -f N)"
+    assert_told 'GET\t200\n' "invalid integer 'GET' (try -f N)"
+    assert_told '2025-05-01 7\n' "invalid integer '2025-05-01' (try -f N)"
+    assert_told '12:30:01 7\n' "invalid integer '12:30:01' (try -f N)"
+    assert_told 'a,b c\n' "invalid integer 'a,b' (try --csv -f N)"
+    assert_told '1.5 c\n' "invalid integer '1.5' (try --decimals 1)"
+    assert_told '1,5 7\n' "invalid integer '1,5'"
+    assert_told '- 7\n' "invalid integer '-'"
+    assert_told '7 GET\n' "invalid integer 'GET'"
+    assert_told ' GET 7\n' "invalid integer 'GET'"
+    assert_told 'id\n5\n' "invalid integer 'id' (try --header)"
+    assert_told 'id\r\n5\r\n' "invalid integer 'id' (try --header)"
+    assert_told '5x\n5\n' "invalid integer '5x'"
+    # The hint is about what comes first, whatever the pipe brings at a time.
+    run -1 --separate-stderr gpuhist reduce sum --text < <(printf GE; sleep 0.2; printf 'T '; sleep 0.2; echo 7)
+    [ "$stderr" = "gpuhist: standard input:1: invalid integer 'GET' (try -f N)" ]
+}
+
+@test "quotes between delimiters get --csv" {
+    printf '"id","ms"\n"/a,b","36"\n' >in
+    run --separate-stderr gpuhist reduce sum -d , -f ms in
+    assert_failed 1 "in: its header has no field 'ms': it is '\"id\",\"ms\"' (try --csv)"
+    run --separate-stderr gpuhist reduce sum -d , -f 2 --header in
+    assert_failed 1 "in:2: invalid integer 'b\"' (try --csv)"
+    run --separate-stderr gpuhist reduce sum -d , -f 3 --header in
+    assert_failed 1 "in:2: invalid integer '\"36\"' (try --csv)"
+    run -0 --separate-stderr gpuhist reduce sum --csv -f ms in
+    [ "$output" = 36 ]
+    run --separate-stderr gpuhist reduce sum --csv -f us in
+    assert_failed 1 "in: its header has no field 'us': it is '\"id\",\"ms\"'"
+    [[ $stderr != *'(try'* ]]
 }
 
 # bats test_tags=slow

@@ -305,7 +305,7 @@ static enum pipe_event reader_keep_names(struct reader *reader, const char *data
     return PIPE_DATA;
 }
 
-/* The option that seems to fit a header in which nothing separates fields; "" if none does. */
+/* The option that seems to fit a header with quotes or without separators; "" if none does. */
 static const char *reader_advise(const struct text_rules *rules, const char *line, size_t bytes)
 {
     static const struct {
@@ -314,7 +314,7 @@ static const char *reader_advise(const struct text_rules *rules, const char *lin
     } separators[] = {{',', " (try --csv)"}, {';', " (try -d ';')"}, {'|', " (try -d '|')"}};
 
     if (rules->delimiter != TEXT_NO_DELIMITER && memchr(line, rules->delimiter, bytes))
-        return "";
+        return !rules->is_quoted && memchr(line, '"', bytes) ? " (try --csv)" : "";
     for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
         if (memchr(line, separators[i].byte, bytes))
             return separators[i].advice;

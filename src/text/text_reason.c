@@ -125,26 +125,86 @@ static bool text_reason_has_fields(const char *token, size_t bytes, char separat
     return separators > 0 && letters > 0;
 }
 
-/* Whether the token, of a field, is in what looks like a header: a first line without numbers. */
-static bool text_reason_is_header(const struct text_reading *reading,
-                                  const struct text_token *token)
+/*
+ * Whether the token is the first word of a file whose words all are values. The byte behind it, if
+ * there is one, is then in the same chunk; the rest of its line may be in the next one.
+ */
+static bool text_reason_is_first_word(const struct text_reading *reading,
+                                      const struct text_token *token)
+{
+    return reading->begins_file && text_is_of_tokens(reading->rules) && token->offset == 0;
+}
+
+/* Whether text[0..length) has words and no numbers. */
+static bool text_reason_has_only_words(const char *text, size_t length)
 {
     bool was_letter = false;
     size_t letters = 0;
-    size_t length;
-    const char *line = text_reason_find_line(reading, token->offset, &length);
 
-    if (!reading->begins_file || line != reading->data || text_is_of_tokens(reading->rules))
-        return false;
     for (size_t i = 0; i < length; i++) {
-        const bool is_digit = line[i] >= '0' && line[i] <= '9';
+        const bool is_digit = text[i] >= '0' && text[i] <= '9';
         if (is_digit && !was_letter)
             return false;
-        was_letter = (was_letter && (is_digit || line[i] == '_')) ||
-                     ((line[i] | 0x20) >= 'a' && (line[i] | 0x20) <= 'z');
+        was_letter = (was_letter && (is_digit || text[i] == '_')) ||
+                     ((text[i] | 0x20) >= 'a' && (text[i] | 0x20) <= 'z');
         letters += was_letter;
     }
     return letters > 0;
+}
+
+/* Whether the token is in what looks like a header: a first line, or a word alone on it. */
+static bool text_reason_is_header(const struct text_reading *reading,
+                                  const struct text_token *token)
+{
+    const char *data = reading->data;
+    size_t length;
+
+    if (!text_is_of_tokens(reading->rules)) {
+        const char *line = text_reason_find_line(reading, token->offset, &length);
+        return reading->begins_file && line == data && text_reason_has_only_words(line, length);
+    }
+    return text_reason_is_first_word(reading, token) && token->bytes <= TEXT_REASON_SHOWN &&
+           (token->bytes == reading->bytes || data[token->bytes] == '\n' ||
+            data[token->bytes] == '\r') &&
+           data[0] != '-' && data[0] != '+' && text_reason_has_only_words(data, token->bytes);
+}
+
+/* Whether the token has a quote, and --csv would read its line: no quote is open at the end. */
+static bool text_reason_has_quotes(const struct text_reading *reading,
+                                   const struct text_token *token)
+{
+    const struct text_rules *rules = reading->rules;
+    size_t quotes = 0;
+    size_t length;
+
+    if (rules->delimiter == TEXT_NO_DELIMITER || rules->is_quoted ||
+        !memchr(reading->data + token->offset, '"', token->bytes))
+        return false;
+    const char *line = text_reason_find_line(reading, token->offset, &length);
+    for (size_t i = 0; i < length; i++)
+        quotes += line[i] == '"';
+    return quotes % 2 == 0;
+}
+
+/*
+ * Whether the token is the first word of a file, is followed by another on its line, and is no
+ * mistyped number: a name, a date or an address, as in lines of a log.
+ */
+static bool text_reason_begins_row(const struct text_reading *reading,
+                                   const struct text_token *token)
+{
+    const char *data = reading->data;
+    size_t letters = 0;
+    size_t marks = 0;
+
+    if (!text_reason_is_first_word(reading, token) || token->bytes == reading->bytes ||
+        !text_reason_is_blank(data[token->bytes]))
+        return false;
+    for (size_t i = 0; i < token->bytes; i++) {
+        letters += (data[i] | 0x20) >= 'a' && (data[i] | 0x20) <= 'z';
+        marks += data[i] == '.' || data[i] == ':' || data[i] == '-' || data[i] == '/';
+    }
+    return letters > 0 || marks > 1;
 }
 
 /*
@@ -219,8 +279,12 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         return;
     text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
     text_reason_advise(reading->rules, begin, token->bytes, advice);
-    if (*advice == '\0' && text_reason_is_header(reading, token))
+    if (*advice == '\0' && text_reason_has_quotes(reading, token))
+        strcpy(advice, " (try --csv)");
+    else if (*advice == '\0' && text_reason_is_header(reading, token))
         strcpy(advice, " (try --header)");
+    else if (*advice == '\0' && text_reason_begins_row(reading, token))
+        strcpy(advice, " (try -f N)");
     if (reading->rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", reading->rules->decimals);
     if (type && !reading->rules->from_zero)

@@ -31,6 +31,8 @@ struct text_reading {
  *   invalid weight '-1', no integer from 0 to 2^63 - 1
  *   invalid integer 'id,ms' (try --csv -f N)
  *   invalid integer 'ms' (try --header)
+ *   invalid integer '"36"' (try --csv)
+ *   invalid integer '10.0.0.7' (try -f N)
  *
  * Shows at most 40 bytes of the token. Unprintable bytes but NUL are not masked.
  */

@@ -19,7 +19,9 @@ struct expected_item {
     bool is_valid;
     bool is_integer; /* valid, or out of range */
     bool is_second;  /* the token is of the second column */
-    bool is_word;    /* text: in a first line of fields that has words, but no numbers */
+    bool is_word;    /* text: in a first line that has words, but no numbers */
+    bool is_name;    /* text: the first word of a line of words, and no number */
+    bool is_quoted;  /* text: in a line in which each quote has a second one */
     int64_t fields;  /* text: of the line, if the wanted one is missing; else 0 */
     __int128 value;
     __int128 group;       /* with --by */
@@ -113,6 +115,38 @@ static bool expected_has_only_words(const char *line, const char *end)
     return has_word && (line == end || *line == '\n');
 }
 
+/* Whether token[0..bytes), at the beginning of a line, is a short word alone on it. */
+static bool expected_is_alone(const char *token, size_t bytes, const char *end)
+{
+    const char *behind = token + bytes;
+
+    return (behind == end || *behind == '\n' || *behind == '\r') && bytes <= EXPECTED_TOKEN_BYTES &&
+           *token != '-' && *token != '+' && expected_has_only_words(token, behind);
+}
+
+/* Whether token[0..bytes), at the beginning of a line, is a name with the next word behind it. */
+static bool expected_is_row(const char *token, size_t bytes, const char *end)
+{
+    size_t marks = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        marks +=
+            isalpha((unsigned char)token[i]) ? 2 : token[i] != '\0' && strchr(".:-/", token[i]);
+    return token + bytes < end && (token[bytes] == ' ' || token[bytes] == '\t') && marks > 1;
+}
+
+/* The number of quotes in the line that a token is in. */
+static size_t expected_count_quotes(const char *data, const char *token, const char *end)
+{
+    size_t count = 0;
+
+    while (token > data && token[-1] != '\n')
+        token--;
+    for (; token < end && *token != '\n'; token++)
+        count += *token == '"';
+    return count;
+}
+
 /* Groups are unsigned if the values are u64. */
 static enum element_type expected_second_type(const struct trial *trial)
 {
@@ -141,8 +175,8 @@ static void expected_read_text(const struct trial *trial, const char *name, cons
     struct reference seconds = {.items = NULL};
     if (second.field != 0)
         seconds = reference_parse(&second, expected_second_type(trial), data, (size_t)(end - data));
-    const bool has_words = (trial->text.field != 0 || trial->text.delimiter != TEXT_NO_DELIMITER) &&
-                           expected_has_only_words(data, end);
+    const bool is_of_tokens = trial->text.field == 0 && trial->text.delimiter == TEXT_NO_DELIMITER;
+    const bool has_words = expected_has_only_words(data, end);
     size_t line = 1 + (size_t)trial->header_lines;
     size_t seen = 0;
     for (size_t i = 0; i < parsed.count; i++) {
@@ -153,7 +187,11 @@ static void expected_read_text(const struct trial *trial, const char *name, cons
             line += data[seen] == '\n';
         item->name = name;
         item->line = line;
-        item->is_word = line == 1 && has_words;
+        const bool is_first = line == 1 && is_of_tokens && item->token == data;
+        item->is_word = is_of_tokens ? is_first && expected_is_alone(data, item->bytes, end)
+                                     : line == 1 && has_words;
+        item->is_quoted = expected_count_quotes(data, item->token, end) % 2 == 0;
+        item->is_name = is_first && expected_is_row(data, item->bytes, end);
     }
     free(seconds.items);
     free(parsed.items);
@@ -667,8 +705,12 @@ static bool expected_has(const char *token, size_t bytes, int is_kind(int))
 }
 
 /* Writes the options that messages advise for a token that is no integer, if there are some. */
-static void expected_print_advice(FILE *out, const struct expected_item *item, bool is_of_tokens)
+static void expected_print_advice(FILE *out, const struct trial *trial,
+                                  const struct expected_item *item)
 {
+    const bool has_delimiter = trial->text.delimiter != TEXT_NO_DELIMITER;
+    const bool is_list =
+        trial->text.field == 0 && !has_delimiter && expected_has(item->token, item->bytes, isalpha);
     const char *const token = item->token;
     const size_t bytes = item->bytes;
     const bool has_sign = bytes > 0 && strchr("+-", token[0]) && token[0] != '\0';
@@ -689,14 +731,17 @@ static void expected_print_advice(FILE *out, const struct expected_item *item, b
         fprintf(out, " (try --decimals %zu)", behind);
     else if (count > 2 && hex == count && digits[0] == '0' && (digits[1] | 0x20) == 'x')
         fprintf(out, " (try --base 16)");
+    else if (has_delimiter && !trial->text.is_quoted && memchr(token, '"', bytes) &&
+             item->is_quoted)
+        fprintf(out, " (try --csv)");
+    else if (is_list && memchr(token, ',', bytes))
+        fprintf(out, " (try --csv -f N)");
+    else if (is_list && memchr(token, ';', bytes))
+        fprintf(out, " (try -d ';' -f N)");
     else if (item->is_word)
         fprintf(out, " (try --header)");
-    else if (is_of_tokens && expected_has(token, bytes, isalpha)) {
-        if (memchr(token, ',', bytes))
-            fprintf(out, " (try --csv -f N)");
-        else if (memchr(token, ';', bytes))
-            fprintf(out, " (try -d ';' -f N)");
-    }
+    else if (item->is_name)
+        fprintf(out, " (try -f N)");
 }
 
 /* Writes a token as messages show it; what is not printable is masked only `as_printed`. */
@@ -733,8 +778,7 @@ static void expected_print_invalid(FILE *out, const struct trial *trial,
                 expected_advise_type(item->value));
     else {
         fprintf(out, "invalid integer '%s%s%s'", has_mark ? "<byte order mark>" : "", token, more);
-        expected_print_advice(out, item,
-                              trial->text.field == 0 && trial->text.delimiter == TEXT_NO_DELIMITER);
+        expected_print_advice(out, trial, item);
     }
 }
 
