@@ -289,6 +289,37 @@ np.full(20, -1, "<i4").tofile("ones")'
     done
 }
 
+@test "a note says that binary input looks like large 64-bit integers, or floating-point numbers" {
+    local name
+    cd "$BATS_TEST_TMPDIR"
+    numpy 'rng = np.random.default_rng(1)
+large = rng.integers(0, 1 << 63, 64); large.astype("<i8").tofile("le")
+(1700000000000000000 + rng.integers(0, 10**15, 999)).astype("<i8").tofile("nanoseconds")
+large[:63].astype("<i8").tofile("few"); rng.integers(0, 1 << 64, 999, "u8").tofile("all")
+rng.integers(-1 << 31, 1 << 31, 999).astype("<i4").tofile("i32")
+(1100000000 + rng.integers(0, 30000000, 999)).astype("<i4").tofile("seconds")
+rng.normal(0, 100, 99).astype("<f8").tofile("f8"); rng.normal(5, 1, 99).astype("<f4").tofile("f4")
+np.arange(50.).tofile("whole"); (rng.random(999) - 0.5).astype("<f4").tofile("signs")
+rng.random(999).astype("<f4").tofile("shares")'
+    for name in le nanoseconds; do
+        note_of $name
+        [ "$note" = "gpuhist: note: reading $name as i32le; only every second element is ever negative: is it i64le (-t i64)?" ]
+    done
+    for name in f8 whole signs shares; do
+        note_of $name
+        [ "$note" = "gpuhist: note: reading $name as i32le; it looks like floating-point numbers, which gpuhist does not read" ]
+    done
+    for name in few all i32 seconds f4; do # what may be 32-bit integers, too
+        note_of $name
+        [ -z "$note" ] || { echo "$name: $note"; return 1; }
+    done
+    for name in "-t i64" "-t i32" --binary -q; do
+        # shellcheck disable=SC2086
+        note_of le $name
+        [ -z "$note" ]
+    done
+}
+
 @test "a note says that binary input is a well-known kind of file" {
     cd "$BATS_TEST_TMPDIR"
     printf '\177ELF\2\1\1\0' >program

@@ -1,7 +1,7 @@
 /*
  * Implements first_block.h: the magic numbers of well-known files (file(1) has them all), the upper
- * halves of small 64-bit integers, names that end in a type, and the columns of uniq -c and of a
- * histogram.
+ * halves of 64-bit integers, the exponents of floating-point numbers, names that end in a type, and
+ * the columns of uniq -c and of a histogram.
  */
 #include "config.h"
 
@@ -13,9 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The least pairs of elements, and lines, that say something. */
-#define FIRST_BLOCK_PAIRS_MIN 4
-#define FIRST_BLOCK_LINES_MIN 2
+/* The least pairs of elements, and lines, that say something; pairs by signs, and floats, alone. */
+#define FIRST_BLOCK_PAIRS_MIN  4
+#define FIRST_BLOCK_LINES_MIN  2
+#define FIRST_BLOCK_SIGNS_MIN  64
+#define FIRST_BLOCK_FLOATS_MIN 32
 
 static const struct first_block_magic {
     const char *bytes;
@@ -54,6 +56,7 @@ static const char *first_block_find_magic(const char *block, size_t bytes)
 struct first_block_half {
     bool is_zero; /* all are 0 */
     bool is_sign; /* all are 0 or -1, as the upper halves of small integers of 64 bits */
+    size_t negatives;
 };
 
 static struct first_block_half first_block_look_at(const char *block, size_t bytes, size_t first)
@@ -65,6 +68,7 @@ static struct first_block_half first_block_look_at(const char *block, size_t byt
         memcpy(&element, block + i, 4);
         half.is_zero = half.is_zero && element == 0;
         half.is_sign = half.is_sign && (element == 0 || element == UINT32_MAX);
+        half.negatives += element >> 31;
     }
     return half;
 }
@@ -81,17 +85,67 @@ static void first_block_doubt_name(const char *name, char doubt[FIRST_BLOCK_DOUB
                  type + 1, type + 1);
 }
 
+/*
+ * Whether the block is IEEE 754 numbers of `width` bytes, 4 or 8, of moderate size. Integers of 32
+ * bits may look like some that are close together and have one sign; that does not suffice.
+ */
+static bool first_block_is_float(const char *block, size_t bytes, size_t width)
+{
+    const unsigned bias = width == 8 ? 1023 : 127;
+    const unsigned far = 8 * (unsigned)width; /* from the bias, either way */
+    unsigned least = UINT32_MAX;
+    unsigned greatest = 0;
+    size_t negatives = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i + width <= bytes; i += width) {
+        uint64_t number = 0;
+        memcpy(&number, block + i, width);
+        number <<= 64 - 8 * width;
+        const unsigned exponent = (unsigned)(number << 1 >> (width == 8 ? 53 : 56));
+        if (number << 1 == 0)
+            continue;
+        if (exponent + far < bias || exponent > bias + far)
+            return false;
+        least = exponent < least ? exponent : least;
+        greatest = exponent > greatest ? exponent : greatest;
+        negatives += number >> 63;
+        count++;
+    }
+    return count >= FIRST_BLOCK_FLOATS_MIN &&
+           (width == 8 || greatest - least >= 8 || (negatives > 0 && negatives < count));
+}
+
+/*
+ * Whether these may be the lower halves of large integers of 64 bits, and the others the upper
+ * ones: about half of these are negative, and none of those. Numbers up to 2^64 cannot be told from
+ * pairs.
+ */
+static bool first_block_is_lower(const struct first_block_half *half,
+                                 const struct first_block_half *other, size_t pairs)
+{
+    return pairs >= FIRST_BLOCK_SIGNS_MIN && other->negatives == 0 &&
+           half->negatives >= pairs / 4 && half->negatives <= pairs - pairs / 4;
+}
+
 static void first_block_doubt_type(const char *block, size_t bytes,
                                    char doubt[FIRST_BLOCK_DOUBT_SIZE])
 {
+    const size_t pairs = bytes / 8;
     const struct first_block_half even = first_block_look_at(block, bytes, 0);
     const struct first_block_half odd = first_block_look_at(block, bytes, 1);
     bool is_zero = odd.is_sign ? odd.is_zero : even.is_zero;
+    bool may_be_double =
+        even.is_zero || even.negatives > pairs / 8; /* the lower bits of fractions */
 
-    if (bytes < 8 * FIRST_BLOCK_PAIRS_MIN || odd.is_sign == even.is_sign)
-        return;
-    snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "every second element is 0%s: is it %s?",
-             is_zero ? "" : " or -1", odd.is_sign ? "i64le (-t i64)" : "i64be (-t i64be)");
+    if ((may_be_double && first_block_is_float(block, bytes, 8)) ||
+        first_block_is_float(block, bytes, 4))
+        strcpy(doubt, "it looks like floating-point numbers, which gpuhist does not read");
+    else if (pairs >= FIRST_BLOCK_PAIRS_MIN && odd.is_sign != even.is_sign)
+        snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "every second element is 0%s: is it %s?",
+                 is_zero ? "" : " or -1", odd.is_sign ? "i64le (-t i64)" : "i64be (-t i64be)");
+    else if (first_block_is_lower(&even, &odd, pairs))
+        strcpy(doubt, "only every second element is ever negative: is it i64le (-t i64)?");
 }
 
 /* A line of two integers, and what is between them. */
