@@ -123,6 +123,14 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     gpuhist reduce sum,max --binary --save a.state -o /dev/null a
     run --separate-stderr gpuhist merge a.state b.state
     assert_failed 1 "b.state: histogram, not reduce as in a.state"
+    gpuhist uniq --binary --save b.state -o /dev/null a
+    run --separate-stderr gpuhist merge a.state b.state
+    assert_failed 1 "b.state: uniq, not reduce as in a.state"
+    run --separate-stderr gpuhist merge b.state a.state
+    assert_failed 1 "a.state: reduce, not uniq as in b.state"
+    gpuhist --width 10 --binary --save b.state -o /dev/null a
+    run --separate-stderr gpuhist merge a.state b.state
+    assert_failed 1 "b.state: histogram, not reduce as in a.state"
     save_both reduce sum,max
     refuse "reduce max,sum, not reduce sum,max" reduce max,sum --binary
     save_both count --ge 2 --lt 3

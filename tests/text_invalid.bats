@@ -129,6 +129,21 @@ make_faulty() {
     [ "$output" = 20000 ]
 }
 
+@test "invalid tokens are told before a quantile that is outside the bins" {
+    local error="gpuhist: the bins do not cover the data: 0 below, 1 above, among them quantile 50 (gpuhist uniq --quantiles needs no bins)"
+    printf '77\nx\n' >in
+    for how in fail warn; do
+        for where in - out; do
+            run -1 --separate-stderr gpuhist --bins 5 --quantiles 50 --invalid $how -o $where in
+            [ -z "$output" ]
+            [ "$stderr" = "gpuhist: in:2: invalid integer 'x'"$'\n'"$error" ]
+        done
+    done
+    run -1 --separate-stderr gpuhist --bins 5 --quantiles 50 --invalid ignore in
+    [ -z "$output" ] && [ "$stderr" = "$error" ]
+    [ ! -e out ]
+}
+
 @test "a value outside the bins is told with its line" {
     printf '1\n2\n\n 3 9\n' >in
     for engine in $ENGINES; do

@@ -65,14 +65,28 @@ static enum status run_report(const struct run *run, struct failure *failure)
     return run->job.is_text ? parse_errors_report(run->job.errors, failure) : STATUS_OK;
 }
 
+/*
+ * Prints the result and what is told behind it, unless counting has failed with `counted`. If only
+ * the result fails, invalid tokens are told nevertheless.
+ */
+static enum status run_end(struct run *run, enum status counted, struct failure *failure)
+{
+    const struct job *job = &run->job;
+    struct failure beside;
+    enum status status =
+        print_end(&run->output, job, run->partial, &run->options->print, counted, failure);
+
+    if (status == STATUS_OK)
+        return run_report(run, failure);
+    if (counted == STATUS_OK && job->is_text)
+        parse_errors_report(job->errors, &beside);
+    return status;
+}
+
 /* The end of a run that a signal ends. */
 static enum status run_print_last(void *context, struct failure *failure)
 {
-    struct run *run = context;
-    enum status status =
-        print_end(&run->output, &run->job, run->partial, &run->options->print, STATUS_OK, failure);
-
-    return status == STATUS_OK ? run_report(run, failure) : status;
+    return run_end(context, STATUS_OK, failure);
 }
 
 /* Unrequested progress is not drawn on a terminal to which the operation streams results. */
@@ -205,9 +219,7 @@ static enum status run_source(struct run *run, struct failure *failure)
         status = run_in_order(run, failure);
     if (status == STATUS_ENGINE && !run->engine)
         status = run_without_devices(run, failure);
-    status = print_end(&run->output, job, run->partial, &options->print, status, failure);
-    if (status == STATUS_OK)
-        status = run_report(run, failure);
+    status = run_end(run, status, failure);
     if (status == STATUS_OK && operation->verdict && !print_is_dropped(&options->print))
         status = operation->verdict(job, run->partial, failure);
     return status;

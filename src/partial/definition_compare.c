@@ -38,15 +38,18 @@ static bool definition_is_uniq(const struct definition *definition)
     return strcmp(operation, "uniq") == 0 && strcmp(width, "1") == 0;
 }
 
-/* The operation. All that have bins are one, in which the bins may differ. */
-static void definition_word_operation(const struct definition *definition,
+/*
+ * The operation. All that have bins are one, in which the bins may differ; `with_uniq` tells apart
+ * uniq.
+ */
+static void definition_word_operation(const struct definition *definition, bool with_uniq,
                                       char words[DEFINITION_WORDS_SIZE])
 {
     definition_word_option(definition, "operation", "", words);
     if (strcmp(words, "groups") == 0)
         definition_word_option(definition, "of", "--by, of ", words);
     else if (strcmp(words, "reduce") != 0 && strcmp(words, "count") != 0)
-        strcpy(words, "histogram");
+        strcpy(words, with_uniq && definition_is_uniq(definition) ? "uniq" : "histogram");
 }
 
 /* The option that defines the bins, with --range where it has one; or uniq. */
@@ -123,7 +126,7 @@ static void definition_word(const struct definition *definition, unsigned i,
 {
     switch (i) {
     case 0:
-        definition_word_operation(definition, words);
+        definition_word_operation(definition, false, words);
         break;
     case 1:
         definition_word_type(definition, words);
@@ -153,14 +156,17 @@ bool definition_compare(const struct definition *a, const struct definition *b,
 {
     char words[DEFINITION_WORDS_SIZE];
     char others[DEFINITION_WORDS_SIZE];
+    unsigned i = 0;
 
     if (a->length == b->length && memcmp(a->text, b->text, a->length) == 0)
         return true;
-    for (unsigned i = 0;; i++) {
+    do {
         definition_word(a, i, words);
         definition_word(b, i, others);
-        if (strcmp(words, others) != 0 || (i >= DEFINITION_OPTIONS && !*words))
-            break;
+    } while (strcmp(words, others) == 0 && (i++ < DEFINITION_OPTIONS || *words));
+    if (i == 0) {
+        definition_word_operation(a, true, words);
+        definition_word_operation(b, true, others);
     }
     if (!*others && !*words) /* long lists, cut where they are equal */
         snprintf(difference, DEFINITION_DIFFERENCE_SIZE, "other predicates, not the same");
