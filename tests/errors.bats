@@ -190,7 +190,7 @@ END
     run --separate-stderr setpriv --reuid 65533 --regid 65533 --clear-groups \
         bash -c "ulimit -u 2; exec '$dir/gpuhist' --bins 5 --engine cpu --threads 8 /dev/zero"
     rm -rf "$dir"
-    assert_failed 1 "cannot start thread"
+    assert_failed 1 "cannot start thread 2: Resource temporarily unavailable (try --threads 1)"
 }
 
 @test "control characters of a file's name do not reach the terminal" {

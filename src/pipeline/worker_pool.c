@@ -300,8 +300,10 @@ enum status worker_pool_start(struct worker_pool *pool, struct failure *failure)
         work->leave(work->context);
     if (error == 0 || (pool->joins_late && pool->started > 0))
         return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "cannot start thread %u: %s", pool->started + 1,
-                       strerror(error));
+    if (pool->started == 0)
+        return status_fail(failure, STATUS_DATA, "cannot start a thread: %s", strerror(error));
+    return status_fail(failure, STATUS_DATA, "cannot start thread %u: %s (try --threads %u)",
+                       pool->started + 1, strerror(error), pool->started);
 }
 
 void worker_pool_wait(const struct worker_pool *pool)
