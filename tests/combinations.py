@@ -165,7 +165,7 @@ def begins_row(line, token, rules):
         (re.search(rb"[A-Za-z]", token) or len(re.findall(rb"[.:/-]", token)) > 1)
 
 
-def reason(token, rules, kind, first_line):
+def reason(token, rules, kind, first_line, policy):
     field, delimiter, _ = rules
     if isinstance(token, int):
         return b"line has %d field%s, -f %d wants %d" % (token, b"s"[token == 1:], field, abs(field))
@@ -173,12 +173,14 @@ def reason(token, rules, kind, first_line):
         point = re.fullmatch(rb"[+-]?[0-9]*\.([0-9]{1,18})", token)
         hexadecimal = re.fullmatch(rb"[+-]?0[xX][0-9a-fA-F]+", token)
         advice = b" (try --decimals %d)" % len(point[1]) if point else b" (try --base 16)" if hexadecimal else b""
+        if token in (b"", b"-") and policy == "abort":
+            advice = b" (try --invalid ignore)"
         if not advice and delimiter is not None and b'"' in token: # the lines of this test close their quotes
             advice = b" (try --csv)"
         if not advice and field == 0 and delimiter is None and re.search(rb"[A-Za-z]", token):
             advice = b" (try --csv -f N)" if b"," in token else b" (try -d ';' -f N)" if b";" in token else b""
         if not advice and first_line is not None and is_header(first_line, rules):
-            advice = b" (try --header)"
+            advice = b" (try --header)" if field != 0 or delimiter is None else b" (try --header, or -f NAME)"
         if not advice and first_line is not None and begins_row(first_line, token, rules):
             advice = b" (try -f N)"
         return b"invalid integer '%s'%s" % (shown(token), advice)
@@ -199,7 +201,7 @@ def read_text(files, kind, rules, policy):
                 values.append((int(token), place))
                 continue
             first_line = data.split(b"\n", 1)[0] if line == 1 else None
-            reports.append(b"%s: %s" % (place, reason(token, rules, kind, first_line)))
+            reports.append(b"%s: %s" % (place, reason(token, rules, kind, first_line, policy)))
             if policy == "abort":
                 return values, [], Fault(reports[0], len(values))
     return values, reports, fault

@@ -79,6 +79,9 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "unknown option '--qunatiles': did you mean --quantiles? (see" --qunatiles 50
     assert_usage "unknown option '--qunatiles': did you mean --quantiles? (see" --qunatiles=50
     assert_usage "unknown option '--percnt': did you mean --percent?" --percnt
+    assert_usage "unknown option '--percentiles': did you mean --quantiles? (see" --percentiles=50
+    assert_usage "unknown option '--column': did you mean --field?" --column 2
+    assert_usage "unknown option '--json': did you mean --format json?" --json
     assert_usage "option '--bin' is ambiguous: --bins, --binary (see" --bin
     assert_usage "unknown option '--tpo': did you mean --top? (see" --tpo
     assert_usage "unknown option '--pruged': did you mean --purged?" --pruged x
@@ -131,7 +134,20 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     run --separate-stderr gpuhist frobnicate --bins 5 </dev/null
     assert_failed 1 "frobnicate: No such file or directory"
     run --separate-stderr gpuhist --bins 5 histogram reduce </dev/null
-    assert_failed 1 "histogram: No such file or directory"
+    assert_failed 1 "histogram: No such file or directory (an operation is the first word)"
+    int32 3 >in
+    run --separate-stderr gpuhist in reduce sum
+    assert_failed 1 "reduce: No such file or directory (an operation is the first word)"
+    for words in 'in sum' 'sum max in'; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist reduce $words
+        assert_failed 1 ": No such file or directory (reductions are the first operand, as in reduce sum,max FILE)"
+    done
+    cp in sum
+    run -0 gpuhist reduce sum in sum
+    [ "$output" = 6 ]
+    run --separate-stderr gpuhist sum max in
+    assert_failed 1 "max: No such file or directory"
 }
 
 @test "the last of an option given twice counts, and abbreviations work" {
@@ -198,7 +214,7 @@ END
     name=$(printf 'a\033[31m\302\233m\303\251.txt')
     printf 'x\n' >"$name"
     run -1 --separate-stderr "$GPUHIST" "$name"
-    [ "$stderr" = "$(printf "gpuhist: a?[31m??m\303\251.txt:1: invalid integer 'x'")" ]
+    [ "$stderr" = "$(printf "gpuhist: a?[31m??m\303\251.txt:1: invalid integer 'x' (try --header)")" ]
 }
 
 @test "what is not printable reaches the terminal in no name, token or label" {

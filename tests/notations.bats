@@ -139,6 +139,14 @@ assert_no_number() {
         assert_no_number "$bad" --decimals 3 -f 1
     done
     assert_no_number 1.0001 --decimals 3 -d ,
+    run --separate-stderr gpuhist reduce sum --decimals 1 <<<-0.25
+    assert_failed 1 "standard input:1: invalid number '-0.25' (try --decimals 2)"
+    run --separate-stderr gpuhist --width 0.5 <<<0.25
+    assert_failed 2 "invalid --width '0.5': expected a number such as 10, 500 or 1Mi, or 0.5 with --decimals 1 (see"
+    run --separate-stderr gpuhist --range 0:1.5 <<<0.25
+    assert_failed 2 "invalid --range '0:1.5': expected LO:HI, two integers, or numbers with --decimals (see"
+    run --separate-stderr gpuhist count --ge 0.5 <<<0.25
+    assert_failed 2 "invalid --ge '0.5': expected an integer such as 500, -3 or 5M, or 0.5 with --decimals 1 (see"
     printf '%s\n' 12.7 -12.8 1.10 .5 5. +0.000 >i8
     [ "$(gpuhist reduce sum --decimals 1 -t i8 i8)" = 6.5 ]
     assert_beyond 'i8 with --decimals 1 (try -t i64)' 12.8 --decimals 1 -t i8

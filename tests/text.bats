@@ -37,8 +37,11 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 }
 
 @test "a byte order mark, and UTF-16" {
-    printf '\357\273\2771\n2\n' | assert_invalid 1 '<byte order mark>1'
-    printf '\357\273\277id 2\n' | assert_invalid 1 '<byte order mark>id' -f 1
+    printf '\357\273\2771\n2\n' |
+        assert_report 1 "invalid integer '<byte order mark>1' (tail -c +4 removes it)"
+    printf '\357\273\277id 2\n' |
+        assert_report 1 "invalid integer '<byte order mark>id' (tail -c +4 removes it)" -f 1
+    printf '1\n\357\273\2772\n' | assert_invalid 2 '<byte order mark>2'
     printf '\377\3761\0\n\0' | assert_invalid 1 '??1?'
 }
 
@@ -105,9 +108,11 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     printf -- '-0\n' | assert_sum "1 0"
     printf -- '-0\n' | assert_sum "1 0" -t u8
     for bad in - + --5 +-5 -+5 5- 5+ -; do
-        printf '1\n%s\n' "$bad" | assert_invalid 2 "$bad"
-        printf '1\n%s\n' "$bad" | assert_invalid 2 "$bad" -f 1
-        printf '1\n%s\n' "$bad" | assert_invalid 2 "$bad" -d ,
+        reason="invalid integer '$bad'"
+        [ "$bad" != - ] || reason+=" (try --invalid ignore)"
+        printf '1\n%s\n' "$bad" | assert_report 2 "$reason"
+        printf '1\n%s\n' "$bad" | assert_report 2 "$reason" -f 1
+        printf '1\n%s\n' "$bad" | assert_report 2 "$reason" -d ,
     done
     printf '1\n-1\n' | assert_report 2 "'-1' is out of range for u8 (try -t i64)" -t u8
 }
@@ -143,7 +148,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in 1,000 '1;2' '"5"'; do assert_advised "$token" ''; done
     for token in ab a_1; do assert_advised "$token" ' (try --header)'; done
     echo id,ms | assert_report 1 "invalid integer 'id,ms' (try --header)" -f 1
-    echo id,ms | assert_report 1 "invalid integer 'id' (try --header)" -d ,
+    echo id,ms | assert_report 1 "invalid integer 'id' (try --header, or -f NAME)" -d ,
     for token in 0x10 -0XfF; do assert_advised $token ' (try --base 16)'; done
     [ "$(gpuhist reduce sum --decimals 1 < <(echo -1.5))" = -1.5 ]
 }
@@ -165,7 +170,8 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     assert_told 'a,b c\n' "invalid integer 'a,b' (try --csv -f N)"
     assert_told '1.5 c\n' "invalid integer '1.5' (try --decimals 1)"
     assert_told '1,5 7\n' "invalid integer '1,5'"
-    assert_told '- 7\n' "invalid integer '-'"
+    assert_told '- 7\n' "invalid integer '-' (try --invalid ignore)"
+    assert_told '\xef\xbb\xbf1\n2\n' "invalid integer '<byte order mark>1' (tail -c +4 removes it)"
     assert_told '7 GET\n' "invalid integer 'GET'"
     assert_told ' GET 7\n' "invalid integer 'GET'"
     assert_told 'id\n5\n' "invalid integer 'id' (try --header)"

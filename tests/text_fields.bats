@@ -56,10 +56,10 @@ make_log() {
 @test "blanks around a part are ignored; empty and missing parts are invalid" {
     printf ' 1 ,\t2\t, 3\n' | assert_sum "3 6" -d ,
     printf '1,2\n3, 4 \n' | assert_sum "2 6" -d , -f 2
-    printf '1,2\n3,,4\n' | assert_invalid 2 '' -d ,
-    printf '1,2\n3,\n' | assert_invalid 2 '' -d ,
-    printf '1,2\n,3\n' | assert_invalid 2 '' -d ,
-    printf '1,2\n3,\n' | assert_invalid 2 '' -d , -f 2
+    printf '1,2\n3,,4\n' | assert_report 2 "invalid integer '' (try --invalid ignore)" -d ,
+    printf '1,2\n3,\n' | assert_report 2 "invalid integer '' (try --invalid ignore)" -d ,
+    printf '1,2\n,3\n' | assert_report 2 "invalid integer '' (try --invalid ignore)" -d ,
+    printf '1,2\n3,\n' | assert_report 2 "invalid integer '' (try --invalid ignore)" -d , -f 2
     printf '1,2\n3\n' | assert_report 2 "line has 1 field, -f 2 wants 2" -d , -f 2
     printf '1 2\n\n3\n' | assert_report 3 "line has 1 field, -f 2 wants 2" -f 2
     printf '1 2\n3\n' | assert_report 2 "line has 1 field, -f -2 wants 2" -f -2
@@ -84,7 +84,7 @@ make_log() {
         [ "$output" = 90 ]
     done
     run --separate-stderr gpuhist reduce sum -d , a
-    assert_failed 1 "a:1: invalid integer 'id' (try --header)"
+    assert_failed 1 "a:1: invalid integer 'id' (try --header, or -f NAME)"
     { printf '%70000s\n' title; seq 100000; } >long
     run -0 gpuhist reduce sum --header --chunk-size 4096 long
     [ "$output" = 5000050000 ]
@@ -209,7 +209,7 @@ make_tables() {
     assert_invalid 1 'a,b' --csv -f 2 <table
     sed 1d table | assert_invalid 1 'say ""5,6""' --csv -f -2
     printf '" 5 ", 6 ,"-7"\n\n \n"+8"' | assert_sum "4 12" --csv
-    printf '1,""\n' | assert_invalid 1 '' --csv
+    printf '1,""\n' | assert_report 1 "invalid integer '' (try --invalid ignore)" --csv
     printf '1;"2,";"4"\n' | assert_sum "1 4" --csv -d ';' -f 3
     printf '"GET / 1" 200 "" 5\n' | assert_sum "1 5" -d ' ' --csv -f 4
     printf '"1,234"\n' | assert_invalid 1 '1,234' --csv

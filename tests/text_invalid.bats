@@ -129,6 +129,18 @@ make_faulty() {
     [ "$output" = 20000 ]
 }
 
+@test "a dash or an empty field gets --invalid ignore, unless --invalid is given" {
+    printf '7 512\n8 -\n9,\n' >in
+    run --separate-stderr gpuhist reduce sum -f 2 in
+    assert_failed 1 "in:2: invalid integer '-' (try --invalid ignore)"
+    run --separate-stderr gpuhist uniq -f 1 --weight 2 in
+    assert_failed 1 "in:2: invalid weight '-', no integer from 0 to 2^63 - 1 (try --invalid ignore)"
+    run --separate-stderr gpuhist reduce sum -d , -f 2 <<<9,
+    assert_failed 1 "standard input:1: invalid integer '' (try --invalid ignore)"
+    run -0 --separate-stderr gpuhist reduce sum -f 2 --invalid warn <<<$'1 2\n1 -'
+    [ "$stderr" = "gpuhist: standard input:2: invalid integer '-'" ]
+}
+
 @test "invalid tokens are told before a quantile that is outside the bins" {
     local error="gpuhist: the bins do not cover the data: 0 below, 1 above, among them quantile 50 (gpuhist uniq --quantiles needs no bins)"
     printf '77\nx\n' >in

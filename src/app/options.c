@@ -240,7 +240,7 @@ static enum status options_read_range(struct options *options, struct failure *f
     return options_fail_value("--range", value,
                               decimals > 0
                                   ? "LO:HI, two numbers with no more decimals than --decimals"
-                                  : "LO:HI, two integers",
+                                  : "LO:HI, two integers, or numbers with --decimals",
                               failure);
 }
 
@@ -254,8 +254,9 @@ static enum status options_read_width(struct options *options, struct failure *f
     if (!decimal_parse_fixed(value, strlen(value), decimals, &width) || width < 0 ||
         width > UINT64_MAX)
         return options_fail_value("--width", value,
-                                  decimals > 0 ? "a number with no more decimals than --decimals"
-                                               : "a number such as 10, 500 or 1Mi",
+                                  decimals > 0
+                                      ? "a number with no more decimals than --decimals"
+                                      : "a number such as 10, 500 or 1Mi, or 0.5 with --decimals 1",
                                   failure);
     options->width = (uint64_t)width;
     if (width > 0)
@@ -835,6 +836,8 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
         return failure->status;
     if (options->operation == OPERATION_REDUCE &&
         options_set_reductions(options, argv[optind], failure) != STATUS_OK)
+        return failure->status;
+    if (options_check_files(options, argv + optind, failure) != STATUS_OK)
         return failure->status;
     options->names = argc > optind ? argv + optind : standard_input;
     options->name_count = argc > optind ? (size_t)(argc - optind) : 1;

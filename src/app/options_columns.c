@@ -141,7 +141,7 @@ enum status options_check_second(const struct options *options, struct failure *
     if (!options->has_second_offset && options->record_bytes > 0)
         return status_fail(failure, STATUS_USAGE, "with --record, %s wants TYPE@OFFSET", name);
     if (!options->has_second_offset && options->text_rules.field == 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "%s needs -f, the field of the values (of uniq -c lines: -f 2)", name);
+        return status_fail(failure, STATUS_USAGE, "%s needs -f, the field of the values%s", name,
+                           options->second == SECOND_WEIGHTS ? " (of uniq -c lines: -f 2)" : "");
     return STATUS_OK;
 }

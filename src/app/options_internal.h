@@ -92,6 +92,13 @@ enum status options_check_first_word(const char *word, struct failure *failure);
 enum status options_check_reductions(const char *list, struct failure *failure);
 
 /*
+ * Fails with STATUS_DATA if one of the files, up to NULL, does not exist, and its name is an
+ * operation, which would have to be the first word, or a reduction behind others or a file.
+ */
+enum status options_check_files(const struct options *options, char *const *names,
+                                struct failure *failure);
+
+/*
  * Fails with STATUS_USAGE if the word, which getopt takes for options of one letter and a value, is
  * a long option with one dash, such as -top or -top=3. NULL is no such word.
  */

@@ -92,6 +92,26 @@ enum status options_check_reductions(const char *list, struct failure *failure)
                        unknown, meant);
 }
 
+enum status options_check_files(const struct options *options, char *const *names,
+                                struct failure *failure)
+{
+    for (; *names && options->action == OPTIONS_RUN; names++) {
+        struct reductions reductions;
+        enum operation_id operation;
+        const char *advice = NULL;
+        if (operation_find(*names, &operation) || strcmp(*names, "merge") == 0 ||
+            strcmp(*names, "info") == 0)
+            advice = "an operation is the first word";
+        else if (options->operation == OPERATION_REDUCE &&
+                 reductions_parse(*names, &reductions) == REDUCTIONS_LIST)
+            advice = "reductions are the first operand, as in reduce sum,max FILE";
+        if (advice && options_is_no_file(*names))
+            return status_fail(failure, STATUS_DATA, STATUS_NAME ": No such file or directory (%s)",
+                               *names, advice);
+    }
+    return STATUS_OK;
+}
+
 enum status options_check_dashes(const char *word, struct failure *failure)
 {
     if (!word || word[0] != '-')
@@ -128,6 +148,11 @@ static unsigned options_list_candidates(const char *name, size_t length, char *t
 enum status options_fail_name(const struct options *options, const char *typed,
                               struct failure *failure)
 {
+    static const char *const others[][2] = {
+        /* names that other programs have */
+        {"percentile", "quantiles"}, {"percentiles", "quantiles"}, {"column", "field"},
+        {"separator", "delimiter"},  {"json", "format json"},
+    };
     const char *name = typed + 2; /* behind the dashes */
     int length = (int)strcspn(name, "=");
     struct suggestion suggestion;
@@ -137,6 +162,12 @@ enum status options_fail_name(const struct options *options, const char *typed,
         options_list_candidates(name, (size_t)length, candidates, sizeof candidates) > 1)
         return status_fail(failure, STATUS_USAGE, "option '--%.*s' is ambiguous: %s", length, name,
                            candidates);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strlen(others[i][0]) == (size_t)length &&
+            memcmp(others[i][0], name, (size_t)length) == 0)
+            return status_fail(failure, STATUS_USAGE, "unknown option '--%s': did you mean --%s?",
+                               others[i][0], others[i][1]);
+    }
     suggestion_begin(&suggestion, name, (size_t)length);
     for (size_t i = 0; i < options_row_count; i++) {
         if (options_row_goes(options, &options_rows[i]))

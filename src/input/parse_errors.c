@@ -113,6 +113,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .element = token->is_second ? &job->second_element : &job->element,
         .data = chunk->data,
         .bytes = chunk->bytes,
+        .ends_run = errors->policy == INVALID_ABORT,
         .begins_file = chunk->line == 0 && chunk->offset == 0 && chunk->left_out == 0,
     };
 

@@ -52,7 +52,7 @@ static enum status predicate_set_value(struct predicate *predicate,
         return predicate_fail(predicate,
                               element->decimals > 0
                                   ? "a number with no more decimals than --decimals"
-                                  : "an integer such as 500, -3 or 5M",
+                                  : "an integer such as 500, -3 or 5M, or 0.5 with --decimals 1",
                               failure);
     predicate->negated =
         relation == PREDICATE_NE || relation == PREDICATE_GE || relation == PREDICATE_GT;
@@ -76,7 +76,7 @@ static enum status predicate_set_range(struct predicate *predicate, const struct
         return predicate_fail(predicate,
                               element->decimals > 0
                                   ? "LO:HI, two numbers with no more decimals than --decimals"
-                                  : "LO:HI, two integers",
+                                  : "LO:HI, two integers, or numbers with --decimals",
                               failure);
     if (low >= limit)
         return status_fail(failure, STATUS_USAGE, "--in %s is empty: LO must be below HI", text);

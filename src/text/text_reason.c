@@ -13,6 +13,11 @@
 /* A byte order mark in UTF-8, which Windows programs put before a text. */
 static const char text_reason_mark[] = "\xef\xbb\xbf";
 
+static bool text_reason_has_mark(const char *token, size_t bytes)
+{
+    return bytes >= 3 && memcmp(token, text_reason_mark, 3) == 0;
+}
+
 static bool text_reason_is_blank(char byte)
 {
     return byte == ' ' || byte == '\t';
@@ -207,10 +212,7 @@ static bool text_reason_begins_row(const struct text_reading *reading,
     return letters > 0 || marks > 1;
 }
 
-/*
- * Writes the options that would read a token that is no decimal integer, or ""; of a weight what it
- * must be.
- */
+/* Writes the options that would read a token that is none of the notation, or "". */
 static void text_reason_advise(const struct text_rules *rules, const char *token, size_t bytes,
                                char out[TEXT_REASON_ADVICE_SIZE])
 {
@@ -222,12 +224,14 @@ static void text_reason_advise(const struct text_rules *rules, const char *token
     const char *point = memchr(digits, '.', count);
     const size_t decimals = point ? bytes - (size_t)(point + 1 - token) : 0;
 
-    strcpy(out, rules->from_zero ? ", no integer from 0 to 2^63 - 1" : "");
-    if (rules->notation != TEXT_INTEGERS || rules->from_zero)
+    out[0] = '\0';
+    if (rules->notation == TEXT_HEX || rules->from_zero)
         return;
     if (decimals > 0 && decimals <= TEXT_DECIMALS_MAX &&
         text_reason_is_number(&fixed, digits, count))
         snprintf(out, TEXT_REASON_ADVICE_SIZE, " (try --decimals %zu)", decimals);
+    else if (rules->notation == TEXT_FIXED)
+        return;
     else if (count > 2 && (digits[1] == 'x' || digits[1] == 'X') &&
              text_reason_is_number(&hex, digits, count))
         strcpy(out, " (try --base 16)");
@@ -235,6 +239,29 @@ static void text_reason_advise(const struct text_rules *rules, const char *token
         strcpy(out, " (try --csv -f N)");
     else if (text_is_of_tokens(rules) && text_reason_has_fields(token, bytes, ';'))
         strcpy(out, " (try -d ';' -f N)");
+}
+
+/* What else helps: it depends on where the token is, or on what happens to it. Or "". */
+static const char *text_reason_hint(const struct text_reading *reading,
+                                    const struct text_token *token)
+{
+    const struct text_rules *rules = reading->rules;
+    const char *begin = reading->data + token->offset;
+    bool is_list = rules->field == 0 && rules->delimiter != TEXT_NO_DELIMITER;
+
+    if (reading->ends_run && (token->bytes == 0 || (token->bytes == 1 && *begin == '-')))
+        return " (try --invalid ignore)";
+    if (rules->from_zero)
+        return "";
+    if (text_reason_has_quotes(reading, token))
+        return " (try --csv)";
+    if (text_reason_is_header(reading, token))
+        return is_list ? " (try --header, or -f NAME)" : " (try --header)";
+    if (text_reason_begins_row(reading, token))
+        return " (try -f N)";
+    if (reading->begins_file && token->offset == 0 && text_reason_has_mark(begin, token->bytes))
+        return " (tail -c +4 removes it)";
+    return "";
 }
 
 /* Copies the beginning of a token, with `?` for NUL, and appends "..." if it is longer. */
@@ -270,7 +297,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
 {
     const char *begin = reading->data + token->offset;
     const char *type = text_reason_find_type(reading->rules, begin, token->bytes);
-    bool has_mark = token->bytes >= 3 && memcmp(begin, text_reason_mark, 3) == 0;
+    bool has_mark = text_reason_has_mark(begin, token->bytes);
     char shown[TEXT_REASON_SHOWN + 4];
     char advice[TEXT_REASON_ADVICE_SIZE];
     char decimals[24] = "";
@@ -279,12 +306,6 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         return;
     text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
     text_reason_advise(reading->rules, begin, token->bytes, advice);
-    if (*advice == '\0' && text_reason_has_quotes(reading, token))
-        strcpy(advice, " (try --csv)");
-    else if (*advice == '\0' && text_reason_is_header(reading, token))
-        strcpy(advice, " (try --header)");
-    else if (*advice == '\0' && text_reason_begins_row(reading, token))
-        strcpy(advice, " (try -f N)");
     if (reading->rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", reading->rules->decimals);
     if (type && !reading->rules->from_zero)
@@ -292,9 +313,11 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
                  reading->element->name, decimals, *type ? " (try -t " : "", type,
                  *type ? ")" : "");
     else
-        snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s",
+        snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s%s",
                  reading->rules->from_zero                ? "weight"
                  : reading->rules->notation == TEXT_FIXED ? "number"
                                                           : "integer",
-                 has_mark ? "<byte order mark>" : "", shown, advice);
+                 has_mark ? "<byte order mark>" : "", shown,
+                 reading->rules->from_zero ? ", no integer from 0 to 2^63 - 1" : "",
+                 *advice ? advice : text_reason_hint(reading, token));
 }

@@ -18,6 +18,7 @@ struct text_reading {
     const char *data; /* [bytes] */
     size_t bytes;
     bool begins_file; /* the text is the beginning of its file */
+    bool ends_run;    /* an invalid token is an error */
 };
 
 /*
@@ -31,6 +32,7 @@ struct text_reading {
  *   invalid weight '-1', no integer from 0 to 2^63 - 1
  *   invalid integer 'id,ms' (try --csv -f N)
  *   invalid integer 'ms' (try --header)
+ *   invalid integer '-' (try --invalid ignore)
  *   invalid integer '"36"' (try --csv)
  *   invalid integer '10.0.0.7' (try -f N)
  *

@@ -20,6 +20,7 @@ struct expected_item {
     bool is_integer; /* valid, or out of range */
     bool is_second;  /* the token is of the second column */
     bool is_word;    /* text: in a first line that has words, but no numbers */
+    bool is_first;   /* text: at the beginning of its file */
     bool is_name;    /* text: the first word of a line of words, and no number */
     bool is_quoted;  /* text: in a line in which each quote has a second one */
     int64_t fields;  /* text: of the line, if the wanted one is missing; else 0 */
@@ -187,7 +188,8 @@ static void expected_read_text(const struct trial *trial, const char *name, cons
             line += data[seen] == '\n';
         item->name = name;
         item->line = line;
-        const bool is_first = line == 1 && is_of_tokens && item->token == data;
+        item->is_first = line == 1 && item->token == data;
+        const bool is_first = item->is_first && is_of_tokens;
         item->is_word = is_of_tokens ? is_first && expected_is_alone(data, item->bytes, end)
                                      : line == 1 && has_words;
         item->is_quoted = expected_count_quotes(data, item->token, end) % 2 == 0;
@@ -726,8 +728,10 @@ static void expected_print_advice(FILE *out, const struct trial *trial,
         behind++;
     while (hex < count && isxdigit((unsigned char)digits[hex]))
         hex++;
-    if (before < count && digits[before] == '.' && before + 1 + behind == count && behind >= 1 &&
-        behind <= 18)
+    if (trial->invalid == INVALID_ABORT && (bytes == 0 || (bytes == 1 && token[0] == '-')))
+        fprintf(out, " (try --invalid ignore)");
+    else if (before < count && digits[before] == '.' && before + 1 + behind == count &&
+             behind >= 1 && behind <= 18)
         fprintf(out, " (try --decimals %zu)", behind);
     else if (count > 2 && hex == count && digits[0] == '0' && (digits[1] | 0x20) == 'x')
         fprintf(out, " (try --base 16)");
@@ -739,9 +743,12 @@ static void expected_print_advice(FILE *out, const struct trial *trial,
     else if (is_list && memchr(token, ';', bytes))
         fprintf(out, " (try -d ';' -f N)");
     else if (item->is_word)
-        fprintf(out, " (try --header)");
+        fprintf(out, trial->text.field == 0 && has_delimiter ? " (try --header, or -f NAME)"
+                                                             : " (try --header)");
     else if (item->is_name)
         fprintf(out, " (try -f N)");
+    else if (item->is_first && bytes >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0)
+        fprintf(out, " (tail -c +4 removes it)");
 }
 
 /* Writes a token as messages show it; what is not printable is masked only `as_printed`. */
@@ -768,8 +775,11 @@ static void expected_print_invalid(FILE *out, const struct trial *trial,
                                           : "--weight",
                 field, abs(field));
     else if (item->is_second && !trial_has_groups(trial))
-        fprintf(out, "invalid weight '%s%s%s', no integer from 0 to 2^63 - 1",
-                has_mark ? "<byte order mark>" : "", token, more);
+        fprintf(out, "invalid weight '%s%s%s', no integer from 0 to 2^63 - 1%s",
+                has_mark ? "<byte order mark>" : "", token, more,
+                trial->invalid == INVALID_ABORT && (bytes == 0 || strcmp(token, "-") == 0)
+                    ? " (try --invalid ignore)"
+                    : "");
     else if (item->is_integer)
         fprintf(out, "'%s%s' is out of range for %s%s", token, more,
                 !item->is_second                             ? trial->element.name
