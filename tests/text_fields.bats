@@ -171,6 +171,12 @@ make_tables() {
     missing long ": it is '$(printf '%080d' 0)...'"
     printf '\n1\n' >empty
     missing empty ""
+    : >none
+    missing none ": it is empty"
+    for name in 1,2 2-3 '$9' ms,id; do
+        run --separate-stderr gpuhist reduce sum -f "$name" blank
+        assert_failed 1 "blank: its header has no field '$name': it is 'time MS' (give one field, by its number or name)"
+    done
 }
 
 @test "-f NAME: a name that a header lacks or has twice, however the file comes" {

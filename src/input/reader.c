@@ -18,7 +18,7 @@
 
 /* How much of a header line a message shows, and room for that in words. */
 #define READER_HEADER_SHOWN ((size_t)80)
-#define READER_HEADER_SIZE  (READER_HEADER_SHOWN + 40)
+#define READER_HEADER_SIZE  (READER_HEADER_SHOWN + 64)
 
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format, const struct record_format *records)
@@ -305,14 +305,20 @@ static enum pipe_event reader_keep_names(struct reader *reader, const char *data
     return PIPE_DATA;
 }
 
-/* The option that seems to fit a header with quotes or without separators; "" if none does. */
-static const char *reader_advise(const struct text_rules *rules, const char *line, size_t bytes)
+/*
+ * What is wrong with a name such as 1,2 or $9, or the option that seems to fit a header with quotes
+ * or without separators; "" if there is neither.
+ */
+static const char *reader_advise(const struct text_rules *rules, const char *line, size_t bytes,
+                                 const char *name)
 {
     static const struct {
         char byte;
         const char *advice;
     } separators[] = {{',', " (try --csv)"}, {';', " (try -d ';')"}, {'|', " (try -d '|')"}};
 
+    if (strchr(name, ',') || name[strspn(name, "$0123456789-")] == '\0')
+        return " (give one field, by its number or name)";
     if (rules->delimiter != TEXT_NO_DELIMITER && memchr(line, rules->delimiter, bytes))
         return !rules->is_quoted && memchr(line, '"', bytes) ? " (try --csv)" : "";
     for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
@@ -323,19 +329,20 @@ static const char *reader_advise(const struct text_rules *rules, const char *lin
 }
 
 /* Writes what the complete header line is, for a name that it lacks. */
-static void reader_show_header(const struct reader *reader, char out[READER_HEADER_SIZE])
+static void reader_show_header(const struct reader *reader, const char *name,
+                               char out[READER_HEADER_SIZE])
 {
     const struct reader_names *names = &reader->names;
     size_t bytes = names->bytes;
 
     while (bytes > 0 && (names->line[bytes - 1] == '\n' || names->line[bytes - 1] == '\r'))
         bytes--;
-    out[0] = '\0';
+    strcpy(out, names->bytes == 0 ? ": it is empty" : "");
     if (bytes > 0)
         snprintf(out, READER_HEADER_SIZE, ": it is '%.*s%s'%s",
                  (int)(bytes < READER_HEADER_SHOWN ? bytes : READER_HEADER_SHOWN), names->line,
                  bytes > READER_HEADER_SHOWN ? "..." : "",
-                 reader_advise(&reader->records->text, names->line, bytes));
+                 reader_advise(&reader->records->text, names->line, bytes, name));
 }
 
 /* Looks a name up in the complete header line. NULL: the field has none. */
@@ -351,7 +358,7 @@ static enum pipe_event reader_find_name(const struct reader *reader, const char 
     if (*field > 0)
         return PIPE_DATA;
     if (*field == 0)
-        reader_show_header(reader, header);
+        reader_show_header(reader, name, header);
     status_fail(failure, STATUS_DATA, STATUS_NAME ": its header has %s field '%.1000s'%s",
                 reader->input->name, *field == 0 ? "no" : "more than one", name, header);
     return PIPE_ERROR;
