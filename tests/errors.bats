@@ -117,6 +117,9 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 @test "a mistyped operation has a suggestion, unless there is such a file" {
     cd "$BATS_TEST_TMPDIR"
     assert_usage "'redcue' is neither an operation nor a file: did you mean reduce? (see" redcue sum
+    assert_usage "'UNIQ' is neither an operation nor a file: did you mean uniq?" UNIQ x
+    assert_usage "unknown option '--Percent': did you mean --percent?" --Percent
+    assert_usage "'SUM' is no reduction: did you mean sum? (see" reduce SUM
     assert_usage "'cuont' is neither an operation nor a file: did you mean count?" cuont --all
     assert_usage "'histogramm' is neither an operation nor a file: did you mean histogram?" histogramm
     assert_usage "'stalinsort' is neither an operation nor a file: did you mean stalin-sort?" stalinsort

@@ -3,6 +3,7 @@
 
 #include "app/suggestion.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* No longer words are compared. */
@@ -13,7 +14,19 @@ static unsigned suggestion_least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* The distance of a[0..n) and b[0..m); both lengths are at most SUGGESTION_LETTERS_MAX. */
+static char suggestion_lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter + ('a' - 'A')) : letter;
+}
+
+/* Whether a typed letter and one of a word, which is small, are the same but for capitals. */
+static bool suggestion_is(char typed, char letter)
+{
+    return suggestion_lower(typed) == letter;
+}
+
+/* The distance of what was typed, a[0..n), and a word b[0..m); both lengths are at most
+ * SUGGESTION_LETTERS_MAX. */
 static unsigned suggestion_measure(const char *a, size_t n, const char *b, size_t m)
 {
     unsigned rows[3][SUGGESTION_LETTERS_MAX + 1]; /* row i % 3: of the first i letters of a */
@@ -27,8 +40,9 @@ static unsigned suggestion_measure(const char *a, size_t n, const char *b, size_
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= m; j++) {
             row[j] = suggestion_least(last[j], row[j - 1]) + 1;
-            row[j] = suggestion_least(row[j], last[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            row[j] = suggestion_least(row[j], last[j - 1] + !suggestion_is(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && suggestion_is(a[i - 1], b[j - 2]) &&
+                suggestion_is(a[i - 2], b[j - 1]))
                 row[j] = suggestion_least(row[j], before[j - 2] + 1);
         }
     }

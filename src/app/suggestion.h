@@ -4,7 +4,8 @@
  * The distance of two words is the least number of letters to insert, delete or replace, or of
  * neighbours to exchange, that makes one of the other, where no letter is changed twice: the
  * "optimal string alignment" distance (Damerau, "A Technique for Computer Detection and Correction
- * of Spelling Errors", Communications of the ACM 7(3), 1964).
+ * of Spelling Errors", Communications of the ACM 7(3), 1964). Capitals are the same as small
+ * letters.
  *
  * Thread-safe on distinct suggestions.
  */
