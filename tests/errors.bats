@@ -125,6 +125,9 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "'stalinsort' is neither an operation nor a file: did you mean stalin-sort?" stalinsort
     assert_usage "'merg' is neither an operation nor a file: did you mean merge?" merg x
     assert_usage "'help' is neither an operation nor a file: did you mean --help?" help
+    assert_usage "'top' is neither an operation nor a file: did you mean --top?" top 10 redcue
+    assert_usage "'version' is neither an operation nor a file: did you mean --version?" version
+    assert_usage "'verison' is neither an operation nor a file: did you mean --version?" verison
     assert_usage "'sum' is neither an operation nor a file: did you mean reduce sum? (see" sum redcue
     assert_usage "'p99,max' is neither an operation nor a file: did you mean reduce p99,max?" p99,max
     int32 3 >redcue

@@ -81,7 +81,7 @@ enum status options_make_second(const struct options *options, struct job *job,
 
 /*
  * Fails with STATUS_USAGE if the first word of the command line, which is no operation, is no file
- * either, but nearly the name of an operation, or a list of reductions.
+ * either, but nearly the name of an operation, a list of reductions, or the name of an option.
  */
 enum status options_check_first_word(const char *word, struct failure *failure);
 

@@ -20,6 +20,7 @@ enum status options_check_first_word(const char *word, struct failure *failure)
 {
     static const char *const options[] = {"help", "version"}; /* that many try as operations */
     struct suggestion suggestion;
+    const char *option = NULL;
     struct reductions reductions;
 
     if (reductions_parse(word, &reductions) == REDUCTIONS_LIST && options_is_no_file(word))
@@ -38,12 +39,17 @@ enum status options_check_first_word(const char *word, struct failure *failure)
     suggestion_consider(&suggestion, "info");
     suggestion_consider(&suggestion, options[0]);
     suggestion_consider(&suggestion, options[1]);
-    if (!suggestion.word || !options_is_no_file(word))
+    if (suggestion.word == options[0] || suggestion.word == options[1])
+        option = suggestion.word;
+    for (size_t i = 0; i < options_row_count; i++) {
+        if (strcmp(options_rows[i].name, word) == 0)
+            option = word;
+    }
+    if ((!suggestion.word && !option) || !options_is_no_file(word))
         return STATUS_OK;
-    bool is_option = suggestion.word == options[0] || suggestion.word == options[1];
     return status_fail(failure, STATUS_USAGE,
                        "'%s' is neither an operation nor a file: did you mean %s%s?", word,
-                       is_option ? "--" : "", suggestion.word);
+                       option ? "--" : "", option ? option : suggestion.word);
 }
 
 /* Finds the reduction nearest to word[0..length), by its name or by what others call it. */
