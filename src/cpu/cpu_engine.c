@@ -304,7 +304,8 @@ static enum status cpu_engine_absorb_pairs(struct cpu_worker *self, const struct
         const char *from = (const char *)records->data + i * job->record_bytes;
         n = all - i < self->values_room ? all - i : self->values_room;
         cpu_record_gather(job, from, n, self->values);
-        cpu_record_gather_second(job, from, n, self->second);
+        cpu_record_gather_keys(&job->second_element, from + job->second_offset, job->record_bytes,
+                               n, self->second);
         size_t good = job->second == SECOND_WEIGHTS ? cpu_engine_count_weights(self->second, n) : n;
         elements.bytes = good * job->element.bytes;
         elements.position = records->position + i * job->record_bytes;

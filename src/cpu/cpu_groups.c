@@ -3,10 +3,10 @@
 #include "config.h"
 
 #include "cpu/cpu_engine.h"
+#include "cpu/cpu_record.h"
 #include "operations/groups.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct cpu_groups {
     const struct job *job;
@@ -25,18 +25,6 @@ static enum status cpu_groups_open(const struct job *job, void *partial, void **
     return groups_writer_open(partial, &made->writer, failure);
 }
 
-/* Makes keys of elements[0..n). */
-static void cpu_groups_make_keys(const struct element *element, const char *elements, size_t n,
-                                 uint64_t *keys)
-{
-    if (element->bytes == sizeof *keys && !element->swapped) {
-        memcpy(keys, elements, n * sizeof *keys);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        keys[i] = element_key(element, elements + i * element->bytes);
-}
-
 static enum status cpu_groups_absorb(void *state, const struct chunk *chunk,
                                      struct failure *failure)
 {
@@ -48,7 +36,7 @@ static enum status cpu_groups_absorb(void *state, const struct chunk *chunk,
     for (size_t i = 0, n; i < elements; i += n) {
         const char *block = (const char *)chunk->data + i * element->bytes;
         n = elements - i < GROUPS_WRITER_BLOCK ? elements - i : GROUPS_WRITER_BLOCK;
-        cpu_groups_make_keys(element, block, n, keys);
+        cpu_record_gather_keys(element, block, element->bytes, n, keys);
         if (groups_writer_add(&self->writer, chunk->second + i, keys, n, failure) != STATUS_OK)
             return failure->status;
     }

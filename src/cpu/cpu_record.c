@@ -54,8 +54,8 @@ void cpu_record_gather(const struct job *job, const void *records, size_t count,
     }
 ELEMENT_TYPES(CPU_RECORD_KEYS)
 
-void cpu_record_gather_second(const struct job *job, const void *records, size_t count,
-                              uint64_t *keys)
+void cpu_record_gather_keys(const struct element *element, const void *first, size_t record_bytes,
+                            size_t count, uint64_t *keys)
 {
     static void (*const functions[])(const char *, size_t, size_t, bool, uint64_t *) = {
 #define CPU_RECORD_ENTRY(id, name, ctype) [ELEMENT_##id] = cpu_record_keys_##name,
@@ -63,7 +63,5 @@ void cpu_record_gather_second(const struct job *job, const void *records, size_t
 #undef CPU_RECORD_ENTRY
     };
 
-    functions[job->second_element.type]((const char *)records + job->second_offset,
-                                        job->record_bytes, count, job->second_element.swapped,
-                                        keys);
+    functions[element->type](first, record_bytes, count, element->swapped, keys);
 }

@@ -13,8 +13,11 @@
  */
 void cpu_record_gather(const struct job *job, const void *records, size_t count, void *elements);
 
-/* Stores the keys (element.h) of the second column of `count` records at keys[0..count). */
-void cpu_record_gather_second(const struct job *job, const void *records, size_t count,
-                              uint64_t *keys);
+/*
+ * Stores the keys (element.h) of `count` elements, one in each record of record_bytes bytes, the
+ * first at `first`, at keys[0..count).
+ */
+void cpu_record_gather_keys(const struct element *element, const void *first, size_t record_bytes,
+                            size_t count, uint64_t *keys);
 
 #endif
