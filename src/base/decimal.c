@@ -7,6 +7,8 @@
 
 #define DECIMAL_LIMIT ((__int128)1 << 96)
 
+const uint64_t decimal_powers[20] = DECIMAL_POWERS;
+
 /* The nanoseconds of a unit of time; 0 for an unknown unit. The empty suffix means seconds. */
 static uint64_t decimal_time_factor(const char *suffix, size_t length)
 {
@@ -142,31 +144,10 @@ bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *
 /* The number of digits of a value: log10 from log2 (Warren, "Hacker's Delight", 11-4). */
 static size_t decimal_length(uint64_t value)
 {
-    static const uint64_t powers[20] = {
-        0,
-        10,
-        100,
-        1000,
-        10000,
-        100000,
-        1000000,
-        10000000,
-        100000000,
-        1000000000,
-        10000000000,
-        100000000000,
-        1000000000000,
-        10000000000000,
-        100000000000000,
-        1000000000000000,
-        10000000000000000,
-        100000000000000000,
-        1000000000000000000,
-        10000000000000000000u,
-    };
-    unsigned log2 = 63 - (unsigned)__builtin_clzll(value | 1);
+    uint64_t odd = value | 1; /* of as many digits, and above 0 */
+    unsigned log2 = 63 - (unsigned)__builtin_clzll(odd);
     unsigned guess = (log2 + 1) * 1233 >> 12;
-    return guess + (value >= powers[guess]);
+    return guess + (odd >= decimal_powers[guess]);
 }
 
 size_t decimal_write(char *out, uint64_t value)

@@ -12,6 +12,16 @@
 /* Room for any 128-bit integer, with its sign, a point and a NUL. */
 #define DECIMAL_SIZE 42
 
+/* The powers of ten below 2^64: a table, and for device code its contents. */
+#define DECIMAL_POWERS                                                                        \
+    {                                                                                         \
+        1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u,  \
+            10000000000u, 100000000000u, 1000000000000u, 10000000000000u, 100000000000000u,   \
+            1000000000000000u, 10000000000000000u, 100000000000000000u, 1000000000000000000u, \
+            10000000000000000000u                                                             \
+    }
+extern const uint64_t decimal_powers[20];
+
 /* The meaning of suffixes such as K, M, G, T, P and E. */
 enum decimal_unit {
     DECIMAL_UNIT_SI,    /* as numfmt --from=auto: K is 1000, Ki is 1024 */

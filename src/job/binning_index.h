@@ -36,6 +36,7 @@
 #ifndef GPUHIST_BINNING_INDEX_H
 #define GPUHIST_BINNING_INDEX_H
 
+#include "base/decimal.h"
 #include "job/binning.h"
 
 #ifdef __CUDACC__
@@ -114,28 +115,7 @@ BINNING_INLINE uint32_t binning_digits2(uint64_t number)
 /* Returns the number of decimal digits of a number, given its binary ones; 0 for 0. */
 BINNING_INLINE uint64_t binning_digits10_of(uint64_t digits2, uint64_t number)
 {
-    static const uint64_t powers[20] = {
-        1ull,
-        10ull,
-        100ull,
-        1000ull,
-        10000ull,
-        100000ull,
-        1000000ull,
-        10000000ull,
-        100000000ull,
-        1000000000ull,
-        10000000000ull,
-        100000000000ull,
-        1000000000000ull,
-        10000000000000ull,
-        100000000000000ull,
-        1000000000000000ull,
-        10000000000000000ull,
-        100000000000000000ull,
-        1000000000000000000ull,
-        10000000000000000000ull,
-    };
+    static const uint64_t powers[20] = DECIMAL_POWERS;
     uint64_t digits = digits2 * 1233 >> 12; /* the number of digits, or one less */
     return digits + (number >= powers[digits]);
 }

@@ -3,28 +3,6 @@
 
 #include "text/text_number.h"
 
-const uint64_t text_number_powers[TEXT_DECIMALS_MAX + 1] = {
-    1,
-    10,
-    100,
-    1000,
-    10000,
-    100000,
-    1000000,
-    10000000,
-    100000000,
-    1000000000,
-    10000000000,
-    100000000000,
-    1000000000000,
-    10000000000000,
-    100000000000000,
-    1000000000000000,
-    10000000000000000,
-    100000000000000000,
-    1000000000000000000,
-};
-
 #define TEXT_NUMBER_BYTE(place, i) ((i) - ((i) <= (place)))
 #define TEXT_NUMBER_ORDER(place, first)                                                            \
     {                                                                                              \
@@ -122,7 +100,7 @@ static bool text_number_read_fixed(const char *digits, const char *end, unsigned
     size_t count = (size_t)(end - fraction);
     return text_number_read_integer(digits, point ? point : end, number) &&
            text_number_append(fraction, count, number) &&
-           !__builtin_mul_overflow(*number, text_number_powers[decimals - count], number);
+           !__builtin_mul_overflow(*number, decimal_powers[decimals - count], number);
 }
 
 bool text_number_read_any(const struct text_rules *rules, const char *token, size_t bytes,

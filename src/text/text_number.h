@@ -6,6 +6,7 @@
 #ifndef GPUHIST_TEXT_NUMBER_H
 #define GPUHIST_TEXT_NUMBER_H
 
+#include "base/decimal.h"
 #include "job/element.h"
 #include "job/text_rules.h"
 #include "text/text_block.h"
@@ -31,9 +32,6 @@ TEXT_INLINE struct text_number_limits text_number_limits(struct element element)
     uint64_t least = element.is_signed ? most + 1 : 0;
     return (struct text_number_limits){{most, least}, element.bytes};
 }
-
-/* Powers of ten up to TEXT_DECIMALS_MAX. */
-extern const uint64_t text_number_powers[TEXT_DECIMALS_MAX + 1];
 
 /*
  * For each place of a point in a vector, and without one, the bytes in order without the point; the
@@ -133,7 +131,7 @@ CPU_ISA_TARGET_AVX2 static inline bool text_number_join_fixed_avx2(const char *e
     bool valid = text_number_join_avx2(_mm_shuffle_epi8(digits, order), number);
 
     return valid && count > (place != none) && fraction <= decimals &&
-           !__builtin_mul_overflow(*number, text_number_powers[decimals - fraction], number);
+           !__builtin_mul_overflow(*number, decimal_powers[decimals - fraction], number);
 }
 #endif
 
@@ -168,7 +166,7 @@ TEXT_INLINE bool text_number_join_fixed(enum cpu_isa isa, const char *data, size
         return false;
     return text_number_join_plain(data + end, decimals, number) &&
            text_number_join_plain(data + end - behind, count - behind, &whole) &&
-           !__builtin_mul_overflow(whole, text_number_powers[decimals], &whole) &&
+           !__builtin_mul_overflow(whole, decimal_powers[decimals], &whole) &&
            !__builtin_add_overflow(whole, *number, number);
 }
 
