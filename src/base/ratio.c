@@ -3,6 +3,8 @@
 
 #include "base/ratio.h"
 
+#include "base/decimal.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,79 +17,74 @@ struct ratio_decimal {
     int exponent;
 };
 
-/*
- * Multiplies one of both by a power of `base` so that denominator <= numerator < base *
- * denominator. Returns the exponent of `base` by which the original quotient is larger. The
- * numerator is not 0.
- */
-static int ratio_normalize(struct wide *numerator, struct wide *denominator, unsigned base)
+/* Multiplies a number by 10^places. */
+static void ratio_shift(struct wide *number, unsigned places)
 {
-    int exponent = 0;
-    struct wide next = *denominator;
-
-    for (wide_scale(&next, base); wide_compare(numerator, &next) >= 0; wide_scale(&next, base)) {
-        *denominator = next;
-        exponent++;
-    }
-    for (; wide_compare(numerator, denominator) < 0; exponent--)
-        wide_scale(numerator, base);
-    return exponent;
+    for (; places > 19; places -= 19)
+        wide_scale(number, decimal_powers[19]);
+    wide_scale(number, decimal_powers[places]);
 }
 
 /*
- * The next digit of the quotient, or of the root whose digits so far are `root`: how often the
- * denominator, or the step of Toepler's method, can be subtracted from *rest.
+ * The integer part of the square root of a value below 2^126: Newton's method from above (Cohen, "A
+ * Course in Computational Algebraic Number Theory", 1.7.1).
  */
-static unsigned ratio_take_digit(struct wide *rest, const struct wide *denominator, bool is_root,
-                                 uint64_t root)
+static uint64_t ratio_find_root(unsigned __int128 value)
 {
-    for (unsigned digit = 0;; digit++) {
-        struct wide step = *denominator;
-        if (is_root)
-            wide_scale(&step, 20 * root + 2 * digit + 1);
-        if (wide_compare(rest, &step) < 0)
-            return digit;
-        wide_subtract(rest, &step);
-    }
+    const struct wide number = wide_from(value);
+    uint64_t next = (uint64_t)1 << (wide_bits(&number) + 1) / 2;
+    uint64_t root;
+
+    do {
+        root = next;
+        next = (root + (uint64_t)(value / root)) / 2;
+    } while (next < root);
+    return root;
 }
 
-/* Whether to round the digits up; `rest` is the rest of the numerator. */
-static bool ratio_rounds_up(const struct wide *rest, const struct wide *denominator, bool is_root,
-                            uint64_t digits)
+/* Whether to round up `digits`, which are those of `quotient` and a rest, or of their root. */
+static bool ratio_rounds_up(unsigned __int128 quotient, struct wide rest,
+                            const struct wide *denominator, bool is_root, uint64_t digits)
 {
-    struct wide left = *rest;
-    struct wide half = *denominator;
-
-    if (is_root) { /* (p + 1/2)^2 - p^2 = (4 p + 1) / 4 */
-        wide_scale(&left, 4);
-        wide_scale(&half, 4 * digits + 1);
-    } else {
-        wide_scale(&left, 2);
+    if (is_root) { /* (p + 1/2)^2 = p^2 + p + 1/4 */
+        const unsigned __int128 above = quotient - (unsigned __int128)digits * digits;
+        if (above != digits)
+            return above > digits;
     }
-    int order = wide_compare(&left, &half);
+    wide_scale(&rest, is_root ? 4 : 2);
+    int order = wide_compare(&rest, denominator);
     return order > 0 || (order == 0 && digits % 2 == 1);
 }
 
-/* The numerator is not 0. Intermediate numbers are at most 100 (2 * 10^16 + 1) 2^256 < 2^320. */
-static struct ratio_decimal ratio_round(struct wide numerator, struct wide denominator,
-                                        bool is_root)
+/*
+ * The numerator is not 0. Multiplies one of both by a power of ten, of even exponent for a root, so
+ * that the integer part has 17 digits. Intermediate numbers are below 4 * 10^36 * 2^256 < 2^379.
+ */
+static struct ratio_decimal ratio_round(const struct wide *numerator,
+                                        const struct wide *denominator, bool is_root)
 {
-    unsigned base = is_root ? 100 : 10;
-    struct ratio_decimal decimal = {0};
+    const int step = is_root ? 2 : 1;
+    const int log2 = (int)wide_bits(numerator) - (int)wide_bits(denominator);
+    int exponent = log2 * 1233 / (4096 * step); /* or one more or less */
 
-    decimal.exponent = ratio_normalize(&numerator, &denominator, base);
-    for (unsigned i = 0; i < RATIO_DIGITS; i++) {
-        if (i > 0)
-            wide_scale(&numerator, base);
-        unsigned digit = ratio_take_digit(&numerator, &denominator, is_root, decimal.digits);
-        decimal.digits = decimal.digits * 10 + digit;
+    for (;;) {
+        const int places = step * (RATIO_DIGITS - 1 - exponent);
+        struct wide rest = *numerator;
+        struct wide by = *denominator;
+        ratio_shift(places < 0 ? &by : &rest, (unsigned)(places < 0 ? -places : places));
+        const unsigned __int128 quotient = wide_divide(&rest, &by);
+        uint64_t digits = is_root ? ratio_find_root(quotient) : (uint64_t)quotient;
+        if (digits < decimal_powers[RATIO_DIGITS - 1]) {
+            exponent--;
+        } else if (digits >= decimal_powers[RATIO_DIGITS]) {
+            exponent++;
+        } else {
+            digits += ratio_rounds_up(quotient, rest, &by, is_root, digits);
+            if (digits < decimal_powers[RATIO_DIGITS])
+                return (struct ratio_decimal){digits, exponent};
+            return (struct ratio_decimal){digits / 10, exponent + 1};
+        }
     }
-    decimal.digits += ratio_rounds_up(&numerator, &denominator, is_root, decimal.digits);
-    if (decimal.digits == 100000000000000000) {
-        decimal.digits /= 10;
-        decimal.exponent++;
-    }
-    return decimal;
 }
 
 /* Writes digits[0..count) with a point after the first `whole`. Returns the end. */
@@ -106,8 +103,7 @@ static size_t ratio_write_decimal(char out[RATIO_SIZE], struct ratio_decimal dec
     char digits[RATIO_SIZE];
     char *c = out;
     int exponent = decimal.exponent;
-    size_t count =
-        (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)decimal.digits);
+    size_t count = decimal_write(digits, decimal.digits);
 
     while (digits[count - 1] == '0')
         count--;
@@ -140,7 +136,7 @@ size_t ratio_write(char out[RATIO_SIZE], bool is_negative, const struct wide *nu
     }
     *out = '-';
     return is_negative +
-           ratio_write_decimal(out + is_negative, ratio_round(*numerator, *denominator, false));
+           ratio_write_decimal(out + is_negative, ratio_round(numerator, denominator, false));
 }
 
 size_t ratio_write_root(char out[RATIO_SIZE], const struct wide *numerator,
@@ -150,5 +146,5 @@ size_t ratio_write_root(char out[RATIO_SIZE], const struct wide *numerator,
         *out = '0';
         return 1;
     }
-    return ratio_write_decimal(out, ratio_round(*numerator, *denominator, true));
+    return ratio_write_decimal(out, ratio_round(numerator, denominator, true));
 }

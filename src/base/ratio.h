@@ -3,9 +3,8 @@
  * correctly rounded, half to even, from the exact value, in the form of printf's %.17g without
  * trailing zeros.
  *
- * Digits are computed one at a time, the highest first, by counting subtractions, as in mechanical
- * calculators: of the denominator for a quotient; of the multiples 20 p + 1, 20 p + 3, ... of the
- * denominator for a root whose digits so far are p (Toepler's method).
+ * The digits are the integer part of a division whose numerator or denominator is multiplied by a
+ * power of ten, or the integer square root of that part; what is left decides how to round.
  *
  * All functions are pure and thread-safe.
  */

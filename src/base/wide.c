@@ -43,9 +43,10 @@ void wide_scale(struct wide *a, uint64_t factor)
 
 struct wide wide_multiply(const struct wide *a, const struct wide *b)
 {
+    const unsigned words = (wide_bits(a) + 63) / 64;
     struct wide product = {{0}};
 
-    for (unsigned i = 0; i < WIDE_WORDS; i++) {
+    for (unsigned i = 0; i < words; i++) {
         unsigned __int128 carry = 0;
         for (unsigned j = 0; i + j < WIDE_WORDS; j++) {
             carry += (unsigned __int128)a->words[i] * b->words[j] + product.words[i + j];
@@ -54,6 +55,59 @@ struct wide wide_multiply(const struct wide *a, const struct wide *b)
         }
     }
     return product;
+}
+
+/* As wide_divide, by a word. */
+static unsigned __int128 wide_divide_by_word(struct wide *a, uint64_t b)
+{
+    unsigned __int128 quotient = 0;
+    unsigned __int128 rest = 0;
+
+    for (unsigned i = (wide_bits(a) + 63) / 64; i-- > 0;) {
+        rest = rest << 64 | a->words[i];
+        const uint64_t word = (uint64_t)(rest / b);
+        quotient = quotient << 64 | word;
+        rest -= (unsigned __int128)word * b;
+    }
+    *a = wide_from(rest);
+    return quotient;
+}
+
+/* Divides *a, which is even, by 2. */
+static void wide_halve(struct wide *a)
+{
+    for (unsigned i = 0; i < WIDE_WORDS; i++)
+        a->words[i] = a->words[i] >> 1 | (i + 1 < WIDE_WORDS ? a->words[i + 1] << 63 : 0);
+}
+
+unsigned __int128 wide_divide(struct wide *a, const struct wide *b)
+{
+    unsigned __int128 quotient = 0;
+    struct wide step = *b;
+    unsigned steps = 0;
+
+    if (wide_bits(b) <= 64)
+        return wide_divide_by_word(a, b->words[0]);
+    for (; wide_compare(&step, a) <= 0; steps++)
+        wide_scale(&step, 2);
+    for (; steps > 0; steps--) {
+        wide_halve(&step);
+        quotient *= 2;
+        if (wide_compare(&step, a) <= 0) {
+            wide_subtract(a, &step);
+            quotient++;
+        }
+    }
+    return quotient;
+}
+
+unsigned wide_bits(const struct wide *a)
+{
+    for (unsigned i = WIDE_WORDS; i-- > 0;) {
+        if (a->words[i] > 0)
+            return 64 * i + 64 - (unsigned)__builtin_clzll(a->words[i]);
+    }
+    return 0;
 }
 
 int wide_compare(const struct wide *a, const struct wide *b)

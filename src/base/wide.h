@@ -28,6 +28,15 @@ void wide_scale(struct wide *a, uint64_t factor);
 /* The product of a and b. */
 struct wide wide_multiply(const struct wide *a, const struct wide *b);
 
+/*
+ * Divides *a by b, and leaves the remainder in *a. b is not 0, a is below 2^383, and the quotient
+ * below 2^128.
+ */
+unsigned __int128 wide_divide(struct wide *a, const struct wide *b);
+
+/* The number of binary digits; 0 for 0. */
+unsigned wide_bits(const struct wide *a);
+
 /* A number less than, equal to or greater than 0 if a is less than, equal to or greater than b. */
 int wide_compare(const struct wide *a, const struct wide *b);
 

@@ -273,8 +273,8 @@ static enum status groups_list(struct groups *groups, const struct groups_table 
         const uint64_t *row = groups_table_row(table, groups->layout, i);
         if (row[GROUPS_ROW_COUNT] == 0)
             continue;
-        const struct reduce reduce =
-            reduce_words_unpack(job, row[GROUPS_ROW_COUNT], row + GROUPS_ROW_FIRST);
+        struct reduce reduce;
+        reduce_words_unpack(job, row[GROUPS_ROW_COUNT], row + GROUPS_ROW_FIRST, &reduce);
         if (reduce_check(&reduce, job, failure) != STATUS_OK)
             return failure->status;
         groups->sorted[groups->count++] =

@@ -74,21 +74,13 @@ static size_t reduce_write_sum(char *out, const struct reduce *reduce,
     return is_negative + decimal_write_128(out + is_negative, magnitude);
 }
 
-/* Multiplies a number by 10^places. */
-static void reduce_scale(struct wide *number, unsigned places)
-{
-    for (; places > 0; places--)
-        wide_scale(number, 10);
-}
-
 static size_t reduce_write_mean(char *out, const struct reduce *reduce,
                                 const struct element *element)
 {
     struct wide sum = wide_from(reduce_magnitude(reduce, element));
     struct wide count = wide_from(reduce->count);
 
-    reduce_scale(&count, element->decimals);
-
+    wide_scale(&count, decimal_powers[element->decimals]);
     return ratio_write(out, reduce_is_negative(reduce, element), &sum, &count);
 }
 
@@ -129,9 +121,9 @@ static size_t reduce_write_variance(char *out, const struct reduce *reduce,
     struct wide numerator;
     struct wide denominator;
 
-    reduce_find_variance(reduce, element, &numerator,
-                         &denominator);                /* reduce_check has checked it */
-    reduce_scale(&denominator, 2 * element->decimals); /* it stays below 2^248 */
+    reduce_find_variance(reduce, element, &numerator, &denominator); /* as reduce_check has */
+    for (unsigned i = 0; i < 2; i++)                                 /* it stays below 2^248 */
+        wide_scale(&denominator, decimal_powers[element->decimals]);
     return is_root ? ratio_write_root(out, &numerator, &denominator)
                    : ratio_write(out, false, &numerator, &denominator);
 }

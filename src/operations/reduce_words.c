@@ -35,29 +35,29 @@ void reduce_words_pack(unsigned needs, const struct reduce *reduce, uint64_t *wo
         *words = reduce->xor_bits;
 }
 
-struct reduce reduce_words_unpack(const struct job *job, uint64_t elements, const uint64_t *words)
+void reduce_words_unpack(const struct job *job, uint64_t elements, const uint64_t *words,
+                         struct reduce *reduce)
 {
     const unsigned needs = job->reductions.needs;
-    struct reduce reduce = reduce_empty;
 
-    reduce.count = elements;
+    *reduce = reduce_empty;
+    reduce->count = elements;
     if (needs & REDUCTIONS_NEED_SUM) {
-        reduce.sum = (unsigned __int128)words[1] << 64 | words[0];
+        reduce->sum = (unsigned __int128)words[1] << 64 | words[0];
         words += 2;
     }
     for (unsigned i = 0; needs & REDUCTIONS_NEED_SQUARES && i < 3; i++)
-        reduce.squares.words[i] = *words++;
+        reduce->squares.words[i] = *words++;
     if (needs & REDUCTIONS_NEED_MIN)
-        reduce.min = element_value(&job->element, *words++);
+        reduce->min = element_value(&job->element, *words++);
     if (needs & REDUCTIONS_NEED_MAX)
-        reduce.max = element_value(&job->element, *words++);
+        reduce->max = element_value(&job->element, *words++);
     if (needs & REDUCTIONS_NEED_AND)
-        reduce.and_bits = *words++;
+        reduce->and_bits = *words++;
     if (needs & REDUCTIONS_NEED_OR)
-        reduce.or_bits = *words++;
+        reduce->or_bits = *words++;
     if (needs & REDUCTIONS_NEED_XOR)
-        reduce.xor_bits = *words;
-    return reduce;
+        reduce->xor_bits = *words;
 }
 
 /* Whether reduce->count elements between the least and the greatest one can have this sum. */
@@ -108,7 +108,7 @@ bool reduce_words_check(const struct job *job, uint64_t elements, const uint64_t
     const unsigned needs = job->reductions.needs;
     unsigned n = reduce_words_count(needs);
 
-    *reduce = reduce_words_unpack(job, elements, words);
+    reduce_words_unpack(job, elements, words, reduce);
     for (unsigned need = REDUCTIONS_NEED_XOR; need >= REDUCTIONS_NEED_MIN; need /= 2) {
         if (needs & need && !reduce_words_is_key(element, words[--n]))
             return false;

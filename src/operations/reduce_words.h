@@ -25,7 +25,8 @@ unsigned reduce_words_count(unsigned needs);
 void reduce_words_pack(unsigned needs, const struct reduce *reduce, uint64_t *words);
 
 /* The inverse of reduce_words_pack, for that number of elements, above 0. */
-struct reduce reduce_words_unpack(const struct job *job, uint64_t elements, const uint64_t *words);
+void reduce_words_unpack(const struct job *job, uint64_t elements, const uint64_t *words,
+                         struct reduce *reduce);
 
 /* Likewise, for words of unknown origin. Returns false if no elements can have them. */
 bool reduce_words_check(const struct job *job, uint64_t elements, const uint64_t *words,

@@ -40,11 +40,12 @@ static size_t print_groups_write(const struct print_values *values, size_t group
     const struct job *job = values->job;
     const uint64_t *row = groups_row(values->partial, group);
     const uint64_t count = row[GROUPS_ROW_COUNT];
+    struct reduce reduce;
 
     if (job->grouped == OPERATION_COUNT)
         return decimal_write(out,
                              count_derive(&job->predicates[i], count, row[GROUPS_ROW_FIRST + i]));
-    const struct reduce reduce = reduce_words_unpack(job, count, row + GROUPS_ROW_FIRST);
+    reduce_words_unpack(job, count, row + GROUPS_ROW_FIRST, &reduce);
     return reduce_write_value(out, &reduce, &job->element, job->reductions.list[i].id);
 }
 

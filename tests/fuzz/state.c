@@ -123,8 +123,8 @@ static void write_reductions(const struct job *job, const void *partial)
             reduce_write(text, partial, job, i);
         for (size_t k = 0; job->operation == OPERATION_GROUPS && k < groups_count(partial); k++) {
             const uint64_t *row = groups_row(partial, k);
-            const struct reduce reduce =
-                reduce_words_unpack(job, row[GROUPS_ROW_COUNT], row + GROUPS_ROW_FIRST);
+            struct reduce reduce;
+            reduce_words_unpack(job, row[GROUPS_ROW_COUNT], row + GROUPS_ROW_FIRST, &reduce);
             reduce_write_value(text, &reduce, &job->element, id);
         }
     }

@@ -138,6 +138,43 @@ static void test_products(void)
     tap_ok(scaled, "products with a word");
 }
 
+/* A random number of so many bits. */
+static struct wide make_random(uint64_t *state, unsigned bits)
+{
+    struct wide number = {{0}};
+
+    for (unsigned i = 0; i < bits; i++)
+        number.words[i / 64] |= (i + 1 == bits ? 1 : tap_random(state) >> 63) << i % 64;
+    return number;
+}
+
+/* Of a quotient times a divisor, plus a remainder: the largest, none or a random one. */
+static void test_quotients(void)
+{
+    bool quotients = true;
+    bool lengths = true;
+    uint64_t state = 5;
+
+    for (unsigned i = 0; i < 4000; i++) {
+        const unsigned bits = 1 + i % 255;
+        const struct wide divisor = make_random(&state, bits);
+        const struct wide quotient = make_random(&state, (unsigned)(tap_random(&state) % 129));
+        const struct wide one = wide_from(1);
+        struct wide remainder = divisor;
+        if (i % 3 == 0)
+            wide_subtract(&remainder, &one);
+        else
+            remainder = i % 3 == 1 ? wide_from(0) : make_random(&state, bits - 1);
+        struct wide number = wide_multiply(&quotient, &divisor);
+        wide_add(&number, &remainder);
+        lengths = lengths && wide_bits(&divisor) == bits;
+        const struct wide found = wide_from(wide_divide(&number, &divisor));
+        quotients = quotients && equal(&found, &quotient) && equal(&number, &remainder);
+    }
+    tap_ok(quotients, "quotients and remainders");
+    tap_ok(lengths, "numbers of binary digits");
+}
+
 static void test_order(void)
 {
     bool ordered = true;
@@ -162,6 +199,7 @@ int main(void)
     tap_ok(equal(&from, &expected), "128 bits to a wide integer");
     test_sums();
     test_products();
+    test_quotients();
     test_order();
     return tap_done();
 }
