@@ -75,7 +75,7 @@ def make_text(rng):
     share = rng.choice([0, 0, 1e-5, 1e-4])
     places = sorted(rng.sample(range(count), round(share * count)))
     for place in places:
-        lines[place] = rng.choice(["x", "1e5", "--1", "12z"])
+        lines[place] = rng.choice(["+x", "1e5", "--1", "12z"])
     for place in reversed(places):
         del values[place]
     text = "\n".join(lines) + rng.choice(["\n", ""])

@@ -1,7 +1,7 @@
 /*
- * Implements first_block.h: the magic numbers of well-known files (file(1) has them all), the upper
- * halves of 64-bit integers, the exponents of floating-point numbers, names that end in a type, and
- * the columns of uniq -c and of a histogram.
+ * Implements first_block.h: the magic numbers of well-known files (file(1) has them all), UTF-16,
+ * the upper halves of 64-bit integers, the exponents of floating-point numbers, names that end in a
+ * type, and the columns of uniq -c and of a histogram.
  */
 #include "config.h"
 
@@ -50,6 +50,18 @@ static const char *first_block_find_magic(const char *block, size_t bytes)
             return magic->name;
     }
     return NULL;
+}
+
+/* Whether it is ASCII in UTF-16, little endian. With a mark before it, it is an error. */
+static bool first_block_is_wide(const char *block, size_t bytes)
+{
+    for (size_t i = 0; i + 1 < bytes; i += 2) {
+        bool is_text =
+            (block[i] >= ' ' && block[i] <= '~') || (block[i] >= '\t' && block[i] <= '\r');
+        if (!is_text || block[i + 1] != '\0')
+            return false;
+    }
+    return bytes >= 8 * FIRST_BLOCK_PAIRS_MIN;
 }
 
 /* What the elements of 4 bytes are at even places or at odd ones. */
@@ -221,6 +233,8 @@ void first_block_doubt(const char *name, const void *block, size_t bytes, bool i
         first_block_doubt_columns(block, bytes, doubt);
     else if (magic)
         snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "it looks like %s", magic);
+    else if (first_block_is_wide(block, bytes))
+        strcpy(doubt, "it looks like text in UTF-16: convert it (iconv -f UTF-16LE -t UTF-8)");
     else
         first_block_doubt_type(block, bytes, doubt);
     if (!is_text && *doubt == '\0')
