@@ -114,6 +114,15 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     [ "$(gpuhist -help)" = "$(gpuhist --help)" ]
 }
 
+@test "an option of other operations names them" {
+    local see='(see gpuhist'
+    assert_usage "option --by does not go with histogram (but with reduce, count) $see" --by 2
+    assert_usage "option --top does not go with reduce (but with histogram, uniq) $see" reduce --top 3
+    assert_usage "option --bins does not go with info (but with histogram) $see" info --bins 3
+    assert_usage "option --strict does not go with merge (but with stalin-sort) $see" merge --strict x
+    assert_usage "option --field does not go with merge $see" merge -f 2 x
+}
+
 @test "a mistyped operation has a suggestion, unless there is such a file" {
     cd "$BATS_TEST_TMPDIR"
     assert_usage "'redcue' is neither an operation nor a file: did you mean reduce? (see" redcue sum

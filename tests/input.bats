@@ -336,6 +336,10 @@ rng.random(999).astype("<f4").tofile("shares")'
     int32 1 2 3 | gpuhist --bins 5 --save state -o /dev/null
     run --separate-stderr gpuhist state
     [[ $stderr == "gpuhist: note: reading state as i32le; it looks like a saved state, which gpuhist merge reads"* ]]
+    seq 10 21 >numbers
+    tar -cf archive.tar numbers
+    note_of archive.tar
+    [ "$note" = "gpuhist: note: reading archive.tar as i32le; it looks like a tar archive" ]
     seq 10 21 | iconv -t UTF-16LE >wide
     note_of wide
     [ "$note" = "gpuhist: note: reading wide as i32le; it looks like text in UTF-16: convert it (iconv -f UTF-16LE -t UTF-8)" ]

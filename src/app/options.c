@@ -8,6 +8,7 @@
 
 #include <getopt.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,9 @@ enum options_key {
     PREDICATE_RELATIONS(OPTIONS_PREDICATE_KEY)
 #undef OPTIONS_PREDICATE_KEY
 };
+
+/* Room for " (but with" and the names of all operations. */
+#define OPTIONS_TAKERS_SIZE 128
 
 #define OPTIONS_FOR(id) (1u << OPERATION_##id)
 
@@ -688,6 +692,22 @@ bool options_row_goes(const struct options *options, const struct options_row *r
     return !takers || takers & 1u << options->operation;
 }
 
+/* Writes the operations that accept the option, such as " (but with histogram, uniq)"; or "". */
+static void options_list_takers(const struct options_row *row, char list[OPTIONS_TAKERS_SIZE])
+{
+    unsigned takers = options_row_operations(row);
+    size_t used = 0;
+
+    list[0] = '\0';
+    for (unsigned i = 0; i < OPERATION_IDS; i++) {
+        if (takers & 1u << i && operations[i]->help)
+            used += (size_t)snprintf(list + used, OPTIONS_TAKERS_SIZE - used, "%s %s",
+                                     used == 0 ? " (but with" : ",", operations[i]->name);
+    }
+    if (used > 0)
+        strcpy(list + used, ")");
+}
+
 /*
  * Fails if the action or operation does not accept the option. For merge, which does not know its
  * states yet, records the operations that do not accept it.
@@ -697,6 +717,7 @@ static enum status options_check_row(struct options *options, const struct optio
 {
     bool is_merge = options->action == OPTIONS_MERGE;
     unsigned takers = options_row_operations(row);
+    char list[OPTIONS_TAKERS_SIZE];
 
     for (unsigned i = 0; is_merge && takers && i < OPERATION_IDS; i++) {
         if (!(takers & 1u << i))
@@ -704,10 +725,12 @@ static enum status options_check_row(struct options *options, const struct optio
     }
     if (options_row_goes(options, row))
         return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s", row->name,
+    options_list_takers(row, list);
+    return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s%s", row->name,
                        is_merge                          ? "merge"
                        : options->action == OPTIONS_INFO ? "info"
-                                                         : operations[options->operation]->name);
+                                                         : operations[options->operation]->name,
+                       list);
 }
 
 static enum status options_set(struct options *options, int key, const char *value,

@@ -49,7 +49,7 @@ static const char *first_block_find_magic(const char *block, size_t bytes)
         if (bytes >= magic->length && memcmp(block, magic->bytes, magic->length) == 0)
             return magic->name;
     }
-    return NULL;
+    return bytes >= 262 && memcmp(block + 257, "ustar", 5) == 0 ? "a tar archive" : NULL;
 }
 
 /* Whether it is ASCII in UTF-16, little endian. With a mark before it, it is an error. */
