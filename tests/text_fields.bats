@@ -195,6 +195,11 @@ make_tables() {
     done
     run --separate-stderr gpuhist reduce sum -d , -f id2 a d
     assert_failed 1 "a: its header has no field 'id2'"
+    printf 'id\0next,ms\r\r\n1,2\n' >next
+    run --separate-stderr gpuhist reduce sum -d , -f ms next
+    assert_failed 1 "next: its header has no field 'ms'"
+    run --separate-stderr gpuhist reduce sum -d , -f id next # not the two arguments with a NUL between
+    assert_failed 1 "next: its header has no field 'id'"
     run --separate-stderr gpuhist reduce sum -d , -f ms --header=2 c
     assert_failed 1 "c: its header has no field 'ms'"
     run --separate-stderr gpuhist reduce sum -d , -f ms a twice

@@ -333,10 +333,8 @@ static void reader_show_header(const struct reader *reader, const char *name,
                                char out[READER_HEADER_SIZE])
 {
     const struct reader_names *names = &reader->names;
-    size_t bytes = names->bytes;
+    const size_t bytes = names->bytes;
 
-    while (bytes > 0 && (names->line[bytes - 1] == '\n' || names->line[bytes - 1] == '\r'))
-        bytes--;
     strcpy(out, names->bytes == 0 ? ": it is empty" : "");
     if (bytes > 0)
         snprintf(out, READER_HEADER_SIZE, ": it is '%.*s%s'%s",
@@ -368,12 +366,15 @@ static enum pipe_event reader_find_name(const struct reader *reader, const char 
 static enum pipe_event reader_find_names(struct reader *reader, struct failure *failure)
 {
     const struct record_format *records = reader->records;
-    enum pipe_event event = reader_find_name(reader, records->field_name, &reader->field, failure);
+    struct reader_names *names = &reader->names;
 
+    names->bytes -= names->bytes > 0 && names->line[names->bytes - 1] == '\n';
+    names->bytes -= names->bytes > 0 && names->line[names->bytes - 1] == '\r';
+    enum pipe_event event = reader_find_name(reader, records->field_name, &reader->field, failure);
     if (event == PIPE_DATA)
         event = reader_find_name(reader, records->second_name, &reader->second_field, failure);
-    free(reader->names.line);
-    reader->names = (struct reader_names){.line = NULL};
+    free(names->line);
+    *names = (struct reader_names){.line = NULL};
     return event;
 }
 

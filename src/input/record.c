@@ -211,7 +211,7 @@ static bool record_is_name(const struct text_rules *rules, const char *data,
     part.begin += is_quoted;
     part.end -= is_quoted && !part.is_open;
     part = record_trim(data, part);
-    while (part.begin < part.end && data[part.begin] == *name) {
+    while (part.begin < part.end && *name != '\0' && data[part.begin] == *name) {
         part.begin += (size_t)1 + (is_quoted && *name == '"'); /* it is doubled */
         name++;
     }
@@ -226,8 +226,6 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
     size_t offset = bytes >= 3 && memcmp(line, mark, 3) == 0 ? 3 : 0;
     int32_t found = 0;
 
-    while (bytes > offset && (line[bytes - 1] == '\n' || line[bytes - 1] == '\r'))
-        bytes--;
     for (int32_t i = 1; record_next_part(rules, line, bytes, &offset, &part); i++) {
         if (record_is_name(rules, line, part, name))
             found = found == 0 ? i : -1;

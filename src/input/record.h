@@ -42,7 +42,7 @@ size_t record_cut(const struct record_format *format, const char *data, size_t k
 
 /*
  * Returns the number of the field with this name in a header line; 0 if there is none, -1 if there
- * are several. The line may begin with a byte order mark and end with a newline.
+ * are several. The line is without its end; it may begin with a byte order mark.
  */
 int32_t record_find_name(const struct text_rules *rules, const char *line, size_t bytes,
                          const char *name);
