@@ -24,6 +24,7 @@ struct expected_item {
     bool is_name;    /* text: the first word of a line of words, and no number */
     bool is_quoted;  /* text: in a line in which each quote has a second one */
     int64_t fields;  /* text: of the line, if the wanted one is missing; else 0 */
+    int64_t wanted;  /* text: the number of the field, from either end */
     __int128 value;
     __int128 group;       /* with --by */
     uint64_t weight;      /* how often the value counts */
@@ -38,6 +39,7 @@ struct expected_items {
     struct expected_item *items; /* [count], owned */
     size_t count;
     size_t left_over; /* binary: bytes at the end that make no element */
+    bool is_ended;    /* a header ends the stream */
 };
 
 static void expected_open(struct expected_text *text)
@@ -155,23 +157,132 @@ static enum element_type expected_second_type(const struct trial *trial)
     return is_unsigned ? ELEMENT_U64 : ELEMENT_I64;
 }
 
-/* Reads the text of one file behind its header. */
-static void expected_read_text(const struct trial *trial, const char *name, const char *data,
-                               size_t bytes, struct expected_items *all)
+/* --- the header ----------------------------------------------------------------------------------
+ */
+
+/* The last line of a file's header, without its end. */
+struct expected_header {
+    const char *line;
+    size_t bytes;
+};
+
+/* Whether data[begin..end) is this name. A quote in it is doubled if parts may be quoted. */
+static bool expected_is_name(const struct reference *all, size_t begin, size_t end,
+                             const char *name)
 {
-    const char *end = data + bytes;
+    while (begin < end && reference_is_blank(all->data[begin]))
+        begin++;
+    while (begin < end && reference_is_blank(all->data[end - 1]))
+        end--;
+    for (; begin < end; begin++, name++) {
+        if (*name == '\0' || all->data[begin] != *name)
+            return false;
+        begin += *name == '"' && all->rules->is_quoted;
+    }
+    return *name == '\0';
+}
+
+/* How many fields of the header have this name; the number of the last one in *field. -1: nobody
+ * knows, because it has wrong quotes. */
+static int expected_find_name(const struct trial *trial, const struct expected_header *header,
+                              const char *name, int32_t *field)
+{
+    const struct reference all = {.rules = &trial->text, .data = header->line};
+    const bool words = all.rules->delimiter == TEXT_NO_DELIMITER;
+    const bool has_mark = header->bytes >= 3 && memcmp(header->line, "\xef\xbb\xbf", 3) == 0;
+    size_t next = has_mark ? 3 : 0;
+    int found = 0;
+
+    for (int32_t number = 1; next <= header->bytes; number++, next++) {
+        while (words && next < header->bytes && reference_is_blank(header->line[next]))
+            next++;
+        struct reference_part part = {.begin = next};
+        part.end = part.next = reference_field_end(&all, next, header->bytes);
+        if (all.rules->is_quoted)
+            part = reference_read_part(&all, next, header->bytes);
+        if (part.is_wrong)
+            return -1;
+        bool is_it = expected_is_name(&all, part.begin, part.end, name);
+        *field = is_it ? number : *field;
+        found += is_it;
+        next = part.next;
+    }
+    return found;
+}
+
+/* The option that the message of a header advises; "" if there is none. */
+static const char *expected_advise_separator(const struct trial *trial,
+                                             const struct expected_header *header)
+{
+    const int delimiter = trial->text.delimiter;
+
+    if (delimiter != TEXT_NO_DELIMITER && memchr(header->line, delimiter, header->bytes))
+        return "";
+    if (memchr(header->line, ',', header->bytes))
+        return " (try --csv)";
+    if (memchr(header->line, ';', header->bytes))
+        return " (try -d ';')";
+    return memchr(header->line, '|', header->bytes) ? " (try -d '|')" : "";
+}
+
+/* Looks a name up, if there is one. Returns false, and ends the stream, if that fails. */
+static bool expected_look_up(struct expected *expected, const struct trial *trial, const char *file,
+                             const struct expected_header *header, const char *name, int32_t *field)
+{
+    FILE *message = expected->message.file;
+    const int found = name ? expected_find_name(trial, header, name, field) : 1;
+
+    expected->is_undefined |= found < 0;
+    if (found == 1)
+        return true;
+    expected->is_header_wrong = true;
+    expected->status = STATUS_DATA;
+    fprintf(message, "%s: its header has %s field '%s'", file, found > 1 ? "more than one" : "no",
+            name);
+    if (found == 0 && header->bytes > 0)
+        fprintf(message, ": it is '%.*s%s'%s", header->bytes > 80 ? 80 : (int)header->bytes,
+                header->line, header->bytes > 80 ? "..." : "",
+                expected_advise_separator(trial, header));
+    return false;
+}
+
+/* Skips the header of a file. Returns its last line. */
+static struct expected_header expected_skip_header(const struct trial *trial, const char **data,
+                                                   const char *end)
+{
+    struct expected_header header = {.line = *data};
 
     for (uint64_t i = 0; i < trial->header_lines; i++) {
-        const char *newline = memchr(data, '\n', (size_t)(end - data));
-        data = newline ? newline + 1 : end;
+        const char *newline = memchr(*data, '\n', (size_t)(end - *data));
+        header.line = *data;
+        header.bytes = (size_t)((newline ? newline : end) - *data);
+        *data = newline ? newline + 1 : end;
     }
-    struct reference parsed =
-        reference_parse(&trial->text, trial->element.type, data, (size_t)(end - data));
-    const struct text_rules second = {
+    header.bytes -= header.bytes > 0 && header.line[header.bytes - 1] == '\r';
+    return header;
+}
+
+/* Reads the text of one file behind its header. */
+static void expected_read_text(struct expected *expected, const struct trial *trial,
+                               const char *name, const char *data, size_t bytes,
+                               struct expected_items *all)
+{
+    const char *end = data + bytes;
+    const struct expected_header header = expected_skip_header(trial, &data, end);
+    struct text_rules first = trial->text;
+    struct text_rules second = {
         .field = trial->text.second_field,
         .delimiter = trial->text.delimiter,
         .is_quoted = trial->text.is_quoted,
     };
+
+    all->is_ended =
+        !expected_look_up(expected, trial, name, &header, trial->field_name, &first.field) ||
+        !expected_look_up(expected, trial, name, &header, trial->second_name, &second.field);
+    if (all->is_ended)
+        return;
+    struct reference parsed =
+        reference_parse(&first, trial->element.type, data, (size_t)(end - data));
     const bool has_groups = trial_has_groups(trial);
     struct reference seconds = {.items = NULL};
     if (second.field != 0)
@@ -194,21 +305,23 @@ static void expected_read_text(const struct trial *trial, const char *name, cons
                                      : line == 1 && has_words;
         item->is_quoted = expected_count_quotes(data, item->token, end) % 2 == 0;
         item->is_name = is_first && expected_is_row(data, item->bytes, end);
+        item->wanted = item->is_second ? second.field : first.field;
     }
     free(seconds.items);
     free(parsed.items);
 }
 
-static void expected_read(const struct trial *trial, char *const names[2],
-                          struct expected_items *all)
+static void expected_read(struct expected *expected, const struct trial *trial,
+                          char *const names[2], struct expected_items *all)
 {
     if (!trial->is_text) {
         expected_read_binary(trial, all);
         return;
     }
-    expected_read_text(trial, names[0], trial->data, trial->split, all);
-    expected_read_text(trial, names[1], trial->data + trial->split, trial->bytes - trial->split,
-                       all);
+    expected_read_text(expected, trial, names[0], trial->data, trial->split, all);
+    if (trial->split < trial->bytes && !all->is_ended)
+        expected_read_text(expected, trial, names[1], trial->data + trial->split,
+                           trial->bytes - trial->split, all);
 }
 
 static bool expected_has_long_line(const struct trial *trial)
@@ -751,6 +864,22 @@ static void expected_print_advice(FILE *out, const struct trial *trial,
         fprintf(out, " (tail -c +4 removes it)");
 }
 
+/* Writes that a line lacks the wanted field. */
+static void expected_print_missing(FILE *out, const struct trial *trial,
+                                   const struct expected_item *item)
+{
+    const char *name = item->is_second ? trial->second_name : trial->field_name;
+    const char *option = !item->is_second ? "-f" : trial_has_groups(trial) ? "--by" : "--weight";
+
+    fprintf(out, "line has %d field%s, %s ", (int)item->fields, item->fields == 1 ? "" : "s",
+            option);
+    if (name)
+        fprintf(out, "%s", name);
+    else
+        fprintf(out, "%d", (int)item->wanted);
+    fprintf(out, " wants %d", abs((int)item->wanted));
+}
+
 /* Writes a token as messages show it; what is not printable is masked only `as_printed`. */
 static void expected_print_invalid(FILE *out, const struct trial *trial,
                                    const struct expected_item *item, bool as_printed)
@@ -765,15 +894,9 @@ static void expected_print_invalid(FILE *out, const struct trial *trial,
     if (as_printed)
         printable_mask(token);
     const char *more = bytes > EXPECTED_TOKEN_BYTES ? "..." : "";
-    const int field = (int)(item->is_second ? trial->text.second_field : trial->text.field);
     fprintf(out, "%s:%zu: ", item->name, item->line);
     if (item->fields > 0)
-        fprintf(out, "line has %d field%s, %s %d wants %d", (int)item->fields,
-                item->fields == 1 ? "" : "s",
-                !item->is_second          ? "-f"
-                : trial_has_groups(trial) ? "--by"
-                                          : "--weight",
-                field, abs(field));
+        expected_print_missing(out, trial, item);
     else if (item->is_second && !trial_has_groups(trial))
         fprintf(out, "invalid weight '%s%s%s', no integer from 0 to 2^63 - 1%s",
                 has_mark ? "<byte order mark>" : "", token, more,
@@ -814,6 +937,7 @@ static void expected_abort(struct expected *expected, const struct trial *trial,
             continue;
         expected->status = STATUS_DATA;
         all->count = i;
+        rewind(message); /* it is before what a header says */
         if (is_invalid) {
             expected_print_invalid(message, trial, item, false);
             return;
@@ -957,7 +1081,7 @@ void expected_make(struct expected *expected, const struct trial *trial, char *c
     *expected = (struct expected){.status = STATUS_OK, .is_long = expected_has_long_line(trial)};
     for (size_t i = 0; i < 4; i++)
         expected_open(texts[i]);
-    expected_read(trial, names, &all);
+    expected_read(expected, trial, names, &all);
     expected_abort(expected, trial, &all, names[trial->split < trial->bytes]);
     expected_check_weights(expected, &all);
     if (trial->operation == OPERATION_STALIN_SORT)

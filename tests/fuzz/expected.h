@@ -27,6 +27,12 @@ struct expected {
      * if it does, an invalid token may be shown shortened.
      */
     bool is_long;
+    /*
+     * A header lacks a name, or has it twice. Files are read at the same time, so something else
+     * may end the run before that, and of the survivors any number may have been printed.
+     */
+    bool is_header_wrong;
+    bool is_undefined; /* a header has wrong quotes: no rule says which fields it has */
 };
 
 /* Computes it for a trial that is a job, over files of those names. The caller destroys it. */

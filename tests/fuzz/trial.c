@@ -153,6 +153,7 @@ static void trial_read_operation(struct trial *trial, struct trial_bytes *from)
         trial->rules.descending = kind & 8;
         trial->rules.purged = kind & 16;
         trial->text.second_field = 0; /* it takes no weights, and no groups */
+        trial->second_name = NULL;
         break;
     default:
         if (kind & 32)
@@ -160,6 +161,24 @@ static void trial_read_operation(struct trial *trial, struct trial_bytes *from)
         else
             trial_read_bins(trial, from);
     }
+}
+
+/* Reads which fields have names, and which they are. */
+static void trial_read_names(struct trial *trial, struct trial_bytes *from)
+{
+    static const char *const names[] = {"a", "b", "id", "ms", "a b", "a,b", "q\"q", "-"};
+    uint8_t chosen = trial_byte(from);
+
+    if (chosen & 1) {
+        trial->field_name = names[chosen >> 1 & 7];
+        trial->text.field = 1;
+    }
+    if (chosen & 16 && trial->text.second_field != 0) {
+        trial->second_name = names[chosen >> 5];
+        trial->text.second_field = 1;
+    }
+    if (trial->header_lines == 0 && (trial->field_name || trial->second_name))
+        trial->header_lines = 1;
 }
 
 static void trial_read_element(struct trial *trial, struct trial_bytes *from)
@@ -182,6 +201,8 @@ static void trial_read_element(struct trial *trial, struct trial_bytes *from)
     trial->header_lines = header % 4;
     trial->text.is_quoted = header & 128 && trial->text.delimiter != TEXT_NO_DELIMITER;
     trial->text.second_field = header & 64 && trial->text.field != 0 ? (header >> 2 & 7) - 3 : 0;
+    if (header & 32)
+        trial_read_names(trial, from);
 }
 
 /* The rest of the bytes, so often as is asked for. */
@@ -320,6 +341,15 @@ static void trial_write_operation(const struct trial *trial, FILE *out)
     }
 }
 
+/* Writes an option of a column: the name of the field, or its number; 0: nothing. */
+static void trial_write_field(FILE *out, const char *option, const char *name, int32_t field)
+{
+    if (name)
+        fprintf(out, "--%s=%s%c", option, name, 0);
+    else if (field != 0)
+        fprintf(out, "--%s=%d%c", option, (int)field, 0);
+}
+
 static void trial_write_input(const struct trial *trial, FILE *out)
 {
     static const char *const invalid[] = {"abort", "fail", "warn", "ignore"};
@@ -327,12 +357,12 @@ static void trial_write_input(const struct trial *trial, FILE *out)
     fprintf(out, "--type=%s%s%c", trial->element.name, trial->element.swapped ? "be" : "", 0);
     if (trial->is_text) {
         fprintf(out, "--text%c--invalid=%s%c", 0, invalid[trial->invalid], 0);
-        fprintf(out, "--header=%u%c", (unsigned)trial->header_lines, 0);
-        if (trial->text.field != 0)
-            fprintf(out, "--field=%d%c", trial->text.field, 0);
+        if (trial->header_lines != 1 || !trial->field_name) /* one is what a name means */
+            fprintf(out, "--header=%u%c", (unsigned)trial->header_lines, 0);
+        trial_write_field(out, "field", trial->field_name, trial->text.field);
         if (trial->text.second_field != 0)
-            fprintf(out, "--%s=%d%c", trial_has_groups(trial) ? "by" : "weight",
-                    trial->text.second_field, 0);
+            trial_write_field(out, trial_has_groups(trial) ? "by" : "weight", trial->second_name,
+                              trial->text.second_field);
         if (trial->text.delimiter != TEXT_NO_DELIMITER)
             fprintf(out, "--delimiter=%c%c", trial->text.delimiter, 0);
         if (trial->text.is_quoted)

@@ -65,8 +65,10 @@ struct trial {
 
     /* over what */
     bool is_text;
-    struct text_rules text; /* its second column are weights, or the groups of --by */
-    uint64_t header_lines;
+    struct text_rules text;  /* its second column are weights, or the groups of --by */
+    const char *field_name;  /* of text.field, which is then 1; NULL: it has none */
+    const char *second_name; /* likewise, of text.second_field */
+    uint64_t header_lines;   /* with names, not 0 */
     enum invalid_policy invalid;
     char *data; /* [bytes], owned */
     size_t bytes;
