@@ -170,7 +170,7 @@ make_tables() {
     printf '%0100d\n' 0 >long
     missing long ": it is '$(printf '%080d' 0)...'"
     printf '\n1\n' >empty
-    missing empty ""
+    missing empty ": it is empty"
     : >none
     missing none ": it is empty"
     for name in 1,2 2-3 '$9' ms,id; do
