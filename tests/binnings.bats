@@ -101,7 +101,7 @@ load helpers
     for isa in avx512 avx2 plain; do
         GPUHIST_ISA=$isa run -0 --separate-stderr gpuhist --text -t i32 --edges @edges values
         [ "$output" = $'-4294442296\t0\t1\n0\t10\t2' ]
-        [[ "$stderr" == *'above 1'* ]]
+        [[ "$stderr" == *'0 below, 1 above'* ]]
         GPUHIST_ISA=$isa run -1 --separate-stderr gpuhist --text -t i32 --edges @edges \
             --outside abort values
         [ -z "$output" ] && [[ "$stderr" == *20* ]]

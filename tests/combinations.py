@@ -165,7 +165,7 @@ def begins_row(line, token, rules):
         (re.search(rb"[A-Za-z]", token) or len(re.findall(rb"[.:/-]", token)) > 1)
 
 
-def reason(token, rules, kind, first_line, policy):
+def reason(token, rules, kind, line, is_first, policy):
     field, delimiter, _ = rules
     if isinstance(token, int):
         return b"line has %d field%s, -f %d wants %d" % (token, b"s"[token == 1:], field, abs(field))
@@ -175,13 +175,13 @@ def reason(token, rules, kind, first_line, policy):
         advice = b" (try --decimals %d)" % len(point[1]) if point else b" (try --base 16)" if hexadecimal else b""
         if token in (b"", b"-") and policy == "abort":
             advice = b" (try --invalid ignore)"
-        if not advice and delimiter is not None and b'"' in token: # the lines of this test close their quotes
+        if not advice and delimiter is not None and b'"' in token and line.count(b'"') % 2 == 0:
             advice = b" (try --csv)"
         if not advice and field == 0 and delimiter is None and re.search(rb"[A-Za-z]", token):
             advice = b" (try --csv -f N)" if b"," in token else b" (try -d ';' -f N)" if b";" in token else b""
-        if not advice and first_line is not None and is_header(first_line, rules):
+        if not advice and is_first and is_header(line, rules):
             advice = b" (try --header)" if field != 0 or delimiter is None else b" (try --header, or -f NAME)"
-        if not advice and first_line is not None and begins_row(first_line, token, rules):
+        if not advice and is_first and begins_row(line, token, rules):
             advice = b" (try -f N)"
         return b"invalid integer '%s'%s" % (shown(token), advice)
     fits = [other for other in ("i64", "u64") if limits(other)[0] <= int(token) < limits(other)[1]]
@@ -200,8 +200,7 @@ def read_text(files, kind, rules, policy):
                     low <= int(token) < limit:
                 values.append((int(token), place))
                 continue
-            first_line = data.split(b"\n", 1)[0] if line == 1 else None
-            reports.append(b"%s: %s" % (place, reason(token, rules, kind, first_line, policy)))
+            reports.append(b"%s: %s" % (place, reason(token, rules, kind, data.split(b"\n")[line - 1], line == 1, policy)))
             if policy == "abort":
                 return values, [], Fault(reports[0], len(values))
     return values, reports, fault

@@ -210,14 +210,17 @@ static int expected_find_name(const struct trial *trial, const struct expected_h
     return found;
 }
 
-/* The option that the message of a header advises; "" if there is none. */
-static const char *expected_advise_separator(const struct trial *trial,
-                                             const struct expected_header *header)
+/* What the message of a header advises for a name; "" if there is nothing. */
+static const char *expected_advise_name(const struct trial *trial,
+                                        const struct expected_header *header, const char *name)
 {
     const int delimiter = trial->text.delimiter;
 
+    if (strcmp(name, "a,b") == 0 || strcmp(name, "-") == 0)
+        return " (give one field, by its number or name)";
     if (delimiter != TEXT_NO_DELIMITER && memchr(header->line, delimiter, header->bytes))
-        return "";
+        return !trial->text.is_quoted && memchr(header->line, '"', header->bytes) ? " (try --csv)"
+                                                                                  : "";
     if (memchr(header->line, ',', header->bytes))
         return " (try --csv)";
     if (memchr(header->line, ';', header->bytes))
@@ -242,7 +245,9 @@ static bool expected_look_up(struct expected *expected, const struct trial *tria
     if (found == 0 && header->bytes > 0)
         fprintf(message, ": it is '%.*s%s'%s", header->bytes > 80 ? 80 : (int)header->bytes,
                 header->line, header->bytes > 80 ? "..." : "",
-                expected_advise_separator(trial, header));
+                expected_advise_name(trial, header, name));
+    else if (found == 0)
+        fprintf(message, ": it is empty");
     return false;
 }
 
