@@ -115,6 +115,7 @@ assert_corrupt() {
     done
 }
 
+# bats test_tags=slow
 @test "levels, long windows, skippable and empty frames" {
     make_inputs
     for level in --fast=5 -1 -3 -19 "--ultra -22" "--long=27" "-B4096 -T2" "--no-check"; do
@@ -347,6 +348,7 @@ assert_unread() {
     [ "$(gpuhist count --all --decompress none --binary -t u8 < <(cat "$1"))" = "$bytes" ]
 }
 
+# bats test_tags=slow
 @test "zip, 7z, lzma and compress are refused by name, never counted" {
     seq 1000 >text
     numpy '

@@ -497,10 +497,12 @@ put() {
 @test "xz: in blocks" { check_format xz stream xz -0 -T2 --block-size=20000; }
 @test "bzip2" { check_format bzip2 stream bzip2 -1; }
 @test "lz4" { check_format lz4 frame lz4 -q -B4; }
+# bats test_tags=slow
 @test "lz4: blocks of 64 KiB that refer to those before, with checksums" {
     check_format lz4 frame lz4 -q -B4 -BD -BX
 }
 
+# bats test_tags=slow
 @test "xz: checks, filters, levels" {
     skip_without xz xz
     lines 3000 >plain
@@ -610,6 +612,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     assert_refused wrong.bz2 "bzip2: corrupt data"
 }
 
+# bats test_tags=slow
 @test "lz4: levels, sizes of blocks and of the content, skippable frames" {
     skip_without lz4 lz4
     lines 3000 >plain

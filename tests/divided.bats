@@ -77,6 +77,7 @@ setup() {
     done
 }
 
+# bats test_tags=slow
 @test "a division that cut a record is given up, and all is read in order" {
     # one line without an end that is far longer than a part, and frames that end within elements
     seq -s ' ' 2000000 | tr -d '\n' >line

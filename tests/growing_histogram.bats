@@ -3,13 +3,19 @@
 
 load helpers
 
+# bats test_tags=slow
 @test "i8 in open bins" { compare_type growing_histogram i8; }
 @test "u8 in open bins" { compare_type growing_histogram u8; }
+# bats test_tags=slow
 @test "i16 in open bins" { compare_type growing_histogram i16; }
+# bats test_tags=slow
 @test "u16be in open bins" { compare_type growing_histogram u16be; }
 @test "i32 in open bins" { compare_type growing_histogram i32; }
+# bats test_tags=slow
 @test "u32 in open bins" { compare_type growing_histogram u32; }
+# bats test_tags=slow
 @test "i64 in open bins" { compare_type growing_histogram i64; }
+# bats test_tags=slow
 @test "i64be in open bins" { compare_type growing_histogram i64be; }
 @test "u64 in open bins" { compare_type growing_histogram u64; }
 

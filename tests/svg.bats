@@ -25,6 +25,7 @@ check_pictures() {
 
 @test "the name of a field is escaped" { check_pictures escaping; }
 
+# bats test_tags=slow
 @test "the same picture of a merge, in another locale, and in a file" {
     seq 1 3 1000 | gpuhist --width 50 --format svg >picture
     grep -q '^<rect x=.*<title>950..1000: 16 (4.7904%)</title></rect>$' picture

@@ -8,12 +8,17 @@ setup() {
     cd "$BATS_TEST_TMPDIR/work"
 }
 
+# bats test_tags=slow
 @test "i8 and all of its distributions" { compare_type uniq i8; }
 @test "u8" { compare_type uniq u8; }
+# bats test_tags=slow
 @test "i16, i16be" { compare_type uniq i16; }
+# bats test_tags=slow
 @test "u16, u16be" { compare_type uniq u16; }
 @test "i32, i32be" { compare_type uniq i32; }
+# bats test_tags=slow
 @test "u32, u32be" { compare_type uniq u32; }
+# bats test_tags=slow
 @test "i64, i64be" { compare_type uniq i64; }
 @test "u64, u64be" { compare_type uniq u64; }
 
@@ -32,6 +37,7 @@ check_runs() {
 # bats test_tags=slow,plain
 @test "-S: --every prints the counts so far" { check_runs so_far; }
 @test "-S: after an error there is one line, no result and no file" { check_runs errors; }
+# bats test_tags=slow
 @test "-S: a full disk is such an error" { check_runs full; }
 @test "-S: after a signal no file is left" { check_runs signals; }
 

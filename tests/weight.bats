@@ -83,6 +83,7 @@ END
     done
 }
 
+# bats test_tags=slow
 @test "--weight: chunks and frames that end at every byte" {
     local cut size way
     printf '44 x 12\n\n2,7 x 5\n44 x y\n -3\tx 09 \r\n2 x 1 z\n44 x 100' >in
