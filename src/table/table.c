@@ -190,7 +190,7 @@ static enum status table_list_append(struct table_writer *writer, struct table_l
     return STATUS_OK;
 }
 
-/* Prepares a partition for packed entries of a set: others are to be packed again. */
+/* Makes a partition's packed entries those of a set alone: the others are to be packed again. */
 static void table_partition_begin_set(struct table_partition *partition, uint64_t set)
 {
     struct table_block **end = &partition->added.blocks;
@@ -204,7 +204,7 @@ static void table_partition_begin_set(struct table_partition *partition, uint64_
     partition->only = set;
 }
 
-/* Adds an entry, of a set or of none (0), to a partition. The caller holds its lock. */
+/* Adds an entry of a set, or of none (0), to a partition. The caller holds its lock. */
 static enum status table_partition_add(struct table_writer *writer,
                                        struct table_partition *partition, uint64_t set,
                                        struct table_entry entry, struct failure *failure)

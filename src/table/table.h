@@ -78,13 +78,16 @@ enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, 
 enum status table_writer_add_counts(struct table_writer *writer, const struct table_entry *entries,
                                     size_t n, struct failure *failure);
 
-/* Returns a number for a new set of entries whose keys are distinct, above 0. Thread-safe. */
+/*
+ * Begins a set: entries whose keys are distinct, which may come in several calls and from several
+ * threads. Returns its number, above 0. Thread-safe.
+ */
 uint64_t table_new_set(struct table *table);
 
 /*
- * Adds entries of a set, each of which is added once, in any number of calls on any number of
- * threads. They are packed as they are, without a hash table. Set 0: any entries, as
- * table_writer_add_counts. Fails likewise.
+ * Adds entries of a set. They are packed as they are, without a hash table, until keys or other
+ * entries come to their partition. Set 0: entries of no set, whose keys may be repeated. Fails
+ * likewise.
  */
 enum status table_writer_add_distinct(struct table_writer *writer, uint64_t set,
                                       const struct table_entry *entries, size_t n,

@@ -86,7 +86,7 @@ static void table_blocks_fill(struct table_blocks *blocks, struct table_block_ca
     }
     if (!cache->free && (blocks->at < blocks->end || table_blocks_extend(blocks))) {
         const size_t left = (size_t)(blocks->end - blocks->at);
-        const size_t bytes = left % TABLE_REGION_BYTES;
+        const size_t bytes = left % TABLE_REGION_BYTES; /* the first one ends with a huge page */
         cache->at = blocks->at;
         cache->end = blocks->at += bytes > 0 ? bytes : TABLE_REGION_BYTES;
     }

@@ -23,7 +23,7 @@ struct table_partition {
     struct table_list pending; /* keys that came since */
     struct table_list added;   /* entries that came since */
     uint64_t total;            /* the sum of the packed counts, modulo 2^64 */
-    uint64_t only;             /* the set that all packed entries are of, or 0 */
+    uint64_t only;             /* the set that all packed entries are of; 0: there is none */
 } __attribute__((aligned(128)));
 
 /* Memory in which a thread counts a partition: a hash table with linear probing. */

@@ -135,6 +135,7 @@ static void table_scratch_merge(struct table *table, const struct table_scratch 
     block->used = kept;
 }
 
+/* Counts the keys of a block. */
 static void table_scratch_count(struct table *table, struct table_scratch *scratch,
                                 const struct table_block *block)
 {
@@ -232,11 +233,12 @@ static enum status table_partition_count(struct table *table, struct table_parti
 {
     struct table_scratch *scratch = &counter->scratch;
     const uint64_t came = partition->pending.used + partition->added.used;
-    const uint64_t known = 2 * partition->packed.used; /* if others come, the table grows */
+    uint64_t keys = 2 * partition->packed.used; /* a guess: if there are more, the table grows */
     struct table_block *block = NULL;
 
-    if (table_scratch_clear(scratch, known > 0 && known < came ? known : came, failure) !=
-        STATUS_OK)
+    if (keys == 0 || keys > came)
+        keys = came;
+    if (table_scratch_clear(scratch, keys, failure) != STATUS_OK)
         return failure->status;
     partition->total += partition->pending.used;
     while ((block = table_list_next(table, counter, &partition->pending, block))) {
