@@ -11,13 +11,14 @@
 struct decoder_format;
 
 /*
+ * A piece of the input, in memory of the worker that pulled it. Binary: whole elements or records.
+ * Text: whole lines, or whole tokens (text_is_of_tokens); the end of the chunk counts as the end of
+ * a line. A chunk of text never spans two files. From it an engine may make a chunk of elements,
+ * parsed or gathered, for the operation.
+ *
  * The second column: an operation may take two numbers from each line or record, a value and beside
  * it a weight or a group (enum second_use of job.h). The engine parses or gathers both. A line that
  * is invalid in either column has neither.
- *
- * A piece of the input, in memory of the worker that pulled it. Binary: whole elements or records.
- * Text: whole lines, or whole tokens (text_is_of_tokens); the end of the chunk counts as the end of
- * a line. A chunk of text never spans two files.
  */
 struct chunk {
     const void *data;
