@@ -154,8 +154,8 @@ static unsigned options_list_candidates(const char *name, size_t length, char *t
 enum status options_fail_name(const struct options *options, const char *typed,
                               struct failure *failure)
 {
+    /* What other programs call an option, and its name. */
     static const char *const others[][2] = {
-        /* names that other programs have */
         {"percentile", "quantiles"}, {"percentiles", "quantiles"}, {"column", "field"},
         {"separator", "delimiter"},  {"json", "format json"},
     };

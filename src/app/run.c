@@ -66,8 +66,9 @@ static enum status run_report(const struct run *run, struct failure *failure)
 }
 
 /*
- * Prints the result and what is told behind it, unless counting has failed with `counted`. If only
- * the result fails, invalid tokens are told nevertheless.
+ * Ends a run in which counting ended with status `counted`: prints the result, and then reports
+ * values outside the bins and invalid tokens. If counting succeeded and printing fails, reports
+ * invalid tokens alone.
  */
 static enum status run_end(struct run *run, enum status counted, struct failure *failure)
 {

@@ -19,14 +19,16 @@ static char suggestion_lower(char letter)
     return letter >= 'A' && letter <= 'Z' ? (char)(letter + ('a' - 'A')) : letter;
 }
 
-/* Whether a typed letter and one of a word, which is small, are the same but for capitals. */
+/* Whether a typed letter is that of a word, which has no capitals. */
 static bool suggestion_is(char typed, char letter)
 {
     return suggestion_lower(typed) == letter;
 }
 
-/* The distance of what was typed, a[0..n), and a word b[0..m); both lengths are at most
- * SUGGESTION_LETTERS_MAX. */
+/*
+ * The distance of what was typed, a[0..n), and a word b[0..m). Both lengths are at most
+ * SUGGESTION_LETTERS_MAX.
+ */
 static unsigned suggestion_measure(const char *a, size_t n, const char *b, size_t m)
 {
     unsigned rows[3][SUGGESTION_LETTERS_MAX + 1]; /* row i % 3: of the first i letters of a */

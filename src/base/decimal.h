@@ -12,7 +12,7 @@
 /* Room for any 128-bit integer, with its sign, a point and a NUL. */
 #define DECIMAL_SIZE 42
 
-/* The powers of ten below 2^64: a table, and for device code its contents. */
+/* decimal_powers[n] is 10^n. Device code makes a table of its own with DECIMAL_POWERS. */
 #define DECIMAL_POWERS                                                                        \
     {                                                                                         \
         1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u,  \

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The least pairs of elements, and lines, that say something; pairs by signs, and floats, alone. */
-#define FIRST_BLOCK_PAIRS_MIN  4
-#define FIRST_BLOCK_LINES_MIN  2
-#define FIRST_BLOCK_SIGNS_MIN  64
-#define FIRST_BLOCK_FLOATS_MIN 32
+/* How many are the least that say something. */
+#define FIRST_BLOCK_PAIRS_MIN  4  /* pairs of elements with one that is 0 or -1 */
+#define FIRST_BLOCK_LINES_MIN  2  /* lines */
+#define FIRST_BLOCK_SIGNS_MIN  64 /* pairs of elements, by their signs alone */
+#define FIRST_BLOCK_FLOATS_MIN 32 /* floating-point numbers */
 
 static const struct first_block_magic {
     const char *bytes;
@@ -52,7 +52,7 @@ static const char *first_block_find_magic(const char *block, size_t bytes)
     return bytes >= 262 && memcmp(block + 257, "ustar", 5) == 0 ? "a tar archive" : NULL;
 }
 
-/* Whether it is ASCII in UTF-16, little endian. With a mark before it, it is an error. */
+/* Whether it is ASCII in UTF-16, little endian, without a mark: with one, it is an error. */
 static bool first_block_is_wide(const char *block, size_t bytes)
 {
     for (size_t i = 0; i + 1 < bytes; i += 2) {
@@ -98,8 +98,8 @@ static void first_block_doubt_name(const char *name, char doubt[FIRST_BLOCK_DOUB
 }
 
 /*
- * Whether the block is IEEE 754 numbers of `width` bytes, 4 or 8, of moderate size. Integers of 32
- * bits may look like some that are close together and have one sign; that does not suffice.
+ * Whether the block is IEEE 754 numbers of `width` bytes, 4 or 8, of moderate size. Those of 4
+ * bytes must differ much in size, or in sign: 32-bit integers may look like the others.
  */
 static bool first_block_is_float(const char *block, size_t bytes, size_t width)
 {
@@ -129,9 +129,9 @@ static bool first_block_is_float(const char *block, size_t bytes, size_t width)
 }
 
 /*
- * Whether these may be the lower halves of large integers of 64 bits, and the others the upper
- * ones: about half of these are negative, and none of those. Numbers up to 2^64 cannot be told from
- * pairs.
+ * Whether `half` may be the lower halves of large integers of 64 bits, and `other` the upper ones:
+ * about half of the lower ones are negative, and no upper one is. Integers that use all 64 bits
+ * cannot be told from pairs of 32.
  */
 static bool first_block_is_lower(const struct first_block_half *half,
                                  const struct first_block_half *other, size_t pairs)
@@ -147,8 +147,8 @@ static void first_block_doubt_type(const char *block, size_t bytes,
     const struct first_block_half even = first_block_look_at(block, bytes, 0);
     const struct first_block_half odd = first_block_look_at(block, bytes, 1);
     bool is_zero = odd.is_sign ? odd.is_zero : even.is_zero;
-    bool may_be_double =
-        even.is_zero || even.negatives > pairs / 8; /* the lower bits of fractions */
+    /* The lower halves of doubles are all 0, or have random signs. */
+    bool may_be_double = even.is_zero || even.negatives > pairs / 8;
 
     if ((may_be_double && first_block_is_float(block, bytes, 8)) ||
         first_block_is_float(block, bytes, 4))

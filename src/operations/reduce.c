@@ -121,7 +121,7 @@ static size_t reduce_write_variance(char *out, const struct reduce *reduce,
     struct wide numerator;
     struct wide denominator;
 
-    reduce_find_variance(reduce, element, &numerator, &denominator); /* as reduce_check has */
+    reduce_find_variance(reduce, element, &numerator, &denominator); /* reduce_check has tried it */
     for (unsigned i = 0; i < 2; i++)                                 /* it stays below 2^248 */
         wide_scale(&denominator, decimal_powers[element->decimals]);
     return is_root ? ratio_write_root(out, &numerator, &denominator)

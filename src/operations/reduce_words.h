@@ -24,7 +24,7 @@ unsigned reduce_words_count(unsigned needs);
 /* Writes the words of a struct reduce that is not empty. */
 void reduce_words_pack(unsigned needs, const struct reduce *reduce, uint64_t *words);
 
-/* The inverse of reduce_words_pack, for that number of elements, above 0. */
+/* The inverse of reduce_words_pack: stores in *reduce that number of elements, above 0. */
 void reduce_words_unpack(const struct job *job, uint64_t elements, const uint64_t *words,
                          struct reduce *reduce);
 

@@ -39,8 +39,8 @@ static bool definition_is_uniq(const struct definition *definition)
 }
 
 /*
- * The operation. All that have bins are one, in which the bins may differ; `with_uniq` tells apart
- * uniq.
+ * The operation. All operations with bins are called histogram, and their bins are compared later;
+ * but uniq is called uniq if `with_uniq`.
  */
 static void definition_word_operation(const struct definition *definition, bool with_uniq,
                                       char words[DEFINITION_WORDS_SIZE])

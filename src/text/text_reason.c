@@ -131,7 +131,7 @@ static bool text_reason_has_fields(const char *token, size_t bytes, char separat
 }
 
 /*
- * Whether the token is the first word of a file whose words all are values. The byte behind it, if
+ * Whether each word is a value and the token is the first word of its file. The byte behind it, if
  * there is one, is then in the same chunk; the rest of its line may be in the next one.
  */
 static bool text_reason_is_first_word(const struct text_reading *reading,
@@ -212,7 +212,7 @@ static bool text_reason_begins_row(const struct text_reading *reading,
     return letters > 0 || marks > 1;
 }
 
-/* Writes the options that would read a token that is none of the notation, or "". */
+/* Writes the options that would read the token, which the notation does not allow; or "". */
 static void text_reason_advise(const struct text_rules *rules, const char *token, size_t bytes,
                                char out[TEXT_REASON_ADVICE_SIZE])
 {
@@ -241,7 +241,7 @@ static void text_reason_advise(const struct text_rules *rules, const char *token
         strcpy(out, " (try -d ';' -f N)");
 }
 
-/* What else helps: it depends on where the token is, or on what happens to it. Or "". */
+/* Advice that depends on where the token is, or on whether it ends the run; or "". */
 static const char *text_reason_hint(const struct text_reading *reading,
                                     const struct text_token *token)
 {
