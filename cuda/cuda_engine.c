@@ -406,7 +406,7 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
     return STATUS_OK;
 }
 
-/* Queues what makes elements of a slot's bytes, and sets chunk->elements. */
+/* Queues the parsing or gathering of a slot's elements, if any, and sets chunk->elements. */
 static cudaError_t cuda_engine_queue_elements(const struct cuda_session *session,
                                               struct cuda_slot *slot)
 {

@@ -31,8 +31,8 @@ static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct job
 }
 
 /*
- * Whether all elements are copied back, too: the purged need them in order, and those of text and
- * records are on the device alone.
+ * Whether all elements are copied back, too: to write the purged, the host needs them in order, and
+ * those of text and records are on the device alone.
  */
 static bool cuda_stalin_sort_needs_elements(const struct job *job)
 {

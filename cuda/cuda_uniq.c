@@ -248,7 +248,7 @@ static cudaError_t cuda_uniq_add_left(const struct cuda_shared *shared,
     return error == cudaSuccess ? cudaStreamSynchronize(chunk->stream) : error;
 }
 
-/* Adds entries of the device, which are overwritten, to the host's table, as those of a set. */
+/* Adds entries of the device, which are overwritten, to a set of the host's table; 0: to none. */
 static enum status cuda_uniq_write(const struct cuda_uniq *self, struct table_writer *writer,
                                    uint64_t set, struct table_entry *entries, size_t n,
                                    struct failure *failure)
@@ -326,7 +326,7 @@ static enum status cuda_uniq_complete(const struct cuda_shared *shared,
 /* How threads add the device's table to the host's. */
 struct cuda_uniq_collection {
     const struct cuda_shared *shared;
-    uint64_t set; /* that the slots are */
+    uint64_t set; /* of the host's table; all slots are in it */
     char *staging;
     size_t piece;   /* slots that a thread has room for in the staging memory */
     size_t section; /* slots that a thread takes at a time: one or more pieces, and the keys of
