@@ -267,6 +267,22 @@ static struct expected_header expected_skip_header(const struct trial *trial, co
     return header;
 }
 
+/* Sets what messages about an item depend on: where it is in the text, data to end. */
+static void expected_place(struct expected_item *item, const struct trial *trial, const char *data,
+                           const char *end, bool has_words)
+{
+    const bool is_of_tokens = trial->text.field == 0 && trial->text.delimiter == TEXT_NO_DELIMITER;
+
+    item->is_first = item->line == 1 && item->token == data;
+    if (is_of_tokens) {
+        item->is_word = item->is_first && expected_is_alone(data, item->bytes, end);
+        item->is_name = item->is_first && expected_is_row(data, item->bytes, end);
+    } else {
+        item->is_word = item->line == 1 && has_words;
+    }
+    item->is_quoted = expected_count_quotes(data, item->token, end) % 2 == 0;
+}
+
 /* Reads the text of one file behind its header. */
 static void expected_read_text(struct expected *expected, const struct trial *trial,
                                const char *name, const char *data, size_t bytes,
@@ -292,7 +308,6 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
     struct reference seconds = {.items = NULL};
     if (second.field != 0)
         seconds = reference_parse(&second, expected_second_type(trial), data, (size_t)(end - data));
-    const bool is_of_tokens = trial->text.field == 0 && trial->text.delimiter == TEXT_NO_DELIMITER;
     const bool has_words = expected_has_only_words(data, end);
     size_t line = 1 + (size_t)trial->header_lines;
     size_t seen = 0;
@@ -304,13 +319,8 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
             line += data[seen] == '\n';
         item->name = name;
         item->line = line;
-        item->is_first = line == 1 && item->token == data;
-        const bool is_first = item->is_first && is_of_tokens;
-        item->is_word = is_of_tokens ? is_first && expected_is_alone(data, item->bytes, end)
-                                     : line == 1 && has_words;
-        item->is_quoted = expected_count_quotes(data, item->token, end) % 2 == 0;
-        item->is_name = is_first && expected_is_row(data, item->bytes, end);
         item->wanted = item->is_second ? second.field : first.field;
+        expected_place(item, trial, data, end, has_words);
     }
     free(seconds.items);
     free(parsed.items);
