@@ -1,4 +1,4 @@
-"""Lets the first, the second, ... call of every function fail, until one run has no such call.
+"""Lets the first, the second, ... call of every function fail, up to the last of a run without a fault.
 
 usage: faults.py GPUHIST TEST [ENGINE]...
 
@@ -28,7 +28,7 @@ import tempfile
 
 BINS = 1000
 OLD = b"what was there before\n"
-SHARE = int(os.environ.get("SHARE", "1"))
+SHARE = int(os.environ.get("SHARE", "1"))  # of calls from one place, one in so many fails
 SECONDS = 60  # only a run that hangs takes longer
 
 # Where a run without a usable GPU ends before the GPU has been given anything.
@@ -519,8 +519,8 @@ def check_fatal(cases, ended, left_out):
 def numbers(case, places, most, seen):
     """
     Which calls of a function fail, from 1: all, or the first `most`; of a long case the first, 4th,
-    16th, ... Where GPUHIST_TEST_SHARE is set, of those that come from one place only the first two
-    (the first of a long case) and one in so many; `seen`: how often each place was seen.
+    16th, ... If SHARE is above 1, of those that come from one place only the first two (of a long
+    case the first), and then one in SHARE. `seen` counts how often each place was seen.
     """
     count = min(len(places), most or len(places))
     for n in (4**i for i in itertools.count()) if case.is_long else itertools.count(1):
@@ -697,7 +697,7 @@ def test_device(engines):
     """The device made for tests: it needs no GPU."""
     os.environ["GPUHIST_FAULT_DEVICE"] = "1"
     calls, _, _ = count_up_all((case, function, FAILS, engine) for case in cases()
-                            for function in functions("fault_device") for engine in ("cuda", "auto"))
+                               for function in functions("fault_device") for engine in ("cuda", "auto"))
     never = [function for function, count in calls.items()
              if count == 0 and function != "fault_device_worker_flush"]  # where the writer is slow
     if never:
