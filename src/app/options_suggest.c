@@ -16,6 +16,17 @@ static bool options_is_no_file(const char *word)
     return access(word, F_OK) != 0 && errno == ENOENT;
 }
 
+/* The option of exactly this name, or NULL. */
+static const struct options_row *options_find_row(const char *name, size_t length)
+{
+    for (size_t i = 0; i < options_row_count; i++) {
+        const char *found = options_rows[i].name;
+        if (strlen(found) == length && memcmp(found, name, length) == 0)
+            return &options_rows[i];
+    }
+    return NULL;
+}
+
 enum status options_check_first_word(const char *word, struct failure *failure)
 {
     static const char *const options[] = {"help", "version"}; /* that many try as operations */
@@ -41,10 +52,8 @@ enum status options_check_first_word(const char *word, struct failure *failure)
     suggestion_consider(&suggestion, options[1]);
     if (suggestion.word == options[0] || suggestion.word == options[1])
         option = suggestion.word;
-    for (size_t i = 0; i < options_row_count; i++) {
-        if (strcmp(options_rows[i].name, word) == 0)
-            option = word;
-    }
+    if (options_find_row(word, strlen(word)))
+        option = word;
     if ((!suggestion.word && !option) || !options_is_no_file(word))
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE,
@@ -122,15 +131,11 @@ enum status options_check_dashes(const char *word, struct failure *failure)
 {
     if (!word || word[0] != '-')
         return STATUS_OK;
-    size_t length = strcspn(word + 1, "=");
-    for (size_t i = 0; i < options_row_count; i++) {
-        const struct options_row *row = &options_rows[i];
-        if (strlen(row->name) == length && memcmp(word + 1, row->name, length) == 0 &&
-            row->key != 'h') /* which -help prints */
-            return status_fail(failure, STATUS_USAGE, "unknown option '-%s': did you mean --%s?",
-                               row->name, row->name);
-    }
-    return STATUS_OK;
+    const struct options_row *row = options_find_row(word + 1, strcspn(word + 1, "="));
+    if (!row || row->key == 'h') /* -help prints the help */
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE, "unknown option '-%s': did you mean --%s?", row->name,
+                       row->name);
 }
 
 /* Writes the long options that begin with name[0..length), such as "--bins, --binary". */
