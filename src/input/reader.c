@@ -306,8 +306,8 @@ static enum pipe_event reader_keep_names(struct reader *reader, const char *data
 }
 
 /*
- * What is wrong with a name such as 1,2 or $9, or the option that seems to fit a header with quotes
- * or without separators; "" if there is neither.
+ * Advice for a name that a header lacks: what is wrong with a name such as 1,2 or $9, or the option
+ * that seems to fit a header with quotes or other separators; or "".
  */
 static const char *reader_advise(const struct text_rules *rules, const char *line, size_t bytes,
                                  const char *name)
@@ -335,8 +335,9 @@ static void reader_show_header(const struct reader *reader, const char *name,
     const struct reader_names *names = &reader->names;
     const size_t bytes = names->bytes;
 
-    strcpy(out, names->bytes == 0 ? ": it is empty" : "");
-    if (bytes > 0)
+    if (bytes == 0)
+        strcpy(out, ": it is empty");
+    else
         snprintf(out, READER_HEADER_SIZE, ": it is '%.*s%s'%s",
                  (int)(bytes < READER_HEADER_SHOWN ? bytes : READER_HEADER_SHOWN), names->line,
                  bytes > READER_HEADER_SHOWN ? "..." : "",
