@@ -53,8 +53,9 @@ cudaError_t cuda_text_launch(const struct cuda_device *device, const struct text
                              void *d_values, void *d_control, cudaStream_t stream);
 
 /*
- * Copies the element of each of `count` records, fewer than 2^32, of a binary job to d_elements, in
- * order and as its bytes are. d_elements is aligned as elements are.
+ * Copies one element of each of `count` records, fewer than 2^32, to d_elements, in order; its
+ * bytes do not change. job->record_bytes and job->record_offset say where the elements are.
+ * d_elements is aligned to their size; d_records may be at any address.
  */
 cudaError_t cuda_records_launch(const struct cuda_device *device, const struct job *job,
                                 const void *d_records, size_t count, void *d_elements,
