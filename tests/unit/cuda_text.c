@@ -122,7 +122,7 @@ static bool append_digits(__int128 *number, unsigned base, const char *value, si
     return true;
 }
 
-/* As many zeros as are missing after `decimals` digits; what there is more must be zeros. */
+/* A number with or without a point, times 10^decimals. Digits that are worth less must be zeros. */
 static bool read_fixed(const struct text_rules *rules, const char *value, size_t bytes,
                        __int128 *number)
 {
@@ -151,9 +151,8 @@ static bool read_number(const struct text_rules *rules, const char *value, size_
     *number = 0;
     if (rules->notation == TEXT_FIXED)
         return read_fixed(rules, value, bytes, number);
-    if (rules->notation == TEXT_HEX && bytes > 2 && memcmp(value, "0x", 2) == 0)
-        return append_digits(number, 16, value + 2, bytes - 2);
-    if (rules->notation == TEXT_HEX && bytes > 2 && memcmp(value, "0X", 2) == 0)
+    if (rules->notation == TEXT_HEX && bytes > 2 &&
+        (memcmp(value, "0x", 2) == 0 || memcmp(value, "0X", 2) == 0))
         return append_digits(number, 16, value + 2, bytes - 2);
     return bytes > 0 && append_digits(number, rules->notation == TEXT_HEX ? 16 : 10, value, bytes);
 }
@@ -467,8 +466,8 @@ static void test_lengths(struct bench *bench)
 }
 
 /*
- * Appends a multiple of 10^-decimals of 128 bits, with so many zeros before it. If they are odd, it
- * has 0x, or no zeros behind the point; else it has more of them there.
+ * Appends a multiple of 10^-decimals, with so many zeros before it. If their number is odd,
+ * hexadecimal digits have 0x, and no decimals end in 0; else zeros may follow the decimals.
  */
 static void append_wide(struct bench *bench, __int128 number, unsigned zeros)
 {
@@ -588,7 +587,7 @@ static void test_long_units(struct bench *bench)
 
 static void test_large(struct bench *bench)
 {
-    static const size_t rules[] = {0, 2, 5, 8, 10, 27, 31, 33};
+    static const size_t rules[] = {0, 2, 5, 8, 10, 27, 31, 33}; /* of all_rules */
     uint64_t state = 3;
 
     for (size_t i = 0; bench->has_gpu && i < ARRAY_LENGTH(rules); i++) {
