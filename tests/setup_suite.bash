@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Runs once before the tests of a file: what this machine has. Where GPUHIST_TEST_SHARE is set, in a
-# build that is slow, comparisons with Python make one in so many of their runs.
+# build that is slow, comparisons with Python make one in so many of their runs, and some tests read less.
 
 setup_suite() {
     bats_require_minimum_version 1.5.0

@@ -25,7 +25,7 @@ struct suggestion {
 /* Begins a search. Words are near at a distance of 1, or from five letters on of 2. */
 void suggestion_begin(struct suggestion *suggestion, const char *typed, size_t length);
 
-/* Keeps the word if it is nearer than those before. */
+/* Keeps the word, which has no capitals, if it is nearer than those before. */
 void suggestion_consider(struct suggestion *suggestion, const char *word);
 
 #endif

@@ -7,11 +7,10 @@
 #include "job/job.h"
 
 /*
- * Fails with STATUS_DATA if an element of the chunk is outside the bins of the job. An element of
- * weight 0 does not count. Reports the
- * first such element with its byte offset in the input, or for text with its file and line. An
- * engine calls it for a chunk that has, or may have, such an element. Does not change the chunk.
- * Thread-safe.
+ * Fails with STATUS_DATA if an element of the chunk, which is of input or of elements, is outside
+ * the bins of the job. An element of weight 0 does not count. Reports the first such element with
+ * its byte offset in the input, or for text with its file and line. An engine calls it for a chunk
+ * that has, or may have, such an element. Does not change the chunk. Thread-safe.
  */
 enum status outside_check(const struct job *job, const struct chunk *chunk,
                           struct failure *failure);
