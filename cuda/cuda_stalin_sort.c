@@ -109,6 +109,7 @@ static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
         run.chunk.data = purged ? kept + bytes : NULL;
     if (job->is_text)
         run.chunk.text = &chunk->chunk;
+    run.chunk.is_gathered = job->record_bytes > 0;
     return stalin_sort_submit(shared->partial, &run, failure);
 }
 
