@@ -165,7 +165,7 @@ def begins_row(line, token, rules):
         (re.search(rb"[A-Za-z]", token) or len(re.findall(rb"[.:/-]", token)) > 1)
 
 
-def reason(token, rules, kind, line, is_first, policy):
+def reason(token, rules, kind, line, is_first, begins_run, policy):
     field, delimiter, _ = rules
     if isinstance(token, int):
         return b"line has %d field%s, -f %d wants %d" % (token, b"s"[token == 1:], field, abs(field))
@@ -179,7 +179,7 @@ def reason(token, rules, kind, line, is_first, policy):
             advice = b" (try --csv)"
         if not advice and field == 0 and delimiter is None and re.search(rb"[A-Za-z]", token):
             advice = b" (try --csv -f N)" if b"," in token else b" (try -d ';' -f N)" if b";" in token else b""
-        if not advice and is_first and is_header(line, rules):
+        if not advice and is_first and begins_run and is_header(line, rules):
             advice = b" (try --header)" if field != 0 or delimiter is None else b" (try --header, or -f NAME)"
         if not advice and is_first and begins_row(line, token, rules):
             advice = b" (try -f N)"
@@ -193,14 +193,16 @@ def read_text(files, kind, rules, policy):
     """Values with their places; reports of what is invalid. A Fault if there is a first and last one."""
     low, limit = limits(kind)
     values, reports, fault = [], [], None
-    for name, data in files:
+    for i, (name, data) in enumerate(files):
+        begins_run = not any(before for _, before in files[:i])
         for line, token in tokens(data, rules):
             place = b"%s:%d" % (name, line)
             if isinstance(token, bytes) and re.fullmatch(rb"[+-]?[0-9]+", token) and \
                     low <= int(token) < limit:
                 values.append((int(token), place))
                 continue
-            reports.append(b"%s: %s" % (place, reason(token, rules, kind, data.split(b"\n")[line - 1], line == 1, policy)))
+            text = data.split(b"\n")[line - 1]
+            reports.append(b"%s: %s" % (place, reason(token, rules, kind, text, line == 1, begins_run, policy)))
             if policy == "abort":
                 return values, [], Fault(reports[0], len(values))
     return values, reports, fault

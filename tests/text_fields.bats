@@ -85,6 +85,14 @@ make_log() {
     done
     run --separate-stderr gpuhist reduce sum -d , a
     assert_failed 1 "a:1: invalid integer 'id' (try --header, or -f NAME)"
+    seq 3 >values # --header would skip one of them
+    run --separate-stderr gpuhist reduce sum values - < <(echo id; seq 3)
+    assert_failed 1 "standard input:1: invalid integer 'id'"
+    run --separate-stderr gpuhist reduce sum -f 1 values - < <(echo id; seq 3)
+    assert_failed 1 "standard input:1: invalid integer 'id'"
+    : >values
+    run --separate-stderr gpuhist reduce sum values - < <(echo id; seq 3)
+    assert_failed 1 "standard input:1: invalid integer 'id' (try --header)"
     { printf '%70000s\n' title; seq 100000; } >long
     run -0 gpuhist reduce sum --header --chunk-size 4096 long
     [ "$output" = 5000050000 ]

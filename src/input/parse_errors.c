@@ -106,6 +106,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
     const struct job *job = errors->job;
     const struct text_rules second = job_second_rules(job, &chunk->rules);
     struct parse_errors_invalid invalid = parse_errors_locate(chunk, token);
+    const bool begins_file = chunk->line == 0 && chunk->offset == 0 && chunk->left_out == 0;
     const struct text_reading reading = {
         .rules = token->is_second ? &second : &chunk->rules,
         .option = token->is_second ? job_second_option(job) : "-f",
@@ -114,7 +115,8 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .data = chunk->data,
         .bytes = chunk->bytes,
         .ends_run = errors->policy == INVALID_ABORT,
-        .begins_file = chunk->line == 0 && chunk->offset == 0 && chunk->left_out == 0,
+        .begins_file = begins_file,
+        .begins_run = begins_file && chunk->position == 0,
     };
 
     text_explain_invalid(&reading, token, invalid.reason);

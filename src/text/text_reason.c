@@ -157,16 +157,21 @@ static bool text_reason_has_only_words(const char *text, size_t length)
     return letters > 0;
 }
 
-/* Whether the token is in what looks like a header: a first line, or a word alone on it. */
+/*
+ * Whether the token is in what looks like a header: a first line, or a word alone on it. It is of
+ * the first file: in files before another one, --header would skip lines that were read as values.
+ */
 static bool text_reason_is_header(const struct text_reading *reading,
                                   const struct text_token *token)
 {
     const char *data = reading->data;
     size_t length;
 
+    if (!reading->begins_run)
+        return false;
     if (!text_is_of_tokens(reading->rules)) {
         const char *line = text_reason_find_line(reading, token->offset, &length);
-        return reading->begins_file && line == data && text_reason_has_only_words(line, length);
+        return line == data && text_reason_has_only_words(line, length);
     }
     return text_reason_is_first_word(reading, token) && token->bytes <= TEXT_REASON_SHOWN &&
            (token->bytes == reading->bytes || data[token->bytes] == '\n' ||

@@ -18,6 +18,7 @@ struct text_reading {
     const char *data; /* [bytes] */
     size_t bytes;
     bool begins_file; /* the text is the beginning of its file */
+    bool begins_run;  /* and nothing but empty files was before it */
     bool ends_run;    /* an invalid token is an error */
 };
 

@@ -19,7 +19,7 @@ struct expected_item {
     bool is_valid;
     bool is_integer; /* valid, or out of range */
     bool is_second;  /* the token is of the second column */
-    bool is_word;    /* text: in a first line that has words, but no numbers */
+    bool is_word;    /* text: in the first line of all, which has words, but no numbers */
     bool is_first;   /* text: at the beginning of its file */
     bool is_name;    /* text: the first word of a line of words, and no number */
     bool is_quoted;  /* text: in a line in which each quote has a second one */
@@ -280,6 +280,7 @@ static void expected_place(struct expected_item *item, const struct trial *trial
     } else {
         item->is_word = item->line == 1 && has_words;
     }
+    item->is_word = item->is_word && data == trial->data; /* of the first file */
     item->is_quoted = expected_count_quotes(data, item->token, end) % 2 == 0;
 }
 
