@@ -300,7 +300,9 @@ rng.integers(-1 << 31, 1 << 31, 999).astype("<i4").tofile("i32")
 (1100000000 + rng.integers(0, 30000000, 999)).astype("<i4").tofile("seconds")
 rng.normal(0, 100, 99).astype("<f8").tofile("f8"); rng.normal(5, 1, 99).astype("<f4").tofile("f4")
 np.arange(50.).tofile("whole"); (rng.random(999) - 0.5).astype("<f4").tofile("signs")
-rng.random(999).astype("<f4").tofile("shares")'
+rng.random(999).astype("<f4").tofile("shares")
+years = rng.integers(1104534000, 1262300400, 999); years.astype("<i4").tofile("years")
+years.astype("<i8").tofile("years64"); np.arange(32, 126).astype("<u2").tofile("small.u16")'
     for name in le nanoseconds; do
         note_of $name
         [ "$note" = "gpuhist: note: reading $name as i32le; only every second element is ever negative: is it i64le (-t i64)?" ]
@@ -309,7 +311,11 @@ rng.random(999).astype("<f4").tofile("shares")'
         note_of $name
         [ "$note" = "gpuhist: note: reading $name as i32le; it looks like floating-point numbers, which gpuhist does not read" ]
     done
-    for name in few all i32 seconds f4; do # what may be 32-bit integers, too
+    note_of years64
+    [ "$note" = "gpuhist: note: reading years64 as i32le; every second element is 0: is it i64le (-t i64)?" ]
+    note_of small.u16 # not UTF-16
+    [ "$note" = "gpuhist: note: reading small.u16 as i32le; its name ends in .u16: is it u16 (-t u16)?" ]
+    for name in few all i32 seconds years f4; do # what may be 32-bit integers, too
         note_of $name
         [ -z "$note" ] || { echo "$name: $note"; return 1; }
     done

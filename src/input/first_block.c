@@ -99,14 +99,17 @@ static void first_block_doubt_name(const char *name, char doubt[FIRST_BLOCK_DOUB
 
 /*
  * Whether the block is IEEE 754 numbers of `width` bytes, 4 or 8, of moderate size. Those of 4
- * bytes must differ much in size, or in sign: 32-bit integers may look like the others.
+ * bytes must differ in sign, or much in size with a frequent exponent: 32-bit integers, such as
+ * seconds since 1970, may look like the others.
  */
 static bool first_block_is_float(const char *block, size_t bytes, size_t width)
 {
     const unsigned bias = width == 8 ? 1023 : 127;
     const unsigned far = 8 * (unsigned)width; /* from the bias, either way */
+    size_t exponents[2 * 8 * 8 + 1] = {0};    /* how many numbers have each, from bias - far on */
     unsigned least = UINT32_MAX;
     unsigned greatest = 0;
+    size_t most = 0;
     size_t negatives = 0;
     size_t count = 0;
 
@@ -121,11 +124,14 @@ static bool first_block_is_float(const char *block, size_t bytes, size_t width)
             return false;
         least = exponent < least ? exponent : least;
         greatest = exponent > greatest ? exponent : greatest;
+        const size_t same = ++exponents[exponent + far - bias];
+        most = same > most ? same : most;
         negatives += number >> 63;
         count++;
     }
     return count >= FIRST_BLOCK_FLOATS_MIN &&
-           (width == 8 || greatest - least >= 8 || (negatives > 0 && negatives < count));
+           (width == 8 || (greatest - least >= 8 && most >= count / 5) ||
+            (negatives > 0 && negatives < count));
 }
 
 /*
@@ -147,13 +153,14 @@ static void first_block_doubt_type(const char *block, size_t bytes,
     const struct first_block_half even = first_block_look_at(block, bytes, 0);
     const struct first_block_half odd = first_block_look_at(block, bytes, 1);
     bool is_zero = odd.is_sign ? odd.is_zero : even.is_zero;
+    const bool has_upper = pairs >= FIRST_BLOCK_PAIRS_MIN && odd.is_sign != even.is_sign;
     /* The lower halves of doubles are all 0, or have random signs. */
-    bool may_be_double = even.is_zero || even.negatives > pairs / 8;
+    const bool may_be_double = even.is_zero || even.negatives > pairs / 8;
 
     if ((may_be_double && first_block_is_float(block, bytes, 8)) ||
-        first_block_is_float(block, bytes, 4))
+        (!has_upper && first_block_is_float(block, bytes, 4)))
         strcpy(doubt, "it looks like floating-point numbers, which gpuhist does not read");
-    else if (pairs >= FIRST_BLOCK_PAIRS_MIN && odd.is_sign != even.is_sign)
+    else if (has_upper)
         snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "every second element is 0%s: is it %s?",
                  is_zero ? "" : " or -1", odd.is_sign ? "i64le (-t i64)" : "i64be (-t i64be)");
     else if (first_block_is_lower(&even, &odd, pairs))
@@ -233,10 +240,12 @@ void first_block_doubt(const char *name, const void *block, size_t bytes, bool i
         first_block_doubt_columns(block, bytes, doubt);
     else if (magic)
         snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "it looks like %s", magic);
-    else if (first_block_is_wide(block, bytes))
+    else
+        first_block_doubt_name(name, doubt);
+    if (is_text || *doubt != '\0')
+        return;
+    if (first_block_is_wide(block, bytes))
         strcpy(doubt, "it looks like text in UTF-16: convert it (iconv -f UTF-16LE -t UTF-8)");
     else
         first_block_doubt_type(block, bytes, doubt);
-    if (!is_text && *doubt == '\0')
-        first_block_doubt_name(name, doubt);
 }
