@@ -93,6 +93,8 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     assert_failed 2 "'kurtosis' is no reduction (see"
     run --separate-stderr gpuhist reduce kurtosis
     assert_failed 1 "kurtosis: No such file or directory"
+    run --separate-stderr gpuhist reduce ./sum # which a file is, whether it exists or not
+    assert_failed 1 "./sum: No such file or directory"
 }
 
 @test "an empty stream has a count and a sum, and no more" {

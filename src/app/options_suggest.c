@@ -99,7 +99,7 @@ enum status options_check_reductions(const char *list, struct failure *failure)
     }
     int length = (int)strcspn(unknown, ",");
     const char *meant = options_find_reduction(unknown, (size_t)length);
-    if ((!has_known && !meant) || !options_is_no_file(list))
+    if ((!has_known && !meant) || strchr(list, '/') || !options_is_no_file(list))
         return STATUS_OK;
     if (!meant)
         return status_fail(failure, STATUS_USAGE, "'%.*s' is no reduction", length, unknown);
