@@ -45,14 +45,18 @@ operations_of_help() {
     gpuhist --help >help
     for line in \
         '  -t, --type TYPE         i8 u8 i16 u16 i32 u32 i64 u64, plus le or be: u16be' \
-        '      --binary, --text    default: detected; -t: i64 of text, i32 of binary' \
+        '      --binary, --text    default: detected, as i32 if binary and i64 if text' \
         '  -f, --field N|NAME      text: field N (-1: last) or NAME (default: all fields)' \
-        '      --weight COLUMN     add up another field instead of counting; or u32@8' \
+        '      --weight COLUMN     instead of counting, add up field N|NAME, or u32@8' \
         '      --save FILE         also save the state for merge (-: print it instead)'; do
         grep -qxF -e "$line" help
     done
     run -0 gpuhist merge --help
-    [ "${lines[2]}" = "would have printed. Options such as --top need states of histogram or uniq." ]
+    [ "${lines[2]}" = "States keep no options of the output: give them to merge, such as --format csv," ]
+    [ "${lines[3]}" = "or --top 10 and --quantiles 50 for states of histogram and uniq." ]
+    run -0 gpuhist reduce --help
+    [[ $output == *"not with --by: distinct, mode, median, p99.9 "* ]]
+    [[ $output == *"      --by COLUMN         a line for each integer in field N|NAME, or u32@8"* ]]
 }
 
 # bats test_tags=plain

@@ -80,15 +80,16 @@ static void options_append_operations(struct options_text *text)
             options_append(text, line, operations[i]->name, operations[i]->help);
     }
     options_append(text, line, "merge", "add up states that runs with --save have written");
-    options_append(text, line, "info", "print the version, engines and formats");
+    options_append(text, line, "info", "print the version, and which engines and formats work");
 }
 
 static const char *options_usage(const struct options *options)
 {
     if (options->action == OPTIONS_MERGE)
         return "gpuhist merge [OPTION]... [FILE]...\n"
-               "Add up the states in FILEs, written by runs with --save, and print what one run\n"
-               "would have printed. Options such as --top need states of histogram or uniq.\n";
+               "Add up the states that runs with --save wrote to FILEs, and print the result.\n"
+               "States keep no options of the output: give them to merge, such as --format csv,\n"
+               "or --top 10 and --quantiles 50 for states of histogram and uniq.\n";
     if (options->action == OPTIONS_INFO)
         return "gpuhist info\n"
                "Print the version and, for each engine, whether it can run here or why not,\n"
@@ -128,6 +129,6 @@ void options_help(const struct options *options, char *text, size_t size)
     options_append(&help, "\n");
     options_append(
         &help,
-        "Suffixes of numbers: K, M, ... (1000), Ki, Mi, ... (1024); of SIZE: K, M (1024).\n"
+        "Suffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n"
         "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine cannot run.\n");
 }

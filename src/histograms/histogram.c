@@ -366,7 +366,7 @@ const struct operation operation_histogram = {
              "\n"
              "Examples:\n"
              "  gpuhist uniq --top 10 ids.txt                the 10 most frequent values\n"
-             "  gpuhist -f 9 --bins 600 access.log*.gz       how often each HTTP status came\n"
+             "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status came\n"
              "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n",
     .create = histogram_create_partial,
     .finish = histogram_finish_partial,

@@ -259,9 +259,9 @@ const struct operation operation_reduce = {
     .name = "reduce",
     .help = "print count, sum, min, max, mean, ... or some of them",
     .usage = "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
-             "Print reductions of the integers. OPS lists any of count, sum, min, max, mean,\n"
-             "variance, stddev, and, or, xor (default: these), distinct, mode, median and pQ,\n"
-             "a quantile in percent such as p99.9, separated by commas.\n",
+             "Print the statistics that OPS names, separated by commas.\n"
+             "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
+             "Also, but not with --by: distinct, mode, median, p99.9 (any quantile in percent)\n",
     .create = reduce_create_partial,
     .finish = reduce_finish_partial,
     .verdict = reduce_verdict_partial,
