@@ -12,7 +12,7 @@ gpuhist=${GPUHIST:-gpuhist}
 
 # Follows LOG until a signal comes, or this script ends.
 follow() {
-    exec "$gpuhist" -f 9 --bins 1000 --every "${EVERY:-1s}" -o "${2:--}" \
+    exec "$gpuhist" uniq -f 9 --every "${EVERY:-1s}" -o "${2:--}" \
         < <(exec tail --lines=+1 -F --pid=$$ -- "$1" 2>/dev/null)
 }
 

@@ -28,7 +28,7 @@ if [ $# -eq 0 ]; then
 fi
 
 # The 9th word of a line is the status. It is missing or invalid in a truncated line.
-"$gpuhist" -f 9 --bins 1000 --outside ignore --invalid warn -- "$@"
+"$gpuhist" uniq -f 9 --invalid warn -- "$@"
 
 # The 10th word is the number of bytes sent, or "-".
 "$gpuhist" reduce sum,mean -f 10 --invalid ignore -- "$@"
