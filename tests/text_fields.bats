@@ -321,3 +321,49 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     [ "$(cat first)" = 1000001 ]
     [ "$(tail -n 1 rest)" = 1900001 ]
 }
+
+# bats test_tags=plain
+@test "a note if -d splits quoted fields, and so shifts a wanted one" {
+    local note="gpuhist: note: in has quoted fields, which -d splits; try --csv"
+    printf 'path,who,ms,n\n/a,"Lee, 51",17,1\n/b,"Kim",18,2\n' >in
+    head -n 2 in | cut -d , -f 3 | tail -n 1 >shifted # 51"
+    grep -q 51 shifted
+    for field in ms 3 -4; do
+        run --separate-stderr gpuhist reduce sum --header --invalid ignore -d , -f "$field" in
+        [ "$status" -eq 0 ] && [ "${stderr_lines[0]}" = "$note" ]
+        run --separate-stderr gpuhist reduce sum --header --invalid ignore -q -d , -f "$field" in
+        [ "${stderr_lines[0]}" != "$note" ]
+    done
+    run -0 --separate-stderr gpuhist reduce sum --header --invalid ignore -d , -f 4 in # counts 17
+    [ "$output" = 19 ] && [ "$stderr" = "$note" ]
+    run -0 --separate-stderr gpuhist reduce sum --header -d , -f -1 --by -4 --invalid ignore in
+    [ "${stderr_lines[0]}" = "$note" ]
+    run -0 --separate-stderr gpuhist reduce sum --header --invalid ignore -d , -f 4 < <(cat in)
+    [ "$output" = 19 ] && [ "$stderr" = "${note/in has/standard input has}" ]
+    if reads_gzip; then
+        gzip -c in >in.gz
+        run -0 --separate-stderr gpuhist reduce sum --header --invalid ignore -d , -f 4 in.gz
+        [ "$output" = 19 ] && [ "$stderr" = "${note/in has/in.gz has}" ]
+    fi
+    # the first block of a file that is larger than what is read ahead
+    { cat in; for _ in {1..9}; do cat in; done; seq 300000 | sed 's/.*/a,b,&,1/'; } >large
+    run -0 --separate-stderr gpuhist reduce count --header --invalid ignore -d , -f n large
+    [ "$stderr" = "${note/in has/large has}" ]
+    # --csv, and fields from either end up to the quoted one
+    for rules in "--csv -f ms" "-d, --csv -f n" "-d , -f -1" "-d , -f -2"; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist reduce sum --header $rules in
+        [[ $output =~ ^(3|35)$ ]] && [ -z "$stderr" ]
+    done
+    for field in path 1 2 -3; do
+        run -0 --separate-stderr gpuhist reduce count --header --invalid ignore -d , -f "$field" in
+        [[ $stderr != *note* ]]
+    done
+    # quotes that are none of CSV, or hold no delimiter
+    printf '"GET",1,7\n"a"b,c",1\n5",1,"8\n"x,1,"9\n"a""b",1,2\n 1,"",2\n' >in
+    run -0 --separate-stderr gpuhist reduce count --invalid ignore -d , -f 2 in
+    [ -z "$stderr" ]
+    printf '"a"",b",1\r\n' >in
+    run -0 --separate-stderr gpuhist reduce sum -d , -f 3 in
+    [ "$output" = 1 ] && [ "$stderr" = "$note" ]
+}

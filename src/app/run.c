@@ -41,7 +41,8 @@ struct run {
     struct source *source;
     void *partial;
     struct print_output output;
-    bool is_thread_left; /* as in struct pipeline_report, of any attempt */
+    char quotes_note[SOURCE_NOTE_SIZE]; /* for the end: of quoted fields that a delimiter splits */
+    bool is_thread_left;                /* as in struct pipeline_report, of any attempt */
 };
 
 static enum status run_print_so_far(void *context, struct failure *failure)
@@ -60,6 +61,8 @@ static enum status run_report(const struct run *run, struct failure *failure)
         operation->stats(run->partial);
     if (operation->report && !options->quiet)
         operation->report(run->partial);
+    if (*run->quotes_note)
+        status_print("%s", run->quotes_note);
     if (!options->quiet)
         print_note(&run->job, run->partial, &options->print);
     return run->job.is_text ? parse_errors_report(run->job.errors, failure) : STATUS_OK;
@@ -239,6 +242,18 @@ static bool run_takes_any_order(const struct run *run)
     return !operations[job->operation]->stop && (job->is_text || !shows_early);
 }
 
+/* Looks whether a delimiter that the user gave splits quoted fields. */
+static enum status run_look_at_quotes(struct run *run, struct failure *failure)
+{
+    const struct text_rules *rules = &run->job.text;
+    bool is_text;
+
+    if (!run->job.is_text || rules->delimiter == TEXT_NO_DELIMITER || rules->is_quoted ||
+        run->options->quiet)
+        return STATUS_OK;
+    return source_look(run->source, &is_text, run->quotes_note, failure);
+}
+
 static enum status run_operation(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
@@ -257,9 +272,11 @@ static enum status run_operation(struct run *run, struct failure *failure)
         format.header_lines = 1;
 
     source_set_format(run->source, &format);
-    if (run_takes_any_order(run))
+    enum status status = run_look_at_quotes(run, failure);
+    if (status == STATUS_OK && run_takes_any_order(run))
         source_divide(run->source);
-    enum status status = run_make_partial(run, failure);
+    if (status == STATUS_OK)
+        status = run_make_partial(run, failure);
     if (status == STATUS_OK)
         status = run_source(run, failure);
     run_destroy_partial(run);

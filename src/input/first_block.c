@@ -1,7 +1,7 @@
 /*
  * Implements first_block.h: the magic numbers of well-known files (file(1) has them all), UTF-16,
  * the upper halves of 64-bit integers, the exponents of floating-point numbers, names that end in a
- * type, and the columns of uniq -c and of a histogram.
+ * type, the columns of uniq -c and of a histogram, and quoted fields.
  */
 #include "config.h"
 
@@ -248,4 +248,89 @@ void first_block_doubt(const char *name, const void *block, size_t bytes, bool i
         strcpy(doubt, "it looks like text in UTF-16: convert it (iconv -f UTF-16LE -t UTF-8)");
     else
         first_block_doubt_type(block, bytes, doubt);
+}
+
+/*
+ * Where the quoted field that text[0..length) begins with ends, if it has a delimiter in it; else
+ * 0. Two quotes stand for one.
+ */
+static size_t first_block_end_quoted(const char *text, size_t length, char delimiter)
+{
+    bool has_delimiter = false;
+    size_t i = 1;
+
+    if (length == 0 || text[0] != '"')
+        return 0;
+    for (; i < length && text[i] != '\n'; i++) {
+        if (text[i] == '"' && (i + 1 == length || text[i + 1] != '"'))
+            break;
+        i += text[i] == '"';
+        has_delimiter = has_delimiter || text[i] == delimiter;
+    }
+    if (!has_delimiter || i >= length || text[i] == '\n')
+        return 0;
+    return i + 1 == length || memchr("\r\n", text[i + 1], 2) || text[i + 1] == delimiter ? i + 1
+                                                                                         : 0;
+}
+
+/* Whether a field is another one if the quoted field of this number, with some behind it, is split.
+ */
+static bool first_block_shifts(int32_t field, int32_t number, int32_t behind)
+{
+    return field > number || field < -behind - 1;
+}
+
+/* The number of delimiters in the rest of a line. */
+static int32_t first_block_count(const char *text, size_t length, char delimiter)
+{
+    int32_t count = 0;
+
+    for (size_t i = 0; i < length && text[i] != '\n'; i++)
+        count += text[i] == delimiter;
+    return count;
+}
+
+/* The number of a field: that of its name in the header at the beginning of the text, if it has
+ * one. */
+static int32_t first_block_find_field(const struct record_format *format, const char *name,
+                                      int32_t field, const char *text, size_t bytes)
+{
+    const char *end = text + bytes;
+    const char *next = text;
+
+    for (uint64_t i = 0; name && i < format->header_lines; i++) {
+        const char *newline = memchr(next, '\n', (size_t)(end - next));
+        text = next;
+        bytes = (size_t)((newline ? newline : end) - text);
+        next = newline ? newline + 1 : end;
+    }
+    bytes -= bytes > 0 && text[bytes - 1] == '\r';
+    return name ? record_find_name(&format->text, text, bytes, name) : field;
+}
+
+bool first_block_splits_quotes(const struct record_format *format, const void *block, size_t bytes)
+{
+    const struct text_rules *rules = &format->text;
+    const char delimiter = (char)rules->delimiter;
+    const char *text = block;
+    const int32_t first =
+        first_block_find_field(format, format->field_name, rules->field, text, bytes);
+    const int32_t second =
+        first_block_find_field(format, format->second_name, rules->second_field, text, bytes);
+    int32_t number = 1; /* of the field */
+
+    if (rules->delimiter == TEXT_NO_DELIMITER || delimiter == '"' || rules->is_quoted)
+        return false;
+    for (size_t i = 0; i < bytes; i++) {
+        bool begins_line = i == 0 || text[i - 1] == '\n';
+        bool begins_field = begins_line || text[i - 1] == delimiter;
+        number = begins_line ? 1 : number + begins_field;
+        size_t length = begins_field ? first_block_end_quoted(text + i, bytes - i, delimiter) : 0;
+        if (length == 0)
+            continue;
+        const int32_t behind = first_block_count(text + i + length, bytes - i - length, delimiter);
+        if (first_block_shifts(first, number, behind) || first_block_shifts(second, number, behind))
+            return true;
+    }
+    return false;
 }

@@ -1,11 +1,13 @@
 /*
  * What the first block of an input, or its name, says against the way it is read by default: as
- * i32le, or as every word of a text. It is a guess, for a note to the user.
+ * i32le, or as every word of a text; or against a delimiter. It is a guess, for a note to the user.
  *
  * Pure and thread-safe.
  */
 #ifndef GPUHIST_FIRST_BLOCK_H
 #define GPUHIST_FIRST_BLOCK_H
+
+#include "input/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +21,11 @@
  */
 void first_block_doubt(const char *name, const void *block, size_t bytes, bool is_text,
                        char doubt[FIRST_BLOCK_DOUBT_SIZE]);
+
+/*
+ * Whether text that is read with a delimiter, but not as CSV, has a quoted field with the delimiter
+ * in it, which shifts a wanted field: "Lee, Ann",17.
+ */
+bool first_block_splits_quotes(const struct record_format *format, const void *block, size_t bytes);
 
 #endif

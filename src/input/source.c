@@ -258,13 +258,20 @@ static enum status source_refuse_encoding(const struct reader_ahead *block, cons
                        name, encoding, encoding);
 }
 
-/* Finds out whether a block is text, and what speaks against reading it without options. */
-static enum status source_look_at_block(const struct reader_ahead *block, const char *name,
+/* Finds out whether a block is text, and what speaks against the way it is read. */
+static enum status source_look_at_block(const struct source *source, const char *name,
                                         bool has_ended, bool *is_text, char note[SOURCE_NOTE_SIZE],
                                         struct failure *failure)
 {
+    const struct reader_ahead *block = &source->reader.plain;
     char doubt[FIRST_BLOCK_DOUBT_SIZE];
 
+    if (source->format.is_text) {
+        if (first_block_splits_quotes(&source->format, block->data, block->end))
+            snprintf(note, SOURCE_NOTE_SIZE,
+                     "note: %.300s has quoted fields, which -d splits; try --csv", name);
+        return STATUS_OK;
+    }
     *is_text = text_is_text(block->data, block->end, has_ended);
     first_block_doubt(name, block->data, block->end, *is_text, doubt);
     if (*doubt)
@@ -304,10 +311,10 @@ static enum status source_look_at_next(struct source *source, bool *is_text, boo
     enum pipe_event event = reader_look(&source->reader, failure);
     const struct reader_ahead *plain = &source->reader.plain;
     enum status status = event == PIPE_ERROR && plain->end == 0 ? failure->status : STATUS_OK;
-    *is_found = plain->end > 0;
+    *is_found = plain->end > 0 || source->format.is_text; /* whose header is still to be read */
     if (*is_found)
         status =
-            source_look_at_block(plain, input->name, event == PIPE_END, is_text, note, failure);
+            source_look_at_block(source, input->name, event == PIPE_END, is_text, note, failure);
     source->opened += !is_reopened || !*is_found;
     if (is_reopened && *is_found)
         atomic_store_explicit(&source->bytes_read, read_before, memory_order_relaxed);
