@@ -36,6 +36,7 @@ struct parse_errors {
 
     pthread_mutex_t lock; /* guards what follows */
     uint64_t invalid;
+    uint64_t groups; /* of these */
     size_t first_count;
     struct parse_errors_invalid first[PARSE_ERRORS_REPORTED]; /* of the stream, in its order */
 };
@@ -99,6 +100,11 @@ static struct parse_errors_invalid parse_errors_locate(const struct chunk *chunk
     };
 }
 
+static bool parse_errors_is_group(const struct job *job, const struct text_token *token)
+{
+    return token->is_second && job->second == SECOND_GROUPS;
+}
+
 static struct parse_errors_invalid parse_errors_describe(const struct parse_errors *errors,
                                                          const struct chunk *chunk,
                                                          const struct text_token *token)
@@ -109,6 +115,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
     const bool begins_file = chunk->line == 0 && chunk->offset == 0 && chunk->left_out == 0;
     const struct text_reading reading = {
         .rules = token->is_second ? &second : &chunk->rules,
+        .is_group = parse_errors_is_group(job, token),
         .option = token->is_second ? job_second_option(job) : "-f",
         .field_name = token->is_second ? errors->second_name : errors->field_name,
         .element = token->is_second ? &job->second_element : &job->element,
@@ -178,6 +185,7 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
     }
     pthread_mutex_lock(&errors->lock);
     errors->invalid++;
+    errors->groups += parse_errors_is_group(errors->job, token);
     if (parse_errors_is_first(errors, parse_errors_position(chunk, token))) {
         struct parse_errors_invalid invalid = parse_errors_describe(errors, chunk, token);
         parse_errors_keep(errors, &invalid);
@@ -209,6 +217,9 @@ enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct jo
 enum status parse_errors_report(const struct parse_errors *errors, struct failure *failure)
 {
     unsigned long long more = errors->invalid - errors->first_count;
+    const char *kind = errors->groups == 0                 ? errors->kind
+                       : errors->groups == errors->invalid ? "group"
+                                                           : "token";
     unsigned long long ignored = atomic_load_explicit(&errors->ignored, memory_order_relaxed);
 
     for (size_t i = 0; i < errors->first_count; i++) {
@@ -217,13 +228,12 @@ enum status parse_errors_report(const struct parse_errors *errors, struct failur
                      (unsigned long long)parse_errors_line(invalid), invalid->reason);
     }
     if (more > 0)
-        status_print("%llu more invalid %ss", more, errors->kind);
+        status_print("%llu more invalid %ss", more, kind);
     if (ignored > 0 && parse_errors_values(errors) == 0)
         status_print("all input was invalid and ignored: %llu token%s", ignored,
                      ignored == 1 ? "" : "s");
     if (errors->invalid == 0 || errors->policy != INVALID_FAIL)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "%llu invalid %s%s in the input",
-                       (unsigned long long)errors->invalid, errors->kind,
-                       errors->invalid == 1 ? "" : "s");
+                       (unsigned long long)errors->invalid, kind, errors->invalid == 1 ? "" : "s");
 }

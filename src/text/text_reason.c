@@ -266,7 +266,7 @@ static const char *text_reason_hint(const struct text_reading *reading,
         return " (try -f N)";
     if (reading->begins_file && token->offset == 0 && text_reason_has_mark(begin, token->bytes))
         return " (tail -c +4 removes it)";
-    return "";
+    return reading->is_group ? " (groups are integers)" : "";
 }
 
 /* Copies the beginning of a token, with `?` for NUL, and appends "..." if it is longer. */
@@ -304,13 +304,14 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     const char *type = text_reason_find_type(reading->rules, begin, token->bytes);
     bool has_mark = text_reason_has_mark(begin, token->bytes);
     char shown[TEXT_REASON_SHOWN + 4];
-    char advice[TEXT_REASON_ADVICE_SIZE];
+    char advice[TEXT_REASON_ADVICE_SIZE] = "";
     char decimals[24] = "";
 
     if (token->bytes == 0 && text_reason_is_missing(reading, token->offset, out))
         return;
     text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
-    text_reason_advise(reading->rules, begin, token->bytes, advice);
+    if (!reading->is_group)
+        text_reason_advise(reading->rules, begin, token->bytes, advice);
     if (reading->rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", reading->rules->decimals);
     if (type && !reading->rules->from_zero)
@@ -320,6 +321,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     else
         snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s%s",
                  reading->rules->from_zero                ? "weight"
+                 : reading->is_group                      ? "group"
                  : reading->rules->notation == TEXT_FIXED ? "number"
                                                           : "integer",
                  has_mark ? "<byte order mark>" : "", shown,

@@ -12,6 +12,7 @@
 /* A text, and how it is read. */
 struct text_reading {
     const struct text_rules *rules;
+    bool is_group;          /* the token is of the column that --by names */
     const char *option;     /* that names rules->field: -f */
     const char *field_name; /* of rules->field; NULL: it has none */
     const struct element *element;
@@ -31,6 +32,7 @@ struct text_reading {
  *   invalid integer 'x'
  *   invalid integer '1.5' (try --decimals 1)
  *   invalid weight '-1', no integer from 0 to 2^63 - 1
+ *   invalid group 'x' (groups are integers)
  *   invalid integer 'id,ms' (try --csv -f N)
  *   invalid integer 'ms' (try --header)
  *   invalid integer '-' (try --invalid ignore)

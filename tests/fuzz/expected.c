@@ -40,6 +40,8 @@ struct expected_items {
     size_t count;
     size_t left_over; /* binary: bytes at the end that make no element */
     bool is_ended;    /* a header ends the stream */
+    const char
+        *quoted_name; /* of the first file, if a delimiter splits its quoted fields; or NULL */
 };
 
 static void expected_open(struct expected_text *text)
@@ -148,6 +150,44 @@ static size_t expected_count_quotes(const char *data, const char *token, const c
     for (; token < end && *token != '\n'; token++)
         count += *token == '"';
     return count;
+}
+
+/* Whether text is a whole quoted field with a delimiter in it. */
+static bool expected_is_quoted(const char *text, size_t bytes, char delimiter)
+{
+    bool is_whole =
+        bytes > 2 && text[0] == '"' && text[bytes - 1] == '"' && memchr(text, delimiter, bytes);
+
+    for (size_t i = 1; i + 1 < bytes && is_whole; i++) {
+        is_whole = text[i] != '"' || (text[i + 1] == '"' && i + 2 < bytes);
+        i += text[i] == '"';
+    }
+    return is_whole;
+}
+
+/* Whether a field is another one, or a part, if quoted fields are not told from others. */
+static bool expected_is_shifted(const char *data, const char *end, int delimiter, int64_t field)
+{
+    const char *line = data;
+    int64_t before = 0; /* delimiters of the line, before here */
+
+    for (const char *c = data; c < end; c++) {
+        line = c > data && c[-1] == '\n' ? c : line;
+        before = c == line ? 0 : before + (c[-1] == (char)delimiter);
+        if (*c != '"' || (c > line && c[-1] != (char)delimiter))
+            continue;
+        for (const char *stop = c + 1; stop <= end && stop[-1] != '\n'; stop++) {
+            int64_t behind = 0;
+            if ((stop < end && *stop != (char)delimiter && *stop != '\r' && *stop != '\n') ||
+                !expected_is_quoted(c, (size_t)(stop - c), (char)delimiter))
+                continue;
+            for (const char *rest = stop; rest < end && *rest != '\n'; rest++)
+                behind += *rest == (char)delimiter;
+            if (field > 0 ? field > before + 1 : -field > behind + 1)
+                return true;
+        }
+    }
+    return false;
 }
 
 /* Groups are unsigned if the values are u64. */
@@ -289,6 +329,7 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
                                const char *name, const char *data, size_t bytes,
                                struct expected_items *all)
 {
+    const char *const begin = data;
     const char *end = data + bytes;
     const struct expected_header header = expected_skip_header(trial, &data, end);
     struct text_rules first = trial->text;
@@ -303,6 +344,12 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
         !expected_look_up(expected, trial, name, &header, trial->second_name, &second.field);
     if (all->is_ended)
         return;
+    const int delimiter = trial->text.delimiter;
+    if (begin == trial->data && bytes == trial->split && delimiter != TEXT_NO_DELIMITER &&
+        delimiter != '"' && !trial->text.is_quoted &&
+        (expected_is_shifted(begin, end, delimiter, first.field) ||
+         expected_is_shifted(begin, end, delimiter, second.field)))
+        all->quoted_name = name;
     struct reference parsed =
         reference_parse(&first, trial->element.type, data, (size_t)(end - data));
     const bool has_groups = trial_has_groups(trial);
@@ -840,6 +887,7 @@ static void expected_print_advice(FILE *out, const struct trial *trial,
                                   const struct expected_item *item)
 {
     const bool has_delimiter = trial->text.delimiter != TEXT_NO_DELIMITER;
+    const bool is_group = item->is_second && trial_has_groups(trial);
     const bool is_list =
         trial->text.field == 0 && !has_delimiter && expected_has(item->token, item->bytes, isalpha);
     const char *const token = item->token;
@@ -859,10 +907,11 @@ static void expected_print_advice(FILE *out, const struct trial *trial,
         hex++;
     if (trial->invalid == INVALID_ABORT && (bytes == 0 || (bytes == 1 && token[0] == '-')))
         fprintf(out, " (try --invalid ignore)");
-    else if (before < count && digits[before] == '.' && before + 1 + behind == count &&
+    else if (!is_group && before < count && digits[before] == '.' && before + 1 + behind == count &&
              behind >= 1 && behind <= 18)
         fprintf(out, " (try --decimals %zu)", behind);
-    else if (count > 2 && hex == count && digits[0] == '0' && (digits[1] | 0x20) == 'x')
+    else if (!is_group && count > 2 && hex == count && digits[0] == '0' &&
+             (digits[1] | 0x20) == 'x')
         fprintf(out, " (try --base 16)");
     else if (has_delimiter && !trial->text.is_quoted && memchr(token, '"', bytes) &&
              item->is_quoted)
@@ -878,6 +927,8 @@ static void expected_print_advice(FILE *out, const struct trial *trial,
         fprintf(out, " (try -f N)");
     else if (item->is_first && bytes >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0)
         fprintf(out, " (tail -c +4 removes it)");
+    else if (is_group)
+        fprintf(out, " (groups are integers)");
 }
 
 /* Writes that a line lacks the wanted field. */
@@ -926,7 +977,8 @@ static void expected_print_invalid(FILE *out, const struct trial *trial,
                                                              : "i64",
                 expected_advise_type(item->value));
     else {
-        fprintf(out, "invalid integer '%s%s%s'", has_mark ? "<byte order mark>" : "", token, more);
+        fprintf(out, "invalid %s '%s%s%s'", item->is_second ? "group" : "integer",
+                has_mark ? "<byte order mark>" : "", token, more);
         expected_print_advice(out, trial, item);
     }
 }
@@ -980,7 +1032,13 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
 {
     FILE *report = expected->report.file;
     size_t told = 0;
+    size_t groups = 0;
 
+    if (all->quoted_name)
+        fprintf(report, "gpuhist: note: %s has quoted fields, which -d splits; try --csv\n",
+                all->quoted_name);
+    for (size_t i = 0; i < all->count; i++)
+        groups += !all->items[i].is_valid && all->items[i].is_second && trial_has_groups(trial);
     for (size_t i = 0; i < all->count && trial->invalid != INVALID_IGNORE; i++) {
         if (all->items[i].is_valid || told++ >= EXPECTED_REPORTED)
             continue;
@@ -994,13 +1052,14 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
     if (trial->invalid == INVALID_IGNORE && valid == 0 && all->count > 0)
         fprintf(report, "gpuhist: all input was invalid and ignored: %zu token%s\n", all->count,
                 all->count == 1 ? "" : "s");
+    const char *kind = groups == 0 ? "integer" : groups == told ? "group" : "token";
     if (told > EXPECTED_REPORTED)
-        fprintf(report, "gpuhist: %zu more invalid integers\n", told - EXPECTED_REPORTED);
+        fprintf(report, "gpuhist: %zu more invalid %ss\n", told - EXPECTED_REPORTED, kind);
     if (told == 0 || trial->invalid != INVALID_FAIL)
         return;
     rewind(expected->message.file); /* that is said first */
     expected->status = STATUS_DATA;
-    fprintf(expected->message.file, "%zu invalid integer%s in the input", told,
+    fprintf(expected->message.file, "%zu invalid %s%s in the input", told, kind,
             told == 1 ? "" : "s");
 }
 
