@@ -60,6 +60,7 @@ def random_token(rng, kind, faults):
     if rng.random() < faults:
         low, limit = limits(kind)
         return rng.choice([b"-", b"+", b"x", b"1e5", b"0x1F", b"1.5", b"--5", b"5-", b"7\xc2\xa08",
+                           b"7f00", b"12e5", b"bad7", b"face", b"3,4", b"3;4", b"5,x", b'"17"', b"{1", b"7\xff",
                            b"\xc3\xb6", b"a" * 41, b"9" * 50, b"%d" % limit, b"%d" % (low - 1)])
     number = random_number(rng, kind)
     return rng.choice([b"%d", b"%d", b"%+d", b"%05d"]) % number
@@ -165,24 +166,56 @@ def begins_row(line, token, rules):
         (re.search(rb"[A-Za-z]", token) or len(re.findall(rb"[.:/-]", token)) > 1)
 
 
+def is_json(token, line, rules):
+    field, delimiter, _ = rules
+    return (token if field == 0 and delimiter is None else line.lstrip(b" \t")).startswith(b"{")
+
+
+def separator(found):
+    """The delimiter that a pattern has found, as advice."""
+    return b" (try -d %s)" % (b"," if found[1] == b"," else b"'%s'" % found[1]) if found else b""
+
+
+def guess(token, line, rules, is_first, begins_run):
+    """Advice that depends on what the token looks like, and where it is; the first that fits."""
+    field, delimiter, _ = rules
+    is_words = field == 0 and delimiter is None
+    if (delimiter is not None and b'"' in token and line.count(b'"') % 2 == 0) or \
+            (is_words and re.fullmatch(rb'"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)"', token)):
+        return b" (try --csv)"
+    if is_words and re.search(rb"[A-Za-z]", token) and re.search(rb"[,;]", token):
+        return b" (try --csv -f N)" if b"," in token else b" (try -d ';' -f N)"
+    if is_first and begins_run and is_header(line, rules):
+        return b" (try --header)" if field != 0 or delimiter is None else b" (try --header, or -f NAME)"
+    between = re.search(rb"(?<=[0-9])([,;|])(?=[0-9])", token)
+    if field != 0 and delimiter is None and between:
+        return separator(between)
+    if not is_text(token, True):
+        return b" (is it binary?)"
+    if is_first and begins_row(line, token, rules):
+        return b" (try -f N)"
+    if re.fullmatch(rb"(?=.*[0-9][a-fA-F])[0-9a-fA-F]{4,16}", token) and \
+            not re.fullmatch(rb"[0-9]+[eE][0-9]+", token):
+        return b" (try --base 16)"
+    return b""
+
+
 def reason(token, rules, kind, line, is_first, begins_run, policy):
     field, delimiter, _ = rules
     if isinstance(token, int):
-        return b"line has %d field%s, -f %d wants %d" % (token, b"s"[token == 1:], field, abs(field))
+        advice = b" (JSON: choose numbers with jq)" if is_json(b"", line, rules) else \
+            separator(re.search(rb"([,;|])", line)) if token == 1 else b""
+        return b"line has %d field%s, -f %d wants %d%s" % (
+            token, b"s"[token == 1:], field, abs(field), advice)
     if not re.fullmatch(rb"[+-]?[0-9]+", token):
         point = re.fullmatch(rb"[+-]?[0-9]*\.([0-9]{1,18})", token)
         hexadecimal = re.fullmatch(rb"[+-]?0[xX][0-9a-fA-F]+", token)
         advice = b" (try --decimals %d)" % len(point[1]) if point else b" (try --base 16)" if hexadecimal else b""
         if token in (b"", b"-") and policy == "abort":
             advice = b" (try --invalid ignore)"
-        if not advice and delimiter is not None and b'"' in token and line.count(b'"') % 2 == 0:
-            advice = b" (try --csv)"
-        if not advice and field == 0 and delimiter is None and re.search(rb"[A-Za-z]", token):
-            advice = b" (try --csv -f N)" if b"," in token else b" (try -d ';' -f N)" if b";" in token else b""
-        if not advice and is_first and begins_run and is_header(line, rules):
-            advice = b" (try --header)" if field != 0 or delimiter is None else b" (try --header, or -f NAME)"
-        if not advice and is_first and begins_row(line, token, rules):
-            advice = b" (try -f N)"
+        elif is_json(token, line, rules):
+            advice = b" (JSON: choose numbers with jq)"
+        advice = advice or guess(token, line, rules, is_first, begins_run)
         return b"invalid integer '%s'%s" % (shown(token), advice)
     fits = [other for other in ("i64", "u64") if limits(other)[0] <= int(token) < limits(other)[1]]
     advice = b" (try -t %s)" % fits[0].encode() if fits else b""

@@ -42,7 +42,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     printf '\357\273\277id 2\n' |
         assert_report 1 "invalid integer '<byte order mark>id' (tail -c +4 removes it)" -f 1
     printf '1\n\357\273\2772\n' | assert_invalid 2 '<byte order mark>2'
-    printf '\377\3761\0\n\0' | assert_invalid 1 '??1?'
+    printf '\377\3761\0\n\0' | assert_report 1 "invalid integer '??1?' (is it binary?)"
 }
 
 # in_encoding NAME: the text on standard input with a byte order mark, by Python.
@@ -98,7 +98,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
 }
 
 @test "NUL inside a number" {
-    printf '7\n1\0002\n' | assert_invalid 2 '1?2'
+    printf '7\n1\0002\n' | assert_report 2 "invalid integer '1?2' (is it binary?)"
 }
 
 # bats test_tags=slow
@@ -128,7 +128,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
 @test "no integers: exponents, hexadecimal, fractions, NaN, commas" {
     printf '3\n\n0x10\n4\n' | assert_report 3 "invalid integer '0x10' (try --base 16)"
     printf '3\n\n1.0\n4\n' | assert_report 3 "invalid integer '1.0' (try --decimals 1)"
-    for bad in 1e5 NaN NaN123 1,5 1_000 ' 5x' abc 12a 1:2 '"1"' "1'000"; do
+    for bad in 1e5 NaN NaN123 1,5 1_000 ' 5x' abc 12a 1:2 "1'000"; do
         printf '3\n\n%s\n4\n' "$bad" | assert_invalid 3 "${bad# }"
     done
 }
@@ -145,7 +145,12 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in 3.1234567890123456789 1.2.3 1. . -.x 1.5e3 1,5 1.5x 0x 0x1g 1x10; do assert_advised $token ''; done
     for token in id,ms 1,a,2 'a,' '"1",x'; do assert_advised "$token" ' (try --csv -f N)'; done
     for token in 'id;ms' '1;b'; do assert_advised "$token" " (try -d ';' -f N)"; done
-    for token in 1,000 '1;2' '"5"'; do assert_advised "$token" ''; done
+    for token in 1,000 '1;2' '"5' '"-"' '""' '"1.2.3"'; do assert_advised "$token" ''; done
+    for token in '"5"' '"-17"' '"1.5"'; do assert_advised "$token" ' (try --csv)'; done
+    for token in 7f00 00b0 1A2B3C 0ff00ff0; do assert_advised $token ' (try --base 16)'; done
+    for token in 9e 12e5 1e10 1f2 0123456789abcdef0 7g00 -7f00; do assert_advised $token ''; done
+    for token in face bad7 bad77; do assert_advised $token ' (try --header)'; done # words
+    for token in '{' '{"ms":17,"n":2}' '{"ms":'; do assert_advised "$token" ' (JSON: choose numbers with jq)'; done
     for token in ab a_1; do assert_advised "$token" ' (try --header)'; done
     echo id,ms | assert_report 1 "invalid integer 'id,ms' (try --header)" -f 1
     echo id,ms | assert_report 1 "invalid integer 'id' (try --header, or -f NAME)" -d ,
@@ -180,6 +185,38 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     # The hint is about what comes first, whatever the pipe brings at a time.
     run -1 --separate-stderr gpuhist reduce sum --text < <(printf GE; sleep 0.2; printf 'T '; sleep 0.2; echo 7)
     [ "$stderr" = "gpuhist: standard input:1: invalid integer 'GET' (try -f N)" ]
+}
+
+# bats test_tags=plain
+@test "a field that holds several, or is missing, gets the delimiter that is in its line" {
+    # assert_told TEXT REASON ARG...
+    assert_told() {
+        printf '%b\n' "$1" >in
+        run --separate-stderr gpuhist reduce sum "${@:3}" in
+        assert_failed 1 ''
+        [ "$stderr" = "gpuhist: in:1: $2" ] || { echo "$1: $stderr"; return 1; }
+    }
+    assert_told 'x 170,83' "invalid integer '170,83' (try -d ,)" -f 2
+    assert_told 'x 170;83' "invalid integer '170;83' (try -d ';')" -f 2
+    assert_told 'x 170|83' "invalid integer '170|83' (try -d '|')" -f 2
+    assert_told '1 2,x' "invalid integer '2,x'" -f 2
+    assert_told 'x;170,83' "invalid integer '170,83'" -d ';' -f 2
+    assert_told '1,2' "line has 1 field, -f 2 wants 2 (try -d ,)" -f 2
+    assert_told ' a;b;3' "line has 1 field, -f -2 wants 2 (try -d ';')" -f -2
+    assert_told 'a,b' "line has 1 field, -f 2 wants 2 (try -d ,)" --csv -d ';' -f 2
+    assert_told 'a b,3' "line has 2 fields, -f 3 wants 3" -f 3
+    assert_told '12' "line has 1 field, -f 2 wants 2" -f 2
+    assert_told '{"a": 1, "b": 2}' "line has 4 fields, -f 5 wants 5 (JSON: choose numbers with jq)" -f 5
+    assert_told ' {"a":1,"b":2}' "invalid integer '\"b\":2}' (JSON: choose numbers with jq)" -d , -f 2
+    assert_told '7 {"a":1}' "invalid integer '{\"a\":1}'" -f 2
+    assert_told 'x 7f00' "invalid integer '7f00' (try --base 16)" -f 2
+    assert_told '1\x017\t' "invalid integer '1?7' (is it binary?)" -f 1
+    assert_told '1 7\xe9' "invalid integer '7?' (is it binary?)" -f 2
+    assert_told '1 7\xc3\xa9' "invalid integer '7é'" -f 2
+    # of the header
+    printf 'id,ms\n1,2\n' >in
+    run --separate-stderr gpuhist reduce sum -d ';' --csv -f ms in
+    assert_failed 1 "in: its header has no field 'ms': it is 'id,ms' (try -d ,)"
 }
 
 @test "quotes between delimiters get --csv" {

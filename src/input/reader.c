@@ -323,7 +323,7 @@ static const char *reader_advise(const struct text_rules *rules, const char *lin
         return !rules->is_quoted && memchr(line, '"', bytes) ? " (try --csv)" : "";
     for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
         if (memchr(line, separators[i].byte, bytes))
-            return separators[i].advice;
+            return i == 0 && rules->is_quoted ? " (try -d ,)" : separators[i].advice;
     }
     return "";
 }

@@ -9,6 +9,7 @@
 
 #define TEXT_REASON_SHOWN       40
 #define TEXT_REASON_ADVICE_SIZE 40
+#define TEXT_REASON_JSON        " (JSON: choose numbers with jq)"
 
 /* A byte order mark in UTF-8, which Windows programs put before a text. */
 static const char text_reason_mark[] = "\xef\xbb\xbf";
@@ -217,7 +218,7 @@ static bool text_reason_begins_row(const struct text_reading *reading,
     return letters > 0 || marks > 1;
 }
 
-/* Writes the options that would read the token, which the notation does not allow; or "". */
+/* Writes the options that would read a token that is none of the notation, if there are some. */
 static void text_reason_advise(const struct text_rules *rules, const char *token, size_t bytes,
                                char out[TEXT_REASON_ADVICE_SIZE])
 {
@@ -229,8 +230,7 @@ static void text_reason_advise(const struct text_rules *rules, const char *token
     const char *point = memchr(digits, '.', count);
     const size_t decimals = point ? bytes - (size_t)(point + 1 - token) : 0;
 
-    out[0] = '\0';
-    if (rules->notation == TEXT_HEX || rules->from_zero)
+    if (rules->notation == TEXT_HEX)
         return;
     if (decimals > 0 && decimals <= TEXT_DECIMALS_MAX &&
         text_reason_is_number(&fixed, digits, count))
@@ -246,27 +246,126 @@ static void text_reason_advise(const struct text_rules *rules, const char *token
         strcpy(out, " (try -d ';' -f N)");
 }
 
-/* Advice that depends on where the token is, or on whether it ends the run; or "". */
-static const char *text_reason_hint(const struct text_reading *reading,
-                                    const struct text_token *token)
+/* Whether the token is in a line of JSON; of words, whether it begins such a line. */
+static bool text_reason_is_json(const struct text_reading *reading, size_t offset)
+{
+    const char *line = reading->data + offset;
+    size_t length = reading->bytes - offset;
+
+    if (!text_is_of_tokens(reading->rules))
+        line = text_reason_find_line(reading, offset, &length);
+    while (length > 0 && text_reason_is_blank(*line)) {
+        line++;
+        length--;
+    }
+    return length > 0 && *line == '{';
+}
+
+/* The first byte of text[0..length) that may separate fields, or is between digits; 0: none is. */
+static char text_reason_find_separator(const char *text, size_t length, bool between_digits)
+{
+    for (size_t i = 0; i < length; i++) {
+        const bool is_between = i > 0 && i + 1 < length && text[i - 1] >= '0' &&
+                                text[i - 1] <= '9' && text[i + 1] >= '0' && text[i + 1] <= '9';
+        if ((text[i] == ',' || text[i] == ';' || text[i] == '|') && (!between_digits || is_between))
+            return text[i];
+    }
+    return '\0';
+}
+
+static const char *text_reason_advise_separator(char separator)
+{
+    return separator == ','   ? " (try -d ,)"
+           : separator == ';' ? " (try -d ';')"
+           : separator == '|' ? " (try -d '|')"
+                              : "";
+}
+
+/* Whether the token is a number in quotes among words, which --csv reads. */
+static bool text_reason_is_quoted(const struct text_rules *rules, const char *token, size_t bytes)
+{
+    const struct text_rules fixed = {.notation = TEXT_FIXED, .decimals = TEXT_DECIMALS_MAX};
+
+    if (!text_is_of_tokens(rules) || bytes < 3 || token[0] != '"' || token[bytes - 1] != '"')
+        return false;
+    const size_t sign = token[1] == '-' || token[1] == '+';
+    return bytes - 2 > sign && text_reason_is_number(&fixed, token + 1 + sign, bytes - 2 - sign);
+}
+
+/*
+ * Whether the token looks hexadecimal, such as 7f00: neither a word, with a number behind it or
+ * not, nor a number such as 12e5.
+ */
+static bool text_reason_is_hex(const struct text_rules *rules, const char *token, size_t bytes)
+{
+    size_t digits = 0;
+    size_t changes = 0; /* from a digit to a letter */
+    size_t exponents = 0;
+
+    if (rules->notation != TEXT_INTEGERS || bytes < 4 || bytes > 16)
+        return false;
+    for (size_t i = 0; i < bytes; i++) {
+        const char lower = (char)(token[i] | 0x20);
+        const bool is_digit = token[i] >= '0' && token[i] <= '9';
+        if (!is_digit && (lower < 'a' || lower > 'f'))
+            return false;
+        changes += !is_digit && i > 0 && token[i - 1] <= '9';
+        digits += is_digit;
+        exponents += lower == 'e' && i > 0 && i + 1 < bytes;
+    }
+    return changes > 0 && (exponents != 1 || digits + 1 < bytes);
+}
+
+/* What helps because of where the token is, or of what it looks like. Or "". */
+static const char *text_reason_guess(const struct text_reading *reading,
+                                     const struct text_token *token)
 {
     const struct text_rules *rules = reading->rules;
     const char *begin = reading->data + token->offset;
-    bool is_list = rules->field == 0 && rules->delimiter != TEXT_NO_DELIMITER;
+    const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
+    char separator = '\0';
 
-    if (reading->ends_run && (token->bytes == 0 || (token->bytes == 1 && *begin == '-')))
-        return " (try --invalid ignore)";
-    if (rules->from_zero)
-        return "";
-    if (text_reason_has_quotes(reading, token))
+    if (text_reason_has_quotes(reading, token) || text_reason_is_quoted(rules, begin, token->bytes))
         return " (try --csv)";
     if (text_reason_is_header(reading, token))
-        return is_list ? " (try --header, or -f NAME)" : " (try --header)";
+        return rules->field == 0 && has_delimiter ? " (try --header, or -f NAME)"
+                                                  : " (try --header)";
+    if (rules->field != 0 && !has_delimiter)
+        separator = text_reason_find_separator(begin, token->bytes, true);
+    if (separator)
+        return text_reason_advise_separator(separator);
+    if (!text_is_text(begin, token->bytes, true))
+        return " (is it binary?)";
     if (text_reason_begins_row(reading, token))
         return " (try -f N)";
+    if (!reading->is_group && text_reason_is_hex(rules, begin, token->bytes))
+        return " (try --base 16)";
     if (reading->begins_file && token->offset == 0 && text_reason_has_mark(begin, token->bytes))
         return " (tail -c +4 removes it)";
     return reading->is_group ? " (groups are integers)" : "";
+}
+
+/* Writes what helps against an invalid token, or "". */
+static void text_reason_help(const struct text_reading *reading, const struct text_token *token,
+                             char out[TEXT_REASON_ADVICE_SIZE])
+{
+    const char *begin = reading->data + token->offset;
+
+    out[0] = '\0';
+    if (reading->ends_run && (token->bytes == 0 || (token->bytes == 1 && *begin == '-'))) {
+        strcpy(out, " (try --invalid ignore)");
+        return;
+    }
+    if (reading->rules->from_zero)
+        return;
+    if (text_reason_is_json(reading, token->offset)) {
+        strcpy(out, TEXT_REASON_JSON);
+        return;
+    }
+    if (!reading->is_group)
+        text_reason_advise(reading->rules, begin, token->bytes, out);
+    if (*out == '\0')
+        strcpy(out, text_reason_guess(reading, token));
 }
 
 /* Copies the beginning of a token, with `?` for NUL, and appends "..." if it is longer. */
@@ -277,6 +376,20 @@ static void text_reason_show(const char *token, size_t bytes, char out[TEXT_REAS
     for (size_t i = 0; i < shown; i++)
         out[i] = token[i] == '\0' ? '?' : token[i];
     strcpy(out + shown, bytes > shown ? "..." : "");
+}
+
+/* What helps if a line has only so many fields. Or "". */
+static const char *text_reason_help_missing(const struct text_reading *reading, size_t offset,
+                                            size_t fields)
+{
+    size_t length;
+    const char *line = text_reason_find_line(reading, offset, &length);
+
+    if (text_reason_is_json(reading, offset))
+        return TEXT_REASON_JSON;
+    if (fields > 1)
+        return "";
+    return text_reason_advise_separator(text_reason_find_separator(line, length, false));
 }
 
 /* Writes the reason if the line has no such field. Returns whether it has none. */
@@ -291,9 +404,10 @@ static bool text_reason_is_missing(const struct text_reading *reading, size_t of
     if (fields >= wanted)
         return false;
     snprintf(number, sizeof number, "%lld", (long long)field);
-    snprintf(out, TEXT_REASON_SIZE, "line has %zu field%s, %s %.100s wants %zu", fields,
+    snprintf(out, TEXT_REASON_SIZE, "line has %zu field%s, %s %.100s wants %zu%s", fields,
              fields == 1 ? "" : "s", reading->option,
-             reading->field_name ? reading->field_name : number, wanted);
+             reading->field_name ? reading->field_name : number, wanted,
+             text_reason_help_missing(reading, offset, fields));
     return true;
 }
 
@@ -304,14 +418,13 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     const char *type = text_reason_find_type(reading->rules, begin, token->bytes);
     bool has_mark = text_reason_has_mark(begin, token->bytes);
     char shown[TEXT_REASON_SHOWN + 4];
-    char advice[TEXT_REASON_ADVICE_SIZE] = "";
+    char advice[TEXT_REASON_ADVICE_SIZE];
     char decimals[24] = "";
 
     if (token->bytes == 0 && text_reason_is_missing(reading, token->offset, out))
         return;
     text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
-    if (!reading->is_group)
-        text_reason_advise(reading->rules, begin, token->bytes, advice);
+    text_reason_help(reading, token, advice);
     if (reading->rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", reading->rules->decimals);
     if (type && !reading->rules->from_zero)
@@ -325,6 +438,5 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
                  : reading->rules->notation == TEXT_FIXED ? "number"
                                                           : "integer",
                  has_mark ? "<byte order mark>" : "", shown,
-                 reading->rules->from_zero ? ", no integer from 0 to 2^63 - 1" : "",
-                 *advice ? advice : text_reason_hint(reading, token));
+                 reading->rules->from_zero ? ", no integer from 0 to 2^63 - 1" : "", advice);
 }

@@ -27,6 +27,7 @@ struct text_reading {
  * Writes why the token, which the parser has found invalid in the text, is none of the type:
  *
  *   line has 3 fields, -f 9 wants 9
+ *   line has 1 field, -f 2 wants 2 (try -d ,)
  *   '300' is out of range for u8 (try -t i64)
  *   '10' is out of range for i64 with --decimals 18
  *   invalid integer 'x'
@@ -38,6 +39,10 @@ struct text_reading {
  *   invalid integer '-' (try --invalid ignore)
  *   invalid integer '"36"' (try --csv)
  *   invalid integer '10.0.0.7' (try -f N)
+ *   invalid integer '170,83' (try -d ,)
+ *   invalid integer '7f00' (try --base 16)
+ *   invalid integer '{"ms":' (JSON: choose numbers with jq)
+ *   invalid integer '\1' (is it binary?)
  *
  * Shows at most 40 bytes of the token. Unprintable bytes but NUL are not masked.
  */

@@ -32,6 +32,8 @@ struct expected_item {
     const char *token;    /* text: where it stands, */
     size_t bytes;         /* how long, */
     size_t line;          /* and in which line, from 1 on */
+    const char *whole;    /* text: that line, */
+    size_t length;        /* and how long it is */
     size_t stream_offset; /* binary */
 };
 
@@ -140,15 +142,25 @@ static bool expected_is_row(const char *token, size_t bytes, const char *end)
     return token + bytes < end && (token[bytes] == ' ' || token[bytes] == '\t') && marks > 1;
 }
 
-/* The number of quotes in the line that a token is in. */
-static size_t expected_count_quotes(const char *data, const char *token, const char *end)
+/* Finds the line that a token is in. */
+static void expected_find_line(struct expected_item *item, const char *data, const char *end)
+{
+    const char *last = item->token;
+
+    item->whole = item->token;
+    while (item->whole > data && item->whole[-1] != '\n')
+        item->whole--;
+    while (last < end && *last != '\n')
+        last++;
+    item->length = (size_t)(last - item->whole);
+}
+
+static size_t expected_count(const char *text, size_t bytes, char byte)
 {
     size_t count = 0;
 
-    while (token > data && token[-1] != '\n')
-        token--;
-    for (; token < end && *token != '\n'; token++)
-        count += *token == '"';
+    for (size_t i = 0; i < bytes; i++)
+        count += text[i] == byte;
     return count;
 }
 
@@ -262,7 +274,7 @@ static const char *expected_advise_name(const struct trial *trial,
         return !trial->text.is_quoted && memchr(header->line, '"', header->bytes) ? " (try --csv)"
                                                                                   : "";
     if (memchr(header->line, ',', header->bytes))
-        return " (try --csv)";
+        return trial->text.is_quoted ? " (try -d ,)" : " (try --csv)";
     if (memchr(header->line, ';', header->bytes))
         return " (try -d ';')";
     return memchr(header->line, '|', header->bytes) ? " (try -d '|')" : "";
@@ -321,7 +333,8 @@ static void expected_place(struct expected_item *item, const struct trial *trial
         item->is_word = item->line == 1 && has_words;
     }
     item->is_word = item->is_word && data == trial->data; /* of the first file */
-    item->is_quoted = expected_count_quotes(data, item->token, end) % 2 == 0;
+    expected_find_line(item, data, end);
+    item->is_quoted = expected_count(item->whole, item->length, '"') % 2 == 0;
 }
 
 /* Reads the text of one file behind its header. */
@@ -882,17 +895,68 @@ static bool expected_has(const char *token, size_t bytes, int is_kind(int))
     return false;
 }
 
-/* Writes the options that messages advise for a token that is no integer, if there are some. */
-static void expected_print_advice(FILE *out, const struct trial *trial,
-                                  const struct expected_item *item)
+/* Whether a line, or the token of a list of words, begins as JSON does. */
+static bool expected_is_json(const struct trial *trial, const struct expected_item *item)
 {
-    const bool has_delimiter = trial->text.delimiter != TEXT_NO_DELIMITER;
-    const bool is_group = item->is_second && trial_has_groups(trial);
-    const bool is_list =
-        trial->text.field == 0 && !has_delimiter && expected_has(item->token, item->bytes, isalpha);
-    const char *const token = item->token;
-    const size_t bytes = item->bytes;
-    const bool has_sign = bytes > 0 && strchr("+-", token[0]) && token[0] != '\0';
+    const bool is_word = trial->text.field == 0 && trial->text.delimiter == TEXT_NO_DELIMITER;
+    const char *text = is_word ? item->token : item->whole;
+    size_t bytes = is_word ? item->bytes : item->length;
+
+    for (; bytes > 0 && reference_is_blank(*text); bytes--)
+        text++;
+    return bytes > 0 && *text == '{';
+}
+
+/* Writes the delimiter to try: the first one in the text that is one, or only if between digits. */
+static bool expected_print_delimiter(FILE *out, const char *text, size_t bytes, bool in_number)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == '\0' || !strchr(",;|", text[i]))
+            continue;
+        if (in_number && (i == 0 || i + 1 == bytes || !isdigit((unsigned char)text[i - 1]) ||
+                          !isdigit((unsigned char)text[i + 1])))
+            continue;
+        fprintf(out, text[i] == ',' ? " (try -d %c)" : " (try -d '%c')", text[i]);
+        return true;
+    }
+    return false;
+}
+
+/* Whether text is digits with a point or not, and maybe a sign. */
+static bool expected_is_decimal(const char *text, size_t bytes)
+{
+    const size_t sign = bytes > 0 && (text[0] == '-' || text[0] == '+');
+    size_t digits = 0;
+
+    for (size_t i = sign; i < bytes; i++)
+        digits += isdigit((unsigned char)text[i]) != 0;
+    return digits > 0 && digits + expected_count(text, bytes, '.') + sign == bytes &&
+           expected_count(text, bytes, '.') <= 1;
+}
+
+/* Whether text is of hexadecimal digits and has a decimal one before a letter, but is not 12e5. */
+static bool expected_is_hex(const char *text, size_t bytes)
+{
+    size_t letters = 0;
+    size_t first = 0; /* of the decimal digits */
+    size_t last = 0;  /* of the letters */
+
+    while (first < bytes && !isdigit((unsigned char)text[first]))
+        first++;
+    for (size_t i = 0; i < bytes; i++) {
+        if (!isxdigit((unsigned char)text[i]))
+            return false;
+        letters += !isdigit((unsigned char)text[i]);
+        last = isdigit((unsigned char)text[i]) ? last : i;
+    }
+    return bytes >= 4 && bytes <= 16 && first < last &&
+           (letters > 1 || last + 1 == bytes || (text[last] | 0x20) != 'e');
+}
+
+/* Writes the options that messages advise for how a token is written. Returns whether it did. */
+static bool expected_print_notation(FILE *out, const char *token, size_t bytes)
+{
+    const bool has_sign = bytes > 0 && (token[0] == '+' || token[0] == '-');
     const char *const digits = token + has_sign;
     const size_t count = bytes - has_sign;
     size_t before = 0;
@@ -905,16 +969,38 @@ static void expected_print_advice(FILE *out, const struct trial *trial,
         behind++;
     while (hex < count && isxdigit((unsigned char)digits[hex]))
         hex++;
+    const bool has_point = before < count && digits[before] == '.' &&
+                           before + 1 + behind == count && behind >= 1 && behind <= 18;
+    const bool has_prefix =
+        count > 2 && hex == count && digits[0] == '0' && (digits[1] | 0x20) == 'x';
+    if (has_point)
+        fprintf(out, " (try --decimals %zu)", behind);
+    else if (has_prefix)
+        fprintf(out, " (try --base 16)");
+    return has_point || has_prefix;
+}
+
+/* Writes the options that messages advise for a token that is no integer, if there are some. */
+static void expected_print_advice(FILE *out, const struct trial *trial,
+                                  const struct expected_item *item)
+{
+    const bool is_group = item->is_second && trial_has_groups(trial);
+    const bool has_delimiter = trial->text.delimiter != TEXT_NO_DELIMITER;
+    const bool is_words = trial->text.field == 0 && !has_delimiter;
+    const char *const token = item->token;
+    const size_t bytes = item->bytes;
+    const bool is_list = is_words && expected_has(token, bytes, isalpha);
+    const bool is_number = is_words && bytes > 2 && token[0] == '"' && token[bytes - 1] == '"' &&
+                           expected_is_decimal(token + 1, bytes - 2);
+
     if (trial->invalid == INVALID_ABORT && (bytes == 0 || (bytes == 1 && token[0] == '-')))
         fprintf(out, " (try --invalid ignore)");
-    else if (!is_group && before < count && digits[before] == '.' && before + 1 + behind == count &&
-             behind >= 1 && behind <= 18)
-        fprintf(out, " (try --decimals %zu)", behind);
-    else if (!is_group && count > 2 && hex == count && digits[0] == '0' &&
-             (digits[1] | 0x20) == 'x')
-        fprintf(out, " (try --base 16)");
-    else if (has_delimiter && !trial->text.is_quoted && memchr(token, '"', bytes) &&
-             item->is_quoted)
+    else if (expected_is_json(trial, item))
+        fprintf(out, " (JSON: choose numbers with jq)");
+    else if (!is_group && expected_print_notation(out, token, bytes))
+        return;
+    else if (is_number || (has_delimiter && !trial->text.is_quoted && memchr(token, '"', bytes) &&
+                           item->is_quoted))
         fprintf(out, " (try --csv)");
     else if (is_list && memchr(token, ',', bytes))
         fprintf(out, " (try --csv -f N)");
@@ -923,8 +1009,14 @@ static void expected_print_advice(FILE *out, const struct trial *trial,
     else if (item->is_word)
         fprintf(out, trial->text.field == 0 && has_delimiter ? " (try --header, or -f NAME)"
                                                              : " (try --header)");
+    else if (!is_words && !has_delimiter && expected_print_delimiter(out, token, bytes, true))
+        return;
+    else if (!text_is_text(token, bytes, true))
+        fprintf(out, " (is it binary?)");
     else if (item->is_name)
         fprintf(out, " (try -f N)");
+    else if (!is_group && expected_is_hex(token, bytes))
+        fprintf(out, " (try --base 16)");
     else if (item->is_first && bytes >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0)
         fprintf(out, " (tail -c +4 removes it)");
     else if (is_group)
@@ -945,6 +1037,10 @@ static void expected_print_missing(FILE *out, const struct trial *trial,
     else
         fprintf(out, "%d", (int)item->wanted);
     fprintf(out, " wants %d", abs((int)item->wanted));
+    if (expected_is_json(trial, item))
+        fprintf(out, " (JSON: choose numbers with jq)");
+    else if (item->fields == 1)
+        expected_print_delimiter(out, item->whole, item->length, false);
 }
 
 /* Writes a token as messages show it; what is not printable is masked only `as_printed`. */
