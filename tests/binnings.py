@@ -92,7 +92,8 @@ def expected(values, edges, is_unit):
             counts[bisect.bisect_right(edges, value) - 1] += count
     lines = [f"{edges[i]}\t{counts[i]}" if is_unit else f"{edges[i]}\t{edges[i + 1]}\t{counts[i]}"
              for i in sorted(counts)]
-    report = f"gpuhist: values outside the bins: {below} below, {above} above (see --outside)\n"
+    advice = "see --outside" if counts else "none inside: try --width or uniq"
+    report = f"gpuhist: values outside the bins: {below} below, {above} above ({advice})\n"
     return "".join(line + "\n" for line in lines), report if below or above else ""
 
 

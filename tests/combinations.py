@@ -288,7 +288,8 @@ class Histogram:
                 counts[(inside - self.low) * self.bins // width] += 1
             elif self.outside == "report":
                 below, above = below + (value < self.low), above + (value > inside)
-        told = [b"values outside the bins: %d below, %d above (see --outside)" % (below, above)] \
+        told = [b"values outside the bins: %d below, %d above (%s)" %
+                (below, above, b"see --outside" if any(counts) else b"none inside: try --width or uniq")] \
             if below + above > 0 and not self.quiet else []
         if self.raw:
             return struct.pack(f"<{self.bins}Q", *counts), told, None

@@ -71,7 +71,8 @@ def main():
                 if not commands:
                     continue
                 counts, below, above = expected(values, bins, low, high)
-                report = (f"gpuhist: values outside the bins: {below} below, {above} above (see --outside)\n"
+                advice = "see --outside" if counts.any() else "none inside: try --width or uniq"
+                report = (f"gpuhist: values outside the bins: {below} below, {above} above ({advice})\n"
                           if below + above else "")
                 for command in commands:
                     done = run(command)

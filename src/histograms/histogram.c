@@ -333,13 +333,14 @@ static enum status histogram_finish_partial(void *partial, const struct job *job
 
 static void histogram_report_partial(const void *partial)
 {
+    const struct histogram *histogram = partial;
     unsigned long long below = histogram_below(partial);
     unsigned long long above = histogram_above(partial);
 
     if (below > 0 || above > 0)
-        status_print("%s outside the bins: %llu below, %llu above (see --outside)",
-                     ((const struct histogram *)partial)->has_weights ? "weights" : "values", below,
-                     above);
+        status_print("%s outside the bins: %llu below, %llu above (%s)",
+                     histogram->has_weights ? "weights" : "values", below, above,
+                     histogram->inside > 0 ? "see --outside" : "none inside: try --width or uniq");
 }
 
 static enum status histogram_verdict_partial(const struct job *job, const void *partial,

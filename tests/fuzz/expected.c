@@ -633,10 +633,11 @@ static void expected_count_bins(struct expected *expected, const struct trial *t
     expected_print_bins(expected->result.file, &bins, values + below, inside);
     if (trial->outside == OUTSIDE_REPORT && below + above > 0)
         fprintf(expected->report.file,
-                "gpuhist: %s outside the bins: %llu below, %llu above (see --outside)\n",
+                "gpuhist: %s outside the bins: %llu below, %llu above (%s)\n",
                 trial->text.second_field ? "weights" : "values",
                 (unsigned long long)expected_sum_weights(values, below),
-                (unsigned long long)expected_sum_weights(values + below + inside, above));
+                (unsigned long long)expected_sum_weights(values + below + inside, above),
+                inside > 0 ? "see --outside" : "none inside: try --width or uniq");
 }
 
 /* --- uniq ----------------------------------------------------------------------------------------
