@@ -82,6 +82,23 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "unknown option '--percentiles': did you mean --quantiles? (see" --percentiles=50
     assert_usage "unknown option '--column': did you mean --field?" --column 2
     assert_usage "unknown option '--json': did you mean --format json?" --json
+    assert_usage "unknown option '--svg': did you mean --format svg?" --svg
+    assert_usage "unknown option '--limit': did you mean --top?" --limit 10
+    assert_usage "unknown option '--hex': did you mean --base 16?" --hex
+    assert_usage "unknown option '--group-by': did you mean --by?" reduce sum --group-by=2
+    assert_usage "unknown option '--group': did you mean --by?" count --group 2
+    assert_usage "unknown option '--reverse' (see" --reverse
+    assert_usage "unknown option '-n': did you mean --top?" -n 10
+    assert_usage "unknown option '-F': did you mean -d?" -F, -f 2
+    assert_usage "unknown option '-x' (see" -x
+    assert_usage "invalid --type 'int64': did you mean i64?" -t int64
+    assert_usage "invalid --type 'uint8_t': did you mean u8?" -t uint8_t
+    for type in float f64 double; do
+        assert_usage "invalid --type '$type': values are integers; text such as 12.345 needs --decimals 3" -t $type
+    done
+    for type in int int7 int64_ int646 uint uint64_tt wint64 ''; do
+        assert_usage "invalid --type '$type': expected i8, u8, i16, u16, i32, u32, i64 or u64, with le or be" -t "$type"
+    done
     assert_usage "option '--bin' is ambiguous: --bins, --binary (see" --bin
     assert_usage "unknown option '--tpo': did you mean --top? (see" --tpo
     assert_usage "unknown option '--pruged': did you mean --purged?" --pruged x
@@ -129,6 +146,14 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "'UNIQ' is neither an operation nor a file: did you mean uniq?" UNIQ x
     assert_usage "unknown option '--Percent': did you mean --percent?" --Percent
     assert_usage "'SUM' is no reduction: did you mean sum? (see" reduce SUM
+    assert_usage "'50' is no reduction: did you mean p50?" reduce 50,99
+    assert_usage "'percentile99.9' is no reduction: did you mean p99.9?" reduce sum,percentile99.9
+    assert_usage "'q99' is no reduction: did you mean p99?" reduce q99
+    assert_usage "'p101' is no reduction: percentiles are p0 to p100 (see" reduce p101
+    run -1 --separate-stderr gpuhist reduce 2024
+    [ "$stderr" = "gpuhist: 2024: No such file or directory" ]
+    echo 7 >./99
+    run -0 gpuhist reduce 99 # a file
     assert_usage "'cuont' is neither an operation nor a file: did you mean count?" cuont --all
     assert_usage "'histogramm' is neither an operation nor a file: did you mean histogram?" histogramm
     assert_usage "'stalinsort' is neither an operation nor a file: did you mean stalin-sort?" stalinsort

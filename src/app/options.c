@@ -99,8 +99,7 @@ static enum status options_set_type(struct options *options, const char *value,
         options->has_order = strlen(value) > strlen(options->element.name);
         return STATUS_OK;
     }
-    return options_fail_value("--type", value,
-                              "i8, u8, i16, u16, i32, u32, i64 or u64, with le or be", failure);
+    return options_fail_type(value, failure);
 }
 
 static enum status options_set_weight(struct options *options, const char *value,
@@ -759,7 +758,7 @@ static enum status options_fail_unknown(const struct options *options, int answe
     if (row)
         return status_fail(failure, STATUS_USAGE, "option --%s takes no value", row->name);
     if (optopt)
-        return status_fail(failure, STATUS_USAGE, "unknown option '-%c'", optopt);
+        return options_fail_letter((char)optopt, failure);
     return options_fail_name(options, argv[optind - 1], failure);
 }
 

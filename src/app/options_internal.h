@@ -111,6 +111,12 @@ enum status options_check_dashes(const char *word, struct failure *failure);
 enum status options_fail_name(const struct options *options, const char *typed,
                               struct failure *failure);
 
+/* Fails with STATUS_USAGE for an option of one letter that does not exist. */
+enum status options_fail_letter(char letter, struct failure *failure);
+
+/* Fails with STATUS_USAGE for a --type, as typed, that does not exist. */
+enum status options_fail_type(const char *typed, struct failure *failure);
+
 /*
  * Creates the bins of the job, whose element is known. Reads a file of edges only `with_files`.
  * Fails as options_make_job does.

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* Whether a word certainly is no file: then it may be a mistyped name. */
@@ -81,6 +82,31 @@ static const char *options_find_reduction(const char *word, size_t length)
     return suggestion.word;
 }
 
+/*
+ * Writes the percentile that word[0..length) means: 50, q99, percentile99.9; if it would be above
+ * p100, "". Returns false if it is none.
+ */
+static bool options_find_percentile(const char *word, size_t length, char meant[PERCENTAGE_SIZE])
+{
+    static const char *const prefixes[] = {"percentile", "quantile", "q", "p", ""};
+    struct reduction found;
+    size_t prefix = 0;
+    size_t i = 0;
+
+    while (strncasecmp(word, prefixes[i], strlen(prefixes[i])) != 0)
+        i++;
+    prefix = strlen(prefixes[i]);
+    const int rest = (int)(length - prefix);
+    if (length <= prefix || rest + 2 > PERCENTAGE_SIZE ||
+        strspn(word + prefix, "0123456789.") < (size_t)rest)
+        return false;
+    const int written = snprintf(meant, PERCENTAGE_SIZE, "p%.*s", rest, word + prefix);
+    if (reductions_find(meant, (size_t)written, &found))
+        return true;
+    meant[0] = '\0';
+    return prefix > 0;
+}
+
 enum status options_check_reductions(const char *list, struct failure *failure)
 {
     const char *unknown = NULL;
@@ -98,11 +124,17 @@ enum status options_check_reductions(const char *list, struct failure *failure)
             break;
     }
     int length = (int)strcspn(unknown, ",");
-    const char *meant = options_find_reduction(unknown, (size_t)length);
+    char percentile[PERCENTAGE_SIZE];
+    bool is_percentile = options_find_percentile(unknown, (size_t)length, percentile);
+    const char *meant =
+        is_percentile ? percentile : options_find_reduction(unknown, (size_t)length);
     if ((!has_known && !meant) || strchr(list, '/') || !options_is_no_file(list))
         return STATUS_OK;
     if (!meant)
         return status_fail(failure, STATUS_USAGE, "'%.*s' is no reduction", length, unknown);
+    if (*meant == '\0')
+        return status_fail(failure, STATUS_USAGE,
+                           "'%.*s' is no reduction: percentiles are p0 to p100", length, unknown);
     return status_fail(failure, STATUS_USAGE, "'%.*s' is no reduction: did you mean %s?", length,
                        unknown, meant);
 }
@@ -156,14 +188,59 @@ static unsigned options_list_candidates(const char *name, size_t length, char *t
     return count;
 }
 
+enum status options_fail_letter(char letter, struct failure *failure)
+{
+    const char *meant = letter == 'n'   ? ": did you mean --top?" /* as of head(1) */
+                        : letter == 'F' ? ": did you mean -d?"    /* as of awk(1) */
+                                        : "";
+
+    return status_fail(failure, STATUS_USAGE, "unknown option '-%c'%s", letter, meant);
+}
+
+enum status options_fail_type(const char *typed, struct failure *failure)
+{
+    static const char *const floats[] = {"float", "double", "f32", "f64", "float32", "float64"};
+    const char *rest = typed + (*typed == 'u');
+    struct element element;
+    char meant[8];
+
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
+        if (strcmp(typed, floats[i]) == 0)
+            return status_fail(
+                failure, STATUS_USAGE,
+                "invalid --type '%s': values are integers; text such as 12.345 needs "
+                "--decimals 3",
+                typed);
+    }
+    if (strncmp(rest, "int", 3) == 0) {
+        const int digits = (int)strspn(rest + 3, "0123456789");
+        const char *behind = rest + 3 + digits;
+        snprintf(meant, sizeof meant, "%c%.*s", *typed, digits, rest + 3);
+        if (element_parse(meant, &element) && (*behind == '\0' || strcmp(behind, "_t") == 0))
+            return status_fail(failure, STATUS_USAGE, "invalid --type '%s': did you mean %s?",
+                               typed, meant);
+    }
+    return options_fail_value("--type", typed,
+                              "i8, u8, i16, u16, i32, u32, i64 or u64, with le or be", failure);
+}
+
+/* What other programs call an option, and its name. */
+static const char *const options_others[][2] = {
+    {"percentile", "quantiles"},
+    {"percentiles", "quantiles"},
+    {"column", "field"},
+    {"separator", "delimiter"},
+    {"json", "format json"},
+    {"svg", "format svg"},
+    {"limit", "top"},
+    {"hex", "base 16"},
+    {"group", "by"},
+    {"group-by", "by"},
+};
+
 enum status options_fail_name(const struct options *options, const char *typed,
                               struct failure *failure)
 {
-    /* What other programs call an option, and its name. */
-    static const char *const others[][2] = {
-        {"percentile", "quantiles"}, {"percentiles", "quantiles"}, {"column", "field"},
-        {"separator", "delimiter"},  {"json", "format json"},
-    };
     const char *name = typed + 2; /* behind the dashes */
     int length = (int)strcspn(name, "=");
     struct suggestion suggestion;
@@ -173,11 +250,11 @@ enum status options_fail_name(const struct options *options, const char *typed,
         options_list_candidates(name, (size_t)length, candidates, sizeof candidates) > 1)
         return status_fail(failure, STATUS_USAGE, "option '--%.*s' is ambiguous: %s", length, name,
                            candidates);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (strlen(others[i][0]) == (size_t)length &&
-            memcmp(others[i][0], name, (size_t)length) == 0)
+    for (size_t i = 0; i < sizeof options_others / sizeof *options_others; i++) {
+        if (strlen(options_others[i][0]) == (size_t)length &&
+            memcmp(options_others[i][0], name, (size_t)length) == 0)
             return status_fail(failure, STATUS_USAGE, "unknown option '--%s': did you mean --%s?",
-                               others[i][0], others[i][1]);
+                               options_others[i][0], options_others[i][1]);
     }
     suggestion_begin(&suggestion, name, (size_t)length);
     for (size_t i = 0; i < options_row_count; i++) {
