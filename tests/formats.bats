@@ -199,6 +199,29 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     done
 }
 
+# bats test_tags=plain
+@test "a note if the name of the output is of another format, and none was given" {
+    cd "$BATS_TEST_TMPDIR"
+    echo 7 >in
+    for name in x.svg ./x.y.svg; do
+        run -0 --separate-stderr gpuhist uniq -o $name in
+        [ "$stderr" = "gpuhist: note: $name is written as tsv; try --format svg" ]
+        [ "$(cat $name)" = $'7\t1' ]
+    done
+    run -0 --separate-stderr gpuhist reduce sum,count -o x.json in
+    [ "$stderr" = "gpuhist: note: x.json is written as tsv; try --format json" ]
+    run -0 --separate-stderr gpuhist --width 1 -o x.csv in
+    [ "$stderr" = "gpuhist: note: x.csv is written as tsv; try --format csv" ]
+    for rules in "uniq -q -o x.svg" "uniq -o x.svg --format svg" "uniq -o x.csv --format tsv" "uniq -o x.tsv" \
+        "uniq -o svg" "uniq -o x.svgz" "uniq -o x." "uniq -o x.svg/../x" "uniq --plot -o x.csv" "count --all -o x.svg" \
+        "stalin-sort -o x.csv"; do
+        rm -rf x.svg && if [[ $rules == *..* ]]; then mkdir x.svg; fi
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $rules in
+        [ -z "$stderr" ] || { echo "$rules: $stderr"; return 1; }
+    done
+}
+
 @test "fractions as --quantiles get a note" {
     cd "$BATS_TEST_TMPDIR"
     local note="gpuhist: note: --quantiles are percentages:"

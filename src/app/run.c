@@ -319,6 +319,15 @@ static enum status run_look(struct run *run, bool *is_text, struct failure *fail
     return status;
 }
 
+/* Prints a note if the result goes to a file whose name says another format. */
+static void run_note_suffix(const struct options *options)
+{
+    const enum operation_id id = options->operation;
+
+    if (!operations[id]->stop) /* an ordered operation has no formats */
+        print_note_suffix(&options->print, id == OPERATION_HISTOGRAM || id == OPERATION_UNIQ);
+}
+
 /* Creates the job and opens the source. Looks at the source if no option states its kind. */
 static enum status run_prepare(struct run *run, struct failure *failure)
 {
@@ -331,8 +340,10 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         status = run_check_outputs(options, failure);
     if (status == STATUS_OK && !options->has_names && !options->quiet && isatty(STDIN_FILENO))
         status_print("reading standard input, up to Ctrl-D (see gpuhist --help)");
-    if (status == STATUS_OK && !options->quiet)
+    if (status == STATUS_OK && !options->quiet) {
         quantiles_note(&options->print.quantiles);
+        run_note_suffix(options);
+    }
     if (status == STATUS_OK && input == OPTIONS_INPUT_ANY)
         status = run_look(run, &is_text, failure);
     if (status == STATUS_OK)

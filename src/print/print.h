@@ -79,6 +79,12 @@ OPERATIONS(PRINT_DECLARE)
 /* Finds the format of that name. Returns false if there is none. */
 bool print_format_find(const char *name, const struct print_format **format);
 
+/*
+ * Prints on standard error that the output is tsv if its name ends in another format's, and none
+ * was given. `has_bins`: the result can be printed in all formats.
+ */
+void print_note_suffix(const struct print_options *options, bool has_bins);
+
 /* Checks that the format supports the other options of a histogram. Fails with STATUS_USAGE. */
 enum status print_check_format(const struct print_options *options, struct failure *failure);
 

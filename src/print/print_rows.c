@@ -24,6 +24,17 @@ bool print_format_find(const char *name, const struct print_format **format)
     return false;
 }
 
+void print_note_suffix(const struct print_options *options, bool has_bins)
+{
+    const char *suffix = options->output ? strrchr(options->output, '.') : NULL;
+    const struct print_format *format;
+
+    if (!suffix || options->format || options->plot || !print_format_find(suffix + 1, &format) ||
+        format == &print_tsv || !(has_bins || format->values))
+        return;
+    status_print("note: %s is written as tsv; try --format %s", options->output, format->name);
+}
+
 const struct print_format *print_rows_format(const struct print_options *options)
 {
     if (options->format)
