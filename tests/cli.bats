@@ -94,6 +94,27 @@ operations_of_help() {
     [ "$output" = $'50\t20\n99\t30' ]
 }
 
+# bats test_tags=plain
+@test "help of an operation that is named behind --help, and its formats" {
+    cd "$BATS_TEST_TMPDIR"
+    for operation in uniq reduce count stalin-sort merge info histogram; do
+        gpuhist "$operation" --help >expected
+        for words in "--help $operation" "-h $operation" "help $operation" "$operation --help uniq"; do
+            # shellcheck disable=SC2086
+            gpuhist $words | cmp expected -
+        done
+        case $operation in
+            reduce | count) grep -q 'tsv (default), csv, json$' expected ;;
+            uniq | merge | histogram) grep -q 'json; of bins: raw, gnuplot, svg$' expected ;;
+        esac
+        [ "$(grep -c svg expected)" = "$([[ $operation =~ ^(uniq|merge|histogram)$ ]] && echo 1 || echo 0)" ]
+    done
+    gpuhist --help in | cmp - <(gpuhist --help)
+    echo 7 >help
+    run -1 --separate-stderr gpuhist help uniq # a file
+    [[ $stderr == *uniq:*"No such file"* ]]
+}
+
 @test "--help comes before errors, but not before those in front of it" {
     run -0 --separate-stderr gpuhist count --help --frob /nonexistent
     [[ ${lines[0]} == "Usage: gpuhist count "* ]] && [ -z "$stderr" ]

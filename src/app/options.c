@@ -836,24 +836,38 @@ static enum status options_parse_words(struct options *options, int argc, char *
     return STATUS_OK;
 }
 
+/* Sets the operation if the first word names one, or is "help" before one. */
+static enum status options_parse_first(struct options *options, int argc, char **argv,
+                                       bool *is_named, struct failure *failure)
+{
+    *is_named = argc > 1 && options_set_operation(options, argv[1]);
+    if (*is_named || argc < 2 || *argv[1] == '-')
+        return STATUS_OK;
+    options->help = argc > 2 && strcmp(argv[1], "help") == 0 && options_is_no_file(argv[1]) &&
+                    options_set_operation(options, argv[2]);
+    return options->help ? STATUS_OK : options_check_first_word(argv[1], failure);
+}
+
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure)
 {
     static char *standard_input[] = {"-", NULL};
+    bool is_named;
 
     *options = (struct options){
         .operation = OPERATION_HISTOGRAM,
         .text_rules = {.delimiter = TEXT_NO_DELIMITER},
     };
     element_parse("i32", &options->element);
-    if (argc > 1 && options_set_operation(options, argv[1])) {
-        argv++;
-        argc--;
-    } else if (argc > 1 && *argv[1] != '-' &&
-               options_check_first_word(argv[1], failure) != STATUS_OK) {
+    if (options_parse_first(options, argc, argv, &is_named, failure) != STATUS_OK)
         return failure->status;
-    }
+    if (options->help)
+        return STATUS_OK;
+    argv += is_named;
+    argc -= is_named;
     if (options_parse_words(options, argc, argv, failure) != STATUS_OK)
         return failure->status;
+    if (options->help && !is_named && optind < argc)
+        options_set_operation(options, argv[optind]);
     if (options->help || options->action == OPTIONS_VERSION)
         return STATUS_OK;
     if (options_finish(options, failure) != STATUS_OK)

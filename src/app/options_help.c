@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct options_text {
     char *text;
@@ -40,8 +41,20 @@ static void options_append_names(struct options_text *text, const char *letter_b
         options_append(text, "%s%s", is_optional ? "[=" : " ", row->argument + is_optional);
 }
 
+/* The length of the help text of a row, without what is only for operations with bins. */
+static int options_help_length(const struct options *options, const struct options_row *row)
+{
+    const bool has_bins = options->action == OPTIONS_MERGE ||
+                          options->operation == OPERATION_HISTOGRAM ||
+                          options->operation == OPERATION_UNIQ;
+    const char *of_bins = strstr(row->help, "; of bins: ");
+
+    return (int)(of_bins && !has_bins ? (size_t)(of_bins - row->help) : strlen(row->help));
+}
+
 /* Appends the line of a row. The rows after it without help text share that line. */
-static void options_append_row(struct options_text *text, const struct options_row *row)
+static void options_append_row(struct options_text *text, const struct options *options,
+                               const struct options_row *row)
 {
     const struct options_row *end = options_rows + options_row_count;
     size_t begin = text->length;
@@ -50,7 +63,8 @@ static void options_append_row(struct options_text *text, const struct options_r
     for (const struct options_row *next = row + 1; next < end && !next->help; next++)
         options_append_names(text, ", ", ", ", next);
     int names = (int)(text->length - begin);
-    options_append(text, "%*s  %s\n", names < 24 ? 24 - names : 0, "", row->help);
+    options_append(text, "%*s  %.*s\n", names < 24 ? 24 - names : 0, "",
+                   options_help_length(options, row), row->help);
 }
 
 /* Appends the options of a group that the action or operation accepts. */
@@ -65,7 +79,7 @@ static void options_append_group(struct options_text *text, const struct options
             continue;
         if (is_first)
             options_append(text, "\n%s:\n", heading);
-        options_append_row(text, row);
+        options_append_row(text, options, row);
         is_first = false;
     }
 }

@@ -111,6 +111,9 @@ enum status options_check_dashes(const char *word, struct failure *failure);
 enum status options_fail_name(const struct options *options, const char *typed,
                               struct failure *failure);
 
+/* Whether a word certainly is no file: then it may be a mistyped name. */
+bool options_is_no_file(const char *word);
+
 /* Fails with STATUS_USAGE for an option of one letter that does not exist. */
 enum status options_fail_letter(char letter, struct failure *failure);
 

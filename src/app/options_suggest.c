@@ -11,8 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Whether a word certainly is no file: then it may be a mistyped name. */
-static bool options_is_no_file(const char *word)
+bool options_is_no_file(const char *word)
 {
     return access(word, F_OK) != 0 && errno == ENOENT;
 }
