@@ -79,13 +79,14 @@ static struct {
     atomic_uint devices;
     struct gate *_Atomic ready;    /* what the device's preparation waits for; NULL: nothing */
     struct gate *_Atomic prepared; /* opened when that is done */
-    bool cpu_waits;        /* CPU workers absorb one chunk, and then wait for the device's */
-    bool holds;            /* a feeder keeps the first chunk until others have had many */
-    atomic_bool makes_way; /* the device fails behind a CPU worker that makes way: see test_way */
-    struct gate begun;     /* the device is being prepared */
-    struct gate joined;    /* the device has absorbed a chunk, behind those that are sound */
-    atomic_bool has_late;  /* the late worker is found, for AT_IDLE */
-    atomic_size_t bytes;   /* that both engines have absorbed */
+    bool cpu_waits;         /* CPU workers absorb one chunk, and then wait for the device's */
+    bool holds;             /* a feeder keeps the first chunk until others have had many */
+    atomic_bool makes_way;  /* the device fails behind a CPU worker that makes way: see test_way */
+    struct gate begun;      /* the device is being prepared */
+    struct gate joined;     /* the device has absorbed a chunk, behind those that are sound */
+    atomic_bool has_failed; /* the device, while it worked */
+    atomic_bool has_late;   /* the late worker is found, for AT_IDLE */
+    atomic_size_t bytes;    /* that both engines have absorbed */
     atomic_uint cpu_chunks;
     atomic_uint device_chunks;
     atomic_uint opened;   /* workers, in all */
@@ -322,8 +323,11 @@ static enum status slow_open(const struct job *job, const struct engine_options 
     return actor_open(job, options, partial, session, failure);
 }
 
+/* Fails, and lets all go on that wait for a device or for the CPU: these may not come any more. */
 static enum status slow_fail(struct failure *failure)
 {
+    atomic_store(&play.has_failed, true);
+    gate_open(&play.joined);
     return status_fail(failure, STATUS_ENGINE, "the device has failed");
 }
 
@@ -373,7 +377,7 @@ static enum status slow_absorb(void *worker, const struct chunk *chunk, struct f
         status = actor_count(self, &self->held, failure);
     self->held = *chunk;
     self->turn ^= 1;
-    while (play.cpu_waits && atomic_load(&play.cpu_chunks) == 0)
+    while (play.cpu_waits && atomic_load(&play.cpu_chunks) == 0 && !atomic_load(&play.has_failed))
         sched_yield();
     if (chunks >= play.sound_chunks)
         gate_open(&play.joined);
@@ -462,6 +466,7 @@ static struct scene scene_begin(void)
     play.makes_way = false;
     play.begun.is_open = play.joined.is_open = false;
     atomic_store(&play.has_late, false);
+    atomic_store(&play.has_failed, false);
     atomic_store(&play.bytes, 0);
     atomic_store(&play.cpu_chunks, 0);
     atomic_store(&play.device_chunks, 0);
