@@ -363,6 +363,10 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     printf '"GET",1,7\n"a"b,c",1\n5",1,"8\n"x,1,"9\n"a""b",1,2\n 1,"",2\n' >in
     run -0 --separate-stderr gpuhist reduce count --invalid ignore -d , -f 2 in
     [ -z "$stderr" ]
+    # a log, as cut splits it
+    printf '%s\n' '::1 - "GET / HTTP/1.1" 200 5' >in
+    run -0 --separate-stderr gpuhist reduce sum -d ' ' -f 6 in
+    [ "$output" = "$(cut -d ' ' -f 6 in)" ] && [ -z "$stderr" ]
     printf '"a"",b",1\r\n' >in
     run -0 --separate-stderr gpuhist reduce sum -d , -f 3 in
     [ "$output" = 1 ] && [ "$stderr" = "$note" ]
