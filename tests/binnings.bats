@@ -99,6 +99,7 @@ load helpers
     [ -z "$output" ] && [[ "$stderr" == *"value 7 is outside the bins"* ]]
 }
 
+# bats test_tags=later
 @test "edges may be very many of which the type reaches few" {
     cd "$BATS_TEST_TMPDIR"
     { seq -4294967296 -4294442296; echo 0; echo 10; } >edges

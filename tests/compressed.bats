@@ -37,6 +37,7 @@ assert_corrupt() {
     assert_failed 1 "$text" || { echo "arguments: $*"; return 1; }
 }
 
+# bats test_tags=later
 @test "files, redirected files and pipes, on every engine" {
     local engine format
     make_inputs
@@ -55,6 +56,7 @@ assert_corrupt() {
     done < <(formats)
 }
 
+# bats test_tags=later
 @test "every operation" {
     local engine format
     make_inputs

@@ -70,6 +70,7 @@ with open("frames", "wb") as file:
     done
 }
 
+# bats test_tags=later
 @test "frames that come with pauses, cut anywhere" {
     local threads
     seq 60000 >plain
@@ -88,6 +89,7 @@ while at < len(data):
     done
 }
 
+# bats test_tags=later
 @test "a fault in one of many frames of a pipe: what is before it, and the same error" {
     local threads name
     seq 100000 >plain

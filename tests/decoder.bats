@@ -495,7 +495,9 @@ put() {
 @test "xz" { check_format xz stream xz -0; }
 # bats test_tags=slow
 @test "xz: in blocks" { check_format xz stream xz -0 -T2 --block-size=20000; }
+# bats test_tags=later
 @test "bzip2" { check_format bzip2 stream bzip2 -1; }
+# bats test_tags=later
 @test "lz4" { check_format lz4 frame lz4 -q -B4; }
 # bats test_tags=slow
 @test "lz4: blocks of 64 KiB that refer to those before, with checksums" {

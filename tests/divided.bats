@@ -9,6 +9,7 @@ setup() {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
 }
 
+# bats test_tags=later
 @test "text in parts: lines over their ends, headers, invalid tokens" {
     run -0 "$PYTHON" "$srcdir/tests/divided.py" "$GPUHIST" text $((17 / SHARE + 1)) 1
 }
@@ -66,6 +67,7 @@ setup() {
     done
 }
 
+# bats test_tags=later
 @test "a header that is longer than a part" {
     shuf -i 1000000-9999999 -n 1000000 >plain
     split -b 3200001 --filter 'zstd -q -1 -c' plain >in.zst

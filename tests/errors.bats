@@ -257,6 +257,7 @@ END
     [ "$stderr" = "$(printf "gpuhist: a?[31m??m\303\251.txt:1: invalid integer 'x' (try --header)")" ]
 }
 
+# bats test_tags=later
 @test "what is not printable reaches the terminal in no name, token or label" {
     [ -n "${PYTHON:-}" ] || skip "no python3"
     cd "$BATS_TEST_TMPDIR" || return 1

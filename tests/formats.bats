@@ -25,6 +25,7 @@ check_formats() {
 # bats test_tags=slow,plain
 @test "many bins: the same rows whatever the number of threads" { check_formats parts; }
 
+# bats test_tags=later
 @test "plots: counts, bars, width, groups, gaps" { check_formats plots; }
 
 @test "plots: runs of empty bins share a line" { check_formats gaps; }
@@ -259,6 +260,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     assert_failed 1 "the bins do not cover the data: 0 below, 1 above, among them quantile 50 (gpuhist uniq"
 }
 
+# bats test_tags=later
 @test "options that do not go together, and bad values" {
     usage() {
         local text=$1

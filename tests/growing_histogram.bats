@@ -59,6 +59,7 @@ bins_of() {
     done
 }
 
+# bats test_tags=later
 @test "--zeros prints the empty bins between, also between far ones" {
     run -0 gpuhist --width 10 --zeros < <(int32 5 38)
     [ "$output" = $'0\t10\t1\n10\t20\t0\n20\t30\t0\n30\t40\t1' ]
@@ -67,6 +68,7 @@ bins_of() {
         { count += $3 } END { exit NR != 2000001 || count != 3 || $3 != 1 }'
 }
 
+# bats test_tags=later
 @test "text: fields in open bins, as awk counts them" {
     local engine
     numpy 'r = np.random.default_rng(5)

@@ -71,6 +71,7 @@ load helpers
     [ "$output" = $'1\t2\n2\t2' ]
 }
 
+# bats test_tags=later
 @test "a slow pipe that begins with white space may still be binary" {
     # 10 as int32, whose first byte is a newline; likewise 0x0d20090a
     run -0 bash -c '{ printf "\n"; sleep 0.1; printf "\0\0\0"; } | "$GPUHIST" --bins 20'

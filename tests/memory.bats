@@ -31,6 +31,7 @@ assert_all_flat() {
     assert_all_flat "head -c $BYTES /dev/zero"
 }
 
+# bats test_tags=later
 @test "a long file" {
     truncate -s "$BYTES" sparse
     assert_all_flat true sparse

@@ -290,6 +290,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     gpuhist merge stream | cmp expected -
 }
 
+# bats test_tags=later
 @test "the number of threads makes no difference, in any kind of state" {
     random_file in '<i4' -300 3000 200000
     split -b 160000 in part.

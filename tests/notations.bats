@@ -120,6 +120,7 @@ make_ids() {
     done
 }
 
+# bats test_tags=later
 @test "--decimals: bins, quantiles, counts and reductions, as Python's decimal module has them" {
     [ -n "${PYTHON:-}" ] || skip "no python3"
     # shellcheck disable=SC2086

@@ -303,6 +303,7 @@ in_namespace() { timeout 60 unshare -m bash -c "$1"; }
     [ "$(find . -type f | wc -l)" -eq 4 ]
 }
 
+# bats test_tags=later
 @test "two results to one place are a usage error, however it is spelled" {
     [ -c /dev/full ] || skip "no /dev/full"
     mkfifo pipe

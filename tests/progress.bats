@@ -14,6 +14,7 @@ check_signals() { # TEST: likewise, for tests that send SIGUSR1 once it is block
     check_progress "$1"
 }
 
+# bats test_tags=later
 @test "--every: with a slow writer, results are those of prefixes, and the last is the final one" {
     check_progress slow
 }
@@ -34,6 +35,7 @@ check_signals() { # TEST: likewise, for tests that send SIGUSR1 once it is block
 @test "--every at a terminal redraws in place" { check_progress redrawn; }
 @test "SIGUSR1 prints the statistics so far, and the run goes on" { check_signals signal; }
 @test "SIGUSR1 by the thousands loses nothing" { check_signals flood; }
+# bats test_tags=later
 @test "--progress at a terminal is drawn in place and cleared" { check_progress terminal; }
 # bats test_tags=slow
 @test "without --progress: at a terminal, after a second; else nothing" { check_progress default; }

@@ -171,6 +171,7 @@ web_oracle() {
     awk -v f="$2" '$f ~ /^[+-]?[0-9]+$/ { print $f }' "$1"
 }
 
+# bats test_tags=later
 @test "web logs, common and combined" {
     make_logs
     local log field

@@ -13,6 +13,7 @@ compare() {
     "$PYTHON" "$srcdir/tests/reduce_table.py" "$GPUHIST" "$1"
 }
 
+# bats test_tags=later
 @test "all types as numpy finds them, in memory, beyond -S, and merged" { compare types; }
 @test "results so far are those of the values so far" { compare every; }
 
@@ -68,6 +69,7 @@ compare() {
     [ "$output" = $'distinct\t3001\nmode\t0' ]
 }
 
+# bats test_tags=later
 @test "counts beyond -S go to files in -T; a directory that cannot be written is an error" {
     local names=distinct,mode,median,p93.75 job
     numpy 'ids = (np.arange(1500000) - 700000) * 7919

@@ -31,6 +31,7 @@ check_signals() { # TEST: one of signals.py, on every engine
 @test "SIGUSR1 by the thousands, from FIFO to FIFO" { check_signals flood; }
 @test "SIGSTOP and SIGCONT change nothing" { check_signals stop; }
 
+# bats test_tags=later
 @test "calls that are interrupted, and move less than all, change nothing" {
     local interrupted=${GPUHIST%/*}/tests/unit/interrupted
     cd "$BATS_TEST_TMPDIR"

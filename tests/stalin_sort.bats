@@ -112,6 +112,7 @@ a.tofile(sys.argv[1]); a[::-1].tofile(sys.argv[2])' "$BATS_TEST_TMPDIR/up" "$BAT
     done
 }
 
+# bats test_tags=later
 @test "a slow reader gets everything, in order" {
     numpy 'np.arange(3000000, dtype="<i4").tofile(sys.argv[1])' "$BATS_TEST_TMPDIR/in"
     for engine in $ENGINES; do
@@ -208,6 +209,7 @@ a.tofile(sys.argv[1]); a[::-1].tofile(sys.argv[2])' "$BATS_TEST_TMPDIR/up" "$BAT
     done
 }
 
+# bats test_tags=later
 @test "memory stays bounded while the reader is slower" {
     skip_under_asan
     mkfifo "$BATS_TEST_TMPDIR/fifo"

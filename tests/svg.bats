@@ -19,6 +19,7 @@ check_pictures() {
 
 @test "counts are logarithmic if bars would vanish" { check_pictures counts; }
 
+# bats test_tags=later
 @test "many bins share bars, and the file stays small" { check_pictures many; }
 
 @test "no values" { check_pictures empty; }

@@ -428,6 +428,7 @@ END
     done
 }
 
+# bats test_tags=later
 @test "text that comes slowly, a piece at a time, is counted at its end" {
     run -0 bash -c '{ printf 1; sleep 0.1; printf "2\n3"; sleep 0.1; printf "\n\n4 5"; sleep 0.05; printf 6; } |
         "$GPUHIST" reduce count,sum,max'

@@ -35,6 +35,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     assert_failed 2 "invalid --invalid 'drop'"
 }
 
+# bats test_tags=later
 @test "a chunk of nothing but invalid tokens is no harder than any other" {
     yes x | head -c 16M >in
     for invalid in warn fail; do # the square of its length is out of reach

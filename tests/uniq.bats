@@ -76,6 +76,7 @@ counts_of_lines() {
     seq 70000 -1 1 | gpuhist uniq --top 1000 --threads 2 -S 1 | cmp <(seq 1000 | sed 's/$/\t1/') -
 }
 
+# bats test_tags=later
 @test "--top of many values, dense and sparse, by several threads" {
     cd "$BATS_TEST_TMPDIR"
     # 200,000 dense values once, every seventh twice; 150,000 sparse ones once, every fifth three times
