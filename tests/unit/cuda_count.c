@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "cuda/cuda_operation.h"
+#include "must_cuda.h"
 #include "operations/count.h"
 #include "tap.h"
 
@@ -15,19 +16,6 @@ enum { VALUES = 100003 };
 
 static struct predicate predicates[PREDICATES];
 static struct job job = {.operation = OPERATION_COUNT, .predicates = predicates};
-
-static void must(bool right, const char *what)
-{
-    if (right)
-        return;
-    printf("Bail out! %s\n", what);
-    exit(1);
-}
-
-static void must_cuda(cudaError_t error)
-{
-    must(error == cudaSuccess, cudaGetErrorString(error));
-}
 
 static void make_predicate(enum predicate_relation relation, const char *text)
 {

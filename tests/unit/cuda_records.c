@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "cuda/kernels.h"
+#include "must_cuda.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -28,19 +29,6 @@ struct bench {
     unsigned char *d_elements;
     unsigned char *d_records; /* [RECORDS_BYTES] */
 };
-
-static void must(bool good, const char *what)
-{
-    if (good)
-        return;
-    printf("Bail out! %s\n", what);
-    exit(1);
-}
-
-static void must_cuda(cudaError_t error)
-{
-    must(error == cudaSuccess, cudaGetErrorString(error));
-}
 
 /* Gathers the last `count` records, between guards. */
 static bool check(struct bench *bench, size_t record_bytes, size_t offset, size_t count)

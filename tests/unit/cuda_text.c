@@ -9,6 +9,7 @@
 
 #include "cuda/cuda_operation.h"
 #include "cuda/text_span.h"
+#include "must_cuda.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -92,19 +93,6 @@ struct bench {
     void *d_control;
     char *values;
 };
-
-static void must(bool good, const char *what)
-{
-    if (good)
-        return;
-    printf("Bail out! %s\n", what);
-    exit(1);
-}
-
-static void must_cuda(cudaError_t error)
-{
-    must(error == cudaSuccess, cudaGetErrorString(error));
-}
 
 /* Appends the digits of [value, value + bytes). Returns false if one is no digit. */
 static bool append_digits(__int128 *number, unsigned base, const char *value, size_t bytes)

@@ -10,6 +10,7 @@
 
 #include "cuda/cuda_uniq.h"
 #include "histograms/uniq.h"
+#include "must_cuda.h"
 #include "partial/operation.h"
 #include "tap.h"
 
@@ -65,19 +66,6 @@ struct slot {
     char result[64];
     bool busy;
 };
-
-static bool must(bool good, const char *what)
-{
-    if (good)
-        return true;
-    printf("Bail out! %s\n", what);
-    exit(1);
-}
-
-static void must_cuda(cudaError_t error)
-{
-    must(error == cudaSuccess, cudaGetErrorString(error));
-}
 
 static void *device_memory(size_t bytes)
 {
