@@ -184,7 +184,7 @@ static cudaError_t cuda_engine_allocate_slots(struct cuda_session *session)
     } else {
         elements_bytes = bytes / job_value_bytes(job) * job->element.bytes;
     }
-    if (job->is_text || job->record_bytes > 0)
+    if (cuda_makes_elements(job))
         session->values_bytes = cuda_align(elements_bytes);
     session->slot_bytes = cuda_align(bytes);
     if (operation->scratch_bytes)

@@ -30,6 +30,12 @@ static inline enum status cuda_check_copy(cudaError_t error, struct failure *fai
     return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "cannot copy the result", failure);
 }
 
+/* Whether the device makes the elements of a chunk: by parsing text, or gathering of records. */
+static inline bool cuda_makes_elements(const struct job *job)
+{
+    return job->is_text || job->record_bytes > 0;
+}
+
 /* Shared by all chunks of a session. The members do not change, only what they point to does. */
 struct cuda_shared {
     const struct job *job;

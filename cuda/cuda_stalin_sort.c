@@ -36,7 +36,7 @@ static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct job
  */
 static bool cuda_stalin_sort_needs_elements(const struct job *job)
 {
-    return job->stalin_sort.purged && (job->is_text || job->record_bytes > 0);
+    return job->stalin_sort.purged && cuda_makes_elements(job);
 }
 
 /* The number of survivors, the survivors, the purged, and all elements if they are needed. */
@@ -105,7 +105,7 @@ static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
         .purged = purged ? kept + kept_bytes : NULL,
     };
     run.chunk.bytes = bytes;
-    if (job->is_text || job->record_bytes > 0) /* the run is of elements */
+    if (cuda_makes_elements(job)) /* the run is of elements */
         run.chunk.data = purged ? kept + bytes : NULL;
     if (job->is_text)
         run.chunk.text = &chunk->chunk;
