@@ -19,6 +19,11 @@ static bool text_reason_has_mark(const char *token, size_t bytes)
     return bytes >= 3 && memcmp(token, text_reason_mark, 3) == 0;
 }
 
+static bool text_reason_is_letter(char byte)
+{
+    return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z';
+}
+
 static bool text_reason_is_blank(char byte)
 {
     return byte == ' ' || byte == '\t';
@@ -124,9 +129,8 @@ static bool text_reason_has_fields(const char *token, size_t bytes, char separat
     size_t letters = 0;
 
     for (size_t i = 0; i < bytes; i++) {
-        const char lower = (char)(token[i] | 0x20);
         separators += token[i] == separator;
-        letters += lower >= 'a' && lower <= 'z';
+        letters += text_reason_is_letter(token[i]);
     }
     return separators > 0 && letters > 0;
 }
@@ -151,8 +155,7 @@ static bool text_reason_has_only_words(const char *text, size_t length)
         const bool is_digit = text[i] >= '0' && text[i] <= '9';
         if (is_digit && !was_letter)
             return false;
-        was_letter = (was_letter && (is_digit || text[i] == '_')) ||
-                     ((text[i] | 0x20) >= 'a' && (text[i] | 0x20) <= 'z');
+        was_letter = (was_letter && (is_digit || text[i] == '_')) || text_reason_is_letter(text[i]);
         letters += was_letter;
     }
     return letters > 0;
@@ -212,7 +215,7 @@ static bool text_reason_begins_row(const struct text_reading *reading,
         !text_reason_is_blank(data[token->bytes]))
         return false;
     for (size_t i = 0; i < token->bytes; i++) {
-        letters += (data[i] | 0x20) >= 'a' && (data[i] | 0x20) <= 'z';
+        letters += text_reason_is_letter(data[i]);
         marks += data[i] == '.' || data[i] == ':' || data[i] == '-' || data[i] == '/';
     }
     return letters > 0 || marks > 1;
