@@ -682,6 +682,11 @@ static const struct options_row *options_find(int key)
     return NULL;
 }
 
+bool options_print_bins(const struct options *options)
+{
+    return options->action == OPTIONS_MERGE || OPTIONS_FOR_BINS & 1u << options->operation;
+}
+
 bool options_row_goes(const struct options *options, const struct options_row *row)
 {
     unsigned takers = options_row_operations(row);

@@ -109,6 +109,9 @@ struct options {
     bool quiet;
 };
 
+/* Whether the result is of bins, which all formats and options of the output are for. Pure. */
+bool options_print_bins(const struct options *options);
+
 /*
  * Parses the command line; getopt reorders argv. Fails with STATUS_USAGE. The options point into
  * argv. The caller destroys them, also after a failure. Not thread-safe, because getopt is not.

@@ -44,12 +44,9 @@ static void options_append_names(struct options_text *text, const char *letter_b
 /* The length of the help text of a row, without what is only for operations with bins. */
 static int options_help_length(const struct options *options, const struct options_row *row)
 {
-    const bool has_bins = options->action == OPTIONS_MERGE ||
-                          options->operation == OPERATION_HISTOGRAM ||
-                          options->operation == OPERATION_UNIQ;
-    const char *of_bins = strstr(row->help, "; of bins: ");
+    const char *of_bins = options_print_bins(options) ? NULL : strstr(row->help, "; of bins: ");
 
-    return (int)(of_bins && !has_bins ? (size_t)(of_bins - row->help) : strlen(row->help));
+    return (int)(of_bins ? (size_t)(of_bins - row->help) : strlen(row->help));
 }
 
 /* Appends the line of a row. The rows after it without help text share that line. */

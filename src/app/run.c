@@ -242,14 +242,17 @@ static bool run_takes_any_order(const struct run *run)
     return !operations[job->operation]->stop && (job->is_text || !shows_early);
 }
 
-/* Looks whether a delimiter that the user gave splits quoted fields. */
+/*
+ * Looks whether a delimiter that the user gave splits quoted fields. In a log, -d ' ' is meant to
+ * split them, as cut does.
+ */
 static enum status run_look_at_quotes(struct run *run, struct failure *failure)
 {
     const struct text_rules *rules = &run->job.text;
     bool is_text;
 
-    if (!run->job.is_text || rules->delimiter == TEXT_NO_DELIMITER || rules->is_quoted ||
-        run->options->quiet)
+    if (!run->job.is_text || rules->delimiter == TEXT_NO_DELIMITER || rules->delimiter == ' ' ||
+        rules->delimiter == '"' || rules->is_quoted || run->options->quiet)
         return STATUS_OK;
     return source_look(run->source, &is_text, run->quotes_note, failure);
 }
@@ -322,10 +325,8 @@ static enum status run_look(struct run *run, bool *is_text, struct failure *fail
 /* Prints a note if the result goes to a file whose name says another format. */
 static void run_note_suffix(const struct options *options)
 {
-    const enum operation_id id = options->operation;
-
-    if (!operations[id]->stop) /* an ordered operation has no formats */
-        print_note_suffix(&options->print, id == OPERATION_HISTOGRAM || id == OPERATION_UNIQ);
+    if (!operations[options->operation]->stop) /* an ordered operation has no formats */
+        print_note_suffix(&options->print, options_print_bins(options));
 }
 
 /* Creates the job and opens the source. Looks at the source if no option states its kind. */

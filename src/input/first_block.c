@@ -319,10 +319,6 @@ bool first_block_splits_quotes(const struct record_format *format, const void *b
         first_block_find_field(format, format->second_name, rules->second_field, text, bytes);
     int32_t number = 1; /* of the field */
 
-    /* In a log, -d ' ' is meant to split what is quoted, as cut does. */
-    if (rules->delimiter == TEXT_NO_DELIMITER || delimiter == '"' || delimiter == ' ' ||
-        rules->is_quoted)
-        return false;
     for (size_t i = 0; i < bytes; i++) {
         bool begins_line = i == 0 || text[i - 1] == '\n';
         bool begins_field = begins_line || text[i - 1] == delimiter;

@@ -23,8 +23,8 @@ void first_block_doubt(const char *name, const void *block, size_t bytes, bool i
                        char doubt[FIRST_BLOCK_DOUBT_SIZE]);
 
 /*
- * Whether text that is read with a delimiter, but not as CSV, has a quoted field with the delimiter
- * in it, which shifts a wanted field: "Lee, Ann",17.
+ * Whether text has a quoted field with the delimiter in it, which shifts a wanted field: "Lee,
+ * Ann",17. The format has a delimiter, which is no quote, and is not CSV.
  */
 bool first_block_splits_quotes(const struct record_format *format, const void *block, size_t bytes);
 
