@@ -1,13 +1,10 @@
-/* Implements cuda_uniq.h: the table's growth, chunks, and how it is added to the host's table. */
+/* Implements cuda_uniq.h: the table's growth, and chunks. */
 #include "config.h"
 
 #include "cuda/cuda_uniq.h"
 
-#include "base/parallel.h"
-#include "base/processors.h"
 #include "histograms/uniq.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 /* 32 MiB: with half of its slots in use it fits the L2 cache of an H200. */
@@ -24,9 +21,6 @@
 
 /* The entries of a chunk that are copied to the host at a time. */
 #define CUDA_UNIQ_COPY_ENTRIES ((size_t)1 << 16)
-
-/* The most threads that add the table to the host's. */
-#define CUDA_UNIQ_THREADS_MAX 16
 
 #define CUDA_UNIQ_ENTRY_BYTES sizeof(struct table_entry)
 
@@ -248,22 +242,6 @@ static cudaError_t cuda_uniq_add_left(const struct cuda_shared *shared,
     return error == cudaSuccess ? cudaStreamSynchronize(chunk->stream) : error;
 }
 
-/* Adds entries of the device, which are overwritten, to a set of the host's table; 0: to none. */
-static enum status cuda_uniq_write(const struct cuda_uniq *self, struct table_writer *writer,
-                                   uint64_t set, struct table_entry *entries, size_t n,
-                                   struct failure *failure)
-{
-    const uint64_t seed = self->table.seeds[0];
-    size_t used = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const struct table_entry entry = {entries[i].key ^ seed, entries[i].count};
-        entries[used] = entry;
-        used += entry.count > 0;
-    }
-    return table_writer_add_distinct(writer, set, entries, used, failure);
-}
-
 /* Copies a chunk's entries to `copied`, some at a time, and adds them to the host's table. */
 static enum status cuda_uniq_write_left(const struct cuda_shared *shared,
                                         const struct cuda_chunk *chunk, size_t entries,
@@ -280,7 +258,7 @@ static enum status cuda_uniq_write_left(const struct cuda_shared *shared,
             error = cudaStreamSynchronize(chunk->stream);
         if (error != cudaSuccess)
             return cuda_fail(error, "cannot copy counts", failure);
-        if (cuda_uniq_write(shared->host, writer, 0, copied, n, failure) != STATUS_OK)
+        if (cuda_uniq_write_host(shared->host, writer, 0, copied, n, failure) != STATUS_OK)
             return failure->status;
     }
     return table_writer_flush(writer, failure);
@@ -320,154 +298,6 @@ static enum status cuda_uniq_complete(const struct cuda_shared *shared,
         if (error != cudaSuccess)
             return cuda_fail(error, "counting failed", failure);
     }
-    return STATUS_OK;
-}
-
-/* How threads add the device's table to the host's. */
-struct cuda_uniq_collection {
-    const struct cuda_shared *shared;
-    uint64_t set; /* of the host's table; all slots are in it */
-    char *staging;
-    size_t piece;   /* slots that a thread has room for in the staging memory */
-    size_t section; /* slots that a thread takes at a time: one or more pieces, and the keys of
-                       whole partitions of the host's table, so that threads do not share them */
-    _Atomic size_t taken; /* slots */
-    pthread_mutex_t lock; /* guards what follows */
-    struct failure *failure;
-    enum status status;
-};
-
-/* Adds the slots of a section. */
-static enum status cuda_uniq_collect_section(const struct cuda_uniq_collection *collection,
-                                             size_t first, struct table_entry *entries,
-                                             cudaStream_t stream, struct table_writer *writer,
-                                             struct failure *failure)
-{
-    const struct cuda_uniq *self = collection->shared->host;
-    const size_t piece = collection->piece;
-
-    for (size_t i = first; i < first + collection->section; i += piece) {
-        cudaError_t error =
-            cudaMemcpyAsync(entries, self->table.d_slots + i, piece * CUDA_UNIQ_ENTRY_BYTES,
-                            cudaMemcpyDeviceToHost, stream);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(stream);
-        if (error != cudaSuccess)
-            return cuda_fail(error, "cannot copy the result", failure);
-        if (cuda_uniq_write(self, writer, collection->set, entries, piece, failure) != STATUS_OK)
-            return failure->status;
-    }
-    return STATUS_OK;
-}
-
-/* Takes sections until none is left. */
-static enum status cuda_uniq_collect_sections(struct cuda_uniq_collection *collection, size_t part,
-                                              struct table_writer *writer, struct failure *failure)
-{
-    const struct cuda_shared *shared = collection->shared;
-    const size_t slots = (size_t)1 << ((const struct cuda_uniq *)shared->host)->table.bits;
-    struct table_entry *entries = (struct table_entry *)collection->staging;
-    cudaStream_t stream = NULL;
-    enum status status = STATUS_OK;
-    size_t first;
-
-    cudaError_t error = cudaSetDevice(shared->device.id);
-    if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-    if (error != cudaSuccess)
-        return cuda_fail(error, "cannot create a stream", failure);
-    while (status == STATUS_OK &&
-           (first = atomic_fetch_add(&collection->taken, collection->section)) < slots)
-        status = cuda_uniq_collect_section(collection, first, entries + part * collection->piece,
-                                           stream, writer, failure);
-    if (status == STATUS_OK)
-        status = table_writer_flush(writer, failure);
-    cudaStreamDestroy(stream);
-    return status;
-}
-
-/* The work of a thread. */
-static void cuda_uniq_collect_part(void *context, size_t part)
-{
-    struct cuda_uniq_collection *collection = context;
-    const struct uniq *uniq = collection->shared->partial;
-    struct table_writer *writer = NULL;
-    struct failure failure;
-
-    enum status status = table_writer_open(uniq->table, &writer, &failure);
-    if (status == STATUS_OK)
-        status = cuda_uniq_collect_sections(collection, part, writer, &failure);
-    table_writer_close(writer);
-    if (status == STATUS_OK)
-        return;
-    pthread_mutex_lock(&collection->lock);
-    collection->status = status;
-    *collection->failure = failure;
-    pthread_mutex_unlock(&collection->lock);
-}
-
-/* Adds the slots to the host's table on several threads. */
-static enum status cuda_uniq_collect_slots(const struct cuda_shared *shared, void *staging,
-                                           size_t staging_bytes, struct failure *failure)
-{
-    const size_t slots = (size_t)1 << ((const struct cuda_uniq *)shared->host)->table.bits;
-    struct cuda_uniq_collection collection = {.shared = shared, .staging = staging};
-    const unsigned processors = processors_available();
-    size_t piece = (size_t)1 << TABLE_PARTITION_BITS;
-    unsigned threads = 1;
-
-    while (threads < processors && threads < CUDA_UNIQ_THREADS_MAX &&
-           2 * threads * CUDA_UNIQ_ENTRY_BYTES * 64 <= staging_bytes)
-        threads *= 2;
-    while (piece > 1 && piece * threads * CUDA_UNIQ_ENTRY_BYTES > staging_bytes)
-        piece /= 2;
-    while (2 * piece <= slots && 2 * piece * threads * CUDA_UNIQ_ENTRY_BYTES <= staging_bytes)
-        piece *= 2;
-    collection.set = table_new_set(((const struct uniq *)shared->partial)->table);
-    collection.piece = piece;
-    collection.section = slots >> TABLE_PARTITION_BITS;
-    if (collection.section < piece)
-        collection.section = piece;
-    collection.failure = failure;
-    pthread_mutex_init(&collection.lock, NULL);
-    parallel_run(threads, threads, cuda_uniq_collect_part, &collection);
-    pthread_mutex_destroy(&collection.lock);
-    return collection.status;
-}
-
-/* Adds the count of the key whose word is 0. */
-static enum status cuda_uniq_collect_zeros(const struct cuda_shared *shared,
-                                           struct failure *failure)
-{
-    const struct cuda_uniq *self = shared->host;
-    struct table_entry entry = {.key = 0};
-    struct table_writer *writer;
-
-    cudaError_t error = cudaMemcpy(&entry.count, &self->table.d_control->zeros, sizeof entry.count,
-                                   cudaMemcpyDeviceToHost);
-    if (error != cudaSuccess)
-        return cuda_fail(error, "cannot copy the result", failure);
-    if (table_writer_open(((struct uniq *)shared->partial)->table, &writer, failure) != STATUS_OK)
-        return failure->status;
-    enum status status = cuda_uniq_write(self, writer, 0, &entry, 1, failure);
-    if (status == STATUS_OK)
-        status = table_writer_flush(writer, failure);
-    table_writer_close(writer);
-    return status;
-}
-
-/* The engine clears the control words; the slots are cleared here. */
-static enum status cuda_uniq_collect(const struct cuda_shared *shared, void *staging,
-                                     size_t staging_bytes, struct failure *failure)
-{
-    const struct cuda_uniq *self = shared->host;
-
-    if (cuda_uniq_collect_zeros(shared, failure) != STATUS_OK ||
-        cuda_uniq_collect_slots(shared, staging, staging_bytes, failure) != STATUS_OK)
-        return failure->status;
-    cudaError_t error = cudaMemset(self->table.d_slots, 0, cuda_uniq_table_bytes(&self->table));
-    if (error != cudaSuccess)
-        return cuda_fail(error, "cannot clear the table", failure);
     return STATUS_OK;
 }
 

@@ -9,6 +9,7 @@
 #define GPUHIST_CUDA_UNIQ_H
 
 #include "cuda/cuda_operation.h"
+#include "table/table.h"
 
 #include <pthread.h>
 
@@ -26,5 +27,18 @@ struct cuda_uniq {
  */
 enum status cuda_uniq_open_bits(struct cuda_shared *shared, unsigned bits, unsigned bits_max,
                                 struct failure *failure);
+
+/*
+ * Adds entries of the device, which are overwritten, to a set of the host's table (0: to none).
+ * Skips those whose count is 0. Fails as table_writer_add_distinct does. Thread-safe on distinct
+ * writers.
+ */
+enum status cuda_uniq_write_host(const struct cuda_uniq *self, struct table_writer *writer,
+                                 uint64_t set, struct table_entry *entries, size_t n,
+                                 struct failure *failure);
+
+/* struct cuda_operation has its contract. */
+enum status cuda_uniq_collect(const struct cuda_shared *shared, void *staging, size_t staging_bytes,
+                              struct failure *failure);
 
 #endif

@@ -80,15 +80,13 @@ static bool table_block_is_full(const uint64_t *next)
 }
 
 /* Hands the block that a writer fills for a partition to it, if there is one. */
-static enum status table_writer_hand_over(struct table_writer *writer, size_t index,
-                                          struct failure *failure)
+static void table_writer_hand_over(struct table_writer *writer, size_t index)
 {
     struct table_partition *partition = &writer->table->partitions[index];
     uint64_t *next = writer->next[index];
-    enum status status = STATUS_OK;
 
     if (!next)
-        return STATUS_OK;
+        return;
     uintptr_t address = ((uintptr_t)next - 1) / TABLE_BLOCK_BYTES * TABLE_BLOCK_BYTES;
     struct table_block *block = (struct table_block *)address;
     block->used = (uint64_t)(next - block->keys);
@@ -97,6 +95,17 @@ static enum status table_writer_hand_over(struct table_writer *writer, size_t in
     block->next = partition->pending.blocks;
     partition->pending.blocks = block;
     partition->pending.used += block->used;
+    pthread_mutex_unlock(&partition->lock);
+}
+
+/* Packs a partition if it is due. */
+static enum status table_writer_pack(struct table_writer *writer, size_t index,
+                                     struct failure *failure)
+{
+    struct table_partition *partition = &writer->table->partitions[index];
+    enum status status = STATUS_OK;
+
+    pthread_mutex_lock(&partition->lock);
     if (table_partition_is_due(partition))
         status = table_partition_pack(writer->table, partition, &writer->counter, failure);
     pthread_mutex_unlock(&partition->lock);
@@ -108,7 +117,8 @@ static __attribute__((noinline)) uint64_t *table_writer_refill(struct table_writ
                                                                size_t index,
                                                                struct failure *failure)
 {
-    if (table_writer_hand_over(writer, index, failure) != STATUS_OK)
+    table_writer_hand_over(writer, index);
+    if (table_writer_pack(writer, index, failure) != STATUS_OK)
         return NULL;
     struct table_block *block = table_block_take(&writer->table->blocks, &writer->counter.blocks);
     if (block)
@@ -257,13 +267,59 @@ enum status table_writer_add_counts(struct table_writer *writer, const struct ta
     return table_writer_add_distinct(writer, 0, entries, n, failure);
 }
 
+/* Passes keys to `take` as entries that count 1. */
+static enum status table_take_keys(const struct table_block *block, table_take *take, void *context,
+                                   struct failure *failure)
+{
+    struct table_entry entries[TABLE_BLOCK_KEYS];
+
+    for (size_t i = 0; i < block->used; i++)
+        entries[i] = (struct table_entry){.key = block->keys[i], .count = 1};
+    return take(context, entries, block->used, failure);
+}
+
+enum status table_writer_drain(struct table_writer *writer, size_t partition, table_take *take,
+                               void *context, struct failure *failure)
+{
+    struct table *table = writer->table;
+    struct table_partition *drained = &table->partitions[partition];
+    struct table_block *block = NULL;
+    enum status status = STATUS_OK;
+
+    pthread_mutex_lock(&drained->lock);
+    struct table_list pending = drained->pending;
+    struct table_list lists[] = {drained->packed, drained->added};
+    drained->packed = drained->pending = drained->added = (struct table_list){.used = 0};
+    drained->total = 0;
+    drained->only = 0;
+    pthread_mutex_unlock(&drained->lock);
+    while (status == STATUS_OK &&
+           (block = table_list_next(table, &writer->counter, &pending, block)))
+        status = table_take_keys(block, take, context, failure);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        while (status == STATUS_OK &&
+               (block = table_list_next(table, &writer->counter, &lists[i], block)))
+            status = take(context, block->entries, block->used, failure);
+    }
+    return status;
+}
+
+uint64_t table_held(const struct table *table)
+{
+    uint64_t held = 0;
+
+    for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
+        const struct table_partition *partition = &table->partitions[i];
+        held += partition->packed.used + partition->pending.used + partition->added.used;
+    }
+    return held;
+}
+
 enum status table_writer_flush(struct table_writer *writer, struct failure *failure)
 {
     if (table_writer_cool(writer, failure) != STATUS_OK)
         return failure->status;
-    for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
-        if (table_writer_hand_over(writer, i, failure) != STATUS_OK)
-            return failure->status;
-    }
+    for (size_t i = 0; i < TABLE_PARTITIONS; i++)
+        table_writer_hand_over(writer, i); /* not packed: table_settle packs all */
     return STATUS_OK;
 }

@@ -93,8 +93,25 @@ enum status table_writer_add_distinct(struct table_writer *writer, uint64_t set,
                                       const struct table_entry *entries, size_t n,
                                       struct failure *failure);
 
+/* Takes some of a table's entries. May add to the table. */
+typedef enum status table_take(void *context, const struct table_entry *entries, size_t n,
+                               struct failure *failure);
+
+/*
+ * Removes all that is in memory of a partition, whose number is below TABLE_PARTITIONS, and passes
+ * it to `take`; keys may be repeated. Fails as `take` does, and what it has not taken is lost.
+ */
+enum status table_writer_drain(struct table_writer *writer, size_t partition, table_take *take,
+                               void *context, struct failure *failure);
+
 /* Moves all that the writer holds to the table. Fails likewise. */
 enum status table_writer_flush(struct table_writer *writer, struct failure *failure);
+
+/*
+ * The number of entries in memory, which may have the same keys. All writers must have been
+ * flushed, and none may be at work.
+ */
+uint64_t table_held(const struct table *table);
 
 /* The order of a settled table's entries. */
 enum table_order {

@@ -112,6 +112,13 @@ enum status table_partition_pack(struct table *table, struct table_partition *pa
 /* Whether a partition should be packed now. The caller holds its lock. */
 bool table_partition_is_due(const struct table_partition *partition);
 
+/*
+ * Takes the first block of a list, NULL if there is none, and returns `done`, the one before, to
+ * the pool.
+ */
+struct table_block *table_list_next(struct table *table, struct table_counter *counter,
+                                    struct table_list *list, struct table_block *done);
+
 /* Frees what a counter holds. */
 void table_counter_destroy(struct table *table, struct table_counter *counter);
 

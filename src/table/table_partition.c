@@ -215,9 +215,8 @@ static enum status table_partition_write(struct table *table, struct table_parti
     return STATUS_OK;
 }
 
-/* Takes the first block of a list, and returns the one before to the pool. */
-static struct table_block *table_list_next(struct table *table, struct table_counter *counter,
-                                           struct table_list *list, struct table_block *done)
+struct table_block *table_list_next(struct table *table, struct table_counter *counter,
+                                    struct table_list *list, struct table_block *done)
 {
     if (done)
         table_block_return(&table->blocks, &counter->blocks, done);

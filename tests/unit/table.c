@@ -348,6 +348,66 @@ static void test_sets(uint64_t bytes, const char *what)
     sample_close(&sample);
 }
 
+/* Where drained entries go. */
+struct drain {
+    struct table_writer *writer; /* back to the table; NULL: away */
+    uint64_t total;
+    uint64_t room; /* fails when so many have come */
+};
+
+static enum status drain_take(void *context, const struct table_entry *entries, size_t n,
+                              struct failure *failure)
+{
+    struct drain *drain = context;
+
+    for (size_t i = 0; i < n; i++)
+        drain->total += entries[i].count;
+    if (drain->total > drain->room)
+        return status_fail(failure, STATUS_DATA, "no room");
+    return drain->writer ? table_writer_add_counts(drain->writer, entries, n, failure) : STATUS_OK;
+}
+
+/* Drains all partitions. Returns the sum of counts, UINT64_MAX after a failure. */
+static uint64_t drain_all(const struct sample *sample, bool back, uint64_t room)
+{
+    struct drain drain = {.total = 0, .room = room};
+    struct table_writer *writer;
+    struct failure failure;
+    bool right = table_writer_open(sample->table, &writer, &failure) == STATUS_OK;
+
+    drain.writer = back ? writer : NULL;
+    for (size_t i = 0; i < TABLE_PARTITIONS && right; i++)
+        right = table_writer_drain(writer, i, drain_take, &drain, &failure) == STATUS_OK;
+    right = right && table_writer_flush(writer, &failure) == STATUS_OK;
+    table_writer_close(writer);
+    return right ? drain.total : UINT64_MAX;
+}
+
+/* Drains packed entries, keys and counts: away, and back to the table. */
+static void test_drain(void)
+{
+    struct sample sample = sample_open(50000, MUCH);
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < sample.count; i++)
+        total += sample.entries[i].count;
+    bool right = add(&sample, 3, true) && settle(&sample, TABLE_ANY_ORDER) &&
+                 table_held(sample.table) == sample.count && add(&sample, 3, true) &&
+                 table_held(sample.table) > sample.count;
+    tap_ok(right && drain_all(&sample, true, UINT64_MAX) == 2 * total &&
+               settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true),
+           "drained, and added again");
+    tap_ok(add(&sample, 2, true) && add_set(&sample, 2) &&
+               drain_all(&sample, false, UINT64_MAX) == 5 * total &&
+               table_held(sample.table) == 0 && settle(&sample, TABLE_ANY_ORDER) &&
+               table_distinct(sample.table) == 0 && table_total(sample.table) == 0,
+           "drained, and empty");
+    tap_ok(add_set(&sample, 0) && settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 1, true),
+           "a set in a table that was drained");
+    tap_ok(drain_all(&sample, false, total / 2) == UINT64_MAX, "a failure to take entries");
+    sample_close(&sample);
+}
+
 /* A writer goes on after it was flushed; without a flush nothing is settled of what it holds. */
 static void test_flush(void)
 {
@@ -645,6 +705,7 @@ int main(void)
     test_later();
     test_sets(MUCH, "in memory");
     test_sets(1, "in runs");
+    test_drain();
     test_flush();
     test_keys();
     test_overflow();

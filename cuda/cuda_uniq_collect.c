@@ -1,0 +1,330 @@
+/*
+ * Adds the table of a GPU to the host's table. If the host does not have far more entries than the
+ * device, they are moved to the device first: it adds them faster than the host would look up each
+ * entry of the device among its own. What then comes from the device is distinct, and the host
+ * packs it as it is.
+ */
+#include "config.h"
+
+#include "cuda/cuda_uniq.h"
+
+#include "base/parallel.h"
+#include "base/processors.h"
+#include "histograms/uniq.h"
+
+#include <stdatomic.h>
+
+/* The most threads that move entries. */
+#define CUDA_UNIQ_THREADS_MAX 16
+
+/*
+ * The most entries that the host moves for each one of the device. Of two of the host's, one may be
+ * a repetition: up to as many keys are pending as entries are packed.
+ */
+#define CUDA_UNIQ_MOVED_MAX 2
+
+struct cuda_uniq_thread;
+
+/* How threads move entries from one table to the other. */
+struct cuda_uniq_transfer {
+    const struct cuda_shared *shared;
+    enum status (*work)(struct cuda_uniq_thread *thread, struct failure *failure);
+    unsigned threads;
+    size_t piece;                  /* entries that a thread has room for in the staging memory */
+    struct table_entry *staging;   /* [threads * piece] */
+    struct table_entry *d_staging; /* the same on the device, if entries move there */
+    uint64_t *d_left;              /* [threads] then; as cuda_uniq_add_launch has it */
+    uint64_t set;                  /* else: of the host's table; all slots are in it */
+    size_t section; /* slots that a thread takes at a time: one or more pieces, and the keys of
+                       whole partitions of the host's table, so that threads do not share them */
+    _Atomic size_t taken; /* slots, or partitions of the host's table */
+    pthread_mutex_t lock; /* guards what follows */
+    struct failure *failure;
+    enum status status;
+};
+
+struct cuda_uniq_thread {
+    struct cuda_uniq_transfer *transfer;
+    struct table_writer *writer;
+    cudaStream_t stream;
+    struct table_entry *entries; /* its part of the staging memory, */
+    size_t used;                 /* and how many it has for the device */
+    struct table_entry *d_entries;
+    uint64_t *d_left;
+};
+
+static struct table *cuda_uniq_host_table(const struct cuda_shared *shared)
+{
+    return ((const struct uniq *)shared->partial)->table;
+}
+
+enum status cuda_uniq_write_host(const struct cuda_uniq *self, struct table_writer *writer,
+                                 uint64_t set, struct table_entry *entries, size_t n,
+                                 struct failure *failure)
+{
+    const uint64_t seed = self->table.seeds[0];
+    size_t used = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct table_entry entry = {entries[i].key ^ seed, entries[i].count};
+        entries[used] = entry;
+        used += entry.count > 0;
+    }
+    return table_writer_add_distinct(writer, set, entries, used, failure);
+}
+
+/* Does a thread's work, and flushes its writer. */
+static enum status cuda_uniq_transfer_some(struct cuda_uniq_thread *thread, struct failure *failure)
+{
+    const struct cuda_uniq_transfer *transfer = thread->transfer;
+
+    cudaError_t error = cudaSetDevice(transfer->shared->device.id);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&thread->stream, cudaStreamNonBlocking);
+    if (error != cudaSuccess)
+        return cuda_fail(error, "cannot create a stream", failure);
+    enum status status = transfer->work(thread, failure);
+    if (status == STATUS_OK)
+        status = table_writer_flush(thread->writer, failure);
+    cudaStreamDestroy(thread->stream);
+    return status;
+}
+
+static void cuda_uniq_transfer_part(void *context, size_t part)
+{
+    struct cuda_uniq_transfer *transfer = context;
+    struct cuda_uniq_thread thread = {
+        .transfer = transfer,
+        .entries = transfer->staging + part * transfer->piece,
+        .d_entries = transfer->d_staging + part * transfer->piece,
+        .d_left = transfer->d_left + part,
+    };
+    struct failure failure;
+
+    enum status status =
+        table_writer_open(cuda_uniq_host_table(transfer->shared), &thread.writer, &failure);
+    if (status == STATUS_OK)
+        status = cuda_uniq_transfer_some(&thread, &failure);
+    table_writer_close(thread.writer);
+    if (status == STATUS_OK)
+        return;
+    pthread_mutex_lock(&transfer->lock);
+    transfer->status = status;
+    *transfer->failure = failure;
+    pthread_mutex_unlock(&transfer->lock);
+}
+
+/* Lets all threads do transfer->work. */
+static enum status cuda_uniq_transfer_run(struct cuda_uniq_transfer *transfer,
+                                          struct failure *failure)
+{
+    transfer->failure = failure;
+    pthread_mutex_init(&transfer->lock, NULL);
+    parallel_run(transfer->threads, transfer->threads, cuda_uniq_transfer_part, transfer);
+    pthread_mutex_destroy(&transfer->lock);
+    return transfer->status;
+}
+
+/* Adds a thread's entries to the device's table. Those that do not fit go back to the host's. */
+static enum status cuda_uniq_push(struct cuda_uniq_thread *thread, struct failure *failure)
+{
+    const struct cuda_shared *shared = thread->transfer->shared;
+    const struct cuda_uniq *self = shared->host;
+    const size_t used = thread->used;
+    const size_t bytes = used * sizeof *thread->entries;
+    uint64_t left = 0;
+
+    thread->used = 0;
+    cudaError_t error = cudaMemsetAsync(thread->d_left, 0, sizeof left, thread->stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(thread->d_entries, thread->entries, bytes, cudaMemcpyHostToDevice,
+                                thread->stream);
+    if (error == cudaSuccess)
+        error = cuda_uniq_add_launch(&shared->device, thread->d_entries, used, &self->table,
+                                     thread->d_left, thread->stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(&left, thread->d_left, sizeof left, cudaMemcpyDeviceToHost,
+                                thread->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(thread->stream);
+    if (error == cudaSuccess && left > 0)
+        error = cudaMemcpy(thread->entries, thread->d_entries, bytes, cudaMemcpyDeviceToHost);
+    if (error != cudaSuccess)
+        return cuda_fail(error, "cannot move counts to the GPU", failure);
+    return cuda_uniq_write_host(self, thread->writer, 0, thread->entries, left > 0 ? used : 0,
+                                failure);
+}
+
+/* Takes entries of the host's table. The key whose word is 0 has no slot: it goes back. */
+static enum status cuda_uniq_take(void *context, const struct table_entry *entries, size_t n,
+                                  struct failure *failure)
+{
+    struct cuda_uniq_thread *thread = context;
+    const struct cuda_uniq *self = thread->transfer->shared->host;
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+        const struct table_entry word = {entries[i].key ^ self->table.seeds[0], entries[i].count};
+        if (word.key == 0) {
+            status = table_writer_add_counts(thread->writer, &entries[i], 1, failure);
+            continue;
+        }
+        thread->entries[thread->used++] = word;
+        if (thread->used == thread->transfer->piece)
+            status = cuda_uniq_push(thread, failure);
+    }
+    return status;
+}
+
+/* Moves partitions of the host's table to the device until none is left. */
+static enum status cuda_uniq_move_partitions(struct cuda_uniq_thread *thread,
+                                             struct failure *failure)
+{
+    enum status status = STATUS_OK;
+    size_t partition;
+
+    while (status == STATUS_OK &&
+           (partition = atomic_fetch_add(&thread->transfer->taken, 1)) < TABLE_PARTITIONS)
+        status = table_writer_drain(thread->writer, partition, cuda_uniq_take, thread, failure);
+    return status == STATUS_OK ? cuda_uniq_push(thread, failure) : status;
+}
+
+/* Adds the slots of a section to the host's table. */
+static enum status cuda_uniq_collect_section(struct cuda_uniq_thread *thread, size_t first,
+                                             struct failure *failure)
+{
+    const struct cuda_uniq_transfer *transfer = thread->transfer;
+    const struct cuda_uniq *self = transfer->shared->host;
+    const size_t piece = transfer->piece;
+
+    for (size_t i = first; i < first + transfer->section; i += piece) {
+        cudaError_t error = cudaMemcpyAsync(thread->entries, self->table.d_slots + i,
+                                            piece * sizeof *thread->entries, cudaMemcpyDeviceToHost,
+                                            thread->stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(thread->stream);
+        if (error != cudaSuccess)
+            return cuda_fail(error, "cannot copy the result", failure);
+        if (cuda_uniq_write_host(self, thread->writer, transfer->set, thread->entries, piece,
+                                 failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
+/* Takes sections until none is left. */
+static enum status cuda_uniq_collect_sections(struct cuda_uniq_thread *thread,
+                                              struct failure *failure)
+{
+    struct cuda_uniq_transfer *transfer = thread->transfer;
+    const size_t slots = (size_t)1
+                         << ((const struct cuda_uniq *)transfer->shared->host)->table.bits;
+    enum status status = STATUS_OK;
+    size_t first;
+
+    while (status == STATUS_OK &&
+           (first = atomic_fetch_add(&transfer->taken, transfer->section)) < slots)
+        status = cuda_uniq_collect_section(thread, first, failure);
+    return status;
+}
+
+/* Divides the staging memory among threads, in pieces whose size is a power of 2. */
+static struct cuda_uniq_transfer cuda_uniq_transfer_of(const struct cuda_shared *shared,
+                                                       void *staging, size_t staging_bytes)
+{
+    const size_t slots = (size_t)1 << ((const struct cuda_uniq *)shared->host)->table.bits;
+    const size_t room = staging_bytes / sizeof(struct table_entry);
+    const unsigned processors = processors_available();
+    size_t piece = (size_t)1 << TABLE_PARTITION_BITS;
+    unsigned threads = 1;
+
+    while (threads < processors && threads < CUDA_UNIQ_THREADS_MAX &&
+           2 * threads * (size_t)64 <= room)
+        threads *= 2;
+    while (piece > 1 && piece * threads > room)
+        piece /= 2;
+    while (2 * piece <= slots && 2 * piece * threads <= room)
+        piece *= 2;
+    return (struct cuda_uniq_transfer){.shared = shared,
+                                       .threads = threads,
+                                       .piece = piece,
+                                       .staging = staging};
+}
+
+/* Moves the host's entries to the device, if there is memory there to copy them to. */
+static enum status cuda_uniq_move(struct cuda_uniq_transfer *transfer, struct failure *failure)
+{
+    const size_t entries = transfer->threads * transfer->piece;
+    void *d_memory;
+
+    cudaError_t error = cudaMalloc(&d_memory, entries * sizeof *transfer->d_staging +
+                                                  transfer->threads * sizeof *transfer->d_left);
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError(); /* or CUDA reports it again */
+        return STATUS_OK;
+    }
+    if (error != cudaSuccess)
+        return cuda_fail(error, "cannot move counts to the GPU", failure);
+    transfer->work = cuda_uniq_move_partitions;
+    transfer->d_staging = d_memory;
+    transfer->d_left = (uint64_t *)(transfer->d_staging + entries);
+    enum status status = cuda_uniq_transfer_run(transfer, failure);
+    cudaFree(d_memory);
+    return status;
+}
+
+/* Adds the slots to the host's table. */
+static enum status cuda_uniq_collect_slots(struct cuda_uniq_transfer *transfer,
+                                           struct failure *failure)
+{
+    const struct cuda_shared *shared = transfer->shared;
+    const size_t slots = (size_t)1 << ((const struct cuda_uniq *)shared->host)->table.bits;
+
+    transfer->work = cuda_uniq_collect_sections;
+    transfer->set = table_new_set(cuda_uniq_host_table(shared));
+    transfer->section = slots >> TABLE_PARTITION_BITS;
+    if (transfer->section < transfer->piece)
+        transfer->section = transfer->piece;
+    return cuda_uniq_transfer_run(transfer, failure);
+}
+
+/* Adds the count of the key whose word is 0. */
+static enum status cuda_uniq_collect_zeros(const struct cuda_shared *shared, uint64_t zeros,
+                                           struct failure *failure)
+{
+    struct table_entry entry = {.key = 0, .count = zeros};
+    struct table_writer *writer;
+
+    if (table_writer_open(cuda_uniq_host_table(shared), &writer, failure) != STATUS_OK)
+        return failure->status;
+    enum status status = cuda_uniq_write_host(shared->host, writer, 0, &entry, 1, failure);
+    if (status == STATUS_OK)
+        status = table_writer_flush(writer, failure);
+    table_writer_close(writer);
+    return status;
+}
+
+/* The engine clears the control words; the slots are cleared here. */
+enum status cuda_uniq_collect(const struct cuda_shared *shared, void *staging, size_t staging_bytes,
+                              struct failure *failure)
+{
+    const struct cuda_uniq_table *table = &((const struct cuda_uniq *)shared->host)->table;
+    const uint64_t held = table_held(cuda_uniq_host_table(shared));
+    struct cuda_uniq_control control;
+    struct cuda_uniq_transfer move = cuda_uniq_transfer_of(shared, staging, staging_bytes);
+    struct cuda_uniq_transfer collect = cuda_uniq_transfer_of(shared, staging, staging_bytes);
+
+    cudaError_t error =
+        cudaMemcpy(&control, table->d_control, sizeof control, cudaMemcpyDeviceToHost);
+    if (error != cudaSuccess)
+        return cuda_fail(error, "cannot copy the result", failure);
+    if ((held > 0 && held / CUDA_UNIQ_MOVED_MAX <= control.used &&
+         cuda_uniq_move(&move, failure) != STATUS_OK) ||
+        cuda_uniq_collect_zeros(shared, control.zeros, failure) != STATUS_OK ||
+        cuda_uniq_collect_slots(&collect, failure) != STATUS_OK)
+        return failure->status;
+    error = cudaMemset(table->d_slots, 0, sizeof *table->d_slots << table->bits);
+    if (error != cudaSuccess)
+        return cuda_fail(error, "cannot clear the table", failure);
+    return STATUS_OK;
+}
