@@ -4,6 +4,8 @@
  * across spans, tiles and halos, a line as long as the text. What a span's parser says is checked
  * on the host; where there is a GPU, the kernel's answer as well, and that operations take its
  * elements.
+ *
+ * usage: tests/unit/cuda_text [TEST]...     (short, lengths, ...: see tests[]; all by default)
  */
 #include "config.h"
 
@@ -717,21 +719,40 @@ static void close_bench(struct bench *bench)
     cudaFree(bench->d_control);
 }
 
-int main(void)
+static const struct {
+    const char *name;
+    void (*run)(struct bench *bench);
+    bool needs_gpu;
+} tests[] = {
+    {"short", test_short_texts, false},    {"lengths", test_lengths, false},
+    {"limits", test_limits, false},        {"edges", test_edges, false},
+    {"long", test_long_units, false},      {"large", test_large, false},
+    {"operations", test_operations, true},
+};
+
+/* Whether a test is named, or none is. */
+static bool is_wanted(const char *name, int argc, char **argv)
+{
+    bool wanted = argc == 1;
+
+    for (int i = 1; i < argc; i++)
+        wanted = wanted || strcmp(argv[i], name) == 0;
+    return wanted;
+}
+
+int main(int argc, char **argv)
 {
     struct bench bench = {.has_gpu = false};
 
     open_bench(&bench);
-    test_short_texts(&bench);
-    test_lengths(&bench);
-    test_limits(&bench);
-    test_edges(&bench);
-    test_long_units(&bench);
-    test_large(&bench);
-    if (bench.has_gpu)
-        test_operations(&bench);
-    else
-        tap_ok(true, "the kernel # SKIP no GPU");
+    for (size_t i = 0; i < ARRAY_LENGTH(tests); i++) {
+        if (!is_wanted(tests[i].name, argc, argv))
+            continue;
+        if (bench.has_gpu || !tests[i].needs_gpu)
+            tests[i].run(&bench);
+        else
+            tap_ok(true, "%s # SKIP no GPU", tests[i].name);
+    }
     close_bench(&bench);
     return tap_done();
 }
