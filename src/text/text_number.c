@@ -69,7 +69,7 @@ static bool text_number_read_hex(const char *digits, const char *end, uint64_t *
     };
     bool valid = true;
 
-    if (end - digits > 2 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
+    if (text_number_has_prefix(digits, (size_t)(end - digits)))
         digits += 2;
     while (digits < end && *digits == '0')
         digits++;

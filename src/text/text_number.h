@@ -171,6 +171,53 @@ TEXT_INLINE bool text_number_join_fixed(enum cpu_isa isa, const char *data, size
 }
 
 /*
+ * The values of eight hexadecimal digits, each in its byte. Sets the highest bit of a byte in
+ * *no_digits that is not a digit.
+ */
+TEXT_INLINE uint64_t text_number_hex_values(uint64_t word, uint64_t *no_digits)
+{
+    const uint64_t low = TEXT_BYTES(0x7f);
+    uint64_t digit = word ^ TEXT_BYTES('0');                        /* 0 to 9 */
+    uint64_t letter = (word | TEXT_BYTES(0x20)) ^ TEXT_BYTES(0x60); /* 1 to 6 */
+    uint64_t no_digit = ((digit & low) + TEXT_BYTES(0x80 - 10)) | digit;
+    uint64_t no_letter = ((letter & low) + TEXT_BYTES(0x80 - 7)) | ~((letter & low) + low) | letter;
+
+    *no_digits = no_digit & no_letter & TEXT_BYTES(0x80);
+    return (word & TEXT_BYTES(0xf)) + (word >> 6 & TEXT_BYTES(1)) * 9;
+}
+
+/* The number of eight hexadecimal digits' values, as text_number_join_eight. */
+TEXT_INLINE uint64_t text_number_join_eight_hex(uint64_t digits)
+{
+    uint64_t pairs = (digits << 4 | digits >> 8) & 0x00ff00ff00ff00ff;
+    uint64_t fours = (pairs << 8 | pairs >> 16) & 0x0000ffff0000ffff;
+    return (fours << 16 | fours >> 32) & UINT32_MAX;
+}
+
+/*
+ * Converts the `count` (1 to 16) hexadecimal digits before `end`. Returns false if one is not a
+ * digit.
+ */
+TEXT_INLINE bool text_number_join_hex(const char *end, size_t count, uint64_t *number)
+{
+    uint64_t kept_low = count < 8 ? UINT64_MAX << (64 - 8 * count) : UINT64_MAX;
+    uint64_t kept_high = count > 8 ? UINT64_MAX << (128 - 8 * count) : 0;
+    uint64_t no_low;
+    uint64_t no_high;
+    uint64_t low = text_number_hex_values(text_block_word(end - 8), &no_low) & kept_low;
+    uint64_t high = text_number_hex_values(text_block_word(end - 16), &no_high) & kept_high;
+
+    *number = text_number_join_eight_hex(high) << 32 | text_number_join_eight_hex(low);
+    return ((no_low & kept_low) | (no_high & kept_high)) == 0;
+}
+
+/* Whether digits[0..count) begin with 0x, and more follows. */
+TEXT_INLINE bool text_number_has_prefix(const char *digits, size_t count)
+{
+    return count > 2 && digits[0] == '0' && (digits[1] | 0x20) == 'x';
+}
+
+/*
  * Converts the number at data[begin..end), which is not empty. Reads nothing outside data[0..end).
  * Returns false if it is not a number, or if its magnitude is 2^64 or more.
  */
@@ -180,11 +227,17 @@ TEXT_INLINE bool text_number_read(enum cpu_isa isa, const struct text_rules *rul
 {
     bool is_negative = data[begin] == '-';
     size_t count = end - begin - (is_negative | (data[begin] == '+'));
+    if (rules->notation == TEXT_HEX && text_number_has_prefix(data + end - count, count))
+        count -= 2;
     bool is_long = count - 1 >= TEXT_NUMBER_DIGITS || end < TEXT_NUMBER_DIGITS;
 
     if (__builtin_expect(!is_long && rules->notation == TEXT_INTEGERS, true)) {
         number->is_negative = is_negative;
         return text_number_join(isa, data + end, count, &number->magnitude);
+    }
+    if (!is_long && rules->notation == TEXT_HEX) {
+        number->is_negative = is_negative;
+        return text_number_join_hex(data + end, count, &number->magnitude);
     }
     if (!is_long && rules->notation == TEXT_FIXED) {
         number->is_negative = is_negative;

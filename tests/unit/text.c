@@ -324,6 +324,35 @@ static void test_hex(void)
     tap_ok(rules_give(&fields, ELEMENT_I16, second, ARRAY_LENGTH(second)), "hexadecimal fields");
 }
 
+/* Every byte at every place of a token of 16 digits. */
+static void test_hex_bytes(void)
+{
+    static const char digits[] = "0123456789abcdefABCDEF";
+    const struct text_rules rules = {.delimiter = ',', .field = 2, .notation = TEXT_HEX};
+    bool right = true;
+
+    for (unsigned byte = 1; byte < 256; byte++) {
+        for (size_t place = 0; place < 16; place++) {
+            char text[] = "7,12345678fedcbA90\n";
+            struct text_token invalid;
+            uint64_t element = 0;
+            size_t offset = 0;
+            size_t count = 0;
+            text[2 + place] = (char)byte;
+            const bool is_digit = strchr(digits, (char)byte);
+            if (byte == ',' || (byte == 'x' && place == 1) || strchr(" \t\n\v\f\r+-", (char)byte))
+                continue;
+            text_choose_parser(&rules, ELEMENT_U64)(&rules,
+                                                    arena_place(text, sizeof text - 1, true),
+                                                    sizeof text - 1, &offset, &element, 1, &count,
+                                                    &invalid);
+            if (is_digit ? count != 1 || element != strtoull(text + 2, NULL, 16) : count != 0)
+                right = tap_note("byte %u at %zu: wrong", byte, place);
+        }
+    }
+    tap_ok(right, "each byte in a hexadecimal number");
+}
+
 static void test_fixed(void)
 {
     static const struct example examples[] = {
@@ -916,6 +945,7 @@ int main(void)
     test_words();
     test_parts();
     test_hex();
+    test_hex_bytes();
     test_fixed();
     test_fixed_numbers();
     test_limits();
