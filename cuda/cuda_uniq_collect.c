@@ -47,10 +47,9 @@ struct cuda_uniq_thread {
     struct cuda_uniq_transfer *transfer;
     struct table_writer *writer;
     cudaStream_t stream;
+    size_t part;                 /* its number */
     struct table_entry *entries; /* its part of the staging memory, */
     size_t used;                 /* and how many it has for the device */
-    struct table_entry *d_entries;
-    uint64_t *d_left;
 };
 
 static struct table *cuda_uniq_host_table(const struct cuda_shared *shared)
@@ -95,9 +94,8 @@ static void cuda_uniq_transfer_part(void *context, size_t part)
     struct cuda_uniq_transfer *transfer = context;
     struct cuda_uniq_thread thread = {
         .transfer = transfer,
+        .part = part,
         .entries = transfer->staging + part * transfer->piece,
-        .d_entries = transfer->d_staging + part * transfer->piece,
-        .d_left = transfer->d_left + part,
     };
     struct failure failure;
 
@@ -128,27 +126,29 @@ static enum status cuda_uniq_transfer_run(struct cuda_uniq_transfer *transfer,
 /* Adds a thread's entries to the device's table. Those that do not fit go back to the host's. */
 static enum status cuda_uniq_push(struct cuda_uniq_thread *thread, struct failure *failure)
 {
-    const struct cuda_shared *shared = thread->transfer->shared;
+    const struct cuda_uniq_transfer *transfer = thread->transfer;
+    const struct cuda_shared *shared = transfer->shared;
     const struct cuda_uniq *self = shared->host;
+    struct table_entry *d_entries = transfer->d_staging + thread->part * transfer->piece;
+    uint64_t *d_left = transfer->d_left + thread->part;
     const size_t used = thread->used;
     const size_t bytes = used * sizeof *thread->entries;
     uint64_t left = 0;
 
     thread->used = 0;
-    cudaError_t error = cudaMemsetAsync(thread->d_left, 0, sizeof left, thread->stream);
+    cudaError_t error = cudaMemsetAsync(d_left, 0, sizeof left, thread->stream);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(thread->d_entries, thread->entries, bytes, cudaMemcpyHostToDevice,
+        error = cudaMemcpyAsync(d_entries, thread->entries, bytes, cudaMemcpyHostToDevice,
                                 thread->stream);
     if (error == cudaSuccess)
-        error = cuda_uniq_add_launch(&shared->device, thread->d_entries, used, &self->table,
-                                     thread->d_left, thread->stream);
+        error = cuda_uniq_add_launch(&shared->device, d_entries, used, &self->table, d_left,
+                                     thread->stream);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(&left, thread->d_left, sizeof left, cudaMemcpyDeviceToHost,
-                                thread->stream);
+        error = cudaMemcpyAsync(&left, d_left, sizeof left, cudaMemcpyDeviceToHost, thread->stream);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(thread->stream);
     if (error == cudaSuccess && left > 0)
-        error = cudaMemcpy(thread->entries, thread->d_entries, bytes, cudaMemcpyDeviceToHost);
+        error = cudaMemcpy(thread->entries, d_entries, bytes, cudaMemcpyDeviceToHost);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot move counts to the GPU", failure);
     return cuda_uniq_write_host(self, thread->writer, 0, thread->entries, left > 0 ? used : 0,
