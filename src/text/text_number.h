@@ -170,45 +170,34 @@ TEXT_INLINE bool text_number_join_fixed(enum cpu_isa isa, const char *data, size
            !__builtin_add_overflow(whole, *number, number);
 }
 
-/*
- * The values of eight hexadecimal digits, each in its byte. Sets the highest bit of a byte in
- * *no_digits that is not a digit.
- */
-TEXT_INLINE uint64_t text_number_hex_values(uint64_t word, uint64_t *no_digits)
+/* Not 0 if some byte XOR '0' is not a hexadecimal digit. */
+TEXT_INLINE uint64_t text_number_no_hex_digits(uint64_t bytes)
 {
-    const uint64_t low = TEXT_BYTES(0x7f);
-    uint64_t digit = word ^ TEXT_BYTES('0');                        /* 0 to 9 */
-    uint64_t letter = (word | TEXT_BYTES(0x20)) ^ TEXT_BYTES(0x60); /* 1 to 6 */
-    uint64_t no_digit = ((digit & low) + TEXT_BYTES(0x80 - 10)) | digit;
-    uint64_t no_letter = ((letter & low) + TEXT_BYTES(0x80 - 7)) | ~((letter & low) + low) | letter;
-
-    *no_digits = no_digit & no_letter & TEXT_BYTES(0x80);
-    return (word & TEXT_BYTES(0xf)) + (word >> 6 & TEXT_BYTES(1)) * 9;
+    uint64_t letters = (bytes | TEXT_BYTES(0x20)) ^ TEXT_BYTES(0x70); /* A to F, a to f: 1 to 6 */
+    uint64_t no_letters =
+        (letters + TEXT_BYTES(0x80 - 7)) | ~(letters + TEXT_BYTES(0x80 - 1)) | letters;
+    return text_number_no_digits(bytes) & no_letters;
 }
 
-/* The number of eight hexadecimal digits' values, as text_number_join_eight. */
-TEXT_INLINE uint64_t text_number_join_eight_hex(uint64_t digits)
+/* The number of eight hexadecimal digits, each XOR '0', joined as in text_number_join_eight. */
+TEXT_INLINE uint64_t text_number_join_eight_hex(uint64_t bytes)
 {
+    uint64_t digits = (bytes & TEXT_BYTES(0xf)) + (bytes >> 6 & TEXT_BYTES(1)) * 9;
     uint64_t pairs = (digits << 4 | digits >> 8) & 0x00ff00ff00ff00ff;
     uint64_t fours = (pairs << 8 | pairs >> 16) & 0x0000ffff0000ffff;
     return (fours << 16 | fours >> 32) & UINT32_MAX;
 }
 
-/*
- * Converts the `count` (1 to 16) hexadecimal digits before `end`. Returns false if one is not a
- * digit.
- */
+/* As text_number_join_plain, of hexadecimal digits. */
 TEXT_INLINE bool text_number_join_hex(const char *end, size_t count, uint64_t *number)
 {
-    uint64_t kept_low = count < 8 ? UINT64_MAX << (64 - 8 * count) : UINT64_MAX;
-    uint64_t kept_high = count > 8 ? UINT64_MAX << (128 - 8 * count) : 0;
-    uint64_t no_low;
-    uint64_t no_high;
-    uint64_t low = text_number_hex_values(text_block_word(end - 8), &no_low) & kept_low;
-    uint64_t high = text_number_hex_values(text_block_word(end - 16), &no_high) & kept_high;
+    uint64_t low = text_block_word(end - 8) ^ TEXT_BYTES('0');
+    uint64_t high = text_block_word(end - 16) ^ TEXT_BYTES('0');
 
+    low &= count < 8 ? UINT64_MAX << (64 - 8 * count) : UINT64_MAX;
+    high &= count > 8 ? UINT64_MAX << (128 - 8 * count) : 0;
     *number = text_number_join_eight_hex(high) << 32 | text_number_join_eight_hex(low);
-    return ((no_low & kept_low) | (no_high & kept_high)) == 0;
+    return (text_number_no_hex_digits(low) | text_number_no_hex_digits(high)) == 0;
 }
 
 /* Whether digits[0..count) begin with 0x, and more follows. */

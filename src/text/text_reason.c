@@ -86,8 +86,7 @@ static size_t text_reason_count_fields(const struct text_reading *reading, size_
  */
 static bool text_reason_is_number(const struct text_rules *rules, const char *token, size_t bytes)
 {
-    const bool has_prefix = rules->notation == TEXT_HEX && bytes > 2 && token[0] == '0' &&
-                            (token[1] == 'x' || token[1] == 'X');
+    const bool has_prefix = rules->notation == TEXT_HEX && text_number_has_prefix(token, bytes);
     size_t fraction = 0; /* characters from the point on */
 
     for (size_t i = has_prefix ? 2 : 0; i < bytes; i++) {
