@@ -79,7 +79,10 @@ static bool table_block_is_full(const uint64_t *next)
     return (uintptr_t)next % TABLE_BLOCK_BYTES == 0;
 }
 
-/* Hands the block that a writer fills for a partition to it, if there is one. */
+/*
+ * Hands the block that a writer fills for a partition to it, if there is one. The caller holds the
+ * lock of the partition.
+ */
 static void table_writer_hand_over(struct table_writer *writer, size_t index)
 {
     struct table_partition *partition = &writer->table->partitions[index];
@@ -91,25 +94,18 @@ static void table_writer_hand_over(struct table_writer *writer, size_t index)
     struct table_block *block = (struct table_block *)address;
     block->used = (uint64_t)(next - block->keys);
     writer->next[index] = NULL;
-    pthread_mutex_lock(&partition->lock);
     block->next = partition->pending.blocks;
     partition->pending.blocks = block;
     partition->pending.used += block->used;
-    pthread_mutex_unlock(&partition->lock);
 }
 
-/* Packs a partition if it is due. */
-static enum status table_writer_pack(struct table_writer *writer, size_t index,
+/* Packs a partition if it is due. The caller holds its lock. */
+static enum status table_writer_pack(struct table_writer *writer, struct table_partition *partition,
                                      struct failure *failure)
 {
-    struct table_partition *partition = &writer->table->partitions[index];
-    enum status status = STATUS_OK;
-
-    pthread_mutex_lock(&partition->lock);
-    if (table_partition_is_due(partition))
-        status = table_partition_pack(writer->table, partition, &writer->counter, failure);
-    pthread_mutex_unlock(&partition->lock);
-    return status;
+    if (!table_partition_is_due(partition))
+        return STATUS_OK;
+    return table_partition_pack(writer->table, partition, &writer->counter, failure);
 }
 
 /* Hands over the full block of a partition and begins another one. Returns NULL on a failure. */
@@ -117,8 +113,13 @@ static __attribute__((noinline)) uint64_t *table_writer_refill(struct table_writ
                                                                size_t index,
                                                                struct failure *failure)
 {
+    struct table_partition *partition = &writer->table->partitions[index];
+
+    pthread_mutex_lock(&partition->lock);
     table_writer_hand_over(writer, index);
-    if (table_writer_pack(writer, index, failure) != STATUS_OK)
+    enum status status = table_writer_pack(writer, partition, failure);
+    pthread_mutex_unlock(&partition->lock);
+    if (status != STATUS_OK)
         return NULL;
     struct table_block *block = table_block_take(&writer->table->blocks, &writer->counter.blocks);
     if (block)
@@ -227,9 +228,7 @@ static enum status table_partition_add(struct table_writer *writer,
     }
     if (table_list_append(writer, &partition->added, entry, failure) != STATUS_OK)
         return failure->status;
-    if (!table_partition_is_due(partition))
-        return STATUS_OK;
-    return table_partition_pack(writer->table, partition, &writer->counter, failure);
+    return table_writer_pack(writer, partition, failure);
 }
 
 uint64_t table_new_set(struct table *table)
@@ -317,9 +316,14 @@ uint64_t table_held(const struct table *table)
 
 enum status table_writer_flush(struct table_writer *writer, struct failure *failure)
 {
+    struct table_partition *partitions = writer->table->partitions;
+
     if (table_writer_cool(writer, failure) != STATUS_OK)
         return failure->status;
-    for (size_t i = 0; i < TABLE_PARTITIONS; i++)
+    for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
+        pthread_mutex_lock(&partitions[i].lock);
         table_writer_hand_over(writer, i); /* not packed: table_settle packs all */
+        pthread_mutex_unlock(&partitions[i].lock);
+    }
     return STATUS_OK;
 }
