@@ -57,6 +57,11 @@ static struct table *cuda_uniq_host_table(const struct cuda_shared *shared)
     return ((const struct uniq *)shared->partial)->table;
 }
 
+static size_t cuda_uniq_slots(const struct cuda_shared *shared)
+{
+    return (size_t)1 << ((const struct cuda_uniq *)shared->host)->table.bits;
+}
+
 enum status cuda_uniq_write_host(const struct cuda_uniq *self, struct table_writer *writer,
                                  uint64_t set, struct table_entry *entries, size_t n,
                                  struct failure *failure)
@@ -217,8 +222,7 @@ static enum status cuda_uniq_collect_sections(struct cuda_uniq_thread *thread,
                                               struct failure *failure)
 {
     struct cuda_uniq_transfer *transfer = thread->transfer;
-    const size_t slots = (size_t)1
-                         << ((const struct cuda_uniq *)transfer->shared->host)->table.bits;
+    const size_t slots = cuda_uniq_slots(transfer->shared);
     enum status status = STATUS_OK;
     size_t first;
 
@@ -232,7 +236,7 @@ static enum status cuda_uniq_collect_sections(struct cuda_uniq_thread *thread,
 static struct cuda_uniq_transfer cuda_uniq_transfer_of(const struct cuda_shared *shared,
                                                        void *staging, size_t staging_bytes)
 {
-    const size_t slots = (size_t)1 << ((const struct cuda_uniq *)shared->host)->table.bits;
+    const size_t slots = cuda_uniq_slots(shared);
     const size_t room = staging_bytes / sizeof(struct table_entry);
     const unsigned processors = processors_available();
     size_t piece = (size_t)1 << TABLE_PARTITION_BITS;
@@ -278,7 +282,7 @@ static enum status cuda_uniq_collect_slots(struct cuda_uniq_transfer *transfer,
                                            struct failure *failure)
 {
     const struct cuda_shared *shared = transfer->shared;
-    const size_t slots = (size_t)1 << ((const struct cuda_uniq *)shared->host)->table.bits;
+    const size_t slots = cuda_uniq_slots(shared);
 
     transfer->work = cuda_uniq_collect_sections;
     transfer->set = table_new_set(cuda_uniq_host_table(shared));
@@ -323,7 +327,7 @@ enum status cuda_uniq_collect(const struct cuda_shared *shared, void *staging, s
         cuda_uniq_collect_zeros(shared, control.zeros, failure) != STATUS_OK ||
         cuda_uniq_collect_slots(&collect, failure) != STATUS_OK)
         return failure->status;
-    error = cudaMemset(table->d_slots, 0, sizeof *table->d_slots << table->bits);
+    error = cudaMemset(table->d_slots, 0, cuda_uniq_slots(shared) * sizeof *table->d_slots);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot clear the table", failure);
     return STATUS_OK;
