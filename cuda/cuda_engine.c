@@ -28,7 +28,7 @@
 #define CUDA_ENGINE_CHUNK_BYTES_MIN \
     ((size_t)64 << 10) /* the least that is tried if memory is short */
 #define CUDA_ENGINE_STAGING_BYTES \
-    ((size_t)2 << 20) /* host memory to copy the result to, part by part */
+    ((size_t)2 << 20) /* the least host memory to copy the result to, part by part */
 
 /* Not on a GPU: cuda_engine_lacks refuses --by. */
 const struct cuda_operation cuda_groups = {.open = NULL};
@@ -302,6 +302,15 @@ static bool cuda_engine_register(void *host, size_t bytes)
     return false;
 }
 
+/* The host memory to copy the result to. */
+static size_t cuda_engine_staging_bytes(const struct cuda_session *session)
+{
+    const struct cuda_operation *operation = session->operation;
+    size_t bytes = operation->staging_bytes ? operation->staging_bytes(&session->shared) : 0;
+
+    return bytes > CUDA_ENGINE_STAGING_BYTES ? bytes : CUDA_ENGINE_STAGING_BYTES;
+}
+
 /* Merges the device's partial into the shared one, and clears it. All streams are done. */
 static enum status cuda_engine_finish(void *session, struct failure *failure)
 {
@@ -309,21 +318,21 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
     if (!self->operation->collect)
         return STATUS_OK;
 
-    void *staging = memory_map(CUDA_ENGINE_STAGING_BYTES);
+    const size_t bytes = cuda_engine_staging_bytes(self);
+    void *staging = memory_map(bytes);
     if (!staging)
         return status_fail(failure, STATUS_DATA, "no memory for the result of the GPU");
 
     cudaError_t error = cudaSetDevice(self->shared.device.id);
-    bool registered = cuda_engine_register(staging, CUDA_ENGINE_STAGING_BYTES);
+    bool registered = cuda_engine_register(staging, bytes);
     enum status status = cuda_check_copy(error, failure);
     if (status == STATUS_OK)
-        status =
-            self->operation->collect(&self->shared, staging, CUDA_ENGINE_STAGING_BYTES, failure);
+        status = self->operation->collect(&self->shared, staging, bytes, failure);
     if (status == STATUS_OK)
         status = cuda_check_copy(cuda_engine_clear_partial(self), failure);
     if (registered)
         cudaHostUnregister(staging);
-    memory_unmap(staging, CUDA_ENGINE_STAGING_BYTES);
+    memory_unmap(staging, bytes);
     return status;
 }
 

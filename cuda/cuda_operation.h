@@ -80,6 +80,8 @@ struct cuda_operation {
      */
     enum status (*complete)(const struct cuda_shared *shared, const struct cuda_chunk *chunk,
                             struct failure *failure);
+    /* Returns the bytes of host memory that `collect` makes good use of. NULL: a few MiB. */
+    size_t (*staging_bytes)(const struct cuda_shared *shared);
     /*
      * Merges the partial of the device into shared->partial, after all work is done. The engine
      * then clears d_partial. `staging` is host memory for copies, of staging_bytes, at least 4096.

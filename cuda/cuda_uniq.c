@@ -309,5 +309,6 @@ const struct cuda_operation cuda_uniq = {
     .result_bytes = cuda_uniq_result_bytes,
     .absorb = cuda_uniq_absorb,
     .complete = cuda_uniq_complete,
+    .staging_bytes = cuda_uniq_staging_bytes,
     .collect = cuda_uniq_collect,
 };

@@ -37,7 +37,8 @@ enum status cuda_uniq_write_host(const struct cuda_uniq *self, struct table_writ
                                  uint64_t set, struct table_entry *entries, size_t n,
                                  struct failure *failure);
 
-/* struct cuda_operation has its contract. */
+/* struct cuda_operation has the contracts of these. */
+size_t cuda_uniq_staging_bytes(const struct cuda_shared *shared);
 enum status cuda_uniq_collect(const struct cuda_shared *shared, void *staging, size_t staging_bytes,
                               struct failure *failure);
 
