@@ -18,10 +18,10 @@
 #define CUDA_UNIQ_THREADS_MAX 16
 
 /*
- * The most entries that the host moves for each one of the device. Of two of the host's, one may be
- * a repetition: up to as many keys are pending as entries are packed.
+ * The most entries that the host moves for each one of the device. Most of them may be repetitions:
+ * 1.5 keys are pending for each packed entry.
  */
-#define CUDA_UNIQ_MOVED_MAX 2
+#define CUDA_UNIQ_MOVED_MAX 4
 
 /*
  * The staging memory: the most, its part of the slots' memory, and its part of what the host's

@@ -103,7 +103,7 @@ static void table_writer_hand_over(struct table_writer *writer, size_t index)
 static enum status table_writer_pack(struct table_writer *writer, struct table_partition *partition,
                                      struct failure *failure)
 {
-    if (!table_partition_is_due(partition))
+    if (!table_partition_is_due(writer->table, partition))
         return STATUS_OK;
     return table_partition_pack(writer->table, partition, &writer->counter, failure);
 }

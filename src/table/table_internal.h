@@ -70,6 +70,7 @@ struct table {
     _Atomic unsigned writers;      /* open now */
     _Atomic unsigned writers_most; /* open at once */
     _Atomic uint64_t sets;         /* numbers given by table_new_set */
+    _Atomic bool has_new_keys;     /* most keys that a partition packed last were different */
     _Atomic bool has_overflowed;   /* a count did not fit in 64 bits */
     struct table_partition partitions[TABLE_PARTITIONS];
 
@@ -110,7 +111,7 @@ enum status table_partition_pack(struct table *table, struct table_partition *pa
                                  struct table_counter *counter, struct failure *failure);
 
 /* Whether a partition should be packed now. The caller holds its lock. */
-bool table_partition_is_due(const struct table_partition *partition);
+bool table_partition_is_due(const struct table *table, const struct table_partition *partition);
 
 /*
  * Takes the first block of a list, NULL if there is none, and returns `done`, the one before, to
