@@ -201,16 +201,23 @@ static enum status table_list_append(struct table_writer *writer, struct table_l
     return STATUS_OK;
 }
 
-/* Makes a partition's packed entries those of a set alone: the others are to be packed again. */
-static void table_partition_begin_set(struct table_partition *partition, uint64_t set)
+/* Moves all blocks of a list to another one. */
+static void table_list_move(struct table_list *to, struct table_list *from)
 {
-    struct table_block **end = &partition->added.blocks;
+    struct table_block **end = &to->blocks;
 
     while (*end)
         end = &(*end)->next;
-    *end = partition->packed.blocks;
-    partition->added.used += partition->packed.used;
-    partition->packed = (struct table_list){.used = 0};
+    *end = from->blocks;
+    to->used += from->used;
+    *from = (struct table_list){.used = 0};
+}
+
+/* Makes a partition's packed entries those of a set alone: the others are to be packed again. */
+static void table_partition_begin_set(struct table_partition *partition, uint64_t set)
+{
+    table_list_move(&partition->added, &partition->packed);
+    table_list_move(&partition->pending, &partition->singles);
     partition->total = 0;
     partition->only = set;
 }
@@ -286,20 +293,19 @@ enum status table_writer_drain(struct table_writer *writer, size_t partition, ta
     enum status status = STATUS_OK;
 
     pthread_mutex_lock(&drained->lock);
-    struct table_list pending = drained->pending;
-    struct table_list lists[] = {drained->packed, drained->added};
-    drained->packed = drained->pending = drained->added = (struct table_list){.used = 0};
+    table_list_move(&drained->pending, &drained->singles);
+    table_list_move(&drained->added, &drained->packed);
+    struct table_list keys = drained->pending;
+    struct table_list entries = drained->added;
+    drained->pending = drained->added = (struct table_list){.used = 0};
     drained->total = 0;
     drained->only = 0;
     pthread_mutex_unlock(&drained->lock);
-    while (status == STATUS_OK &&
-           (block = table_list_next(table, &writer->counter, &pending, block)))
+    while (status == STATUS_OK && (block = table_list_next(table, &writer->counter, &keys, block)))
         status = table_take_keys(block, take, context, failure);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        while (status == STATUS_OK &&
-               (block = table_list_next(table, &writer->counter, &lists[i], block)))
-            status = take(context, block->entries, block->used, failure);
-    }
+    while (status == STATUS_OK &&
+           (block = table_list_next(table, &writer->counter, &entries, block)))
+        status = take(context, block->entries, block->used, failure);
     return status;
 }
 
@@ -309,7 +315,8 @@ uint64_t table_held(const struct table *table)
 
     for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
         const struct table_partition *partition = &table->partitions[i];
-        held += partition->packed.used + partition->pending.used + partition->added.used;
+        held +=
+            table_partition_distinct(partition) + partition->pending.used + partition->added.used;
     }
     return held;
 }

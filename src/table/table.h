@@ -1,13 +1,13 @@
 /*
  * A table of 64-bit keys and their counts, for any keys and any number of threads.
  *
- * Keys are scattered by a hash to 1,024 *partitions*. A partition holds its distinct keys with
- * their counts, *packed* in a list of blocks. Two more lists have what came since: *pending* keys,
- * 8 bytes each, and *added* entries, which are keys with counts. When these two take three quarters
- * of the memory of the packed ones, a thread counts them in a hash table that fits its L2 cache,
- * moves the packed entries of the same keys to it, and packs the result. A key thus takes part in
- * few passes, and the memory of many keys stays below 32 bytes for each distinct one. A key that
- * comes often is counted by each writer in a small table of its own (table_hot.h).
+ * Keys are scattered by a hash to 1,024 *partitions*. A partition holds its distinct keys in lists
+ * of blocks: *packed* entries, which are keys with counts, and *singles*, keys that have come once.
+ * Two more lists have what came since: *pending* keys and *added* entries. When all of them take 28
+ * bytes for each distinct key, a thread counts what came in a hash table that fits its L2 cache,
+ * moves the packed entries and the singles of the same keys to it, and packs the result. A key thus
+ * takes part in few passes. A key that comes often is counted by each writer in a small table of
+ * its own (table_hot.h).
  *
  * Sources: V. Leis et al., "Morsel-Driven Parallelism" (SIGMOD 2014); I. Müller et al.,
  * "Cache-Efficient Aggregation: Hashing Is Sorting" (SIGMOD 2015). The hash has secret seeds, so

@@ -20,6 +20,7 @@ struct table_list {
 struct table_partition {
     pthread_mutex_t lock;      /* guards what follows */
     struct table_list packed;  /* entries of distinct keys */
+    struct table_list singles; /* other distinct keys, each of which has come once */
     struct table_list pending; /* keys that came since */
     struct table_list added;   /* entries that came since */
     uint64_t total;            /* the sum of the packed counts, modulo 2^64 */
@@ -109,6 +110,23 @@ static inline size_t table_hash_partition(uint64_t hash)
  */
 enum status table_partition_pack(struct table *table, struct table_partition *partition,
                                  struct table_counter *counter, struct failure *failure);
+
+/* The number of distinct keys of a partition, of which nothing is pending or added. */
+static inline uint64_t table_partition_distinct(const struct table_partition *partition)
+{
+    return partition->packed.used + partition->singles.used;
+}
+
+/*
+ * All lists of distinct keys have a number: of each partition the packed entries, and the singles.
+ */
+#define TABLE_LISTS (2 * TABLE_PARTITIONS)
+
+static inline const struct table_list *table_list_at(const struct table *table, size_t number)
+{
+    const struct table_partition *partition = &table->partitions[number / 2];
+    return number % 2 == 0 ? &partition->packed : &partition->singles;
+}
 
 /* Whether a partition should be packed now. The caller holds its lock. */
 bool table_partition_is_due(const struct table *table, const struct table_partition *partition);

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* The memory that may be used for each distinct key before they are packed again. */
+#define TABLE_KEY_BYTES 28
+
 /* The least keys and entries, in bytes, that pay for clearing and reading a hash table. */
 #define TABLE_DUE_BYTES ((uint64_t)32 << 10)
 
@@ -17,18 +20,23 @@
 
 #define TABLE_SCRATCH_BITS_MIN 9
 
+/* Slots that are packed at a time. */
+#define TABLE_SCRATCH_GROUP ((size_t)256)
+
 /*
- * Each packing looks up all packed keys. So what came since waits until it takes three quarters of
- * their memory, and longer where keys are new: 8M different keys then take 0.7 of the time that
- * they take if as many pending keys as are packed, and 4,096, are enough. 40M take 0.6.
+ * Each packing looks up all distinct keys. So what came since waits as long as memory allows, and
+ * where keys are new until a hash table is worth it: 8M different keys then take 0.7 of the time
+ * that they take if as many pending keys as are packed, and 4,096, are enough. 40M take 0.6.
  */
 bool table_partition_is_due(const struct table *table, const struct table_partition *partition)
 {
-    const uint64_t packed = partition->packed.used * sizeof(struct table_entry);
+    const uint64_t packed = partition->packed.used * sizeof(struct table_entry) +
+                            partition->singles.used * sizeof(uint64_t);
     const uint64_t came = partition->pending.used * sizeof(uint64_t) +
                           partition->added.used * sizeof(struct table_entry);
 
-    if (came < TABLE_DUE_BYTES || came < packed / 4 * 3)
+    if (came < TABLE_DUE_BYTES ||
+        packed + came < TABLE_KEY_BYTES * table_partition_distinct(partition))
         return false;
     return !atomic_load_explicit(&table->has_new_keys, memory_order_relaxed) ||
            came >= TABLE_DUE_BYTES_IF_NEW ||
@@ -130,7 +138,7 @@ static inline void table_slot_add(struct table *table, struct table_entry *slot,
         atomic_store(&table->has_overflowed, true);
 }
 
-/* Moves those packed entries of a block whose keys are in the hash table to it. */
+/* Moves those entries of a block whose keys are in the hash table to it. */
 static void table_scratch_merge(struct table *table, const struct table_scratch *scratch,
                                 struct table_block *block)
 {
@@ -145,6 +153,25 @@ static void table_scratch_merge(struct table *table, const struct table_scratch 
         kept += slot->count == 0;
         if (slot->count > 0)
             table_slot_add(table, slot, entry.count);
+    }
+    block->used = kept;
+}
+
+/* Moves those keys of a block that are in the hash table to it; each counts 1. */
+static void table_scratch_merge_keys(struct table *table, const struct table_scratch *scratch,
+                                     struct table_block *block)
+{
+    struct table_entry *const slots = scratch->slots;
+    const unsigned bits = scratch->bits;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < block->used; i++) {
+        const uint64_t key = block->keys[i];
+        struct table_entry *slot = table_scratch_find(table, slots, bits, key);
+        block->keys[kept] = key;
+        kept += slot->count == 0;
+        if (slot->count > 0)
+            table_slot_add(table, slot, 1);
     }
     block->used = kept;
 }
@@ -188,43 +215,64 @@ static uint64_t table_scratch_add(struct table *table, struct table_scratch *scr
     return total;
 }
 
-/* Copies slots from *next on that are not free to a block until it is full, without branches. */
-static void table_scratch_write(const struct table_scratch *scratch, size_t *next,
-                                struct table_block *block)
-{
-    const size_t slots = (size_t)1 << scratch->bits;
-    size_t used = block->used;
-    size_t i = *next;
+/* The blocks of a list, to be filled from the first that has room. */
+struct table_filling {
+    struct table_list *list;
+    struct table_block **link; /* to the next block with room; there may be none */
+    size_t item_bytes;
+};
 
-    for (; i < slots && used < TABLE_BLOCK_ENTRIES; i++) {
-        block->entries[used] = scratch->slots[i];
-        used += scratch->slots[i].count > 0;
+/* Appends items to a list. */
+static enum status table_filling_add(struct table_filling *filling, struct table *table,
+                                     struct table_counter *counter, const void *items, size_t n,
+                                     struct failure *failure)
+{
+    const size_t item_bytes = filling->item_bytes;
+    const size_t most = (TABLE_BLOCK_BYTES - offsetof(struct table_block, keys)) / item_bytes;
+
+    filling->list->used += n;
+    for (size_t done = 0, some; done < n; done += some) {
+        while (*filling->link && (*filling->link)->used == most)
+            filling->link = &(*filling->link)->next;
+        struct table_block *block = *filling->link;
+        if (!block) {
+            block = table_block_take(&table->blocks, &counter->blocks);
+            if (!block)
+                return status_fail(failure, STATUS_DATA, "no memory for counts");
+            *filling->link = block;
+            block->next = NULL;
+            block->used = 0;
+        }
+        some = n - done < most - block->used ? n - done : most - block->used;
+        memcpy((char *)block->keys + block->used * item_bytes,
+               (const char *)items + done * item_bytes, some * item_bytes);
+        block->used += some;
     }
-    block->used = used;
-    *next = i;
+    return STATUS_OK;
 }
 
-/* Packs the keys of the hash table: into blocks that have room, and then into new ones. */
+/* Packs the keys of the hash table. */
 static enum status table_partition_write(struct table *table, struct table_partition *partition,
                                          struct table_counter *counter, struct failure *failure)
 {
     const struct table_scratch *scratch = &counter->scratch;
-    struct table_list *packed = &partition->packed;
-    size_t next = 0;
+    struct table_entry entries[TABLE_SCRATCH_GROUP];
+    uint64_t keys[TABLE_SCRATCH_GROUP];
+    struct table_filling packed = {&partition->packed, &partition->packed.blocks, sizeof *entries};
+    struct table_filling singles = {&partition->singles, &partition->singles.blocks, sizeof *keys};
 
-    packed->used = scratch->used;
-    for (struct table_block *block = packed->blocks; block; block = block->next) {
-        packed->used += block->used;
-        table_scratch_write(scratch, &next, block);
-    }
-    while (next < (size_t)1 << scratch->bits) {
-        struct table_block *block = table_block_take(&table->blocks, &counter->blocks);
-        if (!block)
-            return status_fail(failure, STATUS_DATA, "no memory for counts");
-        block->used = 0;
-        block->next = packed->blocks;
-        packed->blocks = block;
-        table_scratch_write(scratch, &next, block);
+    for (size_t first = 0; first < (size_t)1 << scratch->bits; first += TABLE_SCRATCH_GROUP) {
+        size_t n = 0;
+        size_t ones = 0; /* keys */
+        for (size_t i = first; i < first + TABLE_SCRATCH_GROUP; i++) {
+            entries[n] = scratch->slots[i];
+            n += scratch->slots[i].count > 1;
+            keys[ones] = scratch->slots[i].key;
+            ones += scratch->slots[i].count == 1;
+        }
+        if (table_filling_add(&packed, table, counter, entries, n, failure) != STATUS_OK ||
+            table_filling_add(&singles, table, counter, keys, ones, failure) != STATUS_OK)
+            return failure->status;
     }
     return STATUS_OK;
 }
@@ -246,7 +294,7 @@ static enum status table_partition_count(struct table *table, struct table_parti
 {
     struct table_scratch *scratch = &counter->scratch;
     const uint64_t came = partition->pending.used + partition->added.used;
-    uint64_t keys = 2 * partition->packed.used; /* a guess: if there are more, the table grows */
+    uint64_t keys = 2 * table_partition_distinct(partition); /* a guess: the table may grow */
     struct table_block *block = NULL;
 
     if (keys == 0 || keys > came)
@@ -270,13 +318,36 @@ static enum status table_partition_count(struct table *table, struct table_parti
     return STATUS_OK;
 }
 
+/* Moves what is in the hash table from a list to it, with a function for each block. */
+static inline void table_list_merge(struct table *table, struct table_counter *counter,
+                                    struct table_list *list,
+                                    void (*merge)(struct table *table,
+                                                  const struct table_scratch *scratch,
+                                                  struct table_block *block))
+{
+    struct table_block **link = &list->blocks;
+    struct table_block *block;
+
+    list->used = 0;
+    while ((block = *link)) {
+        merge(table, &counter->scratch, block);
+        list->used += block->used;
+        if (block->used > 0) {
+            link = &block->next;
+        } else {
+            *link = block->next;
+            table_block_return(&table->blocks, &counter->blocks, block);
+        }
+    }
+}
+
 enum status table_partition_pack(struct table *table, struct table_partition *partition,
                                  struct table_counter *counter, struct failure *failure)
 {
     if (table_partition_count(table, partition, counter, failure) != STATUS_OK)
         return failure->status;
-    for (struct table_block *block = partition->packed.blocks; block; block = block->next)
-        table_scratch_merge(table, &counter->scratch, block);
+    table_list_merge(table, counter, &partition->packed, table_scratch_merge);
+    table_list_merge(table, counter, &partition->singles, table_scratch_merge_keys);
     partition->only = 0;
     return table_partition_write(table, partition, counter, failure);
 }

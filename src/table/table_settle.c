@@ -61,7 +61,7 @@ static enum status table_settle_partitions(struct table *table, unsigned threads
     table->distinct = 0;
     table->total = table->spill.total;
     for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
-        table->distinct += table->partitions[i].packed.used;
+        table->distinct += table_partition_distinct(&table->partitions[i]);
         table->total += table->partitions[i].total;
     }
     return settling.status;
@@ -116,8 +116,8 @@ struct table_extraction {
 };
 
 /* Keeps the entries of a block that stay, and returns how many leave. */
-static size_t table_extract_block(const struct table_extraction *extraction,
-                                  struct table_block *block, uint64_t *total)
+static size_t table_extract_entries(const struct table_extraction *extraction,
+                                    struct table_block *block, uint64_t *total)
 {
     struct table_entry taken[TABLE_BLOCK_ENTRIES];
     const uint64_t span = extraction->last - extraction->first;
@@ -137,6 +137,26 @@ static size_t table_extract_block(const struct table_extraction *extraction,
     return leave;
 }
 
+/* Likewise of a block of keys that have come once. */
+static size_t table_extract_keys(const struct table_extraction *extraction,
+                                 struct table_block *block)
+{
+    struct table_entry taken[TABLE_BLOCK_KEYS];
+    const uint64_t span = extraction->last - extraction->first;
+    size_t leave = 0;
+
+    for (size_t i = 0; i < block->used; i++) {
+        const uint64_t key = block->keys[i];
+        taken[leave] = (struct table_entry){.key = key, .count = 1};
+        block->keys[i - leave] = key;
+        leave += key - extraction->first <= span;
+    }
+    block->used -= leave;
+    if (leave > 0)
+        extraction->take(extraction->context, taken, leave);
+    return leave;
+}
+
 static void table_extract_partition(void *context, size_t part)
 {
     const struct table_extraction *extraction = context;
@@ -144,7 +164,12 @@ static void table_extract_partition(void *context, size_t part)
     uint64_t total = 0;
 
     for (struct table_block *block = partition->packed.blocks; block; block = block->next)
-        partition->packed.used -= table_extract_block(extraction, block, &total);
+        partition->packed.used -= table_extract_entries(extraction, block, &total);
+    for (struct table_block *block = partition->singles.blocks; block; block = block->next) {
+        const size_t leave = table_extract_keys(extraction, block);
+        partition->singles.used -= leave;
+        total += leave;
+    }
     partition->total -= total;
 }
 
@@ -186,7 +211,7 @@ static bool table_is_listed(const struct table *table)
 
 struct table_position table_begin_part(const struct table *table, size_t part, size_t parts)
 {
-    const unsigned __int128 places = table_is_listed(table) ? table->distinct : TABLE_PARTITIONS;
+    const unsigned __int128 places = table_is_listed(table) ? table->distinct : TABLE_LISTS;
 
     return (struct table_position){
         .next = {(uint64_t)(places * part / parts), 0, 0, (uint64_t)(places * (part + 1) / parts)}};
@@ -203,8 +228,8 @@ struct table_position table_seek(const struct table *table, uint64_t index)
 }
 
 /*
- * Entries in partitions: the position is a partition, one of its blocks, an entry of the block, and
- * the partition at which it ends.
+ * Entries in partitions: the position is the number of the next list (table_list_at), a block of
+ * the list before, an entry of the block, and the number of the list at which it ends.
  */
 static const struct table_block *table_find_block(const struct table *table,
                                                   struct table_position *position)
@@ -216,7 +241,7 @@ static const struct table_block *table_find_block(const struct table *table,
         if (block)
             block = block->next;
         while (!block && position->next[0] < position->next[3])
-            block = table->partitions[position->next[0]++].packed.blocks;
+            block = table_list_at(table, position->next[0]++)->blocks;
         if (!block)
             break;
     }
@@ -231,9 +256,14 @@ static size_t table_read_blocks(const struct table *table, struct table_position
     size_t n = 0;
 
     while (n < room && (block = table_find_block(table, position))) {
-        const uint64_t left = block->used - position->next[2];
-        const size_t some = left < room - n ? (size_t)left : room - n;
-        memcpy(entries + n, block->entries + position->next[2], some * sizeof *entries);
+        const size_t first = (size_t)position->next[2];
+        const size_t left = (size_t)block->used - first;
+        const size_t some = left < room - n ? left : room - n;
+        const bool are_singles = position->next[0] % 2 == 0;
+        if (!are_singles)
+            memcpy(entries + n, block->entries + first, some * sizeof *entries);
+        for (size_t i = 0; are_singles && i < some; i++)
+            entries[n + i] = (struct table_entry){.key = block->keys[first + i], .count = 1};
         position->next[2] += some;
         n += some;
     }

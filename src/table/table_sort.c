@@ -21,15 +21,19 @@
 /* Keys of the sample for each splitter. */
 #define TABLE_SORT_SAMPLE 16
 
-/* Groups of partitions that threads take. */
-#define TABLE_SORT_GROUPS     64
-#define TABLE_SORT_GROUP_SIZE (TABLE_PARTITIONS / TABLE_SORT_GROUPS)
+/* The part of all entries that the sample is chosen from. */
+#define TABLE_SORT_SAMPLE_SHARE 64
+
+/* Parts of the table that threads take, and entries that they read at a time. */
+#define TABLE_SORT_GROUPS 64
+#define TABLE_SORT_BATCH  ((size_t)512)
 
 struct table_sort {
-    struct table *table;
+    const struct table *table;
+    struct table_entry *sorted;                 /* the entries of all buckets */
     size_t buckets;                             /* a power of 2 */
     uint64_t splitters[TABLE_SORT_BUCKETS_MAX]; /* the greatest key of each bucket but the last */
-    size_t starts[TABLE_SORT_BUCKETS_MAX + 1];  /* of each bucket in table->sorted */
+    size_t starts[TABLE_SORT_BUCKETS_MAX + 1];  /* of each bucket in `sorted` */
     size_t (*counts)[TABLE_SORT_BUCKETS_MAX];   /* [groups]: entries of each bucket; then where
                                                    the next one goes */
     _Atomic bool has_failed;                    /* no memory */
@@ -45,42 +49,37 @@ static inline size_t table_sort_bucket(const struct table_sort *sort, uint64_t k
     return bucket;
 }
 
-/* Calls `use` with each block of a group of partitions. */
-#define TABLE_SORT_EACH_BLOCK(table, group, block)                                              \
-    for (size_t p_ = (group)*TABLE_SORT_GROUP_SIZE; p_ < ((group) + 1) * TABLE_SORT_GROUP_SIZE; \
-         p_++)                                                                                  \
-        for (const struct table_block *block = (table)->partitions[p_].packed.blocks; block;    \
-             block = block->next)
-
 static void table_sort_count(void *context, size_t group)
 {
     struct table_sort *sort = context;
-    size_t *counts = sort->counts[group];
+    struct table_position position = table_begin_part(sort->table, group, TABLE_SORT_GROUPS);
+    struct table_entry entries[TABLE_SORT_BATCH];
+    size_t n;
 
-    TABLE_SORT_EACH_BLOCK(sort->table, group, block)
-    {
-        for (size_t i = 0; i < block->used; i++)
-            counts[table_sort_bucket(sort, block->entries[i].key)]++;
+    while ((n = table_read(sort->table, &position, entries, TABLE_SORT_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            sort->counts[group][table_sort_bucket(sort, entries[i].key)]++;
     }
 }
 
 static void table_sort_distribute(void *context, size_t group)
 {
     struct table_sort *sort = context;
+    struct table_position position = table_begin_part(sort->table, group, TABLE_SORT_GROUPS);
+    struct table_entry entries[TABLE_SORT_BATCH];
     size_t *places = sort->counts[group];
-    struct table_entry *sorted = sort->table->sorted;
+    size_t n;
 
-    TABLE_SORT_EACH_BLOCK(sort->table, group, block)
-    {
-        for (size_t i = 0; i < block->used; i++)
-            sorted[places[table_sort_bucket(sort, block->entries[i].key)]++] = block->entries[i];
+    while ((n = table_read(sort->table, &position, entries, TABLE_SORT_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            sort->sorted[places[table_sort_bucket(sort, entries[i].key)]++] = entries[i];
     }
 }
 
 static void table_sort_one(void *context, size_t bucket)
 {
     struct table_sort *sort = context;
-    struct table_entry *entries = sort->table->sorted + sort->starts[bucket];
+    struct table_entry *entries = sort->sorted + sort->starts[bucket];
     size_t n = sort->starts[bucket + 1] - sort->starts[bucket];
     struct table_entry *spare = malloc((n + 1) * sizeof *spare);
 
@@ -107,16 +106,38 @@ static void table_sort_place(struct table_sort *sort)
     sort->starts[sort->buckets] = place;
 }
 
-/* Chooses the splitters from the first partitions. Returns false if there is no memory. */
+/*
+ * Reads a sample of up to `wanted` entries, evenly from a part of the table: entries that follow
+ * each other have similar counts. Returns how many.
+ */
+static size_t table_sort_take_sample(const struct table *table, struct table_entry *sample,
+                                     size_t wanted)
+{
+    const uint64_t step = table_distinct(table) / TABLE_SORT_SAMPLE_SHARE / wanted + 1;
+    struct table_position position = table_begin(table);
+    struct table_entry entries[TABLE_SORT_BATCH];
+    uint64_t seen = 0;
+    size_t taken = 0;
+    size_t n;
+
+    while (taken < wanted && (n = table_read(table, &position, entries, TABLE_SORT_BATCH)) > 0) {
+        for (size_t i = 0; i < n && taken < wanted; i++) {
+            if (seen++ % step == 0)
+                sample[taken++] = entries[i];
+        }
+    }
+    return taken;
+}
+
+/* Chooses the splitters from a sample. Returns false if there is no memory. */
 static bool table_sort_split(struct table_sort *sort)
 {
     const size_t wanted = TABLE_SORT_SAMPLE * sort->buckets;
     struct table_entry *sample = malloc(2 * wanted * sizeof *sample);
-    struct table_position position = table_begin(sort->table);
 
     if (!sample)
         return false;
-    size_t n = table_read(sort->table, &position, sample, wanted);
+    size_t n = table_sort_take_sample(sort->table, sample, wanted);
     table_order_entries(sample, n, sample + wanted);
     for (size_t i = 0; i + 1 < sort->buckets; i++)
         sort->splitters[i] = sample[(i + 1) * n / sort->buckets].key;
@@ -126,19 +147,19 @@ static bool table_sort_split(struct table_sort *sort)
 
 static bool table_sort_run(struct table_sort *sort, unsigned threads)
 {
-    struct table *table = sort->table;
+    const uint64_t distinct = table_distinct(sort->table);
 
     sort->buckets = 1;
     while (sort->buckets < TABLE_SORT_BUCKETS_MAX &&
-           sort->buckets * TABLE_SORT_BUCKET_ENTRIES < table->distinct)
+           sort->buckets * TABLE_SORT_BUCKET_ENTRIES < distinct)
         sort->buckets *= 2;
     sort->counts = calloc(TABLE_SORT_GROUPS, sizeof *sort->counts);
     if (!sort->counts || !table_sort_split(sort))
         return false;
-    table->sorted = memory_map((table->distinct + 1) * sizeof *table->sorted);
-    if (!table->sorted)
+    sort->sorted = memory_map((distinct + 1) * sizeof *sort->sorted);
+    if (!sort->sorted)
         return false;
-    if (table->distinct <= TABLE_SORT_BUCKET_ENTRIES)
+    if (distinct <= TABLE_SORT_BUCKET_ENTRIES)
         threads = 1;
     parallel_run(threads, TABLE_SORT_GROUPS, table_sort_count, sort);
     table_sort_place(sort);
@@ -155,6 +176,7 @@ enum status table_sort(struct table *table, unsigned threads, struct failure *fa
     if (sort) {
         sort->table = table;
         is_sorted = table_sort_run(sort, threads);
+        table->sorted = sort->sorted;
         free(sort->counts);
         free(sort);
     }

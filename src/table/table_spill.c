@@ -6,6 +6,7 @@
 #include "table/table_order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * What a run takes to make, as a part of the memory that the table may use: its entries are copied
@@ -39,21 +40,23 @@ bool table_is_full(const struct table *table)
     return table_blocks_used(&table->blocks) > table_spill_limit(table, &run_bytes);
 }
 
-/* Moves the packed entries of a partition to `entries`, and returns its blocks. */
+/* Moves the counts of a partition to `entries`, and returns its blocks. */
 static void table_spill_empty(struct table *table, struct table_partition *partition,
                               struct table_counter *counter, struct table_entry *entries)
 {
-    struct table_block *block = partition->packed.blocks;
+    struct table_block *block = NULL;
 
-    while (block) {
-        struct table_block *next = block->next;
+    while ((block = table_list_next(table, counter, &partition->packed, block))) {
+        memcpy(entries, block->entries, block->used * sizeof *entries);
+        entries += block->used;
+    }
+    while ((block = table_list_next(table, counter, &partition->singles, block))) {
         for (size_t i = 0; i < block->used; i++)
-            *entries++ = block->entries[i];
-        table_block_return(&table->blocks, &counter->blocks, block);
-        block = next;
+            *entries++ = (struct table_entry){.key = block->keys[i], .count = 1};
     }
     table->spill.total += partition->total;
-    partition->packed = (struct table_list){.blocks = NULL};
+    partition->packed.used = 0;
+    partition->singles.used = 0;
     partition->total = 0;
 }
 
@@ -74,14 +77,14 @@ static enum status table_spill_collect(struct table *table, struct table_counter
         pthread_mutex_lock(&partition->lock);
         if (partition->pending.used + partition->added.used > 0)
             status = table_partition_pack(table, partition, counter, failure);
-        fits = partition->packed.used <= room - *n;
+        const size_t some = (size_t)table_partition_distinct(partition);
+        fits = some <= room - *n;
         if (status == STATUS_OK && fits) {
-            size_t some = (size_t)partition->packed.used;
             table_spill_empty(table, partition, counter, entries + *n);
             *n += some;
             table->spill.next = (table->spill.next + 1) % TABLE_PARTITIONS;
         }
-        *too_large = fits || *n > 0 ? 0 : partition->packed.used;
+        *too_large = fits || *n > 0 ? 0 : some;
         pthread_mutex_unlock(&partition->lock);
     }
     return status;

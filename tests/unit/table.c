@@ -408,6 +408,72 @@ static void test_drain(void)
     sample_close(&sample);
 }
 
+/* Entries of a range leave: every second key has come once. */
+struct extraction {
+    pthread_mutex_t lock; /* guards what follows */
+    uint64_t keys;
+    uint64_t counts;
+    uint64_t sum; /* of the keys */
+};
+
+static void extraction_take(void *context, const struct table_entry *entries, size_t n)
+{
+    struct extraction *extraction = context;
+
+    pthread_mutex_lock(&extraction->lock);
+    for (size_t i = 0; i < n; i++) {
+        extraction->keys++;
+        extraction->counts += entries[i].count;
+        extraction->sum += entries[i].key;
+    }
+    pthread_mutex_unlock(&extraction->lock);
+}
+
+/* Whether keys `first` to `last` leave, of which every second one has come once and others twice.
+ */
+static bool extracts(struct table *table, uint64_t first, uint64_t last)
+{
+    struct extraction extraction = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    const uint64_t keys = last - first + 1;
+
+    table_extract(table, first, last, extraction_take, &extraction);
+    return extraction.keys == keys && extraction.counts == keys + keys / 2 &&
+           extraction.sum == (first + last) * keys / 2;
+}
+
+static void test_extract(void)
+{
+    const struct table_entry expected[] = {{0, 2}, {1, 1}, {12002, 2}, {14001, 1}};
+    struct sample sample = sample_open(10, MUCH);
+    struct table_entry read[ARRAY_LENGTH(expected) + 1];
+    struct table_position position;
+    struct table_writer *writer;
+    struct failure failure;
+
+    if (table_writer_open(sample.table, &writer, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    bool right = true;
+    for (uint64_t key = 0; key < 14002 && right; key++) {
+        const uint64_t keys[] = {key, key};
+        right = table_writer_add(writer, keys, 2 - key % 2, &failure) == STATUS_OK;
+    }
+    right = right && table_writer_flush(writer, &failure) == STATUS_OK;
+    table_writer_close(writer);
+    tap_ok(right && settle(&sample, TABLE_ANY_ORDER) && extracts(sample.table, 4000, 12001) &&
+               settle(&sample, TABLE_ANY_ORDER) && table_distinct(sample.table) == 14002 - 8002,
+           "keys leave, from a packed one to a single");
+    tap_ok(extracts(sample.table, 2, 3999) && extracts(sample.table, 12003, 14000) &&
+               settle(&sample, TABLE_ASCENDING) && table_total(sample.table) == 6,
+           "others, to a packed one");
+    position = table_begin(sample.table);
+    size_t n = table_read(sample.table, &position, read, ARRAY_LENGTH(read));
+    right = n == ARRAY_LENGTH(expected);
+    for (size_t i = 0; right && i < n; i++)
+        right = read[i].key == expected[i].key && read[i].count == expected[i].count;
+    tap_ok(right, "and these are left");
+    sample_close(&sample);
+}
+
 /* A writer goes on after it was flushed; without a flush nothing is settled of what it holds. */
 static void test_flush(void)
 {
@@ -706,6 +772,7 @@ int main(void)
     test_sets(MUCH, "in memory");
     test_sets(1, "in runs");
     test_drain();
+    test_extract();
     test_flush();
     test_keys();
     test_overflow();
