@@ -19,7 +19,7 @@
 
 /*
  * The most entries that the host moves for each one of the device. Most of them may be repetitions:
- * 1.5 keys are pending for each packed entry.
+ * up to 2.5 keys are pending for each distinct one.
  */
 #define CUDA_UNIQ_MOVED_MAX 4
 

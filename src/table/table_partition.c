@@ -25,8 +25,8 @@
 
 /*
  * Each packing looks up all distinct keys. So what came since waits as long as memory allows, and
- * where keys are new until a hash table is worth it: 8M different keys then take 0.7 of the time
- * that they take if as many pending keys as are packed, and 4,096, are enough. 40M take 0.6.
+ * where keys are new until they fill a hash table: 8M and 40M different keys then take 0.7 of the
+ * time that they take if as many pending keys as are distinct, and 4,096, are enough.
  */
 bool table_partition_is_due(const struct table *table, const struct table_partition *partition)
 {
@@ -62,15 +62,15 @@ static void table_scratch_unmap(struct table_scratch *scratch)
 }
 
 /*
- * Empties the table and makes it so large that so many keys and those of a block take half of it:
- * making it larger maps memory, which may take longer than counting the keys.
+ * Empties the table and makes it large enough for so many keys and those of a block: making it
+ * larger maps memory, which may take longer than counting the keys.
  */
 static enum status table_scratch_clear(struct table_scratch *scratch, uint64_t keys,
                                        struct failure *failure)
 {
     unsigned bits = TABLE_SCRATCH_BITS_MIN;
 
-    while ((uint64_t)1 << bits < 2 * (keys + TABLE_BLOCK_KEYS))
+    while ((uint64_t)3 << bits < 4 * (keys + TABLE_BLOCK_KEYS))
         bits++;
     if (!scratch->slots || scratch->room_bits < bits) {
         table_scratch_unmap(scratch);
