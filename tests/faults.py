@@ -268,7 +268,7 @@ def file_cases():
     More different values than fit in the least memory of a thread, so that they go to files; and
     the functions to fail.
     """
-    values = array.array("Q", (i * 0x9e3779b97f4a7c15 % 2**64 for i in range(500_000)))
+    values = array.array("Q", (i * 0x9e3779b97f4a7c15 % 2**64 for i in range(700_000)))
     little = ["-t", "u64le", "--threads", "1", "--engine", "cpu", "-S", "1", "-T", "."]
     results = ["--save", "state", "-o", "out", "in"]
     files = {"in": values.tobytes(), "out": OLD, "state": OLD}
