@@ -279,8 +279,7 @@ static enum status table_take_keys(const struct table_block *block, table_take *
 {
     struct table_entry entries[TABLE_BLOCK_KEYS];
 
-    for (size_t i = 0; i < block->used; i++)
-        entries[i] = (struct table_entry){.key = block->keys[i], .count = 1};
+    table_entries_of(block->keys, block->used, entries);
     return take(context, entries, block->used, failure);
 }
 

@@ -117,6 +117,13 @@ static inline uint64_t table_partition_distinct(const struct table_partition *pa
     return partition->packed.used + partition->singles.used;
 }
 
+/* Makes entries of keys that have come once. */
+static inline void table_entries_of(const uint64_t *keys, size_t n, struct table_entry *entries)
+{
+    for (size_t i = 0; i < n; i++)
+        entries[i] = (struct table_entry){.key = keys[i], .count = 1};
+}
+
 /*
  * All lists of distinct keys have a number: of each partition the packed entries, and the singles.
  */

@@ -260,10 +260,10 @@ static size_t table_read_blocks(const struct table *table, struct table_position
         const size_t left = (size_t)block->used - first;
         const size_t some = left < room - n ? left : room - n;
         const bool are_singles = position->next[0] % 2 == 0;
-        if (!are_singles)
+        if (are_singles)
+            table_entries_of(block->keys + first, some, entries + n);
+        else
             memcpy(entries + n, block->entries + first, some * sizeof *entries);
-        for (size_t i = 0; are_singles && i < some; i++)
-            entries[n + i] = (struct table_entry){.key = block->keys[first + i], .count = 1};
         position->next[2] += some;
         n += some;
     }

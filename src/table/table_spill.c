@@ -51,8 +51,8 @@ static void table_spill_empty(struct table *table, struct table_partition *parti
         entries += block->used;
     }
     while ((block = table_list_next(table, counter, &partition->singles, block))) {
-        for (size_t i = 0; i < block->used; i++)
-            *entries++ = (struct table_entry){.key = block->keys[i], .count = 1};
+        table_entries_of(block->keys, block->used, entries);
+        entries += block->used;
     }
     table->spill.total += partition->total;
     partition->packed.used = 0;
