@@ -23,6 +23,9 @@ import termios
 
 GPUHIST, TEST = sys.argv[1:3]
 SHARE = int(os.environ.get("SHARE", "1"))  # one in so many tables is made
+# Without what says how wide and how coloured a plot is; PATH and where libraries lie remain.
+PLAIN = {k: v for k, v in os.environ.items()
+         if k not in ("COLUMNS", "LINES", "TERM", "NO_COLOR", "LANG") and not k.startswith("LC_")}
 UNIT = ["--bins", "50"]
 UNEVEN = ["--bins", "13", "--range", "-20:77"]
 UNIQ = ["uniq"]
@@ -50,7 +53,7 @@ def datasets():
 
 def gpuhist(arguments, values, **environment):
     run = subprocess.run([GPUHIST, *arguments, "--text"], text=True, capture_output=True, timeout=60,
-                         input="".join(f"{v}\n" for v in values), env={**os.environ, **environment})
+                         input="".join(f"{v}\n" for v in values), env={**PLAIN, **environment})
     return run.stdout, run.stderr, run.returncode
 
 
@@ -476,7 +479,7 @@ def plot_to_pipe(columns, **files):
     environment = {k: v for k, v in files.items() if k == "COLUMNS"}
     process = subprocess.run([GPUHIST, *UNIT, "--plot", "in"], stdout=subprocess.PIPE, timeout=60,
                              **{k: slave for k in files if k != "COLUMNS"},
-                             env={"PATH": os.environ["PATH"], "LC_ALL": "C", **environment})
+                             env={**PLAIN, "LC_ALL": "C", **environment})
     os.close(slave)
     os.close(master)
     return max(map(len, process.stdout.decode().splitlines()))
@@ -494,7 +497,7 @@ def test_pagers():
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 57, 0, 0))
     with open("out", "wb") as out:
         subprocess.run([GPUHIST, *UNIT, "--plot", "in"], check=True, stdin=slave, stdout=out,
-                       env={"LC_ALL": "C"})
+                       env={**PLAIN, "LC_ALL": "C"})
     expect_equal(max(map(len, open("out").read().splitlines())), 80, "a file is no pager")
     os.close(slave)
     os.close(master)
@@ -506,7 +509,7 @@ def at_terminal(arguments, values, columns, **environment):
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "COLUMNS": "33", **environment}
     process = subprocess.Popen([GPUHIST, "--text", *arguments], stdin=subprocess.PIPE, stdout=slave,
-                               env={"PATH": os.environ["PATH"], **environment})
+                               env={**PLAIN, **environment})
     os.close(slave)
     process.stdin.write("".join(f"{v}\n" for v in values).encode())
     process.stdin.close()
