@@ -128,6 +128,19 @@ make_faulty() {
     assert_failed 1 "in:1: the line is longer than a chunk of 4096 bytes"
     run -0 gpuhist reduce sum -f 20000 in
     [ "$output" = 20000 ]
+    # behind a header, also of compressed files
+    { echo x; cat in; } >headed
+    zstd -q headed
+    if reads_gzip; then gzip -k headed; fi
+    for file in headed headed.*; do
+        for threads in 1 3; do
+            run --separate-stderr gpuhist reduce sum -f 20000 --header --chunk-size 4096 --engine cpu \
+                --threads $threads "$file"
+            assert_failed 1 "$file:2: the line is longer than a chunk of 4096 bytes"
+        done
+        run --separate-stderr gpuhist reduce sum -f 20000 --header --chunk-size 4096 --engine cpu <"$file"
+        assert_failed 1 "standard input:2: the line is longer than a chunk of 4096 bytes"
+    done
 }
 
 @test "a dash or an empty field gets --invalid ignore, unless --invalid is given" {

@@ -449,6 +449,7 @@ static void division_fill(struct division_part *part, struct division_turn *turn
             room = DIVISION_BEGIN_BYTES;
         enum pipe_event event = reader_read(&part->reader, made->buffer + made->filled, room, true,
                                             &waited, &bytes, failure);
+        stream_count_header(stream, &part->reader);
         turn->has_ended = event == PIPE_END;
         turn->is_corrupt = event == PIPE_ERROR;
         if (turn->is_corrupt)
@@ -456,9 +457,6 @@ static void division_fill(struct division_part *part, struct division_turn *turn
         else if (bytes > 0)
             turn->status = stream_take(stream, made, bytes, failure);
     }
-    stream->line += part->reader.header_lines;
-    stream->left_out += part->reader.header_bytes;
-    part->reader.header_lines = part->reader.header_bytes = 0;
 }
 
 /*

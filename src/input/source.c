@@ -658,9 +658,7 @@ static enum status source_read(struct source *source, struct source_pull *pull, 
 
     stream->name = bytes > 0 ? reader->input->name : stream->name;
     reader_set_fields(reader, &stream->rules);
-    stream->line += reader->header_lines;
-    stream->left_out += reader->header_bytes;
-    reader->header_lines = reader->header_bytes = 0;
+    stream_count_header(stream, reader);
     if (reader->format && !atomic_load_explicit(&source->is_decoding, memory_order_relaxed))
         source_note_format(source, reader->format);
     if (event == PIPE_ERROR)

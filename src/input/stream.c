@@ -66,6 +66,13 @@ enum status stream_take_partial(struct stream *stream, struct stream_chunk *made
     return stream_is_too_long(stream, made) ? stream_shorten(stream, made, failure) : STATUS_OK;
 }
 
+void stream_count_header(struct stream *stream, struct reader *reader)
+{
+    stream->line += reader->header_lines;
+    stream->left_out += reader->header_bytes;
+    reader->header_lines = reader->header_bytes = 0;
+}
+
 enum status stream_take(struct stream *stream, struct stream_chunk *made, size_t bytes,
                         struct failure *failure)
 {

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct decoder_format;
+struct reader;
 
 /* A zero-initialised struct is an empty stream, once `format` is set. */
 struct stream {
@@ -54,6 +55,12 @@ struct stream_chunk stream_begin(const struct stream *stream, void *buffer, size
  */
 enum status stream_take_partial(struct stream *stream, struct stream_chunk *made,
                                 struct failure *failure);
+
+/*
+ * Counts the header lines that the reader has skipped, and resets its counters. Called before the
+ * bytes after the header are taken, so that a line that is too long is named right.
+ */
+void stream_count_header(struct stream *stream, struct reader *reader);
 
 /*
  * Takes over `bytes` bytes that the caller has read to the buffer after the filled ones. If a line
