@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints functions and macros over 40 lines, lines over 100 columns and files that do not begin
+"""Prints functions and macros over 100 lines, lines over 100 columns and files that do not begin
 with a comment.
 
 usage: style.py SOURCE-TREE [FOLDER...]        (default: src cuda tests/unit)
@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-LINES_MAX = 40
+LINES_MAX = 100
 COLUMNS_MAX = 100
 BEFORE_DECLARATION = re.compile(r"^$|^\s*#|[;}\\]$|\*/$|^\s*//")
 
