@@ -53,19 +53,6 @@ static bool stream_is_too_long(const struct stream *stream, const struct stream_
     return stream->format->is_text && made->whole == 0 && made->filled == made->capacity;
 }
 
-enum status stream_take_partial(struct stream *stream, struct stream_chunk *made,
-                                struct failure *failure)
-{
-    size_t room = made->capacity - made->filled;
-    size_t bytes = stream->partial_bytes < room ? stream->partial_bytes : room;
-
-    memcpy(made->buffer + made->filled, stream->partial + stream->partial_begin, bytes);
-    made->filled += bytes; /* no record ends in it */
-    stream->partial_begin += bytes;
-    stream->partial_bytes -= bytes;
-    return stream_is_too_long(stream, made) ? stream_shorten(stream, made, failure) : STATUS_OK;
-}
-
 void stream_count_header(struct stream *stream, struct reader *reader)
 {
     stream->line += reader->header_lines;
@@ -82,6 +69,18 @@ enum status stream_take(struct stream *stream, struct stream_chunk *made, size_t
     size_t cut = record_cut(stream->format, made->buffer, known, made->filled);
     made->whole = cut > 0 ? cut : made->whole;
     return stream_is_too_long(stream, made) ? stream_shorten(stream, made, failure) : STATUS_OK;
+}
+
+enum status stream_take_partial(struct stream *stream, struct stream_chunk *made,
+                                struct failure *failure)
+{
+    size_t room = made->capacity - made->filled;
+    size_t bytes = stream->partial_bytes < room ? stream->partial_bytes : room;
+
+    memcpy(made->buffer + made->filled, stream->partial + stream->partial_begin, bytes);
+    stream->partial_begin += bytes;
+    stream->partial_bytes -= bytes;
+    return stream_take(stream, made, bytes, failure);
 }
 
 /* Makes room for so many bytes in front of the partial record; false with errno set. */

@@ -50,8 +50,8 @@ void stream_close(struct stream *stream);
 struct stream_chunk stream_begin(const struct stream *stream, void *buffer, size_t capacity);
 
 /*
- * Moves the partial record to the chunk, as far as there is room: it may come from a larger chunk.
- * Fails as stream_take does.
+ * Moves what is kept to the chunk, as far as there is room: it may come from a larger chunk, and of
+ * a part of a compressed file it may be several records. Fails as stream_take does.
  */
 enum status stream_take_partial(struct stream *stream, struct stream_chunk *made,
                                 struct failure *failure);
