@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * GB/s from the page cache into an H200 (16 cores, PCIe 5 x16), 256 bins, from the first chunk to
@@ -39,26 +40,32 @@ static const struct cuda_operation *const cuda_operations[OPERATION_IDS] = {
 #undef CUDA_ENGINE_ROW
 };
 
-struct cuda_session {
-    struct cuda_shared shared;
-    const struct cuda_operation *operation;
-    unsigned workers;
-    size_t chunk_bytes;
-    size_t partial_bytes; /* on the device */
-    /* What a slot has, each rounded up by cuda_align. */
+/* The memory of a slot, in bytes, each rounded up by cuda_align. */
+struct cuda_layout {
     size_t slot_bytes;    /* the chunk, on the host and on the device */
     size_t scratch_bytes; /* on the device */
     size_t result_bytes;  /* on the host */
     size_t values_bytes;  /* text and records: their elements, on the device */
     size_t control_bytes; /* text: memory for parsing, on the device */
     size_t parsed_bytes;  /* text: what parsing found, on the host */
-    char *d_slots;        /* [workers][CUDA_ENGINE_SLOTS], each of cuda_engine_device_bytes */
-    atomic_uint opened;   /* workers so far */
+};
+
+struct cuda_session {
+    struct cuda_shared shared;
+    const struct cuda_operation *operation;
+    unsigned workers;
+    size_t chunk_bytes;
+    size_t partial_bytes; /* on the device */
+    struct cuda_layout layout;
+    char *d_slots;      /* [workers][CUDA_ENGINE_SLOTS], each of cuda_layout_device_bytes */
+    atomic_uint opened; /* workers so far */
 };
 
 /* A buffer for one chunk. From absorb until complete, its stream works on the chunk. */
 struct cuda_slot {
-    void *host;      /* cuda_engine_host_bytes, mapped */
+    struct cuda_layout layout;
+    char *d_own;     /* device memory of its own, once it has grown; NULL: of the session */
+    void *host;      /* cuda_layout_host_bytes, mapped */
     void *d_bytes;   /* the chunk's bytes in device memory */
     void *d_values;  /* text and records: their elements */
     bool registered; /* with CUDA */
@@ -159,40 +166,44 @@ static cudaError_t cuda_engine_open_device(struct cuda_device *device)
 }
 
 /* What a slot takes on the device and on the host. */
-static size_t cuda_engine_device_bytes(const struct cuda_session *session)
+static size_t cuda_layout_device_bytes(const struct cuda_layout *layout)
 {
-    return session->slot_bytes + session->scratch_bytes + session->values_bytes +
-           session->control_bytes;
+    return layout->slot_bytes + layout->scratch_bytes + layout->values_bytes +
+           layout->control_bytes;
 }
 
-static size_t cuda_engine_host_bytes(const struct cuda_session *session)
+static size_t cuda_layout_host_bytes(const struct cuda_layout *layout)
 {
-    return session->slot_bytes + session->result_bytes + session->parsed_bytes;
+    return layout->slot_bytes + layout->result_bytes + layout->parsed_bytes;
+}
+
+/* The layout of a slot for chunks of `bytes` bytes. */
+static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session, size_t bytes)
+{
+    const struct cuda_operation *operation = session->operation;
+    const struct job *job = session->shared.job;
+    struct cuda_layout layout = {.slot_bytes = cuda_align(bytes)};
+    size_t elements_bytes = bytes / job_value_bytes(job) * job->element.bytes;
+
+    if (job->is_text) {
+        elements_bytes = TEXT_SPAN_VALUES_MAX(bytes) * job->element.bytes;
+        layout.control_bytes = cuda_align(cuda_text_control_bytes(bytes));
+        layout.parsed_bytes = cuda_align(sizeof(struct cuda_text_parsed));
+    }
+    if (cuda_makes_elements(job))
+        layout.values_bytes = cuda_align(elements_bytes);
+    if (operation->scratch_bytes)
+        layout.scratch_bytes = cuda_align(operation->scratch_bytes(job, elements_bytes));
+    if (operation->result_bytes)
+        layout.result_bytes = cuda_align(operation->result_bytes(job, elements_bytes));
+    return layout;
 }
 
 static cudaError_t cuda_engine_allocate_slots(struct cuda_session *session)
 {
-    const struct cuda_operation *operation = session->operation;
-    const struct job *job = session->shared.job;
-    size_t bytes = session->chunk_bytes;
-    size_t elements_bytes;
-
-    if (job->is_text) {
-        elements_bytes = TEXT_SPAN_VALUES_MAX(bytes) * job->element.bytes;
-        session->control_bytes = cuda_align(cuda_text_control_bytes(bytes));
-        session->parsed_bytes = cuda_align(sizeof(struct cuda_text_parsed));
-    } else {
-        elements_bytes = bytes / job_value_bytes(job) * job->element.bytes;
-    }
-    if (cuda_makes_elements(job))
-        session->values_bytes = cuda_align(elements_bytes);
-    session->slot_bytes = cuda_align(bytes);
-    if (operation->scratch_bytes)
-        session->scratch_bytes = cuda_align(operation->scratch_bytes(job, elements_bytes));
-    if (operation->result_bytes)
-        session->result_bytes = cuda_align(operation->result_bytes(job, elements_bytes));
-    return cudaMalloc((void **)&session->d_slots,
-                      session->workers * CUDA_ENGINE_SLOTS * cuda_engine_device_bytes(session));
+    session->layout = cuda_engine_lay_out(session, session->chunk_bytes);
+    return cudaMalloc((void **)&session->d_slots, session->workers * CUDA_ENGINE_SLOTS *
+                                                      cuda_layout_device_bytes(&session->layout));
 }
 
 /* Clears the device's partial, while no work is under way. */
@@ -336,53 +347,100 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
     return status;
 }
 
-/* Divides a slot's memory. */
-static void cuda_engine_lay_out_slot(const struct cuda_session *session, unsigned index,
-                                     struct cuda_slot *slot)
+/* Divides the memory of a slot, on the host and from d_memory on. Keeps its stream. */
+static void cuda_engine_divide_slot(struct cuda_slot *slot, char *d_memory)
 {
-    char *d_scratch = session->d_slots + index * cuda_engine_device_bytes(session);
-    char *d_values = d_scratch + session->scratch_bytes;
-    char *d_control = d_values + session->values_bytes;
-    char *result = (char *)slot->host + session->slot_bytes;
+    const struct cuda_layout *layout = &slot->layout;
+    char *d_values = d_memory + layout->scratch_bytes;
+    char *d_control = d_values + layout->values_bytes;
+    char *result = (char *)slot->host + layout->slot_bytes;
 
-    slot->d_bytes = d_control + session->control_bytes;
+    slot->d_bytes = d_control + layout->control_bytes;
     slot->d_values = d_values;
-    slot->chunk = (struct cuda_chunk){.d_scratch = d_scratch, .result = result};
+    slot->chunk.d_scratch = d_memory;
+    slot->chunk.result = result;
     slot->text = (struct cuda_text){
         .d_bytes = slot->d_bytes,
         .d_values = d_values,
         .d_control = d_control,
-        .parsed = (struct cuda_text_parsed *)(result + session->result_bytes),
+        .parsed = (struct cuda_text_parsed *)(result + layout->result_bytes),
     };
+}
+
+/* Maps and registers the host memory of a slot; false if there is none. */
+static bool cuda_engine_map_slot(struct cuda_slot *slot)
+{
+    size_t bytes = cuda_layout_host_bytes(&slot->layout);
+
+    slot->host = memory_map(bytes);
+    if (!slot->host)
+        return false;
+    memory_touch(slot->host,
+                 bytes); /* all feeders at once; registering would do it one feeder at a time */
+    slot->registered = cuda_engine_register(slot->host, bytes);
+    return true;
 }
 
 static enum status cuda_engine_open_slot(const struct cuda_session *session, unsigned index,
                                          struct cuda_slot *slot, struct failure *failure)
 {
-    size_t bytes = cuda_engine_host_bytes(session);
-
-    slot->host = memory_map(bytes);
-    if (!slot->host)
-        return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes", bytes);
-    memory_touch(slot->host,
-                 bytes); /* all feeders at once; registering would do it one feeder at a time */
-    slot->registered = cuda_engine_register(slot->host, bytes);
-    cuda_engine_lay_out_slot(session, index, slot);
+    slot->layout = session->layout;
+    if (!cuda_engine_map_slot(slot))
+        return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
+                           cuda_layout_host_bytes(&slot->layout));
+    cuda_engine_divide_slot(slot,
+                            session->d_slots + index * cuda_layout_device_bytes(&slot->layout));
     cudaError_t error = cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot create a stream", failure);
     return STATUS_OK;
 }
 
-static void cuda_engine_close_slot(const struct cuda_session *session, struct cuda_slot *slot)
+/* Frees the memory of a slot on which no work is under way, except the session's. */
+static void cuda_engine_free_slot(struct cuda_slot *slot)
+{
+    cudaFree(slot->d_own);
+    if (slot->registered)
+        cudaHostUnregister(slot->host);
+    memory_unmap(slot->host, cuda_layout_host_bytes(&slot->layout));
+}
+
+static void cuda_engine_close_slot(struct cuda_slot *slot)
 {
     if (slot->chunk.stream) {
         cudaStreamSynchronize(slot->chunk.stream); /* nothing may still read the memory */
         cudaStreamDestroy(slot->chunk.stream);
     }
-    if (slot->registered)
-        cudaHostUnregister(slot->host);
-    memory_unmap(slot->host, cuda_engine_host_bytes(session));
+    cuda_engine_free_slot(slot);
+}
+
+/* The `grow` of a slot's buffer, which is being filled: no work is under way. */
+static bool cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity)
+{
+    struct cuda_worker *self = buffer->owner;
+    struct cuda_slot *slot = &self->slots[self->next_slot];
+
+    if (capacity > slot->layout.slot_bytes) {
+        struct cuda_slot grown = *slot;
+        grown.d_own = NULL;
+        grown.layout = cuda_engine_lay_out(self->session, capacity);
+        if (cudaMalloc((void **)&grown.d_own, cuda_layout_device_bytes(&grown.layout)) !=
+            cudaSuccess) {
+            cudaGetLastError(); /* or CUDA reports it again */
+            return false;
+        }
+        if (!cuda_engine_map_slot(&grown)) {
+            cudaFree(grown.d_own);
+            return false;
+        }
+        cuda_engine_divide_slot(&grown, grown.d_own);
+        memcpy(grown.host, slot->host, buffer->capacity);
+        cuda_engine_free_slot(slot);
+        *slot = grown;
+    }
+    buffer->data = slot->host;
+    buffer->capacity = capacity;
+    return true;
 }
 
 static void cuda_engine_worker_close(void *worker)
@@ -391,7 +449,7 @@ static void cuda_engine_worker_close(void *worker)
     if (!self)
         return;
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++)
-        cuda_engine_close_slot(self->session, &self->slots[i]);
+        cuda_engine_close_slot(&self->slots[i]);
     free(self);
 }
 
@@ -494,13 +552,18 @@ static enum status cuda_engine_complete(const struct cuda_session *session, stru
     return cuda_engine_complete_elements(session, slot, failure);
 }
 
-static enum status cuda_engine_worker_buffer(void *worker, struct engine_buffer *buffer,
+static enum status cuda_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
                                              struct failure *failure)
 {
     struct cuda_worker *self = worker;
     struct cuda_slot *slot = &self->slots[self->next_slot];
 
-    *buffer = (struct engine_buffer){.data = slot->host, .capacity = self->session->chunk_bytes};
+    *buffer = (struct chunk_buffer){
+        .data = slot->host,
+        .capacity = self->session->chunk_bytes,
+        .grow = cuda_engine_grow,
+        .owner = self,
+    };
     return cuda_engine_complete(self->session, slot, failure);
 }
 

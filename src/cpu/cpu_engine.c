@@ -15,19 +15,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Half of a common L2. Million values a second and core, 256 bins from the page cache, two cores
- * with 1 MiB of L2 each: 64 KiB 729, 128 KiB 865, 256 KiB 865, 512 KiB 932, 1 MiB 924.
+ * with 1 MiB of L2 each: 64 KiB 729, 128 KiB 865, 256 KiB 865, 512 KiB 932, 1 MiB 924. From a pipe:
+ * source.c.
  */
 #define CPU_ENGINE_CHUNK_BYTES ((size_t)512 << 10)
-
-/*
- * For input of unknown size, which is a pipe: one thread reads while the others count. Small chunks
- * keep all threads busy and are counted while they are in the cache. Seconds for 256 MiB through a
- * pipe, two cores: 512 KiB 0.110, 256 KiB 0.104, 128 KiB 0.096, a bare reader 0.095.
- */
-#define CPU_ENGINE_PIPE_CHUNK_BYTES ((size_t)128 << 10)
 
 /*
  * For compressed files, unless the operation is ordered. Where workers decode one file in turns,
@@ -57,7 +52,8 @@ struct cpu_worker {
     const struct job *job;
     const struct cpu_operation *operation;
     void *state;
-    struct engine_buffer buffer;
+    struct chunk_buffer buffer;
+    size_t buffer_bytes;        /* its memory: more than the usual capacity if it has grown */
     text_parse_function *parse; /* for text */
     void *values;               /* parsed from text, or gathered beside a second column */
     uint64_t *second;           /* of the values; NULL: there is no second column */
@@ -93,8 +89,7 @@ static size_t cpu_engine_usual_chunk_bytes(const struct job *job,
 {
     if (options->is_compressed && !cpu_engine_is_ordered(job))
         return CPU_ENGINE_COMPRESSED_CHUNK_BYTES;
-    bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN && !options->is_compressed;
-    return is_pipe ? CPU_ENGINE_PIPE_CHUNK_BYTES : CPU_ENGINE_CHUNK_BYTES;
+    return CPU_ENGINE_CHUNK_BYTES;
 }
 
 static enum status cpu_engine_open(const struct job *job, const struct engine_options *options,
@@ -135,7 +130,7 @@ static void cpu_engine_worker_close(void *worker)
     self->operation->close(self->state);
     memory_unmap(self->values, self->values_room * sizeof(uint64_t));
     memory_unmap(self->second, self->values_room * sizeof(uint64_t));
-    memory_unmap(self->buffer.data, self->buffer.capacity);
+    memory_unmap(self->buffer.data, self->buffer_bytes);
     free(self);
 }
 
@@ -159,6 +154,36 @@ static enum status cpu_engine_open_values(struct cpu_worker *worker, struct fail
     return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
 }
 
+/* The `grow` of a worker's buffer. */
+static bool cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity)
+{
+    struct cpu_worker *self = buffer->owner;
+
+    if (capacity > self->buffer_bytes) {
+        char *data = memory_map(capacity);
+        void *values = NULL;
+        bool is_ordered = cpu_engine_is_ordered(self->job);
+        if (data && is_ordered)
+            values = memory_map((capacity / 2 + 1) * sizeof(uint64_t));
+        if (!data || (is_ordered && !values)) {
+            memory_unmap(data, capacity);
+            return false;
+        }
+        memcpy(data, self->buffer.data, self->buffer_bytes);
+        memory_unmap(self->buffer.data, self->buffer_bytes);
+        self->buffer.data = data;
+        self->buffer_bytes = capacity;
+        if (is_ordered) {
+            memory_unmap(self->values, self->values_room * sizeof(uint64_t));
+            self->values = values;
+            self->values_room = capacity / 2 + 1;
+        }
+    }
+    buffer->data = self->buffer.data;
+    buffer->capacity = capacity;
+    return true;
+}
+
 static enum status cpu_engine_worker_open(void *session, void **worker, struct failure *failure)
 {
     const struct cpu_session *owner = session;
@@ -169,8 +194,13 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
     *worker = made;
     made->job = owner->job;
     made->operation = cpu_operations[owner->job->operation];
-    made->buffer.capacity = owner->chunk_bytes;
-    made->buffer.data = memory_map(owner->chunk_bytes);
+    made->buffer = (struct chunk_buffer){
+        .data = memory_map(owner->chunk_bytes),
+        .capacity = owner->chunk_bytes,
+        .grow = cpu_engine_grow,
+        .owner = made,
+    };
+    made->buffer_bytes = owner->chunk_bytes;
     if (!made->buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
                            owner->chunk_bytes);
@@ -180,7 +210,7 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
     return made->operation->open(owner->job, owner->partial, &made->state, failure);
 }
 
-static enum status cpu_engine_worker_buffer(void *worker, struct engine_buffer *buffer,
+static enum status cpu_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
                                             struct failure *failure)
 {
     (void)failure; /* the previous chunk is absorbed, so the buffer is free */

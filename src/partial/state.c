@@ -262,8 +262,8 @@ static enum status state_pull(struct state_reader *state, struct failure *failur
     memmove(state->in, state->in + state->in_used, left);
     state->in_used = 0;
     state->in_bytes = left;
-    enum status status =
-        source_pull(state->source, state->in + left, STATE_BUFFER_BYTES, &chunk, failure);
+    struct chunk_buffer buffer = {.data = (char *)state->in + left, .capacity = STATE_BUFFER_BYTES};
+    enum status status = source_pull(state->source, &buffer, &chunk, failure);
     if (status == STATUS_OK)
         state->in_bytes += chunk.bytes;
     return status;

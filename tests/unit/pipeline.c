@@ -228,11 +228,11 @@ static enum status quick_worker_open(void *session, void **worker, struct failur
     return actor_open_worker(session, 4 * 97, worker);
 }
 
-static enum status actor_buffer(void *worker, struct engine_buffer *buffer, struct failure *failure)
+static enum status actor_buffer(void *worker, struct chunk_buffer *buffer, struct failure *failure)
 {
     struct actor *self = worker;
     (void)failure;
-    *buffer = (struct engine_buffer){.data = self->slots[0], .capacity = self->capacity};
+    *buffer = (struct chunk_buffer){.data = self->slots[0], .capacity = self->capacity};
     return STATUS_OK;
 }
 
@@ -354,11 +354,11 @@ static enum status slow_worker_open(void *session, void **worker, struct failure
     return STATUS_OK;
 }
 
-static enum status slow_buffer(void *worker, struct engine_buffer *buffer, struct failure *failure)
+static enum status slow_buffer(void *worker, struct chunk_buffer *buffer, struct failure *failure)
 {
     struct actor *self = worker;
 
-    *buffer = (struct engine_buffer){.data = self->slots[self->turn], .capacity = self->capacity};
+    *buffer = (struct chunk_buffer){.data = self->slots[self->turn], .capacity = self->capacity};
     while (play.fault == AT_IDLE && self->is_late && atomic_load(&play.bytes) < 4 * ELEMENTS)
         sched_yield();
     if (play.fault == AT_BUFFER && atomic_load(&play.device_chunks) > play.sound_chunks)
@@ -871,6 +871,8 @@ static void test_pays(void)
     pipe.bytes = UINT64_C(1) << 36;
     tap_ok(!offload_policy_pays(&pipe), "as long as not all CPU workers are wanted, no device is");
     pipe.pulling = 4;
+    tap_ok(!offload_policy_pays(&pipe), "nor if all are, and they keep up");
+    pipe.is_unread = true;
     tap_ok(offload_policy_pays(&pipe), "but then");
     file.bytes = UINT64_C(1) << 32;
     tap_ok(offload_policy_pays(&file), "a device pays where the rest takes long");
