@@ -13,7 +13,7 @@
  */
 #include "cuda/elements.cuh"
 #include "cuda/launch.cuh"
-#include "histograms/uniq_key.h"
+#include "count/uniq_key.h"
 #include "table/table.h"
 
 #include <cooperative_groups.h>

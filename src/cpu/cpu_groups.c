@@ -2,9 +2,9 @@
  */
 #include "config.h"
 
+#include "count/groups.h"
 #include "cpu/cpu_engine.h"
 #include "cpu/cpu_record.h"
-#include "operations/groups.h"
 
 #include <stdlib.h>
 

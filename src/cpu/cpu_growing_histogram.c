@@ -4,9 +4,9 @@
  */
 #include "config.h"
 
+#include "count/growing_histogram.h"
 #include "cpu/cpu_engine.h"
 #include "cpu/cpu_window.h"
-#include "histograms/growing_histogram.h"
 
 #include <stdlib.h>
 

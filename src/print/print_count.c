@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/decimal.h"
-#include "operations/count.h"
+#include "count/count.h"
 #include "print/print_values.h"
 
 _Static_assert(PRINT_VALUE_SIZE >= DECIMAL_SIZE, "room for any count");

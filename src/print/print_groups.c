@@ -2,9 +2,9 @@
 #include "config.h"
 
 #include "base/decimal.h"
-#include "operations/count.h"
-#include "operations/groups.h"
-#include "operations/reduce_words.h"
+#include "count/count.h"
+#include "count/groups.h"
+#include "count/reduce_words.h"
 #include "print/print_values.h"
 
 /* Rows between the one that is printed and the one that is fetched from memory. */

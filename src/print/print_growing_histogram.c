@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/decimal.h"
-#include "histograms/growing_histogram.h"
+#include "count/growing_histogram.h"
 #include "print/print_rows.h"
 
 /* So many different values at most are few, if they are one in so many of such a range. */

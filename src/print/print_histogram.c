@@ -1,7 +1,7 @@
 /* Prints histograms as rows. */
 #include "config.h"
 
-#include "histograms/histogram.h"
+#include "count/histogram.h"
 #include "print/print_rows.h"
 
 static enum status print_histogram_result(struct writer *writer, const struct job *job,

@@ -1,7 +1,7 @@
 /* Prints reductions as named values, in the given order. */
 #include "config.h"
 
-#include "operations/reduce.h"
+#include "count/reduce.h"
 #include "print/print_values.h"
 
 _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");

@@ -1,7 +1,7 @@
 /* Prints stalin-sort: the partial writes the elements during the run. */
 #include "config.h"
 
-#include "operations/stalin_sort.h"
+#include "count/stalin_sort.h"
 #include "print/print.h"
 
 static void print_stalin_sort_connect(void *partial, const struct print_output *output)

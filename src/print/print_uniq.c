@@ -1,7 +1,7 @@
 /* Prints the result of uniq as rows. */
 #include "config.h"
 
-#include "histograms/uniq.h"
+#include "count/uniq.h"
 #include "job/binning.h"
 #include "print/print_rows.h"
 

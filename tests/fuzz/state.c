@@ -6,8 +6,8 @@
  */
 #include "config.h"
 
-#include "operations/groups.h"
-#include "operations/reduce_words.h"
+#include "count/groups.h"
+#include "count/reduce_words.h"
 #include "output/writer.h"
 #include "partial/operation.h"
 #include "partial/state_job.h"

@@ -1,8 +1,8 @@
 /* The partial of operation count: merging, counts that no run of a test can reach, the checks. */
 #include "config.h"
 
+#include "count/count.h"
 #include "cpu/cpu_engine.h"
-#include "operations/count.h"
 #include "tap.h"
 
 #include <pthread.h>

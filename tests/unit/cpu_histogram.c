@@ -5,9 +5,9 @@
 #include "config.h"
 
 #include "base/cpu_isa.h"
+#include "count/histogram.h"
 #include "cpu/cpu_engine.h"
 #include "edges_reference.h"
-#include "histograms/histogram.h"
 #include "tap.h"
 
 #include <stdlib.h>

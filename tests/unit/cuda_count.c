@@ -1,9 +1,9 @@
 /* Operation count on a GPU: counters of the device beyond 2^32 and 2^40, and every kernel. */
 #include "config.h"
 
+#include "count/count.h"
 #include "cuda/cuda_operation.h"
 #include "must_cuda.h"
-#include "operations/count.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  */
 #include "config.h"
 
+#include "count/reduce.h"
 #include "cuda/cuda_operation.h"
-#include "operations/reduce.h"
 #include "partial/operation.h"
 #include "tap.h"
 

@@ -8,8 +8,8 @@
  */
 #include "config.h"
 
+#include "count/uniq.h"
 #include "cuda/cuda_uniq.h"
-#include "histograms/uniq.h"
 #include "must_cuda.h"
 #include "partial/operation.h"
 #include "tap.h"

@@ -1,7 +1,7 @@
 /* Automatic histograms: how windows widen, and that nothing is lost, against plain sums. */
 #include "config.h"
 
-#include "histograms/growing_histogram.h"
+#include "count/growing_histogram.h"
 #include "job/binning_index.h"
 #include "partial/operation.h"
 #include "partial/rows.h"

@@ -7,8 +7,8 @@
  */
 #include "config.h"
 
-#include "operations/reduce.h"
-#include "operations/stalin_sort.h"
+#include "count/reduce.h"
+#include "count/stalin_sort.h"
 #include "output/writer.h"
 #include "pipeline/offload_policy.h"
 #include "pipeline/pipeline.h"

@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
+#include "count/reduce.h"
 #include "cpu/cpu_engine.h"
-#include "operations/reduce.h"
 #include "partial/operation.h"
 #include "tap.h"
 

@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
-#include "histograms/histogram.h"
-#include "histograms/uniq.h"
+#include "count/histogram.h"
+#include "count/uniq.h"
 #include "partial/operation.h"
 #include "plot/plot.h"
 #include "print/rows_list.h"

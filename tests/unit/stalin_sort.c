@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "operations/stalin_sort.h"
+#include "count/stalin_sort.h"
 
 #include "output/writer.h"
 #include "partial/operation.h"

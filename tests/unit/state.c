@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "histograms/histogram.h"
-#include "histograms/uniq.h"
-#include "operations/count.h"
-#include "operations/reduce.h"
+#include "count/count.h"
+#include "count/histogram.h"
+#include "count/reduce.h"
+#include "count/uniq.h"
 #include "output/writer.h"
 #include "partial/operation.h"
 #include "partial/state_job.h"
