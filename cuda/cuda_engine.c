@@ -10,6 +10,7 @@
 #include "cuda/cuda_operation.h"
 #include "cuda/cuda_text.h"
 #include "cuda/text_span.h"
+#include "partial/operation.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -30,14 +31,16 @@
 #define CUDA_ENGINE_STAGING_BYTES \
     ((size_t)2 << 20) /* the least host memory to copy the result to, part by part */
 
-/* Not on a GPU: cuda_engine_lacks refuses --by. */
-const struct cuda_operation cuda_groups = {.open = NULL};
-
-static const struct cuda_operation *const cuda_operations[OPERATION_IDS] = {
-#define CUDA_ENGINE_ROW(id, label) [OPERATION_##id] = &cuda_##label,
-    OPERATIONS(CUDA_ENGINE_ROW)
-#undef CUDA_ENGINE_ROW
-};
+/* The functions of a job's operation. NULL: it runs on the CPU alone. */
+static const struct cuda_operation *cuda_engine_find_operation(const struct job *job)
+{
+    static const struct cuda_operation *const table[OPERATION_IDS] = {
+        [OPERATION_HISTOGRAM] = &cuda_histogram,     [OPERATION_UNIQ] = &cuda_uniq,
+        [OPERATION_REDUCE] = &cuda_reduce,           [OPERATION_COUNT] = &cuda_count,
+        [OPERATION_STALIN_SORT] = &cuda_stalin_sort,
+    };
+    return job->is_automatic ? &cuda_growing_histogram : table[job->operation];
+}
 
 struct cuda_session {
     struct cuda_shared shared;
@@ -124,6 +127,8 @@ static const char *cuda_engine_lacks(const struct job *job)
         return job_second_option(job);
     if (job->is_text && job->text.is_quoted)
         return "--csv";
+    if (!cuda_engine_find_operation(job))
+        return operation_of(job)->name;
     return reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
 }
 
@@ -268,7 +273,7 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
         .partial = partial,
         .device = {.id = (int)options->device},
     };
-    made->operation = cuda_operations[job->operation];
+    made->operation = cuda_engine_find_operation(job);
     made->chunk_bytes = chunk_bytes;
     made->workers = engine_useful_workers(feeders, chunk_bytes, options->input_bytes);
 

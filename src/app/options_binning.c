@@ -88,6 +88,6 @@ enum status options_make_histogram(const struct options *options, bool with_file
         return options_make_width(options, job, failure);
     if (options->width > 0 || options->print.quantiles.count > 0)
         return options_make_uniq(options, options->width > 0 ? options->width : 1, job, failure);
-    job->operation = OPERATION_GROWING_HISTOGRAM;
+    job->is_automatic = true;
     return STATUS_OK;
 }

@@ -78,8 +78,6 @@ static enum status options_make_groups(const struct options *options, struct job
         return STATUS_OK;
     if (lacks)
         return status_fail(failure, STATUS_USAGE, "%s does not go with --by", lacks);
-    job->grouped = job->operation;
-    job->operation = OPERATION_GROUPS;
     job->buffer_bytes = options->buffer_bytes;
     return STATUS_OK;
 }
@@ -149,8 +147,6 @@ static enum status options_make(const struct options *options, bool is_text, boo
     case OPERATION_STALIN_SORT:
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
-    case OPERATION_GROWING_HISTOGRAM: /* this and the next: only derived from others */
-    case OPERATION_GROUPS:
     case OPERATION_IDS:
         break;
     }
@@ -191,10 +187,7 @@ enum status options_make_job(const struct options *options, bool is_text, struct
 enum status options_check_merged(const struct options *options, const struct job *job,
                                  struct failure *failure)
 {
-    const enum operation_id operation = job->operation == OPERATION_GROWING_HISTOGRAM
-                                            ? OPERATION_HISTOGRAM
-                                        : job->operation == OPERATION_GROUPS ? job->grouped
-                                                                             : job->operation;
+    const enum operation_id operation = job->operation;
 
     if (options->unmergeable[operation])
         return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",

@@ -1,29 +1,27 @@
-/* Implements count.h: the shared hits, and the row of the table of operations. */
+/* Implements count.h: the shared hits. */
 #include "config.h"
 
 #include "count/count.h"
 
-#include "partial/operation.h"
-#include "partial/state_job.h"
-
 #include <stdlib.h>
 
-enum status count_create(const struct job *job, struct count **count, struct failure *failure)
+void *count_create(const struct job *job, struct failure *failure)
 {
     struct count *made = calloc(1, sizeof *made + job->predicate_count * sizeof *made->hits);
-    if (!made)
-        return status_fail(failure, STATUS_DATA, "no memory for %zu counts", job->predicate_count);
 
-    pthread_mutex_init(&made->mutex, NULL);
-    *count = made;
-    return STATUS_OK;
+    if (made)
+        pthread_mutex_init(&made->mutex, NULL);
+    else
+        status_fail(failure, STATUS_DATA, "no memory for %zu counts", job->predicate_count);
+    return made;
 }
 
-void count_destroy(struct count *count)
+void count_destroy(void *partial)
 {
-    if (!count)
-        return;
-    pthread_mutex_destroy(&count->mutex);
+    struct count *count = partial;
+
+    if (count)
+        pthread_mutex_destroy(&count->mutex);
     free(count);
 }
 
@@ -54,9 +52,11 @@ uint64_t count_derive(const struct predicate *predicate, uint64_t elements, uint
     return predicate->negated ? elements - hits : hits;
 }
 
-enum status count_check(const struct count *count, const struct job *job, uint64_t elements,
-                        struct failure *failure)
+enum status count_finish(void *partial, const struct job *job, uint64_t elements,
+                         struct failure *failure)
 {
+    const struct count *count = partial;
+
     if (count->elements != elements)
         return status_fail(failure, STATUS_DATA,
                            "internal error: %llu elements were read, but %llu examined",
@@ -75,34 +75,3 @@ uint64_t count_result(const struct count *count, const struct job *job, size_t i
 {
     return count_derive(&job->predicates[i], count->elements, count->hits[i]);
 }
-
-static enum status count_create_partial(const struct job *job, void **partial,
-                                        struct failure *failure)
-{
-    struct count *count = NULL;
-    enum status status = count_create(job, &count, failure);
-    *partial = count;
-    return status;
-}
-
-static enum status count_finish_partial(void *partial, const struct job *job, uint64_t elements,
-                                        struct failure *failure)
-{
-    return count_check(partial, job, elements, failure);
-}
-
-static void count_destroy_partial(void *partial)
-{
-    count_destroy(partial);
-}
-
-const struct operation operation_count = {
-    .name = "count",
-    .help = "count the values that meet each predicate",
-    .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
-             "Print how many integers meet each predicate, in one pass over the input.\n",
-    .create = count_create_partial,
-    .finish = count_finish_partial,
-    .state = &count_state,
-    .destroy = count_destroy_partial,
-};

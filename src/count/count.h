@@ -23,11 +23,14 @@ struct count {
     uint64_t hits[];   /* of each predicate */
 };
 
-/* Makes an empty partial. Fails with STATUS_DATA if there is no memory. The caller destroys it. */
-enum status count_create(const struct job *job, struct count **count, struct failure *failure);
-
-/* Frees a partial. NULL is allowed. */
-void count_destroy(struct count *count);
+/*
+ * Create, finish and destroy a struct count, as operation.h says. finish checks also that no
+ * predicate has more hits than there are elements.
+ */
+void *count_create(const struct job *job, struct failure *failure);
+enum status count_finish(void *count, const struct job *job, uint64_t elements,
+                         struct failure *failure);
+void count_destroy(void *count);
 
 /* Adds hits[0..n) to those of predicates [first, first + n). */
 void count_add_hits(struct count *count, size_t first, const uint64_t *hits, size_t n);
@@ -36,19 +39,12 @@ void count_add_hits(struct count *count, size_t first, const uint64_t *hits, siz
 void count_add_elements(struct count *count, uint64_t elements);
 
 /*
- * Checks a complete partial: the number of elements must be `elements`, the number read, and no
- * predicate may have more hits. Fails with STATUS_DATA, which means a bug.
- */
-enum status count_check(const struct count *count, const struct job *job, uint64_t elements,
-                        struct failure *failure);
-
-/*
  * The number of values that meet a predicate, of `elements` values of which `hits` are in its
  * interval or set. Pure.
  */
 uint64_t count_derive(const struct predicate *predicate, uint64_t elements, uint64_t hits);
 
-/* The number of values that meet predicate i of the job. The partial must have been checked. */
+/* The number of values that meet predicate i of the job. The partial must be finished. */
 uint64_t count_result(const struct count *count, const struct job *job, size_t i);
 
 #endif

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "count/reduce_words.h"
 #include "partial/operation.h"
-#include "partial/state_job.h"
 #include "table/table_order.h"
 
 #include <pthread.h>
@@ -55,7 +54,7 @@ struct groups {
     uint64_t elements;
 };
 
-static void groups_destroy(void *partial)
+void groups_destroy(void *partial)
 {
     struct groups *groups = partial;
     if (!groups)
@@ -69,14 +68,15 @@ static void groups_destroy(void *partial)
     free(groups);
 }
 
-static enum status groups_create(const struct job *job, void **partial, struct failure *failure)
+void *groups_create(const struct job *job, struct failure *failure)
 {
     struct groups *made = aligned_alloc(_Alignof(struct groups), sizeof *made);
     struct groups_layout *layout = groups_layout_create(job);
     if (!made || !layout) {
         free(made);
         free(layout);
-        return status_fail(failure, STATUS_DATA, "no memory for groups");
+        status_fail(failure, STATUS_DATA, "no memory for groups");
+        return NULL;
     }
 
     *made = (struct groups){
@@ -89,8 +89,7 @@ static enum status groups_create(const struct job *job, void **partial, struct f
         pthread_mutex_init(&made->partitions[i].lock, NULL);
         made->partitions[i].table.skipped = GROUPS_PARTITION_BITS;
     }
-    *partial = made;
-    return STATUS_OK;
+    return made;
 }
 
 static size_t groups_find_partition(const struct groups *groups, const uint64_t *row)
@@ -305,8 +304,8 @@ static enum status groups_sort(struct groups *groups, struct failure *failure)
     return STATUS_OK;
 }
 
-static enum status groups_finish(void *partial, const struct job *job, uint64_t elements,
-                                 struct failure *failure)
+enum status groups_finish(void *partial, const struct job *job, uint64_t elements,
+                          struct failure *failure)
 {
     struct groups *groups = partial;
     (void)job;
@@ -335,12 +334,3 @@ const uint64_t *groups_row(const struct groups *groups, size_t i)
 {
     return (const uint64_t *)(uintptr_t)groups->sorted[i].count;
 }
-
-/* For users it is the operation reduce or count. */
-const struct operation operation_groups = {
-    .name = "reduce",
-    .create = groups_create,
-    .finish = groups_finish,
-    .state = &groups_state,
-    .destroy = groups_destroy,
-};

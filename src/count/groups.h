@@ -16,6 +16,12 @@
 
 struct groups;
 
+/* Create, finish and destroy a struct groups, as operation.h says. The job must outlive it. */
+void *groups_create(const struct job *job, struct failure *failure);
+enum status groups_finish(void *groups, const struct job *job, uint64_t elements,
+                          struct failure *failure);
+void groups_destroy(void *groups);
+
 /* A thread's part. Writers of one partial may work at the same time. */
 struct groups_writer {
     struct groups *groups;

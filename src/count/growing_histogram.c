@@ -1,30 +1,30 @@
-/* Implements growing_histogram.h: when windows are made, and the row of the table of operations. */
+/* Implements growing_histogram.h: when windows are made. */
 #include "config.h"
 
 #include "count/growing_histogram.h"
 
 #include "job/binning_index.h"
 #include "partial/operation.h"
-#include "partial/state_job.h"
 
 #include <stdlib.h>
 
-enum status growing_histogram_create(const struct job *job, struct growing_histogram **histogram,
-                                     struct failure *failure)
+void *growing_histogram_create(const struct job *job, struct failure *failure)
 {
     struct growing_histogram *made = calloc(1, sizeof *made);
-    if (!made)
-        return status_fail(failure, STATUS_DATA, "no memory for a histogram");
+    if (!made) {
+        status_fail(failure, STATUS_DATA, "no memory for a histogram");
+        return NULL;
+    }
     made->job = job;
     made->width = 1;
     made->low = 1; /* low > high: no value is known */
     pthread_mutex_init(&made->lock, NULL);
-    *histogram = made;
-    return STATUS_OK;
+    return made;
 }
 
-void growing_histogram_destroy(struct growing_histogram *histogram)
+void growing_histogram_destroy(void *partial)
 {
+    struct growing_histogram *histogram = partial;
     if (!histogram)
         return;
     for (size_t i = 0; i < histogram->count; i++)
@@ -143,17 +143,8 @@ enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t 
     }
 }
 
-static enum status growing_histogram_create_partial(const struct job *job, void **partial,
-                                                    struct failure *failure)
-{
-    struct growing_histogram *histogram = NULL;
-    enum status status = growing_histogram_create(job, &histogram, failure);
-    *partial = histogram;
-    return status;
-}
-
-static enum status growing_histogram_finish(void *partial, const struct job *job, uint64_t elements,
-                                            struct failure *failure)
+enum status growing_histogram_finish(void *partial, const struct job *job, uint64_t elements,
+                                     struct failure *failure)
 {
     struct growing_histogram *self = partial;
 
@@ -164,25 +155,3 @@ static enum status growing_histogram_finish(void *partial, const struct job *job
     growing_histogram_add_up(self);
     return operation_check_elements(elements, self->elements, failure);
 }
-
-static enum status growing_histogram_verdict(const struct job *job, const void *partial,
-                                             struct failure *failure)
-{
-    const struct growing_histogram *self = partial;
-    return job_check_values(job, self->elements > 0, failure);
-}
-
-static void growing_histogram_destroy_partial(void *partial)
-{
-    growing_histogram_destroy(partial);
-}
-
-/* For users it is the operation histogram. */
-const struct operation operation_growing_histogram = {
-    .name = "histogram",
-    .create = growing_histogram_create_partial,
-    .finish = growing_histogram_finish,
-    .verdict = growing_histogram_verdict,
-    .state = &growing_histogram_state,
-    .destroy = growing_histogram_destroy_partial,
-};

@@ -62,14 +62,13 @@ struct growing_histogram {
 };
 
 /*
- * Makes an empty one. Fails with STATUS_DATA if there is no memory. The job must outlive it; the
- * caller destroys it.
+ * Create, finish and destroy a struct growing_histogram, as operation.h says. The job must outlive
+ * it.
  */
-enum status growing_histogram_create(const struct job *job, struct growing_histogram **histogram,
+void *growing_histogram_create(const struct job *job, struct failure *failure);
+enum status growing_histogram_finish(void *histogram, const struct job *job, uint64_t elements,
                                      struct failure *failure);
-
-/* Frees a growing histogram. NULL is allowed. */
-void growing_histogram_destroy(struct growing_histogram *histogram);
+void growing_histogram_destroy(void *histogram);
 
 /* The newest window, NULL if there is none. It lives until the histogram is destroyed. */
 static inline const struct growing_window *growing_histogram_window(

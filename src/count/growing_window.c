@@ -26,7 +26,8 @@ enum status growing_window_init(struct growing_window *window, const struct elem
         .first = first,
         .bins = bins,
     };
-    return histogram_create(&job, &window->histogram, failure);
+    window->histogram = histogram_create(&job, failure);
+    return window->histogram ? STATUS_OK : failure->status;
 }
 
 void growing_window_destroy(struct growing_window *window)

@@ -1,13 +1,10 @@
-/*
- * Implements histogram.h: counters in regions with locks, and the row of the table of operations.
- */
+/* Implements histogram.h: counters in regions with locks. */
 #include "config.h"
 
 #include "count/histogram.h"
 
 #include "base/memory.h"
 #include "partial/operation.h"
-#include "partial/state_job.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -42,32 +39,35 @@ static bool histogram_allocate(struct histogram *histogram)
     return histogram->regions && histogram->counts && histogram->staged;
 }
 
-enum status histogram_create(const struct job *job, struct histogram **histogram,
-                             struct failure *failure)
+void *histogram_create(const struct job *job, struct failure *failure)
 {
     size_t entries = (size_t)job->binning.bins + BINNING_OUTSIDE;
     size_t mebibytes = entries * sizeof(uint64_t) >> 20; /* mostly one of the parts is not in use */
     uint64_t available = memory_available() >> 20;
 
-    if (mebibytes > available)
-        return status_fail(failure, STATUS_DATA, "%u bins need %zu MiB of memory: %llu are free",
-                           job->binning.bins, mebibytes, (unsigned long long)available);
-    struct histogram *made = calloc(1, sizeof *made);
-    if (made)
-        *made = (struct histogram){.entries = entries,
-                                   .staged_limit = UINT32_MAX,
-                                   .has_weights = job->second == SECOND_WEIGHTS};
-    if (!made || !histogram_allocate(made)) {
-        histogram_destroy(made);
-        return status_fail(failure, STATUS_DATA, "no memory for %u bins (%zu MiB)",
-                           job->binning.bins, mebibytes);
+    if (mebibytes > available) {
+        status_fail(failure, STATUS_DATA, "%u bins need %zu MiB of memory: %llu are free",
+                    job->binning.bins, mebibytes, (unsigned long long)available);
+        return NULL;
     }
-    *histogram = made;
-    return STATUS_OK;
+    struct histogram *histogram = calloc(1, sizeof *histogram);
+    if (histogram) {
+        histogram->entries = entries;
+        histogram->staged_limit = UINT32_MAX;
+    }
+    if (!histogram || !histogram_allocate(histogram)) {
+        histogram_destroy(histogram);
+        status_fail(failure, STATUS_DATA, "no memory for %u bins (%zu MiB)", job->binning.bins,
+                    mebibytes);
+        return NULL;
+    }
+    return histogram;
 }
 
-void histogram_destroy(struct histogram *histogram)
+void histogram_destroy(void *partial)
 {
+    struct histogram *histogram = partial;
+
     if (!histogram)
         return;
     memory_unmap(histogram->counts, histogram->entries * sizeof *histogram->counts);
@@ -296,9 +296,10 @@ size_t histogram_trim_empty(const struct histogram *histogram, size_t first, siz
     return end;
 }
 
-enum status histogram_finish(struct histogram *histogram, const struct job *job, uint64_t elements,
+enum status histogram_finish(void *partial, const struct job *job, uint64_t elements,
                              struct failure *failure)
 {
+    struct histogram *histogram = partial;
     size_t below = histogram->entries - 2;
     size_t above = histogram->entries - 1;
 
@@ -315,64 +316,3 @@ enum status histogram_finish(struct histogram *histogram, const struct job *job,
                         histogram_count(histogram, above);
     return STATUS_OK;
 }
-
-static enum status histogram_create_partial(const struct job *job, void **partial,
-                                            struct failure *failure)
-{
-    struct histogram *histogram = NULL;
-    enum status status = histogram_create(job, &histogram, failure);
-    *partial = histogram;
-    return status;
-}
-
-static enum status histogram_finish_partial(void *partial, const struct job *job, uint64_t elements,
-                                            struct failure *failure)
-{
-    return histogram_finish(partial, job, elements, failure);
-}
-
-static void histogram_report_partial(const void *partial)
-{
-    const struct histogram *histogram = partial;
-    unsigned long long below = histogram_below(partial);
-    unsigned long long above = histogram_above(partial);
-
-    if (below > 0 || above > 0)
-        status_print("%s outside the bins: %llu below, %llu above (%s)",
-                     histogram->has_weights ? "weights" : "values", below, above,
-                     histogram->inside > 0 ? "see --outside" : "none inside: try --width or uniq");
-}
-
-static enum status histogram_verdict_partial(const struct job *job, const void *partial,
-                                             struct failure *failure)
-{
-    const struct histogram *histogram = partial;
-    bool has_values =
-        histogram->inside > 0 || histogram_below(histogram) > 0 || histogram_above(histogram) > 0;
-
-    return job_check_values(job, has_values, failure);
-}
-
-static void histogram_destroy_partial(void *partial)
-{
-    histogram_destroy(partial);
-}
-
-const struct operation operation_histogram = {
-    .name = "histogram",
-    .alias = "hist",
-    .help = "count the values in each bin (the default)",
-    .usage = "gpuhist [OPERATION] [OPTION]... [FILE]...\n"
-             "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n"
-             "\n"
-             "Examples:\n"
-             "  gpuhist uniq --top 10 ids.txt                the 10 most frequent values\n"
-             "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status came\n"
-             "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n",
-    .create = histogram_create_partial,
-    .finish = histogram_finish_partial,
-    .report = histogram_report_partial,
-    .verdict = histogram_verdict_partial,
-    .state = &histogram_state,
-    .destroy = histogram_destroy_partial,
-};

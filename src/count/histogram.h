@@ -40,18 +40,17 @@ struct histogram {
     uint32_t staged_limit; /* the most increments of a region's 32-bit part; smaller in tests */
     uint64_t inside;       /* values in bins; set by histogram_finish */
     uint64_t ignored;      /* values outside that histogram_finish has dropped */
-    bool has_weights;      /* all counts are sums of weights */
 };
 
 /*
- * Makes an empty table for the binning of `job`. Fails with STATUS_DATA if the machine has not
- * enough free memory; it checks that before it takes any. The caller destroys the table.
+ * Makes an empty struct histogram for the binning of `job`. Returns NULL, a failure with
+ * STATUS_DATA, if the machine has not enough free memory; it checks that before it takes any. The
+ * caller destroys it.
  */
-enum status histogram_create(const struct job *job, struct histogram **histogram,
-                             struct failure *failure);
+void *histogram_create(const struct job *job, struct failure *failure);
 
-/* Frees a table. NULL is allowed. */
-void histogram_destroy(struct histogram *histogram);
+/* Frees a struct histogram. NULL is allowed. */
+void histogram_destroy(void *histogram);
 
 /* Add counts[0..n) to entries [first, first + n). */
 void histogram_add_counts32(struct histogram *histogram, size_t first, const uint32_t *counts,
@@ -80,12 +79,10 @@ void histogram_add_region(struct histogram *histogram, size_t region, const uint
                           uint32_t increments);
 
 /*
- * Finishes the table when all elements read are in it. Checks that the counters add up to
- * `elements`, the number read; fails with STATUS_DATA if not, which means a bug. Moves the values
- * outside to the first and last bin (OUTSIDE_CLAMP) or drops them (OUTSIDE_IGNORE). After more is
- * added, it must be called again.
+ * Finishes a struct histogram (operation.h). Moves the values outside to the first and last bin
+ * (OUTSIDE_CLAMP) or drops them (OUTSIDE_IGNORE).
  */
-enum status histogram_finish(struct histogram *histogram, const struct job *job, uint64_t elements,
+enum status histogram_finish(void *histogram, const struct job *job, uint64_t elements,
                              struct failure *failure);
 
 /* The counter of an entry: a bin, entries - 2 (below all bins) or entries - 1 (above all bins). */

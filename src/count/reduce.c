@@ -1,15 +1,14 @@
-/* Implements reduce.h: merging, the text of results, and the row of the table of operations. */
+/* Implements reduce.h: merging, what the table gives, and the text of results. */
 #include "config.h"
 
 #include "count/reduce.h"
 
 #include "base/decimal.h"
-#include "count/reduce_table.h"
+#include "count/uniq.h"
 #include "partial/operation.h"
-#include "partial/state_job.h"
+#include "partial/rows.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,10 +17,18 @@ _Static_assert(REDUCE_SIZE >= RATIO_SIZE && REDUCE_SIZE >= DECIMAL_SIZE, "room f
 /* The extremes of no elements: beyond the values of every type. */
 #define REDUCE_BEYOND ((__int128)1 << 64)
 
+/* Rows of the table that are read at a time. */
+#define REDUCE_BATCH 256
+
 struct reduce_shared {
     pthread_mutex_t mutex; /* guards what follows; the table guards itself */
     struct reduce reduce;
-    struct reduce_table table;
+    struct uniq *uniq; /* the distinct elements and their counts; NULL: the job needs none */
+    /*
+     * Set by finish, by number of the reduction, of those that take the table: for distinct a
+     * number, else a key (element.h), which is undefined if there are no elements.
+     */
+    uint64_t found[REDUCTIONS_MAX];
 };
 
 const struct reduce reduce_empty = {
@@ -168,11 +175,11 @@ size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
 {
     switch (job->reductions.list[i].id) {
     case REDUCTION_DISTINCT:
-        return decimal_write(out, shared->table.found[i]);
+        return decimal_write(out, shared->found[i]);
     case REDUCTION_MODE:
     case REDUCTION_MEDIAN:
     case REDUCTION_QUANTILE:
-        return reduce_write_key(out, &job->element, shared->table.found[i]);
+        return reduce_write_key(out, &job->element, shared->found[i]);
     default:
         return reduce_write_value(out, &shared->reduce, &job->element, job->reductions.list[i].id);
     }
@@ -192,28 +199,96 @@ const struct reduce *reduce_result(const struct reduce_shared *shared)
 
 struct uniq *reduce_uniq(const struct reduce_shared *shared)
 {
-    return shared->table.uniq;
+    return shared->uniq;
 }
 
-static enum status reduce_create_partial(const struct job *job, void **partial,
-                                         struct failure *failure)
+void *reduce_create(const struct job *job, struct failure *failure)
 {
-    struct reduce_shared *made = malloc(sizeof *made);
-    if (!made)
-        return status_fail(failure, STATUS_DATA, "no memory for the result");
-
-    if (reduce_table_init(&made->table, job, failure) != STATUS_OK) {
-        free(made);
-        return failure->status;
+    struct reduce_shared *made = calloc(1, sizeof *made);
+    if (!made) {
+        status_fail(failure, STATUS_DATA, "no memory for the result");
+        return NULL;
+    }
+    if (job->reductions.needs & REDUCTIONS_NEED_TABLE) {
+        made->uniq = uniq_create(job, failure);
+        if (!made->uniq) {
+            free(made);
+            return NULL;
+        }
     }
     pthread_mutex_init(&made->mutex, NULL);
     made->reduce = reduce_empty;
-    *partial = made;
-    return STATUS_OK;
+    return made;
 }
 
-static enum status reduce_finish_partial(void *partial, const struct job *job, uint64_t elements,
-                                         struct failure *failure)
+void reduce_destroy(void *partial)
+{
+    struct reduce_shared *shared = partial;
+    if (!shared)
+        return;
+    uniq_destroy(shared->uniq);
+    pthread_mutex_destroy(&shared->mutex);
+    free(shared);
+}
+
+/* A quantile that is searched for. */
+struct reduce_rank {
+    uint64_t rank;  /* 1 is the smallest element */
+    unsigned index; /* of the reduction */
+};
+
+static int reduce_compare_ranks(const void *a, const void *b)
+{
+    uint64_t x = ((const struct reduce_rank *)a)->rank;
+    uint64_t y = ((const struct reduce_rank *)b)->rank;
+    return (x > y) - (x < y);
+}
+
+/* Finds the reductions that take the table, which is finished, in one pass. */
+static enum status reduce_scan_table(struct reduce_shared *shared, const struct job *job,
+                                     uint64_t elements, struct failure *failure)
+{
+    struct reduce_rank ranks[REDUCTIONS_MAX]; /* in ascending order; [0..next) are found */
+    unsigned count = 0;
+    unsigned next = 0;
+    uint64_t distinct = 0;
+    uint64_t seen = 0; /* elements */
+    struct rows_row mode = {.count = 0};
+    struct rows_row batch[REDUCE_BATCH];
+    struct rows rows;
+    size_t n;
+
+    for (unsigned i = 0; i < job->reductions.count; i++) {
+        const struct reduction *reduction = &job->reductions.list[i];
+        if (reduction->id == REDUCTION_QUANTILE || reduction->id == REDUCTION_MEDIAN)
+            ranks[count++] =
+                (struct reduce_rank){.rank = percentage_rank(&reduction->percentage, elements),
+                                     .index = i};
+    }
+    qsort(ranks, count, sizeof *ranks, reduce_compare_ranks);
+    uniq_rows_begin(&rows, job, shared->uniq, false); /* for quantiles, in ascending order */
+    while ((n = rows.read(&rows, batch, REDUCE_BATCH)) > 0) {
+        distinct += n;
+        for (size_t i = 0; i < n; i++) {
+            const struct rows_row *row = &batch[i];
+            if (row->count > mode.count || (row->count == mode.count && row->low < mode.low))
+                mode = *row;
+            seen += row->count;
+            for (; next < count && ranks[next].rank <= seen; next++)
+                shared->found[ranks[next].index] = (uint64_t)row->low;
+        }
+    }
+    for (unsigned i = 0; i < job->reductions.count; i++) {
+        if (job->reductions.list[i].id == REDUCTION_DISTINCT)
+            shared->found[i] = distinct;
+        else if (job->reductions.list[i].id == REDUCTION_MODE)
+            shared->found[i] = (uint64_t)mode.low;
+    }
+    return uniq_check(shared->uniq, failure);
+}
+
+enum status reduce_finish(void *partial, const struct job *job, uint64_t elements,
+                          struct failure *failure)
 {
     struct reduce_shared *shared = partial;
     const struct reduce *reduce = &shared->reduce;
@@ -221,50 +296,9 @@ static enum status reduce_finish_partial(void *partial, const struct job *job, u
     if (operation_check_elements(elements, reduce->count, failure) != STATUS_OK ||
         reduce_check(reduce, job, failure) != STATUS_OK)
         return failure->status;
-    return reduce_table_finish(&shared->table, job, elements, failure);
+    if (!shared->uniq)
+        return STATUS_OK;
+    if (uniq_finish(shared->uniq, job, elements, failure) != STATUS_OK)
+        return failure->status;
+    return reduce_scan_table(shared, job, elements, failure);
 }
-
-/*
- * Fails if the stream is empty and reductions that then have no value were asked for; lists them.
- */
-static enum status reduce_verdict_partial(const struct job *job, const void *partial,
-                                          struct failure *failure)
-{
-    const struct reduce_shared *shared = partial;
-    char names[REDUCTIONS_TEXT_SIZE] = "";
-    size_t length = 0;
-
-    for (unsigned i = 0; i < job->reductions.count; i++) {
-        const struct reduction *reduction = &job->reductions.list[i];
-        if (!reduce_has(&shared->reduce, reduction->id))
-            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
-                                       length > 0 ? ", " : "", reduction->name);
-    }
-    if (length > 0)
-        return status_fail(failure, STATUS_DATA, "the input is empty: it has no %s", names);
-    return shared->table.uniq ? operation_uniq.verdict(job, shared->table.uniq, failure)
-                              : STATUS_OK;
-}
-
-static void reduce_destroy_partial(void *partial)
-{
-    struct reduce_shared *shared = partial;
-    if (!shared)
-        return;
-    reduce_table_destroy(&shared->table);
-    free(shared);
-}
-
-const struct operation operation_reduce = {
-    .name = "reduce",
-    .help = "print count, sum, min, max, mean, ... or some of them",
-    .usage = "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
-             "Print the statistics that OPS names, separated by commas.\n"
-             "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
-             "Also, but not with --by: distinct, mode, median, p99.9 (any quantile in percent)\n",
-    .create = reduce_create_partial,
-    .finish = reduce_finish_partial,
-    .verdict = reduce_verdict_partial,
-    .state = &reduce_state,
-    .destroy = reduce_destroy_partial,
-};

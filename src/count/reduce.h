@@ -1,8 +1,8 @@
 /*
- * The partial of operation reduce: exact sums, extremes and bitwise results of all elements, a
- * table of the distinct ones if the job needs it (reduce_table.h), and the text of the reductions
- * computed from them. Members that the job does not need (reductions.h) keep their values of
- * reduce_empty.
+ * The partial of operation reduce: exact sums, extremes and bitwise results of all elements, the
+ * partial of uniq if a reduction takes a table of the distinct ones (distinct, mode, median and
+ * quantiles), and the text of the reductions computed from them. Members that the job does not need
+ * (reductions.h) keep their values of reduce_empty.
  *
  * Sums are exact for up to 2^64 - 1 elements.
  */
@@ -41,8 +41,12 @@ void reduce_merge(struct reduce *into, const struct reduce *from);
 enum status reduce_check(const struct reduce *reduce, const struct job *job,
                          struct failure *failure);
 
-/* The partial, shared by all workers; operation_reduce creates and frees it. */
+/* The partial, shared by all workers. Created, finished and destroyed as operation.h says. */
 struct reduce_shared;
+void *reduce_create(const struct job *job, struct failure *failure);
+enum status reduce_finish(void *shared, const struct job *job, uint64_t elements,
+                          struct failure *failure);
+void reduce_destroy(void *shared);
 
 /* Adds `from` to the shared partial. Thread-safe. */
 void reduce_share(struct reduce_shared *shared, const struct reduce *from);

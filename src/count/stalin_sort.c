@@ -5,7 +5,6 @@
 
 #include "base/decimal.h"
 #include "output/writer.h"
-#include "partial/operation.h"
 #include "text/text.h"
 
 #include <pthread.h>
@@ -47,19 +46,18 @@ struct stalin_sort {
     bool is_parked[STALIN_SORT_AHEAD];
 };
 
-enum status stalin_sort_create(const struct job *job, struct stalin_sort **partial,
-                               struct failure *failure)
+void *stalin_sort_create(const struct job *job, struct failure *failure)
 {
     struct stalin_sort *made = calloc(1, sizeof *made);
-    if (!made)
-        return status_fail(failure, STATUS_DATA, "no memory for the order of the survivors");
-
+    if (!made) {
+        status_fail(failure, STATUS_DATA, "no memory for the order of the survivors");
+        return NULL;
+    }
     made->job = job;
     pthread_mutex_init(&made->lock, NULL);
     for (size_t i = 0; i < STALIN_SORT_AHEAD; i++)
         pthread_cond_init(&made->turns[i], NULL);
-    *partial = made;
-    return STATUS_OK;
+    return made;
 }
 
 /* Frees a parked run. */
@@ -68,8 +66,10 @@ static void stalin_sort_free_run(const struct stalin_sort_run *run)
     free((void *)run->kept);
 }
 
-void stalin_sort_destroy(struct stalin_sort *self)
+void stalin_sort_destroy(void *partial)
 {
+    struct stalin_sort *self = partial;
+
     if (!self)
         return;
     for (size_t i = 0; i < STALIN_SORT_AHEAD; i++) {
@@ -81,8 +81,10 @@ void stalin_sort_destroy(struct stalin_sort *self)
     free(self);
 }
 
-void stalin_sort_connect(struct stalin_sort *self, struct writer *kept, struct writer *purged)
+void stalin_sort_connect(void *partial, struct writer *kept, struct writer *purged)
 {
+    struct stalin_sort *self = partial;
+
     self->kept = kept;
     self->purged = purged;
 }
@@ -395,30 +397,18 @@ enum status stalin_sort_submit(struct stalin_sort *self, const struct stalin_sor
     return status;
 }
 
-void stalin_sort_stop(struct stalin_sort *self)
+void stalin_sort_stop(void *partial)
 {
+    struct stalin_sort *self = partial;
+
     pthread_mutex_lock(&self->lock);
     self->stopped = true;
     stalin_sort_wake(self);
     pthread_mutex_unlock(&self->lock);
 }
 
-static enum status stalin_sort_create_partial(const struct job *job, void **partial,
-                                              struct failure *failure)
-{
-    struct stalin_sort *made = NULL;
-    enum status status = stalin_sort_create(job, &made, failure);
-    *partial = made;
-    return status;
-}
-
-static void stalin_sort_stop_partial(void *partial)
-{
-    stalin_sort_stop(partial);
-}
-
-static enum status stalin_sort_finish_partial(void *partial, const struct job *job,
-                                              uint64_t elements, struct failure *failure)
+enum status stalin_sort_finish(void *partial, const struct job *job, uint64_t elements,
+                               struct failure *failure)
 {
     const struct stalin_sort *self = partial;
     (void)job;
@@ -431,27 +421,9 @@ static enum status stalin_sort_finish_partial(void *partial, const struct job *j
                        (unsigned long long)self->purged_count);
 }
 
-static void stalin_sort_print_stats(const void *partial)
+void stalin_sort_stats(const void *partial)
 {
     const struct stalin_sort *self = partial;
     status_print("kept %llu, purged %llu", (unsigned long long)self->kept_count,
                  (unsigned long long)self->purged_count);
 }
-
-static void stalin_sort_destroy_partial(void *partial)
-{
-    stalin_sort_destroy(partial);
-}
-
-const struct operation operation_stalin_sort = {
-    .name = "stalin-sort",
-    .alias = "stalin",
-    .help = "drop each element that is less than one before it",
-    .usage = "gpuhist stalin-sort [OPTION]... [FILE]...\n"
-             "Copy the integers, in order, except those less than one before them.\n",
-    .create = stalin_sort_create_partial,
-    .stop = stalin_sort_stop_partial,
-    .finish = stalin_sort_finish_partial,
-    .stats = stalin_sort_print_stats,
-    .destroy = stalin_sort_destroy_partial,
-};

@@ -33,20 +33,16 @@ struct stalin_sort_run {
 };
 
 /*
- * Makes an empty partial. Fails with STATUS_DATA if there is no memory. The job must outlive it;
- * the caller destroys it.
+ * The functions of struct operation (operation.h) for a struct stalin_sort; the job must outlive
+ * it. stop: drops all further runs and wakes the threads that wait in stalin_sort_submit.
  */
-enum status stalin_sort_create(const struct job *job, struct stalin_sort **partial,
+void *stalin_sort_create(const struct job *job, struct failure *failure);
+void stalin_sort_connect(void *stalin_sort, struct writer *kept, struct writer *purged);
+void stalin_sort_stop(void *stalin_sort);
+enum status stalin_sort_finish(void *stalin_sort, const struct job *job, uint64_t elements,
                                struct failure *failure);
-
-/* Frees a partial. NULL is allowed. */
-void stalin_sort_destroy(struct stalin_sort *self);
-
-/*
- * Sets the writers of the survivors and of the purged elements, which may be NULL. Must be called
- * before the first submit. The writers must outlive the last one.
- */
-void stalin_sort_connect(struct stalin_sort *self, struct writer *kept, struct writer *purged);
+void stalin_sort_stats(const void *stalin_sort);
+void stalin_sort_destroy(void *stalin_sort);
 
 /*
  * Stores the key of the last survivor released so far; returns false if there is none. In a chunk
@@ -62,8 +58,5 @@ bool stalin_sort_floor(const struct stalin_sort *self, uint64_t *key);
  */
 enum status stalin_sort_submit(struct stalin_sort *self, const struct stalin_sort_run *run,
                                struct failure *failure);
-
-/* Drops all further runs and wakes the threads that wait in stalin_sort_submit. */
-void stalin_sort_stop(struct stalin_sort *self);
 
 #endif

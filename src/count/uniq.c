@@ -1,33 +1,32 @@
-/* Implements uniq.h: the partial, and the row of the table of operations. */
+/* Implements uniq.h: the partial. */
 #include "config.h"
 
 #include "count/uniq.h"
 
 #include "partial/operation.h"
-#include "partial/state_job.h"
 
 #include <stdlib.h>
 
-static enum status uniq_create(const struct job *job, void **partial, struct failure *failure)
+void *uniq_create(const struct job *job, struct failure *failure)
 {
     struct uniq *made = calloc(1, sizeof *made);
-    if (!made)
-        return status_fail(failure, STATUS_DATA, "no memory for counts");
-
+    if (!made) {
+        status_fail(failure, STATUS_DATA, "no memory for counts");
+        return NULL;
+    }
     made->job = job;
     made->divisor = uniq_divisor_of(job->bin_width);
     made->flip = element_flip(&job->element);
     if (table_create(&made->table, job->buffer_bytes, job->temporary_directory, failure) !=
         STATUS_OK) {
         free(made);
-        return failure->status;
+        return NULL;
     }
     pthread_mutex_init(&made->lock, NULL);
-    *partial = made;
-    return STATUS_OK;
+    return made;
 }
 
-static void uniq_destroy(void *partial)
+void uniq_destroy(void *partial)
 {
     struct uniq *uniq = partial;
 
@@ -117,8 +116,8 @@ static enum status uniq_settle(struct uniq *uniq, const struct job *job, struct 
     return STATUS_OK;
 }
 
-static enum status uniq_finish(void *partial, const struct job *job, uint64_t elements,
-                               struct failure *failure)
+enum status uniq_finish(void *partial, const struct job *job, uint64_t elements,
+                        struct failure *failure)
 {
     struct uniq *uniq = partial;
 
@@ -131,26 +130,7 @@ static enum status uniq_finish(void *partial, const struct job *job, uint64_t el
     return operation_check_elements(elements, total, failure);
 }
 
-enum status uniq_check(const void *partial, struct failure *failure)
+enum status uniq_check(const struct uniq *uniq, struct failure *failure)
 {
-    return table_check(((const struct uniq *)partial)->table, failure);
+    return table_check(uniq->table, failure);
 }
-
-static enum status uniq_verdict(const struct job *job, const void *partial, struct failure *failure)
-{
-    return job_check_values(job, ((const struct uniq *)partial)->elements > 0, failure);
-}
-
-const struct operation operation_uniq = {
-    .name = "uniq",
-    .alias = "distinct",
-    .help = "count each different value",
-    .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
-             "Print each different value and how often it came, in ascending order, as\n"
-             "`sort -n | uniq -c` does: any values of the type, any number of them.\n",
-    .create = uniq_create,
-    .finish = uniq_finish,
-    .verdict = uniq_verdict,
-    .state = &uniq_state,
-    .destroy = uniq_destroy,
-};

@@ -43,6 +43,12 @@ struct uniq {
     __int128 last;  /* less than `first` if there is none */
 };
 
+/* Create, finish and destroy a struct uniq, as operation.h says. The job must outlive it. */
+void *uniq_create(const struct job *job, struct failure *failure);
+enum status uniq_finish(void *uniq, const struct job *job, uint64_t elements,
+                        struct failure *failure);
+void uniq_destroy(void *uniq);
+
 /* The newest window, NULL if there is none. It lives until the partial is destroyed. */
 static inline const struct growing_window *uniq_window(const struct uniq *uniq)
 {
@@ -81,7 +87,7 @@ unsigned __int128 uniq_span(const struct uniq *uniq);
  * Fails with STATUS_DATA if something could not be read of a finished one, whose rows then ended
  * too early.
  */
-enum status uniq_check(const void *partial, struct failure *failure);
+enum status uniq_check(const struct uniq *uniq, struct failure *failure);
 
 struct rows;
 

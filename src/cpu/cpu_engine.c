@@ -37,12 +37,6 @@
  */
 #define CPU_ENGINE_COMPRESSED_CHUNK_BYTES ((size_t)2 << 20)
 
-static const struct cpu_operation *const cpu_operations[OPERATION_IDS] = {
-#define CPU_ENGINE_ROW(id, label) [OPERATION_##id] = &cpu_##label,
-    OPERATIONS(CPU_ENGINE_ROW)
-#undef CPU_ENGINE_ROW
-};
-
 /* Values of text that are parsed and then absorbed together: 32 KiB, which stay in or near L1. */
 #define CPU_ENGINE_VALUES ((size_t)4096)
 
@@ -55,8 +49,8 @@ struct cpu_session {
 
 struct cpu_worker {
     const struct job *job;
-    const struct cpu_operation *operation;
-    void *state;
+    const struct operation *operation;
+    void *thread; /* of the operation */
     struct engine_buffer buffer;
     text_parse_function *parse; /* for text */
     void *values;               /* parsed from text, or gathered beside a second column */
@@ -84,7 +78,7 @@ static bool cpu_engine_probe(unsigned device, char *description, size_t size)
 
 static bool cpu_engine_is_ordered(const struct job *job)
 {
-    return operations[job->operation]->stop != NULL;
+    return operation_of(job)->stop != NULL;
 }
 
 /* An ordered operation also holds the values of a chunk, which take up to four times its bytes. */
@@ -132,7 +126,7 @@ static void cpu_engine_worker_close(void *worker)
     struct cpu_worker *self = worker;
     if (!self)
         return;
-    self->operation->close(self->state);
+    operation_close_thread(self->operation, self->thread);
     memory_unmap(self->values, self->values_room * sizeof(uint64_t));
     memory_unmap(self->second, self->values_room * sizeof(uint64_t));
     memory_unmap(self->buffer.data, self->buffer.capacity);
@@ -168,7 +162,7 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
 
     *worker = made;
     made->job = owner->job;
-    made->operation = cpu_operations[owner->job->operation];
+    made->operation = operation_of(owner->job);
     made->buffer.capacity = owner->chunk_bytes;
     made->buffer.data = memory_map(owner->chunk_bytes);
     if (!made->buffer.data)
@@ -177,7 +171,8 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
     bool has_values = made->job->is_text || made->job->second != SECOND_NONE;
     if (has_values && cpu_engine_open_values(made, failure) != STATUS_OK)
         return failure->status;
-    return made->operation->open(owner->job, owner->partial, &made->state, failure);
+    return operation_open_thread(made->operation, owner->job, owner->partial, &made->thread,
+                                 failure);
 }
 
 static enum status cpu_engine_worker_buffer(void *worker, struct engine_buffer *buffer,
@@ -196,7 +191,7 @@ static enum status cpu_engine_absorb_elements(struct cpu_worker *self, const str
 
     if (job->second == SECOND_WEIGHTS)
         weight_sum_add(job->weights, elements->second, elements->bytes / job->element.bytes);
-    return self->operation->absorb(self->state, elements, failure);
+    return self->operation->thread_absorb(self->thread, elements, failure);
 }
 
 /* Absorbs `count` values that were parsed from a chunk of text; `is_cut`: an error follows them. */
@@ -330,7 +325,7 @@ static enum status cpu_engine_absorb_records(struct cpu_worker *self, const stru
     elements.data = self->buffer.data;
     elements.bytes = count * job->element.bytes;
     elements.is_gathered = true;
-    return self->operation->absorb(self->state, &elements, failure);
+    return self->operation->thread_absorb(self->thread, &elements, failure);
 }
 
 static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *chunk,
@@ -343,13 +338,15 @@ static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *ch
         return cpu_engine_absorb_pairs(self, chunk, failure);
     if (self->job->record_bytes > 0)
         return cpu_engine_absorb_records(self, chunk, failure);
-    return self->operation->absorb(self->state, chunk, failure);
+    return self->operation->thread_absorb(self->thread, chunk, failure);
 }
 
 static enum status cpu_engine_worker_finish(void *worker, struct failure *failure)
 {
     struct cpu_worker *self = worker;
-    return self->operation->finish(self->state, failure);
+    if (!self->operation->thread_finish)
+        return STATUS_OK;
+    return self->operation->thread_finish(self->thread, failure);
 }
 
 const struct engine cpu_engine = {
