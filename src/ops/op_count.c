@@ -135,15 +135,16 @@ OP_COUNT_INLINE uint64_t op_count_set(enum element_type type, size_t width, cons
 #define OP_COUNT_WRAP(bits) CPU_ISA_VARIANTS(OP_COUNT_WRAP_ISA, bits)
 OP_COUNT_WIDTHS(OP_COUNT_WRAP)
 
-#define OP_COUNT_INTERVAL_ENTRY(isa, target, bits) op_count_interval##bits##_##isa,
-#define OP_COUNT_SET_ENTRY(isa, target, bits)      op_count_set##bits##_##isa,
-#define OP_COUNT_INTERVAL_ROW(bits)                [bits / 8] = {CPU_ISA_VARIANTS(OP_COUNT_INTERVAL_ENTRY, bits)},
-#define OP_COUNT_SET_ROW(bits)                     [bits / 8] = {CPU_ISA_VARIANTS(OP_COUNT_SET_ENTRY, bits)},
+#define OP_COUNT_INTERVAL(isa, target, bits) op_count_interval##bits##_##isa,
+#define OP_COUNT_SET(isa, target, bits)      op_count_set##bits##_##isa,
+
+#define OP_COUNT_INTERVALS(bits) [bits / 8] = {CPU_ISA_VARIANTS(OP_COUNT_INTERVAL, bits)},
+#define OP_COUNT_SETS(bits)      [bits / 8] = {CPU_ISA_VARIANTS(OP_COUNT_SET, bits)},
 
 static op_count_interval_function *const op_count_intervals[][CPU_ISA_COUNT] = {
-    OP_COUNT_WIDTHS(OP_COUNT_INTERVAL_ROW)};
+    OP_COUNT_WIDTHS(OP_COUNT_INTERVALS)};
 static op_count_set_function *const op_count_sets[][CPU_ISA_COUNT] = {
-    OP_COUNT_WIDTHS(OP_COUNT_SET_ROW)};
+    OP_COUNT_WIDTHS(OP_COUNT_SETS)};
 
 struct op_count_thread {
     const struct job *job;

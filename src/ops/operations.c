@@ -3,13 +3,12 @@
 
 #include "ops/operations.h"
 
-const struct operation *const operations[] = {
-#define OPERATION_ROW(id, label) [OPERATION_##id] = &op_##label,
-    OPERATIONS(OPERATION_ROW)
-#undef OPERATION_ROW
-    /* the modes */
-    &op_automatic, &op_groups, NULL,
-};
+#define OPERATIONS_ROW(id, label) [OPERATION_##id] = &op_##label,
+
+const struct operation *const operations[] = {[OPERATION_IDS] = &op_automatic,
+                                              [OPERATION_IDS + 1] = &op_groups,
+                                              [OPERATION_IDS + 2] = NULL,
+                                              OPERATIONS(OPERATIONS_ROW)};
 
 const struct operation *operation_of(const struct job *job)
 {
