@@ -76,21 +76,6 @@ struct cuda_worker {
     unsigned next_slot; /* to be filled */
 };
 
-/* Says why there is no device. Without a driver, CUDA says that the driver is too old. */
-static void cuda_engine_explain(cudaError_t error, char *description, size_t size)
-{
-    int driver = 0;
-
-    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
-        snprintf(description, size, "no NVIDIA driver found");
-    else if (error == cudaErrorInsufficientDriver)
-        snprintf(description, size, "the NVIDIA driver is for CUDA %d.%d, too old for CUDA %d.%d",
-                 driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
-                 CUDART_VERSION % 1000 / 10);
-    else
-        snprintf(description, size, "%s", cudaGetErrorString(error));
-}
-
 static unsigned cuda_engine_devices(void)
 {
     int devices = 0;
@@ -101,6 +86,7 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
 {
     struct cudaDeviceProp properties;
     int devices = 0;
+    int driver = 0;
     cudaError_t error = cudaGetDeviceCount(&devices);
 
     if (error == cudaSuccess && devices == 0)
@@ -111,14 +97,22 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
     }
     if (error == cudaSuccess)
         error = cudaGetDeviceProperties(&properties, (int)device);
-    if (error != cudaSuccess) {
-        cuda_engine_explain(error, description, size);
-        return false;
+    if (error == cudaSuccess) {
+        snprintf(description, size, "%s, %d multiprocessors, %zu MiB, CUDA %d.%d", properties.name,
+                 properties.multiProcessorCount, properties.totalGlobalMem >> 20,
+                 CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+        return true;
     }
-    snprintf(description, size, "%s, %d multiprocessors, %zu MiB, CUDA %d.%d", properties.name,
-             properties.multiProcessorCount, properties.totalGlobalMem >> 20, CUDART_VERSION / 1000,
-             CUDART_VERSION % 1000 / 10);
-    return true;
+    /* without a driver, CUDA says that the driver is too old */
+    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+        snprintf(description, size, "no NVIDIA driver found");
+    else if (error == cudaErrorInsufficientDriver)
+        snprintf(description, size, "the NVIDIA driver is for CUDA %d.%d, too old for CUDA %d.%d",
+                 driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+                 CUDART_VERSION % 1000 / 10);
+    else
+        snprintf(description, size, "%s", cudaGetErrorString(error));
+    return false;
 }
 
 static const char *cuda_engine_lacks(const struct job *job)
@@ -213,15 +207,6 @@ static cudaError_t cuda_engine_clear_partial(const struct cuda_session *session)
     return error;
 }
 
-static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session)
-{
-    if (session->partial_bytes == 0)
-        return cudaSuccess;
-
-    cudaError_t error = cudaMalloc(&session->shared.d_partial, session->partial_bytes);
-    return error == cudaSuccess ? cuda_engine_clear_partial(session) : error;
-}
-
 /* Allocates the partial, and slots as large as there is memory for. */
 static enum status cuda_engine_allocate(struct cuda_session *session, struct failure *failure)
 {
@@ -231,8 +216,13 @@ static enum status cuda_engine_allocate(struct cuda_session *session, struct fai
                              ? job->record_bytes
                              : CUDA_ENGINE_CHUNK_BYTES_MIN;
 
-    session->partial_bytes = operation->partial_bytes ? operation->partial_bytes(job) : 0;
-    cudaError_t error = cuda_engine_allocate_partial(session);
+    cudaError_t error = cudaSuccess;
+    if (operation->partial_bytes) {
+        session->partial_bytes = operation->partial_bytes(job);
+        error = cudaMalloc(&session->shared.d_partial, session->partial_bytes);
+        if (error == cudaSuccess)
+            error = cuda_engine_clear_partial(session);
+    }
     if (error != cudaSuccess)
         return status_fail(failure, STATUS_ENGINE, "CUDA: no room for %zu MiB on the GPU: %s",
                            session->partial_bytes >> 20, cudaGetErrorString(error));
@@ -307,15 +297,6 @@ static bool cuda_engine_register(void *host, size_t bytes)
     return false;
 }
 
-/* The host memory to copy the result to. */
-static size_t cuda_engine_staging_bytes(const struct cuda_session *session)
-{
-    const struct cuda_operation *operation = session->operation;
-    size_t bytes = operation->staging_bytes ? operation->staging_bytes(&session->shared) : 0;
-
-    return bytes > CUDA_ENGINE_STAGING_BYTES ? bytes : CUDA_ENGINE_STAGING_BYTES;
-}
-
 /* Merges the device's partial into the shared one, and clears it. All streams are done. */
 static enum status cuda_engine_finish(void *session, struct failure *failure)
 {
@@ -323,7 +304,9 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
     if (!self->operation->collect)
         return STATUS_OK;
 
-    const size_t bytes = cuda_engine_staging_bytes(self);
+    size_t bytes = CUDA_ENGINE_STAGING_BYTES;
+    if (self->operation->staging_bytes && self->operation->staging_bytes(&self->shared) > bytes)
+        bytes = self->operation->staging_bytes(&self->shared);
     void *staging = memory_map(bytes);
     if (!staging)
         return status_fail(failure, STATUS_DATA, "no memory for the result of the GPU");
@@ -341,15 +324,21 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
     return status;
 }
 
-/* Divides a slot's memory. */
-static void cuda_engine_lay_out_slot(const struct cuda_session *session, unsigned index,
-                                     struct cuda_slot *slot)
+static enum status cuda_engine_open_slot(const struct cuda_session *session, unsigned index,
+                                         struct cuda_slot *slot, struct failure *failure)
 {
     char *d_scratch = session->d_slots + index * cuda_engine_device_bytes(session);
     char *d_values = d_scratch + session->scratch_bytes;
     char *d_control = d_values + session->values_bytes;
-    char *result = (char *)slot->host + session->slot_bytes;
+    size_t bytes = cuda_engine_host_bytes(session);
 
+    slot->host = memory_map(bytes);
+    if (!slot->host)
+        return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes", bytes);
+    /* all feeders at once; registering would do it one feeder at a time */
+    memory_touch(slot->host, bytes);
+    slot->registered = cuda_engine_register(slot->host, bytes);
+    char *result = (char *)slot->host + session->slot_bytes;
     slot->d_bytes = d_control + session->control_bytes;
     slot->d_values = d_values;
     slot->chunk = (struct cuda_chunk){.d_scratch = d_scratch, .result = result};
@@ -359,44 +348,26 @@ static void cuda_engine_lay_out_slot(const struct cuda_session *session, unsigne
         .d_control = d_control,
         .parsed = (struct cuda_text_parsed *)(result + session->result_bytes),
     };
-}
-
-static enum status cuda_engine_open_slot(const struct cuda_session *session, unsigned index,
-                                         struct cuda_slot *slot, struct failure *failure)
-{
-    size_t bytes = cuda_engine_host_bytes(session);
-
-    slot->host = memory_map(bytes);
-    if (!slot->host)
-        return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes", bytes);
-    memory_touch(slot->host,
-                 bytes); /* all feeders at once; registering would do it one feeder at a time */
-    slot->registered = cuda_engine_register(slot->host, bytes);
-    cuda_engine_lay_out_slot(session, index, slot);
     cudaError_t error = cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot create a stream", failure);
     return STATUS_OK;
 }
 
-static void cuda_engine_close_slot(const struct cuda_session *session, struct cuda_slot *slot)
-{
-    if (slot->chunk.stream) {
-        cudaStreamSynchronize(slot->chunk.stream); /* nothing may still read the memory */
-        cudaStreamDestroy(slot->chunk.stream);
-    }
-    if (slot->registered)
-        cudaHostUnregister(slot->host);
-    memory_unmap(slot->host, cuda_engine_host_bytes(session));
-}
-
 static void cuda_engine_worker_close(void *worker)
 {
     struct cuda_worker *self = worker;
-    if (!self)
-        return;
-    for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++)
-        cuda_engine_close_slot(self->session, &self->slots[i]);
+
+    for (unsigned i = 0; self && i < CUDA_ENGINE_SLOTS; i++) {
+        struct cuda_slot *slot = &self->slots[i];
+        if (slot->chunk.stream) {
+            cudaStreamSynchronize(slot->chunk.stream); /* nothing may still read the memory */
+            cudaStreamDestroy(slot->chunk.stream);
+        }
+        if (slot->registered)
+            cudaHostUnregister(slot->host);
+        memory_unmap(slot->host, cuda_engine_host_bytes(self->session));
+    }
     free(self);
 }
 
@@ -420,33 +391,26 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
     return STATUS_OK;
 }
 
-/* Queues the parsing or gathering of a slot's elements, if any, and sets chunk->elements. */
-static cudaError_t cuda_engine_queue_elements(const struct cuda_session *session,
-                                              struct cuda_slot *slot)
+/* Queues the work on a slot's chunk, behind the copy of its bytes. */
+static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct cuda_slot *slot)
 {
     const struct cuda_shared *shared = &session->shared;
     const struct job *job = shared->job;
     struct cuda_chunk *chunk = &slot->chunk;
+    cudaError_t error = cudaSuccess;
 
-    if (job->is_text)
-        return cuda_text_parse(shared, &slot->text, chunk);
-    chunk->count = chunk->chunk.bytes / job_value_bytes(job);
-    chunk->elements = (struct cuda_elements){.d_data = slot->d_bytes, .count = chunk->count};
-    if (job->record_bytes == 0)
-        return cudaSuccess;
-    chunk->elements.d_data = slot->d_values;
-    return cuda_records_launch(&shared->device, job, slot->d_bytes, chunk->count, slot->d_values,
-                               chunk->stream);
-}
-
-/* Queues the work on a slot's chunk, behind the copy of its bytes. */
-static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct cuda_slot *slot)
-{
-    cudaError_t error = cuda_engine_queue_elements(session, slot);
-
-    if (error != cudaSuccess)
-        return error;
-    return session->operation->absorb(&session->shared, &slot->chunk);
+    if (job->is_text) {
+        error = cuda_text_parse(shared, &slot->text, chunk);
+    } else {
+        chunk->count = chunk->chunk.bytes / job_value_bytes(job);
+        chunk->elements = (struct cuda_elements){.d_data = slot->d_bytes, .count = chunk->count};
+        if (job->record_bytes > 0) {
+            chunk->elements.d_data = slot->d_values;
+            error = cuda_records_launch(&shared->device, job, slot->d_bytes, chunk->count,
+                                        slot->d_values, chunk->stream);
+        }
+    }
+    return error == cudaSuccess ? session->operation->absorb(shared, chunk) : error;
 }
 
 static enum status cuda_engine_complete_elements(const struct cuda_session *session,

@@ -1,6 +1,6 @@
 /*
  * A struct reduce as words of 64 bits: those that the reductions of a job need, in the order of the
- * list below. States hold them (reduce_state.c), and so do the rows of groups (groups_row.h).
+ * list below. States hold them (op_reduce.c), and so do the rows of groups (groups_row.h).
  *
  * All functions are pure, or change only what their arguments point to, and are thread-safe.
  */

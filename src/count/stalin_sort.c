@@ -60,12 +60,6 @@ void *stalin_sort_create(const struct job *job, struct failure *failure)
     return made;
 }
 
-/* Frees a parked run. */
-static void stalin_sort_free_run(const struct stalin_sort_run *run)
-{
-    free((void *)run->kept);
-}
-
 void stalin_sort_destroy(void *partial)
 {
     struct stalin_sort *self = partial;
@@ -74,7 +68,7 @@ void stalin_sort_destroy(void *partial)
         return;
     for (size_t i = 0; i < STALIN_SORT_AHEAD; i++) {
         if (self->is_parked[i])
-            stalin_sort_free_run(&self->parked[i]);
+            free((void *)self->parked[i].kept);
         pthread_cond_destroy(&self->turns[i]);
     }
     pthread_mutex_destroy(&self->lock);
@@ -191,26 +185,6 @@ static void stalin_sort_write_tokens(const struct stalin_sort *self,
 }
 
 /*
- * The number of survivors of the run, the first ones, that do not survive the elements before it.
- */
-static size_t stalin_sort_count_beaten(const struct stalin_sort *self,
-                                       const struct stalin_sort_run *run)
-{
-    size_t width = self->job->element.bytes;
-    size_t low = 0;
-    size_t high = run->kept_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (stalin_sort_passes(self, (const char *)run->kept + middle * width))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-/*
  * Writes the purged elements of a run whose first `beaten` survivors are purged, too. These are all
  * elements of the chunk before the first that survives, and from there on those that its worker has
  * purged.
@@ -235,15 +209,24 @@ static void stalin_sort_write_purged(const struct stalin_sort *self,
                           count - run->kept_count - (whole - beaten));
 }
 
-/* Writes the survivors of a run. The caller has the turn. */
-static void stalin_sort_release(struct stalin_sort *self, const struct stalin_sort_run *run)
+/* Writes what a run makes, and flushes the writers. The caller has the turn. */
+static enum status stalin_sort_release(struct stalin_sort *self, const struct stalin_sort_run *run,
+                                       struct failure *failure)
 {
-    size_t width = self->job->element.bytes;
-    size_t beaten = stalin_sort_count_beaten(self, run);
-    size_t kept_count = run->kept_count - beaten;
+    const bool keeps_text = stalin_sort_keeps_text(self->job);
+    const size_t width = self->job->element.bytes;
+    const char *kept = run->kept;
+    size_t beaten = 0; /* the first survivors, which do not survive the elements before the run */
+    size_t high = run->kept_count;
 
-    bool keeps_text = stalin_sort_keeps_text(self->job);
-
+    while (beaten < high) {
+        size_t middle = beaten + (high - beaten) / 2;
+        if (stalin_sort_passes(self, kept + middle * width))
+            high = middle;
+        else
+            beaten = middle + 1;
+    }
+    const size_t kept_count = run->kept_count - beaten;
     if (keeps_text && (kept_count > 0 || self->purged))
         stalin_sort_write_tokens(self, run);
     else if (self->purged)
@@ -251,56 +234,16 @@ static void stalin_sort_release(struct stalin_sort *self, const struct stalin_so
     self->kept_count += kept_count;
     self->purged_count += run->chunk.bytes / width - kept_count;
     if (kept_count > 0) { /* else run->kept may be NULL */
-        const char *last = (const char *)run->kept + (run->kept_count - 1) * width;
+        const char *last = kept + (run->kept_count - 1) * width;
         if (!keeps_text)
-            stalin_sort_write(self, self->kept, (const char *)run->kept + beaten * width,
-                              kept_count);
+            stalin_sort_write(self, self->kept, kept + beaten * width, kept_count);
         self->last = stalin_sort_rank(self->job, last);
         atomic_store_explicit(&self->floor_key, element_key(&self->job->element, last),
                               memory_order_relaxed);
         atomic_store_explicit(&self->has_floor, true, memory_order_release);
     }
-}
-
-/* Flushes the writers. */
-static enum status stalin_sort_flush(struct stalin_sort *self, struct failure *failure)
-{
-    if (writer_flush(self->kept, failure) != STATUS_OK)
-        return failure->status;
-    return self->purged ? writer_flush(self->purged, failure) : STATUS_OK;
-}
-
-/* The memory that a run takes when it is parked. */
-static size_t stalin_sort_run_bytes(const struct stalin_sort *self,
-                                    const struct stalin_sort_run *run)
-{
-    size_t kept_bytes = run->kept_count * self->job->element.bytes;
-    return run->purged ? 2 * run->chunk.bytes : kept_bytes;
-}
-
-/*
- * Copies a run: its survivors, and if purged elements are wanted, these and the chunk. Returns
- * false if there is no memory.
- */
-static bool stalin_sort_copy_run(const struct stalin_sort *self, struct stalin_sort_run *copy,
-                                 const struct stalin_sort_run *run)
-{
-    size_t bytes = stalin_sort_run_bytes(self, run);
-    size_t kept_bytes = run->kept_count * self->job->element.bytes;
-    char *memory = bytes > 0 ? malloc(bytes) : NULL;
-
-    *copy = *run;
-    copy->kept = memory;
-    if (bytes == 0)
-        return true;
-    if (!memory)
-        return false;
-    memcpy(memory, run->kept, kept_bytes);
-    if (run->purged) {
-        copy->purged = memcpy(memory + kept_bytes, run->purged, run->chunk.bytes - kept_bytes);
-        copy->chunk.data = memcpy(memory + run->chunk.bytes, run->chunk.data, run->chunk.bytes);
-    }
-    return true;
+    enum status status = writer_flush(self->kept, failure);
+    return status == STATUS_OK && self->purged ? writer_flush(self->purged, failure) : status;
 }
 
 /* Whether it is the turn of that chunk and no thread has it. The caller holds the lock. */
@@ -310,32 +253,35 @@ static bool stalin_sort_is_turn(const struct stalin_sort *self, uint64_t sequenc
 }
 
 /*
- * Parks a run if it is small and not too far ahead of its turn; not if its text may have to be
- * written. The caller holds the lock.
+ * Parks a copy of a run if it is small and not too far ahead of its turn; not if its text may have
+ * to be written, or there is no memory. The caller holds the lock.
  */
 static bool stalin_sort_park(struct stalin_sort *self, const struct stalin_sort_run *run)
 {
-    size_t place = run->chunk.sequence % STALIN_SORT_AHEAD;
-    bool may_write = run->kept_count > 0 || run->purged;
+    const size_t place = run->chunk.sequence % STALIN_SORT_AHEAD;
+    const size_t kept_bytes = run->kept_count * self->job->element.bytes;
+    /* the survivors; if purged elements are wanted, these and the chunk */
+    const size_t bytes = run->purged ? 2 * run->chunk.bytes : kept_bytes;
+    const bool may_write = run->kept_count > 0 || run->purged;
+    char *memory = NULL;
 
     if ((stalin_sort_keeps_text(self->job) && may_write) ||
-        run->chunk.sequence - self->next >= STALIN_SORT_AHEAD ||
-        stalin_sort_run_bytes(self, run) > STALIN_SORT_AHEAD_BYTES ||
-        !stalin_sort_copy_run(self, &self->parked[place], run))
+        run->chunk.sequence - self->next >= STALIN_SORT_AHEAD || bytes > STALIN_SORT_AHEAD_BYTES)
         return false;
+    if (bytes > 0) {
+        memory = malloc(bytes);
+        if (!memory)
+            return false;
+        memcpy(memory, run->kept, kept_bytes);
+    }
+    struct stalin_sort_run *copy = &self->parked[place];
+    *copy = *run;
+    copy->kept = memory;
+    if (memory && run->purged) {
+        copy->purged = memcpy(memory + kept_bytes, run->purged, run->chunk.bytes - kept_bytes);
+        copy->chunk.data = memcpy(memory + run->chunk.bytes, run->chunk.data, run->chunk.bytes);
+    }
     self->is_parked[place] = true;
-    return true;
-}
-
-/* Takes the parked run whose turn it is; the caller then owns it. The caller holds the lock. */
-static bool stalin_sort_take_parked(struct stalin_sort *self, struct stalin_sort_run *run)
-{
-    size_t place = self->next % STALIN_SORT_AHEAD;
-
-    if (self->stopped || !self->is_parked[place])
-        return false;
-    *run = self->parked[place];
-    self->is_parked[place] = false;
     return true;
 }
 
@@ -344,8 +290,7 @@ static enum status stalin_sort_take_turn(struct stalin_sort *self,
                                          const struct stalin_sort_run *run, struct failure *failure)
 {
     pthread_mutex_unlock(&self->lock);
-    stalin_sort_release(self, run);
-    enum status status = stalin_sort_flush(self, failure);
+    enum status status = stalin_sort_release(self, run, failure);
     pthread_mutex_lock(&self->lock);
     self->next++;
     self->stopped = self->stopped || run->chunk.is_cut || status != STATUS_OK;
@@ -362,24 +307,6 @@ static void stalin_sort_wake(struct stalin_sort *self)
         pthread_cond_broadcast(&self->turns[i]);
 }
 
-/* Releases the run whose turn it is and the parked ones that follow. The caller holds the lock. */
-static enum status stalin_sort_take_turns(struct stalin_sort *self,
-                                          const struct stalin_sort_run *run,
-                                          struct failure *failure)
-{
-    struct stalin_sort_run parked;
-
-    self->busy = true;
-    enum status status = stalin_sort_take_turn(self, run, failure);
-    while (stalin_sort_take_parked(self, &parked)) {
-        status = stalin_sort_take_turn(self, &parked, failure);
-        stalin_sort_free_run(&parked);
-    }
-    self->busy = false;
-    stalin_sort_wake(self);
-    return status;
-}
-
 enum status stalin_sort_submit(struct stalin_sort *self, const struct stalin_sort_run *run,
                                struct failure *failure)
 {
@@ -390,8 +317,19 @@ enum status stalin_sort_submit(struct stalin_sort *self, const struct stalin_sor
     if (!self->stopped && (stalin_sort_is_turn(self, sequence) || !stalin_sort_park(self, run))) {
         while (!stalin_sort_is_turn(self, sequence) && !self->stopped)
             pthread_cond_wait(&self->turns[sequence % STALIN_SORT_AHEAD], &self->lock);
-        if (!self->stopped)
-            status = stalin_sort_take_turns(self, run, failure);
+        if (!self->stopped) { /* releases the run and the parked ones that follow */
+            self->busy = true;
+            status = stalin_sort_take_turn(self, run, failure);
+            for (size_t place = self->next % STALIN_SORT_AHEAD;
+                 !self->stopped && self->is_parked[place]; place = self->next % STALIN_SORT_AHEAD) {
+                self->is_parked[place] = false;
+                const struct stalin_sort_run parked = self->parked[place];
+                status = stalin_sort_take_turn(self, &parked, failure);
+                free((void *)parked.kept);
+            }
+            self->busy = false;
+            stalin_sort_wake(self);
+        }
     }
     pthread_mutex_unlock(&self->lock);
     return status;

@@ -222,39 +222,32 @@ static void op_count_close(void *thread)
 #define OP_COUNT_KEY          "predicate"
 #define OP_COUNT_MEANING_SIZE 128
 
-static void op_count_define_meaning(struct definition *definition,
-                                    const struct predicate *predicate,
-                                    const struct element *element)
+static void op_count_define(struct definition *definition, const struct job *job)
 {
     char low[DECIMAL_SIZE];
     char high[DECIMAL_SIZE];
 
-    definition_print(definition, "%s", predicate->negated ? "not " : "");
-    switch (predicate->form) {
-    case PREDICATE_EVERY:
-        definition_print(definition, "every\n");
-        break;
-    case PREDICATE_INTERVAL:
-        decimal_format_signed(low, element_value(element, predicate->low));
-        decimal_format_signed(high, element_value(element, predicate->low) + predicate->last + 1);
-        definition_print(definition, "%s:%s\n", low, high);
-        break;
-    case PREDICATE_SET:
-        definition_print(definition, "%llu values, %016llx\n",
-                         (unsigned long long)predicate->set_values,
-                         (unsigned long long)predicate->set_digest);
-        break;
-    }
-}
-
-static void op_count_define(struct definition *definition, const struct job *job)
-{
     for (size_t i = 0; i < job->predicate_count; i++) {
         const struct predicate *predicate = &job->predicates[i];
+        const __int128 first = element_value(&job->element, predicate->low);
         definition_print(definition, OP_COUNT_KEY "\t%s\t", predicate->name);
         definition_append_typed(definition, predicate->text ? predicate->text : "");
-        definition_append(definition, "\t", 1);
-        op_count_define_meaning(definition, predicate, &job->element);
+        definition_print(definition, "\t%s", predicate->negated ? "not " : "");
+        switch (predicate->form) {
+        case PREDICATE_EVERY:
+            definition_print(definition, "every\n");
+            break;
+        case PREDICATE_INTERVAL:
+            decimal_format_signed(low, first);
+            decimal_format_signed(high, first + predicate->last + 1);
+            definition_print(definition, "%s:%s\n", low, high);
+            break;
+        case PREDICATE_SET:
+            definition_print(definition, "%llu values, %016llx\n",
+                             (unsigned long long)predicate->set_values,
+                             (unsigned long long)predicate->set_digest);
+            break;
+        }
     }
 }
 
