@@ -10,6 +10,7 @@
 #include "cuda/cuda_operation.h"
 #include "cuda/cuda_text.h"
 #include "cuda/text_span.h"
+#include "partial/operation.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -31,14 +32,16 @@
 #define CUDA_ENGINE_STAGING_BYTES \
     ((size_t)2 << 20) /* the least host memory to copy the result to, part by part */
 
-/* Not on a GPU: cuda_engine_lacks refuses --by. */
-const struct cuda_operation cuda_groups = {.open = NULL};
-
-static const struct cuda_operation *const cuda_operations[OPERATION_IDS] = {
-#define CUDA_ENGINE_ROW(id, label) [OPERATION_##id] = &cuda_##label,
-    OPERATIONS(CUDA_ENGINE_ROW)
-#undef CUDA_ENGINE_ROW
-};
+/* The functions of a job's operation. NULL: it runs on the CPU alone. */
+static const struct cuda_operation *cuda_engine_find_operation(const struct job *job)
+{
+    static const struct cuda_operation *const table[OPERATION_IDS] = {
+        [OPERATION_HISTOGRAM] = &cuda_histogram,     [OPERATION_UNIQ] = &cuda_uniq,
+        [OPERATION_REDUCE] = &cuda_reduce,           [OPERATION_COUNT] = &cuda_count,
+        [OPERATION_STALIN_SORT] = &cuda_stalin_sort,
+    };
+    return job->is_automatic ? &cuda_growing_histogram : table[job->operation];
+}
 
 /* The memory of a slot, in bytes, each rounded up by cuda_align. */
 struct cuda_layout {
@@ -80,21 +83,6 @@ struct cuda_worker {
     unsigned next_slot; /* to be filled */
 };
 
-/* Says why there is no device. Without a driver, CUDA says that the driver is too old. */
-static void cuda_engine_explain(cudaError_t error, char *description, size_t size)
-{
-    int driver = 0;
-
-    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
-        snprintf(description, size, "no NVIDIA driver found");
-    else if (error == cudaErrorInsufficientDriver)
-        snprintf(description, size, "the NVIDIA driver is for CUDA %d.%d, too old for CUDA %d.%d",
-                 driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
-                 CUDART_VERSION % 1000 / 10);
-    else
-        snprintf(description, size, "%s", cudaGetErrorString(error));
-}
-
 static unsigned cuda_engine_devices(void)
 {
     int devices = 0;
@@ -105,6 +93,7 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
 {
     struct cudaDeviceProp properties;
     int devices = 0;
+    int driver = 0;
     cudaError_t error = cudaGetDeviceCount(&devices);
 
     if (error == cudaSuccess && devices == 0)
@@ -115,14 +104,22 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
     }
     if (error == cudaSuccess)
         error = cudaGetDeviceProperties(&properties, (int)device);
-    if (error != cudaSuccess) {
-        cuda_engine_explain(error, description, size);
-        return false;
+    if (error == cudaSuccess) {
+        snprintf(description, size, "%s, %d multiprocessors, %zu MiB, CUDA %d.%d", properties.name,
+                 properties.multiProcessorCount, properties.totalGlobalMem >> 20,
+                 CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+        return true;
     }
-    snprintf(description, size, "%s, %d multiprocessors, %zu MiB, CUDA %d.%d", properties.name,
-             properties.multiProcessorCount, properties.totalGlobalMem >> 20, CUDART_VERSION / 1000,
-             CUDART_VERSION % 1000 / 10);
-    return true;
+    /* without a driver, CUDA says that the driver is too old */
+    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+        snprintf(description, size, "no NVIDIA driver found");
+    else if (error == cudaErrorInsufficientDriver)
+        snprintf(description, size, "the NVIDIA driver is for CUDA %d.%d, too old for CUDA %d.%d",
+                 driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+                 CUDART_VERSION % 1000 / 10);
+    else
+        snprintf(description, size, "%s", cudaGetErrorString(error));
+    return false;
 }
 
 static const char *cuda_engine_lacks(const struct job *job)
@@ -131,6 +128,8 @@ static const char *cuda_engine_lacks(const struct job *job)
         return job_second_option(job);
     if (job->is_text && job->text.is_quoted)
         return "--csv";
+    if (!cuda_engine_find_operation(job))
+        return operation_of(job)->name;
     return reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
 }
 
@@ -219,15 +218,6 @@ static cudaError_t cuda_engine_clear_partial(const struct cuda_session *session)
     return error;
 }
 
-static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session)
-{
-    if (session->partial_bytes == 0)
-        return cudaSuccess;
-
-    cudaError_t error = cudaMalloc(&session->shared.d_partial, session->partial_bytes);
-    return error == cudaSuccess ? cuda_engine_clear_partial(session) : error;
-}
-
 /* Allocates the partial, and slots as large as there is memory for. */
 static enum status cuda_engine_allocate(struct cuda_session *session, struct failure *failure)
 {
@@ -237,8 +227,13 @@ static enum status cuda_engine_allocate(struct cuda_session *session, struct fai
                              ? job->record_bytes
                              : CUDA_ENGINE_CHUNK_BYTES_MIN;
 
-    session->partial_bytes = operation->partial_bytes ? operation->partial_bytes(job) : 0;
-    cudaError_t error = cuda_engine_allocate_partial(session);
+    cudaError_t error = cudaSuccess;
+    if (operation->partial_bytes) {
+        session->partial_bytes = operation->partial_bytes(job);
+        error = cudaMalloc(&session->shared.d_partial, session->partial_bytes);
+        if (error == cudaSuccess)
+            error = cuda_engine_clear_partial(session);
+    }
     if (error != cudaSuccess)
         return status_fail(failure, STATUS_ENGINE, "CUDA: no room for %zu MiB on the GPU: %s",
                            session->partial_bytes >> 20, cudaGetErrorString(error));
@@ -279,7 +274,7 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
         .partial = partial,
         .device = {.id = (int)options->device},
     };
-    made->operation = cuda_operations[job->operation];
+    made->operation = cuda_engine_find_operation(job);
     made->chunk_bytes = chunk_bytes;
     made->workers = engine_useful_workers(feeders, chunk_bytes, options->input_bytes);
 
@@ -313,15 +308,6 @@ static bool cuda_engine_register(void *host, size_t bytes)
     return false;
 }
 
-/* The host memory to copy the result to. */
-static size_t cuda_engine_staging_bytes(const struct cuda_session *session)
-{
-    const struct cuda_operation *operation = session->operation;
-    size_t bytes = operation->staging_bytes ? operation->staging_bytes(&session->shared) : 0;
-
-    return bytes > CUDA_ENGINE_STAGING_BYTES ? bytes : CUDA_ENGINE_STAGING_BYTES;
-}
-
 /* Merges the device's partial into the shared one, and clears it. All streams are done. */
 static enum status cuda_engine_finish(void *session, struct failure *failure)
 {
@@ -329,7 +315,9 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
     if (!self->operation->collect)
         return STATUS_OK;
 
-    const size_t bytes = cuda_engine_staging_bytes(self);
+    size_t bytes = CUDA_ENGINE_STAGING_BYTES;
+    if (self->operation->staging_bytes && self->operation->staging_bytes(&self->shared) > bytes)
+        bytes = self->operation->staging_bytes(&self->shared);
     void *staging = memory_map(bytes);
     if (!staging)
         return status_fail(failure, STATUS_DATA, "no memory for the result of the GPU");
@@ -473,33 +461,26 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
     return STATUS_OK;
 }
 
-/* Queues the parsing or gathering of a slot's elements, if any, and sets chunk->elements. */
-static cudaError_t cuda_engine_queue_elements(const struct cuda_session *session,
-                                              struct cuda_slot *slot)
+/* Queues the work on a slot's chunk, behind the copy of its bytes. */
+static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct cuda_slot *slot)
 {
     const struct cuda_shared *shared = &session->shared;
     const struct job *job = shared->job;
     struct cuda_chunk *chunk = &slot->chunk;
+    cudaError_t error = cudaSuccess;
 
-    if (job->is_text)
-        return cuda_text_parse(shared, &slot->text, chunk);
-    chunk->count = chunk->chunk.bytes / job_value_bytes(job);
-    chunk->elements = (struct cuda_elements){.d_data = slot->d_bytes, .count = chunk->count};
-    if (job->record_bytes == 0)
-        return cudaSuccess;
-    chunk->elements.d_data = slot->d_values;
-    return cuda_records_launch(&shared->device, job, slot->d_bytes, chunk->count, slot->d_values,
-                               chunk->stream);
-}
-
-/* Queues the work on a slot's chunk, behind the copy of its bytes. */
-static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct cuda_slot *slot)
-{
-    cudaError_t error = cuda_engine_queue_elements(session, slot);
-
-    if (error != cudaSuccess)
-        return error;
-    return session->operation->absorb(&session->shared, &slot->chunk);
+    if (job->is_text) {
+        error = cuda_text_parse(shared, &slot->text, chunk);
+    } else {
+        chunk->count = chunk->chunk.bytes / job_value_bytes(job);
+        chunk->elements = (struct cuda_elements){.d_data = slot->d_bytes, .count = chunk->count};
+        if (job->record_bytes > 0) {
+            chunk->elements.d_data = slot->d_values;
+            error = cuda_records_launch(&shared->device, job, slot->d_bytes, chunk->count,
+                                        slot->d_values, chunk->stream);
+        }
+    }
+    return error == cudaSuccess ? session->operation->absorb(shared, chunk) : error;
 }
 
 static enum status cuda_engine_complete_elements(const struct cuda_session *session,

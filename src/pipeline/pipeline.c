@@ -582,7 +582,7 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
         .work =
             {
                 .job = task->job,
-                .operation = operations[task->job->operation],
+                .operation = operation_of(task->job),
                 .source = task->source,
                 .partial = task->partial,
                 .checkpoint = task->watcher->checkpoints ? &pipeline.checkpoint : NULL,

@@ -7,8 +7,8 @@
  */
 #include "config.h"
 
-#include "operations/reduce.h"
-#include "operations/stalin_sort.h"
+#include "count/reduce.h"
+#include "count/stalin_sort.h"
 #include "output/writer.h"
 #include "pipeline/offload_policy.h"
 #include "pipeline/pipeline.h"
@@ -481,7 +481,7 @@ static void *scene_partial(struct scene *scene, const struct job *job, struct wr
 {
     void *partial = NULL;
     *writer = NULL;
-    if (operations[job->operation]->create(job, &partial, &scene->failure) != STATUS_OK)
+    if (!(partial = operation_of(job)->create(job, &scene->failure)))
         abort();
     if (job->operation != OPERATION_STALIN_SORT)
         return partial;
@@ -499,9 +499,9 @@ static void scene_repeat(struct scene *scene, struct pipeline_task *task, struct
     void *partial = NULL;
 
     if (source_repeat(&source, &scene->failure) != STATUS_OK ||
-        operations[job->operation]->create(job, &partial, &scene->failure) != STATUS_OK)
+        !(partial = operation_of(job)->create(job, &scene->failure)))
         abort();
-    operations[job->operation]->destroy(task->partial);
+    operation_of(job)->destroy(task->partial);
     if (writer) {
         writer_restart(writer);
         stalin_sort_connect(partial, writer, NULL);
@@ -541,7 +541,7 @@ static void scene_run(struct scene *scene)
     struct failure failure;
     if (writer && writer_close(writer, &failure) != STATUS_OK)
         abort();
-    operations[job.operation]->destroy(task.partial);
+    operation_of(&job)->destroy(task.partial);
     source_close(task.source);
     unlink(scene->name);
 }
