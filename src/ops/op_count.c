@@ -364,7 +364,7 @@ static enum status op_count_load(struct state_reader *state, const struct job *j
 
 _Static_assert(PRINT_VALUE_SIZE >= DECIMAL_SIZE, "room for any count");
 
-static void op_count_name(const struct print_values *values, size_t i, const char *words[2])
+void op_count_name(const struct print_values *values, size_t i, const char *words[2])
 {
     words[0] = values->job->predicates[i].name;
     words[1] = values->job->predicates[i].text;

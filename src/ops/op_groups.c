@@ -175,18 +175,6 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
 
 _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
 
-static void op_groups_name(const struct print_values *values, size_t i, const char *words[2])
-{
-    const struct job *job = values->job;
-
-    if (job->operation == OPERATION_REDUCE) {
-        words[0] = job->reductions.list[i].name;
-    } else {
-        words[0] = job->predicates[i].name;
-        words[1] = job->predicates[i].text;
-    }
-}
-
 static size_t op_groups_write_group(const struct print_values *values, size_t group,
                                     char out[PRINT_VALUE_SIZE])
 {
@@ -224,7 +212,7 @@ static enum status op_groups_print(struct writer *writer, const struct job *job,
         .threads = options->threads,
         .groups = groups_count(partial),
         .write_group = op_groups_write_group,
-        .name = op_groups_name,
+        .name = is_reduce ? op_reduce_name : op_count_name,
         .write = op_groups_write,
     };
 

@@ -305,7 +305,7 @@ static enum status op_reduce_load(struct state_reader *state, const struct job *
 
 _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
 
-static void op_reduce_name(const struct print_values *values, size_t i, const char *words[2])
+void op_reduce_name(const struct print_values *values, size_t i, const char *words[2])
 {
     words[0] = values->job->reductions.list[i].name;
 }

@@ -48,19 +48,6 @@ enum status state_save(struct writer *writer, const struct job *job, const void 
     return status;
 }
 
-/* Finds the operation, or the mode, whose states have that name. NULL: there is none. */
-static const struct operation *state_find_operation(const char *name, struct job *job)
-{
-    for (size_t i = 0; operations[i]; i++) {
-        if (!operations[i]->state_name || strcmp(name, operations[i]->state_name) != 0)
-            continue;
-        if (i < OPERATION_IDS)
-            job->operation = (enum operation_id)i;
-        return operations[i];
-    }
-    return NULL;
-}
-
 /* Reads a type, with or without decimals. Changes the text. */
 static bool state_read_type(char *text, struct element *element)
 {
@@ -78,45 +65,43 @@ static bool state_read_type(char *text, struct element *element)
     return true;
 }
 
-/* Makes the job of a definition, and checks that this job has the same definition. */
-static enum status state_recall_job(struct state_reader *state, const struct definition *definition,
-                                    struct job *job, struct failure *failure)
-{
-    char name[STATE_JOB_NAME_SIZE];
-    char type[STATE_JOB_NAME_SIZE];
-    char sums[STATE_JOB_NAME_SIZE];
-    struct definition again = {.text = NULL};
-    const struct operation *operation = NULL;
-
-    if (definition_get(definition, "operation", name, sizeof name))
-        operation = state_find_operation(name, job);
-    if (!operation)
-        return state_fail_damaged(state, "its operation is unknown", failure);
-    if (!definition_get(definition, "type", type, sizeof type) ||
-        !state_read_type(type, &job->element))
-        return state_fail_damaged(state, "its type is unknown", failure);
-    if (definition_get(definition, "sums", sums, sizeof sums))
-        job->second = SECOND_WEIGHTS;
-    enum status status = operation->recall(state, definition, job, failure);
-    if (status == STATUS_OK)
-        state_define(&again, job);
-    if (again.is_lost)
-        status = status_fail(failure, STATUS_DATA, "no memory for the definition of a state");
-    else if (status == STATUS_OK && (again.length != definition->length ||
-                                     memcmp(again.text, definition->text, again.length) != 0))
-        status = state_fail_damaged(state, "its definition is invalid", failure);
-    definition_destroy(&again);
-    return status;
-}
-
 enum status state_recall(struct state_reader *state, struct definition *definition, struct job *job,
                          bool *found, struct failure *failure)
 {
+    const struct operation *operation = NULL;
+    char text[STATE_JOB_NAME_SIZE];
+    struct definition again = {.text = NULL};
+
     *definition = (struct definition){.text = NULL};
     *job = (struct job){.predicates = NULL};
     enum status status = state_read_definition(state, definition, found, failure);
-    if (status == STATUS_OK && *found)
-        status = state_recall_job(state, definition, job, failure);
+    if (status != STATUS_OK || !*found)
+        return status;
+    if (definition_get(definition, "operation", text, sizeof text)) {
+        for (size_t i = 0; operations[i] && !operation; i++) {
+            if (!operations[i]->state_name || strcmp(text, operations[i]->state_name) != 0)
+                continue;
+            operation = operations[i];
+            if (i < OPERATION_IDS) /* else a mode, which knows its operation */
+                job->operation = (enum operation_id)i;
+        }
+    }
+    if (!operation)
+        return state_fail_damaged(state, "its operation is unknown", failure);
+    if (!definition_get(definition, "type", text, sizeof text) ||
+        !state_read_type(text, &job->element))
+        return state_fail_damaged(state, "its type is unknown", failure);
+    if (definition_get(definition, "sums", text, sizeof text))
+        job->second = SECOND_WEIGHTS;
+    if (operation->recall(state, definition, job, failure) != STATUS_OK)
+        return failure->status;
+    state_define(&again, job);
+    if (again.is_lost)
+        status = status_fail(failure, STATUS_DATA, "no memory for the definition of a state");
+    else if (again.length != definition->length ||
+             memcmp(again.text, definition->text, again.length) != 0)
+        status = state_fail_damaged(state, "its definition is invalid", failure);
+    definition_destroy(&again);
     return status;
 }
 

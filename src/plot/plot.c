@@ -99,9 +99,8 @@ static __int128 plot_bin(const struct plot *plot, __int128 value)
 {
     const struct job *job = plot->rows.job;
 
-    return job->operation == OPERATION_HISTOGRAM
-               ? binning_index(&job->binning, job->binning.form, (uint64_t)value)
-               : binning_floor(value, plot->survey.wide);
+    return job->binning.bins > 0 ? binning_index(&job->binning, job->binning.form, (uint64_t)value)
+                                 : binning_floor(value, plot->survey.wide);
 }
 
 /* Whether all bins from the first row to the last fit a page, each with a line of its own. */
@@ -173,8 +172,8 @@ static __int128 plot_edge(const struct plot *plot, __int128 bin)
 {
     const struct job *job = plot->rows.job;
 
-    return job->operation == OPERATION_HISTOGRAM ? binning_edge(&job->binning, (uint64_t)bin)
-                                                 : bin * plot->survey.wide;
+    return job->binning.bins > 0 ? binning_edge(&job->binning, (uint64_t)bin)
+                                 : bin * plot->survey.wide;
 }
 
 /* Makes a line of the empty bins from the line before to `high`, where a bin begins. */
