@@ -11,7 +11,7 @@
 #define GPUHIST_MONITOR_H
 
 #include "app/progress.h"
-#include "pipeline/pipeline.h"
+#include "exec/pipeline.h"
 
 #include <pthread.h>
 

@@ -5,7 +5,7 @@
 #ifndef GPUHIST_PROGRESS_H
 #define GPUHIST_PROGRESS_H
 
-#include "pipeline/pipeline.h"
+#include "exec/pipeline.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@
 #include "input/source.h"
 #include "job/weight_sum.h"
 #include "partial/operation.h"
-#include "pipeline/pipeline.h"
+#include "exec/pipeline.h"
 #include "print/print.h"
 
 #include <unistd.h>

@@ -10,8 +10,8 @@
 #include "count/reduce.h"
 #include "count/stalin_sort.h"
 #include "output/writer.h"
-#include "pipeline/offload_policy.h"
-#include "pipeline/pipeline.h"
+#include "exec/offload_policy.h"
+#include "exec/pipeline.h"
 
 #include "tap.h"
 

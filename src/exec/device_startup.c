@@ -1,7 +1,7 @@
 /* Implements device_startup.h: a thread that asks, prepares the device, and reports. */
 #include "config.h"
 
-#include "pipeline/device_startup.h"
+#include "exec/device_startup.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* Implements offload_policy.h: the rules, and the measured constants they rest on. */
 #include "config.h"
 
-#include "pipeline/offload_policy.h"
+#include "exec/offload_policy.h"
 
 #include "engine/engine.h"
 

@@ -1,12 +1,12 @@
 /* Implements pipeline.h: the pools of a run, devices that join late, and the end of a run. */
 #include "config.h"
 
-#include "pipeline/pipeline.h"
+#include "exec/pipeline.h"
 
+#include "exec/device_startup.h"
+#include "exec/offload_policy.h"
 #include "input/parse_errors.h"
 #include "job/weight_sum.h"
-#include "pipeline/device_startup.h"
-#include "pipeline/offload_policy.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,21 +14,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The device of a pool that joins late. */
+struct pipeline_device {
+    struct pipeline *pipeline;
+    struct worker_pool *pool;
+    struct device_startup *startup; /* NULL: none was started */
+};
+
 struct pipeline {
     const struct pipeline_task *task;
-    struct worker_pool_work work;
+    struct crew crew;
     struct checkpoint checkpoint;
     struct worker_pool pools[PIPELINE_WORKER_POOLS_MAX];
-    struct device_startup
-        *startups[PIPELINE_WORKER_POOLS_MAX]; /* one for each pool that joins late; NULL: none */
-    atomic_size_t worker_pool_count;          /* grows when further devices are prepared */
-
-    pthread_mutex_t lock; /* guards what follows, and adding a pool */
-    pthread_cond_t changed;
-    size_t at_work;  /* workers that have not ended, and threads that are starting workers */
-    size_t paused;   /* workers in pipeline_pause */
-    bool all_paused; /* all workers at work were paused at once; then all of them leave */
-    bool ended;      /* no thread is at work, and none will be */
+    struct pipeline_device devices[PIPELINE_WORKER_POOLS_MAX]; /* one for each pool */
+    atomic_size_t worker_pool_count; /* grows when further devices are prepared */
+    pthread_mutex_t lock;            /* for adding a pool */
 };
 
 static size_t pipeline_pool_count(const struct pipeline *pipeline)
@@ -46,99 +46,19 @@ static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const st
     size_t count = pipeline_pool_count(pipeline);
     if (count < PIPELINE_WORKER_POOLS_MAX) {
         pool = &pipeline->pools[count];
-        pool->work = &pipeline->work;
-        pool->engine = engine;
+        pool->session.crew = &pipeline->crew;
+        pool->session.engine = engine;
+        pool->session.joins_late = joins_late;
         pool->device = device;
-        pool->joins_late = joins_late;
         atomic_store(&pipeline->worker_pool_count, count + 1);
     }
     pthread_mutex_unlock(&pipeline->lock);
     return pool;
 }
 
-/* Adds to the number at work. Returns false, and adds nothing, if the run has ended. */
-static bool pipeline_add_at_work(struct pipeline *pipeline, size_t workers)
-{
-    pthread_mutex_lock(&pipeline->lock);
-    bool goes_on = !pipeline->ended;
-    pipeline->at_work += goes_on ? workers : 0;
-    pthread_mutex_unlock(&pipeline->lock);
-    return goes_on;
-}
-
-/* Subtracts one from the number at work. */
-static void pipeline_leave(void *context)
-{
-    struct pipeline *pipeline = context;
-    const struct pipeline_watcher *watcher = pipeline->task->watcher;
-
-    pthread_mutex_lock(&pipeline->lock);
-    bool is_last = --pipeline->at_work == 0;
-    pipeline->ended = pipeline->ended || is_last;
-    if (is_last && watcher->wake)
-        watcher->wake(watcher->context);
-    pthread_cond_broadcast(&pipeline->changed);
-    pthread_mutex_unlock(&pipeline->lock);
-}
-
-/* Adds a feeder. Wakes paused workers, which merge what they have and leave. */
-static void pipeline_join(void *context)
-{
-    struct pipeline *pipeline = context;
-
-    pthread_mutex_lock(&pipeline->lock);
-    atomic_fetch_add_explicit(&pipeline->work.feeders, 1, memory_order_relaxed);
-    pthread_cond_broadcast(&pipeline->changed);
-    pthread_mutex_unlock(&pipeline->lock);
-}
-
-/* Whether a device is being prepared for which workers pause. The caller holds the lock. */
-static bool pipeline_awaits_device(const struct pipeline *pipeline)
-{
-    const struct worker_pool_work *work = &pipeline->work;
-    return atomic_load_explicit(&work->awaits_device, memory_order_relaxed) &&
-           atomic_load_explicit(&work->feeders, memory_order_relaxed) == 0 && !pipeline->all_paused;
-}
-
-/*
- * Waits while the device for which this worker pauses is prepared. Returns earlier if all workers
- * at work pause, since then no input is left. Returns true if the device cannot be used.
- */
-static bool pipeline_pause(void *context)
-{
-    struct pipeline *pipeline = context;
-    const struct worker_pool_work *work = &pipeline->work;
-
-    pthread_mutex_lock(&pipeline->lock);
-    pipeline->paused++;
-    while (pipeline_awaits_device(pipeline) && pipeline->paused < pipeline->at_work)
-        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
-    if (pipeline_awaits_device(pipeline)) {
-        pipeline->all_paused = true;
-        pthread_cond_broadcast(&pipeline->changed);
-    }
-    pipeline->paused--;
-    bool continues = !atomic_load_explicit(&work->awaits_device, memory_order_relaxed) &&
-                     atomic_load_explicit(&work->feeders, memory_order_relaxed) == 0;
-    pthread_mutex_unlock(&pipeline->lock);
-    return continues;
-}
-
 bool pipeline_has_ended(struct pipeline *pipeline)
 {
-    pthread_mutex_lock(&pipeline->lock);
-    bool ended = pipeline->ended;
-    pthread_mutex_unlock(&pipeline->lock);
-    return ended;
-}
-
-/* Waits until the run has ended. */
-static void pipeline_wait(struct pipeline *pipeline)
-{
-    pthread_mutex_lock(&pipeline->lock);
-    while (!pipeline->ended)
-        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
-    pthread_mutex_unlock(&pipeline->lock);
+    return crew_has_ended(&pipeline->crew);
 }
 
 static uint64_t pipeline_bytes(const struct pipeline *pipeline)
@@ -171,7 +91,8 @@ static uint64_t pipeline_elements(const struct pipeline *pipeline, uint64_t byte
 /* Whether a pool is at work. One that joins late is when its first worker pulls. */
 static bool pipeline_has_begun(const struct worker_pool *pool)
 {
-    return atomic_load(&pool->is_open) && (!pool->joins_late || worker_pool_pulling(pool) > 0);
+    return atomic_load(&pool->is_open) &&
+           (!pool->session.joins_late || worker_pool_pulling(pool) > 0);
 }
 
 void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
@@ -183,12 +104,12 @@ void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
     *live = (struct pipeline_live){
         .bytes = bytes,
         .file_bytes = source_is_compressed(source) ? source_file_bytes_read(source) : bytes,
-        .seconds = worker_pool_clock() - pipeline->work.start,
+        .seconds = crew_clock() - pipeline->crew.start,
     };
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         const struct worker_pool *pool = &pipeline->pools[i];
         char name[ENGINE_NAME_MAX];
-        engine_write_name(name, pool->engine->name, pool->device);
+        engine_write_name(name, pool->session.engine->name, pool->device);
         if (pipeline_has_begun(pool) && length + 5 + ENGINE_NAME_MAX < sizeof live->engines)
             length += (size_t)snprintf(live->engines + length, sizeof live->engines - length,
                                        "%s%s", length > 0 ? " and " : "", name);
@@ -226,7 +147,7 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
         status = weight_sum_get(job->weights, &elements, failure);
     if (status != STATUS_OK)
         return status;
-    return pipeline->work.operation->finish(task->partial, job, elements, failure);
+    return pipeline->crew.operation->finish(task->partial, job, elements, failure);
 }
 
 /* Whether no worker has failed. */
@@ -263,15 +184,15 @@ static struct offload_policy_view pipeline_view(const struct pipeline *pipeline)
     struct offload_policy_view view = {
         .input_bytes = pipeline->task->options.input_bytes,
         .bytes = pipeline_bytes(pipeline),
-        .seconds = worker_pool_clock() - pipeline->work.start,
+        .seconds = crew_clock() - pipeline->crew.start,
         .is_unread = source_is_unread(pipeline->task->source),
-        .feeders = atomic_load_explicit(&pipeline->work.feeders, memory_order_relaxed),
+        .feeders = atomic_load_explicit(&pipeline->crew.feeders, memory_order_relaxed),
     };
 
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         const struct worker_pool *pool = &pipeline->pools[i];
-        bool counts = !pool->joins_late && atomic_load(&pool->is_open);
-        view.workers += counts ? pool->count : 0;
+        bool counts = !pool->session.joins_late && atomic_load(&pool->is_open);
+        view.workers += counts ? pool->session.count : 0;
         view.pulling += counts ? worker_pool_pulling(pool) : 0;
     }
     return view;
@@ -286,10 +207,9 @@ static bool pipeline_allows(const struct pipeline *pipeline,
 }
 
 /* `pays` of a startup. Where decoding is the limit, a device is no help. */
-static bool pipeline_pays(void *context)
+static bool pipeline_device_pays(void *context)
 {
-    const struct worker_pool *pool = context;
-    const struct pipeline *pipeline = pool->work->context;
+    const struct pipeline *pipeline = ((struct pipeline_device *)context)->pipeline;
 
     if (pipeline->task->device_count == 0 && source_is_decoding(pipeline->task->source))
         return false;
@@ -299,56 +219,8 @@ static bool pipeline_pays(void *context)
 /* `begun` of a startup. */
 static void pipeline_device_begun(void *context)
 {
-    struct worker_pool *pool = context;
-    atomic_store_explicit(&pool->work->awaits_device, true, memory_order_relaxed);
-}
-
-/* Gives up a device that cannot be used. Paused workers continue. */
-static void pipeline_give_up(struct pipeline *pipeline, struct worker_pool *pool,
-                             const char *reason)
-{
-    snprintf(pool->reason, sizeof pool->reason, "%.255s", reason);
-    pthread_mutex_lock(&pipeline->lock);
-    atomic_store_explicit(&pipeline->work.awaits_device, false, memory_order_relaxed);
-    pthread_cond_broadcast(&pipeline->changed);
-    pthread_mutex_unlock(&pipeline->lock);
-}
-
-static void pipeline_device_ready(void *context, const char *reason);
-
-/* Starts the startup of a pool. */
-static void pipeline_prepare_device(struct pipeline *pipeline, struct worker_pool *pool)
-{
-    const struct device_startup_plan plan = {
-        .engine = pool->engine,
-        .device = pool->device,
-        .context = pool,
-        .pays = pipeline_pays,
-        .begun = pipeline_device_begun,
-        .ready = pipeline_device_ready,
-    };
-    struct device_startup **startup = &pipeline->startups[pool - pipeline->pools];
-
-    *startup = device_startup_start(&plan);
-    if (!*startup)
-        snprintf(pool->reason, sizeof pool->reason, "cannot start a thread for it: %s",
-                 strerror(errno));
-}
-
-/* After the first device has joined: starts the startups of others, if they pay. */
-static void pipeline_prepare_others(struct pipeline *pipeline, const struct worker_pool *first)
-{
-    const struct pipeline_task *task = pipeline->task;
-
-    if (task->device_count > 0 || first->device > 0 || !first->engine->devices)
-        return;
-    unsigned devices =
-        offload_policy_devices(first->engine->devices(), pipeline_bytes_left(pipeline));
-    for (unsigned i = 1; i < devices && i < ENGINE_DEVICES_MAX; i++) {
-        struct worker_pool *pool = pipeline_add_pool(pipeline, first->engine, i, true);
-        if (pool)
-            pipeline_prepare_device(pipeline, pool);
-    }
+    struct crew *crew = &((struct pipeline_device *)context)->pipeline->crew;
+    atomic_store_explicit(&crew->awaits_device, true, memory_order_relaxed);
 }
 
 /* Opens a pool on a device that is ready and starts it. The caller counts as at work. */
@@ -364,30 +236,63 @@ static enum status pipeline_start_late(struct pipeline *pipeline, struct worker_
                            "the input was nearly at its end when it was ready");
     options.device = pool->device;
     options.input_bytes = pipeline_bytes_left(pipeline);
-    if (worker_pool_open(pool, &pipeline->work, &options, failure) != STATUS_OK)
+    if (worker_pool_open(pool, &options, failure) != STATUS_OK)
         return failure->status;
-    pipeline_add_at_work(pipeline, pool->count);
+    crew_add(&pipeline->crew, pool->session.count);
     return worker_pool_start(pool, failure);
 }
 
-/* `ready` of a startup. */
+static void pipeline_device_ready(void *context, const char *reason);
+
+/* Starts the startup of a pool. */
+static void pipeline_prepare_device(struct pipeline *pipeline, struct worker_pool *pool)
+{
+    struct pipeline_device *device = &pipeline->devices[pool - pipeline->pools];
+    const struct device_startup_plan plan = {
+        .engine = pool->session.engine,
+        .device = pool->device,
+        .context = device,
+        .pays = pipeline_device_pays,
+        .begun = pipeline_device_begun,
+        .ready = pipeline_device_ready,
+    };
+
+    device->pipeline = pipeline;
+    device->pool = pool;
+    device->startup = device_startup_start(&plan);
+    if (!device->startup)
+        snprintf(pool->reason, sizeof pool->reason, "cannot start a thread for it: %s",
+                 strerror(errno));
+}
+
+/* `ready` of a startup. Once the first device has joined, starts those of others, if they pay. */
 static void pipeline_device_ready(void *context, const char *reason)
 {
-    struct worker_pool *pool = context;
-    struct pipeline *pipeline = pool->work->context;
+    const struct pipeline_device *device = context;
+    struct pipeline *pipeline = device->pipeline;
+    struct worker_pool *pool = device->pool;
+    const struct engine *engine = pool->session.engine;
     struct failure failure;
+    unsigned others = 0;
 
+    if (!reason && !crew_add(&pipeline->crew, 1))
+        return;
+    const bool is_counted = !reason;
+    if (!reason && pipeline_start_late(pipeline, pool, &failure) != STATUS_OK)
+        reason = failure.message;
     if (reason) {
-        pipeline_give_up(pipeline, pool, reason);
-        return;
+        snprintf(pool->reason, sizeof pool->reason, "%.255s", reason);
+        crew_give_up_device(&pipeline->crew);
+    } else if (pipeline->task->device_count == 0 && pool->device == 0 && engine->devices) {
+        others = offload_policy_devices(engine->devices(), pipeline_bytes_left(pipeline));
     }
-    if (!pipeline_add_at_work(pipeline, 1))
-        return;
-    if (pipeline_start_late(pipeline, pool, &failure) == STATUS_OK)
-        pipeline_prepare_others(pipeline, pool);
-    else
-        pipeline_give_up(pipeline, pool, failure.message);
-    pipeline_leave(pipeline);
+    for (unsigned i = 1; i < others && i < ENGINE_DEVICES_MAX; i++) {
+        struct worker_pool *other = pipeline_add_pool(pipeline, engine, i, true);
+        if (other)
+            pipeline_prepare_device(pipeline, other);
+    }
+    if (is_counted)
+        crew_leave(&pipeline->crew);
 }
 
 /* Starts the startups of all pools that join late, unless the input is small. */
@@ -400,11 +305,11 @@ static void pipeline_prepare_devices(struct pipeline *pipeline, unsigned workers
 
     for (size_t i = 0; i < count; i++) {
         struct worker_pool *pool = &pipeline->pools[i];
-        const char *lacks = engine_lacks(pool->engine, task->job);
-        if (!pool->joins_late)
+        const char *unsupported = engine_lacks(pool->session.engine, task->job);
+        if (!pool->session.joins_late)
             continue;
-        if (lacks)
-            snprintf(pool->reason, sizeof pool->reason, "it does not support %s", lacks);
+        if (unsupported)
+            snprintf(pool->reason, sizeof pool->reason, "it does not support %s", unsupported);
         else if (is_small)
             snprintf(pool->reason, sizeof pool->reason, "the input is too small for it to pay");
         else
@@ -412,18 +317,18 @@ static void pipeline_prepare_devices(struct pipeline *pipeline, unsigned workers
     }
 }
 
-/* Ends all startups after the run. Returns whether one is left behind. */
+/* Ends all startups after the run. Returns whether the thread of one still runs. */
 static bool pipeline_end_startups(struct pipeline *pipeline)
 {
     bool is_left = false;
 
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
-        struct worker_pool *pool = &pipeline->pools[i];
-        if (!pipeline->startups[i])
+        if (!pipeline->devices[i].startup)
             continue;
-        enum device_startup_end end = device_startup_end(pipeline->startups[i]);
+        enum device_startup_end end = device_startup_end(pipeline->devices[i].startup);
         if (end == DEVICE_STARTUP_NOT_BEGUN)
-            snprintf(pool->reason, sizeof pool->reason, "it was not needed");
+            snprintf(pipeline->pools[i].reason, sizeof pipeline->pools[i].reason,
+                     "it was not needed");
         is_left = is_left || end == DEVICE_STARTUP_LEFT_BEHIND;
     }
     return is_left;
@@ -452,7 +357,7 @@ static enum status pipeline_open_pool(struct pipeline *pipeline, const struct en
     if (!engine->probe(device, description, sizeof description))
         status = status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", engine->name,
                              description);
-    else if (worker_pool_open(pool, &pipeline->work, &options, failure) != STATUS_OK)
+    else if (worker_pool_open(pool, &options, failure) != STATUS_OK)
         snprintf(description, sizeof description, "%.255s", failure->message);
     else
         return STATUS_OK;
@@ -507,8 +412,8 @@ static enum status pipeline_start(struct pipeline *pipeline, struct failure *fai
     unsigned workers = 0;
 
     for (size_t i = 0; i < count; i++)
-        workers += atomic_load(&pipeline->pools[i].is_open) ? pipeline->pools[i].count : 0;
-    pipeline_add_at_work(pipeline, workers + 1); /* and this thread */
+        workers += atomic_load(&pipeline->pools[i].is_open) ? pipeline->pools[i].session.count : 0;
+    crew_add(&pipeline->crew, workers + 1); /* and this thread */
     for (size_t i = 0; i < count; i++) {
         struct failure own;
         struct worker_pool *pool = &pipeline->pools[i];
@@ -520,34 +425,25 @@ static enum status pipeline_start(struct pipeline *pipeline, struct failure *fai
     }
     if (status == STATUS_OK)
         pipeline_prepare_devices(pipeline, workers);
-    pipeline_leave(pipeline);
+    crew_leave(&pipeline->crew);
     return status;
 }
 
-/* Calls the watcher while the workers run. */
-static enum status pipeline_watch(struct pipeline *pipeline, struct failure *failure)
-{
-    const struct pipeline_watcher *watcher = pipeline->task->watcher;
-
-    if (!watcher->watch)
-        return STATUS_OK;
-    enum status status = watcher->watch(watcher->context, pipeline, failure);
-    if (status != STATUS_OK)
-        source_stop(pipeline->task->source, 0);
-    return status;
-}
-
-/* Starts the pools, waits for their end, and stores the failure to report. */
+/* Starts the pools, watches them, waits for their end, and stores the failure to report. */
 static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_report *report,
                                  struct failure *failure)
 {
+    const struct pipeline_watcher *watcher = pipeline->task->watcher;
+    struct stream_total counted = {.bytes = 0};
     enum status status = pipeline_start(pipeline, failure);
 
-    if (status == STATUS_OK)
-        status = pipeline_watch(pipeline, failure);
-    pipeline_wait(pipeline);
+    if (status == STATUS_OK && watcher->watch) {
+        status = watcher->watch(watcher->context, pipeline, failure);
+        if (status != STATUS_OK)
+            source_stop(pipeline->task->source, 0);
+    }
+    crew_wait(&pipeline->crew);
     report->is_thread_left = pipeline_end_startups(pipeline);
-    struct stream_total counted = {.bytes = 0};
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         status = worker_pool_keep_failure(&pipeline->pools[i], status, failure);
         worker_pool_add_counted(&pipeline->pools[i], &counted);
@@ -568,9 +464,9 @@ static void pipeline_close(struct pipeline *pipeline, struct pipeline_report *re
         worker_pool_describe(&pipeline->pools[i], &report->pools[i]);
         worker_pool_close(&pipeline->pools[i]);
     }
-    report->seconds = worker_pool_clock() - pipeline->work.start;
+    report->seconds = crew_clock() - pipeline->crew.start;
     checkpoint_destroy(&pipeline->checkpoint);
-    pthread_cond_destroy(&pipeline->changed);
+    crew_destroy(&pipeline->crew);
     pthread_mutex_destroy(&pipeline->lock);
 }
 
@@ -579,25 +475,21 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
 {
     struct pipeline pipeline = {
         .task = task,
-        .work =
+        .crew =
             {
                 .job = task->job,
                 .operation = operation_of(task->job),
                 .source = task->source,
                 .partial = task->partial,
                 .checkpoint = task->watcher->checkpoints ? &pipeline.checkpoint : NULL,
-                .start = worker_pool_clock(),
-                .join = pipeline_join,
-                .pause = pipeline_pause,
-                .leave = pipeline_leave,
-                .context = &pipeline,
+                .watcher = task->watcher,
             },
     };
 
     *report = (struct pipeline_report){.worker_pool_count = 0};
+    crew_init(&pipeline.crew);
     checkpoint_init(&pipeline.checkpoint);
     pthread_mutex_init(&pipeline.lock, NULL);
-    pthread_cond_init(&pipeline.changed, NULL);
     enum status status = task->engine ? pipeline_open_named(&pipeline, failure)
                                       : pipeline_open_all(&pipeline, failure);
     if (status == STATUS_OK)

@@ -10,38 +10,11 @@
 #ifndef GPUHIST_WORKER_POOL_H
 #define GPUHIST_WORKER_POOL_H
 
-#include "engine/engine.h"
-#include "input/source.h"
-#include "partial/operation.h"
-#include "pipeline/checkpoint.h"
+#include "exec/crew.h"
+#include "exec/worker.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
-
-/*
- * What all pools of a run share. While they work, only the atomic members and what the pointers
- * point to change.
- */
-struct worker_pool_work {
-    const struct job *job;
-    const struct operation *operation;
-    struct source *source;
-    void *partial;
-    struct checkpoint *checkpoint; /* NULL: there are no checkpoints */
-    double start;                  /* on worker_pool_clock */
-    atomic_bool awaits_device;     /* a device is prepared, for which workers pause; relaxed */
-    atomic_uint feeders;           /* workers that pull, of pools that have joined late */
-    /* Called by each worker of a pool that joins late, before it pulls: adds to `feeders`. */
-    void (*join)(void *context);
-    /*
-     * Called by a surplus worker: waits while a device is prepared. Returns true if the worker
-     * should continue, because the device cannot be used.
-     */
-    bool (*pause)(void *context);
-    /* Called by each worker at its end, before it frees its memory. */
-    void (*leave)(void *context);
-    void *context;
-};
 
 /* What a pool did. pull_seconds, busy_seconds and wait_seconds are sums over its workers. */
 struct worker_pool_report {
@@ -58,32 +31,26 @@ struct worker_pool_report {
 };
 
 struct worker_pool {
-    struct worker_pool_work *work;
-    const struct engine *engine;
+    struct worker_session session; /* the engine's is valid once the pool is open, as is `count` */
     unsigned device;
-    bool joins_late;                    /* a failure to begin is then no failure of the run */
-    char reason[256];                   /* why it is not used; empty if it is */
-    void *session;                      /* this and the next two are valid once it is open */
-    unsigned count;                     /* the number of workers */
-    unsigned started;                   /* how many of them have a thread */
-    atomic_bool is_open;                /* other threads may use it */
-    double merge_seconds;               /* spent in worker_pool_finish */
-    struct worker_pool_worker *workers; /* [count] */
+    char reason[256];       /* why it is not used; empty if it is */
+    atomic_bool is_open;    /* other threads may use it */
+    unsigned started;       /* workers that have a thread */
+    double merge_seconds;   /* spent in worker_pool_finish */
+    struct worker *workers; /* [session.count] */
 };
 
-/* Returns the time in seconds on a monotonic clock. Thread-safe. */
-double worker_pool_clock(void);
-
 /*
- * Opens a session and makes its workers. `work` must outlive the pool, whose engine and device must
- * be set. Fails as the engine does; then the pool is not open. The caller closes it with
- * worker_pool_close.
+ * Opens a session and makes its workers. The crew, the engine, `joins_late` and the device must be
+ * set; the crew must outlive the pool. A pool that joins late is of a device that was prepared
+ * during the run: a failure to begin is then no failure of the run. Fails as the engine does; then
+ * the pool is not open. The caller closes it with worker_pool_close.
  */
-enum status worker_pool_open(struct worker_pool *pool, struct worker_pool_work *work,
-                             const struct engine_options *options, struct failure *failure);
+enum status worker_pool_open(struct worker_pool *pool, const struct engine_options *options,
+                             struct failure *failure);
 
 /*
- * Starts the threads of the workers, and calls work->leave for each worker without one. Fails with
+ * Starts the threads of the workers; each worker without one leaves the crew. Fails with
  * STATUS_DATA if a thread cannot be started; if the pool joins late, only if none can. The others
  * keep running.
  */

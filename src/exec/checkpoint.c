@@ -1,7 +1,7 @@
 /* Implements checkpoint.h: a count of the threads at work, with a lock and a condition. */
 #include "config.h"
 
-#include "pipeline/checkpoint.h"
+#include "exec/checkpoint.h"
 
 void checkpoint_init(struct checkpoint *checkpoint)
 {
@@ -19,6 +19,8 @@ void checkpoint_destroy(struct checkpoint *checkpoint)
 
 void checkpoint_enter(struct checkpoint *checkpoint)
 {
+    if (!checkpoint)
+        return;
     pthread_mutex_lock(&checkpoint->lock);
     while (checkpoint_is_wanted(checkpoint))
         pthread_cond_wait(&checkpoint->changed, &checkpoint->lock);
@@ -28,6 +30,8 @@ void checkpoint_enter(struct checkpoint *checkpoint)
 
 void checkpoint_leave(struct checkpoint *checkpoint)
 {
+    if (!checkpoint)
+        return;
     pthread_mutex_lock(&checkpoint->lock);
     if (--checkpoint->active == 0 && checkpoint_is_wanted(checkpoint))
         pthread_cond_broadcast(&checkpoint->changed);

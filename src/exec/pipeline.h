@@ -11,8 +11,8 @@
 #define GPUHIST_PIPELINE_H
 
 #include "engine/engine.h"
+#include "exec/worker_pool.h"
 #include "input/source.h"
-#include "pipeline/worker_pool.h"
 
 #include <stdbool.h>
 

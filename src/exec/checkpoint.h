@@ -26,7 +26,10 @@ void checkpoint_init(struct checkpoint *checkpoint);
 /* Frees a checkpoint. No thread may be at work. */
 void checkpoint_destroy(struct checkpoint *checkpoint);
 
-/* Begins the work of the calling thread. Waits for the end of a checkpoint in progress. */
+/*
+ * Begins the work of the calling thread. Waits for the end of a checkpoint in progress. Does
+ * nothing if the checkpoint is NULL, as checkpoint_leave.
+ */
 void checkpoint_enter(struct checkpoint *checkpoint);
 
 /* Ends the work of the calling thread, or interrupts it for a wait. */

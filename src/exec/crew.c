@@ -1,0 +1,106 @@
+/* Implements crew.h. */
+#include "config.h"
+
+#include "exec/crew.h"
+
+#include "exec/pipeline.h"
+
+#include <time.h>
+
+double crew_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void crew_init(struct crew *crew)
+{
+    crew->start = crew_clock();
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->changed, NULL);
+}
+
+void crew_destroy(struct crew *crew)
+{
+    pthread_cond_destroy(&crew->changed);
+    pthread_mutex_destroy(&crew->lock);
+}
+
+bool crew_add(struct crew *crew, size_t workers)
+{
+    pthread_mutex_lock(&crew->lock);
+    bool goes_on = !crew->ended;
+    crew->at_work += goes_on ? workers : 0;
+    pthread_mutex_unlock(&crew->lock);
+    return goes_on;
+}
+
+void crew_leave(struct crew *crew)
+{
+    const struct pipeline_watcher *watcher = crew->watcher;
+
+    pthread_mutex_lock(&crew->lock);
+    bool is_last = --crew->at_work == 0;
+    crew->ended = crew->ended || is_last;
+    if (is_last && watcher->wake)
+        watcher->wake(watcher->context);
+    pthread_cond_broadcast(&crew->changed);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+bool crew_has_ended(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    bool ended = crew->ended;
+    pthread_mutex_unlock(&crew->lock);
+    return ended;
+}
+
+void crew_wait(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    while (!crew->ended)
+        pthread_cond_wait(&crew->changed, &crew->lock);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+void crew_add_feeder(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    atomic_fetch_add_explicit(&crew->feeders, 1, memory_order_relaxed);
+    pthread_cond_broadcast(&crew->changed);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+void crew_give_up_device(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    atomic_store_explicit(&crew->awaits_device, false, memory_order_relaxed);
+    pthread_cond_broadcast(&crew->changed);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+/* Whether a device is being prepared for which workers pause. The lock is held. */
+static bool crew_awaits_device(const struct crew *crew)
+{
+    return atomic_load_explicit(&crew->awaits_device, memory_order_relaxed) &&
+           atomic_load_explicit(&crew->feeders, memory_order_relaxed) == 0 && !crew->all_paused;
+}
+
+bool crew_pause(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    crew->paused++;
+    while (crew_awaits_device(crew) && crew->paused < crew->at_work)
+        pthread_cond_wait(&crew->changed, &crew->lock);
+    if (crew_awaits_device(crew)) {
+        crew->all_paused = true;
+        pthread_cond_broadcast(&crew->changed);
+    }
+    crew->paused--;
+    bool continues = !atomic_load_explicit(&crew->awaits_device, memory_order_relaxed) &&
+                     atomic_load_explicit(&crew->feeders, memory_order_relaxed) == 0;
+    pthread_mutex_unlock(&crew->lock);
+    return continues;
+}

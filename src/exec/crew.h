@@ -1,0 +1,69 @@
+/*
+ * The crew of a run: all its workers, of all pools, and what they share. It counts who is at work,
+ * and lets workers of the CPU pause while a device is prepared and leave when its feeders join.
+ *
+ * All functions but crew_init and crew_destroy are thread-safe.
+ */
+#ifndef GPUHIST_CREW_H
+#define GPUHIST_CREW_H
+
+#include "exec/checkpoint.h"
+#include "input/source.h"
+#include "partial/operation.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct crew {
+    const struct job *job; /* this and the next six do not change */
+    const struct operation *operation;
+    struct source *source;
+    void *partial;
+    struct checkpoint *checkpoint; /* NULL: there are no checkpoints */
+    double start;                  /* on crew_clock */
+    const struct pipeline_watcher *watcher;
+
+    atomic_bool awaits_device; /* a device is prepared, for which workers pause; relaxed */
+    atomic_uint feeders;       /* workers that pull, of pools that have joined late; relaxed */
+
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t changed;
+    size_t at_work;  /* workers that have not ended, and threads that are starting workers */
+    size_t paused;   /* workers in crew_pause */
+    bool all_paused; /* all workers at work were paused at once; then all of them leave */
+    bool ended;      /* no thread is at work, and none will be */
+};
+
+/* Returns the time in seconds on a monotonic clock. */
+double crew_clock(void);
+
+/* Prepares a crew whose first members are set. The caller destroys it. */
+void crew_init(struct crew *crew);
+void crew_destroy(struct crew *crew);
+
+/* Adds to the number at work. Returns false, and adds nothing, if the run has ended. */
+bool crew_add(struct crew *crew, size_t workers);
+
+/* Subtracts one from the number at work. The last one wakes the watcher. */
+void crew_leave(struct crew *crew);
+
+/* Whether the run has ended; and waits until it has. */
+bool crew_has_ended(struct crew *crew);
+void crew_wait(struct crew *crew);
+
+/* Adds a feeder. Wakes paused workers, which merge what they have and leave. */
+void crew_add_feeder(struct crew *crew);
+
+/* No device is awaited any more, since it cannot be used. Paused workers continue. */
+void crew_give_up_device(struct crew *crew);
+
+/*
+ * Waits while the device for which this worker pauses is prepared. Returns earlier if all workers
+ * at work pause, since then no input is left. Returns true if the worker should continue, because
+ * the device cannot be used.
+ */
+bool crew_pause(struct crew *crew);
+
+#endif
