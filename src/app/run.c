@@ -156,9 +156,9 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
     weight_sum_clear(&run->weights);
     job->weights = &run->weights;
 
-    if (job->is_text &&
-        parse_errors_create(&job->errors, job, run->options->field_name, run->options->second_name,
-                            run->options->invalid, failure) != STATUS_OK)
+    if (job->is_text && parse_errors_create(&job->errors, job, run->options->field.name,
+                                            options_second(run->options)->name,
+                                            run->options->invalid, failure) != STATUS_OK)
         return failure->status;
     return operations[job->operation]->create(job, &run->partial, failure);
 }
@@ -267,8 +267,8 @@ static enum status run_operation(struct run *run, struct failure *failure)
         .is_text = job->is_text,
         .text = job->text,
         .header_lines = options->header_lines,
-        .field_name = options->field_name,
-        .second_name = options->second_name,
+        .field_name = options->field.name,
+        .second_name = options_second(options)->name,
     };
 
     if (format.header_lines == 0 && record_has_names(&format))
