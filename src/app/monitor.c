@@ -77,11 +77,6 @@ void monitor_end_process(void)
         temporary_end(monitor_ending);
 }
 
-static double monitor_earlier(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* Waits for `seconds` or until a signal. Returns whether another process sent SIGUSR1. */
 static bool monitor_wait(double seconds)
 {
@@ -89,7 +84,9 @@ static bool monitor_wait(double seconds)
     siginfo_t info;
 
     sigaddset(&set, SIGUSR1);
-    seconds = seconds < 0 ? 0 : monitor_earlier(seconds, MONITOR_WAIT_SECONDS_MAX);
+    seconds = seconds < 0                          ? 0
+              : seconds > MONITOR_WAIT_SECONDS_MAX ? MONITOR_WAIT_SECONDS_MAX
+                                                   : seconds;
     struct timespec timeout = {.tv_sec = (time_t)seconds};
     timeout.tv_nsec = (long)((seconds - (double)timeout.tv_sec) * 1e9);
     int number = sigtimedwait(&set, &info, &timeout);
@@ -140,8 +137,9 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
 
     pipeline_look(pipeline, &live);
     while (status == STATUS_OK && !pipeline_has_ended(pipeline)) {
-        double due = monitor_earlier(print_due, monitor->progress.due) - live.seconds;
-        bool asked = monitor_wait(monitor_ending != 0 ? MONITOR_ENDING_SECONDS : due);
+        double due = print_due < monitor->progress.due ? print_due : monitor->progress.due;
+        bool asked =
+            monitor_wait(monitor_ending != 0 ? MONITOR_ENDING_SECONDS : due - live.seconds);
         pipeline_look(pipeline, &live);
         if (asked) {
             progress_clear(&monitor->progress);
