@@ -230,20 +230,6 @@ static const struct options_row *options_find(int key)
     return NULL;
 }
 
-/* Reports an option for which getopt returned '?' or ':'. */
-static enum status options_fail_unknown(const struct options *options, int answer,
-                                        char *const *argv, struct failure *failure)
-{
-    const struct options_row *row = options_find(optopt);
-
-    if (row)
-        return status_fail(failure, STATUS_USAGE, "option --%s %s value", row->name,
-                           answer == ':' ? "needs a" : "takes no");
-    if (optopt)
-        return options_fail_letter((char)optopt, failure);
-    return options_fail_name(options, argv[optind - 1], failure);
-}
-
 /* Sets the options that getopt finds, up to --help or --version. */
 static enum status options_parse_words(struct options *options, int argc, char **argv,
                                        struct failure *failure)
@@ -271,9 +257,13 @@ static enum status options_parse_words(struct options *options, int argc, char *
         bool has_value = optarg && optarg == argv[optind - 1] + 2; /* in the word of its letter */
         if (options_check_dashes(has_value ? argv[optind - 1] : argv[optind], failure) != STATUS_OK)
             return failure->status;
-        if (key == '?' || key == ':')
-            return options_fail_unknown(options, key, argv, failure);
-        const struct options_row *row = options_find(key);
+        const bool is_wrong = key == '?' || key == ':';
+        const struct options_row *row = options_find(is_wrong ? optopt : key);
+        if (is_wrong && row)
+            return status_fail(failure, STATUS_USAGE, "option --%s %s value", row->name,
+                               key == ':' ? "needs a" : "takes no");
+        if (is_wrong)
+            return options_fail_unknown(options, (char)optopt, argv[optind - 1], failure);
         if (options_check_row(options, row, failure) != STATUS_OK ||
             options_set(options, row, optarg, failure) != STATUS_OK)
             return failure->status;

@@ -198,26 +198,6 @@ static enum status options_make_values(const struct options *options, bool with_
     return STATUS_OK;
 }
 
-/* Standard input can be read only once: as the input, or as the list of one option. */
-static enum status options_check_input(const struct options *options, struct failure *failure)
-{
-    const char *name = "edges";
-    unsigned uses = options->edges && number_list_is_stdin(options->edges);
-
-    for (size_t i = 0; i < options->predicate_count; i++) {
-        if (!options_names_file(&options->predicates[i]))
-            continue;
-        name = "any-of";
-        uses += number_list_is_stdin(options->predicates[i].text);
-    }
-    for (size_t i = 0; uses == 1 && i < options->name_count; i++)
-        uses += strcmp(options->names[i], "-") == 0;
-    if (uses <= 1)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE,
-                       "--%s @-: standard input is already used for something else", name);
-}
-
 /* As options_make_job; reads the files that options name only `with_files`. */
 static enum status options_make(const struct options *options, bool is_text, bool with_files,
                                 struct job *job, struct failure *failure)
@@ -245,8 +225,7 @@ static enum status options_make(const struct options *options, bool is_text, boo
     if (is_text)
         job->element.swapped = false; /* parsed values are in this machine's byte order */
     job->element.decimals = options->decimals;
-    if (options_check_input(options, failure) != STATUS_OK ||
-        options_make_columns(options, job, failure) != STATUS_OK)
+    if (options_make_columns(options, job, failure) != STATUS_OK)
         return failure->status;
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
@@ -277,6 +256,8 @@ enum status options_check(const struct options *options, enum options_input *inp
                    options->header_lines > 0 || options->base != OPTIONS_BASE_DEFAULT ||
                    options->has_decimals;
     bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
+    const char *list = "edges"; /* the option that reads a list from standard input */
+    unsigned uses = options->edges && number_list_is_stdin(options->edges);
     struct job job;
 
     if (is_text && is_binary)
@@ -293,6 +274,17 @@ enum status options_check(const struct options *options, enum options_input *inp
     if (second->field != 0 && options->field.field == 0)
         return status_fail(failure, STATUS_USAGE, "%s needs -f, the field of the values%s", name,
                            second == &options->weight ? " (of uniq -c lines: -f 2)" : "");
+    for (size_t i = 0; i < options->predicate_count; i++) {
+        if (!options_names_file(&options->predicates[i]))
+            continue;
+        list = "any-of";
+        uses += number_list_is_stdin(options->predicates[i].text);
+    }
+    for (size_t i = 0; uses == 1 && i < options->name_count; i++)
+        uses += strcmp(options->names[i], "-") == 0;
+    if (uses > 1) /* standard input can be read only once */
+        return status_fail(failure, STATUS_USAGE,
+                           "--%s @-: standard input is already used for something else", list);
     *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;
     enum status status = options_make(options, is_text, false, &job, failure);
     job_destroy(&job);

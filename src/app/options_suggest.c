@@ -226,15 +226,6 @@ enum status options_check_dashes(const char *word, struct failure *failure)
                        row->name);
 }
 
-enum status options_fail_letter(char letter, struct failure *failure)
-{
-    const char *meant = letter == 'n'   ? ": did you mean --top?" /* as of head(1) */
-                        : letter == 'F' ? ": did you mean -d?"    /* as of awk(1) */
-                                        : "";
-
-    return status_fail(failure, STATUS_USAGE, "unknown option '-%c'%s", letter, meant);
-}
-
 enum status options_fail_type(const char *typed, struct failure *failure)
 {
     static const char *const floats[] = {"float", "double", "f32", "f64", "float32", "float64"};
@@ -262,8 +253,8 @@ enum status options_fail_type(const char *typed, struct failure *failure)
                               "i8, u8, i16, u16, i32, u32, i64 or u64, with le or be", failure);
 }
 
-enum status options_fail_name(const struct options *options, const char *typed,
-                              struct failure *failure)
+enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
+                                 struct failure *failure)
 {
     static const char *const others[][2] = {
         /* what other programs call an option, and its name */
@@ -278,12 +269,17 @@ enum status options_fail_name(const struct options *options, const char *typed,
         {"group", "by"},
         {"group-by", "by"},
     };
+
+    if (letter)
+        return status_fail(failure, STATUS_USAGE, "unknown option '-%c'%s", letter,
+                           letter == 'n'   ? ": did you mean --top?" /* as of head(1) */
+                           : letter == 'F' ? ": did you mean -d?"    /* as of awk(1) */
+                                           : "");
     const char *name = typed + 2; /* after the dashes */
     const size_t length = strcspn(name, "=");
     struct options_search search = options_search_begin(name, length);
     char candidates[1024] = "";
     unsigned candidate_count = 0;
-
     for (size_t i = 0, used = 0; i < options_row_count && used < sizeof candidates; i++) {
         if (strncmp(options_rows[i].name, name, length) == 0)
             used += (size_t)snprintf(candidates + used, sizeof candidates - used, "%s--%s",
@@ -292,18 +288,17 @@ enum status options_fail_name(const struct options *options, const char *typed,
     if (length > 0 && candidate_count > 1)
         return status_fail(failure, STATUS_USAGE, "option '--%.*s' is ambiguous: %s", (int)length,
                            name, candidates);
-    for (size_t i = 0; i < sizeof others / sizeof *others && !search.word; i++) {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strlen(others[i][0]) == length && memcmp(others[i][0], name, length) == 0)
-            search.word = others[i][1];
+            return status_fail(failure, STATUS_USAGE, "unknown option '--%s': did you mean --%s?",
+                               others[i][0], others[i][1]);
     }
-    if (!search.word) { /* of the options that the operation takes, else of all */
-        for (size_t i = 0; i < options_row_count; i++) {
-            if (options_takes(options, &options_rows[i]))
-                options_search_try(&search, options_rows[i].name);
-        }
-        for (size_t i = 0; i < options_row_count && !search.word; i++)
+    for (size_t i = 0; i < options_row_count; i++) {
+        if (options_takes(options, &options_rows[i]))
             options_search_try(&search, options_rows[i].name);
     }
+    for (size_t i = 0; i < options_row_count && !search.word; i++)
+        options_search_try(&search, options_rows[i].name);
     if (!search.word)
         return status_fail(failure, STATUS_USAGE, "unknown option '--%.*s'", (int)length, name);
     return status_fail(failure, STATUS_USAGE, "unknown option '--%.*s': did you mean --%s?",

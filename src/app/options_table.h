@@ -109,17 +109,15 @@ enum status options_check_files(const struct options *options, char *const *name
 enum status options_check_dashes(const char *word, struct failure *failure);
 
 /*
- * Fails with STATUS_USAGE for a long option, as typed, that does not exist or is ambiguous. The
- * message has the candidates, or the option that was probably meant.
+ * Fails with STATUS_USAGE for an option that does not exist: of that letter or, if it is 0, a long
+ * one, as typed, that may be ambiguous. The message has the candidates, or the option that was
+ * probably meant.
  */
-enum status options_fail_name(const struct options *options, const char *typed,
-                              struct failure *failure);
+enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
+                                 struct failure *failure);
 
 /* Whether a word certainly is no file: then it may be a mistyped name. */
 bool options_is_no_file(const char *word);
-
-/* Fails with STATUS_USAGE for an option of one letter that does not exist. */
-enum status options_fail_letter(char letter, struct failure *failure);
 
 /* Fails with STATUS_USAGE for a --type, as typed, that does not exist. */
 enum status options_fail_type(const char *typed, struct failure *failure);
