@@ -76,8 +76,8 @@ _gpuhist_options() {
         ;;
     merge)
         echo --top --min-count --other --sort --percent --cumulative --quantiles --format --plot \
-            --zeros -o --output --save -S --buffer-size -T --temporary-directory --threads \
-            --stats -q --quiet -h --help -V --version
+            --zeros -o --output --save -S --buffer-size -T --temporary-directory --threads --stats \
+            -q --quiet -h --help -V --version
         ;;
     info)
         echo -h --help -V --version

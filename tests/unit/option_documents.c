@@ -73,7 +73,7 @@ static void write_bash(void)
          "    case $1 in");
     for (unsigned n = 1; n <= TAKERS; n++) {
         const unsigned i = n % TAKERS; /* the first one is the default */
-        int column = COLUMNS;
+        int column = 12;
         if (!taker_name(i))
             continue;
         fputs("    ", stdout);
@@ -90,10 +90,10 @@ static void write_bash(void)
             int length = row->letter
                              ? snprintf(words, sizeof words, " -%c --%s", row->letter, row->name)
                              : snprintf(words, sizeof words, " --%s", row->name);
-            if (column == COLUMNS)
-                column = 12;
-            else if (column + length + 2 > COLUMNS)
-                column = 12 + 0 * printf(" \\\n           ");
+            if (column + length + 2 > COLUMNS) {
+                printf(" \\\n           ");
+                column = 11;
+            }
             column += length;
             fputs(words, stdout);
         }
