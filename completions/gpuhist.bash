@@ -33,15 +33,15 @@ _gpuhist_at_files() {
 
 # _gpuhist_reductions: offers the list of reductions in $cur, extended by one more.
 _gpuhist_reductions() {
-    local names='count sum min max mean variance stddev and or xor distinct mode median p99' listed=''
+    local listed=''
     [[ $cur != *,* ]] || listed=${cur%,*},
-    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -P "$listed" -W "$names" -- "${cur##*,}")
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -P "$listed" -W "$_gpuhist_reductions" -- "${cur##*,}")
     compopt -o nospace 2>/dev/null
 }
 
-# BEGIN of options, made from the table of options by "make option-documents"
-# The operations.
+# BEGIN of options, made from the tables of options, operations and reductions by "make option-documents"
 _gpuhist_operations='histogram uniq reduce count stalin-sort merge info'
+_gpuhist_reductions='count sum min max mean variance stddev and or xor distinct mode median p99'
 
 # _gpuhist_options WORD: prints the options of the operation that a first word names.
 _gpuhist_options() {

@@ -92,7 +92,6 @@ static const struct options_row *options_find_row(const char *name, size_t lengt
 
 enum status options_check_first_word(const char *word, struct failure *failure)
 {
-    static const char *const options[] = {"help", "version"}; /* that many try as operations */
     struct options_search search = options_search_begin(word, strlen(word));
     struct reductions reductions;
 
@@ -111,15 +110,13 @@ enum status options_check_first_word(const char *word, struct failure *failure)
     }
     options_search_try(&search, "merge");
     options_search_try(&search, "info");
-    options_search_try(&search, options[0]);
-    options_search_try(&search, options[1]);
-    bool is_option = search.word && (search.word == options[0] || search.word == options[1]);
-    if (options_find_row(word, strlen(word))) {
+    options_search_try(&search, "help"); /* many try these two options as operations */
+    options_search_try(&search, "version");
+    if (options_find_row(word, strlen(word)))
         search.word = word;
-        is_option = true;
-    }
     if (!search.word)
         return STATUS_OK;
+    const bool is_option = options_find_row(search.word, strlen(search.word));
     return status_fail(failure, STATUS_USAGE,
                        "'%s' is neither an operation nor a file: did you mean %s%s?", word,
                        is_option ? "--" : "", search.word);

@@ -1,6 +1,7 @@
 /*
- * Writes what documents say of the options, from their table: copies a file from standard input to
- * standard output, and makes the lines between its markers BEGIN and END of options anew.
+ * Writes what documents say of the options, from their table and those of operations and
+ * reductions: copies a file from standard input to standard output, and makes the lines between its
+ * markers BEGIN and END of options anew.
  *
  * usage: option_documents bash|zsh|man <FILE
  *
@@ -50,6 +51,14 @@ static void write_taker_names(void)
     }
 }
 
+/* Writes the names of the reductions, and a percentile for those. */
+static void write_reduction_names(void)
+{
+    for (unsigned i = 0; i < REDUCTION_QUANTILE; i++)
+        printf("%s ", reductions_name((enum reduction_id)i));
+    fputs("p99", stdout);
+}
+
 /* Writes the names that a first word may have, as a pattern of a shell: "uniq | distinct". */
 static void write_pattern(unsigned i)
 {
@@ -62,19 +71,19 @@ static void write_pattern(unsigned i)
 
 static void write_bash(void)
 {
-    fputs("# The operations.\n"
-          "_gpuhist_operations='",
-          stdout);
+    fputs("_gpuhist_operations='", stdout);
     write_taker_names();
+    fputs("'\n_gpuhist_reductions='", stdout);
+    write_reduction_names();
     puts("'\n"
          "\n"
          "# _gpuhist_options WORD: prints the options of the operation that a first word names.\n"
          "_gpuhist_options() {\n"
          "    case $1 in");
-    for (unsigned n = 1; n <= TAKERS; n++) {
-        const unsigned i = n % TAKERS; /* the first one is the default */
+    for (unsigned n = 0; n <= TAKERS; n++) {
+        const unsigned i = n < TAKERS ? n : OPERATION_HISTOGRAM; /* the default comes last */
         int column = 12;
-        if (!taker_name(i))
+        if (n == OPERATION_HISTOGRAM || !taker_name(i))
             continue;
         fputs("    ", stdout);
         if (i == OPERATION_HISTOGRAM)
@@ -190,8 +199,10 @@ static void write_zsh(void)
 {
     bool is_written[OPTIONS_ROWS_MAX] = {false};
 
-    fputs("    names='", stdout);
+    fputs("    operations='", stdout);
     write_taker_names();
+    fputs("'\n    reductions='", stdout);
+    write_reduction_names();
     puts("'\n    case ${words[2]} in");
     for (unsigned i = 0; i < TAKERS; i++) {
         if (!taker_name(i))
