@@ -39,9 +39,9 @@ enum options_kind {
     OPTIONS_LIST,      /* likewise, integers or @FILE */
     OPTIONS_COLUMN,    /* struct options_column; a number or name, with a `value` TYPE@OFFSET too */
     OPTIONS_CHARACTER, /* int, a byte that separates fields */
-    OPTIONS_TYPE,      /* an element type: these last four have targets of their own */
+    OPTIONS_QUANTILES, /* struct quantiles */
+    OPTIONS_TYPE,      /* an element type; this and the next have targets of their own */
     OPTIONS_GPUS,
-    OPTIONS_QUANTILES,
     OPTIONS_PREDICATE, /* appended to those before; `value` is the relation */
 };
 
