@@ -1,29 +1,6 @@
 # bash completion for gpuhist: operations, the options of each, option values and files.
 # shellcheck shell=bash
 
-# _gpuhist_options OPERATION: prints the options that it takes, the same as its --help.
-_gpuhist_options() {
-    local results='--format --save --every' tables='-S --buffer-size -T --temporary-directory'
-    local bins='--zeros --top --min-count --other --sort --percent --cumulative --quantiles --plot'
-    local common='-t --type --binary --record --offset --text -f --field -d --delimiter --csv --base --decimals
-        --header --invalid --decompress --memory -o --output --engine --gpus --threads --chunk-size --progress
-        --no-progress --stats -v --verbose -q --quiet -h --help -V --version'
-
-    case $1 in
-    histogram)
-        echo -b --bins --range -w --width --log2 --log10 --edges --outside --weight "$bins" "$tables" \
-            "$results" "$common"
-        ;;
-    uniq) echo --weight "$bins" "$tables" "$results" "$common" ;;
-    reduce) echo --by "$tables" "$results" "$common" ;;
-    count) echo --eq --ne --lt --le --gt --ge --in --any-of --all --by -S --buffer-size "$results" "$common" ;;
-    stalin-sort) echo --strict --descending --purged "$common" ;;
-    merge) echo "$bins" "$tables" --format -o --output --save --threads --stats -q --quiet -h --help \
-        -V --version ;;
-    info) echo -h --help -V --version ;;
-    esac
-}
-
 # _gpuhist_complete WORDS: offers the words that start with $cur.
 _gpuhist_complete() {
     mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur")
@@ -56,43 +33,118 @@ _gpuhist_at_files() {
 
 # _gpuhist_reductions: offers the list of reductions in $cur, extended by one more.
 _gpuhist_reductions() {
-    local names='count sum min max mean variance stddev and or xor distinct mode median p99' listed=''
+    local listed=''
     [[ $cur != *,* ]] || listed=${cur%,*},
-    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -P "$listed" -W "$names" -- "${cur##*,}")
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -P "$listed" -W "$_gpuhist_reductions" -- "${cur##*,}")
     compopt -o nospace 2>/dev/null
+}
+
+# BEGIN of options, made from the tables of options, operations and reductions by "make option-documents"
+_gpuhist_operations='histogram uniq reduce count stalin-sort merge info'
+_gpuhist_reductions='count sum min max mean variance stddev and or xor distinct mode median p99'
+
+# _gpuhist_options WORD: prints the options of the operation that a first word names.
+_gpuhist_options() {
+    case $1 in
+    uniq | distinct)
+        echo --top --min-count --other --sort --percent --cumulative --quantiles --format --plot \
+            --zeros -o --output --save -t --type --binary --text -f --field -d --delimiter --csv \
+            --base --decimals --header --record --offset --weight --invalid --decompress --memory \
+            -S --buffer-size -T --temporary-directory --engine --gpus --threads --chunk-size \
+            --progress --no-progress --every --stats -v --verbose -q --quiet -h --help \
+            -V --version
+        ;;
+    reduce)
+        echo --format -o --output --save -t --type --binary --text -f --field -d --delimiter --csv \
+            --base --decimals --header --record --offset --by --invalid --decompress --memory \
+            -S --buffer-size -T --temporary-directory --engine --gpus --threads --chunk-size \
+            --progress --no-progress --every --stats -v --verbose -q --quiet -h --help \
+            -V --version
+        ;;
+    count)
+        echo --eq --ne --lt --le --gt --ge --in --any-of --all --format -o --output --save \
+            -t --type --binary --text -f --field -d --delimiter --csv --base --decimals --header \
+            --record --offset --by --invalid --decompress --memory -S --buffer-size --engine \
+            --gpus --threads --chunk-size --progress --no-progress --every --stats -v --verbose \
+            -q --quiet -h --help -V --version
+        ;;
+    stalin-sort | stalin)
+        echo --strict --descending --purged -o --output -t --type --binary --text -f --field \
+            -d --delimiter --csv --base --decimals --header --record --offset --invalid \
+            --decompress --memory --engine --gpus --threads --chunk-size --progress --no-progress \
+            --stats -v --verbose -q --quiet -h --help -V --version
+        ;;
+    merge)
+        echo --top --min-count --other --sort --percent --cumulative --quantiles --format --plot \
+            --zeros -o --output --save -S --buffer-size -T --temporary-directory --threads --stats \
+            -q --quiet -h --help -V --version
+        ;;
+    info)
+        echo -h --help -V --version
+        ;;
+    *)
+        echo -b --bins --range -w --width --log2 --log10 --edges --outside --top --min-count \
+            --other --sort --percent --cumulative --quantiles --format --plot --zeros -o --output \
+            --save -t --type --binary --text -f --field -d --delimiter --csv --base --decimals \
+            --header --record --offset --weight --invalid --decompress --memory -S --buffer-size \
+            -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
+            --no-progress --every --stats -v --verbose -q --quiet -h --help -V --version
+        ;;
+    esac
 }
 
 # _gpuhist_value OPTION: offers values for it. Fails if the option takes no value.
 _gpuhist_value() {
     case $1 in
+    -b | --bins) ;;
+    --range) ;;
+    -w | --width) ;;
+    --edges) [[ $cur != @* ]] || _gpuhist_at_files ;;
+    --outside) _gpuhist_complete 'report abort clamp ignore' ;;
+    --eq) ;;
+    --ne) ;;
+    --lt) ;;
+    --le) ;;
+    --gt) ;;
+    --ge) ;;
+    --in) ;;
+    --any-of) [[ $cur != @* ]] || _gpuhist_at_files ;;
+    --purged) _gpuhist_files ;;
+    --top) ;;
+    --min-count) ;;
+    --sort) _gpuhist_complete 'bin count' ;;
+    --quantiles) ;;
+    --format) _gpuhist_complete 'tsv csv json raw gnuplot svg' ;;
+    -o | --output) _gpuhist_files ;;
+    --save) _gpuhist_files ;;
     -t | --type) _gpuhist_complete "$(echo {i,u}{8,16,32,64}{,le,be})" ;;
+    -f | --field) ;;
+    -d | --delimiter) ;;
     --base) _gpuhist_complete '10 16' ;;
+    --decimals) ;;
+    --record) ;;
+    --offset) ;;
+    --weight) ;;
+    --by) ;;
     --invalid) _gpuhist_complete 'abort fail warn ignore' ;;
     --decompress) _gpuhist_complete 'auto none' ;;
-    --outside) _gpuhist_complete 'report abort clamp ignore' ;;
-    --format) _gpuhist_complete 'tsv csv json raw gnuplot svg' ;;
-    --sort) _gpuhist_complete 'bin count' ;;
-    --engine) _gpuhist_complete 'auto cpu cuda' ;;
-    --every) _gpuhist_complete '500ms 1s 10s 1m 1h' ;;
-    -o | --output | --save | --purged) _gpuhist_files ;;
+    --memory) ;;
+    -S | --buffer-size) ;;
     -T | --temporary-directory) _gpuhist_directories ;;
-    --edges | --any-of) [[ $cur != @* ]] || _gpuhist_at_files ;;
-    -b | --bins | --range | -w | --width | --top | --min-count | --quantiles | --decimals | --record | \
-        --offset | --weight | --by | -f | --field | -d | --delimiter | --memory | -S | --buffer-size | --gpus | \
-        --threads | --chunk-size | --eq | --ne | --lt | --le | --gt | --ge | --in) ;;
+    --engine) _gpuhist_complete 'auto cpu cuda' ;;
+    --gpus) ;;
+    --threads) ;;
+    --chunk-size) ;;
+    --every) _gpuhist_complete '500ms 1s 10s 1m 1h' ;;
     *) return 1 ;;
     esac
 }
+# END of options
 
 _gpuhist() {
-    local cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} operation=histogram i
+    local cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} i
 
     COMPREPLY=()
-    case ${COMP_WORDS[1]} in
-    stalin) operation=stalin-sort ;;
-    distinct) operation='uniq' ;;
-    uniq | reduce | count | stalin-sort | merge | info) operation=${COMP_WORDS[1]} ;;
-    esac
     for ((i = 1; i < COMP_CWORD; i++)); do
         if [[ ${COMP_WORDS[i]} == -- ]]; then
             _gpuhist_files
@@ -108,14 +160,14 @@ _gpuhist() {
     if ((COMP_CWORD > 1)) && _gpuhist_value "$option"; then
         return
     elif [[ $cur == -* ]]; then
-        _gpuhist_complete "$(_gpuhist_options "$operation")"
+        _gpuhist_complete "$(_gpuhist_options "${COMP_WORDS[1]}")"
         return
     fi
     _gpuhist_files
     if ((COMP_CWORD == 1)); then
         mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < \
-            <(compgen -W 'histogram uniq reduce count stalin-sort merge info' -- "$cur")
-    elif [[ $operation == reduce ]] && ((COMP_CWORD == 2)); then
+            <(compgen -W "$_gpuhist_operations" -- "$cur")
+    elif [[ ${COMP_WORDS[1]} == reduce ]] && ((COMP_CWORD == 2)); then
         _gpuhist_reductions
     fi
 }

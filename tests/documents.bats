@@ -142,6 +142,20 @@ make_data() (
     fi
 }
 
+@test "the manual and the completions have what the table of options says" {
+    local generator=${GPUHIST%/*}/tests/unit/option_documents part
+    [ -x "$generator" ] || skip "no build directory"
+    for part in man:man/gpuhist.1 bash:completions/gpuhist.bash zsh:completions/_gpuhist; do
+        # If they differ: make option-documents
+        "$generator" "${part%%:*}" <"$srcdir/${part#*:}" | diff "$srcdir/${part#*:}" -
+    done
+    # An option of which the page has no text gets its help line.
+    sed '/^\.BR .*bins =/,/^\.TP/{ /^Count/d; /^.fB/d; /^\.[BT]/d; }' "$srcdir/man/gpuhist.1" >without
+    [ "$(wc -l <without)" -lt "$(wc -l <"$srcdir/man/gpuhist.1")" ]
+    "$generator" man <without | grep -A 1 -xF '.BR \-b ", " \-\-bins =\fIN\fR' >made
+    [ "$(tail -n 1 made)" = 'N bins: the values 0 to N\-1, or equal parts of \-\-range.' ]
+}
+
 @test "every example script prints what is expected of it" {
     local script name status count=0
     for script in "$srcdir"/examples/*.sh; do

@@ -16,7 +16,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 }
 
 @test "--bins: zero, negative, too large, not a number" {
-    assert_usage "--bins must be at least 1" --bins 0
+    assert_usage "invalid --bins '0': expected a number from 1, such as" --bins 0
     assert_usage "invalid --bins '-1'" --bins -1
     assert_usage "--bins is too large" --bins 4294967295
     assert_usage "--bins is too large" --bins 4294967296

@@ -291,7 +291,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     usage "invalid --format 'xml'" --format xml
     usage "invalid --top '0'" --top 0
     usage "invalid --top '-1'" --top -1
-    usage "--min-count must be at least 1" --min-count 0
+    usage "invalid --min-count '0': expected a count from 1, such as" --min-count 0
     usage "invalid --min-count 'x'" --min-count x
     usage "invalid --sort 'value'" --sort value
     for list in "" "," "50," ",50" 101 100.1 -1 5e1 "50 99" 50,x . 1. .5 0.0000000000000001 \

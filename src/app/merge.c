@@ -16,7 +16,7 @@
 
 /*
  * The sum of the states. Once the first state has been begun, the threads take one file after the
- * other and add their states to the partial, which they share.
+ * other and add its states to the partial, which they share.
  */
 struct merge {
     const struct options *options;
@@ -32,110 +32,57 @@ struct merge {
     struct failure failure; /* why */
 };
 
-/* Begins the first state, and takes over its definition and its job. */
-static enum status merge_begin(struct merge *merge, struct failure *failure)
-{
-    const struct options *options = merge->options;
-    struct job *job = &merge->job;
-    bool found; /* a file without a state is an error */
-    enum status status = state_reader_open(&merge->first, options->names[0], failure);
-
-    if (status == STATUS_OK)
-        status = state_recall(merge->first, &merge->definition, job, &found, failure);
-    job->buffer_bytes = options->buffer_bytes;
-    job->temporary_directory = options->temporary_directory;
-    job->needs_values = options->print.quantiles.count > 0;
-    if (status == STATUS_OK)
-        status = options_check_merged(options, job, failure);
-    if (status == STATUS_OK)
-        merge->partial = operation_of(job)->create(job, failure);
-    return status == STATUS_OK && !merge->partial ? failure->status : status;
-}
-
-static enum status merge_check_definition(const struct merge *merge, const char *name,
-                                          const struct definition *definition,
-                                          struct failure *failure)
-{
-    char difference[DEFINITION_DIFFERENCE_SIZE];
-
-    if (definition_compare(&merge->definition, definition, difference))
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s as in " STATUS_NAME, name,
-                       difference, state_reader_name(merge->first));
-}
-
-/* Begins the next state of the file. *found is false if there is none. */
+/* Begins the next state of the file, which must be as the first. *found: whether there is one. */
 static enum status merge_begin_next(const struct merge *merge, struct state_reader *reader,
                                     bool *found, struct failure *failure)
 {
+    char difference[DEFINITION_DIFFERENCE_SIZE];
     struct definition definition;
     struct job job;
     enum status status = state_recall(reader, &definition, &job, found, failure);
 
-    if (status == STATUS_OK && *found)
-        status = merge_check_definition(merge, state_reader_name(reader), &definition, failure);
+    if (status == STATUS_OK && *found &&
+        !definition_compare(&merge->definition, &definition, difference))
+        status =
+            status_fail(failure, STATUS_DATA, STATUS_NAME ": %s as in " STATUS_NAME,
+                        state_reader_name(reader), difference, state_reader_name(merge->first));
     definition_destroy(&definition);
     job_destroy(&job);
     return status;
 }
 
-/* Adds the state that the reader has begun, if it `found` one, and those behind it. */
-static enum status merge_add_states(struct merge *merge, struct state_reader *reader, bool found,
-                                    struct failure *failure)
+/* Adds the states of a file. Files after one that has failed are not read. */
+static void merge_take_file(void *context, size_t file)
 {
+    struct merge *merge = context;
+    struct state_reader *reader = file == 0 ? merge->first : NULL;
+    bool found = file == 0;
+    struct failure failure;
     uint64_t elements = 0;
     unsigned long long states = 0;
     enum status status = STATUS_OK;
 
-    for (; status == STATUS_OK && found; states++) {
-        status = state_load(reader, &merge->job, merge->partial, &elements, failure);
+    pthread_mutex_lock(&merge->lock);
+    bool is_after_failure = file >= merge->failed;
+    pthread_mutex_unlock(&merge->lock);
+    if (is_after_failure)
+        return;
+    if (file > 0) {
+        status = state_reader_open(&reader, merge->options->names[file], &failure);
         if (status == STATUS_OK)
-            status = merge_begin_next(merge, reader, &found, failure);
+            status = merge_begin_next(merge, reader, &found, &failure);
     }
+    for (; status == STATUS_OK && found; states++) {
+        status = state_load(reader, &merge->job, merge->partial, &elements, &failure);
+        if (status == STATUS_OK)
+            status = merge_begin_next(merge, reader, &found, &failure);
+    }
+    if (file > 0)
+        state_reader_close(reader);
     pthread_mutex_lock(&merge->lock);
     merge->elements += elements;
     merge->states += states;
-    pthread_mutex_unlock(&merge->lock);
-    return status;
-}
-
-static enum status merge_add_file(struct merge *merge, const char *name, struct failure *failure)
-{
-    struct state_reader *reader;
-    bool found = false;
-    enum status status = state_reader_open(&reader, name, failure);
-
-    if (status != STATUS_OK)
-        return status;
-    status = merge_begin_next(merge, reader, &found, failure);
-    if (status == STATUS_OK)
-        status = merge_add_states(merge, reader, found, failure);
-    state_reader_close(reader);
-    return status;
-}
-
-static bool merge_is_before_failure(struct merge *merge, size_t file)
-{
-    pthread_mutex_lock(&merge->lock);
-    bool is_before = file < merge->failed;
-    pthread_mutex_unlock(&merge->lock);
-    return is_before;
-}
-
-/* Adds the states of a file. Files behind one that has failed are not read. */
-static void merge_take_file(void *context, size_t file)
-{
-    struct merge *merge = context;
-    struct failure failure;
-
-    if (!merge_is_before_failure(merge, file))
-        return;
-    enum status status = file == 0 ? merge_add_states(merge, merge->first, true, &failure)
-                                   : merge_add_file(merge, merge->options->names[file], &failure);
-    if (status == STATUS_OK)
-        return;
-    pthread_mutex_lock(&merge->lock);
-    if (file < merge->failed) {
+    if (status != STATUS_OK && file < merge->failed) {
         merge->failed = file;
         merge->failure = failure;
     }
@@ -151,18 +98,19 @@ static unsigned merge_threads(const struct options *options)
     struct stat info;
 
     for (size_t i = 0; i < options->name_count; i++) {
-        bool is_stream = strcmp(options->names[i], "-") == 0 ||
-                         (stat(options->names[i], &info) == 0 && !S_ISREG(info.st_mode));
-        if (is_stream)
+        const char *name = options->names[i];
+        if (strcmp(name, "-") == 0 || (stat(name, &info) == 0 && !S_ISREG(info.st_mode)))
             return 1;
     }
     return parallel_threads(options->threads, options->name_count, 1);
 }
 
-/* Adds the states of all files. */
-static enum status merge_add(struct merge *merge, struct failure *failure)
+/* Adds up all states, the first of which has been begun, and prints and saves the sum. */
+static enum status merge_states(struct merge *merge, struct failure *failure)
 {
     const struct options *options = merge->options;
+    const struct operation *operation = operation_of(&merge->job);
+    struct print_output output;
 
     pthread_mutex_init(&merge->lock, NULL);
     merge->failed = MERGE_NONE;
@@ -174,23 +122,14 @@ static enum status merge_add(struct merge *merge, struct failure *failure)
     }
     if (merge->elements > UINT64_MAX)
         return status_fail(failure, STATUS_DATA, "the states have more than 2^64 - 1 elements");
-    return STATUS_OK;
-}
-
-/* Prints and saves the sum, and writes to stderr what a run would. */
-static enum status merge_finish(struct merge *merge, struct failure *failure)
-{
-    const struct options *options = merge->options;
-    const struct operation *operation = operation_of(&merge->job);
-    struct print_output output;
 
     enum status status =
         operation->finish(merge->partial, &merge->job, (uint64_t)merge->elements, failure);
-    if (status == STATUS_OK && options->stats)
-        status_print("%llu state%s, %llu elements", merge->states, merge->states == 1 ? "" : "s",
-                     (unsigned long long)merge->elements);
     if (status != STATUS_OK)
         return status;
+    if (options->stats)
+        status_print("%llu state%s, %llu elements", merge->states, merge->states == 1 ? "" : "s",
+                     (unsigned long long)merge->elements);
     status = print_begin(&output, &merge->job, merge->partial, &options->print, failure);
     status = print_end(&output, &merge->job, merge->partial, &options->print, status, failure);
     if (status == STATUS_OK && operation->report && !options->quiet)
@@ -203,22 +142,31 @@ static enum status merge_finish(struct merge *merge, struct failure *failure)
 enum status merge_run(const struct options *options, struct failure *failure)
 {
     struct merge merge = {.options = options};
+    struct job *job = &merge.job;
+    bool found; /* a file without a state is an error */
     enum status status = print_check_format(&options->print, failure);
 
     if (status == STATUS_OK)
         status = print_check(&options->print, failure);
     if (status == STATUS_OK)
-        status = merge_begin(&merge, failure);
+        status = state_reader_open(&merge.first, options->names[0], failure);
+    if (status == STATUS_OK)
+        status = state_recall(merge.first, &merge.definition, job, &found, failure);
+    job->buffer_bytes = options->buffer_bytes;
+    job->temporary_directory = options->temporary_directory;
+    job->needs_values = options->print.quantiles.count > 0;
+    if (status == STATUS_OK)
+        status = options_check_merged(options, job, failure);
+    if (status == STATUS_OK && !(merge.partial = operation_of(job)->create(job, failure)))
+        status = failure->status;
     if (status == STATUS_OK && !options->quiet)
         quantiles_note(&options->print.quantiles);
     if (status == STATUS_OK)
-        status = merge_add(&merge, failure);
-    if (status == STATUS_OK)
-        status = merge_finish(&merge, failure);
+        status = merge_states(&merge, failure);
     if (merge.partial)
-        operation_of(&merge.job)->destroy(merge.partial);
+        operation_of(job)->destroy(merge.partial);
     state_reader_close(merge.first);
-    job_destroy(&merge.job);
+    job_destroy(job);
     definition_destroy(&merge.definition);
     return status;
 }

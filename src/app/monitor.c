@@ -19,9 +19,6 @@
 /* The signal that asked for the end; 0: none. */
 static volatile sig_atomic_t monitor_ending;
 
-static const int monitor_ends[] = {SIGINT, SIGTERM};
-#define MONITOR_ENDS (sizeof monitor_ends / sizeof *monitor_ends)
-
 void monitor_block_signal(void)
 {
     sigset_t set;
@@ -38,37 +35,26 @@ static void monitor_handle(int number)
     monitor_ending = number;
 }
 
-/* The signals that monitor_handle handles. */
-static sigset_t monitor_handled(void)
+/* Handles and blocks the signals that end the process, unless they are ignored. */
+static void monitor_take_signals(struct monitor *monitor)
 {
-    struct sigaction now;
-    sigset_t set;
-
-    sigemptyset(&set);
-    for (size_t i = 0; i < MONITOR_ENDS; i++) {
-        if (sigaction(monitor_ends[i], NULL, &now) == 0 && now.sa_handler == monitor_handle)
-            sigaddset(&set, monitor_ends[i]);
-    }
-    return set;
-}
-
-static void monitor_take_signals(void)
-{
+    static const int ends[] = {SIGINT, SIGTERM};
     const struct sigaction handle = {.sa_handler = monitor_handle};
     struct sigaction now;
 
-    for (size_t i = 0; i < MONITOR_ENDS; i++) {
-        if (sigaction(monitor_ends[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-            sigaction(monitor_ends[i], &handle, NULL);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (sigaction(ends[i], NULL, &now) == 0 &&
+            (now.sa_handler == SIG_DFL || now.sa_handler == monitor_handle)) {
+            sigaction(ends[i], &handle, NULL);
+            sigaddset(&monitor->handled, ends[i]);
+        }
     }
-    sigset_t set = monitor_handled();
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_sigmask(SIG_BLOCK, &monitor->handled, NULL);
 }
 
-void monitor_release_signals(void)
+void monitor_release_signals(const struct monitor *monitor)
 {
-    sigset_t set = monitor_handled();
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &monitor->handled, NULL);
 }
 
 void monitor_end_process(void)
@@ -77,19 +63,16 @@ void monitor_end_process(void)
         temporary_end(monitor_ending);
 }
 
-static double monitor_earlier(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* Waits for `seconds` or until a signal. Returns whether another process sent SIGUSR1. */
-static bool monitor_wait(double seconds)
+static bool monitor_wait(const struct monitor *monitor, double seconds)
 {
-    sigset_t set = monitor_handled();
+    sigset_t set = monitor->handled;
     siginfo_t info;
 
     sigaddset(&set, SIGUSR1);
-    seconds = seconds < 0 ? 0 : monitor_earlier(seconds, MONITOR_WAIT_SECONDS_MAX);
+    seconds = seconds < 0                          ? 0
+              : seconds > MONITOR_WAIT_SECONDS_MAX ? MONITOR_WAIT_SECONDS_MAX
+                                                   : seconds;
     struct timespec timeout = {.tv_sec = (time_t)seconds};
     timeout.tv_nsec = (long)((seconds - (double)timeout.tv_sec) * 1e9);
     int number = sigtimedwait(&set, &info, &timeout);
@@ -119,14 +102,14 @@ static enum status monitor_print(struct monitor *monitor, struct pipeline *pipel
     enum status status;
 
     progress_clear(&monitor->progress);
-    monitor_release_signals();
+    monitor_release_signals(monitor);
     if (is_last)
         status = pipeline_checkpoint(pipeline, monitor_print_last, monitor, failure);
     else
         status = pipeline_checkpoint(pipeline, monitor->print, monitor->context, failure);
     if (status == STATUS_OK && monitor->has_printed_last)
         monitor_end_process();
-    monitor_take_signals();
+    monitor_take_signals(monitor);
     return status;
 }
 
@@ -140,8 +123,9 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
 
     pipeline_look(pipeline, &live);
     while (status == STATUS_OK && !pipeline_has_ended(pipeline)) {
-        double due = monitor_earlier(print_due, monitor->progress.due) - live.seconds;
-        bool asked = monitor_wait(monitor_ending != 0 ? MONITOR_ENDING_SECONDS : due);
+        double due = print_due < monitor->progress.due ? print_due : monitor->progress.due;
+        bool asked = monitor_wait(monitor, monitor_ending != 0 ? MONITOR_ENDING_SECONDS
+                                                               : due - live.seconds);
         pipeline_look(pipeline, &live);
         if (asked) {
             progress_clear(&monitor->progress);
@@ -164,8 +148,9 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
 struct pipeline_watcher monitor_watcher(struct monitor *monitor)
 {
     monitor->thread = pthread_self();
+    sigemptyset(&monitor->handled);
     if (monitor->every_seconds > 0)
-        monitor_take_signals();
+        monitor_take_signals(monitor);
     return (struct pipeline_watcher){
         .context = monitor,
         .checkpoints = monitor->every_seconds > 0,

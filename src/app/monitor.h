@@ -14,6 +14,7 @@
 #include "exec/pipeline.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 struct monitor {
     struct progress progress;
@@ -26,6 +27,7 @@ struct monitor {
     void *context; /* for both */
     pthread_t thread;
     bool has_printed_last;
+    sigset_t handled; /* the signals that end the process, with --every */
 };
 
 /* Blocks SIGUSR1. Call it as early as possible, before any thread is started. */
@@ -37,7 +39,7 @@ void monitor_block_signal(void);
  * monitor_release_signals after it.
  */
 struct pipeline_watcher monitor_watcher(struct monitor *monitor);
-void monitor_release_signals(void);
+void monitor_release_signals(const struct monitor *monitor);
 
 /* At the end of the process: dies of the signal that asked for it during a run, if one did. */
 void monitor_end_process(void);

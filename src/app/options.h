@@ -35,12 +35,28 @@ enum options_progress {
     OPTIONS_PROGRESS_OFF,
 };
 
+/* --base: how integers in text are written. */
+enum options_base {
+    OPTIONS_BASE_DEFAULT, /* decimal */
+    OPTIONS_BASE_10,
+    OPTIONS_BASE_16,
+};
+
+/* A column as typed: a field of text, or with an `element` an integer of binary records. */
+struct options_column {
+    int32_t field;          /* its number, 1 if it has a name; 0: not given */
+    const char *name;       /* NULL: none. Points into argv */
+    struct element element; /* its `bytes` are 0 for a field of text */
+    uint64_t offset;        /* of the element in its record */
+};
+
 /* A predicate as typed. The text points into argv. */
 struct options_predicate {
     enum predicate_relation relation;
     const char *text; /* NULL: the relation takes no argument */
 };
 
+/* Strings point into argv; NULL: not given. Numbers are 0 unless they are given. */
 struct options {
     enum options_action action;
     bool help; /* print the help of the action or operation */
@@ -52,16 +68,15 @@ struct options {
     bool has_type;
     bool has_order; /* the type was given with le or be */
     struct element element;
-    uint64_t bins;          /* 0: not given */
-    const char *width_text; /* NULL: not given. This and range_text point into argv, and are read */
-    uint64_t width;         /* once the decimals are known; 0: not given */
+    uint64_t bins;
+    const char *width_text; /* read once the decimals are known, as range_text */
+    uint64_t width;
     bool log2;
     bool log10;
-    const char *edges;      /* a list or @FILE; NULL: not given. Points into argv */
-    const char *range_text; /* NULL: not given */
-    bool has_range;
-    __int128 range_low;
-    __int128 range_high; /* exclusive */
+    const char *edges; /* a list or @FILE */
+    const char *range_text;
+    __int128 range_low; /* range_low <= v < range_high, if there is a range_text */
+    __int128 range_high;
     enum outside_policy outside;
     struct options_predicate *predicates; /* [predicate_count], in the order given; owned */
     size_t predicate_count;
@@ -72,20 +87,19 @@ struct options {
     char **names;
     size_t name_count;
     bool has_names;
-    bool binary; /* --binary */
-    bool text;   /* --text */
-    struct text_rules text_rules;
-    const char *field_name; /* of text_rules.field; NULL: it is a number. Points into argv */
-    enum second_use second;
-    const char *second_name;       /* likewise, of text_rules.second_field */
-    bool has_second_offset;        /* the second column is of binary records */
-    struct element second_element; /* this and the next: of binary records */
-    uint64_t second_offset;
-    bool has_base; /* --base was given */
+    bool binary;
+    bool text;
+    struct options_column field;
+    struct options_column weight;
+    struct options_column by;
+    int delimiter; /* a byte, or TEXT_NO_DELIMITER */
+    bool csv;
+    enum options_base base;
     bool has_decimals;
+    unsigned decimals;
     uint64_t header_lines;
     enum invalid_policy invalid;
-    uint64_t record_bytes; /* 0: not given */
+    uint64_t record_bytes;
     bool has_offset;
     uint64_t record_offset;
     bool no_decompression;
@@ -101,7 +115,7 @@ struct options {
     unsigned threads;                /* 0: chosen by the engine */
     size_t chunk_bytes;              /* 0: chosen by the engine */
     uint64_t buffer_bytes;           /* of memory for counts; 0: half of what is available */
-    const char *temporary_directory; /* NULL: the default; points into argv */
+    const char *temporary_directory; /* NULL: the default */
     enum options_progress progress;
     uint64_t every_ns; /* interval between results so far; 0: none */
     bool stats;
@@ -111,6 +125,13 @@ struct options {
 
 /* Whether the result is of bins, which all formats and options of the output are for. Pure. */
 bool options_print_bins(const struct options *options);
+
+/* The second column; one that is not given if there is none. Pure. */
+static inline const struct options_column *options_second(const struct options *options)
+{
+    const bool is_weight = options->weight.field != 0 || options->weight.element.bytes > 0;
+    return is_weight ? &options->weight : &options->by;
+}
 
 /*
  * Parses the command line; getopt reorders argv. Fails with STATUS_USAGE. The options point into

@@ -31,24 +31,12 @@ static double progress_gigabytes_per_second(uint64_t bytes, double seconds)
     return seconds > 0 ? (double)bytes / seconds / 1e9 : 0;
 }
 
-/* Returns the percentage of `part` in the time of all workers. */
-static double progress_percent(const struct worker_pool_report *report, double part)
-{
-    double all = report->pull_seconds + report->busy_seconds + report->wait_seconds;
-    return all > 0 ? part / all * 100 : 0;
-}
-
-/* Returns the stage in which the workers spent most of their time. */
-static const char *progress_limit(const struct worker_pool_report *report)
-{
-    if (report->pull_seconds >= report->busy_seconds &&
-        report->pull_seconds >= report->wait_seconds)
-        return "input";
-    return report->busy_seconds >= report->wait_seconds ? "counting" : "device";
-}
-
 static void progress_print_pool(const struct worker_pool_report *report)
 {
+    const double pull = report->pull_seconds;
+    const double busy = report->busy_seconds;
+    const double wait = report->wait_seconds;
+    const double percent = pull + busy + wait > 0 ? 100 / (pull + busy + wait) : 0;
     char name[ENGINE_NAME_MAX];
 
     engine_write_name(name, report->engine, report->device);
@@ -58,10 +46,10 @@ static void progress_print_pool(const struct worker_pool_report *report)
                  progress_gigabytes_per_second(report->bytes, report->run_seconds));
     status_print("%s: input %.4f s (%.0f%%), counting %.4f s (%.0f%%), waiting for a device %.4f s "
                  "(%.0f%%); limit: %s",
-                 name, report->pull_seconds, progress_percent(report, report->pull_seconds),
-                 report->busy_seconds, progress_percent(report, report->busy_seconds),
-                 report->wait_seconds, progress_percent(report, report->wait_seconds),
-                 progress_limit(report));
+                 name, pull, pull * percent, busy, busy * percent, wait, wait * percent,
+                 pull >= busy && pull >= wait ? "input"
+                 : busy >= wait               ? "counting"
+                                              : "device");
 }
 
 void progress_print_stats(const struct pipeline_report *report)
@@ -171,55 +159,36 @@ void progress_format(char *text, size_t size, const struct pipeline_live *live, 
     snprintf(text + length, size - (size_t)length, ", %d%%, %s left", (int)(share * 100), left);
 }
 
-/* Updates the rate, a moving average in which older samples count less. */
-static void progress_measure(struct progress *progress, const struct pipeline_live *live)
+void progress_show(struct progress *progress, const struct pipeline_live *live)
 {
-    double seconds = live->seconds - progress->last_seconds;
-    double weight = seconds / (seconds + PROGRESS_RATE_SECONDS);
-
-    if (seconds <= 0)
-        return;
-    double rate = (double)(live->file_bytes - progress->last_bytes) / seconds;
-    progress->rate += (progress->last_seconds > 0 ? weight : 1) * (rate - progress->rate);
-    progress->last_bytes = live->file_bytes;
-    progress->last_seconds = live->seconds;
-}
-
-/* Returns the width of a terminal line, less its last column. */
-static size_t progress_columns(void)
-{
+    const double seconds = live->seconds - progress->last_seconds;
+    const bool is_first = progress->last_seconds <= 0;
+    char text[PROGRESS_TEXT_MAX];
+    char line[PROGRESS_TEXT_MAX + 32];
     struct winsize window;
 
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
-        return window.ws_col - 1u;
-    return 79;
-}
-
-/* Redraws the terminal line. */
-static void progress_draw(struct progress *progress, const char *text)
-{
-    char line[PROGRESS_TEXT_MAX + 32];
-
+    if (seconds > 0) { /* the rate is a moving average in which older samples count less */
+        double weight = is_first ? 1 : seconds / (seconds + PROGRESS_RATE_SECONDS);
+        double rate = (double)(live->file_bytes - progress->last_bytes) / seconds;
+        progress->rate += weight * (rate - progress->rate);
+        progress->last_bytes = live->file_bytes;
+        progress->last_seconds = live->seconds;
+    }
+    progress_format(text, sizeof text, live, progress->size, progress->rate);
+    if (progress->style == PROGRESS_LINES) {
+        status_print("%s", text);
+        progress->due = live->seconds + PROGRESS_LINES_SECONDS;
+        return;
+    }
     snprintf(line, sizeof line, "gpuhist: %s", text);
-    size_t columns = progress_columns();
+    size_t columns = 79; /* a terminal line less its last column */
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
+        columns = window.ws_col - 1u;
     if (columns < sizeof line)
         line[columns] = '\0';
     fprintf(stderr, PROGRESS_CLEAR_LINE "%s", line);
     progress->is_drawn = true;
-}
-
-void progress_show(struct progress *progress, const struct pipeline_live *live)
-{
-    char text[PROGRESS_TEXT_MAX];
-
-    progress_measure(progress, live);
-    progress_format(text, sizeof text, live, progress->size, progress->rate);
-    if (progress->style == PROGRESS_LINES)
-        status_print("%s", text);
-    else
-        progress_draw(progress, text);
-    progress->due = live->seconds + (progress->style == PROGRESS_LINES ? PROGRESS_LINES_SECONDS
-                                                                       : PROGRESS_DRAWN_SECONDS);
+    progress->due = live->seconds + PROGRESS_DRAWN_SECONDS;
 }
 
 void progress_clear(struct progress *progress)

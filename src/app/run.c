@@ -139,7 +139,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .watcher = &watcher,
     };
     enum status status = pipeline_run(&task, &report, failure);
-    monitor_release_signals();
+    monitor_release_signals(&monitor);
     run->is_thread_left = run->is_thread_left || report.is_thread_left;
     if (options->verbose)
         progress_print_engines(&report, status == STATUS_OK);
@@ -156,9 +156,9 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
     weight_sum_clear(&run->weights);
     job->weights = &run->weights;
 
-    if (job->is_text &&
-        parse_errors_create(&job->errors, job, run->options->field_name, run->options->second_name,
-                            run->options->invalid, failure) != STATUS_OK)
+    if (job->is_text && parse_errors_create(&job->errors, job, run->options->field.name,
+                                            options_second(run->options)->name,
+                                            run->options->invalid, failure) != STATUS_OK)
         return failure->status;
     run->partial = operation_of(job)->create(job, failure);
     return run->partial ? STATUS_OK : failure->status;
@@ -268,8 +268,8 @@ static enum status run_operation(struct run *run, struct failure *failure)
         .is_text = job->is_text,
         .text = job->text,
         .header_lines = options->header_lines,
-        .field_name = options->field_name,
-        .second_name = options->second_name,
+        .field_name = options->field.name,
+        .second_name = options_second(options)->name,
     };
 
     if (format.header_lines == 0 && record_has_names(&format))
@@ -297,63 +297,44 @@ static enum status run_open_source(struct run *run, struct failure *failure)
     return status;
 }
 
-/* Checks the outputs. Checks also that results written during the run do not go to an input. */
-static enum status run_check_outputs(const struct options *options, struct failure *failure)
-{
-    bool is_early = options->every_ns > 0;
-    bool streams = operations[options->operation]->stop || is_early;
-    enum status status = print_check(&options->print, failure);
-
-    for (size_t i = 0; status == STATUS_OK && streams && i < options->name_count; i++)
-        status = print_check_input(&options->print, options->names[i], is_early, failure);
-    return status;
-}
-
-/* Looks whether the source is text. Prints what speaks against reading it without options. */
-static enum status run_look(struct run *run, bool *is_text, struct failure *failure)
-{
-    char note[SOURCE_NOTE_SIZE];
-    enum status status = run_open_source(run, failure);
-
-    if (status == STATUS_OK)
-        status = source_look(run->source, is_text, note, failure);
-    if (status == STATUS_OK && *note && !run->options->quiet &&
-        (*is_text || !run->options->has_type))
-        status_print("%s", note);
-    return status;
-}
-
-/* Prints a note if the result goes to a file whose name says another format. */
-static void run_note_suffix(const struct options *options)
-{
-    if (!operations[options->operation]->stop) /* an ordered operation has no formats */
-        print_note_suffix(&options->print, options_print_bins(options));
-}
-
-/* Creates the job and opens the source. Looks at the source if no option states its kind. */
+/*
+ * Checks the options, the job and the outputs, opens the source, and creates the job. Looks at the
+ * source if no option states its kind.
+ */
 static enum status run_prepare(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
+    const bool is_ordered = operations[options->operation]->stop != NULL;
+    const bool is_early = options->every_ns > 0;
+    char note[SOURCE_NOTE_SIZE];
     enum options_input input;
-    bool is_text = false;
-    enum status status = options_check(options, &input, failure);
 
-    if (status == STATUS_OK)
-        status = run_check_outputs(options, failure);
-    if (status == STATUS_OK && !options->has_names && !options->quiet && isatty(STDIN_FILENO))
-        status_print("reading standard input, up to Ctrl-D (see gpuhist --help)");
-    if (status == STATUS_OK && !options->quiet) {
-        quantiles_note(&options->print.quantiles);
-        run_note_suffix(options);
+    if (options_check(options, &input, failure) != STATUS_OK ||
+        print_check(&options->print, failure) != STATUS_OK)
+        return failure->status;
+    /* Results that are written during the run must not go to an input. */
+    for (size_t i = 0; (is_ordered || is_early) && i < options->name_count; i++) {
+        if (print_check_input(&options->print, options->names[i], is_early, failure) != STATUS_OK)
+            return failure->status;
     }
-    if (status == STATUS_OK && input == OPTIONS_INPUT_ANY)
-        status = run_look(run, &is_text, failure);
-    if (status == STATUS_OK)
-        status =
-            options_make_job(options, is_text || input == OPTIONS_INPUT_TEXT, &run->job, failure);
-    if (status == STATUS_OK && !run->source)
-        status = run_open_source(run, failure);
-    return status;
+    if (!options->has_names && !options->quiet && isatty(STDIN_FILENO))
+        status_print("reading standard input, up to Ctrl-D (see gpuhist --help)");
+    if (!options->quiet)
+        quantiles_note(&options->print.quantiles);
+    if (!options->quiet && !is_ordered) /* an ordered operation has no formats */
+        print_note_suffix(&options->print, options_print_bins(options));
+
+    bool is_text = input == OPTIONS_INPUT_TEXT;
+    if (input == OPTIONS_INPUT_ANY) {
+        if (run_open_source(run, failure) != STATUS_OK ||
+            source_look(run->source, &is_text, note, failure) != STATUS_OK)
+            return failure->status;
+        if (*note && !options->quiet && (is_text || !options->has_type))
+            status_print("%s", note);
+    }
+    if (options_make_job(options, is_text, &run->job, failure) != STATUS_OK)
+        return failure->status;
+    return run->source ? STATUS_OK : run_open_source(run, failure);
 }
 
 static enum status run_job(const struct options *options, bool *is_thread_left,
@@ -370,21 +351,17 @@ static enum status run_job(const struct options *options, bool *is_thread_left,
     return status;
 }
 
-static enum status run_help(const struct options *options, struct failure *failure)
-{
-    char text[8192];
-
-    options_help(options, text, sizeof text);
-    return print_text(text, failure);
-}
-
 enum status run_options(const struct options *options, bool *is_thread_left,
                         struct failure *failure)
 {
+    char help[8192];
+
     *is_thread_left = false;
     monitor_block_signal();
-    if (options->help)
-        return run_help(options, failure);
+    if (options->help) {
+        options_help(options, help, sizeof help);
+        return print_text(help, failure);
+    }
     switch (options->action) {
     case OPTIONS_RUN:
         return run_job(options, is_thread_left, failure);

@@ -1,0 +1,125 @@
+/*
+ * The table of options, from which come getopt's tables, --help, and the marked blocks of the man
+ * page and of both completions (tests/unit/option_documents.c). Also declares what the files of the
+ * options share.
+ */
+#ifndef GPUHIST_OPTIONS_TABLE_H
+#define GPUHIST_OPTIONS_TABLE_H
+
+#include "app/options.h"
+#include "base/decimal.h"
+
+#include <stddef.h>
+
+/* Bits of `operations` beside those of enum operation_id. */
+#define OPTIONS_MERGES  (1u << OPERATION_IDS) /* merge takes it, for states of these operations */
+#define OPTIONS_INFORMS (2u << OPERATION_IDS)
+
+/* The headings of --help and of the man page, in this order. */
+enum options_group {
+    OPTIONS_BINS,
+    OPTIONS_PREDICATES,
+    OPTIONS_STALIN_SORT,
+    OPTIONS_OUTPUT,
+    OPTIONS_INPUT,
+    OPTIONS_EXECUTION,
+    OPTIONS_GROUPS, /* their number */
+};
+extern const char *const options_groups[OPTIONS_GROUPS];
+
+/* What a value is, and the type of the target. */
+enum options_kind {
+    OPTIONS_FLAG,      /* no value: stores `value` */
+    OPTIONS_NUMBER,    /* from `minimum` to `maximum`, in `unit`; 1 if it is left out */
+    OPTIONS_CHOICE,    /* one of `words`: stores `value` for the first, value + 1, ... */
+    OPTIONS_FORMAT,    /* likewise, the format of that name: const struct print_format * */
+    OPTIONS_TEXT,      /* const char *, read later */
+    OPTIONS_FILE,      /* likewise, not empty */
+    OPTIONS_DIRECTORY, /* likewise */
+    OPTIONS_LIST,      /* likewise, integers or @FILE */
+    OPTIONS_COLUMN,    /* struct options_column; a number or name, with a `value` TYPE@OFFSET too */
+    OPTIONS_CHARACTER, /* int, a byte that separates fields */
+    OPTIONS_QUANTILES, /* struct quantiles */
+    OPTIONS_TYPE,      /* an element type; this and the next have targets of their own */
+    OPTIONS_GPUS,
+    OPTIONS_PREDICATE, /* appended to those before; `value` is the relation */
+};
+
+/* One option. */
+struct options_row {
+    const char *name;
+    const char *argument; /* the name of its value; in []: optional; NULL: no value */
+    const char *help;     /* what comes after "; of bins: " is only for operations with bins */
+    const char *words;    /* a choice: all values; else values that completions offer; or NULL */
+    const char *expected; /* what a value is, for messages; NULL: its words */
+    enum options_group group;
+    unsigned operations; /* a bit for each operation that takes it, and OPTIONS_MERGES, _INFORMS */
+    enum options_kind kind;
+    char letter;            /* 0: none */
+    enum decimal_unit unit; /* of minimum and maximum */
+    uint64_t minimum;
+    uint64_t maximum;
+    unsigned value;
+    size_t target; /* the offset in struct options of what is set, of that many bytes */
+    size_t bytes;
+    size_t given; /* the offset of a bool that is set as well; 0: none */
+};
+
+#define OPTIONS_ROWS_MAX 80
+extern const struct options_row options_rows[];
+extern const size_t options_row_count;
+
+/* Returns whether the action or operation takes the option. Pure. */
+bool options_takes(const struct options *options, const struct options_row *row);
+
+/*
+ * Writes the operations to which an option belongs, such as " (but with histogram, uniq)"; "" if it
+ * belongs to all of them.
+ */
+#define OPTIONS_TAKERS_SIZE 128
+void options_list_takers(const struct options_row *row, char list[OPTIONS_TAKERS_SIZE]);
+
+/* Fails with STATUS_USAGE: "invalid --NAME 'VALUE': expected EXPECTED". */
+enum status options_fail_value(const char *name, const char *value, const char *expected,
+                               struct failure *failure);
+
+/*
+ * Fails with STATUS_USAGE if the first word of the command line, which is no operation, is no file
+ * either, but nearly the name of an operation, a list of reductions, or the name of an option.
+ */
+enum status options_check_first_word(const char *word, struct failure *failure);
+
+/*
+ * Likewise for the first operand of reduce, which is no list of reductions: fails if it is no file,
+ * but has the name of a reduction, or nearly.
+ */
+enum status options_check_reductions(const char *list, struct failure *failure);
+
+/*
+ * Fails with STATUS_DATA if one of the files, up to NULL, does not exist, and its name is an
+ * operation, which would have to be the first word, or a reduction behind others or a file.
+ */
+enum status options_check_files(const struct options *options, char *const *names,
+                                struct failure *failure);
+
+/*
+ * Fails with STATUS_USAGE if the word, which getopt takes for options of one letter and a value, is
+ * a long option with one dash, such as -top or -top=3. NULL is no such word.
+ */
+enum status options_check_dashes(const char *word, struct failure *failure);
+
+/*
+ * Fails with STATUS_USAGE for an option that does not exist: of that letter or, if it is 0, a long
+ * one, as typed, that may be ambiguous. The message has the candidates, or the option that was
+ * probably meant.
+ */
+enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
+                                 struct failure *failure);
+
+/* Whether a word certainly is no file: then it may be a mistyped name. */
+bool options_is_no_file(const char *word);
+
+/* Fails with STATUS_USAGE for a --type, as typed, that does not exist. */
+enum status options_fail_type(const char *typed, struct failure *failure);
+
+#endif

@@ -1,0 +1,392 @@
+/*
+ * Writes what documents say of the options, from their table and those of operations and
+ * reductions: copies a file from standard input to standard output, and makes the lines between its
+ * markers BEGIN and END of options anew.
+ *
+ * usage: option_documents bash|zsh|man <FILE
+ *
+ * "make option-documents" does this to all three files; tests/documents.bats compares them. In the
+ * man page the order, headings, names and arguments are the table's, and the text of each option is
+ * kept; one without a text gets its help line.
+ */
+#include "config.h"
+
+#include "app/options_table.h"
+#include "partial/operation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINES_MAX  4096
+#define LINE_BYTES 1024
+#define COLUMNS    100
+
+/* Merge and info follow the operations, as in the bits of the table. */
+#define TAKERS (OPERATION_IDS + 2)
+
+/* The lines of the block as it was. */
+static char lines[LINES_MAX][LINE_BYTES];
+static size_t line_count;
+
+static const char *taker_name(unsigned i)
+{
+    if (i == OPERATION_IDS)
+        return "merge";
+    if (i > OPERATION_IDS)
+        return "info";
+    return operations[i]->help ? operations[i]->name : NULL;
+}
+
+/* Writes the names of all, with blanks between. */
+static void write_taker_names(void)
+{
+    const char *between = "";
+
+    for (unsigned i = 0; i < TAKERS; i++) {
+        if (taker_name(i)) {
+            printf("%s%s", between, taker_name(i));
+            between = " ";
+        }
+    }
+}
+
+/* Writes the names of the reductions, and a percentile for those. */
+static void write_reduction_names(void)
+{
+    for (unsigned i = 0; i < REDUCTION_QUANTILE; i++)
+        printf("%s ", reductions_name((enum reduction_id)i));
+    fputs("p99", stdout);
+}
+
+/* Writes the names that a first word may have, as a pattern of a shell: "uniq | distinct". */
+static void write_pattern(unsigned i)
+{
+    fputs(taker_name(i), stdout);
+    if (i < OPERATION_IDS && operations[i]->alias)
+        printf(" | %s", operations[i]->alias);
+}
+
+/* --- bash ---------------------------------------------------------------------------------- */
+
+static void write_bash(void)
+{
+    fputs("_gpuhist_operations='", stdout);
+    write_taker_names();
+    fputs("'\n_gpuhist_reductions='", stdout);
+    write_reduction_names();
+    puts("'\n"
+         "\n"
+         "# _gpuhist_options WORD: prints the options of the operation that a first word names.\n"
+         "_gpuhist_options() {\n"
+         "    case $1 in");
+    for (unsigned n = 0; n <= TAKERS; n++) {
+        const unsigned i = n < TAKERS ? n : OPERATION_HISTOGRAM; /* the default comes last */
+        int column = 12;
+        if (n == OPERATION_HISTOGRAM || !taker_name(i))
+            continue;
+        fputs("    ", stdout);
+        if (i == OPERATION_HISTOGRAM)
+            putchar('*');
+        else
+            write_pattern(i);
+        printf(")\n        echo");
+        for (size_t j = 0; j < options_row_count; j++) {
+            const struct options_row *row = &options_rows[j];
+            char words[64];
+            if (!(row->operations & 1u << i))
+                continue;
+            int length = row->letter
+                             ? snprintf(words, sizeof words, " -%c --%s", row->letter, row->name)
+                             : snprintf(words, sizeof words, " --%s", row->name);
+            if (column + length + 2 > COLUMNS) {
+                printf(" \\\n           ");
+                column = 11;
+            }
+            column += length;
+            fputs(words, stdout);
+        }
+        puts("\n        ;;");
+    }
+    puts("    esac\n"
+         "}\n"
+         "\n"
+         "# _gpuhist_value OPTION: offers values for it. Fails if the option takes no value.\n"
+         "_gpuhist_value() {\n"
+         "    case $1 in");
+    for (size_t i = 0; i < options_row_count; i++) {
+        const struct options_row *row = &options_rows[i];
+        if (!row->argument || *row->argument == '[')
+            continue;
+        fputs("    ", stdout);
+        if (row->letter)
+            printf("-%c | ", row->letter);
+        printf("--%s)", row->name);
+        if (row->words && strchr(row->words, '{'))
+            printf(" _gpuhist_complete \"$(echo %s)\"", row->words);
+        else if (row->words)
+            printf(" _gpuhist_complete '%s'", row->words);
+        else if (row->kind == OPTIONS_FILE)
+            printf(" _gpuhist_files");
+        else if (row->kind == OPTIONS_DIRECTORY)
+            printf(" _gpuhist_directories");
+        else if (row->kind == OPTIONS_LIST ||
+                 (row->kind == OPTIONS_PREDICATE && row->value == PREDICATE_ANY_OF))
+            printf(" [[ $cur != @* ]] || _gpuhist_at_files");
+        puts(" ;;");
+    }
+    puts("    *) return 1 ;;\n"
+         "    esac\n"
+         "}");
+}
+
+/* --- zsh ----------------------------------------------------------------------------------- */
+
+/* Writes text with a backslash before each of those characters. */
+static void write_escaped(const char *text, const char *characters)
+{
+    for (; *text; text++)
+        printf("%s%c", strchr(characters, *text) ? "\\" : "", *text);
+}
+
+/* Writes the specification of an option for _arguments. */
+static void write_zsh_row(const struct options_row *row)
+{
+    const bool is_repeated = row->kind == OPTIONS_PREDICATE;
+    const char *argument = row->argument ? row->argument : "";
+    const char *takes = *argument == '\0' ? "" : *argument == '[' ? "=-" : "=";
+
+    fputs("            '", stdout);
+    if (is_repeated)
+        putchar('*');
+    else if (row->operations & OPTIONS_INFORMS) /* it ends the program */
+        fputs("(- *)", stdout);
+    else if (row->letter)
+        printf("(-%c --%s)", row->letter, row->name);
+    for (size_t i = 0; i < options_row_count && row->kind == OPTIONS_FLAG; i++) {
+        const struct options_row *other = &options_rows[i];
+        if (other != row && other->kind == OPTIONS_FLAG && other->target == row->target)
+            printf("(--%s)", other->name); /* the last of them takes effect */
+    }
+    if (row->letter)
+        printf("'{-%c%s,--%s%s}'[", row->letter, *takes ? "+" : "", row->name, takes);
+    else
+        printf("--%s%s[", row->name, takes);
+    write_escaped(row->help, "\\]");
+    putchar(']');
+    if (row->argument) {
+        printf("%s:", *argument == '[' ? ":" : "");
+        char name[32];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + (*argument == '['), "]"),
+                 argument + (*argument == '['));
+        write_escaped(name, ":");
+        putchar(':');
+    }
+    if (row->words)
+        printf("(%s)", row->words);
+    else if (row->kind == OPTIONS_FILE)
+        fputs("_files", stdout);
+    else if (row->kind == OPTIONS_DIRECTORY)
+        fputs("_files -/", stdout);
+    else if (row->kind == OPTIONS_LIST ||
+             (row->kind == OPTIONS_PREDICATE && row->value == PREDICATE_ANY_OF))
+        fputs("_gpuhist_list", stdout);
+    puts("'");
+}
+
+/* Options of the same operations stand together. */
+static void write_zsh(void)
+{
+    bool is_written[OPTIONS_ROWS_MAX] = {false};
+
+    fputs("    operations='", stdout);
+    write_taker_names();
+    fputs("'\n    reductions='", stdout);
+    write_reduction_names();
+    puts("'\n    case ${words[2]} in");
+    for (unsigned i = 0; i < TAKERS; i++) {
+        if (!taker_name(i))
+            continue;
+        fputs("    ", stdout);
+        write_pattern(i);
+        printf(") operation=%s ;;\n", taker_name(i));
+    }
+    puts("    *) operation=histogram ;;\n    esac");
+    for (size_t i = 0; i < options_row_count; i++) {
+        const unsigned mask = options_rows[i].operations;
+        const char *between = "    ";
+        if (is_written[i])
+            continue;
+        puts("    case $operation in");
+        for (unsigned j = 0; j < TAKERS; j++) {
+            if (taker_name(j) && mask & 1u << j)
+                printf("%s%s", between, taker_name(j));
+            if (taker_name(j) && mask & 1u << j)
+                between = " | ";
+        }
+        puts(")\n        options+=(");
+        for (size_t j = i; j < options_row_count; j++) {
+            if (options_rows[j].operations != mask)
+                continue;
+            is_written[j] = true;
+            write_zsh_row(&options_rows[j]);
+        }
+        puts("        )\n        ;;\n    esac");
+    }
+}
+
+/* --- man ----------------------------------------------------------------------------------- */
+
+/* What the page says of an option, or below a heading: lines[begin..end). */
+struct section {
+    size_t begin;
+    size_t end;
+    bool shares; /* its name stands below another, with one text */
+};
+
+/* The option whose tag this line is, as in .BR \-b ", " \-\-bins =\fIN\fR; NULL: none. */
+static const struct options_row *find_tag(const char *line)
+{
+    char name[64];
+    size_t length = 0;
+    const char *tag = strstr(line, "\\-\\-");
+
+    if (strncmp(line, ".B", 2) != 0 || !tag)
+        return NULL;
+    for (tag += 4; length + 1 < sizeof name && *tag && !strchr(" =[", *tag); tag++) {
+        if (*tag != '\\')
+            name[length++] = *tag;
+    }
+    name[length] = '\0';
+    for (size_t i = 0; i < options_row_count; i++) {
+        if (strcmp(options_rows[i].name, name) == 0)
+            return &options_rows[i];
+    }
+    return NULL;
+}
+
+/* The heading of a group in the page: that of --help without what is in parentheses. */
+static const char *group_heading(int group)
+{
+    static char heading[64];
+
+    snprintf(heading, sizeof heading, "%s", options_groups[group]);
+    heading[strcspn(heading, "(")] = '\0';
+    for (size_t length = strlen(heading); length > 0 && heading[length - 1] == ' ';)
+        heading[--length] = '\0';
+    return heading;
+}
+
+static struct section texts[OPTIONS_ROWS_MAX];
+static struct section introductions[OPTIONS_GROUPS];
+
+/* Finds the texts of options and groups in the lines. */
+static void read_man(void)
+{
+    struct section *current = NULL;
+    int depth = 0; /* of .RS */
+
+    for (size_t i = 0; i < line_count; i++) {
+        const char *line = lines[i];
+        const struct options_row *row = NULL;
+        bool is_tagged = strcmp(line, ".TP") == 0 || strcmp(line, ".TQ") == 0;
+        depth += strncmp(line, ".RS", 3) == 0;
+        depth -= strncmp(line, ".RE", 3) == 0;
+        if (depth == 0 && is_tagged && i + 1 < line_count)
+            row = find_tag(lines[i + 1]);
+        bool is_heading = strncmp(line, ".SS ", 4) == 0;
+        if (is_heading || row) {
+            if (current)
+                current->end = i;
+            current = row ? &texts[row - options_rows] : NULL;
+            for (int group = 0; is_heading && group < OPTIONS_GROUPS; group++) {
+                if (strcmp(line + 4, group_heading(group)) == 0)
+                    current = &introductions[group];
+            }
+            if (current)
+                *current = (struct section){.begin = row ? i + 2 : i + 1,
+                                            .shares = strcmp(line, ".TQ") == 0};
+        }
+    }
+    if (current)
+        current->end = line_count;
+}
+
+static void write_lines(const struct section *section)
+{
+    for (size_t i = section->begin; i < section->end; i++)
+        puts(lines[i]);
+}
+
+/* Writes words in capitals in italics, brackets as they are. */
+static void write_argument(const char *argument)
+{
+    while (*argument) {
+        size_t length = strspn(argument, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        if (length > 0)
+            printf("\\fI%.*s\\fR", (int)length, argument);
+        else
+            putchar(*argument);
+        argument += length > 0 ? length : 1;
+    }
+}
+
+static void write_man(void)
+{
+    int group = -1;
+
+    read_man();
+    for (size_t i = 0; i < options_row_count; i++) {
+        const struct options_row *row = &options_rows[i];
+        if ((int)row->group != group) {
+            group = (int)row->group;
+            printf(".SS %s\n", group_heading(group));
+            write_lines(&introductions[group]);
+        }
+        printf(".T%c\n.B%s ", texts[i].shares ? 'Q' : 'P', row->letter || row->argument ? "R" : "");
+        if (row->letter)
+            printf("\\-%c \", \" ", row->letter);
+        fputs("\\-\\-", stdout);
+        write_escaped(row->name, "-");
+        if (row->argument) {
+            fputs(*row->argument == '[' ? " [=" : " =", stdout);
+            write_argument(row->argument + (*row->argument == '['));
+        }
+        putchar('\n');
+        write_lines(&texts[i]);
+        if (texts[i].begin == 0) {
+            write_escaped(row->help, "-");
+            puts(".");
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static char line[LINE_BYTES];
+    bool is_inside = false;
+
+    if (argc != 2)
+        return 2;
+    while (fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strstr(line, "END of options")) {
+            if (strcmp(argv[1], "bash") == 0)
+                write_bash();
+            else if (strcmp(argv[1], "zsh") == 0)
+                write_zsh();
+            else
+                write_man();
+            is_inside = false;
+        }
+        if (!is_inside)
+            puts(line);
+        else if (line_count < LINES_MAX)
+            strcpy(lines[line_count++], line);
+        else
+            return 1;
+        if (strstr(line, "BEGIN of options"))
+            is_inside = true;
+    }
+    return fflush(stdout) == 0 && !is_inside ? 0 : 1;
+}
