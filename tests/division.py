@@ -1,15 +1,17 @@
 """A division of the input changes nothing, wherever it is divided and by however many threads.
 
-usage: division.py GPUHIST bytes|random|reports [SEED [COUNT]]
+usage: division.py GPUHIST bytes|rows|random|reports [SEED [COUNT]]
 
-    bytes    short texts, and binary elements, divided at every byte, and in bytes; and texts with a
-             row of up to 3 chunks, divided at every byte (if SHARE is 0) or at some
-    random   longer ones, of any rows, divided at random places; COUNT of them, the first from SEED
+    bytes    short texts, elements and records, divided at every byte
+    rows     COUNT texts with rows as long as 1 to 3 chunks, divided near them
+    random   COUNT runs on longer ones, divided at random places, the first drawn from SEED, the next
+             from SEED + 1, ...
     reports  the same with invalid tokens, which are told with their lines
 
-Rows are made together with what they hold, so what has to be printed is known. The files are those of
-frames.py. Many are given to one run; if that fails, each is tried by itself. SHARE, if it is above 1,
-is one in so many places and COUNTs. With SHARE 0, minutes are taken.
+Rows are made together with what they hold, so what has to be printed is known. The compressed files
+are those of frames.py. If SHARE is above 1, one in so many cases is tried. If it is 0, texts are
+divided at every byte in each format, by each operation, which takes minutes for "bytes" and hours for
+many "rows". With DIVISION_ALL set, all failures are told, not the first alone.
 """
 import bz2
 import collections
@@ -211,6 +213,7 @@ class Text:
             ends[-1] = last_end
         self.data = layout.header + b"".join(line.data + e for line, e in zip(lines, ends))
         self.header_lines = layout.header.count(b"\n")
+        self.invalid_count = sum(isinstance(item, str) for line in lines for item in line.items)
 
     @functools.cached_property
     def items(self):
@@ -297,6 +300,7 @@ def operations(layout):
 
 # --- files ---------------------------------------------------------------------------------------
 
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress}  # these are not divided
 FORMATS = {"zst": frames.zstd_file, "lz4": frames.lz4_file, "bgzf": frames.bgzf_file,
            "xz": frames.xz_streams, "xzb": frames.xz_blocks}
 
@@ -305,6 +309,12 @@ def is_decoded(gpuhist):
     info = subprocess.run([gpuhist, "info"], stdout=subprocess.PIPE, check=True).stdout.decode()
     names = {"zst": "zstd", "lz4": "lz4", "bgzf": "gzip", "xz": "xz", "xzb": "xz"}
     return [form for form, name in names.items() if f"\n{name}: yes" in info]
+
+
+def whole_file(data, rng):
+    """Plain, of a member that is not divided, or of frames."""
+    return rng.choice([lambda: [data], lambda: [gzip.compress(data)],
+                       lambda: frames.zstd_file([data], rng)])()
 
 
 def cut(data, places):
@@ -367,7 +377,10 @@ def settings(rng):
 
 
 def check_files(gpuhist, operation, layout, files, rng):
-    """Files as {name: items}: all in one run, and if that fails each by itself."""
+    """
+    Files as {name: items}: all in one run, and if that fails each by itself. If one of them has to be
+    read again in order, all are, and a fault of the others does not show.
+    """
     (command, expect), more = operation, settings(rng)
     words = [*command, *layout.words, *more]
     try:
@@ -413,50 +426,88 @@ def near_ends(text, rng, count):
     return rng.sample(places, count)
 
 
-def check_places(gpuhist, text, form, sets, operation, rng):
-    """A file for each set of places where the text is divided."""
-    files = {}
-    for i, places in enumerate(sets):
-        name = f"{i}.{form}"
-        filler = write_file(name, text, places, form, rng)
-        files[name] = text.items + [text.layout.filler_item] * filler
-    check_files(gpuhist, operation, text.layout, files, rng)
-    for name in files:
-        os.unlink(name)
+def check_places(gpuhist, text, form, sets, operation, together, rng):
+    """A file for each set of places where the text is divided; up to `together` in one run."""
+    for first in range(0, len(sets), together):
+        files = {}
+        for i, places in enumerate(sets[first:first + together]):
+            name = f"{i}.{form}"
+            filler = write_file(name, text, places, form, rng)
+            files[name] = text.items + [text.layout.filler_item] * filler
+        try:
+            check_files(gpuhist, operation, text.layout, files, rng)
+        except Failed as failed:
+            raise Failed(f"{len(text.data)} bytes divided at {sets[first:first + together]}\n{failed}") \
+                from None
+        for name in files:
+            os.unlink(name)
 
 
-def bytes_cases(rng):
-    for name, layout in [*LAYOUTS.items(), *BINARIES.items()]:
-        for variant in range(2 if layout.is_text else 1):
-            text = short_text(layout, variant, rng)
-            every = range(len(text.data) + 1)
-            yield name, text, [*([place] for place in every), [*every], [0, 0, len(text.data)],
-                               *(rng.choices(every, k=2) for _ in range(9))], True
-        if layout.is_text:
-            for _ in range(40 if SHARE == 0 else 2):
-                text = long_text(layout, rng)
-                places = [[place] for place in range(len(text.data) + 1)] if SHARE == 0 else \
-                    [*([place] for place in near_ends(text, rng, 12)),
-                     *(near_ends(text, rng, rng.randrange(2, 5)) for _ in range(6))]
-                yield name, text, places, False
+def short_sets(text, rng):
+    """Each byte by itself, all of them, and some pairs; first those that may need order."""
+    every = range(len(text.data) + 1)
+    alone = range(len(text.layout.header) + 1) if text.layout.is_text else \
+        [place for place in every if place % text.layout.width]
+    return [[place] for place in alone], \
+        [*([place] for place in every if place not in alone), [*every], [0, 0, len(text.data)],
+         *(rng.choices(every, k=2) for _ in range(9))]
+
+
+def check_over_files(gpuhist, layout, rng):
+    """Three elements that two ends of files cut, at every two bytes; each file in some format."""
+    text = Text(layout, [layout.line(rng, 0) for _ in range(3)])
+    names = ["0.part", "1.part", "2.part"]
+    every = range(len(text.data) + 1)
+    for places in [(a, b) for a in every for b in every[a:]][::max(SHARE, 1) * (len(every) // 9 if SHARE else 1) or 1]:
+        for name, piece in zip(names, cut(text.data, places)):
+            frames.write(name, whole_file(piece, rng))
+        command, expect = operations(layout)[0]
+        words = [*command, *layout.words, *settings(rng)]
+        try:
+            check(gpuhist, [*words, *names], (0, expect(text.items, layout.scale), ""))
+        except Failed as failed:
+            raise Failed(f"divided at {places}\n{failed}") from None
 
 
 def bytes_checks(gpuhist, seed, _count):
+    """Each text in one format, of which all come in turn; if SHARE is 0 in each, by each operation."""
     rng = random.Random(seed)
-    for name, text, sets, is_short in bytes_cases(rng):
-        for form in is_decoded(gpuhist):
-            if form == "xzb" and SHARE:
-                continue
-            done = operations(text.layout)
-            for operation in done if SHARE == 0 else [rng.choice(done)]:
-                yield f"{name} {form} {'short' if is_short else 'long'}", functools.partial(
-                    check_places, gpuhist, text, form, sets, operation, rng)
+    formats = is_decoded(gpuhist)
+    turns = itertools.cycle(form for form in formats if form != "xzb")
+    cases = [(name, variant) for name in LAYOUTS for variant in range(2)]
+    cases += [(name, 0) for name in BINARIES]
+    for name, variant in cases[::max(SHARE, 1)]:
+        layout = {**LAYOUTS, **BINARIES}[name]
+        text = short_text(layout, variant, rng)
+        every = operations(layout)
+        for form, operation in itertools.product(formats, every) if SHARE == 0 else \
+                [(next(turns), rng.choice(every))]:
+            for sets, together in zip(short_sets(text, rng), (1, 200)):
+                yield f"{name} {form}", functools.partial(
+                    check_places, gpuhist, text, form, sets, operation, together, rng)
+    for name, layout in BINARIES.items():
+        yield f"{name} over files", functools.partial(check_over_files, gpuhist, layout, rng)
+
+
+def rows_checks(gpuhist, seed, count):
+    rng = random.Random(seed)
+    formats = [form for form in is_decoded(gpuhist) if form != "xzb"]
+    for i in range(0, count, max(SHARE, 1)):
+        name = rng.choice(list(LAYOUTS))
+        text = long_text(LAYOUTS[name], rng)
+        sets = [*([place] for place in near_ends(text, rng, 6)),
+                *(near_ends(text, rng, rng.randrange(2, 5)) for _ in range(3))]
+        if SHARE == 0:
+            sets = [[place] for place in range(len(text.data) + 1)]
+        yield f"{name} {i}", functools.partial(check_places, gpuhist, text, rng.choice(formats), sets,
+                                               rng.choice(operations(LAYOUTS[name])), 1, rng)
 
 
 # --- divided at random places --------------------------------------------------------------------
 
-def random_lines(layout, rng, count, invalid):
-    """Up to 3 rows are long; `invalid` of them all have an invalid token."""
+def random_text(layout, rng, invalid=0):
+    """Some rows are long, some empty; up to `invalid` have an invalid token."""
+    count = rng.choice([3, 30, 300, 3000, 9000])
     lines = [layout.line(rng, 0) for _ in range(count)]
     if layout.is_text:
         for _ in range(rng.choice([0, 0, 1, 3])):
@@ -466,43 +517,26 @@ def random_lines(layout, rng, count, invalid):
     for _ in range(min(invalid, count // 2)):
         token = rng.choice([b"x7", b"12z", b"--1", b"+x"])
         lines[rng.randrange(count)] = layout.line(rng, 0, token)
-    return lines
-
-
-def random_text(layout, rng, invalid=0):
-    lines = random_lines(layout, rng, rng.choice([3, 30, 300, 3000, 9000]), invalid)
     return Text(layout, lines, rng.choice([b"\n", b"\n", b"\r\n"]), rng.choice([b"\n", b""]))
 
 
 def feed(pieces, pipe, pause):
-    """Writes the pieces, each as soon as there is room."""
+    """Writes the pieces to a pipe, with pauses between them."""
     try:
         for piece in pieces:
-            os.write(pipe, piece) if piece else None
+            os.write(pipe, piece)
             time.sleep(pause)
     except BrokenPipeError:
         pass
     os.close(pipe)
 
 
-def through_pipe(pieces, rng):
-    """The reading end of a pipe, and who writes to it."""
-    reading, writing = os.pipe()
-    thread = threading.Thread(target=feed, args=(pieces, writing, rng.choice([0, 0, 0.001, 0.03])))
-    thread.start()
-    return reading, thread
-
-
-PACKERS = {"gz": gzip.compress, "bz2": bz2.compress}
-TOOLS = {"zstd": ["zstd", "-qc1"], "lz4": ["lz4", "-qc"], "bgzip": ["bgzip", "-c"],
-         "xz": ["xz", "-0c", "--block-size=100000"]}
-
-
-def random_file(gpuhist, text, places, rng):
-    """Writes the file "in" in some format; returns its name, how many rows of filler it ends with."""
+def random_file(gpuhist, name, text, rng):
+    """Writes a file in some format; returns its name, and how many rows of filler it ends with."""
+    places = near_ends(text, rng, rng.randrange(1, 9))
     decoded = is_decoded(gpuhist)
-    form = rng.choice(["plain", "gz", "bz2", *decoded * 2])
-    name = f"in.{form}"
+    form = rng.choice(["plain", *PACKERS, *decoded, *decoded])
+    name = f"{name}.{form}"
     if form in decoded:
         return name, write_file(name, text, places, form, rng)
     pieces = cut(text.data, places)
@@ -510,48 +544,70 @@ def random_file(gpuhist, text, places, rng):
     return name, 0
 
 
+def standard_input(way, file, text, rng):
+    """What is to be read from a file: standard input, and a thread that writes to it or None."""
+    with open(file, "rb") as data:
+        data = data.read()
+    if way == "stdin":  # it stands behind the beginning
+        with open("stdin", "wb") as other:
+            other.write(b"junk\n\0" + data)
+        stdin = os.open("stdin", os.O_RDONLY)
+        os.lseek(stdin, 6, os.SEEK_SET)
+        return stdin, None
+    places = near_ends(text, rng, 3) if file.endswith("plain") else \
+        rng.choices(range(len(data) + 1), k=3)
+    stdin, writing = os.pipe()
+    pieces = [piece for piece in cut(data, places) if piece]
+    thread = threading.Thread(target=feed, args=(pieces, writing, rng.choice([0, 0, 0.001, 0.03])))
+    thread.start()
+    return stdin, thread
+
+
+def elements_over_files(rng):
+    """Elements, or records, that the ends of files cut, and the files."""
+    layout = rng.choice(list(BINARIES.values()))
+    text = random_text(layout, rng)
+    places = near_ends(text, rng, rng.randrange(1, 4))
+    names = []
+    for i, piece in enumerate(cut(text.data, places)):
+        names.append(f"{i}.part")
+        frames.write(names[-1], whole_file(piece, rng))
+    return layout, text.items, names
+
+
 def random_check(gpuhist, seed, with_reports):
     """One run, all of which is drawn from the seed."""
     rng = random.Random(seed)
-    plain = ["tokens", "blanks", "last", "named"]
-    name = rng.choice(plain if with_reports else [*LAYOUTS, *BINARIES])
-    layout = {**LAYOUTS, **BINARIES}[name]
-    text = random_text(layout, rng, rng.choice([1, 3, 30]) if with_reports else 0)
-    places = near_ends(text, rng, rng.randrange(1, 9))
+    choices = ["tokens", "blanks", "last", "named"] if with_reports else [*LAYOUTS, *BINARIES]
+    layout = {**LAYOUTS, **BINARIES}[rng.choice(choices)]
+    way = rng.choice(["file", "file", "files", "stdin", "pipe"])
+    stdin, thread, reports = None, None, []
+    if way == "files" and not with_reports and rng.randrange(4) == 0:
+        layout, items, names = elements_over_files(rng)
+    else:
+        items, names = [], []
+        for i in range(rng.randrange(2, 5) if way == "files" else 1):
+            text = random_text(layout, rng, rng.choice([1, 3, 30]) if with_reports else 0)
+            name, filler = random_file(gpuhist, i, text, rng)
+            shown = "standard input" if way in ("stdin", "pipe") else name
+            names.append(name)
+            reports += text.reports(f"gpuhist: {shown}")
+            before = items + text.items_before() if len(reports) == text.invalid_count else before
+            items = items + text.items + [layout.filler_item] * filler
+        if way in ("stdin", "pipe"):
+            stdin, thread = standard_input(way, names.pop(), text, rng)
     command, expect = rng.choice(operations(layout))
     words = [*command, *layout.words, *settings(rng)]
-    file, filler = random_file(gpuhist, text, places, rng)
-    items = text.items + [layout.filler_item] * filler
-    way = rng.choice(["file", "file", "file", "twice", "stdin", "pipe"])
-    names, shown = [file], file
-    stdin, thread = None, None
-    if way == "twice":
-        names, items = [file, file], items * 2
-    elif way == "stdin":
-        with open(file, "rb") as data, open("stdin", "wb") as other:
-            other.write(b"junk\n\0" + data.read())
-        stdin = os.open("stdin", os.O_RDONLY)
-        os.lseek(stdin, 6, os.SEEK_SET)
-        names, shown = [], "standard input"
-    elif way == "pipe":
-        with open(file, "rb") as data:
-            data = data.read()
-        at = near_ends(text, rng, 3) if file == "in.plain" else rng.choices(range(len(data) + 1), k=3)
-        stdin, thread = through_pipe(cut(data, at), rng)
-        names, shown = [], "standard input"
     wanted = (0, expect(items, layout.scale), "")
     if with_reports:
-        reports = text.reports(f"gpuhist: {shown}") * len(names or [1])
         policy = rng.choice(["abort", "fail", "warn", "ignore"])
         words += ["--invalid", policy, *(["-q"] if policy == "ignore" else [])]
         printed = wanted[1]
         if policy == "abort":  # a stream has been printed up to the fault
-            printed = expect(text.items_before(), None) if expect is survivors else ""
+            printed = expect(before, None) if expect is survivors else ""
         wanted = (policy in ("abort", "fail"), printed, told(reports, policy))
     try:
         check(gpuhist, [*words, *names], wanted, stdin)
-    except Failed as failed:
-        raise Failed(f"{name}, {file}, {way}, {len(text.data)} bytes divided at {places}\n{failed}") from None
     finally:
         if stdin is not None:
             os.close(stdin)
@@ -571,21 +627,18 @@ def told(reports, policy):
 
 
 def random_checks(gpuhist, seed, count, with_reports=False):
-    for each in range(seed, seed + count):
+    for each in range(seed, seed + count, max(SHARE, 1)):
         yield f"seed {each}", functools.partial(random_check, gpuhist, each, with_reports)
 
 
-def reports_checks(gpuhist, seed, count):
-    return random_checks(gpuhist, seed, count, True)
-
-
-CHECKS = {"bytes": bytes_checks, "random": random_checks, "reports": reports_checks}
+CHECKS = {"bytes": bytes_checks, "rows": rows_checks, "random": random_checks,
+          "reports": functools.partial(random_checks, with_reports=True)}
 
 
 def main():
     gpuhist, kind = os.path.abspath(sys.argv[1]), sys.argv[2]
-    seed, count = (int(word) for word in [*sys.argv[3:], "1", "100"][:2]) if len(sys.argv) < 5 else \
-        map(int, sys.argv[3:5])
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else 100
     failures = 0
     for label, one in CHECKS[kind](gpuhist, seed, count):
         with tempfile.TemporaryDirectory() as directory:
@@ -593,11 +646,11 @@ def main():
             try:
                 one()
             except Failed as failed:
-                print(f"division.py {kind}, {label}: {failed}")
+                print(f"division.py {kind} {seed} {count}, {label}: {failed}", flush=True)
                 failures += 1
-                if not os.environ.get("DIVISION_ALL"):
-                    sys.exit(1)
             os.chdir("/")
+        if failures and not os.environ.get("DIVISION_ALL"):
+            break
     sys.exit(1 if failures else 0)
 
 
