@@ -7,6 +7,7 @@
 #   RUNS=7           how often each command is run
 #   BENCH_DIR=/tmp   where the input is made (about 2 GB, removed at the end)
 #   BENCH_GIB=8      the size of the file for a GPU
+#   ONLY=pipes       only the table of pipes
 set -euo pipefail
 
 : "${GPUHIST:=./gpuhist}" "${READ_PIPE:=./bench/read_pipe}" "${RUNS:=7}"
@@ -74,6 +75,79 @@ engines() {
 
 have() { command -v "$1" >/dev/null; }
 
+has_gpu=
+if "$GPUHIST" info | grep -q '^cuda: yes'; then has_gpu=1; fi
+
+# pipe NAME WRITER ARGUMENTS READER: WRITER into gpuhist ARGUMENTS with each engine, beside WRITER into
+# READER; the workers are those of the CPU that took part in the last run.
+pipe() {
+    local name=$1 writer=$2 arguments=$3 reader=$4 i engine engines="cpu"
+    [ -z "$has_gpu" ] || engines="cpu cuda auto"
+    : >"$dir/reader.times"
+    for engine in $engines; do
+        seconds "$writer | '$GPUHIST' $arguments --engine $engine" >"$dir/warm"
+        : >"$dir/$engine.times"
+    done
+    for ((i = 0; i < RUNS; i++)); do
+        seconds "$writer | $reader" >>"$dir/reader.times"
+        for engine in $engines; do
+            seconds "$writer | '$GPUHIST' $arguments --engine $engine --stats 2>'$dir/$engine.stats'" \
+                >>"$dir/$engine.times"
+        done
+    done
+    awk -v name="$name" -v reader="$(median <"$dir/reader.times")" -v cpu="$(median <"$dir/cpu.times")" \
+        -v workers="$(sed -n 's/.*cpu: \([0-9]*\) worker.*/\1/p' "$dir/cpu.stats" | head -n 1)" \
+        -v cuda="$([ -z "$has_gpu" ] || median <"$dir/cuda.times")" \
+        -v auto="$([ -z "$has_gpu" ] || median <"$dir/auto.times")" 'BEGIN {
+            printf "| %s | %.3f | %.3f | %d | %.2f |", name, reader, cpu, workers, cpu / reader
+            if (auto != "")
+                printf " %.3f | %.3f | %.2f | %.2f |", cuda, auto, auto / reader, auto / (cpu < cuda ? cpu : cuda)
+            print "" }'
+}
+
+# Pipes: what a user types beside the least that reads the pipe.
+pipes() {
+    "$python" - "$dir" <<'PYTHON'
+import sys
+import numpy as np
+rng = np.random.default_rng(3)
+with open(sys.argv[1] + "/ids.bin", "wb") as binary, open(sys.argv[1] + "/ids.txt", "w") as text:
+    for _ in range(20):
+        block = rng.integers(0, 5_000_000, 25_000_000, dtype=np.int32)
+        block.tofile(binary)
+        if _ < 2:
+            part = "\n".join(map(str, block[:17_000_000].tolist())) + "\n"
+        text.write(part)
+PYTHON
+    local ids="cat '$dir/ids.bin'" text="cat '$dir/ids.txt'"
+    echo
+    echo "Pipes: $(stat -c %s "$dir/ids.bin") bytes of int32, $(stat -c %s "$dir/ids.txt") bytes of text"
+    echo
+    if [ -n "$has_gpu" ]; then
+        echo "| pipe | reader, s | cpu, s | workers | cpu / reader | cuda, s | auto, s | auto / reader | auto / better |"
+        echo "|---|---|---|---|---|---|---|---|---|"
+    else
+        echo "| pipe | reader, s | cpu, s | workers | cpu / reader |"
+        echo "|---|---|---|---|---|"
+    fi
+    pipe "256 bins, against wc -c" "$ids" "--bins 256 --outside ignore" "wc -c"
+    pipe "5M bins, against wc -c" "$ids" "--bins 5M --format raw -o /dev/null" "wc -c"
+    pipe "reduce sum, against wc -c" "$ids" "reduce sum" "wc -c"
+    pipe "uniq --top 3, against wc -c" "$ids" "uniq --top 3" "wc -c"
+    pipe "text, 5M bins, against cat" "$text" "--bins 5M --format raw -o /dev/null" "cat"
+    pipe "text, reduce sum, against cat" "$text" "reduce sum" "cat"
+    if have zstd; then
+        zstd -q -T0 -1 "$dir/ids.bin" -o "$dir/ids.zst"
+        pipe "zstd -dc, 5M bins, against cat" "zstd -dc '$dir/ids.zst'" "--bins 5M --format raw -o /dev/null" "cat"
+    fi
+    rm -f "$dir"/ids.*
+}
+
+if [ "${ONLY:-}" = pipes ]; then
+    pipes
+    exit
+fi
+
 "$python" - "$dir" <<'PYTHON'
 import sys
 import numpy as np
@@ -123,6 +197,7 @@ row "stalin-sort, random, one thread, against a straight loop" $n "'$GPUHIST' st
 row "no input, 256 bins, against true" 0 "$cpu --bins 256 '$dir/empty'" "'$(command -v true)'"
 
 rm "$dir"/{256,5M,equal,1Mi}.bin
+pipes
 text_lines=20000000
 log_lines=6000000
 seq $text_lines | shuf --random-source=<(yes) >"$dir/numbers.txt"
@@ -185,7 +260,7 @@ if have zstd && have pzstd; then
 fi
 rm "$dir"/{numbers,tenth}.txt "$dir"/{part,access}.log
 
-"$GPUHIST" info | grep -q '^cuda: yes' || exit 0
+[ -n "$has_gpu" ] || exit 0
 rm "$dir"/{random,sorted}.bin
 : "${BENCH_GIB:=8}"
 "$python" - "$dir" "$BENCH_GIB" <<'PYTHON'

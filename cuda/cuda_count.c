@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
+#include "count/count.h"
 #include "cuda/cuda_operation.h"
-#include "operations/count.h"
 
 /* Bytes of the set of predicate i in the partial; 0 if it is an interval. */
 static size_t cuda_count_set_bytes(const struct job *job, size_t i)

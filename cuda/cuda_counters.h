@@ -10,8 +10,8 @@
 #ifndef GPUHIST_CUDA_COUNTERS_H
 #define GPUHIST_CUDA_COUNTERS_H
 
+#include "count/histogram.h"
 #include "cuda/cuda_operation.h"
-#include "histograms/histogram.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -10,10 +10,12 @@
 #include "cuda/cuda_operation.h"
 #include "cuda/cuda_text.h"
 #include "cuda/text_span.h"
+#include "partial/operation.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * GB/s from the page cache into an H200 (16 cores, PCIe 5 x16), 256 bins, from the first chunk to
@@ -30,13 +32,25 @@
 #define CUDA_ENGINE_STAGING_BYTES \
     ((size_t)2 << 20) /* the least host memory to copy the result to, part by part */
 
-/* Not on a GPU: cuda_engine_lacks refuses --by. */
-const struct cuda_operation cuda_groups = {.open = NULL};
+/* The functions of a job's operation. NULL: it runs on the CPU alone. */
+static const struct cuda_operation *cuda_engine_find_operation(const struct job *job)
+{
+    static const struct cuda_operation *const table[OPERATION_IDS] = {
+        [OPERATION_HISTOGRAM] = &cuda_histogram,     [OPERATION_UNIQ] = &cuda_uniq,
+        [OPERATION_REDUCE] = &cuda_reduce,           [OPERATION_COUNT] = &cuda_count,
+        [OPERATION_STALIN_SORT] = &cuda_stalin_sort,
+    };
+    return job->is_automatic ? &cuda_growing_histogram : table[job->operation];
+}
 
-static const struct cuda_operation *const cuda_operations[OPERATION_IDS] = {
-#define CUDA_ENGINE_ROW(id, label) [OPERATION_##id] = &cuda_##label,
-    OPERATIONS(CUDA_ENGINE_ROW)
-#undef CUDA_ENGINE_ROW
+/* The memory of a slot, in bytes, each rounded up by cuda_align. */
+struct cuda_layout {
+    size_t slot_bytes;    /* the chunk, on the host and on the device */
+    size_t scratch_bytes; /* on the device */
+    size_t result_bytes;  /* on the host */
+    size_t values_bytes;  /* text and records: their elements, on the device */
+    size_t control_bytes; /* text: memory for parsing, on the device */
+    size_t parsed_bytes;  /* text: what parsing found, on the host */
 };
 
 struct cuda_session {
@@ -45,20 +59,16 @@ struct cuda_session {
     unsigned workers;
     size_t chunk_bytes;
     size_t partial_bytes; /* on the device */
-    /* What a slot has, each rounded up by cuda_align. */
-    size_t slot_bytes;    /* the chunk, on the host and on the device */
-    size_t scratch_bytes; /* on the device */
-    size_t result_bytes;  /* on the host */
-    size_t values_bytes;  /* text and records: their elements, on the device */
-    size_t control_bytes; /* text: memory for parsing, on the device */
-    size_t parsed_bytes;  /* text: what parsing found, on the host */
-    char *d_slots;        /* [workers][CUDA_ENGINE_SLOTS], each of cuda_engine_device_bytes */
-    atomic_uint opened;   /* workers so far */
+    struct cuda_layout layout;
+    char *d_slots;      /* [workers][CUDA_ENGINE_SLOTS], each of cuda_layout_device_bytes */
+    atomic_uint opened; /* workers so far */
 };
 
 /* A buffer for one chunk. From absorb until complete, its stream works on the chunk. */
 struct cuda_slot {
-    void *host;      /* cuda_engine_host_bytes, mapped */
+    struct cuda_layout layout;
+    char *d_own;     /* device memory of its own, once it has grown; NULL: of the session */
+    void *host;      /* cuda_layout_host_bytes, mapped */
     void *d_bytes;   /* the chunk's bytes in device memory */
     void *d_values;  /* text and records: their elements */
     bool registered; /* with CUDA */
@@ -73,21 +83,6 @@ struct cuda_worker {
     unsigned next_slot; /* to be filled */
 };
 
-/* Says why there is no device. Without a driver, CUDA says that the driver is too old. */
-static void cuda_engine_explain(cudaError_t error, char *description, size_t size)
-{
-    int driver = 0;
-
-    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
-        snprintf(description, size, "no NVIDIA driver found");
-    else if (error == cudaErrorInsufficientDriver)
-        snprintf(description, size, "the NVIDIA driver is for CUDA %d.%d, too old for CUDA %d.%d",
-                 driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
-                 CUDART_VERSION % 1000 / 10);
-    else
-        snprintf(description, size, "%s", cudaGetErrorString(error));
-}
-
 static unsigned cuda_engine_devices(void)
 {
     int devices = 0;
@@ -98,6 +93,7 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
 {
     struct cudaDeviceProp properties;
     int devices = 0;
+    int driver = 0;
     cudaError_t error = cudaGetDeviceCount(&devices);
 
     if (error == cudaSuccess && devices == 0)
@@ -108,14 +104,22 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
     }
     if (error == cudaSuccess)
         error = cudaGetDeviceProperties(&properties, (int)device);
-    if (error != cudaSuccess) {
-        cuda_engine_explain(error, description, size);
-        return false;
+    if (error == cudaSuccess) {
+        snprintf(description, size, "%s, %d multiprocessors, %zu MiB, CUDA %d.%d", properties.name,
+                 properties.multiProcessorCount, properties.totalGlobalMem >> 20,
+                 CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+        return true;
     }
-    snprintf(description, size, "%s, %d multiprocessors, %zu MiB, CUDA %d.%d", properties.name,
-             properties.multiProcessorCount, properties.totalGlobalMem >> 20, CUDART_VERSION / 1000,
-             CUDART_VERSION % 1000 / 10);
-    return true;
+    /* without a driver, CUDA says that the driver is too old */
+    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+        snprintf(description, size, "no NVIDIA driver found");
+    else if (error == cudaErrorInsufficientDriver)
+        snprintf(description, size, "the NVIDIA driver is for CUDA %d.%d, too old for CUDA %d.%d",
+                 driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+                 CUDART_VERSION % 1000 / 10);
+    else
+        snprintf(description, size, "%s", cudaGetErrorString(error));
+    return false;
 }
 
 static const char *cuda_engine_lacks(const struct job *job)
@@ -124,6 +128,8 @@ static const char *cuda_engine_lacks(const struct job *job)
         return job_second_option(job);
     if (job->is_text && job->text.is_quoted)
         return "--csv";
+    if (!cuda_engine_find_operation(job))
+        return operation_of(job)->name;
     return reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
 }
 
@@ -159,40 +165,44 @@ static cudaError_t cuda_engine_open_device(struct cuda_device *device)
 }
 
 /* What a slot takes on the device and on the host. */
-static size_t cuda_engine_device_bytes(const struct cuda_session *session)
+static size_t cuda_layout_device_bytes(const struct cuda_layout *layout)
 {
-    return session->slot_bytes + session->scratch_bytes + session->values_bytes +
-           session->control_bytes;
+    return layout->slot_bytes + layout->scratch_bytes + layout->values_bytes +
+           layout->control_bytes;
 }
 
-static size_t cuda_engine_host_bytes(const struct cuda_session *session)
+static size_t cuda_layout_host_bytes(const struct cuda_layout *layout)
 {
-    return session->slot_bytes + session->result_bytes + session->parsed_bytes;
+    return layout->slot_bytes + layout->result_bytes + layout->parsed_bytes;
+}
+
+/* The layout of a slot for chunks of `bytes` bytes. */
+static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session, size_t bytes)
+{
+    const struct cuda_operation *operation = session->operation;
+    const struct job *job = session->shared.job;
+    struct cuda_layout layout = {.slot_bytes = cuda_align(bytes)};
+    size_t elements_bytes = bytes / job_value_bytes(job) * job->element.bytes;
+
+    if (job->is_text) {
+        elements_bytes = TEXT_SPAN_VALUES_MAX(bytes) * job->element.bytes;
+        layout.control_bytes = cuda_align(cuda_text_control_bytes(bytes));
+        layout.parsed_bytes = cuda_align(sizeof(struct cuda_text_parsed));
+    }
+    if (cuda_makes_elements(job))
+        layout.values_bytes = cuda_align(elements_bytes);
+    if (operation->scratch_bytes)
+        layout.scratch_bytes = cuda_align(operation->scratch_bytes(job, elements_bytes));
+    if (operation->result_bytes)
+        layout.result_bytes = cuda_align(operation->result_bytes(job, elements_bytes));
+    return layout;
 }
 
 static cudaError_t cuda_engine_allocate_slots(struct cuda_session *session)
 {
-    const struct cuda_operation *operation = session->operation;
-    const struct job *job = session->shared.job;
-    size_t bytes = session->chunk_bytes;
-    size_t elements_bytes;
-
-    if (job->is_text) {
-        elements_bytes = TEXT_SPAN_VALUES_MAX(bytes) * job->element.bytes;
-        session->control_bytes = cuda_align(cuda_text_control_bytes(bytes));
-        session->parsed_bytes = cuda_align(sizeof(struct cuda_text_parsed));
-    } else {
-        elements_bytes = bytes / job_value_bytes(job) * job->element.bytes;
-    }
-    if (cuda_makes_elements(job))
-        session->values_bytes = cuda_align(elements_bytes);
-    session->slot_bytes = cuda_align(bytes);
-    if (operation->scratch_bytes)
-        session->scratch_bytes = cuda_align(operation->scratch_bytes(job, elements_bytes));
-    if (operation->result_bytes)
-        session->result_bytes = cuda_align(operation->result_bytes(job, elements_bytes));
-    return cudaMalloc((void **)&session->d_slots,
-                      session->workers * CUDA_ENGINE_SLOTS * cuda_engine_device_bytes(session));
+    session->layout = cuda_engine_lay_out(session, session->chunk_bytes);
+    return cudaMalloc((void **)&session->d_slots, session->workers * CUDA_ENGINE_SLOTS *
+                                                      cuda_layout_device_bytes(&session->layout));
 }
 
 /* Clears the device's partial, while no work is under way. */
@@ -208,15 +218,6 @@ static cudaError_t cuda_engine_clear_partial(const struct cuda_session *session)
     return error;
 }
 
-static cudaError_t cuda_engine_allocate_partial(struct cuda_session *session)
-{
-    if (session->partial_bytes == 0)
-        return cudaSuccess;
-
-    cudaError_t error = cudaMalloc(&session->shared.d_partial, session->partial_bytes);
-    return error == cudaSuccess ? cuda_engine_clear_partial(session) : error;
-}
-
 /* Allocates the partial, and slots as large as there is memory for. */
 static enum status cuda_engine_allocate(struct cuda_session *session, struct failure *failure)
 {
@@ -226,8 +227,13 @@ static enum status cuda_engine_allocate(struct cuda_session *session, struct fai
                              ? job->record_bytes
                              : CUDA_ENGINE_CHUNK_BYTES_MIN;
 
-    session->partial_bytes = operation->partial_bytes ? operation->partial_bytes(job) : 0;
-    cudaError_t error = cuda_engine_allocate_partial(session);
+    cudaError_t error = cudaSuccess;
+    if (operation->partial_bytes) {
+        session->partial_bytes = operation->partial_bytes(job);
+        error = cudaMalloc(&session->shared.d_partial, session->partial_bytes);
+        if (error == cudaSuccess)
+            error = cuda_engine_clear_partial(session);
+    }
     if (error != cudaSuccess)
         return status_fail(failure, STATUS_ENGINE, "CUDA: no room for %zu MiB on the GPU: %s",
                            session->partial_bytes >> 20, cudaGetErrorString(error));
@@ -268,7 +274,7 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
         .partial = partial,
         .device = {.id = (int)options->device},
     };
-    made->operation = cuda_operations[job->operation];
+    made->operation = cuda_engine_find_operation(job);
     made->chunk_bytes = chunk_bytes;
     made->workers = engine_useful_workers(feeders, chunk_bytes, options->input_bytes);
 
@@ -302,15 +308,6 @@ static bool cuda_engine_register(void *host, size_t bytes)
     return false;
 }
 
-/* The host memory to copy the result to. */
-static size_t cuda_engine_staging_bytes(const struct cuda_session *session)
-{
-    const struct cuda_operation *operation = session->operation;
-    size_t bytes = operation->staging_bytes ? operation->staging_bytes(&session->shared) : 0;
-
-    return bytes > CUDA_ENGINE_STAGING_BYTES ? bytes : CUDA_ENGINE_STAGING_BYTES;
-}
-
 /* Merges the device's partial into the shared one, and clears it. All streams are done. */
 static enum status cuda_engine_finish(void *session, struct failure *failure)
 {
@@ -318,7 +315,9 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
     if (!self->operation->collect)
         return STATUS_OK;
 
-    const size_t bytes = cuda_engine_staging_bytes(self);
+    size_t bytes = CUDA_ENGINE_STAGING_BYTES;
+    if (self->operation->staging_bytes && self->operation->staging_bytes(&self->shared) > bytes)
+        bytes = self->operation->staging_bytes(&self->shared);
     void *staging = memory_map(bytes);
     if (!staging)
         return status_fail(failure, STATUS_DATA, "no memory for the result of the GPU");
@@ -336,53 +335,100 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
     return status;
 }
 
-/* Divides a slot's memory. */
-static void cuda_engine_lay_out_slot(const struct cuda_session *session, unsigned index,
-                                     struct cuda_slot *slot)
+/* Divides the memory of a slot, on the host and from d_memory on. Keeps its stream. */
+static void cuda_engine_divide_slot(struct cuda_slot *slot, char *d_memory)
 {
-    char *d_scratch = session->d_slots + index * cuda_engine_device_bytes(session);
-    char *d_values = d_scratch + session->scratch_bytes;
-    char *d_control = d_values + session->values_bytes;
-    char *result = (char *)slot->host + session->slot_bytes;
+    const struct cuda_layout *layout = &slot->layout;
+    char *d_values = d_memory + layout->scratch_bytes;
+    char *d_control = d_values + layout->values_bytes;
+    char *result = (char *)slot->host + layout->slot_bytes;
 
-    slot->d_bytes = d_control + session->control_bytes;
+    slot->d_bytes = d_control + layout->control_bytes;
     slot->d_values = d_values;
-    slot->chunk = (struct cuda_chunk){.d_scratch = d_scratch, .result = result};
+    slot->chunk.d_scratch = d_memory;
+    slot->chunk.result = result;
     slot->text = (struct cuda_text){
         .d_bytes = slot->d_bytes,
         .d_values = d_values,
         .d_control = d_control,
-        .parsed = (struct cuda_text_parsed *)(result + session->result_bytes),
+        .parsed = (struct cuda_text_parsed *)(result + layout->result_bytes),
     };
+}
+
+/* Maps and registers the host memory of a slot; false if there is none. */
+static bool cuda_engine_map_slot(struct cuda_slot *slot)
+{
+    size_t bytes = cuda_layout_host_bytes(&slot->layout);
+
+    slot->host = memory_map(bytes);
+    if (!slot->host)
+        return false;
+    memory_touch(slot->host,
+                 bytes); /* all feeders at once; registering would do it one feeder at a time */
+    slot->registered = cuda_engine_register(slot->host, bytes);
+    return true;
 }
 
 static enum status cuda_engine_open_slot(const struct cuda_session *session, unsigned index,
                                          struct cuda_slot *slot, struct failure *failure)
 {
-    size_t bytes = cuda_engine_host_bytes(session);
-
-    slot->host = memory_map(bytes);
-    if (!slot->host)
-        return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes", bytes);
-    memory_touch(slot->host,
-                 bytes); /* all feeders at once; registering would do it one feeder at a time */
-    slot->registered = cuda_engine_register(slot->host, bytes);
-    cuda_engine_lay_out_slot(session, index, slot);
+    slot->layout = session->layout;
+    if (!cuda_engine_map_slot(slot))
+        return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
+                           cuda_layout_host_bytes(&slot->layout));
+    cuda_engine_divide_slot(slot,
+                            session->d_slots + index * cuda_layout_device_bytes(&slot->layout));
     cudaError_t error = cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot create a stream", failure);
     return STATUS_OK;
 }
 
-static void cuda_engine_close_slot(const struct cuda_session *session, struct cuda_slot *slot)
+/* Frees the memory of a slot on which no work is under way, except the session's. */
+static void cuda_engine_free_slot(struct cuda_slot *slot)
+{
+    cudaFree(slot->d_own);
+    if (slot->registered)
+        cudaHostUnregister(slot->host);
+    memory_unmap(slot->host, cuda_layout_host_bytes(&slot->layout));
+}
+
+static void cuda_engine_close_slot(struct cuda_slot *slot)
 {
     if (slot->chunk.stream) {
         cudaStreamSynchronize(slot->chunk.stream); /* nothing may still read the memory */
         cudaStreamDestroy(slot->chunk.stream);
     }
-    if (slot->registered)
-        cudaHostUnregister(slot->host);
-    memory_unmap(slot->host, cuda_engine_host_bytes(session));
+    cuda_engine_free_slot(slot);
+}
+
+/* The `grow` of a slot's buffer, which is being filled: no work is under way. */
+static bool cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity)
+{
+    struct cuda_worker *self = buffer->owner;
+    struct cuda_slot *slot = &self->slots[self->next_slot];
+
+    if (capacity > slot->layout.slot_bytes) {
+        struct cuda_slot grown = *slot;
+        grown.d_own = NULL;
+        grown.layout = cuda_engine_lay_out(self->session, capacity);
+        if (cudaMalloc((void **)&grown.d_own, cuda_layout_device_bytes(&grown.layout)) !=
+            cudaSuccess) {
+            cudaGetLastError(); /* or CUDA reports it again */
+            return false;
+        }
+        if (!cuda_engine_map_slot(&grown)) {
+            cudaFree(grown.d_own);
+            return false;
+        }
+        cuda_engine_divide_slot(&grown, grown.d_own);
+        memcpy(grown.host, slot->host, buffer->capacity);
+        cuda_engine_free_slot(slot);
+        *slot = grown;
+    }
+    buffer->data = slot->host;
+    buffer->capacity = capacity;
+    return true;
 }
 
 static void cuda_engine_worker_close(void *worker)
@@ -391,7 +437,7 @@ static void cuda_engine_worker_close(void *worker)
     if (!self)
         return;
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++)
-        cuda_engine_close_slot(self->session, &self->slots[i]);
+        cuda_engine_close_slot(&self->slots[i]);
     free(self);
 }
 
@@ -415,33 +461,26 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
     return STATUS_OK;
 }
 
-/* Queues the parsing or gathering of a slot's elements, if any, and sets chunk->elements. */
-static cudaError_t cuda_engine_queue_elements(const struct cuda_session *session,
-                                              struct cuda_slot *slot)
+/* Queues the work on a slot's chunk, behind the copy of its bytes. */
+static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct cuda_slot *slot)
 {
     const struct cuda_shared *shared = &session->shared;
     const struct job *job = shared->job;
     struct cuda_chunk *chunk = &slot->chunk;
+    cudaError_t error = cudaSuccess;
 
-    if (job->is_text)
-        return cuda_text_parse(shared, &slot->text, chunk);
-    chunk->count = chunk->chunk.bytes / job_value_bytes(job);
-    chunk->elements = (struct cuda_elements){.d_data = slot->d_bytes, .count = chunk->count};
-    if (job->record_bytes == 0)
-        return cudaSuccess;
-    chunk->elements.d_data = slot->d_values;
-    return cuda_records_launch(&shared->device, job, slot->d_bytes, chunk->count, slot->d_values,
-                               chunk->stream);
-}
-
-/* Queues the work on a slot's chunk, behind the copy of its bytes. */
-static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct cuda_slot *slot)
-{
-    cudaError_t error = cuda_engine_queue_elements(session, slot);
-
-    if (error != cudaSuccess)
-        return error;
-    return session->operation->absorb(&session->shared, &slot->chunk);
+    if (job->is_text) {
+        error = cuda_text_parse(shared, &slot->text, chunk);
+    } else {
+        chunk->count = chunk->chunk.bytes / job_value_bytes(job);
+        chunk->elements = (struct cuda_elements){.d_data = slot->d_bytes, .count = chunk->count};
+        if (job->record_bytes > 0) {
+            chunk->elements.d_data = slot->d_values;
+            error = cuda_records_launch(&shared->device, job, slot->d_bytes, chunk->count,
+                                        slot->d_values, chunk->stream);
+        }
+    }
+    return error == cudaSuccess ? session->operation->absorb(shared, chunk) : error;
 }
 
 static enum status cuda_engine_complete_elements(const struct cuda_session *session,
@@ -494,13 +533,18 @@ static enum status cuda_engine_complete(const struct cuda_session *session, stru
     return cuda_engine_complete_elements(session, slot, failure);
 }
 
-static enum status cuda_engine_worker_buffer(void *worker, struct engine_buffer *buffer,
+static enum status cuda_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
                                              struct failure *failure)
 {
     struct cuda_worker *self = worker;
     struct cuda_slot *slot = &self->slots[self->next_slot];
 
-    *buffer = (struct engine_buffer){.data = slot->host, .capacity = self->session->chunk_bytes};
+    *buffer = (struct chunk_buffer){
+        .data = slot->host,
+        .capacity = self->session->chunk_bytes,
+        .grow = cuda_engine_grow,
+        .owner = self,
+    };
     return cuda_engine_complete(self->session, slot, failure);
 }
 

@@ -7,9 +7,9 @@
  */
 #include "config.h"
 
+#include "count/growing_histogram.h"
 #include "cuda/cuda_counters.h"
 #include "cuda/cuda_operation.h"
-#include "histograms/growing_histogram.h"
 #include "job/binning_index.h"
 #include "text/text.h"
 

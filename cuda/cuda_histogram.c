@@ -7,9 +7,9 @@
 
 #include "cuda/cuda_counters.h"
 
+#include "count/histogram.h"
 #include "cuda/cuda_operation.h"
 #include "engine/outside.h"
-#include "histograms/histogram.h"
 
 #define CUDA_HISTOGRAM_OUTSIDE_BYTES (BINNING_OUTSIDE * sizeof(uint64_t))
 

@@ -1,6 +1,7 @@
 /*
- * The functions of an operation on a GPU, the counterpart of struct cpu_operation. Host code is in
- * cuda_<operation>.c, kernels are in <operation>.cu.
+ * The functions of an operation on a GPU, which struct operation (operation.h) lacks: a build
+ * without CUDA has none of them. Host code is in cuda_<operation>.c, kernels are in <operation>.cu.
+ * cuda_engine.c has the table. An operation without a row runs on the CPU alone.
  */
 #ifndef GPUHIST_CUDA_OPERATION_H
 #define GPUHIST_CUDA_OPERATION_H
@@ -91,8 +92,11 @@ struct cuda_operation {
                            struct failure *failure);
 };
 
-#define CUDA_OPERATION_DECLARE(id, label) extern const struct cuda_operation cuda_##label;
-OPERATIONS(CUDA_OPERATION_DECLARE)
-#undef CUDA_OPERATION_DECLARE
+extern const struct cuda_operation cuda_histogram;
+extern const struct cuda_operation cuda_growing_histogram;
+extern const struct cuda_operation cuda_uniq;
+extern const struct cuda_operation cuda_reduce;
+extern const struct cuda_operation cuda_count;
+extern const struct cuda_operation cuda_stalin_sort;
 
 #endif

@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
+#include "count/reduce.h"
 #include "cuda/cuda_operation.h"
-#include "operations/reduce.h"
 
 /* key ^ bias compares as an unsigned word; the kernels use the same. */
 static uint64_t cuda_reduce_bias(const struct element *element)

@@ -5,8 +5,8 @@
  */
 #include "config.h"
 
+#include "count/stalin_sort.h"
 #include "cuda/cuda_operation.h"
-#include "operations/stalin_sort.h"
 
 static size_t cuda_stalin_sort_scratch_bytes(const struct job *job, size_t elements_bytes)
 {

@@ -3,7 +3,7 @@
 
 #include "cuda/cuda_uniq.h"
 
-#include "histograms/uniq.h"
+#include "count/uniq.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 
 #include "base/parallel.h"
 #include "base/processors.h"
-#include "histograms/uniq.h"
+#include "count/uniq.h"
 
 #include <stdatomic.h>
 

@@ -11,9 +11,9 @@
  * counts the words that it finds in the sample in shared memory, as histogram_cached.cu does, which
  * says why that bounds what is left for one slot.
  */
+#include "count/uniq_key.h"
 #include "cuda/elements.cuh"
 #include "cuda/launch.cuh"
-#include "histograms/uniq_key.h"
 #include "table/table.h"
 
 #include <cooperative_groups.h>

@@ -12,7 +12,7 @@ import re
 import sys
 
 # From the top down.
-ROOMS = ["main", "app", "print", "plot", "pipeline", "cuda", "cpu", "engine", "operations", "histograms",
+ROOMS = ["main", "app", "ops", "print", "plot", "pipeline", "cuda", "cpu", "engine", "count",
          "partial", "table", "input", "decoder", "text", "job", "output", "base"]
 # The rooms whose files may name cuda/.
 ABOVE_CUDA = {"app", "cuda"}

@@ -122,13 +122,13 @@ make_faulty() {
     { echo 1; seq -s , 30000; echo 2; echo x; } >in
     run --separate-stderr gpuhist reduce sum -d , --invalid=warn --chunk-size 4096 --engine cpu in
     [ "$output" = 450015003 ] && [ "$stderr" = "gpuhist: in:4: invalid integer 'x'" ]
-    # more fields than fit even if each is shortened
-    { seq -s ' ' 30000; } >in
+    # a token behind many fields, also behind a header and in compressed files
+    { seq -s ' ' 19999; } | tr '\n' ' ' >in
+    { printf 'bad '; seq -s ' ' 9999; } >>in
     run --separate-stderr gpuhist reduce sum -f 20000 --chunk-size 4096 --engine cpu in
-    assert_failed 1 "in:1: the line is longer than a chunk of 4096 bytes"
-    run -0 gpuhist reduce sum -f 20000 in
-    [ "$output" = 20000 ]
-    # behind a header, also of compressed files
+    assert_failed 1 "in:1: invalid integer 'bad'"
+    run -0 gpuhist reduce sum -f 19999 --chunk-size 4096 in
+    [ "$output" = 19999 ]
     { echo x; cat in; } >headed
     zstd -q headed
     if reads_gzip; then gzip -k headed; fi
@@ -136,10 +136,19 @@ make_faulty() {
         for threads in 1 3; do
             run --separate-stderr gpuhist reduce sum -f 20000 --header --chunk-size 4096 --engine cpu \
                 --threads $threads "$file"
-            assert_failed 1 "$file:2: the line is longer than a chunk of 4096 bytes"
+            assert_failed 1 "$file:2: invalid integer 'bad'"
         done
         run --separate-stderr gpuhist reduce sum -f 20000 --header --chunk-size 4096 --engine cpu <"$file"
-        assert_failed 1 "standard input:2: the line is longer than a chunk of 4096 bytes"
+        assert_failed 1 "standard input:2: invalid integer 'bad'"
+    done
+}
+
+# bats test_tags=slow,plain
+@test "a line of more than 1 GiB is an error with its number" {
+    for option in -f1 --width=1; do
+        run --separate-stderr gpuhist "$option" --engine cpu --threads 2 \
+            < <(echo 7; head -c 1050M /dev/zero | tr '\0' 1)
+        assert_failed 1 "standard input:2: the line is longer than 1073741824 bytes"
     done
 }
 

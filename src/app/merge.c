@@ -48,8 +48,8 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
     if (status == STATUS_OK)
         status = options_check_merged(options, job, failure);
     if (status == STATUS_OK)
-        status = operations[job->operation]->create(job, &merge->partial, failure);
-    return status;
+        merge->partial = operation_of(job)->create(job, failure);
+    return status == STATUS_OK && !merge->partial ? failure->status : status;
 }
 
 static enum status merge_check_definition(const struct merge *merge, const char *name,
@@ -181,7 +181,7 @@ static enum status merge_add(struct merge *merge, struct failure *failure)
 static enum status merge_finish(struct merge *merge, struct failure *failure)
 {
     const struct options *options = merge->options;
-    const struct operation *operation = operations[merge->job.operation];
+    const struct operation *operation = operation_of(&merge->job);
     struct print_output output;
 
     enum status status =
@@ -194,9 +194,9 @@ static enum status merge_finish(struct merge *merge, struct failure *failure)
     status = print_begin(&output, &merge->job, merge->partial, &options->print, failure);
     status = print_end(&output, &merge->job, merge->partial, &options->print, status, failure);
     if (status == STATUS_OK && operation->report && !options->quiet)
-        operation->report(merge->partial);
-    if (status == STATUS_OK && operation->verdict && !print_is_dropped(&options->print))
-        status = operation->verdict(&merge->job, merge->partial, failure);
+        operation->report(&merge->job, merge->partial);
+    if (status == STATUS_OK && operation->check_result && !print_is_dropped(&options->print))
+        status = operation->check_result(&merge->job, merge->partial, failure);
     return status;
 }
 
@@ -216,7 +216,7 @@ enum status merge_run(const struct options *options, struct failure *failure)
     if (status == STATUS_OK)
         status = merge_finish(&merge, failure);
     if (merge.partial)
-        operations[merge.job.operation]->destroy(merge.partial);
+        operation_of(&merge.job)->destroy(merge.partial);
     state_reader_close(merge.first);
     job_destroy(&merge.job);
     definition_destroy(&merge.definition);

@@ -706,7 +706,7 @@ static void options_list_takers(const struct options_row *row, char list[OPTIONS
 
     list[0] = '\0';
     for (unsigned i = 0; i < OPERATION_IDS; i++) {
-        if (takers & 1u << i && operations[i]->help)
+        if (takers & 1u << i)
             used += (size_t)snprintf(list + used, OPTIONS_TAKERS_SIZE - used, "%s %s",
                                      used == 0 ? " (but with" : ",", operations[i]->name);
     }

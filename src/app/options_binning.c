@@ -58,8 +58,6 @@ enum status options_make_uniq(const struct options *options, uint64_t width, str
     job->needs_values = print->quantiles.count > 0;
     /* The greatest counts are found in any order. */
     job->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros && !print->save;
-    job->buffer_bytes = options->buffer_bytes;
-    job->temporary_directory = options->temporary_directory;
     return STATUS_OK;
 }
 
@@ -88,6 +86,6 @@ enum status options_make_histogram(const struct options *options, bool with_file
         return options_make_width(options, job, failure);
     if (options->width > 0 || options->print.quantiles.count > 0)
         return options_make_uniq(options, options->width > 0 ? options->width : 1, job, failure);
-    job->operation = OPERATION_GROWING_HISTOGRAM;
+    job->is_automatic = true;
     return STATUS_OK;
 }

@@ -86,10 +86,8 @@ static void options_append_operations(struct options_text *text)
     static const char line[] = "  %-23s %s\n";
 
     options_append(text, "\nOperations: (options of each: gpuhist OPERATION --help)\n");
-    for (size_t i = 0; i < OPERATION_IDS; i++) {
-        if (operations[i]->help)
-            options_append(text, line, operations[i]->name, operations[i]->help);
-    }
+    for (size_t i = 0; i < OPERATION_IDS; i++)
+        options_append(text, line, operations[i]->name, operations[i]->help);
     options_append(text, line, "merge", "add up states that runs with --save have written");
     options_append(text, line, "info", "print the version, and which engines and formats work");
 }

@@ -68,22 +68,6 @@ static enum status options_make_predicates(const struct options *options, struct
     return STATUS_OK;
 }
 
-/* Makes a job of reduce or count one of groups, if --by was given. */
-static enum status options_make_groups(const struct options *options, struct job *job,
-                                       struct failure *failure)
-{
-    const char *lacks = reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
-
-    if (job->second != SECOND_GROUPS)
-        return STATUS_OK;
-    if (lacks)
-        return status_fail(failure, STATUS_USAGE, "%s does not go with --by", lacks);
-    job->grouped = job->operation;
-    job->operation = OPERATION_GROUPS;
-    job->buffer_bytes = options->buffer_bytes;
-    return STATUS_OK;
-}
-
 static enum status options_make_count(const struct options *options, struct job *job,
                                       bool with_files, struct failure *failure)
 {
@@ -100,20 +84,21 @@ static enum status options_make_count(const struct options *options, struct job 
     enum status status = options_make_predicates(options, job, false, failure);
     if (status == STATUS_OK && with_files)
         status = options_make_predicates(options, job, true, failure);
-    return status == STATUS_OK ? options_make_groups(options, job, failure) : status;
+    return status;
 }
 
 static enum status options_make_reduce(const struct options *options, struct job *job,
                                        struct failure *failure)
 {
+    const char *name = reductions_first(&options->reductions, REDUCTIONS_NEED_TABLE);
+
     if (print_check_values(&options->print, operations[job->operation]->name, failure) != STATUS_OK)
         return failure->status;
+    if (job->second == SECOND_GROUPS && name)
+        return status_fail(failure, STATUS_USAGE, "%s does not go with --by", name);
     job->reductions = options->reductions;
-    job->bin_width = 1;
     job->any_order = !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options->print.save;
-    job->buffer_bytes = options->buffer_bytes;
-    job->temporary_directory = options->temporary_directory;
-    return options_make_groups(options, job, failure);
+    return STATUS_OK;
 }
 
 /* As options_make_job; reads the files that options name only `with_files`. */
@@ -125,6 +110,9 @@ static enum status options_make(const struct options *options, bool is_text, boo
         .element = options->element,
         .is_text = is_text,
         .text = options->text_rules,
+        .bin_width = 1,
+        .buffer_bytes = options->buffer_bytes,
+        .temporary_directory = options->temporary_directory,
     };
     if (!options->has_type)
         element_parse(is_text ? "i64" : "i32", &job->element);
@@ -149,12 +137,9 @@ static enum status options_make(const struct options *options, bool is_text, boo
     case OPERATION_STALIN_SORT:
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
-    case OPERATION_GROWING_HISTOGRAM: /* this and the next: only derived from others */
-    case OPERATION_GROUPS:
-    case OPERATION_IDS:
-        break;
+    default: /* it has no options of its own */
+        return STATUS_OK;
     }
-    __builtin_unreachable();
 }
 
 enum status options_check(const struct options *options, enum options_input *input,
@@ -191,10 +176,7 @@ enum status options_make_job(const struct options *options, bool is_text, struct
 enum status options_check_merged(const struct options *options, const struct job *job,
                                  struct failure *failure)
 {
-    const enum operation_id operation = job->operation == OPERATION_GROWING_HISTOGRAM
-                                            ? OPERATION_HISTOGRAM
-                                        : job->operation == OPERATION_GROUPS ? job->grouped
-                                                                             : job->operation;
+    const enum operation_id operation = job->operation;
 
     if (options->unmergeable[operation])
         return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",

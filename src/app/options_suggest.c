@@ -40,8 +40,6 @@ enum status options_check_first_word(const char *word, struct failure *failure)
                            word);
     suggestion_begin(&suggestion, word, strlen(word));
     for (unsigned i = 0; i < OPERATION_IDS; i++) {
-        if (!operations[i]->help)
-            continue;
         suggestion_consider(&suggestion, operations[i]->name);
         if (operations[i]->alias)
             suggestion_consider(&suggestion, operations[i]->alias);

@@ -55,16 +55,16 @@ static enum status run_print_so_far(void *context, struct failure *failure)
 static enum status run_report(const struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
-    const struct operation *operation = operations[run->job.operation];
+    const struct operation *operation = operation_of(&run->job);
 
     if (options->stats && operation->stats)
         operation->stats(run->partial);
     if (operation->report && !options->quiet)
-        operation->report(run->partial);
+        operation->report(&run->job, run->partial);
     if (*run->quotes_note)
         status_print("%s", run->quotes_note);
-    if (!options->quiet)
-        print_note(&run->job, run->partial, &options->print);
+    if (operation->note && !options->quiet && !print_is_dropped(&options->print))
+        operation->note(&run->job, run->partial, &options->print);
     return run->job.is_text ? parse_errors_report(run->job.errors, failure) : STATUS_OK;
 }
 
@@ -97,7 +97,7 @@ static enum status run_print_last(void *context, struct failure *failure)
 static enum progress_style run_progress(const struct run *run)
 {
     const struct options *options = run->options;
-    bool streams = operations[run->job.operation]->stop != NULL;
+    bool streams = operation_of(&run->job)->stop != NULL;
 
     if (options->progress == OPTIONS_PROGRESS_ON)
         return progress_choose(true);
@@ -160,12 +160,13 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
         parse_errors_create(&job->errors, job, run->options->field_name, run->options->second_name,
                             run->options->invalid, failure) != STATUS_OK)
         return failure->status;
-    return operations[job->operation]->create(job, &run->partial, failure);
+    run->partial = operation_of(job)->create(job, failure);
+    return run->partial ? STATUS_OK : failure->status;
 }
 
 static void run_destroy_partial(struct run *run)
 {
-    operations[run->job.operation]->destroy(run->partial);
+    operation_of(&run->job)->destroy(run->partial);
     run->partial = NULL;
     parse_errors_destroy(run->job.errors);
     run->job.errors = NULL;
@@ -221,14 +222,14 @@ static enum status run_source(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
     const struct job *job = &run->job;
-    const struct operation *operation = operations[job->operation];
+    const struct operation *operation = operation_of(job);
 
     enum status status = print_begin(&run->output, job, run->partial, &options->print, failure);
     if (status == STATUS_OK)
         status = run_attempts(run, failure);
     status = run_end(run, status, failure);
-    if (status == STATUS_OK && operation->verdict && !print_is_dropped(&options->print))
-        status = operation->verdict(job, run->partial, failure);
+    if (status == STATUS_OK && operation->check_result && !print_is_dropped(&options->print))
+        status = operation->check_result(job, run->partial, failure);
     return status;
 }
 
@@ -242,7 +243,7 @@ static bool run_takes_any_order(const struct run *run)
     const struct job *job = &run->job;
     bool shows_early = job->outside == OUTSIDE_ABORT || run->options->every_ns > 0;
 
-    return !operations[job->operation]->stop && (job->is_text || !shows_early);
+    return !operation_of(job)->stop && (job->is_text || !shows_early);
 }
 
 /*

@@ -6,7 +6,7 @@
 #ifndef GPUHIST_CPU_COUNTER_H
 #define GPUHIST_CPU_COUNTER_H
 
-#include "histograms/histogram.h"
+#include "count/histogram.h"
 
 struct cpu_counter {
     enum status (*open)(struct histogram *histogram, void **state, struct failure *failure);

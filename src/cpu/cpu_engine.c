@@ -15,19 +15,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Half of a common L2. Million values a second and core, 256 bins from the page cache, two cores
- * with 1 MiB of L2 each: 64 KiB 729, 128 KiB 865, 256 KiB 865, 512 KiB 932, 1 MiB 924.
+ * with 1 MiB of L2 each: 64 KiB 729, 128 KiB 865, 256 KiB 865, 512 KiB 932, 1 MiB 924. From a pipe:
+ * source.c.
  */
 #define CPU_ENGINE_CHUNK_BYTES ((size_t)512 << 10)
-
-/*
- * For input of unknown size, which is a pipe: one thread reads while the others count. Small chunks
- * keep all threads busy and are counted while they are in the cache. Seconds for 256 MiB through a
- * pipe, two cores: 512 KiB 0.110, 256 KiB 0.104, 128 KiB 0.096, a bare reader 0.095.
- */
-#define CPU_ENGINE_PIPE_CHUNK_BYTES ((size_t)128 << 10)
 
 /*
  * For compressed files, unless the operation is ordered. Where workers decode one file in turns,
@@ -36,12 +31,6 @@
  * own: no difference.
  */
 #define CPU_ENGINE_COMPRESSED_CHUNK_BYTES ((size_t)2 << 20)
-
-static const struct cpu_operation *const cpu_operations[OPERATION_IDS] = {
-#define CPU_ENGINE_ROW(id, label) [OPERATION_##id] = &cpu_##label,
-    OPERATIONS(CPU_ENGINE_ROW)
-#undef CPU_ENGINE_ROW
-};
 
 /* Values of text that are parsed and then absorbed together: 32 KiB, which stay in or near L1. */
 #define CPU_ENGINE_VALUES ((size_t)4096)
@@ -55,9 +44,10 @@ struct cpu_session {
 
 struct cpu_worker {
     const struct job *job;
-    const struct cpu_operation *operation;
-    void *state;
-    struct engine_buffer buffer;
+    const struct operation *operation;
+    void *thread; /* of the operation */
+    struct chunk_buffer buffer;
+    size_t buffer_bytes;        /* its memory: more than the usual capacity if it has grown */
     text_parse_function *parse; /* for text */
     void *values;               /* parsed from text, or gathered beside a second column */
     uint64_t *second;           /* of the values; NULL: there is no second column */
@@ -82,31 +72,19 @@ static bool cpu_engine_probe(unsigned device, char *description, size_t size)
     return true;
 }
 
-static bool cpu_engine_is_ordered(const struct job *job)
-{
-    return operations[job->operation]->stop != NULL;
-}
-
-/* An ordered operation also holds the values of a chunk, which take up to four times its bytes. */
-static size_t cpu_engine_usual_chunk_bytes(const struct job *job,
-                                           const struct engine_options *options)
-{
-    if (options->is_compressed && !cpu_engine_is_ordered(job))
-        return CPU_ENGINE_COMPRESSED_CHUNK_BYTES;
-    bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN && !options->is_compressed;
-    return is_pipe ? CPU_ENGINE_PIPE_CHUNK_BYTES : CPU_ENGINE_CHUNK_BYTES;
-}
-
 static enum status cpu_engine_open(const struct job *job, const struct engine_options *options,
                                    void *partial, void **session, struct failure *failure)
 {
+    const bool is_ordered = operation_of(job)->stop != NULL;
+    const unsigned threads = options->threads ? options->threads : processors_available();
     struct cpu_session *made = malloc(sizeof *made);
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for the CPU engine");
 
-    size_t chunk_bytes =
-        options->chunk_bytes ? options->chunk_bytes : cpu_engine_usual_chunk_bytes(job, options);
-    unsigned threads = options->threads ? options->threads : processors_available();
+    size_t chunk_bytes = options->chunk_bytes;
+    if (chunk_bytes == 0)
+        chunk_bytes = options->is_compressed && !is_ordered ? CPU_ENGINE_COMPRESSED_CHUNK_BYTES
+                                                            : CPU_ENGINE_CHUNK_BYTES;
     *made = (struct cpu_session){
         .job = job,
         .partial = partial,
@@ -132,55 +110,79 @@ static void cpu_engine_worker_close(void *worker)
     struct cpu_worker *self = worker;
     if (!self)
         return;
-    self->operation->close(self->state);
+    operation_close_thread(self->operation, self->thread);
     memory_unmap(self->values, self->values_room * sizeof(uint64_t));
     memory_unmap(self->second, self->values_room * sizeof(uint64_t));
-    memory_unmap(self->buffer.data, self->buffer.capacity);
+    memory_unmap(self->buffer.data, self->buffer_bytes);
     free(self);
 }
 
-/*
- * Prepares a worker for text or a second column. An ordered operation absorbs all values of a chunk
- * at once.
- */
-static enum status cpu_engine_open_values(struct cpu_worker *worker, struct failure *failure)
+/* The `grow` of a worker's buffer. */
+static bool cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity)
 {
-    const struct job *job = worker->job;
+    struct cpu_worker *self = buffer->owner;
 
-    if (job->is_text)
-        worker->parse = text_choose_parser(&job->text, job->element.type);
-    worker->values_room =
-        cpu_engine_is_ordered(job) ? worker->buffer.capacity / 2 + 1 : CPU_ENGINE_VALUES;
-    worker->values = memory_map(worker->values_room * sizeof(uint64_t));
-    if (job->second != SECOND_NONE)
-        worker->second = memory_map(worker->values_room * sizeof(uint64_t));
-    if (worker->values && (worker->second || job->second == SECOND_NONE))
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
+    if (capacity > self->buffer_bytes) {
+        char *data = memory_map(capacity);
+        void *values = NULL;
+        bool is_ordered = self->operation->stop != NULL;
+        if (data && is_ordered)
+            values = memory_map((capacity / 2 + 1) * sizeof(uint64_t));
+        if (!data || (is_ordered && !values)) {
+            memory_unmap(data, capacity);
+            return false;
+        }
+        memcpy(data, self->buffer.data, self->buffer_bytes);
+        memory_unmap(self->buffer.data, self->buffer_bytes);
+        self->buffer.data = data;
+        self->buffer_bytes = capacity;
+        if (is_ordered) {
+            memory_unmap(self->values, self->values_room * sizeof(uint64_t));
+            self->values = values;
+            self->values_room = capacity / 2 + 1;
+        }
+    }
+    buffer->data = self->buffer.data;
+    buffer->capacity = capacity;
+    return true;
 }
 
 static enum status cpu_engine_worker_open(void *session, void **worker, struct failure *failure)
 {
     const struct cpu_session *owner = session;
+    const struct job *job = owner->job;
     struct cpu_worker *made = calloc(1, sizeof *made);
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
     *worker = made;
-    made->job = owner->job;
-    made->operation = cpu_operations[owner->job->operation];
-    made->buffer.capacity = owner->chunk_bytes;
-    made->buffer.data = memory_map(owner->chunk_bytes);
+    made->job = job;
+    made->operation = operation_of(job);
+    made->buffer = (struct chunk_buffer){
+        .data = memory_map(owner->chunk_bytes),
+        .capacity = owner->chunk_bytes,
+        .grow = cpu_engine_grow,
+        .owner = made,
+    };
+    made->buffer_bytes = owner->chunk_bytes;
     if (!made->buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
                            owner->chunk_bytes);
-    bool has_values = made->job->is_text || made->job->second != SECOND_NONE;
-    if (has_values && cpu_engine_open_values(made, failure) != STATUS_OK)
-        return failure->status;
-    return made->operation->open(owner->job, owner->partial, &made->state, failure);
+    if (job->is_text)
+        made->parse = text_choose_parser(&job->text, job->element.type);
+    if (job->is_text || job->second != SECOND_NONE) {
+        /* an ordered operation absorbs all values of a chunk at once, up to four times its bytes */
+        made->values_room = made->operation->stop ? owner->chunk_bytes / 2 + 1 : CPU_ENGINE_VALUES;
+        made->values = memory_map(made->values_room * sizeof(uint64_t));
+        if (job->second != SECOND_NONE)
+            made->second = memory_map(made->values_room * sizeof(uint64_t));
+        if (!made->values || (!made->second && job->second != SECOND_NONE))
+            return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
+    }
+    return operation_open_thread(made->operation, job, owner->partial, &made->thread, failure);
 }
 
-static enum status cpu_engine_worker_buffer(void *worker, struct engine_buffer *buffer,
+static enum status cpu_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
                                             struct failure *failure)
 {
     (void)failure; /* the previous chunk is absorbed, so the buffer is free */
@@ -196,7 +198,7 @@ static enum status cpu_engine_absorb_elements(struct cpu_worker *self, const str
 
     if (job->second == SECOND_WEIGHTS)
         weight_sum_add(job->weights, elements->second, elements->bytes / job->element.bytes);
-    return self->operation->absorb(self->state, elements, failure);
+    return self->operation->thread_absorb(self->thread, elements, failure);
 }
 
 /* Absorbs `count` values that were parsed from a chunk of text; `is_cut`: an error follows them. */
@@ -214,26 +216,6 @@ static enum status cpu_engine_absorb_values(struct cpu_worker *self, const struc
     return cpu_engine_absorb_elements(self, &values, failure);
 }
 
-/* Parses more of a chunk of text, behind the values held, and adds to their number. */
-static enum text_event cpu_engine_parse(struct cpu_worker *self, const struct chunk *text,
-                                        size_t *offset, size_t *held, struct text_token *token)
-{
-    char *values = (char *)self->values + *held * self->job->element.bytes;
-    const size_t room = self->values_room - *held;
-    enum text_event event;
-    size_t count;
-
-    if (self->second) {
-        event = text_pairs_parse(self->job, &text->rules, text->data, text->bytes, offset, values,
-                                 self->second + *held, room, &count, token);
-    } else {
-        event =
-            self->parse(&text->rules, text->data, text->bytes, offset, values, room, &count, token);
-    }
-    *held += count;
-    return event;
-}
-
 /* Parses a chunk of text and absorbs its values, as many at a time as there is room for. */
 static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct chunk *text,
                                           struct failure *failure)
@@ -244,8 +226,15 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
     size_t held = 0; /* values that are parsed and not yet absorbed */
 
     do {
+        char *values = (char *)self->values + held * job->element.bytes;
+        const size_t room = self->values_room - held;
         struct text_token token;
-        event = cpu_engine_parse(self, text, &offset, &held, &token);
+        size_t count;
+        event = self->second ? text_pairs_parse(job, &text->rules, text->data, text->bytes, &offset,
+                                                values, self->second + held, room, &count, &token)
+                             : self->parse(&text->rules, text->data, text->bytes, &offset, values,
+                                           room, &count, &token);
+        held += count;
         if (event == TEXT_INVALID &&
             parse_errors_add_invalid(job->errors, text, &token, failure) != STATUS_OK) {
             struct failure before; /* the failure that comes first in the stream is reported */
@@ -262,28 +251,6 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
         held = 0;
     } while (event != TEXT_END);
     return STATUS_OK;
-}
-
-/* Returns how many of keys[0..n) precede the first one that is no weight. */
-static size_t cpu_engine_count_weights(const uint64_t *keys, size_t n)
-{
-    size_t i = 0;
-
-    while (i < n && keys[i] <= INT64_MAX)
-        i++;
-    return i;
-}
-
-static enum status cpu_engine_fail_weight(const struct job *job, const struct chunk *records,
-                                          size_t index, uint64_t key, struct failure *failure)
-{
-    const uint64_t position = records->position + index * job->record_bytes + job->second_offset;
-    char weight[DECIMAL_SIZE];
-
-    decimal_format_signed(weight, element_value(&job->second_element, key));
-    return status_fail_at(failure, position, STATUS_DATA,
-                          "weight %s at byte %llu of the input is not from 0 to 2^63 - 1", weight,
-                          (unsigned long long)position);
 }
 
 /*
@@ -306,50 +273,55 @@ static enum status cpu_engine_absorb_pairs(struct cpu_worker *self, const struct
         cpu_record_gather(job, from, n, self->values);
         cpu_record_gather_keys(&job->second_element, from + job->second_offset, job->record_bytes,
                                n, self->second);
-        size_t good = job->second == SECOND_WEIGHTS ? cpu_engine_count_weights(self->second, n) : n;
+        size_t good = job->second == SECOND_WEIGHTS ? 0 : n; /* those before the first no weight */
+        while (good < n && self->second[good] <= INT64_MAX)
+            good++;
         elements.bytes = good * job->element.bytes;
         elements.position = records->position + i * job->record_bytes;
         elements.is_cut = good < n || (records->is_cut && i + n == all);
         if (cpu_engine_absorb_elements(self, &elements, failure) != STATUS_OK)
             return failure->status;
-        if (good < n)
-            return cpu_engine_fail_weight(job, records, i + good, self->second[good], failure);
+        if (good < n) {
+            const uint64_t position =
+                elements.position + good * job->record_bytes + job->second_offset;
+            char weight[DECIMAL_SIZE];
+            decimal_format_signed(weight, element_value(&job->second_element, self->second[good]));
+            return status_fail_at(failure, position, STATUS_DATA,
+                                  "weight %s at byte %llu of the input is not from 0 to 2^63 - 1",
+                                  weight, (unsigned long long)position);
+        }
     }
     return STATUS_OK;
-}
-
-/* Gathers the elements of a chunk of records in its own memory and absorbs them. */
-static enum status cpu_engine_absorb_records(struct cpu_worker *self, const struct chunk *records,
-                                             struct failure *failure)
-{
-    const struct job *job = self->job;
-    const size_t count = records->bytes / job->record_bytes;
-    struct chunk elements = *records;
-
-    cpu_record_gather(job, records->data, count, self->buffer.data);
-    elements.data = self->buffer.data;
-    elements.bytes = count * job->element.bytes;
-    elements.is_gathered = true;
-    return self->operation->absorb(self->state, &elements, failure);
 }
 
 static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *chunk,
                                             struct failure *failure)
 {
     struct cpu_worker *self = worker;
-    if (self->job->is_text)
+    const struct job *job = self->job;
+
+    if (job->is_text)
         return cpu_engine_absorb_text(self, chunk, failure);
     if (self->second)
         return cpu_engine_absorb_pairs(self, chunk, failure);
-    if (self->job->record_bytes > 0)
-        return cpu_engine_absorb_records(self, chunk, failure);
-    return self->operation->absorb(self->state, chunk, failure);
+    if (job->record_bytes == 0)
+        return self->operation->thread_absorb(self->thread, chunk, failure);
+
+    struct chunk elements = *chunk; /* they are gathered in the chunk's own memory */
+    const size_t count = chunk->bytes / job->record_bytes;
+    cpu_record_gather(job, chunk->data, count, self->buffer.data);
+    elements.data = self->buffer.data;
+    elements.bytes = count * job->element.bytes;
+    elements.is_gathered = true;
+    return self->operation->thread_absorb(self->thread, &elements, failure);
 }
 
 static enum status cpu_engine_worker_finish(void *worker, struct failure *failure)
 {
     struct cpu_worker *self = worker;
-    return self->operation->finish(self->state, failure);
+    if (!self->operation->thread_finish)
+        return STATUS_OK;
+    return self->operation->thread_finish(self->thread, failure);
 }
 
 const struct engine cpu_engine = {

@@ -24,7 +24,8 @@ enum status cpu_fold_init(struct cpu_fold *fold, const struct job *job, struct f
     if (binning_init(&fold->fine.binning, &job->element, low, high, (uint64_t)(high - low),
                      failure) != STATUS_OK)
         return failure->status;
-    return histogram_create(&fold->fine, &fold->table, failure);
+    fold->table = histogram_create(&fold->fine, failure);
+    return fold->table ? STATUS_OK : failure->status;
 }
 
 void cpu_fold_flush(struct cpu_fold *fold, const struct job *job, struct histogram *histogram)

@@ -7,7 +7,7 @@
 #ifndef GPUHIST_CPU_FOLD_H
 #define GPUHIST_CPU_FOLD_H
 
-#include "histograms/histogram.h"
+#include "count/histogram.h"
 #include "job/job.h"
 
 struct cpu_fold {

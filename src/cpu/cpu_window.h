@@ -7,9 +7,9 @@
 #ifndef GPUHIST_CPU_WINDOW_H
 #define GPUHIST_CPU_WINDOW_H
 
+#include "count/growing_window.h"
 #include "cpu/cpu_counter.h"
 #include "cpu/cpu_index.h"
-#include "histograms/growing_window.h"
 
 /* The most values of a block. */
 #define CPU_WINDOW_BLOCK ((size_t)4096)

@@ -50,12 +50,6 @@ struct engine_options {
     unsigned device;      /* index among the engine's devices, from 0 */
 };
 
-/* A buffer of a worker. The worker owns the memory; the caller fills it. */
-struct engine_buffer {
-    void *data;
-    size_t capacity; /* in bytes; room for at least one element */
-};
-
 struct engine {
     const char *name;
 
@@ -106,8 +100,8 @@ struct engine {
      * worker_finish see above. The caller closes the worker with worker_close.
      */
     enum status (*worker_open)(void *session, void **worker, struct failure *failure);
-    /* Stores a free buffer of the worker. Waits until one is free. */
-    enum status (*worker_buffer)(void *worker, struct engine_buffer *buffer,
+    /* Stores a free buffer of the worker, which owns the memory. Waits until one is free. */
+    enum status (*worker_buffer)(void *worker, struct chunk_buffer *buffer,
                                  struct failure *failure);
     /* Absorbs the chunk, whose data is in the buffer returned last. The work may be deferred. */
     enum status (*worker_absorb)(void *worker, const struct chunk *chunk, struct failure *failure);

@@ -101,14 +101,15 @@ static enum status number_list_scan_bytes(struct number_list_scan *scan, const c
     return STATUS_OK;
 }
 
-/* Scans all of an open source, a chunk at a time into `buffer`. */
+/* Scans all of an open source, a chunk at a time into `memory`. */
 static enum status number_list_scan_source(struct number_list_scan *scan, struct source *source,
-                                           void *buffer, struct failure *failure)
+                                           void *memory, struct failure *failure)
 {
+    struct chunk_buffer buffer = {.data = memory, .capacity = NUMBER_LIST_BUFFER_BYTES};
     struct chunk chunk;
 
     do {
-        if (source_pull(source, buffer, NUMBER_LIST_BUFFER_BYTES, &chunk, failure) != STATUS_OK ||
+        if (source_pull(source, &buffer, &chunk, failure) != STATUS_OK ||
             number_list_scan_bytes(scan, chunk.data, chunk.bytes, failure) != STATUS_OK)
             return failure->status;
     } while (chunk.bytes > 0);

@@ -39,6 +39,7 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
 {
     reader_open(reader, options, input, format, records);
     reader->is_part = true;
+    reader->goes_on = !part->is_last;
     reader->next = (off_t)part->begin;
     reader->limit = (off_t)part->end;
     reader->head = (struct reader_ahead){part->wrap, 0, part->head_bytes};
@@ -50,7 +51,6 @@ void reader_close(struct reader *reader)
     decoder_close(reader->decoder);
     memory_unmap(reader->held.data, READER_HELD_ROOM);
     free(reader->names.line);
-    free(reader->head.data);
     free(reader->raw.data);
     free(reader->plain.data);
     input_release(reader->input);
@@ -422,7 +422,8 @@ enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bo
         event = reader_read_plain(reader, buffer, room, wait, waited, bytes, failure);
     if (event == PIPE_DATA && reader->skip_lines > 0)
         event = reader_skip_header(reader, buffer, bytes, failure);
-    if (event == PIPE_END && reader->skip_lines > 0 && record_has_names(reader->records)) {
+    if (event == PIPE_END && reader->skip_lines > 0 && record_has_names(reader->records) &&
+        !reader->goes_on) {
         reader->skip_lines = 0; /* the end of the file is that of the header */
         if (reader_find_names(reader, failure) == PIPE_ERROR)
             event = PIPE_ERROR;
@@ -473,7 +474,9 @@ enum status reader_read_header(const struct reader_options *options, struct inpu
                                const struct record_format *records, struct text_rules *rules,
                                uint64_t *bytes, struct failure *failure)
 {
-    const struct decoder_part all = {.begin = (uint64_t)input->start, .end = (uint64_t)input->size};
+    const struct decoder_part all = {.begin = (uint64_t)input->start,
+                                     .end = (uint64_t)input->size,
+                                     .is_last = true};
     struct reader_options own = *options;
     enum pipe_event event = PIPE_DATA;
     struct reader reader;

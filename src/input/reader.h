@@ -65,6 +65,7 @@ struct reader {
     bool is_part;        /* reads input[next..limit) with pread; else from the file offset of fd */
     off_t next;
     off_t limit;
+    bool goes_on;                        /* another part of the file follows */
     struct reader_ahead head;            /* bytes to read before the part */
     struct reader_ahead tail;            /* and after it; in the memory of the head */
     const struct decoder_format *format; /* NULL: not compressed */
@@ -97,8 +98,9 @@ void reader_open(struct reader *reader, const struct reader_options *options, st
                  const struct decoder_format *format, const struct record_format *records);
 
 /*
- * As reader_open, for a part of a regular file that can be decoded independently. Takes over
- * part->wrap.
+ * As reader_open, for a part of a regular file that can be decoded independently. part->wrap must
+ * outlive the reader. If the header does not end in a part that is not the last, skip_lines is
+ * above 0 at its end.
  */
 void reader_open_part(struct reader *reader, const struct reader_options *options,
                       struct input *input, const struct decoder_format *format,

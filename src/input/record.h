@@ -47,18 +47,4 @@ size_t record_cut(const struct record_format *format, const char *data, size_t k
 int32_t record_find_name(const struct text_rules *rules, const char *line, size_t bytes,
                          const char *name);
 
-/*
- * Splits an incomplete line, data[0..bytes), into two lines if all of its fields are values: a
- * delimiter between two fields that are not blank becomes a newline. Returns where the second line
- * begins, or 0 if the line cannot be split.
- */
-size_t record_split(const struct text_rules *rules, char *data, size_t bytes);
-
-/*
- * Shortens an incomplete line or token, data[0..bytes), to the bytes that determine its values and
- * returns its new length. With the bytes that follow, it gives the same values and errors as
- * before.
- */
-size_t record_squeeze(const struct text_rules *rules, char *data, size_t bytes);
-
 #endif

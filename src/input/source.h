@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "input/record.h"
+#include "input/stream.h"
 #include "job/chunk.h"
 
 #include <stdbool.h>
@@ -83,8 +84,8 @@ void source_close(struct source *source);
  * Waits until another thread is of use, and returns true; returns false if the input ends before.
  * Every thread calls it once before its first pull. The first thread never waits, and no thread
  * waits if ranges of a file, or parts of compressed files, can be read in parallel. For a pipe,
- * another thread is of use when those that pull cannot keep up with the writer: with as few as
- * possible, the pipe moves between cores less often. For one compressed file that cannot be
+ * another thread is of use whenever the pipe goes unread for more than a tenth of the time: with as
+ * few as possible, the pipe moves between cores less often. For one compressed file that cannot be
  * divided, a few threads are of use. Thread-safe.
  */
 bool source_join(struct source *source);
@@ -94,26 +95,26 @@ bool source_join(struct source *source);
 void source_leave(struct source *source);
 
 /*
- * Fills `buffer` with the next chunk. `capacity` is at least one element, or
- * SOURCE_TEXT_CAPACITY_MIN for text; it may differ from call to call. Waits for the first whole
- * record. Returns when the buffer is full, when nothing more arrives for PIPE_PAUSE_MS (pipe.h),
- * or, if it had to wait, 20 ms after it began; it may also return at the end of a file. At the end
- * of the input, or after source_stop, chunk->bytes is 0. The caller owns the buffer; chunk->data
- * points to it.
+ * Fills the buffer with the next chunk. Its capacity is at least one element, or
+ * SOURCE_TEXT_CAPACITY_MIN for text; it may differ from call to call. The buffer grows if a row is
+ * longer. Waits for the first whole record. Returns when the buffer is full, when nothing more
+ * arrives for PIPE_PAUSE_MS (pipe.h), or, if it had to wait, 20 ms after it began; it may also
+ * return at the end of a file. At the end of the input, or after source_stop, chunk->bytes is 0.
+ * The caller owns the buffer; chunk->data points to it.
  *
  * Fails with STATUS_DATA on an I/O error, if a file shrinks, and if the stream ends within an
  * element. *chunk then is what precedes the fault, possibly nothing, with is_cut set, and the
  * source is stopped. Thread-safe.
  */
-enum status source_pull(struct source *source, void *buffer, size_t capacity, struct chunk *chunk,
+enum status source_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
                         struct failure *failure);
 
 /*
  * As source_pull, but if that would have to wait, for input or for another thread, it does nothing
  * and sets *pulled to false.
  */
-enum status source_try_pull(struct source *source, void *buffer, size_t capacity,
-                            struct chunk *chunk, bool *pulled, struct failure *failure);
+enum status source_try_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
+                            bool *pulled, struct failure *failure);
 
 /*
  * Ends the stream at a position, or at once if it is 0. Pulls in progress and later pulls see the
@@ -122,7 +123,7 @@ enum status source_try_pull(struct source *source, void *buffer, size_t capacity
 void source_stop(struct source *source, uint64_t position);
 
 /*
- * Whether a pull has failed because divided files have to be read in order (division_needs_order).
+ * Whether a pull has failed because divided files have to be read in order (parts_needs_order).
  * All that was read must be discarded; after source_repeat the source reads in order. Thread-safe.
  */
 bool source_needs_order(const struct source *source);
@@ -153,7 +154,21 @@ uint64_t source_file_bytes_read(const struct source *source);
 /* Whether compressed input has been found so far. Thread-safe. */
 bool source_is_decoding(const struct source *source);
 
-/* How many bytes have been pulled so far. Not thread-safe: to be called after the last pull. */
+/*
+ * Whether a pipe went unread for more than a tenth of the time when that was last measured: then
+ * those that pull cannot keep up with the writer. Thread-safe.
+ */
+bool source_is_unread(const struct source *source);
+
+/*
+ * After the last pull of a run without a failure: checks that what the workers have counted, bytes
+ * and lines of chunks (the lines of those where they are known), is what was read. Fails with
+ * STATUS_DATA, which means a bug. Not thread-safe, as is source_position.
+ */
+enum status source_check(const struct source *source, const struct stream_total *counted,
+                         struct failure *failure);
+
+/* How many bytes have been pulled so far. */
 uint64_t source_position(const struct source *source);
 
 #endif

@@ -13,57 +13,76 @@
 
 void stream_close(struct stream *stream)
 {
-    free(stream->partial);
+    free(stream->rest);
 }
 
-struct stream_chunk stream_begin(const struct stream *stream, void *buffer, size_t capacity)
+struct stream_chunk stream_begin(const struct stream *stream, struct chunk_buffer *buffer)
 {
     const struct record_format *format = stream->format;
-    size_t cut_off = format->is_text ? 0 : capacity % format->element_bytes;
+    size_t cut_off = format->is_text ? 0 : buffer->capacity % format->element_bytes;
 
-    return (struct stream_chunk){.buffer = buffer, .capacity = capacity - cut_off};
+    return (struct stream_chunk){.buffer = buffer, .limit = buffer->capacity - cut_off};
 }
 
-/* Makes room in a buffer that is full of one line, or token, whose end is still to come. */
-static enum status stream_shorten(struct stream *stream, struct stream_chunk *made,
-                                  struct failure *failure)
+/* Enlarges a buffer that is full of one row whose end is still to come. */
+static enum status stream_grow(const struct stream *stream, struct stream_chunk *chunk,
+                               struct failure *failure)
 {
-    const struct text_rules *rules = &stream->rules;
+    struct chunk_buffer *buffer = chunk->buffer;
+    bool is_too_long = chunk->filled >= CHUNK_ROW_BYTES_MAX || !buffer->grow;
 
-    made->whole = record_split(rules, made->buffer, made->filled);
-    made->is_split = made->whole > 0;
-    if (made->is_split)
+    if (!is_too_long && buffer->grow(buffer, chunk_grown_bytes(buffer->capacity))) {
+        chunk->limit = buffer->capacity;
         return STATUS_OK;
-    size_t long_bytes = made->filled;
-    made->filled = record_squeeze(rules, made->buffer, made->filled);
-    stream->left_out += long_bytes - made->filled;
-    if (made->filled <= made->capacity / 2)
-        return STATUS_OK;
-    uint64_t before =
-        reader_count_lines(stream->name, stream->start, stream->offset, stream->decoder);
+    }
+    uint64_t line =
+        reader_count_lines(stream->name, stream->start, stream->offset, stream->decoder) +
+        stream->line + 1;
     return status_fail(failure, STATUS_DATA,
-                       STATUS_NAME ":%llu: the line is longer than a chunk of %zu bytes",
-                       stream->name, (unsigned long long)(before + stream->line + 1),
-                       made->capacity);
+                       is_too_long ? STATUS_NAME ":%llu: the line is longer than %zu bytes"
+                                   : STATUS_NAME
+                           ":%llu: no memory for a line of more than %zu bytes",
+                       stream->name, (unsigned long long)line, chunk->filled);
 }
 
-/* Whether the buffer is full, and none of it is whole. */
-static bool stream_is_too_long(const struct stream *stream, const struct stream_chunk *made)
+/* Adds bytes to a chunk, whether they were just read or kept. */
+static enum status stream_add(struct stream *stream, struct stream_chunk *chunk, size_t bytes,
+                              uint64_t *lines, struct failure *failure)
 {
-    return stream->format->is_text && made->whole == 0 && made->filled == made->capacity;
+    const char *data = chunk->buffer->data;
+    size_t known = chunk->filled;
+
+    *lines = stream->format->is_text ? text_count_lines(data + known, bytes) : 0;
+    chunk->lines += *lines;
+    chunk->filled += bytes;
+    size_t cut = record_cut(stream->format, data, known, chunk->filled);
+    chunk->whole = cut > 0 ? cut : chunk->whole;
+    bool is_full = stream->format->is_text && chunk->whole == 0 && chunk->filled == chunk->limit;
+    return is_full ? stream_grow(stream, chunk, failure) : STATUS_OK;
 }
 
-enum status stream_take_partial(struct stream *stream, struct stream_chunk *made,
-                                struct failure *failure)
+enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_t bytes,
+                        struct failure *failure)
 {
-    size_t room = made->capacity - made->filled;
-    size_t bytes = stream->partial_bytes < room ? stream->partial_bytes : room;
+    uint64_t lines;
+    enum status status = stream_add(stream, chunk, bytes, &lines, failure);
 
-    memcpy(made->buffer + made->filled, stream->partial + stream->partial_begin, bytes);
-    made->filled += bytes; /* no record ends in it */
-    stream->partial_begin += bytes;
-    stream->partial_bytes -= bytes;
-    return stream_is_too_long(stream, made) ? stream_shorten(stream, made, failure) : STATUS_OK;
+    stream->taken.bytes += bytes;
+    stream->taken.lines += lines;
+    return status;
+}
+
+enum status stream_take_rest(struct stream *stream, struct stream_chunk *chunk,
+                             struct failure *failure)
+{
+    size_t free_bytes = chunk->limit - chunk->filled;
+    size_t bytes = stream->rest_bytes < free_bytes ? stream->rest_bytes : free_bytes;
+    uint64_t lines;
+
+    memcpy(chunk->buffer->data + chunk->filled, stream->rest + stream->rest_begin, bytes);
+    stream->rest_begin += bytes;
+    stream->rest_bytes -= bytes;
+    return stream_add(stream, chunk, bytes, &lines, failure);
 }
 
 void stream_count_header(struct stream *stream, struct reader *reader)
@@ -73,55 +92,38 @@ void stream_count_header(struct stream *stream, struct reader *reader)
     reader->header_lines = reader->header_bytes = 0;
 }
 
-enum status stream_take(struct stream *stream, struct stream_chunk *made, size_t bytes,
+enum status stream_keep(struct stream *stream, const struct stream_chunk *chunk,
                         struct failure *failure)
 {
-    size_t known = made->filled;
-
-    made->filled += bytes;
-    size_t cut = record_cut(stream->format, made->buffer, known, made->filled);
-    made->whole = cut > 0 ? cut : made->whole;
-    return stream_is_too_long(stream, made) ? stream_shorten(stream, made, failure) : STATUS_OK;
-}
-
-/* Makes room for so many bytes in front of the partial record; false with errno set. */
-static bool stream_reserve(struct stream *stream, size_t bytes)
-{
-    if (bytes <= stream->partial_begin)
-        return true;
-    size_t room = bytes + stream->partial_bytes;
-    char *made = malloc(room);
-    if (!made)
-        return false;
-    if (stream->partial_bytes > 0)
-        memcpy(made + bytes, stream->partial + stream->partial_begin, stream->partial_bytes);
-    free(stream->partial);
-    stream->partial = made;
-    stream->partial_begin = bytes;
-    return true;
-}
-
-enum status stream_keep(struct stream *stream, const struct stream_chunk *made,
-                        struct failure *failure)
-{
-    size_t bytes = made->filled - made->whole;
+    size_t bytes = chunk->filled - chunk->whole;
 
     if (bytes == 0)
         return STATUS_OK;
-    if (!stream_reserve(stream, bytes))
-        return input_fail(failure, stream->name, strerror(errno));
-    stream->partial_begin -= bytes;
-    stream->partial_bytes += bytes;
-    memcpy(stream->partial + stream->partial_begin, made->buffer + made->whole, bytes);
+    if (bytes > stream->rest_begin) { /* make room in front of what is left of the rest */
+        char *moved = malloc(bytes + stream->rest_bytes);
+        if (!moved)
+            return input_fail(failure, stream->name, strerror(errno));
+        if (stream->rest_bytes > 0)
+            memcpy(moved + bytes, stream->rest + stream->rest_begin, stream->rest_bytes);
+        free(stream->rest);
+        stream->rest = moved;
+        stream->rest_begin = bytes;
+    }
+    stream->rest_begin -= bytes;
+    stream->rest_bytes += bytes;
+    memcpy(stream->rest + stream->rest_begin, chunk->buffer->data + chunk->whole, bytes);
     return STATUS_OK;
 }
 
-void stream_end(struct stream *stream, const struct stream_chunk *made, size_t bytes, bool is_cut,
-                struct chunk *chunk)
+void stream_end(struct stream *stream, const struct stream_chunk *chunk, bool is_dropped,
+                bool is_cut, struct chunk *out)
 {
-    *chunk = (struct chunk){
-        .data = made->buffer,
-        .bytes = bytes,
+    const uint64_t lines = is_dropped || chunk->whole == 0 ? 0 : chunk->lines;
+
+    *out = (struct chunk){
+        .data = chunk->buffer->data,
+        .bytes = is_dropped ? 0 : chunk->whole,
+        .lines = stream->format->is_text ? lines : CHUNK_LINES_UNKNOWN,
         .position = stream->position,
         .is_cut = is_cut,
         .name = stream->name,
@@ -131,7 +133,6 @@ void stream_end(struct stream *stream, const struct stream_chunk *made, size_t b
         .start = stream->start,
         .decoder = stream->decoder,
     };
-    stream->position += bytes;
-    if (stream->format->is_text)
-        stream->line += text_count_lines(made->buffer, bytes) - (made->is_split && bytes > 0);
+    stream->position += out->bytes;
+    stream->line += lines; /* no line ends in the rest */
 }

@@ -1,6 +1,7 @@
 /*
  * A stream cuts bytes that are read in order into chunks of whole records. The beginning of a
- * record that does not fit in a chunk, the partial record, is kept and opens the next chunk.
+ * record that does not fit in a chunk is kept and opens the next chunk. A record that is longer
+ * than the buffer makes the buffer grow.
  *
  * Not thread-safe.
  */
@@ -18,43 +19,55 @@
 struct decoder_format;
 struct reader;
 
+/* How much was read. What the workers count must be the same in the end. */
+struct stream_total {
+    uint64_t bytes;
+    uint64_t lines; /* text: newlines, except of plain files that are read in ranges */
+};
+
 /* A zero-initialised struct is an empty stream, once `format` is set. */
 struct stream {
     const struct record_format *format; /* const once the first chunk is made */
     const char *name;                   /* the input that the last bytes came from */
     struct text_rules rules;            /* text: the rules of that input */
-    char *partial;                      /* memory that the partial record ends; or NULL */
-    size_t partial_begin;               /* the record is partial_bytes bytes from here on */
-    size_t partial_bytes;
+    char *rest;                         /* memory that the rest ends; or NULL */
+    size_t rest_begin; /* bytes that open the next chunk: rest_bytes from here on */
+    size_t rest_bytes;
     uint64_t line; /* of the next chunk, as are the next three; see struct chunk */
     uint64_t start;
     uint64_t offset;
     const struct decoder_format *decoder;
     uint64_t left_out; /* of the next chunk so far: bytes that were read but are in no chunk */
     uint64_t position; /* of the next chunk */
+    struct stream_total taken; /* by stream_take so far */
 };
 
 /* A chunk under construction. */
 struct stream_chunk {
-    char *buffer;
-    size_t capacity; /* a multiple of the element's width */
+    struct chunk_buffer *buffer;
+    size_t limit; /* of `filled`: the capacity, in whole elements */
     size_t filled;
-    size_t whole;  /* bytes that are whole records */
-    bool is_split; /* these end within a line of the file */
+    size_t whole;   /* of these, bytes that are whole records */
+    uint64_t lines; /* text: newlines among the filled bytes */
 };
 
 /* Frees the memory of a stream. A zero-initialised stream is allowed. */
 void stream_close(struct stream *stream);
 
-/* Begins a chunk in a buffer. */
-struct stream_chunk stream_begin(const struct stream *stream, void *buffer, size_t capacity);
+/* Begins a chunk in a buffer, which must live as long. */
+struct stream_chunk stream_begin(const struct stream *stream, struct chunk_buffer *buffer);
 
 /*
- * Moves the partial record to the chunk, as far as there is room: it may come from a larger chunk.
- * Fails as stream_take does.
+ * Takes `bytes` bytes that the caller has read to the buffer after the filled ones. If a row fills
+ * the whole buffer, the buffer grows. Fails with STATUS_DATA if the row is longer than
+ * CHUNK_ROW_BYTES_MAX, or if there is no memory.
  */
-enum status stream_take_partial(struct stream *stream, struct stream_chunk *made,
-                                struct failure *failure);
+enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_t bytes,
+                        struct failure *failure);
+
+/* Moves the rest to the chunk, as far as it fits. Fails as stream_take does. */
+enum status stream_take_rest(struct stream *stream, struct stream_chunk *chunk,
+                             struct failure *failure);
 
 /*
  * Counts the header lines that the reader has skipped, and resets its counters. Called before the
@@ -62,22 +75,15 @@ enum status stream_take_partial(struct stream *stream, struct stream_chunk *made
  */
 void stream_count_header(struct stream *stream, struct reader *reader);
 
-/*
- * Takes over `bytes` bytes that the caller has read to the buffer after the filled ones. If a line
- * fills the whole buffer, splits or shortens it; fails with STATUS_DATA if it stays too long.
- */
-enum status stream_take(struct stream *stream, struct stream_chunk *made, size_t bytes,
-                        struct failure *failure);
-
-/* Keeps the partial record at the end. Fails with STATUS_DATA if there is no memory. */
-enum status stream_keep(struct stream *stream, const struct stream_chunk *made,
+/* Keeps what follows the whole records. Fails with STATUS_DATA if there is no memory. */
+enum status stream_keep(struct stream *stream, const struct stream_chunk *chunk,
                         struct failure *failure);
 
 /*
- * Completes a chunk of the first `bytes` bytes, and advances the stream by them. Sets all members
- * of *chunk but `sequence`.
+ * Completes a chunk of the whole records, or an empty one if it `is_dropped`, and advances the
+ * stream. Sets all members of *chunk but `sequence`.
  */
-void stream_end(struct stream *stream, const struct stream_chunk *made, size_t bytes, bool is_cut,
-                struct chunk *chunk);
+void stream_end(struct stream *stream, const struct stream_chunk *chunk, bool is_dropped,
+                bool is_cut, struct chunk *out);
 
 #endif

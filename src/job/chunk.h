@@ -10,6 +10,31 @@
 
 struct decoder_format;
 
+/* The longest row that a buffer grows for. */
+#define CHUNK_ROW_BYTES_MAX ((size_t)1 << 30)
+
+/* Memory for a chunk. The owner frees it. */
+struct chunk_buffer {
+    char *data;
+    size_t capacity; /* in bytes; at least one element or record */
+    /*
+     * Makes the capacity at least so many bytes, for a row that is longer, and keeps the contents.
+     * The next chunk has the usual capacity again. Returns false if there is no memory. NULL: the
+     * buffer cannot grow.
+     */
+    bool (*grow)(struct chunk_buffer *buffer, size_t capacity);
+    void *owner; /* for grow */
+};
+
+/* The next capacity of a buffer that is too small for a row. */
+static inline size_t chunk_grown_bytes(size_t capacity)
+{
+    return capacity < CHUNK_ROW_BYTES_MAX / 2 ? 2 * capacity : CHUNK_ROW_BYTES_MAX;
+}
+
+/* The lines of a chunk that was not searched for their ends. */
+#define CHUNK_LINES_UNKNOWN UINT64_MAX
+
 /*
  * A piece of the input, in memory of the worker that pulled it. Binary: whole elements or records.
  * Text: whole lines, or whole tokens (text_is_of_tokens); the end of the chunk counts as the end of
@@ -23,11 +48,12 @@ struct decoder_format;
 struct chunk {
     const void *data;
     size_t bytes;
-    uint64_t left_out; /* bytes read that are in no chunk: header lines and parts of long lines */
-    uint64_t position; /* of the first byte in the input stream */
-    uint64_t sequence; /* 0, 1, 2, ... in stream order */
-    bool is_cut;       /* an error follows; nothing after this chunk counts */
-    const char *name;  /* text: the file name for messages */
+    uint64_t left_out;       /* bytes read that are in no chunk: header lines */
+    uint64_t position;       /* of the first byte in the input stream */
+    uint64_t sequence;       /* 0, 1, 2, ... in stream order */
+    uint64_t lines;          /* text: newlines in it, or CHUNK_LINES_UNKNOWN */
+    bool is_cut;             /* an error follows; nothing after this chunk counts */
+    const char *name;        /* text: the file name for messages */
     struct text_rules rules; /* text: of its file */
     uint64_t line;           /* text: lines that end before the chunk, after `offset` */
     uint64_t offset; /* text: where reading of the file began; above `start`: the file is regular */

@@ -14,17 +14,14 @@
 #include "job/text_rules.h"
 
 /*
- * X(ID, name), one row for each operation. Every per-operation table is generated from this list.
- * The tables in operation.c, cpu_engine.c, cuda_engine.c and print.c refer to operation_<name>,
- * cpu_<name>, cuda_<name> and print_<name>.
+ * X(ID, name), one row for each operation: OPERATION_ID is its id, op_<name> its functions
+ * (operation.h).
  */
-#define OPERATIONS(X)                       \
-    X(HISTOGRAM, histogram)                 \
-    X(GROWING_HISTOGRAM, growing_histogram) \
-    X(UNIQ, uniq)                           \
-    X(REDUCE, reduce)                       \
-    X(COUNT, count)                         \
-    X(GROUPS, groups)                       \
+#define OPERATIONS(X)       \
+    X(HISTOGRAM, histogram) \
+    X(UNIQ, uniq)           \
+    X(REDUCE, reduce)       \
+    X(COUNT, count)         \
     X(STALIN_SORT, stalin_sort)
 
 enum operation_id {
@@ -71,7 +68,6 @@ struct stalin_sort_rules {
 
 struct job {
     enum operation_id operation;
-    enum operation_id grouped; /* groups: what is computed of each, reduce or count */
     struct element element;
     size_t record_bytes;  /* binary: of a record of which one element is a value; 0: none */
     size_t record_offset; /* binary: of the element in its record */
@@ -82,7 +78,8 @@ struct job {
     bool is_text;                    /* text input; otherwise binary */
     struct text_rules text;          /* text: fields and delimiter */
     struct parse_errors *errors;     /* text: errors of parsing; thread-safe, not owned */
-    struct binning binning;          /* histogram; owned */
+    bool is_automatic;               /* histogram: the values determine its bins */
+    struct binning binning;          /* histogram, unless is_automatic; owned */
     enum outside_policy outside;     /* histogram */
     bool needs_values;               /* histogram: a run without values is an error */
     uint64_t bin_width;              /* uniq: the width of every bin, 1 for values; reduce: 1 */

@@ -15,29 +15,19 @@ void definition_destroy(struct definition *definition)
     free(definition->text);
 }
 
-/* Makes room for `bytes` more and a NUL. Returns false, and sets is_lost, if there is no memory. */
-static bool definition_reserve(struct definition *definition, size_t bytes)
+void definition_append(struct definition *definition, const char *text, size_t bytes)
 {
     size_t room = definition->room > 0 ? definition->room : DEFINITION_ROOM_MIN;
 
-    if (definition->is_lost)
-        return false;
-    while (room - definition->length <= bytes)
+    while (room - definition->length <= bytes) /* a NUL follows */
         room *= 2;
-    if (room == definition->room)
-        return true;
-    char *grown = realloc(definition->text, room);
-    definition->is_lost = !grown;
-    if (!grown)
-        return false;
-    definition->text = grown;
-    definition->room = room;
-    return true;
-}
-
-void definition_append(struct definition *definition, const char *text, size_t bytes)
-{
-    if (!definition_reserve(definition, bytes))
+    if (room != definition->room && !definition->is_lost) {
+        char *grown = realloc(definition->text, room);
+        definition->is_lost = !grown;
+        definition->text = grown ? grown : definition->text;
+        definition->room = grown ? room : definition->room;
+    }
+    if (definition->is_lost)
         return;
     memcpy(definition->text + definition->length, text, bytes);
     definition->length += bytes;

@@ -1,6 +1,6 @@
 /*
  * Compares definitions, and says how they differ in words of the command line. What the keys of
- * each operation mean is said where it is defined: in <operation>_state.c.
+ * each operation mean is said where it is defined: in ops/op_<operation>.c.
  */
 #include "config.h"
 

@@ -1,15 +1,14 @@
-/* Implements operation.h: the table of operations. */
+/* Implements operation.h, but for the table, which ops/operations.c has. */
 #include "config.h"
 
 #include "partial/operation.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-const struct operation *const operations[OPERATION_IDS] = {
-#define OPERATION_ROW(id, label) [OPERATION_##id] = &operation_##label,
-    OPERATIONS(OPERATION_ROW)
-#undef OPERATION_ROW
-};
+/* The alignment of a thread's memory: vectors of AVX-512 may be loaded from it, and it shares no
+ * cache line. */
+#define OPERATION_THREAD_ALIGNMENT ((size_t)64)
 
 bool operation_find(const char *name, enum operation_id *id)
 {
@@ -22,6 +21,26 @@ bool operation_find(const char *name, enum operation_id *id)
         return true;
     }
     return false;
+}
+
+enum status operation_open_thread(const struct operation *operation, const struct job *job,
+                                  void *partial, void **thread, struct failure *failure)
+{
+    const size_t bytes =
+        (operation->thread_bytes + OPERATION_THREAD_ALIGNMENT - 1) & -OPERATION_THREAD_ALIGNMENT;
+
+    *thread = aligned_alloc(OPERATION_THREAD_ALIGNMENT, bytes);
+    if (!*thread)
+        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
+    memset(*thread, 0, bytes);
+    return operation->thread_open(*thread, job, partial, failure);
+}
+
+void operation_close_thread(const struct operation *operation, void *thread)
+{
+    if (thread && operation->thread_close)
+        operation->thread_close(thread);
+    free(thread);
 }
 
 enum status operation_check_elements(uint64_t read, uint64_t counted, struct failure *failure)

@@ -1,65 +1,141 @@
 /*
- * The table of operations. An operation is a commutative monoid: its partial begins empty, engines
- * absorb chunks and merge them into it, and at the end it is finished and printed. Each engine and
- * print.c have a table of their own, by the same id, for computing and printing it.
+ * An operation: what users name on the command line, as one struct of functions. An operation is a
+ * commutative monoid: its *partial* begins empty, the workers of all engines absorb chunks and
+ * merge them into it, and at the end it is finished and printed. Each is a file,
+ * src/ops/op_<name>.c, and a row of OPERATIONS (job.h). What the CUDA engine does for it is in
+ * cuda/, which has a table of its own: a build without CUDA lacks it, and an operation need not
+ * have it.
  *
- * A row is defined beside its partial, as operation_<name> in <name>.c.
+ * Members that an operation does not need are NULL, unless their comment says that all have them.
+ * Statuses are STATUS_OK or STATUS_DATA, if not said otherwise.
  */
 #ifndef GPUHIST_OPERATION_H
 #define GPUHIST_OPERATION_H
 
 #include "base/status.h"
+#include "job/chunk.h"
 #include "job/job.h"
 
-struct state_operation;
+#include <stddef.h>
+
+struct definition;
+struct print_options;
+struct state_reader;
+struct state_writer;
+struct writer;
 
 struct operation {
+    /* Texts for users. */
     const char *name;
-    const char *alias; /* a shorter name, or NULL */
-    const char *help;  /* for --help: what it prints; NULL: the row is not listed there */
+    const char *alias; /* a shorter name */
+    const char *help;  /* for --help: what it prints */
     const char *usage; /* for its own --help: its command line, then its description */
 
     /*
-     * Makes an empty partial, which all workers share. Fails with STATUS_DATA if there is not
-     * enough memory. The caller destroys it; the job must outlive it.
+     * The partial. All operations have these three.
+     *
+     * create: makes an empty partial, which all workers share. Returns NULL if there is not enough
+     * memory. The caller destroys it; the job must outlive it.
+     *
+     * finish: checks that the partial holds `elements` elements, the number read, and prepares it
+     * for printing and saving: it is then *finished*. More may be added later, and then it is
+     * finished again. No thread may add meanwhile.
+     *
+     * destroy: frees a partial; NULL is allowed.
      */
-    enum status (*create)(const struct job *job, void **partial, struct failure *failure);
-    /*
-     * For an operation that is *ordered*, which writes results in stream order while it runs: makes
-     * it write no more, and wakes all threads that wait for earlier chunks. NULL: it is not
-     * ordered. Thread-safe.
-     */
-    void (*stop)(void *partial);
-    /*
-     * Checks that the partial holds `elements` elements, the number read, and prepares it for
-     * printing: it is then *finished*. More may be added later, and then it is finished again. No
-     * thread may add meanwhile. Fails with STATUS_DATA.
-     */
+    void *(*create)(const struct job *job, struct failure *failure);
     enum status (*finish)(void *partial, const struct job *job, uint64_t elements,
                           struct failure *failure);
-    /* Prints on stderr what a finished partial holds besides the result; NULL: nothing. */
-    void (*report)(const void *partial);
-    /* After printing: fails with STATUS_DATA if a value asked for does not exist; NULL: never. */
-    enum status (*verdict)(const struct job *job, const void *partial, struct failure *failure);
-    /* Prints statistics of a finished partial on stderr, for --stats; NULL: nothing. */
-    void (*stats)(const void *partial);
-    /*
-     * Saves and loads partials (state_job.h); defined in <name>_state.c. NULL: it cannot be saved.
-     */
-    const struct state_operation *state;
-    /* Frees a partial; NULL is allowed. */
     void (*destroy)(void *partial);
+    /*
+     * Makes an operation *ordered*: it writes results in stream order while it runs. connect: gives
+     * the partial the writers of its result and, or NULL, of what it purges; before any worker
+     * starts. stop: makes it write no more, and wakes all threads that wait for earlier chunks.
+     * Thread-safe.
+     */
+    void (*connect)(void *partial, struct writer *result, struct writer *purged);
+    void (*stop)(void *partial);
+
+    /*
+     * A CPU thread, by operation_open_thread. All operations have thread_bytes, thread_open and
+     * thread_absorb. A thread's memory, of thread_bytes, belongs to it, so calls for distinct
+     * threads may run at the same time.
+     *
+     * thread_open: initialises the memory, which is all zeros, of a thread that adds to `partial`.
+     * thread_absorb: counts the elements of a chunk. The caller may then reuse the chunk's memory.
+     * thread_finish: merges what the thread has counted into the partial. It may then absorb more.
+     * thread_close: frees what the thread holds, also after a failure of thread_open.
+     */
+    size_t thread_bytes;
+    enum status (*thread_open)(void *thread, const struct job *job, void *partial,
+                               struct failure *failure);
+    enum status (*thread_absorb)(void *thread, const struct chunk *chunk, struct failure *failure);
+    enum status (*thread_finish)(void *thread, struct failure *failure);
+    void (*thread_close)(void *thread);
+
+    /*
+     * States (state_job.h). NULL, all of them: the operation has no --save and no merge.
+     *
+     * define: appends the lines that say what was counted; they depend on the job alone.
+     *
+     * save: writes a finished partial: parts of the job, if `recall` reads some, then the number
+     * of elements, and what `load` reads.
+     *
+     * recall: fills in the operation's part of the job, whose operation and element are set, from
+     * the lines and the parts of the job. It need not reject unknown lines: the caller checks that
+     * `define` makes the same definition.
+     *
+     * load: reads the rest, behind the number of elements, and adds it to the partial. Must reject
+     * counts above `elements`. After a failure, part of the state may have been added. Thread-safe.
+     */
+    const char *state_name; /* in the definition */
+    void (*define)(struct definition *definition, const struct job *job);
+    enum status (*save)(struct state_writer *state, const struct job *job, const void *partial,
+                        struct failure *failure);
+    enum status (*recall)(struct state_reader *state, const struct definition *definition,
+                          struct job *job, struct failure *failure);
+    enum status (*load)(struct state_reader *state, const struct job *job, void *partial,
+                        uint64_t elements, struct failure *failure);
+
+    /*
+     * A finished partial.
+     *
+     * print: writes the result. The writer records write errors. NULL: the run has written it.
+     * note: prints on stderr what other options would show better.
+     * report: prints on stderr what the partial holds besides the result.
+     * stats: prints statistics on stderr, for --stats.
+     * check_result: after printing, fails if a value asked for does not exist.
+     */
+    enum status (*print)(struct writer *writer, const struct job *job, const void *partial,
+                         const struct print_options *options, struct failure *failure);
+    void (*note)(const struct job *job, const void *partial, const struct print_options *options);
+    void (*report)(const struct job *job, const void *partial);
+    void (*stats)(const void *partial);
+    enum status (*check_result)(const struct job *job, const void *partial,
+                                struct failure *failure);
 };
 
-#define OPERATION_DECLARE(id, label) extern const struct operation operation_##label;
-OPERATIONS(OPERATION_DECLARE)
-#undef OPERATION_DECLARE
+/*
+ * The operations, by enum operation_id; behind them their modes, which no user names (--by,
+ * automatic bins); then NULL. Defined in ops/operations.c.
+ */
+extern const struct operation *const operations[];
 
-/* By enum operation_id. */
-extern const struct operation *const operations[OPERATION_IDS];
+/* Returns the operation of a job, or its mode. Pure. */
+const struct operation *operation_of(const struct job *job);
 
 /* Finds the operation of that name or alias and stores its id. Returns false if there is none. */
 bool operation_find(const char *name, enum operation_id *id);
+
+/*
+ * Opens a CPU thread that adds to the partial. The caller closes *thread, also after a failure,
+ * when it may be NULL. The job and the partial must outlive it. Thread-safe.
+ */
+enum status operation_open_thread(const struct operation *operation, const struct job *job,
+                                  void *partial, void **thread, struct failure *failure);
+
+/* Closes a CPU thread; NULL is allowed. What it has not merged is lost. */
+void operation_close_thread(const struct operation *operation, void *thread);
 
 /*
  * Checks that as many elements, or with weights as high a sum of them, were `counted` as were

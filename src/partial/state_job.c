@@ -13,9 +13,10 @@
 
 static void state_define(struct definition *definition, const struct job *job)
 {
+    const struct operation *operation = operation_of(job);
     const struct element *element = &job->element;
 
-    definition_print(definition, "operation\t%s\n", operations[job->operation]->state->name);
+    definition_print(definition, "operation\t%s\n", operation->state_name);
     if (element->decimals > 0)
         definition_print(definition, "type\t%s with %u decimals\n", element->name,
                          element->decimals);
@@ -23,13 +24,12 @@ static void state_define(struct definition *definition, const struct job *job)
         definition_print(definition, "type\t%s\n", element->name);
     if (job->second == SECOND_WEIGHTS)
         definition_print(definition, "sums\tweight\n");
-    operations[job->operation]->state->define(definition, job);
+    operation->define(definition, job);
 }
 
 enum status state_save(struct writer *writer, const struct job *job, const void *partial,
                        struct failure *failure)
 {
-    const struct state_operation *operation = operations[job->operation]->state;
     struct definition definition = {.text = NULL};
     struct state_writer *state = NULL;
 
@@ -39,12 +39,7 @@ enum status state_save(struct writer *writer, const struct job *job, const void 
         status = status_fail(failure, STATUS_DATA, "no memory for saving the state");
     if (status == STATUS_OK) {
         state_write_definition(state, &definition);
-        if (operation->attach)
-            operation->attach(state, job);
-        state_write_number(state, operation->elements(partial));
-        operation->save(state, job, partial);
-        if (operation->check)
-            status = operation->check(partial, failure);
+        status = operation_of(job)->save(state, job, partial, failure);
     }
     if (status == STATUS_OK)
         status = state_writer_finish(state, failure);
@@ -53,17 +48,17 @@ enum status state_save(struct writer *writer, const struct job *job, const void 
     return status;
 }
 
-/* Finds the operation whose states have that name. */
-static bool state_find_operation(const char *name, enum operation_id *id)
+/* Finds the operation, or the mode, whose states have that name. NULL: there is none. */
+static const struct operation *state_find_operation(const char *name, struct job *job)
 {
-    for (size_t i = 0; i < OPERATION_IDS; i++) {
-        const struct state_operation *operation = operations[i]->state;
-        if (!operation || strcmp(name, operation->name) != 0)
+    for (size_t i = 0; operations[i]; i++) {
+        if (!operations[i]->state_name || strcmp(name, operations[i]->state_name) != 0)
             continue;
-        *id = (enum operation_id)i;
-        return true;
+        if (i < OPERATION_IDS)
+            job->operation = (enum operation_id)i;
+        return operations[i];
     }
-    return false;
+    return NULL;
 }
 
 /* Reads a type, with or without decimals. Changes the text. */
@@ -91,16 +86,18 @@ static enum status state_recall_job(struct state_reader *state, const struct def
     char type[STATE_JOB_NAME_SIZE];
     char sums[STATE_JOB_NAME_SIZE];
     struct definition again = {.text = NULL};
+    const struct operation *operation = NULL;
 
-    if (!definition_get(definition, "operation", name, sizeof name) ||
-        !state_find_operation(name, &job->operation))
+    if (definition_get(definition, "operation", name, sizeof name))
+        operation = state_find_operation(name, job);
+    if (!operation)
         return state_fail_damaged(state, "its operation is unknown", failure);
     if (!definition_get(definition, "type", type, sizeof type) ||
         !state_read_type(type, &job->element))
         return state_fail_damaged(state, "its type is unknown", failure);
     if (definition_get(definition, "sums", sums, sizeof sums))
         job->second = SECOND_WEIGHTS;
-    enum status status = operations[job->operation]->state->recall(state, definition, job, failure);
+    enum status status = operation->recall(state, definition, job, failure);
     if (status == STATUS_OK)
         state_define(&again, job);
     if (again.is_lost)
@@ -135,8 +132,7 @@ enum status state_load(struct state_reader *state, const struct job *job, void *
                            STATUS_NAME
                            ": more than 2^64 - 1 elements, together with the states before it",
                            state_reader_name(state));
-    enum status status =
-        operations[job->operation]->state->load(state, job, partial, more, failure);
+    enum status status = operation_of(job)->load(state, job, partial, more, failure);
     if (status == STATUS_OK)
         status = state_read_end(state, failure);
     if (status == STATUS_OK)

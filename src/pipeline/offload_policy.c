@@ -31,8 +31,8 @@
 
 /*
  * Input of unknown size is a pipe or compressed. CPU workers join one at a time as they are needed;
- * only if all have joined does counting limit the speed. At the beginning that may happen by
- * chance, so a device pays after so many bytes at the earliest.
+ * only if all have joined and the pipe still goes unread does counting limit the speed. At the
+ * beginning that may happen by chance, so a device pays after so many bytes at the earliest.
  */
 #define OFFLOAD_POLICY_UNKNOWN_BYTES ((uint64_t)256 << 20)
 
@@ -99,7 +99,8 @@ bool offload_policy_gains(const struct offload_policy_view *view)
 bool offload_policy_pays(const struct offload_policy_view *view)
 {
     if (view->input_bytes == ENGINE_INPUT_UNKNOWN)
-        return view->pulling >= view->workers && view->bytes >= OFFLOAD_POLICY_UNKNOWN_BYTES;
+        return view->is_unread && view->pulling >= view->workers &&
+               view->bytes >= OFFLOAD_POLICY_UNKNOWN_BYTES;
     return offload_policy_gains(view) &&
            offload_policy_seconds_left(view) >= OFFLOAD_POLICY_READY_SECONDS;
 }

@@ -264,6 +264,7 @@ static struct offload_policy_view pipeline_view(const struct pipeline *pipeline)
         .input_bytes = pipeline->task->options.input_bytes,
         .bytes = pipeline_bytes(pipeline),
         .seconds = worker_pool_clock() - pipeline->work.start,
+        .is_unread = source_is_unread(pipeline->task->source),
         .feeders = atomic_load_explicit(&pipeline->work.feeders, memory_order_relaxed),
     };
 
@@ -546,8 +547,13 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
         status = pipeline_watch(pipeline, failure);
     pipeline_wait(pipeline);
     report->is_thread_left = pipeline_end_startups(pipeline);
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
+    struct stream_total counted = {.bytes = 0};
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         status = worker_pool_keep_failure(&pipeline->pools[i], status, failure);
+        worker_pool_add_counted(&pipeline->pools[i], &counted);
+    }
+    if (status == STATUS_OK)
+        status = source_check(pipeline->task->source, &counted, failure);
     return status == STATUS_OK ? pipeline_finish_partial(pipeline, failure) : status;
 }
 
@@ -576,7 +582,7 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
         .work =
             {
                 .job = task->job,
-                .operation = operations[task->job->operation],
+                .operation = operation_of(task->job),
                 .source = task->source,
                 .partial = task->partial,
                 .checkpoint = task->watcher->checkpoints ? &pipeline.checkpoint : NULL,

@@ -4,6 +4,7 @@
 #include "pipeline/worker_pool.h"
 
 #include "pipeline/offload_policy.h"
+#include "text/text.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ struct worker_pool_worker {
     bool has_absorbed;           /* chunks that are not yet merged */
     atomic_bool pulls;           /* has begun to pull; relaxed */
     atomic_uint_least64_t bytes; /* pulled so far; other threads read it; relaxed */
+    struct stream_total counted; /* in chunks */
     double opened_at;            /* when it was ready to pull, and when it was done */
     double finished_at;
     double pull_seconds;
@@ -93,12 +95,11 @@ static enum status worker_pool_worker_complete(struct worker_pool_worker *self,
 }
 
 /* Pulls the next chunk. The worker counts as idle for checkpoints while it waits. */
-static void worker_pool_worker_wait(struct worker_pool_worker *self,
-                                    const struct engine_buffer *buffer, struct chunk *chunk)
+static void worker_pool_worker_wait(struct worker_pool_worker *self, struct chunk_buffer *buffer,
+                                    struct chunk *chunk)
 {
     worker_pool_worker_leave(self);
-    enum status status =
-        source_pull(self->pool->work->source, buffer->data, buffer->capacity, chunk, &self->fault);
+    enum status status = source_pull(self->pool->work->source, buffer, chunk, &self->fault);
     worker_pool_worker_enter(self);
     self->fault_status = status;
 }
@@ -109,7 +110,7 @@ static void worker_pool_worker_wait(struct worker_pool_worker *self,
  * still count.
  */
 static enum status worker_pool_worker_pull(struct worker_pool_worker *self,
-                                           const struct engine_buffer *buffer, struct chunk *chunk)
+                                           struct chunk_buffer *buffer, struct chunk *chunk)
 {
     const struct worker_pool_work *work = self->pool->work;
     const struct engine *engine = self->pool->engine;
@@ -119,8 +120,7 @@ static enum status worker_pool_worker_pull(struct worker_pool_worker *self,
         worker_pool_worker_complete(self, &self->failure) != STATUS_OK)
         return self->failure.status;
     if (work->operation->stop && engine->worker_flush) {
-        self->fault_status = source_try_pull(work->source, buffer->data, buffer->capacity, chunk,
-                                             &pulled, &self->fault);
+        self->fault_status = source_try_pull(work->source, buffer, chunk, &pulled, &self->fault);
         if (!pulled && self->has_absorbed &&
             engine->worker_flush(self->worker, &self->failure) != STATUS_OK)
             return self->failure.status;
@@ -134,7 +134,7 @@ static enum status worker_pool_worker_pull(struct worker_pool_worker *self,
 static enum status worker_pool_worker_step(struct worker_pool_worker *self, bool *ended)
 {
     const struct engine *engine = self->pool->engine;
-    struct engine_buffer buffer;
+    struct chunk_buffer buffer;
     struct chunk chunk;
     double start = worker_pool_clock();
 
@@ -151,6 +151,9 @@ static enum status worker_pool_worker_step(struct worker_pool_worker *self, bool
     if (chunk.bytes == 0 && !chunk.is_cut)
         return STATUS_OK;
     self->has_absorbed = true;
+    self->counted.bytes += chunk.bytes;
+    if (chunk.lines != CHUNK_LINES_UNKNOWN)
+        self->counted.lines += text_count_lines(chunk.data, chunk.bytes);
     enum status status = engine->worker_absorb(self->worker, &chunk, &self->failure);
     self->busy_seconds += worker_pool_clock() - filled;
     return status;
@@ -323,6 +326,14 @@ uint64_t worker_pool_bytes(const struct worker_pool *pool)
     for (unsigned i = 0; i < pool->count; i++)
         bytes += atomic_load_explicit(&pool->workers[i].bytes, memory_order_relaxed);
     return bytes;
+}
+
+void worker_pool_add_counted(const struct worker_pool *pool, struct stream_total *counted)
+{
+    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++) {
+        counted->bytes += pool->workers[i].counted.bytes;
+        counted->lines += pool->workers[i].counted.lines;
+    }
 }
 
 unsigned worker_pool_pulling(const struct worker_pool *pool)

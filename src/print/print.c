@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "output/output_file.h"
 #include "output/writer.h"
+#include "partial/operation.h"
 #include "partial/state_job.h"
 #include "plot/terminal.h"
 #include "print/print_rows.h"
@@ -16,12 +17,6 @@
 
 /* Moves a terminal's cursor to the first column and row, and clears all from there on. */
 #define PRINT_CLEAR "\033[H\033[J"
-
-static const struct print_operation *const print_operations[OPERATION_IDS] = {
-#define PRINT_ROW(id, label) [OPERATION_##id] = &print_##label,
-    OPERATIONS(PRINT_ROW)
-#undef PRINT_ROW
-};
 
 /* Returns the name of the purged file for writers; NULL is standard output. */
 static const char *print_purged_name(const struct print_options *options)
@@ -90,7 +85,7 @@ enum status print_check_input(const struct print_options *options, const char *i
 enum status print_begin(struct print_output *output, const struct job *job, void *partial,
                         const struct print_options *options, struct failure *failure)
 {
-    const struct print_operation *operation = print_operations[job->operation];
+    const struct operation *operation = operation_of(job);
 
     *output = (struct print_output){.result = NULL};
     if (!operation->connect)
@@ -100,20 +95,20 @@ enum status print_begin(struct print_output *output, const struct job *job, void
     if (options->purged &&
         writer_open(&output->purged, print_purged_name(options), failure) != STATUS_OK)
         return failure->status;
-    operation->connect(partial, output);
+    operation->connect(partial, output->result, output->purged);
     return STATUS_OK;
 }
 
 void print_restart(struct print_output *output, const struct job *job, void *partial)
 {
-    const struct print_operation *operation = print_operations[job->operation];
+    const struct operation *operation = operation_of(job);
 
     if (!operation->connect)
         return;
     writer_restart(output->result);
     if (output->purged)
         writer_restart(output->purged);
-    operation->connect(partial, output);
+    operation->connect(partial, output->result, output->purged);
 }
 
 /* Writes the result. Opens the output if it is not open. */
@@ -121,17 +116,17 @@ static enum status print_result(struct print_output *output, const struct job *j
                                 const void *partial, const struct print_options *options,
                                 struct failure *failure)
 {
-    const struct print_operation *operation = print_operations[job->operation];
+    const struct operation *operation = operation_of(job);
 
     if (print_is_dropped(options))
         return STATUS_OK;
     if (!output->result && writer_open(&output->result, options->output, failure) != STATUS_OK)
         return failure->status;
-    if (!operation->result)
+    if (!operation->print)
         return STATUS_OK;
     if (output->redraws)
         writer_write(output->result, PRINT_CLEAR, strlen(PRINT_CLEAR));
-    return operation->result(output->result, job, partial, options, failure);
+    return operation->print(output->result, job, partial, options, failure);
 }
 
 /* Saves the state. During a run, saves it only if it replaces the one before. */
@@ -199,14 +194,6 @@ enum status print_end(struct print_output *output, const struct job *job, const 
     writer_discard(output->state);
     *output = (struct print_output){.result = NULL};
     return status;
-}
-
-void print_note(const struct job *job, const void *partial, const struct print_options *options)
-{
-    const struct print_operation *operation = print_operations[job->operation];
-
-    if (operation->note && !print_is_dropped(options))
-        operation->note(job, partial, options);
 }
 
 enum status print_text(const char *text, struct failure *failure)

@@ -1,6 +1,6 @@
 /*
- * Writes results. Only this folder writes to standard output. print_<operation>.c prints one
- * operation; print_rows.h declares the formats of histograms.
+ * Writes results. Only this folder writes to standard output. An operation prints rows
+ * (print_rows.h) or named values (print_values.h).
  *
  * Nothing here is thread-safe.
  */
@@ -57,24 +57,6 @@ struct print_output {
     struct writer *state;  /* NULL: opened for the next state */
     bool redraws;          /* results replace each other on a terminal */
 };
-
-/* How one operation is printed. */
-struct print_operation {
-    /* Passes the writers to a partial that writes during the run. NULL: the operation does not. */
-    void (*connect)(void *partial, const struct print_output *output);
-    /*
-     * Writes the finished partial. NULL: the run has written everything. The writer records write
-     * errors. Fails with STATUS_DATA if there is no memory.
-     */
-    enum status (*result)(struct writer *writer, const struct job *job, const void *partial,
-                          const struct print_options *options, struct failure *failure);
-    /* As print_note. NULL: there is no such note. */
-    void (*note)(const struct job *job, const void *partial, const struct print_options *options);
-};
-
-#define PRINT_DECLARE(id, label) extern const struct print_operation print_##label;
-OPERATIONS(PRINT_DECLARE)
-#undef PRINT_DECLARE
 
 /* Finds the format of that name. Returns false if there is none. */
 bool print_format_find(const char *name, const struct print_format **format);
@@ -143,12 +125,6 @@ void print_restart(struct print_output *output, const struct job *job, void *par
 enum status print_end(struct print_output *output, const struct job *job, const void *partial,
                       const struct print_options *options, enum status status,
                       struct failure *failure);
-
-/*
- * Prints on standard error how to see more than the result of the finished partial shows, if an
- * option would.
- */
-void print_note(const struct job *job, const void *partial, const struct print_options *options);
 
 /* Writes text to standard output. Fails with STATUS_DATA, as do the functions below. */
 enum status print_text(const char *text, struct failure *failure);

@@ -215,7 +215,7 @@ static void print_values_objects(struct writer *writer, const struct print_value
 void print_values_json(struct writer *writer, const struct print_values *values)
 {
     print_values_text(writer, "{\"operation\":\"");
-    print_values_text(writer, operations[values->operation]->name);
+    print_values_text(writer, operations[values->job->operation]->name);
     print_values_text(writer, "\"");
     if (values->write_group) {
         print_values_text(writer, ",\"groups\":[");

@@ -23,7 +23,6 @@ struct writer;
 struct print_values {
     const struct job *job;
     const void *partial;
-    enum operation_id operation; /* reduce or count */
     size_t count;
     unsigned threads; /* the most that print groups; 0: all processors */
     size_t first;     /* this and the next: groups first to groups - 1 are printed */

@@ -68,7 +68,7 @@ enum status fault_device_worker_open(void *session, void **worker, struct failur
     return cpu_engine.worker_open(session, worker, failure);
 }
 
-enum status fault_device_worker_buffer(void *worker, struct engine_buffer *buffer,
+enum status fault_device_worker_buffer(void *worker, struct chunk_buffer *buffer,
                                        struct failure *failure)
 {
     return cpu_engine.worker_buffer(worker, buffer, failure);

@@ -19,7 +19,7 @@ enum status fault_device_open(const struct job *job, const struct engine_options
                               void *partial, void **session, struct failure *failure);
 enum status fault_device_finish(void *session, struct failure *failure);
 enum status fault_device_worker_open(void *session, void **worker, struct failure *failure);
-enum status fault_device_worker_buffer(void *worker, struct engine_buffer *buffer,
+enum status fault_device_worker_buffer(void *worker, struct chunk_buffer *buffer,
                                        struct failure *failure);
 enum status fault_device_worker_absorb(void *worker, const struct chunk *chunk,
                                        struct failure *failure);

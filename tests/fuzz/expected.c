@@ -7,9 +7,6 @@
 
 #include <ctype.h>
 
-/* Lines from here on may be too long for the least chunk of text. */
-#define EXPECTED_LONG_LINE 2000
-
 /* Tokens that are reported in full, and how much of one is. */
 #define EXPECTED_REPORTED    10
 #define EXPECTED_TOKEN_BYTES 40
@@ -398,15 +395,6 @@ static void expected_read(struct expected *expected, const struct trial *trial,
     if (trial->split < trial->bytes && !all->is_ended)
         expected_read_text(expected, trial, names[1], trial->data + trial->split,
                            trial->bytes - trial->split, all);
-}
-
-static bool expected_has_long_line(const struct trial *trial)
-{
-    size_t length = 0;
-
-    for (size_t i = 0; trial->is_text && i < trial->bytes && length < EXPECTED_LONG_LINE; i++)
-        length = trial->data[i] == '\n' ? 0 : length + 1;
-    return length >= EXPECTED_LONG_LINE;
 }
 
 /* A value and how often it counts. */
@@ -1250,7 +1238,7 @@ void expected_make(struct expected *expected, const struct trial *trial, char *c
                                      &expected->report};
     struct expected_items all = {.items = NULL};
 
-    *expected = (struct expected){.status = STATUS_OK, .is_long = expected_has_long_line(trial)};
+    *expected = (struct expected){.status = STATUS_OK};
     for (size_t i = 0; i < 4; i++)
         expected_open(texts[i]);
     expected_read(expected, trial, names, &all);

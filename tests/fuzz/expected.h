@@ -23,11 +23,6 @@ struct expected {
     struct expected_text purged;
     struct expected_text report; /* what stands on stderr beside the message */
     /*
-     * There is a line, or token, so long that it may not fit a chunk, which is then an error; and
-     * if it does, an invalid token may be shown shortened.
-     */
-    bool is_long;
-    /*
      * A header lacks a name, or has it twice. Files are read at the same time, so something else
      * may end the run before that, and of the survivors any number may have been printed.
      */

@@ -133,12 +133,13 @@ static void check_job(const struct options *options, const struct job *job)
                 "other predicates");
     if (job->operation == OPERATION_REDUCE)
         require(job->reductions.count > 0, "no reduction");
-    if (job->operation == OPERATION_GROWING_HISTOGRAM)
-        require(bins == 0, "bins of a growing histogram");
+    if (job->is_automatic)
+        require(bins == 0 && job->operation == OPERATION_HISTOGRAM,
+                "automatic bins have no number");
     if (job->operation == OPERATION_UNIQ)
         require(bins == 0 && job->bin_width > 0 && job->buffer_bytes == options->buffer_bytes,
                 "other bins, or more memory");
-    if (job->operation != OPERATION_HISTOGRAM)
+    if (job->operation != OPERATION_HISTOGRAM || job->is_automatic)
         return;
     require(bins > 0 && bins <= BINNING_BINS_MAX, "no bins, or too many");
     const uint64_t some[] = {0, 1, bins / 3, bins / 2, bins - bins / 5, bins - 2, bins - 1};
@@ -186,7 +187,7 @@ static void check_words(char **words, size_t count)
         check_run(&options);
     } else if (options.action == OPTIONS_MERGE && !options.help) {
         for (unsigned id = 0; id < OPERATION_IDS; id++) {
-            const struct job job = {.operation = (enum operation_id)id, .grouped = OPERATION_COUNT};
+            const struct job job = {.operation = (enum operation_id)id};
             status = options_check_merged(&options, &job, &failure);
             if (status != STATUS_OK)
                 check_failure(status, &failure);

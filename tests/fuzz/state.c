@@ -6,8 +6,8 @@
  */
 #include "config.h"
 
-#include "operations/groups.h"
-#include "operations/reduce_words.h"
+#include "count/groups.h"
+#include "count/reduce_words.h"
 #include "output/writer.h"
 #include "partial/operation.h"
 #include "partial/state_job.h"
@@ -87,7 +87,7 @@ static bool merge(const char *name, struct job *job, void **partial, uint64_t *e
         if (is_fine && found && !*partial) {
             first = definition;
             *job = next;
-            is_fine = operations[job->operation]->create(job, partial, &failure) == STATUS_OK;
+            is_fine = (*partial = operation_of(job)->create(job, &failure)) != NULL;
             is_fine = is_fine && state_load(reader, job, *partial, elements, &failure) == STATUS_OK;
             continue;
         }
@@ -119,9 +119,10 @@ static void write_reductions(const struct job *job, const void *partial)
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
         const enum reduction_id id = job->reductions.list[i].id;
-        if (job->operation == OPERATION_REDUCE && reduce_has(reduce_result(partial), id))
+        if (job->second != SECOND_GROUPS && job->operation == OPERATION_REDUCE &&
+            reduce_has(reduce_result(partial), id))
             reduce_write(text, partial, job, i);
-        for (size_t k = 0; job->operation == OPERATION_GROUPS && k < groups_count(partial); k++) {
+        for (size_t k = 0; job->second == SECOND_GROUPS && k < groups_count(partial); k++) {
             const uint64_t *row = groups_row(partial, k);
             struct reduce reduce;
             reduce_words_unpack(job, row[GROUPS_ROW_COUNT], row + GROUPS_ROW_FIRST, &reduce);
@@ -137,13 +138,13 @@ static void check(const struct job *job, void *partial, uint64_t elements)
     void *same = NULL;
     uint64_t same_elements = 0;
 
-    require(operations[job->operation]->finish(partial, job, elements, &failure) == STATUS_OK,
+    require(operation_of(job)->finish(partial, job, elements, &failure) == STATUS_OK,
             "a state that makes no result was taken");
     write_reductions(job, partial);
     save(job, partial);
     require(merge(saved_name, &again, &same, &same_elements), "what was saved cannot be read");
     require(same_elements == elements, "other elements were saved");
-    operations[again.operation]->destroy(same);
+    operation_of(&again)->destroy(same);
     job_destroy(&again);
 }
 
@@ -161,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     if (merge(input_name, &job, &partial, &elements))
         check(&job, partial, elements);
     if (partial)
-        operations[job.operation]->destroy(partial);
+        operation_of(&job)->destroy(partial);
     job_destroy(&job);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* The partial of operation count: merging, counts that no run of a test can reach, the checks. */
 #include "config.h"
 
-#include "cpu/cpu_engine.h"
-#include "operations/count.h"
+#include "count/count.h"
+#include "ops/operations.h"
 #include "tap.h"
 
 #include <pthread.h>
@@ -51,8 +51,8 @@ static void make_job(void)
 static struct count *new_count(void)
 {
     struct failure failure;
-    struct count *count = NULL;
-    if (count_create(&job, &count, &failure) != STATUS_OK)
+    struct count *count = count_create(&job, &failure);
+    if (!count)
         bail_out(failure.message);
     return count;
 }
@@ -67,12 +67,12 @@ static void count_hundred(struct count *count, int times)
     for (int i = 0; i < 100; i++)
         values[i] = i;
     struct chunk chunk = {.data = values, .bytes = sizeof values};
-    if (cpu_count.open(&job, count, &state, &failure) != STATUS_OK)
+    if (operation_open_thread(&op_count, &job, count, &state, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (int i = 0; i < times; i++)
-        cpu_count.absorb(state, &chunk, &failure);
-    cpu_count.finish(state, &failure);
-    cpu_count.close(state);
+        op_count.thread_absorb(state, &chunk, &failure);
+    op_count.thread_finish(state, &failure);
+    operation_close_thread(&op_count, state);
 }
 
 static bool equals(const struct count *count, const uint64_t wanted[PREDICATES])
@@ -112,7 +112,7 @@ static void test_large(void)
     uint64_t elements = 3 * LARGE + 500;
     const uint64_t wanted[PREDICATES] = {LARGE + 53, elements - LARGE - 53, elements, 0,
                                          (uint64_t)UINT32_MAX + 20};
-    tap_ok(count_check(count, &job, elements, &failure) == STATUS_OK && equals(count, wanted),
+    tap_ok(count_finish(count, &job, elements, &failure) == STATUS_OK && equals(count, wanted),
            "counts beyond 2^32 and 2^40 are kept and added to");
     count_destroy(count);
 }
@@ -127,7 +127,7 @@ static void test_largest(void)
     count_add_hits(count, 0, preloaded, PREDICATES);
     count_add_elements(count, UINT64_MAX - 100);
     count_hundred(count, 1);
-    tap_ok(count_check(count, &job, UINT64_MAX, &failure) == STATUS_OK && equals(count, wanted),
+    tap_ok(count_finish(count, &job, UINT64_MAX, &failure) == STATUS_OK && equals(count, wanted),
            "counts up to 2^64 - 1");
     count_destroy(count);
 }
@@ -153,7 +153,7 @@ static void test_threads(void)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    tap_ok(count_check(count, &job, 100 * ROUNDS, &failure) == STATUS_OK && equals(count, wanted),
+    tap_ok(count_finish(count, &job, 100 * ROUNDS, &failure) == STATUS_OK && equals(count, wanted),
            "threads merge into one partial");
     count_destroy(count);
 }
@@ -166,7 +166,7 @@ static bool refuses(uint64_t elements, uint64_t hits, uint64_t read, const char 
 
     count_add_hits(count, LESS, preloaded, 1);
     count_add_elements(count, elements);
-    bool right = count_check(count, &job, read, &failure) == STATUS_DATA &&
+    bool right = count_finish(count, &job, read, &failure) == STATUS_DATA &&
                  failure.status == STATUS_DATA && strstr(failure.message, message);
     count_destroy(count);
     return right;
@@ -187,7 +187,7 @@ static void test_null(void)
     struct job none = {.predicates = NULL};
 
     count_destroy(NULL);
-    cpu_count.close(NULL);
+    operation_close_thread(&op_count, NULL);
     job_destroy(&none);
     tap_ok(true, "nothing can be freed");
 }

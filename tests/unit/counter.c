@@ -81,7 +81,7 @@ static void table_open_range(struct table *table, uint32_t values, uint32_t bins
     *table = (struct table){.job = {.outside = OUTSIDE_REPORT}};
     if (!element_parse("i32", &table->job.element) ||
         binning_init(&table->job.binning, &table->job.element, 0, values, bins, &failure) ||
-        histogram_create(&table->job, &table->histogram, &failure)) {
+        !(table->histogram = histogram_create(&table->job, &failure))) {
         printf("Bail out! no histogram of %u bins\n", bins);
         exit(1);
     }

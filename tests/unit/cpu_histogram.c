@@ -5,9 +5,9 @@
 #include "config.h"
 
 #include "base/cpu_isa.h"
-#include "cpu/cpu_engine.h"
+#include "count/histogram.h"
 #include "edges_reference.h"
-#include "histograms/histogram.h"
+#include "ops/operations.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -115,18 +115,19 @@ static void count(struct histogram *histogram)
     void *thread = NULL;
     const size_t bytes = subject.job.element.bytes;
 
-    if (cpu_histogram.open(&subject.job, histogram, &thread, &failure) != STATUS_OK)
+    if (operation_open_thread(&op_histogram, &subject.job, histogram, &thread, &failure) !=
+        STATUS_OK)
         bail_out(failure.message);
     for (int i = 0; i < 3; i++) {
         struct chunk chunk = {
             .data = i == 1 ? zeros : subject.bytes,
             .bytes = (i == 1 ? ZEROS : subject.values) * bytes,
         };
-        if (cpu_histogram.absorb(thread, &chunk, &failure) != STATUS_OK ||
-            cpu_histogram.finish(thread, &failure) != STATUS_OK)
+        if (op_histogram.thread_absorb(thread, &chunk, &failure) != STATUS_OK ||
+            op_histogram.thread_finish(thread, &failure) != STATUS_OK)
             bail_out(failure.message);
     }
-    cpu_histogram.close(thread);
+    operation_close_thread(&op_histogram, thread);
 }
 
 static bool check_isa(const char *name, const char *isa)
@@ -136,7 +137,7 @@ static bool check_isa(const char *name, const char *isa)
     bool right = true;
 
     setenv("GPUHIST_ISA", isa, 1);
-    if (histogram_create(&subject.job, &histogram, &failure) != STATUS_OK)
+    if (!(histogram = histogram_create(&subject.job, &failure)))
         bail_out(failure.message);
     count(histogram);
     for (size_t i = 0; i < histogram->entries && right; i++) {
@@ -461,19 +462,20 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
     struct chunk chunk = {.data = zeros, .bytes = ZEROS * bytes};
 
     setenv("GPUHIST_ISA", isa, 1);
-    if (histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
-        cpu_histogram.open(&subject.job, histogram, &thread, &failure) != STATUS_OK)
+    if (!(histogram = histogram_create(&subject.job, &failure)) ||
+        operation_open_thread(&op_histogram, &subject.job, histogram, &thread, &failure) !=
+            STATUS_OK)
         bail_out(failure.message);
     bool right = true;
     for (int i = 0; i < chunks; i++)
-        right = right && cpu_histogram.absorb(thread, &chunk, &failure) == STATUS_OK;
+        right = right && op_histogram.thread_absorb(thread, &chunk, &failure) == STATUS_OK;
     subject.values = 0;
     put(outside);
     memcpy(zeros + place * bytes, subject.bytes, bytes);
-    right = right && cpu_histogram.absorb(thread, &chunk, &failure) == STATUS_DATA &&
+    right = right && op_histogram.thread_absorb(thread, &chunk, &failure) == STATUS_DATA &&
             failure.position == place * bytes;
     memset(zeros, 0, sizeof zeros);
-    cpu_histogram.close(thread);
+    operation_close_thread(&op_histogram, thread);
     histogram_destroy(histogram);
     unsetenv("GPUHIST_ISA");
     return right;
@@ -617,8 +619,9 @@ static bool check_order(const char *order, const char *isa)
     bool right = true;
 
     setenv("GPUHIST_ISA", isa, 1);
-    if (histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
-        cpu_histogram.open(&subject.job, histogram, &thread, &failure) != STATUS_OK)
+    if (!(histogram = histogram_create(&subject.job, &failure)) ||
+        operation_open_thread(&op_histogram, &subject.job, histogram, &thread, &failure) !=
+            STATUS_OK)
         bail_out(failure.message);
     for (const char *letter = order; *letter; letter++) {
         struct chunk chunk = {.data = zeros, .bytes = sizeof zeros};
@@ -627,14 +630,14 @@ static bool check_order(const char *order, const char *isa)
         if (*letter == 'a')
             chunk = (struct chunk){.data = subject.bytes, .bytes = subject.values * 8};
         times[(unsigned char)*letter]++;
-        if (cpu_histogram.absorb(thread, &chunk, &failure) != STATUS_OK ||
-            (letter - order == 2 && cpu_histogram.finish(thread, &failure) != STATUS_OK))
+        if (op_histogram.thread_absorb(thread, &chunk, &failure) != STATUS_OK ||
+            (letter - order == 2 && op_histogram.thread_finish(thread, &failure) != STATUS_OK))
             bail_out(failure.message);
         right = right && rounds_as_usual();
     }
-    if (cpu_histogram.finish(thread, &failure) != STATUS_OK)
+    if (op_histogram.thread_finish(thread, &failure) != STATUS_OK)
         bail_out(failure.message);
-    cpu_histogram.close(thread);
+    operation_close_thread(&op_histogram, thread);
     for (size_t i = 0; i < histogram->entries && right; i++) {
         uint64_t wanted = times['d'] * doubtful.wanted[i] + times['a'] * subject.wanted[i] +
                           times['z'] * (i == defined_entry(0) ? ZEROS : 0);

@@ -1,9 +1,9 @@
 /* Operation count on a GPU: counters of the device beyond 2^32 and 2^40, and every kernel. */
 #include "config.h"
 
+#include "count/count.h"
 #include "cuda/cuda_operation.h"
 #include "must_cuda.h"
-#include "operations/count.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static bool check(size_t intervals, bool sets, int32_t n, uint64_t preload)
     bool right = true;
 
     make_job(intervals, sets);
-    must(count_create(&job, &count, &failure) == STATUS_OK, "no memory");
+    must((count = count_create(&job, &failure)) != NULL, "no memory");
     open_device(&shared, count);
     for (size_t i = 0; i < job.predicate_count; i++)
         staging[i] = preload;

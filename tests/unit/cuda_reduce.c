@@ -5,9 +5,9 @@
  */
 #include "config.h"
 
+#include "count/reduce.h"
 #include "cuda/cuda_operation.h"
-#include "operations/reduce.h"
-#include "partial/operation.h"
+#include "ops/operations.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static bool launch(struct bench *bench, size_t elements, const struct cuda_reduc
     char staging[4096];
     void *partial = NULL;
 
-    if (operation_reduce.create(&bench->job, &partial, &failure) != STATUS_OK)
+    if (!(partial = op_reduce.create(&bench->job, &failure)))
         return false;
     bench->shared.partial = partial;
     bench->chunk.elements = (struct cuda_elements){.d_data = bench->d_data, .count = elements};
@@ -108,7 +108,7 @@ static bool launch(struct bench *bench, size_t elements, const struct cuda_reduc
                 cuda_reduce.absorb(&bench->shared, &bench->chunk) == cudaSuccess &&
                 cuda_reduce.collect(&bench->shared, staging, sizeof staging, &failure) == STATUS_OK;
     *result = *reduce_result(partial);
-    operation_reduce.destroy(partial);
+    op_reduce.destroy(partial);
     return good;
 }
 

@@ -8,10 +8,10 @@
  */
 #include "config.h"
 
+#include "count/uniq.h"
 #include "cuda/cuda_uniq.h"
-#include "histograms/uniq.h"
 #include "must_cuda.h"
-#include "partial/operation.h"
+#include "ops/operations.h"
 #include "tap.h"
 
 #include <stdatomic.h>
@@ -274,8 +274,7 @@ static bool check_uniq(struct bench *bench, struct uniq *uniq)
     for (uint64_t times = 1; times <= 2; times++) {
         if (!count(bench))
             return false;
-        if (operation_uniq.finish(uniq, &bench->job, times * bench->elements, &failure) !=
-            STATUS_OK)
+        if (op_uniq.finish(uniq, &bench->job, times * bench->elements, &failure) != STATUS_OK)
             return tap_note("%s", failure.message);
         if (!equal(bench, uniq, times))
             return false;
@@ -289,7 +288,7 @@ static bool check(struct bench *bench, const struct size *size, enum values valu
     struct failure failure;
     void *partial = NULL;
 
-    must(operation_uniq.create(&bench->job, &partial, &failure) == STATUS_OK, "no memory");
+    must((partial = op_uniq.create(&bench->job, &failure)) != NULL, "no memory");
     fill(bench, values, elements, find_marked(partial));
     bench->shared.partial = partial;
     bench->shared.d_partial = device_memory(cuda_uniq.partial_bytes(&bench->job));
@@ -301,7 +300,7 @@ static bool check(struct bench *bench, const struct size *size, enum values valu
     cuda_uniq.close(&bench->shared);
     bench->shared.host = NULL;
     must_cuda(cudaFree(bench->shared.d_partial));
-    operation_uniq.destroy(partial);
+    op_uniq.destroy(partial);
     return good || tap_note("%zu elements, %s, %s, told %d", elements, values_names[values],
                             size->name, bench->told);
 }

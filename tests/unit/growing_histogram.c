@@ -1,7 +1,7 @@
 /* Automatic histograms: how windows widen, and that nothing is lost, against plain sums. */
 #include "config.h"
 
-#include "histograms/growing_histogram.h"
+#include "count/growing_histogram.h"
 #include "job/binning_index.h"
 #include "partial/operation.h"
 #include "partial/rows.h"
@@ -22,7 +22,7 @@ static void test_open(struct test *test, const char *type)
 
     *test = (struct test){.added = 0};
     if (!element_parse(type, &test->job.element) ||
-        growing_histogram_create(&test->job, &test->histogram, &failure) != STATUS_OK) {
+        !(test->histogram = growing_histogram_create(&test->job, &failure))) {
         printf("Bail out! no histogram\n");
         exit(1);
     }
@@ -58,8 +58,7 @@ static bool test_rows(struct test *test, size_t wanted)
     uint64_t sum = 0;
     __int128 end = (__int128)1 << 100;
 
-    if (operation_growing_histogram.finish(test->histogram, &test->job, test->added, &failure) !=
-        STATUS_OK)
+    if (growing_histogram_finish(test->histogram, &test->job, test->added, &failure) != STATUS_OK)
         return tap_note("%s", failure.message);
     growing_histogram_rows_begin(&rows, &test->job, test->histogram, false);
     for (end = -end; rows.read(&rows, &row, 1) == 1; end = row.high) {

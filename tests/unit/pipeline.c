@@ -7,8 +7,8 @@
  */
 #include "config.h"
 
-#include "operations/reduce.h"
-#include "operations/stalin_sort.h"
+#include "count/reduce.h"
+#include "count/stalin_sort.h"
 #include "output/writer.h"
 #include "pipeline/offload_policy.h"
 #include "pipeline/pipeline.h"
@@ -228,11 +228,11 @@ static enum status quick_worker_open(void *session, void **worker, struct failur
     return actor_open_worker(session, 4 * 97, worker);
 }
 
-static enum status actor_buffer(void *worker, struct engine_buffer *buffer, struct failure *failure)
+static enum status actor_buffer(void *worker, struct chunk_buffer *buffer, struct failure *failure)
 {
     struct actor *self = worker;
     (void)failure;
-    *buffer = (struct engine_buffer){.data = self->slots[0], .capacity = self->capacity};
+    *buffer = (struct chunk_buffer){.data = self->slots[0], .capacity = self->capacity};
     return STATUS_OK;
 }
 
@@ -354,11 +354,11 @@ static enum status slow_worker_open(void *session, void **worker, struct failure
     return STATUS_OK;
 }
 
-static enum status slow_buffer(void *worker, struct engine_buffer *buffer, struct failure *failure)
+static enum status slow_buffer(void *worker, struct chunk_buffer *buffer, struct failure *failure)
 {
     struct actor *self = worker;
 
-    *buffer = (struct engine_buffer){.data = self->slots[self->turn], .capacity = self->capacity};
+    *buffer = (struct chunk_buffer){.data = self->slots[self->turn], .capacity = self->capacity};
     while (play.fault == AT_IDLE && self->is_late && atomic_load(&play.bytes) < 4 * ELEMENTS)
         sched_yield();
     if (play.fault == AT_BUFFER && atomic_load(&play.device_chunks) > play.sound_chunks)
@@ -481,7 +481,7 @@ static void *scene_partial(struct scene *scene, const struct job *job, struct wr
 {
     void *partial = NULL;
     *writer = NULL;
-    if (operations[job->operation]->create(job, &partial, &scene->failure) != STATUS_OK)
+    if (!(partial = operation_of(job)->create(job, &scene->failure)))
         abort();
     if (job->operation != OPERATION_STALIN_SORT)
         return partial;
@@ -499,9 +499,9 @@ static void scene_repeat(struct scene *scene, struct pipeline_task *task, struct
     void *partial = NULL;
 
     if (source_repeat(&source, &scene->failure) != STATUS_OK ||
-        operations[job->operation]->create(job, &partial, &scene->failure) != STATUS_OK)
+        !(partial = operation_of(job)->create(job, &scene->failure)))
         abort();
-    operations[job->operation]->destroy(task->partial);
+    operation_of(job)->destroy(task->partial);
     if (writer) {
         writer_restart(writer);
         stalin_sort_connect(partial, writer, NULL);
@@ -541,7 +541,7 @@ static void scene_run(struct scene *scene)
     struct failure failure;
     if (writer && writer_close(writer, &failure) != STATUS_OK)
         abort();
-    operations[job.operation]->destroy(task.partial);
+    operation_of(&job)->destroy(task.partial);
     source_close(task.source);
     unlink(scene->name);
 }
@@ -871,6 +871,8 @@ static void test_pays(void)
     pipe.bytes = UINT64_C(1) << 36;
     tap_ok(!offload_policy_pays(&pipe), "as long as not all CPU workers are wanted, no device is");
     pipe.pulling = 4;
+    tap_ok(!offload_policy_pays(&pipe), "nor if all are, and they keep up");
+    pipe.is_unread = true;
     tap_ok(offload_policy_pays(&pipe), "but then");
     file.bytes = UINT64_C(1) << 32;
     tap_ok(offload_policy_pays(&file), "a device pays where the rest takes long");

@@ -4,9 +4,8 @@
  */
 #include "config.h"
 
-#include "cpu/cpu_engine.h"
-#include "operations/reduce.h"
-#include "partial/operation.h"
+#include "count/reduce.h"
+#include "ops/operations.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -157,10 +156,10 @@ static bool absorb(const struct job *job, uint64_t key, struct reduce_shared *sh
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     key <<= 64 - 8 * job->element.bytes;
 #endif
-    bool done = cpu_reduce.open(job, shared, &state, &failure) == STATUS_OK &&
-                cpu_reduce.absorb(state, &chunk, &failure) == STATUS_OK &&
-                cpu_reduce.finish(state, &failure) == STATUS_OK;
-    cpu_reduce.close(state);
+    bool done = operation_open_thread(&op_reduce, job, shared, &state, &failure) == STATUS_OK &&
+                op_reduce.thread_absorb(state, &chunk, &failure) == STATUS_OK &&
+                op_reduce.thread_finish(state, &failure) == STATUS_OK;
+    operation_close_thread(&op_reduce, state);
     return done;
 }
 
@@ -171,11 +170,10 @@ static bool absorb_many(const struct job *job, const char *value, uint64_t count
     void *one = NULL;
     struct failure failure;
 
-    if (operation_reduce.create(job, &one, &failure) != STATUS_OK ||
-        !absorb(job, key_of(value), one))
+    if (!(one = op_reduce.create(job, &failure)) || !absorb(job, key_of(value), one))
         return false;
     struct reduce power = *reduce_result(one);
-    operation_reduce.destroy(one);
+    op_reduce.destroy(one);
     for (; count > 0; count >>= 1) {
         if (count & 1)
             reduce_share(shared, &power);
@@ -209,15 +207,15 @@ static bool check_row(const struct stream *row)
     element_parse(row->type, &job.element);
     job.element.swapped = false;
     reductions_default(&job.reductions, 0);
-    if (operation_reduce.create(&job, &shared, &failure) != STATUS_OK)
+    if (!(shared = op_reduce.create(&job, &failure)))
         return false;
     bool good =
         absorb_many(&job, row->a, row->a_count, shared) &&
         absorb_many(&job, row->b, row->b_count, shared) &&
-        operation_reduce.finish(shared, &job, row->a_count + row->b_count, &failure) == STATUS_OK &&
-        operation_reduce.verdict(&job, shared, &failure) == STATUS_OK &&
+        op_reduce.finish(shared, &job, row->a_count + row->b_count, &failure) == STATUS_OK &&
+        op_reduce.check_result(&job, shared, &failure) == STATUS_OK &&
         is_expected(&job, row, shared);
-    operation_reduce.destroy(shared);
+    op_reduce.destroy(shared);
     return good;
 }
 
@@ -229,13 +227,13 @@ static void test_lost_element(void)
 
     element_parse("i32", &job.element);
     reductions_default(&job.reductions, 0);
-    bool good = operation_reduce.create(&job, &shared, &failure) == STATUS_OK &&
-                absorb_many(&job, "3", 5, shared);
-    tap_ok(good && operation_reduce.finish(shared, &job, 5, &failure) == STATUS_OK &&
-               operation_reduce.finish(shared, &job, 6, &failure) == STATUS_DATA &&
+    bool good =
+        (shared = op_reduce.create(&job, &failure)) != NULL && absorb_many(&job, "3", 5, shared);
+    tap_ok(good && op_reduce.finish(shared, &job, 5, &failure) == STATUS_OK &&
+               op_reduce.finish(shared, &job, 6, &failure) == STATUS_DATA &&
                strstr(failure.message, "6 elements were read, but 5 counted"),
            "an element that was read and not counted is an error");
-    operation_reduce.destroy(shared);
+    op_reduce.destroy(shared);
 }
 
 static void test_lost_square(void)
@@ -250,15 +248,15 @@ static void test_lost_square(void)
     reduce.squares = wide_from(18);
     element_parse("i32", &job.element);
     reductions_default(&job.reductions, 0);
-    bool good = operation_reduce.create(&job, &shared, &failure) == STATUS_OK;
+    bool good = (shared = op_reduce.create(&job, &failure)) != NULL;
     reduce_share(shared, &reduce);
-    good = good && operation_reduce.finish(shared, &job, 2, &failure) == STATUS_OK;
+    good = good && op_reduce.finish(shared, &job, 2, &failure) == STATUS_OK;
     reduce.squares = wide_from(17);
     reduce_share(shared, &reduce);
-    tap_ok(good && operation_reduce.finish(shared, &job, 4, &failure) == STATUS_DATA &&
+    tap_ok(good && op_reduce.finish(shared, &job, 4, &failure) == STATUS_DATA &&
                strstr(failure.message, "a negative variance"),
            "a sum of squares that is too small is an error");
-    operation_reduce.destroy(shared);
+    op_reduce.destroy(shared);
 }
 
 int main(void)

@@ -4,9 +4,9 @@
  */
 #include "config.h"
 
-#include "histograms/histogram.h"
-#include "histograms/uniq.h"
-#include "partial/operation.h"
+#include "count/histogram.h"
+#include "count/uniq.h"
+#include "ops/operations.h"
 #include "plot/plot.h"
 #include "print/rows_list.h"
 #include "tap.h"
@@ -46,7 +46,7 @@ static struct histogram *make_histogram(const struct job *job, size_t filled)
     struct failure failure;
     uint64_t elements = 0;
 
-    histogram_create(job, &histogram, &failure);
+    histogram = histogram_create(job, &failure);
     for (size_t i = 0; i < filled; i++) {
         uint64_t count = 1 + tap_random(&random_state) % 1000;
         size_t entry = tap_random(&random_state) % histogram->entries;
@@ -285,7 +285,7 @@ static void test_regions(void)
 
     element_parse("i32", &job.element);
     binning_init(&job.binning, &job.element, -5, REGIONS * REGION - 5, REGIONS * REGION, &failure);
-    histogram_create(&job, &histogram, &failure);
+    histogram = histogram_create(&job, &failure);
     for (size_t i = 0; i < VALUES; i++) {
         const uint64_t count64 = i + 1;
         const uint32_t count32 = (uint32_t)count64;
@@ -359,7 +359,7 @@ static void test_ranges(void)
 
     element_parse("i32", &job.element);
     binning_init(&job.binning, &job.element, 0, RANGES_BINS, RANGES_BINS, &failure);
-    histogram_create(&job, &histogram, &failure);
+    histogram = histogram_create(&job, &failure);
     uint64_t inside = fill_ranges(histogram);
     histogram_add_unlocked(histogram, RANGES_BINS, 1000);
     histogram_add_unlocked(histogram, RANGES_BINS + 1, 500);
@@ -457,7 +457,7 @@ static void counted_begin(struct counted *counted, const char *type, uint64_t wi
     *counted = (struct counted){.job = {.operation = OPERATION_UNIQ, .bin_width = width}};
     counted->rows = malloc(COUNTED_ROWS_MAX * sizeof *counted->rows);
     must(counted->rows && element_parse(type, &counted->job.element) &&
-             operation_uniq.create(&counted->job, &partial, &failure) == STATUS_OK,
+             (partial = op_uniq.create(&counted->job, &failure)) != NULL,
          "no partial");
     counted->uniq = partial;
     must(table_writer_open(counted->uniq->table, &counted->writer, &failure) == STATUS_OK,
@@ -565,9 +565,8 @@ static bool counted_finish(struct counted *counted)
     counted->n = n;
     for (size_t i = 0; i < uniq->count; i++)
         counted_note_window(counted, &uniq->windows[i]);
-    bool passed =
-        table_writer_flush(counted->writer, &failure) == STATUS_OK &&
-        operation_uniq.finish(uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
+    bool passed = table_writer_flush(counted->writer, &failure) == STATUS_OK &&
+                  op_uniq.finish(uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
     counted_shape.has_below |= passed && uniq_window(uniq) && uniq->below > 0;
     counted_shape.has_above |=
         passed && uniq_window(uniq) && uniq->below < table_distinct(uniq->table);
@@ -631,8 +630,8 @@ static bool counted_reads_any(struct counted *counted)
 
     must(found != NULL, "no memory");
     counted->job.any_order = true;
-    bool passed = operation_uniq.finish(counted->uniq, &counted->job, counted->elements,
-                                        &failure) == STATUS_OK;
+    bool passed =
+        op_uniq.finish(counted->uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
     uniq_rows_begin(&rows, &counted->job, counted->uniq, false);
     while (passed && n + BATCH <= COUNTED_ROWS_MAX && (some = rows.read(&rows, found + n, BATCH)))
         n += some;
@@ -657,7 +656,7 @@ static void counted_check(struct counted *counted, const char *name)
     passed = passed && counted_reads(counted, &rows, name);
     tap_ok(passed && counted_reads_any(counted), "%s: in any order", name);
     table_writer_close(counted->writer);
-    operation_uniq.destroy(counted->uniq);
+    op_uniq.destroy(counted->uniq);
     free(counted->rows);
 }
 

@@ -241,6 +241,21 @@ static const char *puller_fault(const struct puller *self, const struct chunk *c
     return NULL;
 }
 
+/* Pulls to a buffer that cannot grow. */
+static enum status pull_fixed(struct source *source, void *data, size_t capacity,
+                              struct chunk *chunk, struct failure *failure)
+{
+    struct chunk_buffer buffer = {.data = data, .capacity = capacity};
+    return source_pull(source, &buffer, chunk, failure);
+}
+
+static enum status try_pull_fixed(struct source *source, void *data, size_t capacity,
+                                  struct chunk *chunk, bool *pulled, struct failure *failure)
+{
+    struct chunk_buffer buffer = {.data = data, .capacity = capacity};
+    return source_try_pull(source, &buffer, chunk, pulled, failure);
+}
+
 static void *puller_run(void *argument)
 {
     struct puller *self = argument;
@@ -253,7 +268,7 @@ static void *puller_run(void *argument)
     pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
     for (;;) {
         struct chunk chunk;
-        self->status = source_pull(self->source, buffer, self->capacity, &chunk, &self->failure);
+        self->status = pull_fixed(self->source, buffer, self->capacity, &chunk, &self->failure);
         if (self->status != STATUS_OK || chunk.bytes == 0)
             break;
         self->fault = puller_fault(self, &chunk, buffer);
@@ -558,7 +573,7 @@ static void begin(struct begun *begun, const size_t *lengths, size_t count)
 
     scene_make_regular(&begun->scene, lengths, count);
     begun->source = scene_open(&begun->scene, 4);
-    if (source_pull(begun->source, begun->buffer, sizeof begun->buffer, &chunk, &failure))
+    if (pull_fixed(begun->source, begun->buffer, sizeof begun->buffer, &chunk, &failure))
         bail_out(failure.message);
 }
 
@@ -575,7 +590,7 @@ static enum status finish(struct begun *begun, uint64_t *position, struct failur
     enum status status;
 
     do {
-        status = source_pull(begun->source, begun->buffer, sizeof begun->buffer, &chunk, failure);
+        status = pull_fixed(begun->source, begun->buffer, sizeof begun->buffer, &chunk, failure);
         if (status == STATUS_OK)
             *position = chunk.position + chunk.bytes;
     } while (status == STATUS_OK && chunk.bytes > 0);
@@ -685,7 +700,7 @@ static bool check_repeat(const size_t *lengths, size_t count, off_t offset)
     begun.scene.names[0] = offset > 0 ? standard_input : name;
     begun.source = scene_open(&begun.scene, 1);
     source_set_format(begun.source, &(struct record_format){.element_bytes = 4});
-    if (source_pull(begun.source, begun.buffer, sizeof begun.buffer, &chunk, &failure) ||
+    if (pull_fixed(begun.source, begun.buffer, sizeof begun.buffer, &chunk, &failure) ||
         source_repeat(&begun.source, &failure) != STATUS_OK)
         bail_out(failure.message);
     pull_all(&pull, begun.source, bytes, 4, capacities, 2);
@@ -759,7 +774,7 @@ static bool pulls(struct source *source, const char *text)
     struct chunk chunk;
     struct failure failure;
 
-    if (source_pull(source, buffer, sizeof buffer, &chunk, &failure) != STATUS_OK)
+    if (pull_fixed(source, buffer, sizeof buffer, &chunk, &failure) != STATUS_OK)
         return tap_note("%s", failure.message);
     return (chunk.bytes == strlen(text) && memcmp(buffer, text, chunk.bytes) == 0) ||
            tap_note("'%.*s' was pulled, not '%s'", (int)chunk.bytes, buffer, text);
@@ -817,7 +832,7 @@ static void *counting_puller_run(void *argument)
     struct chunk chunk;
     struct failure failure;
 
-    while (source_pull(self->source, buffer, capacity, &chunk, &failure) == STATUS_OK &&
+    while (pull_fixed(self->source, buffer, capacity, &chunk, &failure) == STATUS_OK &&
            chunk.bytes > 0)
         atomic_fetch_add(self->bytes, chunk.bytes);
     free(buffer);
@@ -871,7 +886,7 @@ static bool tries(struct source *source, const char *text)
     struct failure failure;
     bool pulled;
 
-    if (source_try_pull(source, buffer, sizeof buffer, &chunk, &pulled, &failure) != STATUS_OK)
+    if (try_pull_fixed(source, buffer, sizeof buffer, &chunk, &pulled, &failure) != STATUS_OK)
         return tap_note("%s", failure.message);
     if (!text || !pulled)
         return !text == !pulled || tap_note("%s was pulled", pulled ? "something" : "nothing");
@@ -1000,23 +1015,39 @@ static bool check_join_leave(void)
     return right;
 }
 
+#define IDLE_PIECES 40
+
+/* A slow writer. */
+static void *idle_writer_run(void *argument)
+{
+    const struct timespec a_while = {.tv_nsec = 3000000};
+
+    for (int i = 0; i < IDLE_PIECES; i++) {
+        nanosleep(&a_while, NULL);
+        send_text(*(int *)argument, "abcd");
+    }
+    return NULL;
+}
+
 /* A pipe whose reader waits for each piece has one puller; the end lets nobody in. */
 static bool check_join_idle(void)
 {
-    const struct timespec a_while = {.tv_nsec = 300000};
     int fd = stdin_pipe_open();
     struct source *source = stdin_source(4);
     struct joiner joiner;
+    struct failure failure;
+    struct chunk chunk;
+    pthread_t writer;
+    char buffer[64];
     bool right = source_join(source);
 
     joiner_start(&joiner, source);
-    for (int i = 0; i < 40; i++) {
-        right = right && source_position(source) == (uint64_t)i * 4;
-        nanosleep(&a_while, NULL);
-        send_text(fd, "abcd");
-        right = right && pulls(source, "abcd"); /* waits for a second element before it returns */
-    }
+    if (pthread_create(&writer, NULL, idle_writer_run, &fd) != 0)
+        bail_out("no thread");
+    while (right && source_position(source) < IDLE_PIECES * 4)
+        right = pull_fixed(source, buffer, sizeof buffer, &chunk, &failure) == STATUS_OK;
     right = right && atomic_load(&joiner.answer) == -1;
+    pthread_join(writer, NULL);
     close(fd);
     right = right && pulls(source, "");
     right = joiner_wait(&joiner) == 0 && right && !source_join(source);
@@ -1160,7 +1191,7 @@ static bool check_proc(void)
     fclose(file);
     if (source_open(&source, names, 1, 1, &failure) != STATUS_OK)
         return tap_note("%s", failure.message);
-    enum status status = source_pull(source, found, sizeof found, &chunk, &failure);
+    enum status status = pull_fixed(source, found, sizeof found, &chunk, &failure);
     source_close(source);
     return status == STATUS_OK && chunk.bytes == bytes && memcmp(found, wanted, bytes) == 0;
 }
@@ -1181,12 +1212,19 @@ static void test_opening(void)
 
 #define LONG_BYTES ((size_t)300000)
 
+static bool buffer_grow(struct chunk_buffer *buffer, size_t capacity)
+{
+    buffer->data = must(realloc(buffer->data, capacity));
+    buffer->capacity = capacity;
+    return true;
+}
+
 /* Adds up the values of chunks of those sizes, in turn, to the end; false after a failure. */
 static bool sum_values(struct source *source, const struct text_rules *rules,
                        const size_t capacities[2], uint64_t *count, int64_t *sum)
 {
     text_parse_function *parse = text_choose_parser(rules, ELEMENT_I64);
-    char *buffer = must(malloc(capacities[0] + capacities[1]));
+    struct chunk_buffer buffer = {.data = must(malloc(1)), .grow = buffer_grow};
     struct chunk chunk = {.bytes = 1};
     struct failure failure = {.message = "an invalid token"};
     bool good = true;
@@ -1194,7 +1232,8 @@ static bool sum_values(struct source *source, const struct text_rules *rules,
     for (int turn = 0; good && chunk.bytes > 0; turn ^= 1) {
         size_t offset = 0;
         enum text_event event = TEXT_END;
-        good = source_pull(source, buffer, capacities[turn], &chunk, &failure) == STATUS_OK;
+        buffer_grow(&buffer, capacities[turn]);
+        good = source_pull(source, &buffer, &chunk, &failure) == STATUS_OK;
         do {
             int64_t values[512];
             struct text_token token;
@@ -1206,7 +1245,7 @@ static bool sum_values(struct source *source, const struct text_rules *rules,
             good = good && event != TEXT_INVALID;
         } while (good && event != TEXT_END);
     }
-    free(buffer);
+    free(buffer.data);
     return good || tap_note("%s", failure.message);
 }
 
@@ -1238,7 +1277,7 @@ static bool check_capacities(const struct text_rules *rules, const char *first, 
         send_text(fd, "1 1\n");
         write_all(fd, (unsigned char *)line, LONG_BYTES);
         char *buffer = must(malloc(1 << 20));
-        right = source_pull(source, buffer, 1 << 20, &chunk, &failure) == STATUS_OK &&
+        right = pull_fixed(source, buffer, 1 << 20, &chunk, &failure) == STATUS_OK &&
                 (chunk.bytes == 4 || tap_note("%zu bytes", chunk.bytes)) && right;
         send_text(fd, last);
         close(fd);

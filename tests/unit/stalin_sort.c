@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "operations/stalin_sort.h"
+#include "count/stalin_sort.h"
 
+#include "ops/operations.h"
 #include "output/writer.h"
-#include "partial/operation.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -169,10 +169,10 @@ static enum status piece_submit(struct piece *piece, struct stalin_sort *partial
 
 static struct stalin_sort *partial_open(const struct job *job)
 {
-    struct stalin_sort *partial = NULL;
     struct failure failure;
+    struct stalin_sort *partial = stalin_sort_create(job, &failure);
 
-    if (stalin_sort_create(job, &partial, &failure) != STATUS_OK)
+    if (!partial)
         bail_out(failure.message);
     return partial;
 }
@@ -183,9 +183,9 @@ static bool partial_counts(struct stalin_sort *partial, const struct job *job, u
 {
     struct failure failure;
 
-    return (operation_stalin_sort.finish(partial, job, elements, &failure) == STATUS_OK ||
+    return (op_stalin_sort.finish(partial, job, elements, &failure) == STATUS_OK ||
             tap_note("%s", failure.message)) &&
-           operation_stalin_sort.finish(partial, job, elements + 1, &failure) == STATUS_DATA;
+           op_stalin_sort.finish(partial, job, elements + 1, &failure) == STATUS_DATA;
 }
 
 /* --- outputs ------------------------------------------------------------------------------------
@@ -706,7 +706,7 @@ static void test_large(void)
  */
 
 /* Whether a waiter and a parked run are given up, and nothing is written, after `end`. */
-static bool check_end(const struct output outputs[2], void (*end)(struct stalin_sort *partial))
+static bool check_end(const struct output outputs[2], void (*end)(void *partial))
 {
     struct large runs[] = {{.sequence = 1, .bytes = 17 * MIB}, {.sequence = 2, .bytes = 2}};
     struct large late[] = {{.sequence = 0, .bytes = 2}, {.sequence = 3, .bytes = 17 * MIB}};
@@ -729,7 +729,7 @@ static bool check_end(const struct output outputs[2], void (*end)(struct stalin_
 }
 
 /* Submits the first chunk, of no elements, which a fault follows. */
-static void submit_fault(struct stalin_sort *partial)
+static void submit_fault(void *partial)
 {
     const struct stalin_sort_run run = {.chunk = {.is_cut = true}};
     struct failure failure;

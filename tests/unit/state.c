@@ -4,12 +4,12 @@
  */
 #include "config.h"
 
-#include "histograms/histogram.h"
-#include "histograms/uniq.h"
-#include "operations/count.h"
-#include "operations/reduce.h"
+#include "count/count.h"
+#include "count/histogram.h"
+#include "count/reduce.h"
+#include "count/uniq.h"
+#include "ops/operations.h"
 #include "output/writer.h"
-#include "partial/operation.h"
 #include "partial/state_job.h"
 #include "tap.h"
 
@@ -134,10 +134,11 @@ static bool check_loaded(const struct job *job, const struct histogram *histogra
         require(state_recall(reader, &definition, &found, &is_found, &failure), &failure);
         is_same = is_same && is_found && is_same_binning(&job->binning, &found.binning);
         if (!partial)
-            require(operation_histogram.create(&found, &partial, &failure), &failure);
+            partial = op_histogram.create(&found, &failure);
+        require(partial ? STATUS_OK : failure.status, &failure);
         require(state_load(reader, &found, partial, &elements, &failure), &failure);
         if (pass == 1)
-            require(operation_histogram.finish(partial, &found, elements, &failure), &failure);
+            require(op_histogram.finish(partial, &found, elements, &failure), &failure);
         definition_destroy(&definition);
         job_destroy(&found);
         state_reader_close(reader);
@@ -145,7 +146,7 @@ static bool check_loaded(const struct job *job, const struct histogram *histogra
     const struct histogram *loaded = partial;
     for (size_t i = 0; i < histogram->entries && is_same; i++)
         is_same = histogram_count(loaded, i) == 2 * histogram_count(histogram, i);
-    operation_histogram.destroy(partial);
+    op_histogram.destroy(partial);
     return is_same;
 }
 
@@ -159,7 +160,8 @@ static void test_shape(const struct shape *shape)
     uint64_t elements = 0;
 
     make_job(&job, shape);
-    require(histogram_create(&job, &histogram, &failure), &failure);
+    histogram = histogram_create(&job, &failure);
+    require(histogram ? STATUS_OK : failure.status, &failure);
     for (size_t i = 0; i < histogram->entries; i++) {
         uint64_t count = tap_random(&random) % 3 == 0 ? tap_random(&random) >> 32 : 0;
         histogram_add_unlocked(histogram, i, count);
@@ -245,24 +247,24 @@ static void test_rows(void)
     state_reader_close(reader);
 }
 
-/* Reads data[0..bytes) as one state into *partial, NULL if it is refused. */
-static void *load(const unsigned char *data, size_t bytes, struct job *job)
+/* Reads data[0..bytes) as one state: its partial, NULL if it is refused, and its elements. */
+static void *load(const unsigned char *data, size_t bytes, struct job *job, uint64_t *elements)
 {
     struct failure failure;
     struct state_reader *reader;
     struct definition definition;
     void *partial = NULL;
-    uint64_t elements = 0;
     bool found;
     bool more = false;
     FILE *out = fopen(file, "wb");
 
     if (!out || fwrite(data, 1, bytes, out) != bytes || fclose(out) != 0)
         printf("Bail out! cannot write %s\n", file);
+    *elements = 0;
     require(state_reader_open(&reader, file, &failure), &failure);
     bool is_fine = state_recall(reader, &definition, job, &found, &failure) == STATUS_OK &&
-                   operations[job->operation]->create(job, &partial, &failure) == STATUS_OK &&
-                   state_load(reader, job, partial, &elements, &failure) == STATUS_OK;
+                   (partial = operation_of(job)->create(job, &failure)) != NULL &&
+                   state_load(reader, job, partial, elements, &failure) == STATUS_OK;
     definition_destroy(&definition);
     if (is_fine) { /* nothing may follow */
         definition = (struct definition){.text = NULL};
@@ -272,7 +274,7 @@ static void *load(const unsigned char *data, size_t bytes, struct job *job)
     state_reader_close(reader);
     if (is_fine || !partial)
         return partial;
-    operations[job->operation]->destroy(partial);
+    operation_of(job)->destroy(partial);
     return NULL;
 }
 
@@ -306,16 +308,16 @@ static void test_damage(const char *name, struct job *job, const void *partial)
         memcpy(bad, good, bytes);
         if (!is_cut)
             bad[(i - bytes) / 8] ^= (unsigned char)(1 << i % 8);
-        void *loaded = load(bad, is_cut ? i : bytes, &found);
+        uint64_t elements;
+        void *loaded = load(bad, is_cut ? i : bytes, &found, &elements);
         if (loaded) {
-            const struct operation *operation = operations[found.operation];
-            require(operation->finish(loaded, &found, operation->state->elements(loaded), &failure),
-                    &failure);
+            const struct operation *operation = operation_of(&found);
+            require(operation->finish(loaded, &found, elements, &failure), &failure);
             save(&found, loaded);
             same++;
             passed = !is_cut && read_file(again, sizeof again) == bytes &&
                      memcmp(again, good, bytes) == 0;
-            operations[found.operation]->destroy(loaded);
+            operation_of(&found)->destroy(loaded);
         }
         job_destroy(&found);
         if (!passed)
@@ -345,12 +347,13 @@ static void test_damage_table(void)
 
     element_parse("i16", &job.element);
     reductions_parse("mode,p99.9,count", &job.reductions);
-    require(operation_reduce.create(&job, &partial, &failure), &failure);
+    partial = op_reduce.create(&job, &failure);
+    require(partial ? STATUS_OK : failure.status, &failure);
     put_entry(reduce_uniq(partial)->table, &(const struct table_entry){.key = 7, .count = 3});
     reduce_share(partial, &(const struct reduce){.count = 3});
-    require(operation_reduce.finish(partial, &job, 3, &failure), &failure);
+    require(op_reduce.finish(partial, &job, 3, &failure), &failure);
     test_damage("reductions with a table", &job, partial);
-    operation_reduce.destroy(partial);
+    op_reduce.destroy(partial);
 }
 
 static void test_damages(void)
@@ -364,7 +367,8 @@ static void test_damages(void)
         .count = 3, .sum = 9, .squares = {{29}}, .min = 2, .max = 4, .or_bits = 7, .xor_bits = 5};
 
     make_job(&job, &shapes[0]);
-    require(histogram_create(&job, &histogram, &failure), &failure);
+    histogram = histogram_create(&job, &failure);
+    require(histogram ? STATUS_OK : failure.status, &failure);
     histogram_add_unlocked(histogram, 7, 300);
     test_damage("a histogram", &job, histogram);
     histogram_destroy(histogram);
@@ -372,10 +376,11 @@ static void test_damages(void)
     job = (struct job){.operation = OPERATION_REDUCE};
     element_parse("i16", &job.element);
     reductions_default(&job.reductions, 0);
-    require(operation_reduce.create(&job, &partial, &failure), &failure);
+    partial = op_reduce.create(&job, &failure);
+    require(partial ? STATUS_OK : failure.status, &failure);
     reduce_share(partial, &reduce);
     test_damage("reductions", &job, partial);
-    operation_reduce.destroy(partial);
+    op_reduce.destroy(partial);
 
     job = (struct job){.operation = OPERATION_COUNT, .predicate_count = 1};
     element_parse("i64", &job.element);
@@ -383,7 +388,8 @@ static void test_damages(void)
     require(predicate_init_any_of(job.predicates, "3,9", &job.element, (const uint64_t[]){3, 9}, 2,
                                   &failure),
             &failure);
-    require(count_create(&job, &count, &failure), &failure);
+    count = count_create(&job, &failure);
+    require(count ? STATUS_OK : failure.status, &failure);
     count_add_elements(count, 1000);
     count_add_hits(count, 0, &(uint64_t){500}, 1);
     test_damage("counts", &job, count);
@@ -408,17 +414,19 @@ static void test_wrap(void)
         struct histogram *histogram;
         make_job(&job, &shapes[0]);
         job.outside = OUTSIDE_REPORT;
-        require(histogram_create(&job, &histogram, &failure), &failure);
+        histogram = histogram_create(&job, &failure);
+        require(histogram ? STATUS_OK : failure.status, &failure);
         histogram->ignored = forged[i][0];
         histogram_add_unlocked(histogram, job.binning.bins, forged[i][1]);
         histogram_add_unlocked(histogram, job.binning.bins + 1, forged[i][2]);
         histogram_add_unlocked(histogram, 7, 305); /* 300 elements in all, modulo 2^64 */
         histogram->inside = 305;
         save(&job, histogram);
-        void *loaded = load(data, read_file(data, sizeof data), &found);
+        uint64_t elements;
+        void *loaded = load(data, read_file(data, sizeof data), &found, &elements);
         tap_ok(!loaded, "a state whose count %zu wraps is refused", i);
         if (loaded)
-            operation_histogram.destroy(loaded);
+            op_histogram.destroy(loaded);
         histogram_destroy(histogram);
         job_destroy(&found);
         job_destroy(&job);

@@ -165,58 +165,8 @@ static void test_random(void)
     }
 }
 
-/* Whether a line gives the same pair, or none, after its beginning was shortened. */
-static bool squeezes(const struct job *job, const char *line, size_t bytes, size_t begin)
-{
-    struct pair pairs[2][TEXT_MOST];
-    char shorter[TEXT_MOST];
-
-    memcpy(shorter, line, begin);
-    size_t kept = record_squeeze(&job->text, shorter, begin);
-    memcpy(shorter + kept, line + begin, bytes - begin);
-    size_t count = put_together(job, line, bytes, pairs[0]);
-    size_t again = put_together(job, shorter, kept + bytes - begin, pairs[1]);
-    bool is_same = count == again;
-    for (size_t i = 0; is_same && i < count; i++) {
-        const struct pair *a = &pairs[0][i];
-        const struct pair *b = &pairs[1][i];
-        is_same = a->is_valid == b->is_valid &&
-                  (a->is_valid ? a->first == b->first && a->second == b->second
-                               : a->token.is_second == b->token.is_second);
-    }
-    return is_same || tap_note("fields %d and %d, delimiter %d: %.*s becomes %.*s", job->text.field,
-                               job->text.second_field, job->text.delimiter, (int)bytes, line,
-                               (int)(kept + bytes - begin), shorter);
-}
-
-static void test_squeeze(void)
-{
-    static const char *const parts[] = {
-        "0000012", "34 ",     "-7",   "x",
-        "",        "55.50",   "0x1f", "123456789012345678901234567890123456789012345678",
-        "\"6\"",   "\"a,b\"", "3 \"", "8 9"};
-    uint64_t state = 7;
-    bool right = true;
-
-    for (int round = 0; right && round < 30000; round++) {
-        const struct text_rules *rules =
-            &every_rules[tap_random(&state) % ARRAY_LENGTH(every_rules)];
-        const char separator = rules->delimiter == TEXT_NO_DELIMITER ? ' ' : ',';
-        struct job job = make_job(rules, &state);
-        char line[TEXT_MOST] = "";
-        size_t bytes = 0;
-        do
-            bytes += (size_t)sprintf(line + bytes, "%s%c",
-                                     parts[tap_random(&state) % ARRAY_LENGTH(parts)], separator);
-        while (tap_random(&state) % 9 > 0 && bytes < 1000);
-        right = squeezes(&job, line, bytes - 1, tap_random(&state) % bytes);
-    }
-    tap_ok(right, "lines of two columns whose beginning is shortened");
-}
-
 int main(void)
 {
     test_random();
-    test_squeeze();
     return tap_done();
 }

@@ -1,0 +1,77 @@
+/* Implements count.h: the shared hits. */
+#include "config.h"
+
+#include "count/count.h"
+
+#include <stdlib.h>
+
+void *count_create(const struct job *job, struct failure *failure)
+{
+    struct count *made = calloc(1, sizeof *made + job->predicate_count * sizeof *made->hits);
+
+    if (made)
+        pthread_mutex_init(&made->mutex, NULL);
+    else
+        status_fail(failure, STATUS_DATA, "no memory for %zu counts", job->predicate_count);
+    return made;
+}
+
+void count_destroy(void *partial)
+{
+    struct count *count = partial;
+
+    if (count)
+        pthread_mutex_destroy(&count->mutex);
+    free(count);
+}
+
+void count_add_hits(struct count *count, size_t first, const uint64_t *hits, size_t n)
+{
+    pthread_mutex_lock(&count->mutex);
+    for (size_t i = 0; i < n; i++)
+        count->hits[first + i] += hits[i];
+    pthread_mutex_unlock(&count->mutex);
+}
+
+void count_add_elements(struct count *count, uint64_t elements)
+{
+    pthread_mutex_lock(&count->mutex);
+    count->elements += elements;
+    pthread_mutex_unlock(&count->mutex);
+}
+
+/* The number of values in the interval or set of a predicate; for "every", of all values. */
+static uint64_t count_find_hits(const struct predicate *predicate, uint64_t elements, uint64_t hits)
+{
+    return predicate->form == PREDICATE_EVERY ? elements : hits;
+}
+
+uint64_t count_derive(const struct predicate *predicate, uint64_t elements, uint64_t hits)
+{
+    hits = count_find_hits(predicate, elements, hits);
+    return predicate->negated ? elements - hits : hits;
+}
+
+enum status count_finish(void *partial, const struct job *job, uint64_t elements,
+                         struct failure *failure)
+{
+    const struct count *count = partial;
+
+    if (count->elements != elements)
+        return status_fail(failure, STATUS_DATA,
+                           "internal error: %llu elements were read, but %llu examined",
+                           (unsigned long long)elements, (unsigned long long)count->elements);
+    for (size_t i = 0; i < job->predicate_count; i++) {
+        uint64_t hits = count_find_hits(&job->predicates[i], count->elements, count->hits[i]);
+        if (hits > elements)
+            return status_fail(failure, STATUS_DATA,
+                               "internal error: %llu elements were read, but %llu counted",
+                               (unsigned long long)elements, (unsigned long long)hits);
+    }
+    return STATUS_OK;
+}
+
+uint64_t count_result(const struct count *count, const struct job *job, size_t i)
+{
+    return count_derive(&job->predicates[i], count->elements, count->hits[i]);
+}

@@ -1,0 +1,50 @@
+/*
+ * The partial of operation count: the number of values that meet each predicate of the job.
+ *
+ * Workers count the hits of each predicate's interval or set in memory of their own, and add them
+ * at the end. The predicate "every" and negated predicates are derived from the number of elements
+ * (count_result).
+ *
+ * The count_add_ functions are thread-safe; the others are not.
+ */
+#ifndef GPUHIST_COUNT_H
+#define GPUHIST_COUNT_H
+
+#include "base/status.h"
+#include "job/job.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct count {
+    pthread_mutex_t mutex;
+    uint64_t elements; /* counted so far */
+    uint64_t hits[];   /* of each predicate */
+};
+
+/*
+ * Create, finish and destroy a struct count, as operation.h says. finish checks also that no
+ * predicate has more hits than there are elements.
+ */
+void *count_create(const struct job *job, struct failure *failure);
+enum status count_finish(void *count, const struct job *job, uint64_t elements,
+                         struct failure *failure);
+void count_destroy(void *count);
+
+/* Adds hits[0..n) to those of predicates [first, first + n). */
+void count_add_hits(struct count *count, size_t first, const uint64_t *hits, size_t n);
+
+/* Adds to the number of elements. */
+void count_add_elements(struct count *count, uint64_t elements);
+
+/*
+ * The number of values that meet a predicate, of `elements` values of which `hits` are in its
+ * interval or set. Pure.
+ */
+uint64_t count_derive(const struct predicate *predicate, uint64_t elements, uint64_t hits);
+
+/* The number of values that meet predicate i of the job. The partial must be finished. */
+uint64_t count_result(const struct count *count, const struct job *job, size_t i);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * The partial of an automatic histogram: bins over all values that come, of the smallest width of
+ * 1, 2 or 5 times a power of ten that makes at most 64 bins from the smallest to the largest value.
+ * It takes one pass and is exact. The result does not depend on the order of the values.
+ *
+ * Values are counted in *windows* (growing_window.h): arrays of bins, as fast as those of any
+ * histogram. The first has bins of width 1. If values lie outside the newest window, another one is
+ * made: when the known values do not fit in half a window, the width is multiplied by 10 until they
+ * do. Counts are not moved; in the end the windows are added up. growing_histogram_rows.c shows why
+ * the final width is a multiple of the width of each window.
+ *
+ * growing_histogram_window, _widen and _add are thread-safe; the other functions are not.
+ */
+#ifndef GPUHIST_GROWING_HISTOGRAM_H
+#define GPUHIST_GROWING_HISTOGRAM_H
+
+#include "count/growing_window.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* The most values of a block. */
+#define GROWING_HISTOGRAM_BLOCK ((size_t)4096)
+
+/* The most bins of the result. */
+#define GROWING_HISTOGRAM_RESULT_BINS 64
+
+/*
+ * Bins of a window. With the two counters of values outside, eight private copies of 32-bit
+ * counters fit in L1 (cpu_counter_private.c).
+ */
+#define GROWING_HISTOGRAM_BINS ((uint64_t)1022)
+
+/*
+ * More windows than there can be: after three of one width the known values do not fit in half a
+ * window, and there are 18 widths.
+ */
+#define GROWING_HISTOGRAM_WINDOWS_MAX 64
+
+/* The result: adjacent bins and their counts. */
+struct growing_histogram_result {
+    uint64_t width;
+    __int128 first;
+    size_t bins;
+    uint64_t counts[GROWING_HISTOGRAM_RESULT_BINS];
+};
+
+struct growing_histogram {
+    const struct job *job;
+    _Atomic(const struct growing_window *) window; /* the newest; NULL: there is none */
+
+    pthread_mutex_t lock; /* guards what follows; windows[0..count) do not change any more */
+    struct growing_window windows[GROWING_HISTOGRAM_WINDOWS_MAX];
+    size_t count;
+    __int128 low; /* the known values, for which windows were made: low to high */
+    __int128 high;
+    uint64_t width; /* of the next window */
+
+    /* Set by finish. */
+    uint64_t elements;
+    struct growing_histogram_result result;
+};
+
+/*
+ * Create, finish and destroy a struct growing_histogram, as operation.h says. The job must outlive
+ * it.
+ */
+void *growing_histogram_create(const struct job *job, struct failure *failure);
+enum status growing_histogram_finish(void *histogram, const struct job *job, uint64_t elements,
+                                     struct failure *failure);
+void growing_histogram_destroy(void *histogram);
+
+/* The newest window, NULL if there is none. It lives until the histogram is destroyed. */
+static inline const struct growing_window *growing_histogram_window(
+    struct growing_histogram *histogram)
+{
+    return atomic_load_explicit(&histogram->window, memory_order_acquire);
+}
+
+/*
+ * Asks for a window for keys[0..n), n > 0, which lie outside `seen`, the newest window that the
+ * caller knows. Stores the newest window: another one, which the caller tries next. Fails with
+ * STATUS_DATA if there is no memory.
+ */
+enum status growing_histogram_widen(struct growing_histogram *histogram,
+                                    const struct growing_window *seen, const uint64_t *keys,
+                                    size_t n, const struct growing_window **window,
+                                    struct failure *failure);
+
+/*
+ * Counts keys[0..n), one by one: for few keys, such as those that a device has found outside its
+ * window. Overwrites the keys. Fails likewise.
+ */
+enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t *keys, size_t n,
+                                  struct failure *failure);
+
+/* Makes `result` of the windows. Used by finish alone. */
+void growing_histogram_add_up(struct growing_histogram *histogram);
+
+struct rows;
+
+/* Starts at the first row (rows.h) of a finished one. The job and it must outlive `rows`. */
+void growing_histogram_rows_begin(struct rows *rows, const struct job *job,
+                                  const struct growing_histogram *histogram, bool zeros);
+
+/* The same, but with rows of the width of the newest window, of single values if it is 1. */
+void growing_histogram_fine_rows_begin(struct rows *rows, const struct job *job,
+                                       const struct growing_histogram *histogram);
+
+#endif

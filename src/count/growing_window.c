@@ -1,0 +1,46 @@
+/* Implements growing_window.h: windows that stay within the values of a type. */
+#include "config.h"
+
+#include "count/growing_window.h"
+
+enum status growing_window_init(struct growing_window *window, const struct element *element,
+                                __int128 first, uint64_t bins, uint64_t width,
+                                struct failure *failure)
+{
+    const __int128 min = element_min(element);
+    const __int128 limit = element_limit(element);
+    const __int128 lowest = binning_floor(min, width);
+    const __int128 end = binning_floor(limit - 1, width) + 1;
+    struct job job = {.element = *element};
+
+    if ((__int128)bins > end - lowest)
+        bins = (uint64_t)(end - lowest);
+    if (first > end - bins)
+        first = end - bins;
+    if (first < lowest)
+        first = lowest;
+    binning_init_window(&job.binning, element, first * width, (uint32_t)bins, width);
+    *window = (struct growing_window){
+        .binning = job.binning,
+        .width = width,
+        .first = first,
+        .bins = bins,
+    };
+    window->histogram = histogram_create(&job, failure);
+    return window->histogram ? STATUS_OK : failure->status;
+}
+
+void growing_window_destroy(struct growing_window *window)
+{
+    histogram_destroy(window->histogram);
+}
+
+bool growing_window_find_ends(const struct growing_window *window, __int128 *first, __int128 *last)
+{
+    size_t start = histogram_skip_empty(window->histogram, 0, window->bins);
+    size_t end = histogram_trim_empty(window->histogram, start, window->bins);
+
+    *first = window->first + start;
+    *last = window->first + end - 1;
+    return start < end;
+}

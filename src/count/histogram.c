@@ -1,0 +1,318 @@
+/* Implements histogram.h: counters in regions with locks. */
+#include "config.h"
+
+#include "count/histogram.h"
+
+#include "base/memory.h"
+#include "partial/operation.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct histogram_region {
+    pthread_mutex_t mutex;
+    uint32_t staged; /* the sum of its 32-bit part, at most staged_limit */
+    bool has_counts; /* its 64-bit part is in use; else it is all zeros */
+};
+
+static struct histogram_region *histogram_lock(struct histogram *histogram, size_t region)
+{
+    pthread_mutex_lock(&histogram->regions[region].mutex);
+    return &histogram->regions[region];
+}
+
+static void histogram_unlock(struct histogram_region *region)
+{
+    pthread_mutex_unlock(&region->mutex);
+}
+
+static bool histogram_allocate(struct histogram *histogram)
+{
+    size_t regions = (histogram->entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
+
+    histogram->regions = calloc(regions, sizeof *histogram->regions);
+    histogram->counts = memory_map(histogram->entries * sizeof *histogram->counts);
+    histogram->staged = memory_map(histogram->entries * sizeof *histogram->staged);
+    for (size_t i = 0; histogram->regions && i < regions; i++)
+        pthread_mutex_init(&histogram->regions[i].mutex, NULL);
+    return histogram->regions && histogram->counts && histogram->staged;
+}
+
+void *histogram_create(const struct job *job, struct failure *failure)
+{
+    size_t entries = (size_t)job->binning.bins + BINNING_OUTSIDE;
+    size_t mebibytes = entries * sizeof(uint64_t) >> 20; /* mostly one of the parts is not in use */
+    uint64_t available = memory_available() >> 20;
+
+    if (mebibytes > available) {
+        status_fail(failure, STATUS_DATA, "%u bins need %zu MiB of memory: %llu are free",
+                    job->binning.bins, mebibytes, (unsigned long long)available);
+        return NULL;
+    }
+    struct histogram *histogram = calloc(1, sizeof *histogram);
+    if (histogram) {
+        histogram->entries = entries;
+        histogram->staged_limit = UINT32_MAX;
+    }
+    if (!histogram || !histogram_allocate(histogram)) {
+        histogram_destroy(histogram);
+        status_fail(failure, STATUS_DATA, "no memory for %u bins (%zu MiB)", job->binning.bins,
+                    mebibytes);
+        return NULL;
+    }
+    return histogram;
+}
+
+void histogram_destroy(void *partial)
+{
+    struct histogram *histogram = partial;
+
+    if (!histogram)
+        return;
+    memory_unmap(histogram->counts, histogram->entries * sizeof *histogram->counts);
+    memory_unmap(histogram->staged, histogram->entries * sizeof *histogram->staged);
+    free(histogram->regions);
+    free(histogram);
+}
+
+/* How many of the n counters from `first` on lie in its region. */
+static size_t histogram_region_rest(size_t first, size_t n)
+{
+    size_t rest = HISTOGRAM_REGION_BINS - first % HISTOGRAM_REGION_BINS;
+    return rest < n ? rest : n;
+}
+
+/*
+ * Defines `name`, which adds counters to entries, and `add_piece`, which does so in one region: to
+ * its 32-bit part, or if the sum may not fit, the 64-bit one.
+ */
+#define HISTOGRAM_DEFINE_ADD(name, counter, add_piece)                                      \
+    static void add_piece(struct histogram *histogram, size_t first, const counter *counts, \
+                          size_t n)                                                         \
+    {                                                                                       \
+        uint64_t sum = 0;                                                                   \
+                                                                                            \
+        for (size_t i = 0; i < n; i++)                                                      \
+            sum += counts[i];                                                               \
+        if (sum == 0)                                                                       \
+            return; /* does not touch the memory of the counters */                         \
+        struct histogram_region *region =                                                   \
+            histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);                      \
+        if (sum <= histogram->staged_limit - region->staged) {                              \
+            for (size_t i = 0; i < n; i++)                                                  \
+                histogram->staged[first + i] += (uint32_t)counts[i];                        \
+            region->staged += (uint32_t)sum;                                                \
+        } else {                                                                            \
+            for (size_t i = 0; i < n; i++)                                                  \
+                histogram->counts[first + i] += counts[i];                                  \
+            region->has_counts = true;                                                      \
+        }                                                                                   \
+        histogram_unlock(region);                                                           \
+    }                                                                                       \
+                                                                                            \
+    void name(struct histogram *histogram, size_t first, const counter *counts, size_t n)   \
+    {                                                                                       \
+        while (n > 0) {                                                                     \
+            size_t length = histogram_region_rest(first, n);                                \
+            add_piece(histogram, first, counts, length);                                    \
+            first += length;                                                                \
+            counts += length;                                                               \
+            n -= length;                                                                    \
+        }                                                                                   \
+    }
+
+HISTOGRAM_DEFINE_ADD(histogram_add_counts32, uint32_t, histogram_add_piece32)
+HISTOGRAM_DEFINE_ADD(histogram_add_counts64, uint64_t, histogram_add_piece64)
+
+void histogram_add_ignored(struct histogram *histogram, uint64_t ignored)
+{
+    struct histogram_region *region = histogram_lock(histogram, 0);
+    histogram->ignored += ignored;
+    histogram_unlock(region);
+}
+
+/* Moves the 32-bit part of a region, which begins at entry `first`, to its 64-bit part. */
+static void histogram_move_staged(struct histogram *histogram, struct histogram_region *region,
+                                  size_t first)
+{
+    size_t length = histogram_region_rest(first, histogram->entries - first);
+
+    for (size_t i = first; i < first + length; i++) {
+        histogram->counts[i] += histogram->staged[i];
+        histogram->staged[i] = 0;
+    }
+    region->has_counts = true;
+    region->staged = 0;
+}
+
+/* Makes room for increments in the 32-bit part of a locked region, and returns its counters. */
+static uint32_t *histogram_reserve(struct histogram *histogram, size_t region, uint32_t increments)
+{
+    struct histogram_region *locked = &histogram->regions[region];
+    size_t first = region << HISTOGRAM_REGION_LOG2;
+
+    if (increments > histogram->staged_limit - locked->staged)
+        histogram_move_staged(histogram, locked, first);
+    locked->staged += increments;
+    return histogram->staged + first;
+}
+
+uint32_t *histogram_lock_region(struct histogram *histogram, size_t region, uint32_t increments)
+{
+    pthread_mutex_lock(&histogram->regions[region].mutex);
+    return histogram_reserve(histogram, region, increments);
+}
+
+uint32_t *histogram_try_lock_region(struct histogram *histogram, size_t region, uint32_t increments)
+{
+    if (pthread_mutex_trylock(&histogram->regions[region].mutex) != 0)
+        return NULL;
+    return histogram_reserve(histogram, region, increments);
+}
+
+void histogram_unlock_region(struct histogram *histogram, size_t region)
+{
+    pthread_mutex_unlock(&histogram->regions[region].mutex);
+}
+
+void histogram_add_region(struct histogram *histogram, size_t region, const uint32_t *counts,
+                          uint32_t increments)
+{
+    size_t first = region << HISTOGRAM_REGION_LOG2;
+    size_t length = histogram_region_rest(first, histogram->entries - first);
+    uint32_t *staged = histogram_lock_region(histogram, region, increments);
+
+    for (size_t i = 0; i < length; i++)
+        staged[i] += counts[i];
+    histogram_unlock_region(histogram, region);
+}
+
+void histogram_add_unlocked(struct histogram *histogram, size_t entry, uint64_t count)
+{
+    histogram->counts[entry] += count;
+    histogram->regions[entry >> HISTOGRAM_REGION_LOG2].has_counts = true;
+}
+
+uint64_t histogram_take(struct histogram *histogram, size_t entry)
+{
+    uint64_t count = histogram_count(histogram, entry);
+    histogram->counts[entry] = 0;
+    histogram->staged[entry] = 0;
+    return count;
+}
+
+/* The sum of a region's counters; reads only parts that are in use. */
+static uint64_t histogram_sum_region(const struct histogram *histogram, size_t region)
+{
+    const struct histogram_region *known = &histogram->regions[region];
+    size_t first = region << HISTOGRAM_REGION_LOG2;
+    size_t length = histogram_region_rest(first, histogram->entries - first);
+    uint64_t sum = 0;
+
+    if (known->has_counts) {
+        for (size_t i = 0; i < length; i++)
+            sum += histogram->counts[first + i];
+    }
+    if (known->staged > 0) {
+        for (size_t i = 0; i < length; i++)
+            sum += histogram->staged[first + i];
+    }
+    return sum;
+}
+
+uint64_t histogram_elements(const struct histogram *histogram)
+{
+    uint64_t sum = histogram->ignored;
+
+    for (size_t region = 0; region << HISTOGRAM_REGION_LOG2 < histogram->entries; region++)
+        sum += histogram_sum_region(histogram, region);
+    return sum;
+}
+
+uint64_t histogram_sum_bins(const struct histogram *histogram)
+{
+    return histogram_elements(histogram) - histogram->ignored - histogram_below(histogram) -
+           histogram_above(histogram);
+}
+
+void histogram_accumulate(const struct histogram *histogram, size_t first, size_t n, uint64_t *sums)
+{
+    while (n > 0) {
+        const struct histogram_region *region = &histogram->regions[first >> HISTOGRAM_REGION_LOG2];
+        const uint64_t *counts = histogram->counts + first;
+        const uint32_t *staged = histogram->staged + first;
+        size_t length = histogram_region_rest(first, n);
+        for (size_t i = 0; region->has_counts && i < length; i++)
+            sums[i] += counts[i];
+        for (size_t i = 0; region->staged > 0 && i < length; i++)
+            sums[i] += staged[i];
+        first += length;
+        sums += length;
+        n -= length;
+    }
+}
+
+bool histogram_is_used(const struct histogram *histogram, size_t entry)
+{
+    const struct histogram_region *region = &histogram->regions[entry >> HISTOGRAM_REGION_LOG2];
+    return region->has_counts || region->staged > 0;
+}
+
+/*
+ * Must not be inlined in histogram_read_rows, whose loop is then slower if few bins are empty (5M
+ * rows: 12.4 ms instead of 8.7).
+ */
+size_t histogram_skip_empty(const struct histogram *histogram, size_t first, size_t end)
+{
+    const uint64_t *counts = histogram->counts;
+    const uint32_t *staged = histogram->staged;
+
+    while (first < end) {
+        size_t region_end = histogram_region_end(first);
+        size_t stop = region_end < end ? region_end : end;
+        if (!histogram_is_used(histogram, first))
+            first = stop;
+        while (first < stop && (counts[first] | staged[first]) == 0)
+            first++;
+        if (first < stop)
+            break;
+    }
+    return first;
+}
+
+size_t histogram_trim_empty(const struct histogram *histogram, size_t first, size_t end)
+{
+    while (end > first) {
+        size_t region = (end - 1) & ~(HISTOGRAM_REGION_BINS - 1);
+        size_t start = region > first ? region : first;
+        if (!histogram_is_used(histogram, start))
+            end = start;
+        while (end > start && histogram_count(histogram, end - 1) == 0)
+            end--;
+        if (end > start)
+            break;
+    }
+    return end;
+}
+
+enum status histogram_finish(void *partial, const struct job *job, uint64_t elements,
+                             struct failure *failure)
+{
+    struct histogram *histogram = partial;
+    size_t below = histogram->entries - 2;
+    size_t above = histogram->entries - 1;
+
+    if (operation_check_elements(elements, histogram_elements(histogram), failure) != STATUS_OK)
+        return failure->status;
+    if (job->outside == OUTSIDE_CLAMP) {
+        histogram_add_unlocked(histogram, 0, histogram_take(histogram, below));
+        histogram_add_unlocked(histogram, below - 1, histogram_take(histogram, above));
+    } else if (job->outside == OUTSIDE_IGNORE) {
+        histogram->ignored += histogram_take(histogram, below);
+        histogram->ignored += histogram_take(histogram, above);
+    }
+    histogram->inside = elements - histogram->ignored - histogram_count(histogram, below) -
+                        histogram_count(histogram, above);
+    return STATUS_OK;
+}

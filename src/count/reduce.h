@@ -1,0 +1,77 @@
+/*
+ * The partial of operation reduce: exact sums, extremes and bitwise results of all elements, the
+ * partial of uniq if a reduction takes a table of the distinct ones (distinct, mode, median and
+ * quantiles), and the text of the reductions computed from them. Members that the job does not need
+ * (reductions.h) keep their values of reduce_empty.
+ *
+ * Sums are exact for up to 2^64 - 1 elements.
+ */
+#ifndef GPUHIST_REDUCE_H
+#define GPUHIST_REDUCE_H
+
+#include "base/ratio.h"
+#include "base/status.h"
+#include "base/wide.h"
+#include "job/job.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct reduce {
+    uint64_t count;
+    unsigned __int128 sum; /* modulo 2^128; never wraps; two's complement if the type is signed */
+    struct wide squares;   /* the sum of the squares, below 2^192 */
+    __int128 min;          /* greater than max if there are no elements */
+    __int128 max;
+    uint64_t and_bits; /* of the elements' keys (element.h) */
+    uint64_t or_bits;
+    uint64_t xor_bits;
+};
+
+/* A struct reduce of no elements. */
+extern const struct reduce reduce_empty;
+
+/* Adds `from` to *into. Thread-safe on distinct structs. */
+void reduce_merge(struct reduce *into, const struct reduce *from);
+
+/*
+ * Checks that elements can have these sums, before they are written. Fails with STATUS_DATA, which
+ * means a bug. Thread-safe.
+ */
+enum status reduce_check(const struct reduce *reduce, const struct job *job,
+                         struct failure *failure);
+
+/* The partial, shared by all workers. Created, finished and destroyed as operation.h says. */
+struct reduce_shared;
+void *reduce_create(const struct job *job, struct failure *failure);
+enum status reduce_finish(void *shared, const struct job *job, uint64_t elements,
+                          struct failure *failure);
+void reduce_destroy(void *shared);
+
+/* Adds `from` to the shared partial. Thread-safe. */
+void reduce_share(struct reduce_shared *shared, const struct reduce *from);
+
+/* The contents of the shared partial. No thread may add meanwhile. */
+const struct reduce *reduce_result(const struct reduce_shared *shared);
+
+/* The table that workers add all elements to, as uniq does; NULL if the job needs none. */
+struct uniq *reduce_uniq(const struct reduce_shared *shared);
+
+/* Whether a reduction has a value: of an empty stream only count, sum and distinct have. Pure. */
+bool reduce_has(const struct reduce *reduce, enum reduction_id id);
+
+/* Room for the text of any value and a NUL. */
+#define REDUCE_SIZE 48
+
+/*
+ * Writes the value of a reduction that needs no table, and that reduce_has: an integer in full,
+ * others with 17 significant digits (ratio.h), without a NUL. Returns the length. Thread-safe.
+ */
+size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
+                          const struct element *element, enum reduction_id id);
+
+/* Likewise the value of reduction `i` of the job, which may need one, of a finished partial. */
+size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
+                    const struct job *job, unsigned i);
+
+#endif

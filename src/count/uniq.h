@@ -1,0 +1,100 @@
+/*
+ * The partial of uniq: how often each value came, or each bin of a width. It is a table (table.h)
+ * whose keys are the numbers of the bins, floor(value / width), for width 1 the values. So that
+ * keys in ascending order are bins in ascending order, keys of signed types have their upper bit
+ * inverted.
+ *
+ * Where values lie densely, workers count them in a window (growing_window.h) instead, a plain
+ * array of counters: 0.5 ns a value for 64Ki bins, where the table takes 15. A window may be made
+ * at any time, so a value may have counts in the table and in several windows. In the end,
+ * uniq_join_windows moves them to one place: the newest window if the value lies in it, else the
+ * table. If the table has runs on disk, all counts are moved to the table.
+ *
+ * uniq_window, uniq_consider_window, uniq_make_keys and uniq_bin are thread-safe, uniq_join_windows
+ * is not. The other functions read a finished partial, and are thread-safe.
+ */
+#ifndef GPUHIST_UNIQ_H
+#define GPUHIST_UNIQ_H
+
+#include "count/growing_window.h"
+#include "count/uniq_key.h"
+#include "job/job.h"
+#include "table/table.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define UNIQ_WINDOWS_MAX 16
+
+struct uniq {
+    const struct job *job;
+    struct table *table;
+    uint64_t flip;                                 /* XORed with the number of a bin: its key */
+    struct uniq_divisor divisor;                   /* by the width */
+    _Atomic(const struct growing_window *) window; /* the newest; NULL: there is none */
+    pthread_mutex_t lock; /* guards what follows; windows[0..count) do not change any more */
+    struct growing_window windows[UNIQ_WINDOWS_MAX];
+    size_t count;
+
+    /* Set by finish. */
+    uint64_t elements;
+    uint64_t below; /* in ascending order: entries of the table below the newest window */
+    __int128 first; /* in ascending order: the bins of the first and of the last row; */
+    __int128 last;  /* less than `first` if there is none */
+};
+
+/* Create, finish and destroy a struct uniq, as operation.h says. The job must outlive it. */
+void *uniq_create(const struct job *job, struct failure *failure);
+enum status uniq_finish(void *uniq, const struct job *job, uint64_t elements,
+                        struct failure *failure);
+void uniq_destroy(void *uniq);
+
+/* The newest window, NULL if there is none. It lives until the partial is destroyed. */
+static inline const struct growing_window *uniq_window(const struct uniq *uniq)
+{
+    return atomic_load_explicit(&uniq->window, memory_order_acquire);
+}
+
+/*
+ * Makes a window if the keys of a sample are dense enough. keys[0..n), n > 0, are a sample of the
+ * `values` values that the caller has seen; they are sorted. `seen` is the newest window that the
+ * caller knows, or NULL; most of its latest values should lie outside. Makes no window if another
+ * thread has made one since, or if there is no memory.
+ */
+void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, uint64_t *keys,
+                          size_t n, uint64_t values);
+
+/*
+ * Gives each value one counter, in the newest window or in the settled table. No worker may be at
+ * work. Fails with STATUS_DATA if there is no memory. Used by finish alone.
+ */
+enum status uniq_join_windows(struct uniq *uniq, struct failure *failure);
+
+/* Makes keys of words[0..n), each the 64 bits of a value (element_key), in place. */
+void uniq_make_keys(const struct uniq *uniq, uint64_t *words, size_t n);
+
+/* The number of the bin of a key. */
+static inline __int128 uniq_bin(const struct uniq *uniq, uint64_t key)
+{
+    const uint64_t bin = key ^ uniq->flip;
+    return uniq->flip != 0 ? (__int128)(int64_t)bin : (__int128)bin;
+}
+
+/* The number of bins from the first to the last that is not empty. It must be finished. */
+unsigned __int128 uniq_span(const struct uniq *uniq);
+
+/*
+ * Fails with STATUS_DATA if something could not be read of a finished one, whose rows then ended
+ * too early.
+ */
+enum status uniq_check(const struct uniq *uniq, struct failure *failure);
+
+struct rows;
+
+/*
+ * Starts at the first row (rows.h) of a finished one; in any order if the job allows that. The job
+ * and the partial must outlive `rows`.
+ */
+void uniq_rows_begin(struct rows *rows, const struct job *job, const struct uniq *uniq, bool zeros);
+
+#endif

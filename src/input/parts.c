@@ -1,0 +1,577 @@
+/* Divides compressed files into parts, and hands them to threads. */
+#include "config.h"
+
+#include "input/parts.h"
+
+#include "text/text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The minimum length of a part, in compressed bytes; a part of frames is a group of that length. */
+#define PARTS_BYTES_MIN ((uint64_t)1 << 20)
+
+/*
+ * A file whose blocks are smaller than this on average is not divided by its index. No part extends
+ * over the end of a stream, so parts may be small, and each takes 0.1 ms besides decoding.
+ */
+#define PARTS_BLOCK_BYTES ((uint64_t)64 << 10)
+
+/* Bytes that are read at a time to find the end of a row that began in the part before. */
+#define PARTS_JOIN_BYTES ((size_t)4096)
+
+/*
+ * The positions that a file takes for each compressed byte, as a power of two. No format decodes a
+ * byte to more (bzip2: 1.2 million zeros from a byte), so parts and files do not overlap.
+ */
+#define PARTS_EXPANSION_BITS 22
+#define PARTS_POSITION_MAX   ((uint64_t)1 << 62)
+
+/* A file. Its name, format, rules, begin and position do not change. */
+struct parts_file {
+    struct parts_file *next;
+    struct input *input;
+    const char *name;
+    const struct decoder_format *format;
+    struct text_rules rules;
+    off_t begin;
+    uint64_t position; /* of the beginning of the file in the stream */
+
+    size_t taken;  /* parts that were taken; this and the next are guarded by the parts' lock */
+    bool is_taken; /* all parts were */
+
+    pthread_mutex_t lock;       /* guards what follows; taken alone */
+    struct decoder_part *found; /* [found_count]: the parts found so far, in order */
+    size_t found_count;
+    size_t found_capacity;
+    struct decoder_index *index; /* shows where parts begin; NULL: the frames themselves show it */
+    bool is_whole;               /* the rest cannot be divided */
+    unsigned char *looked;       /* [DECODER_LOOK_BYTES], for parts_look; NULL: never used */
+};
+
+/* A part that was taken. The thread that has marked it busy reads it. */
+struct parts_part {
+    struct parts_part *next; /* this and the next two are guarded by the lock */
+    bool is_busy;
+    pthread_t puller; /* the last thread that read it */
+    struct parts_file *file;
+    size_t index;
+    struct decoder_part found;
+    bool is_open;
+    bool is_begun; /* the end of a row that began before the part was skipped */
+    size_t joined; /* the parts behind it that its last row extends to: those begun so far */
+    struct reader reader;
+    struct stream stream;
+    struct stream_total own; /* what was decoded of the part itself, once joined > 0 */
+    uint64_t skipped;        /* bytes of it that belong to the part before */
+    uint64_t skipped_lines;
+};
+
+struct parts {
+    const struct record_format *format;
+    const struct reader_options *options;
+    struct reader_options join_options; /* for what a part reads beyond its end */
+
+    pthread_mutex_t lock;     /* guards what follows */
+    pthread_cond_t freed;     /* a part became free or was read, or the end */
+    struct parts_file *files; /* in the order of the stream */
+    struct parts_file **last;
+    struct parts_part *taken;
+    bool needs_order;          /* see parts_needs_order */
+    uint64_t stop;             /* nothing after this position is needed */
+    struct stream_total total; /* of the parts that were read to their ends */
+};
+
+struct parts *parts_create(const struct record_format *format, const struct reader_options *options)
+{
+    struct parts *parts = calloc(1, sizeof *parts);
+
+    if (!parts)
+        return NULL;
+    parts->format = format;
+    parts->options = options;
+    parts->join_options = *options;
+    parts->join_options.bytes_read = NULL; /* they are read again */
+    parts->stop = UINT64_MAX;
+    parts->last = &parts->files;
+    pthread_mutex_init(&parts->lock, NULL);
+    pthread_cond_init(&parts->freed, NULL);
+    return parts;
+}
+
+static void parts_free_part(struct parts_part *part)
+{
+    if (part->is_open)
+        reader_close(&part->reader);
+    stream_close(&part->stream);
+    free(part);
+}
+
+void parts_destroy(struct parts *parts)
+{
+    if (!parts)
+        return;
+    while (parts->taken) {
+        struct parts_part *part = parts->taken;
+        parts->taken = part->next;
+        parts_free_part(part);
+    }
+    while (parts->files) {
+        struct parts_file *file = parts->files;
+        parts->files = file->next;
+        input_release(file->input);
+        decoder_index_close(file->index);
+        for (size_t i = 0; i < file->found_count; i++)
+            free(file->found[i].wrap);
+        free(file->found);
+        free(file->looked);
+        pthread_mutex_destroy(&file->lock);
+        free(file);
+    }
+    pthread_cond_destroy(&parts->freed);
+    pthread_mutex_destroy(&parts->lock);
+    free(parts);
+}
+
+uint64_t parts_add(struct parts *parts, struct input *input, const struct decoder_format *format,
+                   const struct text_rules *rules, uint64_t position)
+{
+    uint64_t bytes = input->size > input->start ? (uint64_t)(input->size - input->start) : 0;
+    uint64_t left = PARTS_POSITION_MAX - (position < PARTS_POSITION_MAX ? position : 0);
+    struct parts_file *file = NULL;
+
+    if (bytes > 0 && bytes < left >> PARTS_EXPANSION_BITS)
+        file = calloc(1, sizeof *file);
+    if (!file)
+        return 0;
+    file->input = input;
+    file->name = input->name;
+    file->format = format;
+    file->rules = *rules;
+    file->begin = input->start;
+    file->position = position;
+    pthread_mutex_init(&file->lock, NULL);
+    pthread_mutex_lock(&parts->lock);
+    *parts->last = file;
+    parts->last = &file->next;
+    pthread_mutex_unlock(&parts->lock);
+    return bytes << PARTS_EXPANSION_BITS;
+}
+
+/* --- finding the parts of a file ------------------------------------------------------------- */
+
+/* The `look` of a struct decoder_view. The file's lock is held. */
+static const unsigned char *parts_look(void *context, uint64_t offset, size_t bytes)
+{
+    struct parts_file *file = context;
+
+    if (!file->looked)
+        file->looked = malloc(DECODER_LOOK_BYTES);
+    if (!file->looked ||
+        input_read_at(file->input->fd, file->looked, bytes, (off_t)offset) != (ssize_t)bytes)
+        return NULL;
+    return file->looked;
+}
+
+/* Appends the next part to file->found; false if there is no memory. The file's lock is held. */
+static bool parts_find_next(const struct parts *parts, struct parts_file *file)
+{
+    const struct decoder_view view = {
+        .bytes = (uint64_t)file->input->size,
+        .look = parts_look,
+        .context = file,
+    };
+    const struct decoder_part *before =
+        file->found_count > 0 ? &file->found[file->found_count - 1] : NULL;
+    const uint64_t begin = before ? before->end : (uint64_t)file->begin;
+
+    if (file->found_count == file->found_capacity) {
+        size_t capacity = 2 * file->found_capacity + 1;
+        struct decoder_part *found = realloc(file->found, capacity * sizeof *found);
+        if (!found)
+            return false;
+        file->found = found;
+        file->found_capacity = capacity;
+    }
+    struct decoder_part *part = &file->found[file->found_count];
+    if (!before)
+        file->index = decoder_index_open(file->format, &view, begin, PARTS_BLOCK_BYTES);
+    if (file->index) {
+        if (!decoder_index_next(file->index, PARTS_BYTES_MIN, part))
+            return false;
+    } else { /* a group of frames, or the rest of the file */
+        uint64_t end = begin;
+        while (!file->is_whole && end < view.bytes && end - begin < PARTS_BYTES_MIN) {
+            uint64_t bytes = decoder_frame_bytes(file->format, &view, end);
+            file->is_whole = bytes == 0 || bytes == UINT64_MAX;
+            end += file->is_whole ? 0 : bytes;
+        }
+        end = end > begin ? end : view.bytes;
+        *part = (struct decoder_part){.begin = begin, .end = end, .is_last = end == view.bytes};
+    }
+    file->found_count++;
+    reader_count(parts->options,
+                 part->begin - begin + (part->is_last ? view.bytes - part->end : 0));
+    return true;
+}
+
+enum parts_found { PARTS_FOUND, PARTS_NO_MORE, PARTS_NO_MEMORY };
+
+/* Finds part number `index` of a file. Thread-safe; takes the file's lock. */
+static enum parts_found parts_find(const struct parts *parts, struct parts_file *file, size_t index,
+                                   struct decoder_part *found)
+{
+    enum parts_found result = PARTS_FOUND;
+
+    pthread_mutex_lock(&file->lock);
+    while (result == PARTS_FOUND && index >= file->found_count) {
+        if (file->found_count > 0 && file->found[file->found_count - 1].is_last)
+            result = PARTS_NO_MORE;
+        else if (!parts_find_next(parts, file))
+            result = PARTS_NO_MEMORY;
+    }
+    if (result == PARTS_FOUND)
+        *found = file->found[index];
+    pthread_mutex_unlock(&file->lock);
+    return result;
+}
+
+static enum status parts_fail_memory(const struct parts_file *file, struct failure *failure)
+{
+    return input_fail(failure, file->name, "no memory to decompress it");
+}
+
+/* --- reading a part; without a lock, by the thread that has marked it busy ------------------- */
+
+/* Reads on in the part behind the last one, as far as the last row extends. */
+static enum status parts_join_next(const struct parts *parts, struct parts_part *part,
+                                   bool *has_ended, struct failure *failure)
+{
+    struct parts_file *file = part->file;
+    struct decoder_part found;
+
+    if (part->joined == 0)
+        part->own = part->stream.taken;
+    switch (parts_find(parts, file, part->index + ++part->joined, &found)) {
+    case PARTS_NO_MORE:
+        *has_ended = true;
+        return STATUS_OK;
+    case PARTS_NO_MEMORY:
+        return parts_fail_memory(file, failure);
+    case PARTS_FOUND:
+        break;
+    }
+    reader_close(&part->reader);
+    input_hold(file->input);
+    reader_open_part(&part->reader, &parts->join_options, file->input, file->format, &found, NULL);
+    return STATUS_OK;
+}
+
+/* The length of data[0..bytes) up to the end of the first row; `bytes` if none ends there. */
+static size_t parts_first_row(const struct record_format *format, const char *data, size_t bytes,
+                              bool *is_found)
+{
+    size_t end = 0;
+
+    while (end < bytes && !record_is_end(format, data[end]))
+        end++;
+    *is_found = end < bytes;
+    return end + *is_found;
+}
+
+/*
+ * Takes bytes that were read to the buffer: skips what belongs to the part before, and of the parts
+ * behind takes no more than the end of the last row.
+ */
+static enum status parts_take(struct parts_part *part, struct stream_chunk *chunk, size_t bytes,
+                              bool *has_ended, struct failure *failure)
+{
+    struct stream *stream = &part->stream;
+    char *data = chunk->buffer->data + chunk->filled;
+
+    if (!part->is_begun) {
+        size_t skipped = parts_first_row(stream->format, data, bytes, &part->is_begun);
+        uint64_t lines = text_count_lines(data, skipped);
+        part->skipped += skipped;
+        part->skipped_lines += lines;
+        stream->position += skipped;
+        stream->line += lines;
+        bytes -= skipped;
+        memmove(data, data + skipped, bytes);
+    }
+    if (part->joined > 0)
+        bytes = parts_first_row(stream->format, data, bytes, has_ended);
+    return bytes > 0 ? stream_take(stream, chunk, bytes, failure) : STATUS_OK;
+}
+
+/* What a thread has read of a part during one call. */
+struct parts_turn {
+    struct stream_chunk chunk;
+    enum status status;
+    bool is_corrupt; /* the compressed data have a fault, which is in the failure */
+    bool is_cut;     /* an element or the header goes over the end of the part */
+    bool has_ended;
+};
+
+/* Fills the buffer from a part. */
+static void parts_fill(const struct parts *parts, struct parts_part *part, struct parts_turn *turn,
+                       struct failure *failure)
+{
+    struct stream_chunk *chunk = &turn->chunk;
+    struct stream *stream = &part->stream;
+
+    while (turn->status == STATUS_OK && !turn->has_ended && chunk->filled < chunk->limit) {
+        size_t capacity = chunk->limit - chunk->filled;
+        size_t bytes = 0;
+        bool waited;
+        if (stream->rest_bytes > 0) {
+            turn->status = stream_take_rest(stream, chunk, failure);
+            continue;
+        }
+        if ((!part->is_begun || part->joined > 0) && capacity > PARTS_JOIN_BYTES)
+            capacity = PARTS_JOIN_BYTES;
+        enum pipe_event event = reader_read(&part->reader, chunk->buffer->data + chunk->filled,
+                                            capacity, true, &waited, &bytes, failure);
+        stream_count_header(stream, &part->reader);
+        if (event == PIPE_ERROR) {
+            turn->is_corrupt = true;
+            turn->status = failure->status;
+        } else if (bytes > 0) {
+            turn->status = parts_take(part, chunk, bytes, &turn->has_ended, failure);
+        } else if (event == PIPE_END && !parts->format->is_text) {
+            turn->has_ended = true;
+            turn->is_cut = chunk->whole < chunk->filled;
+        } else if (event == PIPE_END && part->found.is_last) {
+            turn->has_ended = true;
+        } else if (event == PIPE_END && part->reader.skip_lines > 0) {
+            turn->is_cut = turn->has_ended = true;
+        } else if (event == PIPE_END && !part->is_begun) {
+            turn->has_ended = true; /* all of it belongs to a part before */
+        } else if (event == PIPE_END) {
+            turn->status = parts_join_next(parts, part, &turn->has_ended, failure);
+        }
+    }
+    if (turn->has_ended && parts->format->is_text) /* the end of a file is that of a row */
+        chunk->whole = chunk->filled;
+}
+
+/* --- taking parts; the lock is held ---------------------------------------------------------- */
+
+/* Returns a part that is not busy: one that this thread read last, or with `anybody` any. */
+static struct parts_part *parts_find_free(const struct parts *parts, bool anybody)
+{
+    struct parts_part *part = parts->taken;
+
+    while (part && (part->is_busy || part->stream.position > parts->stop ||
+                    (!anybody && !pthread_equal(part->puller, pthread_self()))))
+        part = part->next;
+    return part;
+}
+
+/* Whether a part is left that is busy or still needed. */
+static bool parts_is_reading(const struct parts *parts)
+{
+    const struct parts_part *part = parts->taken;
+
+    while (part && !part->is_busy && part->stream.position > parts->stop)
+        part = part->next;
+    return part;
+}
+
+/* Returns the first file with parts that were not taken, or NULL. */
+static struct parts_file *parts_next_file(const struct parts *parts)
+{
+    struct parts_file *file = parts->files;
+
+    while (file && file->is_taken)
+        file = file->next;
+    return file;
+}
+
+/* Removes a part that was read to its end, or whose rest is not needed. */
+static void parts_drop(struct parts *parts, struct parts_part *part)
+{
+    struct parts_part **link = &parts->taken;
+    const struct stream_total *own = part->joined > 0 ? &part->own : &part->stream.taken;
+
+    parts->total.bytes += own->bytes + part->skipped;
+    parts->total.lines += own->lines + part->skipped_lines;
+    while (*link != part)
+        link = &(*link)->next;
+    *link = part->next;
+    parts_free_part(part);
+}
+
+/* Fails because the files have to be read in order. */
+static enum status parts_fail_order(struct parts *parts, struct failure *failure)
+{
+    parts->needs_order = true;
+    parts->stop = 0;
+    return status_fail_at(failure, 0, STATUS_DATA, "compressed files have to be read in order");
+}
+
+/*
+ * Takes the next part of the next file, and marks it busy. *taken is NULL if no part is left or
+ * needed. Fails with STATUS_DATA if there is no memory; then nothing more is read. Gives up the
+ * lock while it looks for the part.
+ */
+static enum status parts_take_next(struct parts *parts, struct parts_part **taken,
+                                   struct failure *failure)
+{
+    struct parts_file *file;
+
+    *taken = NULL;
+    while ((file = parts_next_file(parts)) != NULL && file->position <= parts->stop) {
+        struct parts_part *part = calloc(1, sizeof *part);
+        enum parts_found result = part ? PARTS_FOUND : PARTS_NO_MEMORY;
+        if (part) {
+            part->is_busy = true;
+            part->puller = pthread_self();
+            part->file = file;
+            part->index = file->taken++;
+            part->next = parts->taken;
+            parts->taken = part;
+            pthread_mutex_unlock(&parts->lock);
+            result = parts_find(parts, file, part->index, &part->found);
+            pthread_mutex_lock(&parts->lock);
+        }
+        file->is_taken |= result != PARTS_FOUND || part->found.is_last;
+        if (result == PARTS_NO_MEMORY) {
+            parts->stop = 0;
+            if (part)
+                parts_drop(parts, part);
+            pthread_cond_broadcast(&parts->freed);
+            return parts_fail_memory(file, failure);
+        }
+        const uint64_t offset = part->found.begin - (uint64_t)file->begin;
+        const uint64_t position = file->position + (offset << PARTS_EXPANSION_BITS);
+        if (result == PARTS_NO_MORE || position > parts->stop) {
+            file->is_taken = true;
+            parts_drop(parts, part);
+            pthread_cond_broadcast(&parts->freed);
+            continue;
+        }
+        part->stream = (struct stream){
+            .format = parts->format,
+            .name = file->name,
+            .rules = file->rules,
+            .start = (uint64_t)file->begin,
+            .offset = part->index == 0 ? (uint64_t)file->begin : part->found.begin,
+            .decoder = file->format,
+            .position = position,
+        };
+        part->is_begun = part->index == 0 || !parts->format->is_text;
+        input_hold(file->input);
+        reader_open_part(&part->reader, parts->options, file->input, file->format, &part->found,
+                         part->index == 0 ? parts->format : NULL);
+        part->is_open = true;
+        *taken = part;
+        return STATUS_OK;
+    }
+    return STATUS_OK;
+}
+
+/*
+ * Reads a chunk of a part, and drops the part if it was read to its end. The lock is held, except
+ * while reading.
+ */
+static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
+                                   struct chunk_buffer *buffer, struct chunk *out,
+                                   struct failure *failure)
+{
+    struct stream *stream = &part->stream;
+    struct parts_turn turn = {.chunk = stream_begin(stream, buffer), .status = STATUS_OK};
+
+    part->is_busy = true;
+    part->puller = pthread_self();
+    pthread_mutex_unlock(&parts->lock);
+    parts_fill(parts, part, &turn, failure);
+    if (turn.status != STATUS_OK)
+        failure->position = stream->position + turn.chunk.filled;
+    else
+        turn.status = stream_keep(stream, &turn.chunk, failure);
+    pthread_mutex_lock(&parts->lock);
+
+    bool is_divided = part->index > 0 || !part->found.is_last;
+    if (turn.is_cut || (turn.is_corrupt && is_divided)) /* where a fault is depends on the parts */
+        turn.status = parts_fail_order(parts, failure);
+    stream_end(stream, &turn.chunk, false, turn.status != STATUS_OK, out);
+    out->left_out = stream->left_out;
+    stream->left_out = 0;
+    part->is_busy = false;
+    if (turn.status != STATUS_OK && failure->position < parts->stop)
+        parts->stop = failure->position;
+    if (turn.has_ended || turn.status != STATUS_OK) {
+        parts_drop(parts, part);
+        pthread_cond_broadcast(&parts->freed);
+    } else {
+        pthread_cond_signal(&parts->freed);
+    }
+    return turn.status == STATUS_OK ? PARTS_CHUNK : PARTS_FAULT;
+}
+
+enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bool wait,
+                            struct chunk *chunk, struct failure *failure)
+{
+    enum parts_event event;
+
+    pthread_mutex_lock(&parts->lock);
+    for (;;) {
+        struct parts_part *part = parts_find_free(parts, false);
+        if (!part && parts_take_next(parts, &part, failure) != STATUS_OK) {
+            *chunk = (struct chunk){.is_cut = true};
+            event = PARTS_FAULT;
+            break;
+        }
+        if (!part && wait)
+            part = parts_find_free(parts, true);
+        if (part) {
+            event = parts_read(parts, part, buffer, chunk, failure);
+            if (event == PARTS_FAULT || chunk->bytes > 0)
+                break;
+            continue; /* no row begins in it */
+        }
+        event = parts_is_reading(parts) ? PARTS_NONE : PARTS_ENDED;
+        if (event == PARTS_ENDED)
+            pthread_cond_broadcast(&parts->freed); /* the others that wait see the same */
+        if (!wait || event == PARTS_ENDED)
+            break;
+        pthread_cond_wait(&parts->freed, &parts->lock);
+    }
+    pthread_mutex_unlock(&parts->lock);
+    return event;
+}
+
+bool parts_has_several(struct parts *parts)
+{
+    pthread_mutex_lock(&parts->lock);
+    const struct parts_part *part = parts->taken;
+    const struct parts_file *file = parts_next_file(parts);
+    bool has_several = (part && part->next) || (part && file) || (file && file->next);
+    pthread_mutex_unlock(&parts->lock);
+    return has_several;
+}
+
+void parts_stop(struct parts *parts, uint64_t position)
+{
+    pthread_mutex_lock(&parts->lock);
+    if (position < parts->stop)
+        parts->stop = position;
+    pthread_cond_broadcast(&parts->freed);
+    pthread_mutex_unlock(&parts->lock);
+}
+
+bool parts_needs_order(struct parts *parts)
+{
+    pthread_mutex_lock(&parts->lock);
+    bool needs_order = parts->needs_order;
+    pthread_mutex_unlock(&parts->lock);
+    return needs_order;
+}
+
+struct stream_total parts_total(const struct parts *parts)
+{
+    return parts->total;
+}

@@ -1,0 +1,298 @@
+/*
+ * Histogram with automatic bins, a mode of histogram (growing_histogram.h). A CPU thread counts in
+ * the newest window (cpu_window.h), and asks for a wider one for what lies outside.
+ *
+ * The definition of its states has the line "width automatic". The numbers are the width of the
+ * bins of the rows, the power of ten that the windows have reached, and the rows. Bin 0 is that of
+ * the type's smallest value. Loading counts the first value of each bin. This gives the same result
+ * as the values themselves: their bins of any multiple of the width are the same
+ * (growing_histogram_rows.c).
+ */
+#include "config.h"
+
+#include "base/decimal.h"
+#include "count/growing_histogram.h"
+#include "cpu/cpu_window.h"
+#include "job/binning_index.h"
+#include "ops/operations.h"
+#include "partial/rows.h"
+#include "partial/state.h"
+#include "print/print_rows.h"
+
+#include <string.h>
+
+struct op_automatic_thread {
+    const struct job *job;
+    struct growing_histogram *histogram;
+    struct cpu_window window;
+};
+
+static enum status op_automatic_open(void *thread, const struct job *job, void *partial,
+                                     struct failure *failure)
+{
+    struct op_automatic_thread *self = thread;
+    (void)failure;
+
+    self->job = job;
+    self->histogram = partial;
+    cpu_window_init(&self->window, job);
+    return STATUS_OK;
+}
+
+static enum status op_automatic_absorb(void *thread, const struct chunk *chunk,
+                                       struct failure *failure)
+{
+    struct op_automatic_thread *self = thread;
+    struct cpu_window *window = &self->window;
+    const size_t bytes = self->job->element.bytes;
+    const size_t elements = chunk->bytes / bytes;
+
+    for (size_t i = 0, n; i < elements; i += n) {
+        const struct growing_window *newest = growing_histogram_window(self->histogram);
+        n = elements - i < CPU_WINDOW_BLOCK ? elements - i : CPU_WINDOW_BLOCK;
+        if (newest != window->window && cpu_window_turn(window, newest, failure) != STATUS_OK)
+            return failure->status;
+        const uint64_t *weights = chunk->second ? chunk->second + i : NULL;
+        size_t outside =
+            cpu_window_count(window, (const char *)chunk->data + i * bytes, weights, n);
+        while (outside > 0) { /* until a window has all of the block */
+            if (growing_histogram_widen(self->histogram, window->window, window->outside, outside,
+                                        &newest, failure) != STATUS_OK ||
+                cpu_window_turn(window, newest, failure) != STATUS_OK)
+                return failure->status;
+            outside = cpu_window_count_keys(window, outside);
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status op_automatic_flush(void *thread, struct failure *failure)
+{
+    (void)failure;
+    cpu_window_flush(&((struct op_automatic_thread *)thread)->window);
+    return STATUS_OK;
+}
+
+static void op_automatic_close(void *thread)
+{
+    cpu_window_destroy(&((struct op_automatic_thread *)thread)->window);
+}
+
+static void op_automatic_define(struct definition *definition, const struct job *job)
+{
+    (void)job;
+    definition_print(definition, "width\tautomatic\n");
+}
+
+static enum status op_automatic_recall(struct state_reader *state,
+                                       const struct definition *definition, struct job *job,
+                                       struct failure *failure)
+{
+    char text[DECIMAL_SIZE];
+
+    job->operation = OPERATION_HISTOGRAM;
+    job->is_automatic = true;
+    if (!definition_get(definition, "width", text, sizeof text) || strcmp(text, "automatic") != 0)
+        return state_fail_damaged(state, "it has no width", failure);
+    return STATUS_OK;
+}
+
+static enum status op_automatic_save(struct state_writer *state, const struct job *job,
+                                     const void *partial, struct failure *failure)
+{
+    const struct growing_histogram *histogram = partial;
+    const uint64_t width = histogram->width;
+    const __int128 lowest = binning_floor(element_min(&job->element), width);
+    struct rows_row found[256];
+    struct rows rows;
+    size_t n;
+    (void)failure;
+
+    state_write_number(state, histogram->elements);
+    state_write_number(state, width);
+    growing_histogram_fine_rows_begin(&rows, job, histogram);
+    while ((n = rows.read(&rows, found, sizeof found / sizeof *found)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            state_write_row(state, (unsigned __int128)(binning_floor(found[i].low, width) - lowest),
+                            found[i].count);
+    }
+    state_write_rows_end(state);
+    return STATUS_OK;
+}
+
+/* The bins of a run that are not empty. */
+struct op_automatic_block {
+    size_t n;
+    uint64_t keys[STATE_RUN_BINS]; /* the first value of each bin, of the type's */
+    uint64_t counts[STATE_RUN_BINS];
+};
+
+/* Adds a block in a window that has all of its keys. */
+static enum status op_automatic_add(struct growing_histogram *histogram,
+                                    const struct op_automatic_block *block, struct failure *failure)
+{
+    const struct growing_window *window = growing_histogram_window(histogram);
+    uint64_t outside[STATE_RUN_BINS];
+    size_t count;
+
+    for (;;) {
+        count = 0;
+        for (size_t i = 0; i < block->n; i++) {
+            if (!window || binning_index(&window->binning, window->binning.form, block->keys[i]) >=
+                               window->binning.bins)
+                outside[count++] = block->keys[i];
+        }
+        if (count == 0)
+            break;
+        if (growing_histogram_widen(histogram, window, outside, count, &window, failure) !=
+            STATUS_OK)
+            return failure->status;
+    }
+    for (size_t i = 0; i < block->n; i++) {
+        uint32_t bin = binning_index(&window->binning, window->binning.form, block->keys[i]);
+        histogram_add_counts64(window->histogram, bin, &block->counts[i], 1);
+    }
+    return STATUS_OK;
+}
+
+static enum status op_automatic_load(struct state_reader *state, const struct job *job,
+                                     void *partial, uint64_t elements, struct failure *failure)
+{
+    const __int128 min = element_min(&job->element);
+    struct op_automatic_block block;
+    struct state_run run;
+    uint64_t left = elements;
+    uint64_t width;
+    uint64_t power = 1;
+
+    if (state_read_number(state, &width, failure) != STATUS_OK)
+        return failure->status;
+    while (power < width && power <= UINT64_MAX / 10)
+        power *= 10;
+    if (width != power)
+        return state_fail_damaged(state, "its width cannot be", failure);
+    const __int128 lowest = binning_floor(min, width);
+    const __int128 end = binning_floor(element_limit(&job->element) - 1, width) + 1;
+    do {
+        if (state_read_run(state, (unsigned __int128)(end - lowest), &left, &run, failure) !=
+            STATUS_OK)
+            return failure->status;
+        block.n = 0;
+        for (size_t i = 0; i < run.n; i++) {
+            __int128 value = (lowest + (__int128)run.bin + (__int128)i) * width;
+            if (run.counts[i] == 0)
+                continue;
+            block.keys[block.n] = (uint64_t)(value < min ? min : value);
+            block.counts[block.n++] = run.counts[i];
+        }
+        if (op_automatic_add(partial, &block, failure) != STATUS_OK)
+            return failure->status;
+    } while (run.n > 0);
+    return STATUS_OK;
+}
+
+/* So many different values at most are few, if they are one in so many of such a range. */
+#define OP_AUTOMATIC_FEW   64
+#define OP_AUTOMATIC_APART 4
+#define OP_AUTOMATIC_RANGE 500
+_Static_assert(OP_AUTOMATIC_RANGE <= GROWING_HISTOGRAM_BINS / 2,
+               "in any order they are counted in bins of width 1");
+
+/* A bin with so many percent of the values hides them. */
+#define OP_AUTOMATIC_MOST 90
+
+/* Whether the rows are few single values that lie apart. */
+static bool op_automatic_is_sparse(struct rows rows)
+{
+    struct rows_row batch[OP_AUTOMATIC_FEW + 1];
+    size_t count = 0;
+    size_t n;
+
+    while (count <= OP_AUTOMATIC_FEW &&
+           (n = rows_read(&rows, batch + count, OP_AUTOMATIC_FEW + 1 - count)) > 0)
+        count += n;
+    if (!rows.is_unit || count == 0 || count > OP_AUTOMATIC_FEW)
+        return false;
+    const __int128 range = batch[count - 1].high - batch[0].low;
+    return range >= (__int128)count * OP_AUTOMATIC_APART && range <= OP_AUTOMATIC_RANGE;
+}
+
+/*
+ * Begins the rows: the automatic bins, or in pictures the values if they are few, such as statuses.
+ * Returns whether they are bins wider than 1.
+ */
+static bool op_automatic_begin_rows(struct rows *rows, const struct job *job,
+                                    const struct growing_histogram *histogram,
+                                    const struct print_options *options)
+{
+    struct rows values;
+
+    growing_histogram_rows_begin(rows, job, histogram, options->zeros);
+    growing_histogram_fine_rows_begin(&values, job, histogram);
+    if (rows->is_unit || options->zeros || !print_rows_format(options)->names_values ||
+        !op_automatic_is_sparse(values))
+        return !rows->is_unit;
+    *rows = values;
+    rows->is_sparse = true;
+    return false;
+}
+
+static enum status op_automatic_print(struct writer *writer, const struct job *job,
+                                      const void *partial, const struct print_options *options,
+                                      struct failure *failure)
+{
+    struct rows rows;
+
+    op_automatic_begin_rows(&rows, job, partial, options);
+    return print_rows(writer, &rows, options, failure);
+}
+
+/* In a picture with nearly all values in one bin, other bins would show more. */
+static void op_automatic_note(const struct job *job, const void *partial,
+                              const struct print_options *options)
+{
+    struct rows_row row;
+    struct rows rows;
+    char low[DECIMAL_SIZE];
+    char high[DECIMAL_SIZE];
+
+    if (!print_rows_format(options)->names_values ||
+        !op_automatic_begin_rows(&rows, job, partial, options))
+        return;
+    while (rows_read(&rows, &row, 1) > 0) {
+        const unsigned __int128 percent = (unsigned __int128)row.count * 100 / rows.inside;
+        if (percent < OP_AUTOMATIC_MOST)
+            continue;
+        decimal_format_fixed(low, row.low, job->element.decimals);
+        decimal_format_fixed(high, row.high, job->element.decimals);
+        status_print("note: %u%% of the values are in one bin; to see more, try --log2 or "
+                     "--range %s:%s",
+                     (unsigned)percent, low, high);
+    }
+}
+
+static enum status op_automatic_check_result(const struct job *job, const void *partial,
+                                             struct failure *failure)
+{
+    const struct growing_histogram *histogram = partial;
+    return job_check_values(job, histogram->elements > 0, failure);
+}
+
+const struct operation op_automatic = {
+    .create = growing_histogram_create,
+    .finish = growing_histogram_finish,
+    .destroy = growing_histogram_destroy,
+    .thread_bytes = sizeof(struct op_automatic_thread),
+    .thread_open = op_automatic_open,
+    .thread_absorb = op_automatic_absorb,
+    .thread_finish = op_automatic_flush,
+    .thread_close = op_automatic_close,
+    .state_name = "automatic-histogram",
+    .define = op_automatic_define,
+    .save = op_automatic_save,
+    .recall = op_automatic_recall,
+    .load = op_automatic_load,
+    .print = op_automatic_print,
+    .note = op_automatic_note,
+    .check_result = op_automatic_check_result,
+};

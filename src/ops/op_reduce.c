@@ -1,0 +1,384 @@
+/*
+ * Operation reduce. A CPU thread runs one vector loop over each block for each needed reduction. If
+ * some need a table, the elements are added to it as uniq does.
+ *
+ * The definition of its states has the line "reductions NAME,...". If there are elements, the
+ * numbers are the words that the reductions need (reduce_words.h), and the rows of uniq with bins
+ * of width 1 if they need a table.
+ */
+#include "config.h"
+
+#include "base/cpu_isa.h"
+#include "count/reduce_words.h"
+#include "count/uniq.h"
+#include "cpu/cpu_native.h"
+#include "ops/operations.h"
+#include "partial/state.h"
+#include "print/print_values.h"
+
+#include <stdio.h>
+
+#define OP_REDUCE_INLINE static inline __attribute__((always_inline))
+
+/*
+ * Adds elements[0..count) to the reductions in `needs`. The elements are in this machine's byte
+ * order; there are 1 to CPU_NATIVE_BLOCK.
+ */
+typedef void op_reduce_function(unsigned needs, const void *elements, size_t count,
+                                struct reduce *into);
+
+struct op_reduce_thread {
+    const struct job *job;
+    struct reduce_shared *shared;
+    cpu_native_function *swap;
+    op_reduce_function *absorb;
+    void *uniq; /* a thread of op_uniq; NULL: no table is needed */
+    struct reduce reduce;
+    struct cpu_native room;
+};
+
+/*
+ * The sum of a block. It is kept in the narrowest words that hold it, so that vectors hold many:
+ * the sum of 2^12 elements below 2^16 fits in 32 bits, and that of 32-bit halves in 64.
+ */
+OP_REDUCE_INLINE unsigned __int128 op_reduce_sum(struct element element, const char *elements,
+                                                 size_t count)
+{
+    int32_t narrow = 0;
+    int64_t sum = 0;
+    uint64_t low = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = element_load(element.type, elements + i * element.bytes);
+        if (element.bytes <= 2) {
+            narrow += (int32_t)key;
+        } else if (element.bytes == 4) {
+            sum += (int64_t)key;
+        } else {
+            low += (uint32_t)key;
+            sum += element.is_signed ? (int64_t)key >> 32 : (int64_t)(key >> 32);
+        }
+    }
+    if (element.bytes == 8)
+        return ((unsigned __int128)(__int128)sum << 32) + low;
+    return (unsigned __int128)((__int128)sum + narrow);
+}
+
+/* The sum of the squares of a block of 8-byte elements. */
+OP_REDUCE_INLINE struct wide op_reduce_wide_squares(struct element element, const char *elements,
+                                                    size_t count)
+{
+    unsigned __int128 low = 0;
+    unsigned __int128 high = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = element_load(element.type, elements + i * element.bytes);
+        uint64_t size = element.is_signed && (int64_t)key < 0 ? -key : key;
+        unsigned __int128 square = (unsigned __int128)size * size;
+        low += (uint64_t)square;
+        high += square >> 64;
+    }
+    high += low >> 64;
+    return (struct wide){{(uint64_t)low, (uint64_t)high, (uint64_t)(high >> 64)}};
+}
+
+/* The sum of the squares of a block, in words as narrow as possible. */
+OP_REDUCE_INLINE struct wide op_reduce_squares(struct element element, const char *elements,
+                                               size_t count)
+{
+    uint32_t narrow = 0;
+    uint64_t low = 0;
+    uint64_t high = 0;
+
+    if (element.bytes == 8)
+        return op_reduce_wide_squares(element, elements, count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = element_load(element.type, elements + i * element.bytes);
+        int64_t value = (int64_t)key; /* signed, so that a widening multiplication is found */
+        if (element.bytes == 1) {
+            int32_t square = (int32_t)value * (int32_t)value;
+            narrow += (uint32_t)square;
+        } else if (element.bytes == 2) {
+            low += (uint32_t)key * (uint32_t)key;
+        } else {
+            int64_t signed_square = element.is_signed ? value * value : 0;
+            uint64_t square = element.is_signed ? (uint64_t)signed_square : key * key;
+            low += (uint32_t)square;
+            high += square >> 32;
+        }
+    }
+    return wide_from(((unsigned __int128)high << 32) + low + narrow);
+}
+
+enum op_reduce_fold {
+    OP_REDUCE_MIN,
+    OP_REDUCE_MAX,
+    OP_REDUCE_AND,
+    OP_REDUCE_OR,
+    OP_REDUCE_XOR,
+};
+
+/*
+ * The key of the fold of a block. The loop exists for each type, because vectors of keys would hold
+ * fewer elements.
+ */
+#define OP_REDUCE_DEFINE_FOLD(id, name, ctype)                                                  \
+    OP_REDUCE_INLINE uint64_t op_reduce_fold_##name(enum op_reduce_fold fold,                   \
+                                                    const char *elements, size_t count)         \
+    {                                                                                           \
+        ctype result = fold == OP_REDUCE_XOR ? 0 : (ctype)element_load(ELEMENT_##id, elements); \
+        for (size_t i = 0; i < count; i++) {                                                    \
+            ctype value = (ctype)element_load(ELEMENT_##id, elements + i * sizeof value);       \
+            result = (ctype)(fold == OP_REDUCE_MIN   ? value < result ? value : result          \
+                             : fold == OP_REDUCE_MAX ? value > result ? value : result          \
+                             : fold == OP_REDUCE_AND ? result & value                           \
+                             : fold == OP_REDUCE_OR  ? result | value                           \
+                                                     : result ^ value);                          \
+        }                                                                                       \
+        return (uint64_t)(int64_t)result;                                                       \
+    }
+ELEMENT_TYPES(OP_REDUCE_DEFINE_FOLD)
+
+/* op_reduce_fold_T for a constant type. */
+OP_REDUCE_INLINE uint64_t op_reduce_fold(struct element element, enum op_reduce_fold fold,
+                                         const char *elements, size_t count)
+{
+    switch (element.type) {
+#define OP_REDUCE_CASE(id, name, ctype) \
+    case ELEMENT_##id:                  \
+        return op_reduce_fold_##name(fold, elements, count);
+        ELEMENT_TYPES(OP_REDUCE_CASE)
+#undef OP_REDUCE_CASE
+    case ELEMENT_TYPE_COUNT:
+        break;
+    }
+    __builtin_unreachable();
+}
+
+/* A op_reduce_function for a constant type. */
+OP_REDUCE_INLINE void op_reduce_block(struct element element, unsigned needs, const char *elements,
+                                      size_t count, struct reduce *into)
+{
+    struct reduce block = reduce_empty;
+
+    block.count = count;
+    if (needs & REDUCTIONS_NEED_SUM)
+        block.sum = op_reduce_sum(element, elements, count);
+    if (needs & REDUCTIONS_NEED_SQUARES)
+        block.squares = op_reduce_squares(element, elements, count);
+    if (needs & REDUCTIONS_NEED_MIN)
+        block.min =
+            element_value(&element, op_reduce_fold(element, OP_REDUCE_MIN, elements, count));
+    if (needs & REDUCTIONS_NEED_MAX)
+        block.max =
+            element_value(&element, op_reduce_fold(element, OP_REDUCE_MAX, elements, count));
+    if (needs & REDUCTIONS_NEED_AND)
+        block.and_bits = op_reduce_fold(element, OP_REDUCE_AND, elements, count);
+    if (needs & REDUCTIONS_NEED_OR)
+        block.or_bits = op_reduce_fold(element, OP_REDUCE_OR, elements, count);
+    if (needs & REDUCTIONS_NEED_XOR)
+        block.xor_bits = op_reduce_fold(element, OP_REDUCE_XOR, elements, count);
+    reduce_merge(into, &block);
+}
+
+/* One for each type and instruction set, and the table of them. */
+#define OP_REDUCE_WRAP(isa, target, id, name, ctype)                                        \
+    target static void op_reduce_block_##name##_##isa(unsigned needs, const void *elements, \
+                                                      size_t count, struct reduce *into)    \
+    {                                                                                       \
+        op_reduce_block(ELEMENT_OF(id, name, ctype), needs, elements, count, into);         \
+    }
+#define OP_REDUCE_DEFINE(id, name, ctype) CPU_ISA_VARIANTS(OP_REDUCE_WRAP, id, name, ctype)
+ELEMENT_TYPES(OP_REDUCE_DEFINE)
+
+#define OP_REDUCE_ENTRY(isa, target, name) op_reduce_block_##name##_##isa,
+
+#define OP_REDUCE_ROW(id, name, ctype) [ELEMENT_##id] = {CPU_ISA_VARIANTS(OP_REDUCE_ENTRY, name)},
+
+static op_reduce_function *op_reduce_choose(enum element_type type)
+{
+    static op_reduce_function *const functions[ELEMENT_TYPE_COUNT][CPU_ISA_COUNT] = {
+        ELEMENT_TYPES(OP_REDUCE_ROW)};
+    return functions[type][cpu_isa_best()];
+}
+
+static enum status op_reduce_open(void *thread, const struct job *job, void *partial,
+                                  struct failure *failure)
+{
+    struct op_reduce_thread *self = thread;
+
+    self->job = job;
+    self->shared = partial;
+    self->swap = cpu_native_choose(&job->element);
+    self->absorb = op_reduce_choose(job->element.type);
+    self->reduce = reduce_empty;
+    if (!reduce_uniq(partial))
+        return STATUS_OK;
+    return operation_open_thread(&op_uniq, job, reduce_uniq(partial), &self->uniq, failure);
+}
+
+static enum status op_reduce_absorb(void *thread, const struct chunk *chunk,
+                                    struct failure *failure)
+{
+    struct op_reduce_thread *self = thread;
+    size_t bytes = self->job->element.bytes;
+    size_t elements = chunk->bytes / bytes;
+
+    for (size_t i = 0; i < elements; i += CPU_NATIVE_BLOCK) {
+        size_t n = elements - i < CPU_NATIVE_BLOCK ? elements - i : CPU_NATIVE_BLOCK;
+        const char *block = (const char *)chunk->data + i * bytes;
+        self->absorb(self->job->reductions.needs,
+                     cpu_native_block(self->swap, block, n, &self->room), n, &self->reduce);
+    }
+    return self->uniq ? op_uniq.thread_absorb(self->uniq, chunk, failure) : STATUS_OK;
+}
+
+static enum status op_reduce_flush(void *thread, struct failure *failure)
+{
+    struct op_reduce_thread *self = thread;
+    reduce_share(self->shared, &self->reduce);
+    self->reduce = reduce_empty;
+    return self->uniq ? op_uniq.thread_finish(self->uniq, failure) : STATUS_OK;
+}
+
+static void op_reduce_close(void *thread)
+{
+    operation_close_thread(&op_uniq, ((struct op_reduce_thread *)thread)->uniq);
+}
+
+static void op_reduce_define(struct definition *definition, const struct job *job)
+{
+    for (unsigned i = 0; i < job->reductions.count; i++)
+        definition_print(definition, "%s%s", i == 0 ? "reductions\t" : ",",
+                         job->reductions.list[i].name);
+    definition_append(definition, "\n", 1);
+}
+
+static enum status op_reduce_recall(struct state_reader *state, const struct definition *definition,
+                                    struct job *job, struct failure *failure)
+{
+    char list[REDUCTIONS_TEXT_SIZE];
+
+    if (!definition_get(definition, "reductions", list, sizeof list) ||
+        reductions_parse(list, &job->reductions) != REDUCTIONS_LIST)
+        return state_fail_damaged(state, "it has no reductions", failure);
+    job->bin_width = 1;
+    return STATUS_OK;
+}
+
+static enum status op_reduce_save(struct state_writer *state, const struct job *job,
+                                  const void *partial, struct failure *failure)
+{
+    const struct reduce *reduce = reduce_result(partial);
+    const struct uniq *uniq = reduce_uniq(partial);
+    const unsigned needs = job->reductions.needs;
+    uint64_t words[REDUCE_WORDS_MAX];
+
+    state_write_number(state, reduce->count);
+    if (reduce->count == 0)
+        return STATUS_OK;
+    reduce_words_pack(needs, reduce, words);
+    for (unsigned i = 0; i < reduce_words_count(needs); i++)
+        state_write_number(state, words[i]);
+    return uniq ? op_uniq_save_rows(state, uniq, failure) : STATUS_OK;
+}
+
+static enum status op_reduce_load(struct state_reader *state, const struct job *job, void *partial,
+                                  uint64_t elements, struct failure *failure)
+{
+    uint64_t words[REDUCE_WORDS_MAX];
+    struct reduce reduce;
+
+    if (elements == 0)
+        return STATUS_OK;
+    for (unsigned i = 0; i < reduce_words_count(job->reductions.needs); i++) {
+        if (state_read_number(state, &words[i], failure) != STATUS_OK)
+            return failure->status;
+    }
+    if (!reduce_words_check(job, elements, words, &reduce))
+        return state_fail_damaged(state, "its reductions contradict each other", failure);
+    reduce_share(partial, &reduce);
+    if (!reduce_uniq(partial))
+        return STATUS_OK;
+    return op_uniq.load(state, job, reduce_uniq(partial), elements, failure);
+}
+
+_Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
+
+static void op_reduce_name(const struct print_values *values, size_t i, const char *words[2])
+{
+    words[0] = values->job->reductions.list[i].name;
+}
+
+static size_t op_reduce_write(const struct print_values *values, size_t group, size_t i,
+                              char out[PRINT_VALUE_SIZE])
+{
+    (void)group;
+    const struct job *job = values->job;
+
+    if (!reduce_has(reduce_result(values->partial), job->reductions.list[i].id))
+        return 0;
+    return reduce_write(out, values->partial, job, (unsigned)i);
+}
+
+static enum status op_reduce_print(struct writer *writer, const struct job *job,
+                                   const void *partial, const struct print_options *options,
+                                   struct failure *failure)
+{
+    const struct print_values values = {
+        .job = job,
+        .partial = partial,
+        .count = job->reductions.count,
+        .groups = 1,
+        .name = op_reduce_name,
+        .write = op_reduce_write,
+    };
+
+    (void)failure;
+    print_values(writer, options, &values);
+    return STATUS_OK;
+}
+
+/*
+ * Fails if the stream is empty and reductions that then have no value were asked for; lists them.
+ */
+static enum status op_reduce_check_result(const struct job *job, const void *partial,
+                                          struct failure *failure)
+{
+    char names[REDUCTIONS_TEXT_SIZE] = "";
+    size_t length = 0;
+
+    for (unsigned i = 0; i < job->reductions.count; i++) {
+        const struct reduction *reduction = &job->reductions.list[i];
+        if (!reduce_has(reduce_result(partial), reduction->id))
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+                                       length > 0 ? ", " : "", reduction->name);
+    }
+    if (length == 0)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, "the input is empty: it has no %s", names);
+}
+
+const struct operation op_reduce = {
+    .name = "reduce",
+    .help = "print count, sum, min, max, mean, ... or some of them",
+    .usage = "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
+             "Print the statistics that OPS names, separated by commas.\n"
+             "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
+             "Also, but not with --by: distinct, mode, median, p99.9 (any quantile in percent)\n",
+    .create = reduce_create,
+    .finish = reduce_finish,
+    .destroy = reduce_destroy,
+    .thread_bytes = sizeof(struct op_reduce_thread),
+    .thread_open = op_reduce_open,
+    .thread_absorb = op_reduce_absorb,
+    .thread_finish = op_reduce_flush,
+    .thread_close = op_reduce_close,
+    .state_name = "reduce",
+    .define = op_reduce_define,
+    .save = op_reduce_save,
+    .recall = op_reduce_recall,
+    .load = op_reduce_load,
+    .print = op_reduce_print,
+    .check_result = op_reduce_check_result,
+};

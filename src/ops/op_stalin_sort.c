@@ -1,0 +1,302 @@
+/*
+ * Operation stalin-sort. A CPU thread sorts a chunk by itself; merging the chunks in order, and
+ * writing them, is up to the partial (stalin_sort.h).
+ */
+#include "config.h"
+
+#include "base/cpu_isa.h"
+#include "base/memory.h"
+#include "count/stalin_sort.h"
+#include "cpu/cpu_native.h"
+#include "ops/operations.h"
+
+#include <string.h>
+
+/* Elements of a group: one test finds that none survives, another that all do. */
+#define OP_STALIN_SORT_GROUP 64
+
+/* The output of a chunk: the elements kept and purged so far. */
+struct op_stalin_sort_sink {
+    char *kept;
+    size_t kept_count;
+    char *purged; /* NULL: not wanted */
+    size_t purged_count;
+    uint64_t last; /* key of the last survivor, of this chunk or before it; if has_last */
+    bool has_last;
+};
+
+/*
+ * Sorts values[0..count), which are in this machine's byte order. `elements` are the same values as
+ * they were read; these are what is output.
+ */
+typedef void op_stalin_sort_function(const void *values, const void *elements, size_t count,
+                                     bool descending, struct op_stalin_sort_sink *sink);
+
+struct op_stalin_sort_thread {
+    const struct job *job;
+    struct stalin_sort *partial;
+    cpu_native_function *swap; /* NULL: elements are in this machine's byte order */
+    op_stalin_sort_function *sort;
+    char *memory; /* `capacity` bytes for the survivors, then as many for the purged */
+    size_t capacity;
+    struct cpu_native native;
+};
+
+#define OP_STALIN_SORT_INLINE static inline __attribute__((always_inline))
+
+/*
+ * The order of a job. Keys are compared with all bits flipped if the order is descending: that
+ * reverses it for signed and unsigned types alike.
+ */
+struct op_stalin_sort_order {
+    struct element element;
+    bool strict;
+    uint64_t flip; /* all bits, or none */
+};
+
+/* Whether an element survives if the last survivor is `last`; both are flipped keys. */
+OP_STALIN_SORT_INLINE bool op_stalin_sort_passes(struct op_stalin_sort_order order, uint64_t key,
+                                                 uint64_t last)
+{
+    if (order.element.is_signed)
+        return order.strict ? (int64_t)key > (int64_t)last : (int64_t)key >= (int64_t)last;
+    return order.strict ? key > last : key >= last;
+}
+
+/*
+ * The two loops that compilers vectorize. They exist for each type, because vectors of keys would
+ * hold fewer elements.
+ *
+ * op_stalin_sort_best_T: the key of the greatest element of a group, by the job's order.
+ * op_stalin_sort_are_sorted_T: whether each element of a group survives the one before it.
+ */
+#define OP_STALIN_SORT_LOOPS(id, name, ctype)                                                    \
+    OP_STALIN_SORT_INLINE uint64_t op_stalin_sort_best_##name(const ctype *values, ctype flip)   \
+    {                                                                                            \
+        ctype best = values[0] ^ flip;                                                           \
+        for (size_t i = 1; i < OP_STALIN_SORT_GROUP; i++) {                                      \
+            ctype value = values[i] ^ flip;                                                      \
+            best = value > best ? value : best;                                                  \
+        }                                                                                        \
+        return (uint64_t)(int64_t)(ctype)(best ^ flip);                                          \
+    }                                                                                            \
+    OP_STALIN_SORT_INLINE bool op_stalin_sort_are_sorted_##name(const ctype *values, ctype flip, \
+                                                                bool strict)                     \
+    {                                                                                            \
+        ctype fails = 0;                                                                         \
+        for (size_t i = 1; i < OP_STALIN_SORT_GROUP; i++) {                                      \
+            ctype value = values[i] ^ flip;                                                      \
+            ctype before = values[i - 1] ^ flip;                                                 \
+            fails |= strict ? value <= before : value < before;                                  \
+        }                                                                                        \
+        return !fails;                                                                           \
+    }
+ELEMENT_TYPES(OP_STALIN_SORT_LOOPS)
+
+/* op_stalin_sort_best_T for a constant type. */
+OP_STALIN_SORT_INLINE uint64_t op_stalin_sort_best(struct op_stalin_sort_order order,
+                                                   const void *values)
+{
+    switch (order.element.type) {
+#define OP_STALIN_SORT_CASE(id, name, ctype) \
+    case ELEMENT_##id:                       \
+        return op_stalin_sort_best_##name(values, (ctype)order.flip);
+        ELEMENT_TYPES(OP_STALIN_SORT_CASE)
+#undef OP_STALIN_SORT_CASE
+    case ELEMENT_TYPE_COUNT:
+        break;
+    }
+    __builtin_unreachable();
+}
+
+/* op_stalin_sort_are_sorted_T for a constant type. */
+OP_STALIN_SORT_INLINE bool op_stalin_sort_are_sorted(struct op_stalin_sort_order order,
+                                                     const void *values)
+{
+    switch (order.element.type) {
+#define OP_STALIN_SORT_CASE(id, name, ctype) \
+    case ELEMENT_##id:                       \
+        return op_stalin_sort_are_sorted_##name(values, (ctype)order.flip, order.strict);
+        ELEMENT_TYPES(OP_STALIN_SORT_CASE)
+#undef OP_STALIN_SORT_CASE
+    case ELEMENT_TYPE_COUNT:
+        break;
+    }
+    __builtin_unreachable();
+}
+
+/* Sorts count elements one by one. Returns the flipped key of the last survivor. */
+OP_STALIN_SORT_INLINE uint64_t op_stalin_sort_each(struct op_stalin_sort_order order,
+                                                   const char *values, const char *elements,
+                                                   size_t count, uint64_t last,
+                                                   struct op_stalin_sort_sink *sink)
+{
+    const size_t width = order.element.bytes;
+    char *kept = sink->kept; /* copies: stores of elements might change *sink */
+    char *purged = sink->purged;
+    size_t kept_count = sink->kept_count;
+    size_t purged_count = sink->purged_count;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = element_load(order.element.type, values + i * width) ^ order.flip;
+        bool keep = op_stalin_sort_passes(order, key, last);
+        memcpy(kept + kept_count * width, elements + i * width, width);
+        kept_count += keep;
+        if (purged) {
+            memcpy(purged + purged_count * width, elements + i * width, width);
+            purged_count += !keep;
+        }
+        last = keep ? key : last;
+    }
+    sink->kept_count = kept_count;
+    sink->purged_count = purged_count;
+    return last;
+}
+
+/* Sorts a group. Returns the flipped key of the last survivor. */
+OP_STALIN_SORT_INLINE uint64_t op_stalin_sort_group(struct op_stalin_sort_order order,
+                                                    const char *values, const char *elements,
+                                                    uint64_t last, struct op_stalin_sort_sink *sink)
+{
+    const size_t width = order.element.bytes;
+    const size_t bytes = OP_STALIN_SORT_GROUP * width;
+
+    if (!op_stalin_sort_passes(order, op_stalin_sort_best(order, values) ^ order.flip, last)) {
+        if (sink->purged) {
+            memcpy(sink->purged + sink->purged_count * width, elements, bytes);
+            sink->purged_count += OP_STALIN_SORT_GROUP;
+        }
+        return last;
+    }
+    uint64_t first = element_load(order.element.type, values) ^ order.flip;
+    if (op_stalin_sort_passes(order, first, last) && op_stalin_sort_are_sorted(order, values)) {
+        memcpy(sink->kept + sink->kept_count * width, elements, bytes);
+        sink->kept_count += OP_STALIN_SORT_GROUP;
+        return element_load(order.element.type, values + bytes - width) ^ order.flip;
+    }
+    return op_stalin_sort_each(order, values, elements, OP_STALIN_SORT_GROUP, last, sink);
+}
+
+/* A op_stalin_sort_function for a constant type and strictness. */
+OP_STALIN_SORT_INLINE void op_stalin_sort_block(struct element element, bool strict,
+                                                const char *values, const char *elements,
+                                                size_t count, bool descending,
+                                                struct op_stalin_sort_sink *sink)
+{
+    const struct op_stalin_sort_order order = {element, strict, descending ? UINT64_MAX : 0};
+    const size_t width = element.bytes;
+    uint64_t last = sink->last ^ order.flip;
+    size_t i = 0;
+
+    if (!sink->has_last && count > 0) {
+        memcpy(sink->kept + sink->kept_count++ * width, elements, width);
+        last = element_load(element.type, values) ^ order.flip;
+        sink->has_last = true;
+        i = 1;
+    }
+    for (; count - i >= OP_STALIN_SORT_GROUP; i += OP_STALIN_SORT_GROUP)
+        last = op_stalin_sort_group(order, values + i * width, elements + i * width, last, sink);
+    last =
+        op_stalin_sort_each(order, values + i * width, elements + i * width, count - i, last, sink);
+    sink->last = last ^ order.flip;
+}
+
+/* One for each type, strictness and instruction set, and the table of them. */
+#define OP_STALIN_SORT_WRAP(isa, target, id, name, ctype, strictness, strict)              \
+    target static void op_stalin_sort_##strictness##_##name##_##isa(                       \
+        const void *values, const void *elements, size_t count, bool descending,           \
+        struct op_stalin_sort_sink *sink)                                                  \
+    {                                                                                      \
+        op_stalin_sort_block(ELEMENT_OF(id, name, ctype), strict, values, elements, count, \
+                             descending, sink);                                            \
+    }
+#define OP_STALIN_SORT_DEFINE(id, name, ctype)                           \
+    CPU_ISA_VARIANTS(OP_STALIN_SORT_WRAP, id, name, ctype, loose, false) \
+    CPU_ISA_VARIANTS(OP_STALIN_SORT_WRAP, id, name, ctype, strict, true)
+ELEMENT_TYPES(OP_STALIN_SORT_DEFINE)
+
+#define OP_STALIN_SORT_ENTRY(isa, target, name, strictness) \
+    op_stalin_sort_##strictness##_##name##_##isa,
+#define OP_STALIN_SORT_ROW(id, name, ctype)                                  \
+    [ELEMENT_##id] = {{CPU_ISA_VARIANTS(OP_STALIN_SORT_ENTRY, name, loose)}, \
+                      {CPU_ISA_VARIANTS(OP_STALIN_SORT_ENTRY, name, strict)}},
+
+static op_stalin_sort_function *op_stalin_sort_choose(const struct job *job)
+{
+    static op_stalin_sort_function *const functions[ELEMENT_TYPE_COUNT][2][CPU_ISA_COUNT] = {
+        ELEMENT_TYPES(OP_STALIN_SORT_ROW)};
+    return functions[job->element.type][job->stalin_sort.strict][cpu_isa_best()];
+}
+
+static enum status op_stalin_sort_open(void *thread, const struct job *job, void *partial,
+                                       struct failure *failure)
+{
+    struct op_stalin_sort_thread *self = thread;
+    (void)failure;
+
+    self->job = job;
+    self->partial = partial;
+    self->swap = cpu_native_choose(&job->element);
+    self->sort = op_stalin_sort_choose(job);
+    return STATUS_OK;
+}
+
+static enum status op_stalin_sort_absorb(void *thread, const struct chunk *chunk,
+                                         struct failure *failure)
+{
+    struct op_stalin_sort_thread *self = thread;
+    const struct job *job = self->job;
+    size_t width = job->element.bytes;
+    size_t count = chunk->bytes / width;
+
+    if (chunk->bytes >= self->capacity) {
+        memory_unmap(self->memory, 2 * self->capacity);
+        self->capacity = 2 * chunk->bytes + 64; /* a pipe's chunks differ, and may have no values */
+        self->memory = memory_map(2 * self->capacity);
+        if (!self->memory)
+            return status_fail(failure, STATUS_DATA, "no memory for the survivors of %zu bytes",
+                               chunk->bytes);
+    }
+    struct op_stalin_sort_sink sink = {
+        .kept = self->memory,
+        .purged = job->stalin_sort.purged ? self->memory + self->capacity : NULL,
+    };
+    sink.has_last = stalin_sort_floor(self->partial, &sink.last);
+    for (size_t i = 0; i < count; i += CPU_NATIVE_BLOCK) {
+        size_t n = count - i < CPU_NATIVE_BLOCK ? count - i : CPU_NATIVE_BLOCK;
+        const char *elements = (const char *)chunk->data + i * width;
+        const void *values = cpu_native_block(self->swap, elements, n, &self->native);
+        self->sort(values, elements, n, job->stalin_sort.descending, &sink);
+    }
+    struct stalin_sort_run run = {
+        .chunk = *chunk,
+        .kept = sink.kept,
+        .kept_count = sink.kept_count,
+        .purged = sink.purged,
+    };
+    return stalin_sort_submit(self->partial, &run, failure);
+}
+
+static void op_stalin_sort_close(void *thread)
+{
+    struct op_stalin_sort_thread *self = thread;
+    memory_unmap(self->memory, 2 * self->capacity);
+}
+
+const struct operation op_stalin_sort = {
+    .name = "stalin-sort",
+    .alias = "stalin",
+    .help = "drop each element that is less than one before it",
+    .usage = "gpuhist stalin-sort [OPTION]... [FILE]...\n"
+             "Copy the integers, in order, except those less than one before them.\n",
+    .create = stalin_sort_create,
+    .finish = stalin_sort_finish,
+    .destroy = stalin_sort_destroy,
+    .connect = stalin_sort_connect,
+    .stop = stalin_sort_stop,
+    .thread_bytes = sizeof(struct op_stalin_sort_thread),
+    .thread_open = op_stalin_sort_open,
+    .thread_absorb = op_stalin_sort_absorb,
+    .thread_close = op_stalin_sort_close,
+    .stats = stalin_sort_stats,
+};

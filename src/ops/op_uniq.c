@@ -1,0 +1,322 @@
+/*
+ * Operation uniq. A CPU thread counts values in the window (cpu_window.h), if there is one, and
+ * hands the keys of the others to the table.
+ *
+ * The definition of its states has the line "width W". The numbers are the rows, in which bin 0 is
+ * that of the type's smallest value.
+ */
+#include "config.h"
+
+#include "base/decimal.h"
+#include "count/uniq.h"
+#include "cpu/cpu_window.h"
+#include "job/binning_index.h"
+#include "ops/operations.h"
+#include "partial/rows.h"
+#include "partial/state.h"
+#include "print/print_rows.h"
+
+#include <string.h>
+
+/* Keys that show whether a window is worth it. */
+#define OP_UNIQ_SAMPLE ((size_t)1024)
+
+/* Sums of weights that a thread keeps, and those that it moves to the table together. */
+#define OP_UNIQ_SUMS_LOG2 12
+#define OP_UNIQ_SUMS      ((size_t)1 << OP_UNIQ_SUMS_LOG2)
+#define OP_UNIQ_MOVED     ((size_t)256)
+
+struct op_uniq_thread {
+    const struct job *job;
+    struct uniq *uniq;
+    struct cpu_window window;
+    struct table_writer *writer;
+    uint64_t chunks;
+    uint64_t seen;                         /* values */
+    uint64_t last;                         /* values of the last chunk */
+    uint64_t outside;                      /* those of them that were in no window */
+    struct table_entry sums[OP_UNIQ_SUMS]; /* with weights; count 0: none */
+};
+
+static enum status op_uniq_open(void *thread, const struct job *job, void *partial,
+                                struct failure *failure)
+{
+    struct op_uniq_thread *self = thread;
+
+    self->job = job;
+    self->uniq = partial;
+    cpu_window_init(&self->window, job);
+    return table_writer_open(self->uniq->table, &self->writer, failure);
+}
+
+/*
+ * Turns to the newest window. After 0, 1, 3, 7, ... chunks asks for another one, for a sample of
+ * this chunk, if most values of the last one lay outside.
+ */
+static enum status op_uniq_choose_window(struct op_uniq_thread *self, const struct chunk *chunk,
+                                         size_t elements, struct failure *failure)
+{
+    const bool is_due = (self->chunks & (self->chunks + 1)) == 0;
+    const size_t n = elements < OP_UNIQ_SAMPLE ? elements : OP_UNIQ_SAMPLE;
+    const size_t bytes = self->job->element.bytes;
+    uint64_t keys[OP_UNIQ_SAMPLE];
+
+    if (is_due && elements > 0 && 2 * self->outside >= self->last) {
+        for (size_t i = 0; i < n; i++)
+            keys[i] = element_key(&self->job->element,
+                                  (const char *)chunk->data + i * elements / n * bytes);
+        uniq_make_keys(self->uniq, keys, n);
+        uniq_consider_window(self->uniq, self->window.window, keys, n, self->seen + elements);
+    }
+    const struct growing_window *newest = uniq_window(self->uniq);
+    self->chunks++;
+    self->seen += elements;
+    self->last = elements;
+    self->outside = 0;
+    return newest != self->window.window ? cpu_window_turn(&self->window, newest, failure)
+                                         : STATUS_OK;
+}
+
+/*
+ * Adds weights to the keys outside the window. Each key has one place among the sums of the thread,
+ * from which another one moves it to the table: so keys that come often stay there.
+ */
+static enum status op_uniq_add_weights(struct op_uniq_thread *self, size_t n,
+                                       struct failure *failure)
+{
+    const struct cpu_window *window = &self->window;
+    struct table_entry moved[OP_UNIQ_MOVED];
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t key = window->outside[i];
+        struct table_entry *sum = &self->sums[key * 0x9e3779b97f4a7c15 >> (64 - OP_UNIQ_SUMS_LOG2)];
+        if (sum->key != key) {
+            moved[count] = *sum;
+            count += sum->count > 0;
+            *sum = (struct table_entry){.key = key, .count = 0};
+        }
+        sum->count += window->outside_weights[i];
+        if (count < OP_UNIQ_MOVED)
+            continue;
+        if (table_writer_add_counts(self->writer, moved, count, failure) != STATUS_OK)
+            return failure->status;
+        count = 0;
+    }
+    return table_writer_add_counts(self->writer, moved, count, failure);
+}
+
+static enum status op_uniq_absorb(void *thread, const struct chunk *chunk, struct failure *failure)
+{
+    struct op_uniq_thread *self = thread;
+    const size_t bytes = self->job->element.bytes;
+    const size_t elements = chunk->bytes / bytes;
+
+    if (op_uniq_choose_window(self, chunk, elements, failure) != STATUS_OK)
+        return failure->status;
+    for (size_t i = 0, n; i < elements; i += n) {
+        n = elements - i < CPU_WINDOW_BLOCK ? elements - i : CPU_WINDOW_BLOCK;
+        const uint64_t *weights = chunk->second ? chunk->second + i : NULL;
+        size_t outside =
+            cpu_window_count(&self->window, (const char *)chunk->data + i * bytes, weights, n);
+        self->outside += outside;
+        uniq_make_keys(self->uniq, self->window.outside, outside);
+        enum status status =
+            self->window.has_weights
+                ? op_uniq_add_weights(self, outside, failure)
+                : table_writer_add(self->writer, self->window.outside, outside, failure);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static enum status op_uniq_flush(void *thread, struct failure *failure)
+{
+    struct op_uniq_thread *self = thread;
+    size_t count = 0;
+
+    cpu_window_flush(&self->window);
+    if (self->window.has_weights) {
+        for (size_t i = 0; i < OP_UNIQ_SUMS; i++) {
+            const struct table_entry sum = self->sums[i];
+            self->sums[count] = sum;
+            count += sum.count > 0;
+        }
+        if (table_writer_add_counts(self->writer, self->sums, count, failure) != STATUS_OK)
+            return failure->status;
+        memset(self->sums, 0, sizeof self->sums);
+    }
+    return table_writer_flush(self->writer, failure);
+}
+
+static void op_uniq_close(void *thread)
+{
+    struct op_uniq_thread *self = thread;
+    cpu_window_destroy(&self->window);
+    table_writer_close(self->writer);
+}
+
+#define OP_UNIQ_BATCH 1024
+
+static void op_uniq_define(struct definition *definition, const struct job *job)
+{
+    definition_print(definition, "width\t%llu\n", (unsigned long long)job->bin_width);
+}
+
+static enum status op_uniq_recall(struct state_reader *state, const struct definition *definition,
+                                  struct job *job, struct failure *failure)
+{
+    char text[DECIMAL_SIZE];
+
+    if (definition_get(definition, "width", text, sizeof text) &&
+        decimal_parse_unsigned(text, DECIMAL_UNIT_SI, &job->bin_width) && job->bin_width > 0)
+        return STATUS_OK;
+    return state_fail_damaged(state, "it has no width", failure);
+}
+
+enum status op_uniq_save_rows(struct state_writer *state, const struct uniq *uniq,
+                              struct failure *failure)
+{
+    const struct job *job = uniq->job;
+    const __int128 lowest = binning_floor(element_min(&job->element), job->bin_width);
+    struct rows_row found[OP_UNIQ_BATCH];
+    struct rows rows;
+    size_t n;
+
+    uniq_rows_begin(&rows, job, uniq, false);
+    while ((n = rows.read(&rows, found, OP_UNIQ_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            const __int128 bin = binning_floor(found[i].low, job->bin_width) - lowest;
+            state_write_row(state, (unsigned __int128)bin, found[i].count);
+        }
+    }
+    state_write_rows_end(state);
+    return uniq_check(uniq, failure);
+}
+
+static enum status op_uniq_save(struct state_writer *state, const struct job *job,
+                                const void *partial, struct failure *failure)
+{
+    const struct uniq *uniq = partial;
+    (void)job;
+
+    state_write_number(state, uniq->elements);
+    return op_uniq_save_rows(state, uniq, failure);
+}
+
+/* The key of the bin of that value. */
+static uint64_t op_uniq_key(const struct uniq *uniq, const struct job *job, __int128 value)
+{
+    return (uint64_t)binning_floor(value, job->bin_width) ^ uniq->flip;
+}
+
+/*
+ * A run of so many bins is worth a window. 8 states of 5M dense values: 0.14 s; without windows 1.9
+ * s.
+ */
+#define OP_UNIQ_DENSE (STATE_RUN_BINS / 2)
+
+/*
+ * Adds a long run to the newest window, if it lies there; else asks for another window. `seen` is
+ * the number of rows so far. Returns whether the run is added.
+ */
+static bool op_uniq_add_dense(struct uniq *uniq, const struct state_run *run, uint64_t lowest,
+                              uint64_t seen)
+{
+    const uint64_t first = (uint64_t)run->bin + lowest;
+    const struct growing_window *window = uniq_window(uniq);
+    uint64_t ends[2] = {first, first + run->n - 1};
+
+    if (run->n < OP_UNIQ_DENSE)
+        return false;
+    const __int128 bin = window ? uniq_bin(uniq, first) - window->first : 0;
+    if (window && bin >= 0 && bin + (__int128)run->n <= (__int128)window->bins) {
+        histogram_add_counts64(window->histogram, (size_t)bin, run->counts, run->n);
+        return true;
+    }
+    uniq_consider_window(uniq, window, ends, 2, seen);
+    return false;
+}
+
+static enum status op_uniq_load(struct state_reader *state, const struct job *job, void *partial,
+                                uint64_t elements, struct failure *failure)
+{
+    struct uniq *uniq = partial;
+    const uint64_t lowest = op_uniq_key(uniq, job, element_min(&job->element));
+    const uint64_t last = op_uniq_key(uniq, job, element_limit(&job->element) - 1) - lowest;
+    struct table_entry entries[OP_UNIQ_BATCH + STATE_RUN_BINS];
+    struct table_writer *writer;
+    struct state_run run;
+    uint64_t left = elements;
+    uint64_t seen = 0;
+    size_t n = 0;
+
+    enum status status = table_writer_open(uniq->table, &writer, failure);
+    if (status != STATUS_OK)
+        return status;
+    do {
+        status = state_read_run(state, (unsigned __int128)last + 1, &left, &run, failure);
+        if (status != STATUS_OK)
+            break;
+        seen += run.n;
+        if (!op_uniq_add_dense(uniq, &run, lowest, seen)) {
+            for (size_t i = 0; i < run.n; i++) {
+                entries[n] = (struct table_entry){(uint64_t)run.bin + i + lowest, run.counts[i]};
+                n += run.counts[i] > 0;
+            }
+        }
+        if (n >= OP_UNIQ_BATCH || run.n == 0) {
+            status = table_writer_add_counts(writer, entries, n, failure);
+            n = 0;
+        }
+    } while (status == STATUS_OK && run.n > 0);
+    if (status == STATUS_OK)
+        status = table_writer_flush(writer, failure);
+    table_writer_close(writer);
+    return status;
+}
+
+static enum status op_uniq_print(struct writer *writer, const struct job *job, const void *partial,
+                                 const struct print_options *options, struct failure *failure)
+{
+    struct rows rows;
+
+    if (options->zeros && uniq_span(partial) > BINNING_BINS_MAX)
+        return status_fail(failure, STATUS_DATA,
+                           "there are too many bins to print the empty ones: at most %u",
+                           (unsigned)BINNING_BINS_MAX);
+    uniq_rows_begin(&rows, job, partial, options->zeros);
+    enum status status = print_rows(writer, &rows, options, failure);
+    return status == STATUS_OK ? uniq_check(partial, failure) : status;
+}
+
+static enum status op_uniq_check_result(const struct job *job, const void *partial,
+                                        struct failure *failure)
+{
+    return job_check_values(job, ((const struct uniq *)partial)->elements > 0, failure);
+}
+
+const struct operation op_uniq = {
+    .name = "uniq",
+    .alias = "distinct",
+    .help = "count each different value",
+    .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
+             "Print each different value and how often it came, in ascending order, as\n"
+             "`sort -n | uniq -c` does: any values of the type, any number of them.\n",
+    .create = uniq_create,
+    .finish = uniq_finish,
+    .destroy = uniq_destroy,
+    .thread_bytes = sizeof(struct op_uniq_thread),
+    .thread_open = op_uniq_open,
+    .thread_absorb = op_uniq_absorb,
+    .thread_finish = op_uniq_flush,
+    .thread_close = op_uniq_close,
+    .state_name = "uniq",
+    .define = op_uniq_define,
+    .save = op_uniq_save,
+    .recall = op_uniq_recall,
+    .load = op_uniq_load,
+    .print = op_uniq_print,
+    .check_result = op_uniq_check_result,
+};

@@ -1,0 +1,18 @@
+/* The table of operations (operation.h). */
+#include "config.h"
+
+#include "ops/operations.h"
+
+#define OPERATIONS_ROW(id, label) [OPERATION_##id] = &op_##label,
+
+const struct operation *const operations[] = {[OPERATION_IDS] = &op_automatic,
+                                              [OPERATION_IDS + 1] = &op_groups,
+                                              [OPERATION_IDS + 2] = NULL,
+                                              OPERATIONS(OPERATIONS_ROW)};
+
+const struct operation *operation_of(const struct job *job)
+{
+    if (job->second == SECOND_GROUPS)
+        return &op_groups;
+    return job->is_automatic ? &op_automatic : operations[job->operation];
+}
