@@ -66,12 +66,13 @@ def junk(rng, size=0):
 
 class Layout:
     """
-    How rows are written, in text. row(rng, value, size) is the row's bytes for a value, as bytes,
-    with `size` more of them; header: the lines in front.
+    How rows are written in text. row(rng, token, size[, second]) is a row of a token, with `size`
+    bytes more than it needs; write(value) is the token of a value; header: the lines in front. With
+    `between`, a line may have several tokens, which that separates.
     """
 
     def __init__(self, words, row, header=b"", write=b"%d".__mod__, value=number, pair=None,
-                 scale=None, line_items=False):
+                 scale=None, between=None):
         self.words = words
         self.row = row
         self.header = header
@@ -79,24 +80,21 @@ class Layout:
         self.value = value
         self.pair = pair  # the option of a second column
         self.scale = scale  # decimals
-        self.line_items = line_items  # any number of items in a line
+        self.between = between
         self.filler = b"\n"
         self.filler_item = None
         self.is_text = True
 
     def line(self, rng, size, invalid=None):
-        token = invalid
-        if not token:
-            value = self.value(rng)
-            token = self.write(value)
+        if invalid:
+            return Line(self.row(rng, invalid, size), invalid.decode())
         if self.pair:
-            second = rng.randrange(1, 9)
-            data = self.row(rng, token, size, second)
-            item = (value, second) if not invalid else None
-        else:
-            data = self.row(rng, token, size)
-            item = value if not invalid else None
-        return Line(data, invalid.decode() if invalid else item)
+            value, second = self.value(rng), rng.randrange(1, 9)
+            return Line(self.row(rng, self.write(value), size, second), (value, second))
+        values = [self.value(rng) for _ in range(rng.choice([1, 2, 3]) if self.between else 1)]
+        rows = [self.row(rng, self.write(value), 0) for value in values[1:]]
+        return Line((self.between or b"").join([self.row(rng, self.write(values[0]), size), *rows]),
+                    *values)
 
 
 def row_tokens(rng, token, size):
@@ -152,7 +150,8 @@ NAMES = b"# a table\nid  size name more\n"
 CSV_NAMES = b'"first, column",v"x,"the ""last"""\r\n'.replace(b'v"x', b'"v ""x"""')
 
 LAYOUTS = {
-    "tokens": Layout(["--text"], row_tokens),
+    "tokens": Layout(["--text"], row_tokens, between=b" "),
+    "all-commas": Layout(["-d", ","], row_tokens, between=b","),
     "hex": Layout(["--text", "--base", "16"], row_tokens, write=hexadecimal),
     "decimals": Layout(["--text", "--decimals", "2"], row_tokens, write=hundredths, scale=2),
     "blanks": Layout(["-f", "2"], row_blanks),
@@ -300,21 +299,29 @@ def operations(layout):
 
 # --- files ---------------------------------------------------------------------------------------
 
-PACKERS = {"gz": gzip.compress, "bz2": bz2.compress}  # these are not divided
 FORMATS = {"zst": frames.zstd_file, "lz4": frames.lz4_file, "bgzf": frames.bgzf_file,
            "xz": frames.xz_streams, "xzb": frames.xz_blocks}
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress}  # files of these are not divided
+NAMES_OF_FORMATS = {"zst": "zstd", "lz4": "lz4", "bgzf": "gzip", "gz": "gzip", "xz": "xz",
+                    "xzb": "xz", "bz2": "bzip2"}
 
 
-def is_decoded(gpuhist):
+@functools.lru_cache
+def decoded(gpuhist):
+    """Those formats that this build decodes."""
     info = subprocess.run([gpuhist, "info"], stdout=subprocess.PIPE, check=True).stdout.decode()
-    names = {"zst": "zstd", "lz4": "lz4", "bgzf": "gzip", "xz": "xz", "xzb": "xz"}
-    return [form for form, name in names.items() if f"\n{name}: yes" in info]
+    return [form for form, name in NAMES_OF_FORMATS.items() if f"\n{name}: yes" in info]
 
 
-def whole_file(data, rng):
+def divided(gpuhist):
+    return [form for form in decoded(gpuhist) if form in FORMATS]
+
+
+def whole_file(gpuhist, data, rng):
     """Plain, of a member that is not divided, or of frames."""
-    return rng.choice([lambda: [data], lambda: [gzip.compress(data)],
-                       lambda: frames.zstd_file([data], rng)])()
+    form = rng.choice(["plain", *(form for form in decoded(gpuhist) if form in ("gz", "zst"))])
+    return {"plain": lambda: [data], "gz": lambda: [gzip.compress(data)],
+            "zst": lambda: frames.zstd_file([data], rng)}[form]()
 
 
 def cut(data, places):
@@ -460,7 +467,7 @@ def check_over_files(gpuhist, layout, rng):
     every = range(len(text.data) + 1)
     for places in [(a, b) for a in every for b in every[a:]][::max(SHARE, 1) * (len(every) // 9 if SHARE else 1) or 1]:
         for name, piece in zip(names, cut(text.data, places)):
-            frames.write(name, whole_file(piece, rng))
+            frames.write(name, whole_file(gpuhist, piece, rng))
         command, expect = operations(layout)[0]
         words = [*command, *layout.words, *settings(rng)]
         try:
@@ -472,7 +479,7 @@ def check_over_files(gpuhist, layout, rng):
 def bytes_checks(gpuhist, seed, _count):
     """Each text in one format, of which all come in turn; if SHARE is 0 in each, by each operation."""
     rng = random.Random(seed)
-    formats = is_decoded(gpuhist)
+    formats = divided(gpuhist)
     turns = itertools.cycle(form for form in formats if form != "xzb")
     cases = [(name, variant) for name in LAYOUTS for variant in range(2)]
     cases += [(name, 0) for name in BINARIES]
@@ -491,7 +498,7 @@ def bytes_checks(gpuhist, seed, _count):
 
 def rows_checks(gpuhist, seed, count):
     rng = random.Random(seed)
-    formats = [form for form in is_decoded(gpuhist) if form != "xzb"]
+    formats = [form for form in divided(gpuhist) if form != "xzb"]
     for i in range(0, count, max(SHARE, 1)):
         name = rng.choice(list(LAYOUTS))
         text = long_text(LAYOUTS[name], rng)
@@ -534,10 +541,9 @@ def feed(pieces, pipe, pause):
 def random_file(gpuhist, name, text, rng):
     """Writes a file in some format; returns its name, and how many rows of filler it ends with."""
     places = near_ends(text, rng, rng.randrange(1, 9))
-    decoded = is_decoded(gpuhist)
-    form = rng.choice(["plain", *PACKERS, *decoded, *decoded])
+    form = rng.choice(["plain", *decoded(gpuhist), *divided(gpuhist)])
     name = f"{name}.{form}"
-    if form in decoded:
+    if form in FORMATS:
         return name, write_file(name, text, places, form, rng)
     pieces = cut(text.data, places)
     frames.write(name, pieces if form == "plain" else [PACKERS[form](piece) for piece in pieces])
@@ -563,7 +569,7 @@ def standard_input(way, file, text, rng):
     return stdin, thread
 
 
-def elements_over_files(rng):
+def elements_over_files(gpuhist, rng):
     """Elements, or records, that the ends of files cut, and the files."""
     layout = rng.choice(list(BINARIES.values()))
     text = random_text(layout, rng)
@@ -571,7 +577,7 @@ def elements_over_files(rng):
     names = []
     for i, piece in enumerate(cut(text.data, places)):
         names.append(f"{i}.part")
-        frames.write(names[-1], whole_file(piece, rng))
+        frames.write(names[-1], whole_file(gpuhist, piece, rng))
     return layout, text.items, names
 
 
@@ -583,7 +589,7 @@ def random_check(gpuhist, seed, with_reports):
     way = rng.choice(["file", "file", "files", "stdin", "pipe"])
     stdin, thread, reports = None, None, []
     if way == "files" and not with_reports and rng.randrange(4) == 0:
-        layout, items, names = elements_over_files(rng)
+        layout, items, names = elements_over_files(gpuhist, rng)
     else:
         items, names = [], []
         for i in range(rng.randrange(2, 5) if way == "files" else 1):
