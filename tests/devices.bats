@@ -95,6 +95,56 @@ assert_again() {
     assert_again "$expected"
 }
 
+# frames_that_cut BYTES TOOL ARG...: "cut", a frame of so many bytes of "in" and one of the rest; behind the first
+# one a hole, a skippable frame, so that they are decoded side by side.
+frames_that_cut() {
+    {
+        head -c "$1" in | "${@:2}"
+        printf 'S*M\x18\0\0\x10\0'
+        head -c 1M /dev/zero
+        tail -c +$(($1 + 1)) in | "${@:2}"
+    } >cut
+}
+
+# assert_struck FUNCTION:N[+]...: each of these faults strikes in one of some runs on "cut", and no run is wrong.
+assert_struck() {
+    local fault tries
+    for fault; do
+        for tries in {1..50}; do
+            failing "$fault" reduce sum -t i32le cut 2>err | cmp - sum
+            assert_told err
+            [ ! -e mark ] || break
+        done
+        [ -e mark ]
+    done
+}
+
+@test "a device fails, and then a binary element is cut by the end of a frame" {
+    command -v zstd >/dev/null || skip "no zstd"
+    random_file in '<i4' -2000000000 2000000000 1500000
+    od -An -v -td4 -w4 in | awk '{ n += $1 } END { printf "%.0f\n", n }' >sum
+    # the first attempt would read far before it came to the cut; the second, on the CPU, comes to it
+    frames_that_cut 4000001 zstd -qc1
+    assert_struck worker_absorb:1 worker_absorb:9 worker_absorb:1+ worker_buffer:1
+    for fault in worker_absorb:2 worker_buffer:3; do
+        run --separate-stderr failing $fault reduce sum -t i32le --engine cuda cut
+        assert_failed 3 "has failed"
+    done
+}
+
+@test "a binary element is cut by the end of a frame, and then a device fails" {
+    reads lz4 lz4 || skip "no lz4"
+    random_file in '<i4' -2000000000 2000000000 1500000
+    od -An -v -td4 -w4 in | awk '{ n += $1 } END { printf "%.0f\n", n }' >sum
+    # the first attempt comes to the cut at once; in the second, in order, the device takes turns
+    frames_that_cut 5 lz4 -qc1
+    assert_struck worker_absorb:2 worker_absorb:9 worker_finish:1 finish:1 worker_buffer:2
+    for fault in worker_absorb:9 worker_buffer:9; do
+        run --separate-stderr failing $fault reduce sum -t i32le --engine cuda cut
+        assert_failed 3 "has failed"
+    done
+}
+
 @test "invalid integers are reported once, and the first is the first" {
     seq 100000 | awk 'NR % 20000 == 7 { print "x" NR; next } { print }' >in
     expected=$(grep -v x in | awk '{ n += $1 } END { printf "%.0f", n }')

@@ -107,7 +107,7 @@ static enum progress_style run_progress(const struct run *run)
     return progress_choose(false);
 }
 
-/* Reads the whole source into the partial. */
+/* Makes an attempt to read the whole source into the partial. */
 static enum status run_pipeline(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
@@ -172,7 +172,10 @@ static void run_destroy_partial(struct run *run)
     run->job.errors = NULL;
 }
 
-/* Makes a second attempt from the reopened source, with an empty partial. */
+/*
+ * Starts again from the reopened source, with an empty partial. Output that an ordered operation
+ * has already written is a prefix of the new output.
+ */
 static enum status run_again(struct run *run, struct failure *failure)
 {
     run_destroy_partial(run);
@@ -183,31 +186,35 @@ static enum status run_again(struct run *run, struct failure *failure)
 }
 
 /*
- * A device failed and its chunks are lost. If the user named no engine, repeats the run on the CPU
- * if the source can be read again. Output that an ordered operation has already written is a prefix
- * of the new output.
+ * Reads the whole source into the partial. Starts again on the CPU if a device failed, whose chunks
+ * are lost, and the user named no engine; and in order if compressed files were decoded in parallel
+ * and a record was cut. Either may be found after the other, each once: engines without devices do
+ * not fail, and what is read in order needs no order.
  */
-static enum status run_without_devices(struct run *run, struct failure *failure)
+static enum status run_attempts(struct run *run, struct failure *failure)
 {
-    const struct failure lost = *failure;
-    struct failure reason;
+    enum status status = run_pipeline(run, failure);
 
-    if (source_repeat(&run->source, &reason) != STATUS_OK)
-        return status_fail(failure, STATUS_DATA, "%.1024s; the CPU cannot start again: %.2048s",
-                           lost.message, reason.message);
-    status_print("%s; starting again on the CPU", lost.message);
-    run->engine = engine_last(engines)->name;
-    return run_again(run, failure);
-}
-
-/*
- * Compressed files were decoded in parallel, and a record was cut. Reads everything again in order.
- */
-static enum status run_in_order(struct run *run, struct failure *failure)
-{
-    if (source_repeat(&run->source, failure) != STATUS_OK)
-        return failure->status;
-    return run_again(run, failure);
+    while (status != STATUS_OK) {
+        bool is_lost = status == STATUS_ENGINE && !run->engine;
+        struct failure reason;
+        if (!is_lost && (status == STATUS_ENGINE || !source_needs_order(run->source)))
+            return status;
+        if (source_repeat(&run->source, &reason) != STATUS_OK) {
+            const struct failure lost = *failure;
+            *failure = reason;
+            if (is_lost)
+                status_fail(failure, STATUS_DATA, "%.1024s; the CPU cannot start again: %.2048s",
+                            lost.message, reason.message);
+            return failure->status;
+        }
+        if (is_lost) {
+            status_print("%s; starting again on the CPU", failure->message);
+            run->engine = engine_last(engines)->name;
+        }
+        status = run_again(run, failure);
+    }
+    return status;
 }
 
 /* Reads the source into the partial and prints the result. */
@@ -219,11 +226,7 @@ static enum status run_source(struct run *run, struct failure *failure)
 
     enum status status = print_begin(&run->output, job, run->partial, &options->print, failure);
     if (status == STATUS_OK)
-        status = run_pipeline(run, failure);
-    if (status != STATUS_OK && source_needs_order(run->source))
-        status = run_in_order(run, failure);
-    if (status == STATUS_ENGINE && !run->engine)
-        status = run_without_devices(run, failure);
+        status = run_attempts(run, failure);
     status = run_end(run, status, failure);
     if (status == STATUS_OK && operation->check_result && !print_is_dropped(&options->print))
         status = operation->check_result(job, run->partial, failure);

@@ -1,0 +1,663 @@
+"""A division of the input changes nothing, wherever it is divided and by however many threads.
+
+usage: division.py GPUHIST bytes|rows|random|reports [SEED [COUNT]]
+
+    bytes    short texts, elements and records, divided at every byte
+    rows     COUNT texts with rows as long as 1 to 3 chunks, divided near them
+    random   COUNT runs on longer ones, divided at random places, the first drawn from SEED, the next
+             from SEED + 1, ...
+    reports  the same with invalid tokens, which are told with their lines
+
+Rows are made together with what they hold, so what has to be printed is known. The compressed files
+are those of frames.py. If SHARE is above 1, one in so many cases is tried. If it is 0, texts are
+divided at every byte in each format, by each operation, which takes minutes for "bytes" and hours for
+many "rows". With DIVISION_ALL set, all failures are told, not the first alone.
+"""
+import bz2
+import collections
+import functools
+import gzip
+import itertools
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import frames
+
+SHARE = int(os.environ.get("SHARE", "1"))
+CHUNK = 4096  # the least, for text
+THREADS = (1, 2, 3, 16)
+
+
+# --- rows, and what they hold --------------------------------------------------------------------
+
+class Line:
+    """The bytes of a row, and its items: values, pairs of values, or invalid tokens."""
+
+    def __init__(self, data, *items):
+        self.data = data
+        self.items = items
+
+
+def number(rng):
+    return rng.choice([rng.randrange(10), rng.randrange(300), rng.randrange(-10**6, 10**6),
+                       rng.randrange(-2**62, 2**62)])
+
+
+def small(rng):
+    return rng.choice([rng.randrange(10), rng.randrange(1000)])
+
+
+def blanks(rng, size=0):
+    return b"".join(rng.choices([b" ", b"\t"], k=rng.randrange(1, 3) + size))
+
+
+def junk(rng, size=0):
+    """A cell that is no value, nor has a separator."""
+    word = rng.choice([b"a", b"-", b"x=1", b"some-name", b"\xc3\xa9", b"17", b"0.5"])
+    return word + bytes(rng.choices(b"abcdefgh0123456789", k=size))
+
+
+class Layout:
+    """
+    How rows are written in text. row(rng, token, size[, second]) is a row of a token, with `size`
+    bytes more than it needs; write(value) is the token of a value; header: the lines in front. With
+    `between`, a line may have several tokens, which that separates.
+    """
+
+    def __init__(self, words, row, header=b"", write=b"%d".__mod__, value=number, pair=None,
+                 scale=None, between=None):
+        self.words = words
+        self.row = row
+        self.header = header
+        self.write = write
+        self.value = value
+        self.pair = pair  # the option of a second column
+        self.scale = scale  # decimals
+        self.between = between
+        self.filler = b"\n"
+        self.filler_item = None
+        self.is_text = True
+
+    def line(self, rng, size, invalid=None):
+        if invalid:
+            return Line(self.row(rng, invalid, size), invalid.decode())
+        if self.pair:
+            value, second = self.value(rng), rng.randrange(1, 9)
+            return Line(self.row(rng, self.write(value), size, second), (value, second))
+        values = [self.value(rng) for _ in range(rng.choice([1, 2, 3]) if self.between else 1)]
+        rows = [self.row(rng, self.write(value), 0) for value in values[1:]]
+        return Line((self.between or b"").join([self.row(rng, self.write(values[0]), size), *rows]),
+                    *values)
+
+
+def row_tokens(rng, token, size):
+    """One token: blanks or zeros make it long."""
+    digits = token.lstrip(b"-")
+    if size and digits.isdigit() and rng.randrange(2):
+        return token[:len(token) - len(digits)] + b"0" * size + digits
+    return (blanks(rng, size) if size or rng.randrange(5) == 0 else b"") + token
+
+
+def row_blanks(rng, token, size):
+    before, behind = (size, 0) if rng.randrange(2) else (0, size)
+    lead = blanks(rng) if rng.randrange(4) == 0 else b""
+    rest = b"".join(blanks(rng) + junk(rng) for _ in range(rng.randrange(3)))
+    return lead + junk(rng, before) + blanks(rng) + token + rest + (blanks(rng) + junk(rng, behind)
+                                                                     if behind else b"")
+
+
+def row_last(rng, token, size):
+    return b"".join([junk(rng, size), *(blanks(rng) + junk(rng) for _ in range(rng.randrange(3))),
+                     blanks(rng), token])
+
+
+def row_commas(rng, token, size):
+    sizes = [0, 0, 0]
+    sizes[rng.randrange(3)] = size
+    cell = rng.choice([b"", b" "]) + token + rng.choice([b"", b" "])
+    return b",".join([junk(rng, sizes[0]), b"" if not sizes[1] else junk(rng, sizes[1]), cell,
+                      *([junk(rng, sizes[2])] if sizes[2] or rng.randrange(2) else [])])
+
+
+def row_csv(rng, token, size):
+    sizes = [0, 0]
+    sizes[rng.randrange(2)] = size
+    cells = [b'"%s, ""%s"""' % (junk(rng, s), junk(rng)) if rng.randrange(2) else junk(rng, s)
+             for s in sizes]
+    return b",".join([cells[0], b'"%s"' % token if rng.randrange(2) else token, cells[1]])
+
+
+def row_pair(rng, token, size, second):
+    return b"%d%s%s%s%s" % (second, blanks(rng), token, blanks(rng), junk(rng, size))
+
+
+def hexadecimal(value):
+    return b"%s%s%x" % (b"-" * (value < 0), b"0x" * (value % 3 == 0), abs(value))
+
+
+def hundredths(value):
+    return b"%s%d.%02d" % (b"-" * (value < 0), abs(value) // 100, abs(value) % 100)
+
+
+NAMES = b"# a table\nid  size name more\n"
+CSV_NAMES = b'"first, column",v"x,"the ""last"""\r\n'.replace(b'v"x', b'"v ""x"""')
+
+LAYOUTS = {
+    "tokens": Layout(["--text"], row_tokens, between=b" "),
+    "all-commas": Layout(["-d", ","], row_tokens, between=b","),
+    "hex": Layout(["--text", "--base", "16"], row_tokens, write=hexadecimal),
+    "decimals": Layout(["--text", "--decimals", "2"], row_tokens, write=hundredths, scale=2),
+    "blanks": Layout(["-f", "2"], row_blanks),
+    "last": Layout(["-f", "-1"], row_last),
+    "commas": Layout(["-d", ",", "-f", "3"], row_commas),
+    "csv": Layout(["--csv", "-f", "2"], row_csv),
+    "named": Layout(["--header=2", "-f", "size"], row_blanks, NAMES),
+    "csv-named": Layout(["--csv", "-f", 'v "x"'], row_csv, CSV_NAMES),
+    "weight": Layout(["-f", "2"], row_pair, value=small, pair="--weight"),
+    "by": Layout(["-f", "2"], row_pair, pair="--by"),
+    "few": Layout(["-f", "2"], row_blanks, value=small),
+}
+
+
+class Binary:
+    """Elements, or records that hold a value at some offset; in records a second column as well."""
+
+    def __init__(self, words, bits, width=0, offset=0, pair=None):
+        self.words = words
+        self.bits = bits
+        self.bytes = bits // 8
+        self.width = width or self.bytes
+        self.offset = offset
+        self.pair = pair
+        self.header = b""
+        self.scale = None
+        self.filler = bytes(self.width)
+        self.filler_item = (0, 0) if pair else 0
+        self.is_text = False
+
+    def line(self, rng, _size, _invalid=None):
+        value = rng.choice([rng.randrange(10), rng.randrange(-2**(self.bits - 1), 2**(self.bits - 1))])
+        data = bytearray(rng.randbytes(self.width))
+        data[self.offset:self.offset + self.bytes] = value.to_bytes(self.bytes, "little", signed=True)
+        if not self.pair:
+            return Line(bytes(data), value)
+        data[0] %= 5
+        return Line(bytes(data), (value, data[0]))
+
+
+BINARIES = {
+    "i16": Binary(["-t", "i16le"], 16),
+    "i32": Binary(["-t", "i32le"], 32),
+    "i64": Binary(["-t", "i64le"], 64),
+    "record": Binary(["-t", "i32", "--record", "11", "--offset", "5"], 32, 11, 5),
+    "record-by": Binary(["-t", "i16", "--record", "5", "--offset", "2", "--by", "u8@0"], 16, 5, 2, "--by"),
+}
+
+
+class Text:
+    """Rows as a file has them."""
+
+    def __init__(self, layout, lines, end=b"\n", last_end=None):
+        self.layout = layout
+        self.lines = lines
+        ends = [end] * len(lines) if layout.is_text else [b""] * len(lines)
+        if lines and last_end is not None and layout.is_text:
+            ends[-1] = last_end
+        self.data = layout.header + b"".join(line.data + e for line, e in zip(lines, ends))
+        self.header_lines = layout.header.count(b"\n")
+        self.invalid_count = sum(isinstance(item, str) for line in lines for item in line.items)
+
+    @functools.cached_property
+    def items(self):
+        return [item for line in self.lines for item in line.items if not isinstance(item, str)]
+
+    def reports(self, name):
+        return [f"{name}:{i}: invalid integer '{item}'"
+                for i, line in enumerate(self.lines, self.header_lines + 1)
+                for item in line.items if isinstance(item, str)]
+
+    def items_before(self):
+        """Those before the first invalid token."""
+        return list(itertools.takewhile(lambda item: not isinstance(item, str),
+                                        (item for line in self.lines for item in line.items)))
+
+    def ends(self):
+        """Where each row ends."""
+        at, ends = len(self.layout.header), []
+        for line in self.lines:
+            at += len(line.data) + self.layout.is_text
+            ends.append(min(at, len(self.data)))
+        return ends
+
+
+# --- operations ----------------------------------------------------------------------------------
+
+def decimal(value, scale):
+    return hundredths(value).decode() if scale else str(value)
+
+
+def reduce(items, scale):
+    xor = 0
+    for item in items:
+        xor ^= item
+    rows = [("count", str(len(items))), ("sum", decimal(sum(items), scale)), ("xor", str(xor))]
+    if items:
+        rows += [("min", decimal(min(items), scale)), ("max", decimal(max(items), scale))]
+    return "".join(f"{name}\t{value}\n" for name, value in rows if not (scale and name == "xor"))
+
+
+def counts(items, scale):
+    return "".join(f"{decimal(value, scale)}\t{count}\n"
+                   for value, count in sorted(collections.Counter(items).items()))
+
+
+def survivors(items, scale):
+    kept = []
+    for item in items:
+        if not kept or item >= kept[-1]:
+            kept.append(item)
+    return "".join(f"{decimal(item, scale)}\n" for item in kept)
+
+
+def weights(items, _scale):
+    total = collections.Counter()
+    for value, weight in items:
+        total[value] += weight
+    return "".join(f"{value}\t{weight}\n" for value, weight in sorted(total.items()))
+
+
+def groups(items, _scale):
+    by = collections.defaultdict(list)
+    for value, group in items:
+        by[group].append(value)
+    return "".join(f"{group}\t{len(v)}\t{sum(v)}\t{min(v)}\t{max(v)}\n"
+                   for group, v in sorted(by.items()))
+
+
+def operations(layout):
+    """The command lines, and how they are worked out."""
+    if layout.pair == "--weight":
+        return [(["uniq", "--weight", "1"], weights)]
+    if layout.pair == "--by":
+        return [(["reduce", "count,sum,min,max", *(["--by", "1"] if layout.is_text else [])], groups)]
+    if layout.scale:
+        return [(["reduce", "count,sum,min,max"], reduce), (["uniq"], counts)]
+    done = [(["reduce", "count,sum,xor,min,max"], reduce), (["uniq"], counts)]
+    if layout is LAYOUTS["few"]:
+        done = [(["--bins", "1000"], counts)]
+    if layout.is_text and "16" not in layout.words and layout is not LAYOUTS["few"]:
+        done.append((["stalin-sort"], survivors))
+    return done
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+FORMATS = {"zst": frames.zstd_file, "lz4": frames.lz4_file, "bgzf": frames.bgzf_file,
+           "xz": frames.xz_streams, "xzb": frames.xz_blocks}
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress}  # files of these are not divided
+NAMES_OF_FORMATS = {"zst": "zstd", "lz4": "lz4", "bgzf": "gzip", "gz": "gzip", "xz": "xz",
+                    "xzb": "xz", "bz2": "bzip2"}
+
+
+@functools.lru_cache
+def decoded(gpuhist):
+    """Those formats that this build decodes."""
+    info = subprocess.run([gpuhist, "info"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    return [form for form, name in NAMES_OF_FORMATS.items() if f"\n{name}: yes" in info]
+
+
+def divided(gpuhist):
+    return [form for form in decoded(gpuhist) if form in FORMATS]
+
+
+def whole_file(gpuhist, data, rng):
+    """Plain, of a member that is not divided, or of frames."""
+    form = rng.choice(["plain", *(form for form in decoded(gpuhist) if form in ("gz", "zst"))])
+    return {"plain": lambda: [data], "gz": lambda: [gzip.compress(data)],
+            "zst": lambda: frames.zstd_file([data], rng)}[form]()
+
+
+def cut(data, places):
+    places = sorted(places)
+    return [data[a:b] for a, b in zip([0, *places], [*places, len(data)])]
+
+
+def write_file(name, text, places, form, rng):
+    """Returns how many rows of filler stand at the end of the file."""
+    pieces = cut(text.data, places)
+    filler = 0
+    if form in ("xz", "xzb"):
+        ended = text.data.endswith(b"\n") or not text.layout.is_text
+        if form == "xzb": # a part takes a quarter of its bytes
+            wanted = len(pieces) << 14
+        else:
+            wanted = (len(pieces) + 1) << 14
+        unit = text.layout.filler
+        filler = wanted // len(unit) + 1
+        pieces.append(unit * filler)
+        assert ended or unit == b"\n"
+    frames.write(name, FORMATS[form](pieces, rng))
+    return 0 if text.layout.is_text else filler
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+class Failed(Exception):
+    pass
+
+
+def run(gpuhist, words, stdin=None):
+    command = [gpuhist, *words]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=100, check=False, stdin=stdin)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{shlex.join(command)[:400]}: hangs") from None
+    errors = re.sub(r" \(try [^)\n]*\)$", "", done.stderr.decode(), flags=re.MULTILINE)  # advice
+    return done.returncode, done.stdout.decode(), errors
+
+
+def difference(done, wanted):
+    """The first lines that differ."""
+    if (done[0], done[2]) != (wanted[0], wanted[2]):
+        return f"got    {done[0]} {done[2][:600]!r}\nwanted {wanted[0]} {wanted[2][:600]!r}"
+    lines, others = done[1].split("\n"), wanted[1].split("\n")
+    differ = [f"got {a!r} wanted {b!r}" for a, b in zip(lines, others) if a != b][:6]
+    return f"{len(lines)} lines for {len(others)}; " + "; ".join(differ)
+
+
+def check(gpuhist, words, wanted, stdin=None):
+    done = run(gpuhist, words, stdin)
+    if done != wanted:
+        raise Failed(shlex.join(["gpuhist", *words])[:600] + "\n" + difference(done, wanted))
+
+
+def settings(rng):
+    chunk = rng.choice([CHUNK, CHUNK, CHUNK + rng.randrange(9), rng.randrange(CHUNK, 1 << 16), 1 << 20])
+    return ["--engine", "cpu", "--threads", str(rng.choice(THREADS)), "--chunk-size", str(chunk)]
+
+
+def check_files(gpuhist, operation, layout, files, rng):
+    """
+    Files as {name: items}: all in one run, and if that fails each by itself. If one of them has to be
+    read again in order, all are, and a fault of the others does not show.
+    """
+    (command, expect), more = operation, settings(rng)
+    words = [*command, *layout.words, *more]
+    try:
+        items = [item for some in files.values() for item in some]
+        check(gpuhist, [*words, *files], (0, expect(items, layout.scale), ""))
+    except Failed as failed:
+        for name, some in files.items():
+            for _ in range(3 if len(files) > 1 else 0):
+                check(gpuhist, [*words, name], (0, expect(some, layout.scale), ""))
+        raise failed
+
+
+# --- divided at every byte -----------------------------------------------------------------------
+
+def short_text(layout, variant, rng):
+    lines = [layout.line(rng, 0) for _ in range(3 if layout.is_text else 5)]
+    if layout.is_text and variant == 0:
+        lines.insert(1, Line(b""))
+        lines.insert(rng.randrange(4), Line(rng.choice([b"", b" "])))
+        return Text(layout, lines, last_end=b"")
+    return Text(layout, lines, b"\r\n")
+
+
+def long_text(layout, rng):
+    """Some lines around one or two that are as long as 1 to 3 chunks, or nearly."""
+    def sized():
+        size = rng.choice([1, 2, 3]) * CHUNK + rng.randrange(-60, 20)
+        return layout.line(rng, rng.choice([size, rng.randrange(1, 3 * CHUNK)]))
+    def lines(count):
+        return [layout.line(rng, 0) for _ in range(count)]
+    return Text(layout, lines(rng.choice([0, 2, 40])) + [sized()] + lines(rng.choice([0, 1, 3])) +
+                rng.choice([[], [sized()]]) + lines(rng.choice([2, 40, 600])),
+                rng.choice([b"\n", b"\r\n"]), rng.choice([b"", b"\n"]))
+
+
+def near_ends(text, rng, count):
+    """Places by the ends of rows, at multiples of chunks from them, and others."""
+    ends = [0, len(text.layout.header), *text.ends()]
+    places = [rng.choice(ends) + rng.choice([0, 0, 0, 1, 2, 3]) * CHUNK + rng.randrange(-2, 3)
+              for _ in range(count)]
+    places += [rng.randrange(len(text.data) + 1) for _ in range(count // 3 + 1)]
+    places = [min(max(place, 0), len(text.data)) for place in places]
+    return rng.sample(places, count)
+
+
+def check_places(gpuhist, text, form, sets, operation, together, rng):
+    """A file for each set of places where the text is divided; up to `together` in one run."""
+    for first in range(0, len(sets), together):
+        files = {}
+        for i, places in enumerate(sets[first:first + together]):
+            name = f"{i}.{form}"
+            filler = write_file(name, text, places, form, rng)
+            files[name] = text.items + [text.layout.filler_item] * filler
+        try:
+            check_files(gpuhist, operation, text.layout, files, rng)
+        except Failed as failed:
+            raise Failed(f"{len(text.data)} bytes divided at {sets[first:first + together]}\n{failed}") \
+                from None
+        for name in files:
+            os.unlink(name)
+
+
+def short_sets(text, rng):
+    """Each byte by itself, all of them, and some pairs; first those that may need order."""
+    every = range(len(text.data) + 1)
+    alone = range(len(text.layout.header) + 1) if text.layout.is_text else \
+        [place for place in every if place % text.layout.width]
+    return [[place] for place in alone], \
+        [*([place] for place in every if place not in alone), [*every], [0, 0, len(text.data)],
+         *(rng.choices(every, k=2) for _ in range(9))]
+
+
+def check_over_files(gpuhist, layout, rng):
+    """Three elements that two ends of files cut, at every two bytes; each file in some format."""
+    text = Text(layout, [layout.line(rng, 0) for _ in range(3)])
+    names = ["0.part", "1.part", "2.part"]
+    every = range(len(text.data) + 1)
+    for places in [(a, b) for a in every for b in every[a:]][::max(SHARE, 1) * (len(every) // 9 if SHARE else 1) or 1]:
+        for name, piece in zip(names, cut(text.data, places)):
+            frames.write(name, whole_file(gpuhist, piece, rng))
+        command, expect = operations(layout)[0]
+        words = [*command, *layout.words, *settings(rng)]
+        try:
+            check(gpuhist, [*words, *names], (0, expect(text.items, layout.scale), ""))
+        except Failed as failed:
+            raise Failed(f"divided at {places}\n{failed}") from None
+
+
+def bytes_checks(gpuhist, seed, _count):
+    """Each text in one format, of which all come in turn; if SHARE is 0 in each, by each operation."""
+    rng = random.Random(seed)
+    formats = divided(gpuhist)
+    turns = itertools.cycle(form for form in formats if form != "xzb")
+    cases = [(name, variant) for name in LAYOUTS for variant in range(2)]
+    cases += [(name, 0) for name in BINARIES]
+    for name, variant in cases[::max(SHARE, 1)]:
+        layout = {**LAYOUTS, **BINARIES}[name]
+        text = short_text(layout, variant, rng)
+        every = operations(layout)
+        for form, operation in itertools.product(formats, every) if SHARE == 0 else \
+                [(next(turns), rng.choice(every))]:
+            for sets, together in zip(short_sets(text, rng), (1, 200)):
+                yield f"{name} {form}", functools.partial(
+                    check_places, gpuhist, text, form, sets, operation, together, rng)
+    for name, layout in BINARIES.items():
+        yield f"{name} over files", functools.partial(check_over_files, gpuhist, layout, rng)
+
+
+def rows_checks(gpuhist, seed, count):
+    rng = random.Random(seed)
+    formats = [form for form in divided(gpuhist) if form != "xzb"]
+    for i in range(0, count, max(SHARE, 1)):
+        name = rng.choice(list(LAYOUTS))
+        text = long_text(LAYOUTS[name], rng)
+        sets = [*([place] for place in near_ends(text, rng, 6)),
+                *(near_ends(text, rng, rng.randrange(2, 5)) for _ in range(3))]
+        if SHARE == 0:
+            sets = [[place] for place in range(len(text.data) + 1)]
+        yield f"{name} {i}", functools.partial(check_places, gpuhist, text, rng.choice(formats), sets,
+                                               rng.choice(operations(LAYOUTS[name])), 1, rng)
+
+
+# --- divided at random places --------------------------------------------------------------------
+
+def random_text(layout, rng, invalid=0):
+    """Some rows are long, some empty; up to `invalid` have an invalid token."""
+    count = rng.choice([3, 30, 300, 3000, 9000])
+    lines = [layout.line(rng, 0) for _ in range(count)]
+    if layout.is_text:
+        for _ in range(rng.choice([0, 0, 1, 3])):
+            lines[rng.randrange(count)] = layout.line(rng, rng.randrange(1, 3 * CHUNK))
+        for _ in range(rng.choice([0, count // 9])):
+            lines[rng.randrange(count)] = Line(b"")
+    for _ in range(min(invalid, count // 2)):
+        token = rng.choice([b"x7", b"12z", b"--1", b"+x"])
+        lines[rng.randrange(count)] = layout.line(rng, 0, token)
+    return Text(layout, lines, rng.choice([b"\n", b"\n", b"\r\n"]), rng.choice([b"\n", b""]))
+
+
+def feed(pieces, pipe, pause):
+    """Writes the pieces to a pipe, with pauses between them."""
+    try:
+        for piece in pieces:
+            os.write(pipe, piece)
+            time.sleep(pause)
+    except BrokenPipeError:
+        pass
+    os.close(pipe)
+
+
+def random_file(gpuhist, name, text, rng):
+    """Writes a file in some format; returns its name, and how many rows of filler it ends with."""
+    places = near_ends(text, rng, rng.randrange(1, 9))
+    form = rng.choice(["plain", *decoded(gpuhist), *divided(gpuhist)])
+    name = f"{name}.{form}"
+    if form in FORMATS:
+        return name, write_file(name, text, places, form, rng)
+    pieces = cut(text.data, places)
+    frames.write(name, pieces if form == "plain" else [PACKERS[form](piece) for piece in pieces])
+    return name, 0
+
+
+def standard_input(way, file, text, rng):
+    """What is to be read from a file: standard input, and a thread that writes to it or None."""
+    with open(file, "rb") as data:
+        data = data.read()
+    if way == "stdin":  # it stands behind the beginning
+        with open("stdin", "wb") as other:
+            other.write(b"junk\n\0" + data)
+        stdin = os.open("stdin", os.O_RDONLY)
+        os.lseek(stdin, 6, os.SEEK_SET)
+        return stdin, None
+    places = near_ends(text, rng, 3) if file.endswith("plain") else \
+        rng.choices(range(len(data) + 1), k=3)
+    stdin, writing = os.pipe()
+    pieces = [piece for piece in cut(data, places) if piece]
+    thread = threading.Thread(target=feed, args=(pieces, writing, rng.choice([0, 0, 0.001, 0.03])))
+    thread.start()
+    return stdin, thread
+
+
+def elements_over_files(gpuhist, rng):
+    """Elements, or records, that the ends of files cut, and the files."""
+    layout = rng.choice(list(BINARIES.values()))
+    text = random_text(layout, rng)
+    places = near_ends(text, rng, rng.randrange(1, 4))
+    names = []
+    for i, piece in enumerate(cut(text.data, places)):
+        names.append(f"{i}.part")
+        frames.write(names[-1], whole_file(gpuhist, piece, rng))
+    return layout, text.items, names
+
+
+def random_check(gpuhist, seed, with_reports):
+    """One run, all of which is drawn from the seed."""
+    rng = random.Random(seed)
+    choices = ["tokens", "blanks", "last", "named"] if with_reports else [*LAYOUTS, *BINARIES]
+    layout = {**LAYOUTS, **BINARIES}[rng.choice(choices)]
+    way = rng.choice(["file", "file", "files", "stdin", "pipe"])
+    stdin, thread, reports = None, None, []
+    if way == "files" and not with_reports and rng.randrange(4) == 0:
+        layout, items, names = elements_over_files(gpuhist, rng)
+    else:
+        items, names = [], []
+        for i in range(rng.randrange(2, 5) if way == "files" else 1):
+            text = random_text(layout, rng, rng.choice([1, 3, 30]) if with_reports else 0)
+            name, filler = random_file(gpuhist, i, text, rng)
+            shown = "standard input" if way in ("stdin", "pipe") else name
+            names.append(name)
+            reports += text.reports(f"gpuhist: {shown}")
+            before = items + text.items_before() if len(reports) == text.invalid_count else before
+            items = items + text.items + [layout.filler_item] * filler
+        if way in ("stdin", "pipe"):
+            stdin, thread = standard_input(way, names.pop(), text, rng)
+    command, expect = rng.choice(operations(layout))
+    words = [*command, *layout.words, *settings(rng)]
+    wanted = (0, expect(items, layout.scale), "")
+    if with_reports:
+        policy = rng.choice(["abort", "fail", "warn", "ignore"])
+        words += ["--invalid", policy, *(["-q"] if policy == "ignore" else [])]
+        printed = wanted[1]
+        if policy == "abort":  # a stream has been printed up to the fault
+            printed = expect(before, None) if expect is survivors else ""
+        wanted = (policy in ("abort", "fail"), printed, told(reports, policy))
+    try:
+        check(gpuhist, [*words, *names], wanted, stdin)
+    finally:
+        if stdin is not None:
+            os.close(stdin)
+        if thread:
+            thread.join()
+
+
+def told(reports, policy):
+    """What is printed of invalid tokens."""
+    lines = {"abort": reports[:1], "ignore": []}.get(policy, reports[:10])
+    if len(reports) > len(lines) == 10:
+        lines = [*lines, f"gpuhist: {len(reports) - 10} more invalid integers"]
+    if policy == "fail" and reports:
+        ending = "" if len(reports) == 1 else "s"
+        lines = [*lines, f"gpuhist: {len(reports)} invalid integer{ending} in the input"]
+    return "".join(line + "\n" for line in lines)
+
+
+def random_checks(gpuhist, seed, count, with_reports=False):
+    for each in range(seed, seed + count, max(SHARE, 1)):
+        yield f"seed {each}", functools.partial(random_check, gpuhist, each, with_reports)
+
+
+CHECKS = {"bytes": bytes_checks, "rows": rows_checks, "random": random_checks,
+          "reports": functools.partial(random_checks, with_reports=True)}
+
+
+def main():
+    gpuhist, kind = os.path.abspath(sys.argv[1]), sys.argv[2]
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else 100
+    failures = 0
+    for label, one in CHECKS[kind](gpuhist, seed, count):
+        with tempfile.TemporaryDirectory() as directory:
+            os.chdir(directory)
+            try:
+                one()
+            except Failed as failed:
+                print(f"division.py {kind} {seed} {count}, {label}: {failed}", flush=True)
+                failures += 1
+            os.chdir("/")
+        if failures and not os.environ.get("DIVISION_ALL"):
+            break
+    sys.exit(1 if failures else 0)
+
+
+main()
