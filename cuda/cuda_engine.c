@@ -403,7 +403,8 @@ static void cuda_engine_close_slot(struct cuda_slot *slot)
 }
 
 /* The `grow` of a slot's buffer, which is being filled: no work is under way. */
-static bool cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity)
+static enum status cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity,
+                                    struct failure *failure)
 {
     struct cuda_worker *self = buffer->owner;
     struct cuda_slot *slot = &self->slots[self->next_slot];
@@ -412,14 +413,14 @@ static bool cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity)
         struct cuda_slot grown = *slot;
         grown.d_own = NULL;
         grown.layout = cuda_engine_lay_out(self->session, capacity);
-        if (cudaMalloc((void **)&grown.d_own, cuda_layout_device_bytes(&grown.layout)) !=
-            cudaSuccess) {
+        cudaError_t error =
+            cudaMalloc((void **)&grown.d_own, cuda_layout_device_bytes(&grown.layout));
+        if (error == cudaSuccess && !cuda_engine_map_slot(&grown))
+            error = cudaErrorMemoryAllocation;
+        if (error != cudaSuccess) {
             cudaGetLastError(); /* or CUDA reports it again */
-            return false;
-        }
-        if (!cuda_engine_map_slot(&grown)) {
             cudaFree(grown.d_own);
-            return false;
+            return cuda_fail(error, "no memory for a long line", failure);
         }
         cuda_engine_divide_slot(&grown, grown.d_own);
         memcpy(grown.host, slot->host, buffer->capacity);
@@ -428,7 +429,7 @@ static bool cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity)
     }
     buffer->data = slot->host;
     buffer->capacity = capacity;
-    return true;
+    return STATUS_OK;
 }
 
 static void cuda_engine_worker_close(void *worker)

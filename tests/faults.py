@@ -186,6 +186,11 @@ def cases():
                stdin=gzipped, is_stream=True)
     yield Case("text in many chunks", small(["reduce", "sum,max", "in"]), reduced(NOISE),
                files={"in": b"".join(b"%d\n" % value for value in NOISE)})
+    yield Case("lines longer than a chunk", ["reduce", "sum,max", "--threads", "2", "--chunk-size", "4K", "in"],
+               reduced([7, 5, 9]), files={"in": b"7\n" + b"0" * 9000 + b"5\n9\n"})
+    yield Case("stalin-sort of a line longer than a chunk, from a pipe",
+               ["stalin-sort", "-d", ",", "-f", "2", "--threads", "2", "--chunk-size", "4K"], b"7\n9\n",
+               stdin=b"1,7\n" + b"x" * 9000 + b",5\n2,9\n", is_stream=True)
     yield Case("a large result, in parts", small(["--bins", "140K", "--zeros", "-o", "out", "in"]),
                files={"in": BINARY}, written={"out": b"".join(
                    b"%d\t%d\n" % (value, count[value]) for value in range(140000))})

@@ -64,6 +64,13 @@ void memory_unmap(void *memory, size_t bytes)
         munmap(memory, memory_mapping_bytes(bytes));
 }
 
+void *memory_remap(void *memory, size_t bytes, size_t new_bytes)
+{
+    void *moved = mremap(memory, memory_mapping_bytes(bytes), memory_mapping_bytes(new_bytes),
+                         MREMAP_MAYMOVE);
+    return moved == MAP_FAILED ? NULL : moved;
+}
+
 void memory_touch(void *memory, size_t bytes)
 {
     for (size_t i = 0, page = memory_page(); i < bytes; i += page)

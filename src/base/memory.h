@@ -20,6 +20,12 @@ void *memory_map(size_t bytes);
 /* Unmaps memory of memory_map. NULL is allowed. */
 void memory_unmap(void *memory, size_t bytes);
 
+/*
+ * Makes a mapping of memory_map longer or shorter, and keeps its contents. Returns where it lies
+ * now; NULL with errno set if there is no memory: it is then unchanged.
+ */
+void *memory_remap(void *memory, size_t bytes, size_t new_bytes);
+
 /* Touches each page of a mapping and sets its first byte to 0: later use takes no page faults. */
 void memory_touch(void *memory, size_t bytes);
 

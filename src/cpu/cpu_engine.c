@@ -117,34 +117,39 @@ static void cpu_engine_worker_close(void *worker)
     free(self);
 }
 
+/* Makes the memory of a worker's buffer, and of the values of a chunk of it, longer or shorter. */
+static bool cpu_engine_resize(struct cpu_worker *self, size_t bytes)
+{
+    const bool holds_all = self->operation->stop && self->values; /* values of a whole chunk */
+    char *data = memory_remap(self->buffer.data, self->buffer_bytes, bytes);
+
+    if (!data)
+        return false;
+    self->buffer.data = data;
+    self->buffer_bytes = bytes;
+    if (!holds_all)
+        return true;
+    void *values = memory_remap(self->values, self->values_room * sizeof(uint64_t),
+                                (bytes / 2 + 1) * sizeof(uint64_t));
+    if (!values)
+        return false;
+    self->values = values;
+    self->values_room = bytes / 2 + 1;
+    return true;
+}
+
 /* The `grow` of a worker's buffer. */
-static bool cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity)
+static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
+                                   struct failure *failure)
 {
     struct cpu_worker *self = buffer->owner;
 
-    if (capacity > self->buffer_bytes) {
-        char *data = memory_map(capacity);
-        void *values = NULL;
-        bool is_ordered = self->operation->stop != NULL;
-        if (data && is_ordered)
-            values = memory_map((capacity / 2 + 1) * sizeof(uint64_t));
-        if (!data || (is_ordered && !values)) {
-            memory_unmap(data, capacity);
-            return false;
-        }
-        memcpy(data, self->buffer.data, self->buffer_bytes);
-        memory_unmap(self->buffer.data, self->buffer_bytes);
-        self->buffer.data = data;
-        self->buffer_bytes = capacity;
-        if (is_ordered) {
-            memory_unmap(self->values, self->values_room * sizeof(uint64_t));
-            self->values = values;
-            self->values_room = capacity / 2 + 1;
-        }
-    }
+    if (capacity > self->buffer_bytes && !cpu_engine_resize(self, capacity))
+        return status_fail(failure, STATUS_DATA, "no memory for a line of more than %zu bytes",
+                           buffer->capacity);
     buffer->data = self->buffer.data;
     buffer->capacity = capacity;
-    return true;
+    return STATUS_OK;
 }
 
 static enum status cpu_engine_worker_open(void *session, void **worker, struct failure *failure)
@@ -185,8 +190,13 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
 static enum status cpu_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
                                             struct failure *failure)
 {
-    (void)failure; /* the previous chunk is absorbed, so the buffer is free */
-    *buffer = ((struct cpu_worker *)worker)->buffer;
+    struct cpu_worker *self = worker;
+
+    /* The previous chunk is absorbed, so the buffer is free; a long row's memory is given back. */
+    if (self->buffer_bytes > self->buffer.capacity &&
+        !cpu_engine_resize(self, self->buffer.capacity))
+        return status_fail(failure, STATUS_DATA, "no memory for a chunk");
+    *buffer = self->buffer;
     return STATUS_OK;
 }
 

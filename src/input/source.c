@@ -644,10 +644,12 @@ static size_t source_cut_range(const struct source *source, size_t bytes)
 
 /*
  * Claims a range that ends with a whole record when it is read after the filled bytes of the
- * buffer. Returns false if there is none. What remains then has to be read in order: part of an
- * element, a line that is too long, or bytes by which the file has grown.
+ * buffer; *is_claimed is false if there is none. What remains then has to be read in order: part of
+ * an element, a line that is too long, or bytes by which the file has grown. Fails as the buffer's
+ * `grow`.
  */
-static bool source_claim(struct source *source, struct source_pull *pull)
+static enum status source_claim(struct source *source, struct source_pull *pull, bool *is_claimed,
+                                struct failure *failure)
 {
     const struct record_format *format = &source->format;
     off_t size = source->file->size;
@@ -658,22 +660,24 @@ static bool source_claim(struct source *source, struct source_pull *pull)
 
     if (format->is_text) { /* even at its end: the last line may still be growing */
         bytes = source_cut_range(source, bytes);
-        while (bytes == 0 && left > capacity && capacity < CHUNK_ROW_BYTES_MAX && buffer->grow &&
-               buffer->grow(buffer, chunk_grown_bytes(capacity))) {
-            capacity = buffer->capacity;
+        while (bytes == 0 && left > capacity && capacity < CHUNK_ROW_BYTES_MAX && buffer->grow) {
+            if (buffer->grow(buffer, chunk_grown_bytes(capacity), failure) != STATUS_OK)
+                return failure->status;
+            pull->chunk.limit = capacity = buffer->capacity;
             bytes = source_cut_range(source, left < capacity ? (size_t)left : capacity);
         }
     } else {
         size_t cut_off = (pull->chunk.filled + bytes) % format->element_bytes;
         bytes = bytes > cut_off ? bytes - cut_off : 0;
     }
+    *is_claimed = bytes > 0;
     if (bytes == 0)
-        return false;
+        return STATUS_OK;
     pull->range = (struct source_range){source->file, source->next, bytes};
     source->next += (off_t)bytes;
     source->ranges_bytes += bytes;
     input_hold(source->file);
-    return true;
+    return STATUS_OK;
 }
 
 /* --- a pull ---------------------------------------------------------------------------------- */
@@ -731,8 +735,8 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
         } else if (source->is_reading) {
             status = source_read(source, pull, &is_done, failure);
         } else if (source->file) {
-            is_done = source_claim(source, pull);
-            if (!is_done)
+            status = source_claim(source, pull, &is_done, failure);
+            if (status == STATUS_OK && !is_done)
                 source_read_on(source);
         } else {
             is_done = source->divided > 0 || source->opened == source->count;

@@ -29,19 +29,16 @@ static enum status stream_grow(const struct stream *stream, struct stream_chunk 
                                struct failure *failure)
 {
     struct chunk_buffer *buffer = chunk->buffer;
-    bool is_too_long = chunk->filled >= CHUNK_ROW_BYTES_MAX || !buffer->grow;
 
-    if (!is_too_long && buffer->grow(buffer, chunk_grown_bytes(buffer->capacity))) {
+    if (chunk->filled < CHUNK_ROW_BYTES_MAX && buffer->grow) {
+        enum status status = buffer->grow(buffer, chunk_grown_bytes(buffer->capacity), failure);
         chunk->limit = buffer->capacity;
-        return STATUS_OK;
+        return status;
     }
     uint64_t line =
         reader_count_lines(stream->name, stream->start, stream->offset, stream->decoder) +
         stream->line + 1;
-    return status_fail(failure, STATUS_DATA,
-                       is_too_long ? STATUS_NAME ":%llu: the line is longer than %zu bytes"
-                                   : STATUS_NAME
-                           ":%llu: no memory for a line of more than %zu bytes",
+    return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: the line is longer than %zu bytes",
                        stream->name, (unsigned long long)line, chunk->filled);
 }
 

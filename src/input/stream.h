@@ -60,7 +60,7 @@ struct stream_chunk stream_begin(const struct stream *stream, struct chunk_buffe
 /*
  * Takes `bytes` bytes that the caller has read to the buffer after the filled ones. If a row fills
  * the whole buffer, the buffer grows. Fails with STATUS_DATA if the row is longer than
- * CHUNK_ROW_BYTES_MAX, or if there is no memory.
+ * CHUNK_ROW_BYTES_MAX, and as the buffer's `grow`.
  */
 enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_t bytes,
                         struct failure *failure);

@@ -1212,11 +1212,13 @@ static void test_opening(void)
 
 #define LONG_BYTES ((size_t)300000)
 
-static bool buffer_grow(struct chunk_buffer *buffer, size_t capacity)
+static enum status buffer_grow(struct chunk_buffer *buffer, size_t capacity,
+                               struct failure *failure)
 {
+    (void)failure;
     buffer->data = must(realloc(buffer->data, capacity));
     buffer->capacity = capacity;
-    return true;
+    return STATUS_OK;
 }
 
 /* Adds up the values of chunks of those sizes, in turn, to the end; false after a failure. */
@@ -1232,7 +1234,7 @@ static bool sum_values(struct source *source, const struct text_rules *rules,
     for (int turn = 0; good && chunk.bytes > 0; turn ^= 1) {
         size_t offset = 0;
         enum text_event event = TEXT_END;
-        buffer_grow(&buffer, capacities[turn]);
+        buffer_grow(&buffer, capacities[turn], &failure);
         good = source_pull(source, &buffer, &chunk, &failure) == STATUS_OK;
         do {
             int64_t values[512];
