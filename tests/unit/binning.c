@@ -507,6 +507,7 @@ static void test_loops(void)
 
     for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        cpu_isa_forget();
         for (int type = 0; type < ELEMENT_TYPE_COUNT; type++) {
             uint64_t state = 200 + (uint64_t)type;
             bool right = true;
@@ -521,6 +522,7 @@ static void test_loops(void)
         }
     }
     unsetenv("GPUHIST_ISA");
+    cpu_isa_forget();
 }
 
 static void test_isa(void)
@@ -530,19 +532,24 @@ static void test_isa(void)
 
     for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        cpu_isa_forget();
         allowed = allowed && cpu_isa_best() == (isa > (int)best ? (enum cpu_isa)isa : best);
     }
     tap_ok(allowed, "GPUHIST_ISA takes the named instruction set, or the best below it");
     setenv("GPUHIST_ISA", "plain", 1);
+    cpu_isa_forget();
     tap_ok(cpu_isa_best() == CPU_ISA_PLAIN, "GPUHIST_ISA=plain is always there");
     setenv("GPUHIST_ISA", "abacus", 1);
+    cpu_isa_forget();
     tap_ok(cpu_isa_best() == best, "a name that GPUHIST_ISA does not know changes nothing");
     unsetenv("GPUHIST_ISA");
+    cpu_isa_forget();
 }
 
 int main(void)
 {
     unsetenv("GPUHIST_ISA");
+    cpu_isa_forget();
     test_forms();
     test_refusals();
     test_index();
