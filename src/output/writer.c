@@ -48,7 +48,7 @@ enum status writer_open(struct writer **writer, const char *name, struct failure
         return status_fail(failure, STATUS_DATA, "no memory for the output");
 
     made->name = name;
-    made->file = (struct output_file){.fd = STDOUT_FILENO, .is_stream = true};
+    made->file.fd = STDOUT_FILENO;
     made->error = name ? output_file_open(&made->file, name) : 0;
     if (made->error != 0) {
         writer_fail(name, made->error, failure);
@@ -128,7 +128,7 @@ bool writer_has_failed(const struct writer *writer)
 
 bool writer_is_stream(const struct writer *writer)
 {
-    return writer->file.is_stream;
+    return !writer->file.replaces;
 }
 
 enum status writer_flush(struct writer *writer, struct failure *failure)
