@@ -136,6 +136,7 @@ static bool check_isa(const char *name, const char *isa)
     bool right = true;
 
     setenv("GPUHIST_ISA", isa, 1);
+    cpu_isa_forget();
     if (histogram_create(&subject.job, &histogram, &failure) != STATUS_OK)
         bail_out(failure.message);
     count(histogram);
@@ -149,6 +150,7 @@ static bool check_isa(const char *name, const char *isa)
     }
     histogram_destroy(histogram);
     unsetenv("GPUHIST_ISA");
+    cpu_isa_forget();
     return right;
 }
 
@@ -461,6 +463,7 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
     struct chunk chunk = {.data = zeros, .bytes = ZEROS * bytes};
 
     setenv("GPUHIST_ISA", isa, 1);
+    cpu_isa_forget();
     if (histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
         cpu_histogram.open(&subject.job, histogram, &thread, &failure) != STATUS_OK)
         bail_out(failure.message);
@@ -476,6 +479,7 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
     cpu_histogram.close(thread);
     histogram_destroy(histogram);
     unsetenv("GPUHIST_ISA");
+    cpu_isa_forget();
     return right;
 }
 
@@ -617,6 +621,7 @@ static bool check_order(const char *order, const char *isa)
     bool right = true;
 
     setenv("GPUHIST_ISA", isa, 1);
+    cpu_isa_forget();
     if (histogram_create(&subject.job, &histogram, &failure) != STATUS_OK ||
         cpu_histogram.open(&subject.job, histogram, &thread, &failure) != STATUS_OK)
         bail_out(failure.message);
@@ -643,6 +648,7 @@ static bool check_order(const char *order, const char *isa)
     }
     histogram_destroy(histogram);
     unsetenv("GPUHIST_ISA");
+    cpu_isa_forget();
     return right;
 }
 
