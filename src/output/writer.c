@@ -113,6 +113,11 @@ void writer_write(struct writer *writer, const void *data, size_t bytes)
     }
 }
 
+void writer_write_text(struct writer *writer, const char *text)
+{
+    writer_write(writer, text, strlen(text));
+}
+
 void writer_write_memory(struct writer *writer, struct writer *memory)
 {
     if (writer->error == 0)

@@ -31,6 +31,9 @@ void writer_commit(struct writer *writer, size_t bytes);
 /* Writes any number of bytes; large pieces without a copy. */
 void writer_write(struct writer *writer, const void *data, size_t bytes);
 
+/* Writes a NUL-terminated text. */
+void writer_write_text(struct writer *writer, const char *text);
+
 /*
  * Returns whether successive results are appended: to standard output, a device or a pipe.
  * Otherwise each result needs a writer of its own, and its file replaces the one before.

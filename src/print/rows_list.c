@@ -18,7 +18,8 @@
 /* The least rows for each thread that chooses some. */
 #define ROWS_LIST_THREAD_ROWS ((uint64_t)64 << 10)
 
-/* How many rows have each value of each digit; during sorting, the place of the next such row. */
+/* How many rows have each value of each digit; then, for sorting, the place of the next of these.
+ */
 struct rows_list_digits {
     size_t counts[ROWS_LIST_DIGITS][256];
     size_t rows;
@@ -68,26 +69,7 @@ static enum status rows_list_allocate(struct rows_list *list, size_t items, stru
                        (unsigned long long)available);
 }
 
-/*
- * Replaces the number of items with each value of a digit by the place of the first one. Returns
- * false if all items have the same digit.
- */
-static bool rows_list_place(struct rows_list_digits *digits, unsigned digit)
-{
-    size_t *counts = digits->counts[digit];
-    size_t start = 0;
-    bool differ = true;
-
-    for (unsigned i = 0; i < 256; i++) {
-        size_t count = counts[i];
-        differ = differ && count < digits->rows;
-        counts[i] = start;
-        start += count;
-    }
-    return differ;
-}
-
-/* Sorts items by one digit. */
+/* Sorts items by one digit: starts[d] is the place of the next item with the digit d. */
 static void rows_list_scatter(struct rows_row *to, const struct rows_row *from, size_t n,
                               size_t *starts, unsigned digit)
 {
@@ -95,30 +77,26 @@ static void rows_list_scatter(struct rows_row *to, const struct rows_row *from, 
         to[starts[rows_list_digit(from[i].count, digit)]++] = from[i];
 }
 
-/* The first pass, which reads the rows. */
-static void rows_list_scatter_rows(struct rows_row *to, struct rows rows, size_t *starts,
-                                   unsigned digit)
-{
-    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
-    size_t n;
-
-    while ((n = rows_read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            struct rows_row item = batch[i];
-            rows_list_scatter(to, &item, 1, starts, digit);
-        }
-    }
-}
-
 /* Makes the list of all rows, sorted by count. */
 static enum status rows_list_sort(struct rows_list *list, const struct rows *rows,
                                   struct rows_list_digits *digits, struct failure *failure)
 {
+    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
+    struct rows rest = *rows;
     unsigned passes[ROWS_LIST_DIGITS] = {0};
     unsigned count = 0;
+    size_t n;
 
-    for (unsigned d = 0; d < ROWS_LIST_DIGITS; d++) {
-        if (rows_list_place(digits, d))
+    for (unsigned d = 0; d < ROWS_LIST_DIGITS; d++) { /* numbers of items become places */
+        bool differ = true;
+        size_t start = 0;
+        for (unsigned i = 0; i < 256; i++) {
+            const size_t items = digits->counts[d][i];
+            differ = differ && items < digits->rows;
+            digits->counts[d][i] = start;
+            start += items;
+        }
+        if (differ)
             passes[count++] = d;
     }
     size_t buffers = count > 1 ? 2 : 1;
@@ -130,7 +108,8 @@ static enum status rows_list_sort(struct rows_list *list, const struct rows *row
         to = from;
         from += (buffers - 1) * digits->rows;
     }
-    rows_list_scatter_rows(to, *rows, digits->counts[passes[0]], passes[0]);
+    while ((n = rows_read(&rest, batch, ROWS_LIST_BATCH_ROWS)) > 0)
+        rows_list_scatter(to, batch, n, digits->counts[passes[0]], passes[0]);
     for (unsigned pass = 1; pass < count; pass++) {
         struct rows_row *done = to;
         to = from;
@@ -216,23 +195,16 @@ static void rows_list_choose_part(void *context, size_t part)
     pthread_mutex_unlock(&choice->lock);
 }
 
-/* How many threads choose rows. */
-static unsigned rows_list_threads(const struct rows *rows, size_t room, unsigned threads)
-{
-    if (!rows->narrow || room > ROWS_LIST_FEW)
-        return 1;
-    return parallel_threads(threads, rows->most(rows), ROWS_LIST_THREAD_ROWS);
-}
-
 /* Chooses the first `room` rows in the order, at least one. Returns the number of rows. */
 static uint64_t rows_list_choose_all(struct rows_list *list, size_t room, const struct rows *rows,
                                      unsigned threads)
 {
-    threads = rows_list_threads(rows, room, threads);
+    if (!rows->narrow || room > ROWS_LIST_FEW)
+        return rows_list_choose(list, room, *rows);
+    threads = parallel_threads(threads, rows->most(rows), ROWS_LIST_THREAD_ROWS);
+    struct rows_list_choice choice = {.rows = rows, .parts = threads, .room = room, .list = list};
     if (threads == 1)
         return rows_list_choose(list, room, *rows);
-
-    struct rows_list_choice choice = {.rows = rows, .parts = threads, .room = room, .list = list};
     pthread_mutex_init(&choice.lock, NULL);
     parallel_run(threads, threads, rows_list_choose_part, &choice);
     pthread_mutex_destroy(&choice.lock);
@@ -246,18 +218,6 @@ static int rows_list_compare_bins(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the items, which need not be a heap: the first in the order first. */
-static void rows_list_sort_heap(struct rows_list *list)
-{
-    for (size_t i = list->count / 2; i-- > 0;)
-        rows_list_sift(list->items, list->count, i, list->items[i]);
-    for (size_t n = list->count; n-- > 1;) { /* moves the least item of the heap to its end */
-        struct rows_row last = list->items[n];
-        list->items[n] = list->items[0];
-        rows_list_sift(list->items, n, 0, last);
-    }
-}
-
 /* Makes the list of the `most` rows with the greatest counts, or of all if they are fewer. */
 static enum status rows_list_top(struct rows_list *list, const struct rows *rows, size_t most,
                                  bool by_count, unsigned threads, struct failure *failure)
@@ -267,10 +227,17 @@ static enum status rows_list_top(struct rows_list *list, const struct rows *rows
     if (most == 0)
         return STATUS_OK;
     list->left = rows_list_choose_all(list, most, rows, threads) - list->count;
-    if (by_count)
-        rows_list_sort_heap(list);
-    else
+    if (!by_count) {
         qsort(list->items, list->count, sizeof *list->items, rows_list_compare_bins);
+        return STATUS_OK;
+    }
+    for (size_t i = list->count / 2; i-- > 0;) /* fewer than `most` are no heap */
+        rows_list_sift(list->items, list->count, i, list->items[i]);
+    for (size_t n = list->count; n-- > 1;) { /* moves the least item of the heap to its end */
+        struct rows_row last = list->items[n];
+        list->items[n] = list->items[0];
+        rows_list_sift(list->items, n, 0, last);
+    }
     return STATUS_OK;
 }
 
