@@ -21,11 +21,6 @@ __int128 axis_next_step(__int128 step)
     return digit == 2 ? step / 2 * 5 : step * 2;
 }
 
-static __int128 axis_magnitude(__int128 value)
-{
-    return value < 0 ? -value : value;
-}
-
 /* Chooses the suffix of labels up to `most`, so that a label has at most one decimal more. */
 static unsigned axis_thousands(__int128 most, __int128 step, unsigned decimals)
 {
@@ -82,32 +77,26 @@ __int128 axis_ceiling(const struct axis *axis, __int128 value)
     return -binning_floor(-value, axis->step) * axis->step;
 }
 
-/* Returns the length of the longest label from `low` to `high`: one of the ends, or next to it. */
-static size_t axis_longest(const struct axis *axis, __int128 low, __int128 high)
-{
-    const __int128 last = binning_floor(high, axis->step) * axis->step;
-    const __int128 ticks[] = {axis_ceiling(axis, low), last - axis->step, last};
-    size_t longest = 0;
-
-    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
-        char label[AXIS_LABEL_SIZE];
-        axis_label(label, axis, ticks[i]);
-        longest = strlen(label) > longest ? strlen(label) : longest;
-    }
-    return longest;
-}
-
 struct axis axis_make(__int128 low, __int128 high, unsigned decimals, unsigned room, unsigned each,
                       unsigned wide)
 {
     struct axis axis = {.step = 1, .decimals = decimals};
-    const __int128 below = axis_magnitude(low);
-    const __int128 above = axis_magnitude(high);
+    const __int128 below = low < 0 ? -low : low;
+    const __int128 above = high < 0 ? -high : high;
+    char label[AXIS_LABEL_SIZE];
 
     for (;; axis.step = axis_next_step(axis.step)) {
         axis.thousands = axis_thousands(below > above ? below : above, axis.step, decimals);
-        size_t label = each + wide * axis_longest(&axis, low, high);
-        if (((high - low) / axis.step + 1) * (__int128)label <= room || axis.step > high - low)
+        /* The longest label is at one of the ends, or next to it. */
+        const __int128 last = binning_floor(high, axis.step) * axis.step;
+        const __int128 ticks[] = {axis_ceiling(&axis, low), last - axis.step, last};
+        size_t longest = 0;
+        for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
+            axis_label(label, &axis, ticks[i]);
+            longest = strlen(label) > longest ? strlen(label) : longest;
+        }
+        if (((high - low) / axis.step + 1) * (__int128)(each + wide * longest) <= room ||
+            axis.step > high - low)
             return axis;
     }
 }
