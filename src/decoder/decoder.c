@@ -67,33 +67,25 @@ enum status decoder_fail(const struct decoder *decoder, const char *reason, stru
                        decoder->format->name, reason);
 }
 
-static enum status decoder_refuse(const struct decoder_format *format, const char *name,
-                                  struct failure *failure)
-{
-    if (!format->needs)
-        return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s", name, format->instead);
-    return status_fail(failure, STATUS_DATA,
-                       STATUS_NAME ": %s: this gpuhist was built without %s: decompress it first, "
-                                   "for example with %s",
-                       name, format->name, format->needs, format->instead);
-}
-
 enum status decoder_open(struct decoder **decoder, const struct decoder_format *format,
                          const char *name, uint64_t memory_limit, struct failure *failure)
 {
-    struct decoder *made;
-
+    if (!format->needs)
+        return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s", name, format->instead);
     if (!format->library)
-        return decoder_refuse(format, name, failure);
-    made = malloc(sizeof *made);
-    if (!made)
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": %s: this gpuhist was built without %s: decompress it "
+                                       "first, for example with %s",
+                           name, format->name, format->needs, format->instead);
+    struct decoder *new = malloc(sizeof *new);
+    if (!new)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ": no memory to decompress it", name);
-    *made = (struct decoder){.format = format, .name = name};
-    if (format->library->open(made, memory_limit, failure) != STATUS_OK) {
-        free(made);
+    *new = (struct decoder){.format = format, .name = name};
+    if (format->library->open(new, memory_limit, failure) != STATUS_OK) {
+        free(new);
         return failure->status;
     }
-    *decoder = made;
+    *decoder = new;
     return STATUS_OK;
 }
 
@@ -241,35 +233,34 @@ const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offs
                                                    : NULL;
 }
 
-enum decoder_match decoder_match_at(const struct decoder_format *format,
-                                    const struct decoder_view *view, uint64_t offset)
-{
-    uint64_t left = offset < view->bytes ? view->bytes - offset : 0;
-    size_t bytes = left < DECODER_HEAD_BYTES ? (size_t)left : DECODER_HEAD_BYTES;
-    const unsigned char *head = bytes > 0 ? decoder_look(view, offset, bytes) : NULL;
-
-    return head ? format->match(head, bytes) : DECODER_MAYBE;
-}
-
 uint64_t decoder_frame_if_there(const struct decoder_view *view, uint64_t offset, uint64_t bytes)
 {
     return bytes <= view->bytes - offset ? bytes : 0;
 }
 
+uint64_t decoder_frame_skippable(const struct decoder_view *view, uint64_t offset)
+{
+    const unsigned char *data = decoder_look(view, offset, DECODER_SKIPPABLE_HEAD_BYTES);
+
+    return data ? decoder_frame_if_there(view, offset,
+                                         DECODER_SKIPPABLE_HEAD_BYTES +
+                                             (uint64_t)decoder_read_32(data + 4))
+                : 0;
+}
+
 uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct decoder_view *view,
                              uint64_t offset)
 {
+    const uint64_t left = offset < view->bytes ? view->bytes - offset : 0;
+    const size_t bytes = left < DECODER_HEAD_BYTES ? (size_t)left : DECODER_HEAD_BYTES;
+
     if (!format->frame_bytes)
         return UINT64_MAX;
-    switch (decoder_match_at(format, view, offset)) {
-    case DECODER_NO:
-        return UINT64_MAX;
-    case DECODER_MAYBE:
-        return 0;
-    case DECODER_YES:
+    const unsigned char *head = bytes > 0 ? decoder_look(view, offset, bytes) : NULL;
+    const enum decoder_match match = head ? format->match(head, bytes) : DECODER_MAYBE;
+    if (match == DECODER_YES)
         return format->frame_bytes(view, offset);
-    }
-    __builtin_unreachable();
+    return match == DECODER_NO ? UINT64_MAX : 0;
 }
 
 struct decoder_index *decoder_index_open(const struct decoder_format *format,

@@ -58,13 +58,6 @@ static unsigned decoder_bzip2_limit(size_t bytes)
     return bytes < UINT_MAX ? (unsigned)bytes : UINT_MAX;
 }
 
-/* Prepares the library for a stream. After a failure it may be closed. */
-static int decoder_bzip2_reset(bz_stream *stream)
-{
-    int result = BZ2_bzDecompressEnd(stream);
-    return result == BZ_OK ? BZ2_bzDecompressInit(stream, 0, 0) : result;
-}
-
 static enum status decoder_bzip2_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
                                       struct failure *failure)
 {
@@ -80,8 +73,10 @@ static enum status decoder_bzip2_step(struct decoder *decoder, struct decoder_io
     io->in_used += in_bytes - stream->avail_in;
     io->out_used += out_bytes - stream->avail_out;
     *ended = result == BZ_STREAM_END;
-    if (*ended)
-        result = decoder_bzip2_reset(stream);
+    if (*ended) { /* prepare for the next stream; after a failure it may be closed */
+        result = BZ2_bzDecompressEnd(stream);
+        result = result == BZ_OK ? BZ2_bzDecompressInit(stream, 0, 0) : result;
+    }
     if (result == BZ_OK)
         return STATUS_OK;
     return decoder_fail(decoder,

@@ -108,12 +108,12 @@ enum decoder_match decoder_match_magic(const unsigned char *head, size_t bytes, 
 /* Calls view->look. Returns NULL if the data end before offset + bytes. */
 const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offset, size_t bytes);
 
-/* Whether a frame of the format begins at an offset. */
-enum decoder_match decoder_match_at(const struct decoder_format *format,
-                                    const struct decoder_view *view, uint64_t offset);
-
 /* Returns `bytes`, the length of a frame at an offset; 0 if the data end before the frame does. */
 uint64_t decoder_frame_if_there(const struct decoder_view *view, uint64_t offset, uint64_t bytes);
+
+/* Likewise the length of a skippable frame of zstd or lz4: a magic and the length of the rest. */
+#define DECODER_SKIPPABLE_HEAD_BYTES 8
+uint64_t decoder_frame_skippable(const struct decoder_view *view, uint64_t offset);
 
 /* Read integers in little-endian byte order, which all formats here use. */
 static inline uint32_t decoder_read_16(const unsigned char *data)

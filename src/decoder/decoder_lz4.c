@@ -9,9 +9,6 @@
 #define DECODER_LZ4_MAGIC_BYTES 4
 #define DECODER_LZ4_LEGACY      0x02 /* the first byte of a frame in the format before lz4 1.4 */
 
-/* Skippable frames have the format of zstd's. */
-#define DECODER_LZ4_SKIPPABLE_HEAD_BYTES 8
-
 /* The two bytes after the magic. */
 #define DECODER_LZ4_VERSION_MASK    0xc0
 #define DECODER_LZ4_VERSION         0x40
@@ -94,14 +91,8 @@ static uint64_t decoder_lz4_frame_bytes(const struct decoder_view *view, uint64_
         return 0;
     if (data[0] == DECODER_LZ4_LEGACY)
         return UINT64_MAX;
-    if (!decoder_lz4_is_skippable(data))
-        return decoder_lz4_blocks_bytes(view, offset);
-    data = decoder_look(view, offset, DECODER_LZ4_SKIPPABLE_HEAD_BYTES);
-    if (!data)
-        return 0;
-    return decoder_frame_if_there(view, offset,
-                                  DECODER_LZ4_SKIPPABLE_HEAD_BYTES +
-                                      (uint64_t)decoder_read_32(data + DECODER_LZ4_MAGIC_BYTES));
+    return decoder_lz4_is_skippable(data) ? decoder_frame_skippable(view, offset)
+                                          : decoder_lz4_blocks_bytes(view, offset);
 }
 
 #ifdef HAVE_LZ4

@@ -64,24 +64,19 @@ static void decoder_xz_close(struct decoder *decoder)
     free(xz);
 }
 
-static enum status decoder_xz_fail_memory(const struct decoder *decoder, struct failure *failure)
+static enum status decoder_xz_fail(const struct decoder *decoder, lzma_ret result,
+                                   struct failure *failure)
 {
     const struct decoder_xz *xz = decoder->state;
     char reason[128];
 
-    snprintf(reason, sizeof reason,
-             "a block needs %" PRIu64 " bytes of memory, the limit is %" PRIu64
-             ": --memory raises it",
-             lzma_memusage(&xz->stream), xz->dictionary_limit);
-    return decoder_fail(decoder, reason, failure);
-}
-
-static enum status decoder_xz_fail(const struct decoder *decoder, lzma_ret result,
-                                   struct failure *failure)
-{
     switch (result) {
     case LZMA_MEMLIMIT_ERROR:
-        return decoder_xz_fail_memory(decoder, failure);
+        snprintf(reason, sizeof reason,
+                 "a block needs %" PRIu64 " bytes of memory, the limit is %" PRIu64
+                 ": --memory raises it",
+                 lzma_memusage(&xz->stream), xz->dictionary_limit);
+        return decoder_fail(decoder, reason, failure);
     case LZMA_MEM_ERROR:
         return decoder_fail(decoder, "no memory to decompress it", failure);
     case LZMA_OPTIONS_ERROR:

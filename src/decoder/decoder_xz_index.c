@@ -33,20 +33,6 @@ struct decoder_index {
     bool has_ended;       /* there is no such block */
 };
 
-/* Reads the data at the position that the library asks for; false if that fails. */
-static bool decoder_index_feed(lzma_stream *stream, const struct decoder_view *view, uint64_t *at)
-{
-    uint64_t left = view->bytes - *at;
-    size_t bytes = left < DECODER_XZ_LOOK_BYTES ? (size_t)left : DECODER_XZ_LOOK_BYTES;
-
-    if (stream->avail_in > 0 || bytes == 0)
-        return true;
-    stream->next_in = decoder_look(view, *at, bytes);
-    stream->avail_in = bytes;
-    *at += bytes;
-    return stream->next_in != NULL;
-}
-
 /* Reads and verifies the headers, indexes and footers of all streams. NULL on failure. */
 static lzma_index *decoder_index_read(const struct decoder_view *view, uint64_t begin)
 {
@@ -56,7 +42,16 @@ static lzma_index *decoder_index_read(const struct decoder_view *view, uint64_t 
     lzma_ret result =
         lzma_file_info_decoder(&stream, &blocks, DECODER_XZ_INDEX_BYTES, view->bytes - begin);
 
-    while (result == LZMA_OK && decoder_index_feed(&stream, view, &at)) {
+    while (result == LZMA_OK) {
+        const uint64_t left = view->bytes - at;
+        const size_t bytes = left < DECODER_XZ_LOOK_BYTES ? (size_t)left : DECODER_XZ_LOOK_BYTES;
+        if (stream.avail_in == 0 && bytes > 0) {
+            stream.next_in = decoder_look(view, at, bytes);
+            stream.avail_in = bytes;
+            at += bytes;
+            if (!stream.next_in)
+                break;
+        }
         result = lzma_code(&stream, LZMA_RUN);
         if (result == LZMA_SEEK_NEEDED) {
             at = begin + stream.seek_pos;
