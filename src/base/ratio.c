@@ -101,13 +101,16 @@ static char *ratio_write_point(char *c, const char *digits, size_t count, size_t
     return c + count + 1;
 }
 
-static size_t ratio_write_decimal(char out[RATIO_SIZE], struct ratio_decimal decimal)
+/* Writes numerator / denominator, or its root. */
+static size_t ratio_write_value(char out[RATIO_SIZE], const struct wide *numerator,
+                                const struct wide *denominator, bool is_root)
 {
     char digits[RATIO_SIZE];
     char *c = out;
+
+    const struct ratio_decimal decimal = ratio_round(numerator, denominator, is_root);
     int exponent = decimal.exponent;
     size_t count = decimal_write(digits, decimal.digits);
-
     while (digits[count - 1] == '0')
         count--;
     if (exponent < -4 || exponent >= RATIO_DIGITS) {
@@ -125,29 +128,18 @@ static size_t ratio_write_decimal(char out[RATIO_SIZE], struct ratio_decimal dec
     return (size_t)(c - out);
 }
 
-static bool ratio_is_zero(const struct wide *numerator)
-{
-    return wide_compare(numerator, &(struct wide){{0}}) == 0;
-}
-
 size_t ratio_write(char out[RATIO_SIZE], bool is_negative, const struct wide *numerator,
                    const struct wide *denominator)
 {
-    if (ratio_is_zero(numerator)) {
-        *out = '0';
-        return 1;
-    }
-    *out = '-';
-    return is_negative +
-           ratio_write_decimal(out + is_negative, ratio_round(numerator, denominator, false));
+    *out = wide_bits(numerator) > 0 ? '-' : '0';
+    return wide_bits(numerator) > 0
+               ? is_negative + ratio_write_value(out + is_negative, numerator, denominator, false)
+               : 1;
 }
 
 size_t ratio_write_root(char out[RATIO_SIZE], const struct wide *numerator,
                         const struct wide *denominator)
 {
-    if (ratio_is_zero(numerator)) {
-        *out = '0';
-        return 1;
-    }
-    return ratio_write_decimal(out, ratio_round(numerator, denominator, true));
+    *out = '0';
+    return wide_bits(numerator) > 0 ? ratio_write_value(out, numerator, denominator, true) : 1;
 }

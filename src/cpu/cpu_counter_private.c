@@ -133,29 +133,6 @@ static inline __attribute__((always_inline)) void cpu_counter_private_add(uint32
         tables[indexes[i]]++;
 }
 
-/* How many of n values can be counted before the tables are full; makes room if they are. */
-static size_t cpu_counter_private_reserve(struct cpu_counter_private *self, size_t n)
-{
-    if (self->counted == self->limit)
-        cpu_counter_private_flush(self);
-    size_t room = self->limit - self->counted;
-    size_t part = n < room ? n : room;
-    self->counted += (uint32_t)part;
-    return part;
-}
-
-/* Counts indexes[0..n), which there is room for. */
-static void cpu_counter_private_add_reserved(struct cpu_counter_private *self,
-                                             const uint32_t *indexes, size_t n)
-{
-    if (self->copies == 8)
-        cpu_counter_private_add(self->tables, 8, indexes, n);
-    else if (self->copies == 4)
-        cpu_counter_private_add(self->tables, 4, indexes, n);
-    else
-        cpu_counter_private_add(self->tables, 1, indexes, n);
-}
-
 static void cpu_counter_private_count(void *state, const uint32_t *indexes, const uint64_t *weights,
                                       size_t n)
 {
@@ -163,8 +140,17 @@ static void cpu_counter_private_count(void *state, const uint32_t *indexes, cons
 
     (void)weights;
     while (n > 0) {
-        size_t part = cpu_counter_private_reserve(self, n);
-        cpu_counter_private_add_reserved(self, indexes, part);
+        if (self->counted == self->limit)
+            cpu_counter_private_flush(self);
+        const size_t left = self->limit - self->counted;
+        const size_t part = n < left ? n : left;
+        if (self->copies == 8)
+            cpu_counter_private_add(self->tables, 8, indexes, part);
+        else if (self->copies == 4)
+            cpu_counter_private_add(self->tables, 4, indexes, part);
+        else
+            cpu_counter_private_add(self->tables, 1, indexes, part);
+        self->counted += (uint32_t)part;
         indexes += part;
         n -= part;
     }

@@ -58,24 +58,6 @@ CPU_REDUCE_INLINE unsigned __int128 cpu_reduce_sum(struct element element, const
     return (unsigned __int128)((__int128)sum + narrow);
 }
 
-/* The sum of the squares of a block of 8-byte elements. */
-CPU_REDUCE_INLINE struct wide cpu_reduce_wide_squares(struct element element, const char *elements,
-                                                      size_t count)
-{
-    unsigned __int128 low = 0;
-    unsigned __int128 high = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        uint64_t key = element_load(element.type, elements + i * element.bytes);
-        uint64_t size = element.is_signed && (int64_t)key < 0 ? -key : key;
-        unsigned __int128 square = (unsigned __int128)size * size;
-        low += (uint64_t)square;
-        high += square >> 64;
-    }
-    high += low >> 64;
-    return (struct wide){{(uint64_t)low, (uint64_t)high, (uint64_t)(high >> 64)}};
-}
-
 /* The sum of the squares of a block, in words as narrow as possible. */
 CPU_REDUCE_INLINE struct wide cpu_reduce_squares(struct element element, const char *elements,
                                                  size_t count)
@@ -83,9 +65,9 @@ CPU_REDUCE_INLINE struct wide cpu_reduce_squares(struct element element, const c
     uint32_t narrow = 0;
     uint64_t low = 0;
     uint64_t high = 0;
+    unsigned __int128 wide_low = 0;
+    unsigned __int128 wide_high = 0;
 
-    if (element.bytes == 8)
-        return cpu_reduce_wide_squares(element, elements, count);
     for (size_t i = 0; i < count; i++) {
         uint64_t key = element_load(element.type, elements + i * element.bytes);
         int64_t value = (int64_t)key; /* signed, so that a widening multiplication is found */
@@ -94,14 +76,22 @@ CPU_REDUCE_INLINE struct wide cpu_reduce_squares(struct element element, const c
             narrow += (uint32_t)square;
         } else if (element.bytes == 2) {
             low += (uint32_t)key * (uint32_t)key;
-        } else {
+        } else if (element.bytes == 4) {
             int64_t signed_square = element.is_signed ? value * value : 0;
             uint64_t square = element.is_signed ? (uint64_t)signed_square : key * key;
             low += (uint32_t)square;
             high += square >> 32;
+        } else {
+            uint64_t size = element.is_signed && value < 0 ? -key : key;
+            unsigned __int128 square = (unsigned __int128)size * size;
+            wide_low += (uint64_t)square;
+            wide_high += square >> 64;
         }
     }
-    return wide_from(((unsigned __int128)high << 32) + low + narrow);
+    if (element.bytes < 8)
+        return wide_from(((unsigned __int128)high << 32) + low + narrow);
+    wide_high += wide_low >> 64;
+    return (struct wide){{(uint64_t)wide_low, (uint64_t)wide_high, (uint64_t)(wide_high >> 64)}};
 }
 
 enum cpu_reduce_fold {

@@ -269,33 +269,6 @@ static enum status state_pull(struct state_reader *state, struct failure *failur
     return status;
 }
 
-/* Begins the next frame. *found is false at the end of the file. */
-static enum status state_begin(struct state_reader *state, bool *found, struct failure *failure)
-{
-    size_t before;
-
-    do {
-        before = state->in_bytes - state->in_used;
-        if (before >= STATE_HEAD_BYTES)
-            break;
-        if (state_pull(state, failure) != STATUS_OK)
-            return failure->status;
-    } while (state->in_bytes > before);
-    const unsigned char *head = state->in + state->in_used;
-    size_t bytes = state->in_bytes - state->in_used;
-
-    *found = bytes > 0;
-    if (bytes == 0 && state->states > 0)
-        return STATUS_OK;
-    if (bytes < STATE_HEAD_BYTES || memcmp(head, STATE_MAGIC, STATE_MAGIC_BYTES) != 0 ||
-        !(head[STATE_MAGIC_BYTES] & STATE_HAS_CHECKSUM))
-        return state_fail_foreign(state, failure);
-    ZSTD_DCtx_reset(state->context, ZSTD_reset_session_only);
-    state->has_ended = false;
-    state->start = 0;
-    return STATUS_OK;
-}
-
 /* Decodes until there is output or the frame ends. All earlier output must have been used. */
 static enum status state_decode(struct state_reader *state, struct failure *failure)
 {
@@ -359,40 +332,46 @@ static enum status state_read_version(struct state_reader *state, struct failure
     return STATUS_OK;
 }
 
-/* Reads lines up to an empty one. */
-static enum status state_read_lines(struct state_reader *state, struct definition *definition,
-                                    struct failure *failure)
+enum status state_read_definition(struct state_reader *state, struct definition *definition,
+                                  bool *found, struct failure *failure)
 {
-    unsigned char before = '\n';
+    unsigned char last = '\n';
     unsigned char byte = 0;
+    size_t bytes;
 
-    for (;;) {
+    do { /* until the beginning of a frame, or all there is, is in the buffer */
+        bytes = state->in_bytes - state->in_used;
+        if (bytes >= STATE_HEAD_BYTES)
+            break;
+        if (state_pull(state, failure) != STATUS_OK)
+            return failure->status;
+    } while (state->in_bytes > bytes);
+    *found = bytes > 0;
+    if (bytes == 0 && state->states > 0)
+        return STATUS_OK;
+    const unsigned char *head = state->in + state->in_used;
+    if (bytes < STATE_HEAD_BYTES || memcmp(head, STATE_MAGIC, STATE_MAGIC_BYTES) != 0 ||
+        !(head[STATE_MAGIC_BYTES] & STATE_HAS_CHECKSUM))
+        return state_fail_foreign(state, failure);
+    ZSTD_DCtx_reset(state->context, ZSTD_reset_session_only);
+    state->has_ended = false;
+    state->start = 0;
+    if (state_read_version(state, failure) != STATUS_OK)
+        return failure->status;
+    for (;; last = byte) { /* lines up to an empty one */
         if (state_read_byte(state, &byte, failure) != STATUS_OK)
             return failure->status;
-        if (byte == '\n' && before == '\n')
+        if (byte == '\n' && last == '\n')
             break;
         if (byte == '\0' || definition->length == STATE_DEFINITION_MAX)
             return state_fail_damaged(state, "its definition is not text", failure);
         definition_append(definition, (const char *)&byte, 1);
-        before = byte;
     }
     if (definition->is_lost)
         return status_fail(failure, STATUS_DATA, "no memory for the definition of a state");
     if (definition->length == 0)
         return state_fail_damaged(state, "it has no definition", failure);
     return STATUS_OK;
-}
-
-enum status state_read_definition(struct state_reader *state, struct definition *definition,
-                                  bool *found, struct failure *failure)
-{
-    enum status status = state_begin(state, found, failure);
-
-    if (status == STATUS_OK && *found)
-        status = state_read_version(state, failure);
-    if (status == STATUS_OK && *found)
-        status = state_read_lines(state, definition, failure);
-    return status;
 }
 
 /* Reads a number of at most `bits` bits. */
@@ -443,7 +422,7 @@ static enum status state_count_off(const struct state_reader *state, uint64_t co
                                    struct failure *failure)
 {
     if (count > *left)
-        return state_fail_damaged(state, "more was counted than there is", failure);
+        return state_fail_damaged(state, "the counts exceed the number of elements", failure);
     *left -= count;
     return STATUS_OK;
 }
@@ -453,31 +432,6 @@ enum status state_read_count(struct state_reader *state, uint64_t *count, uint64
 {
     enum status status = state_read_number(state, count, failure);
     return status == STATUS_OK ? state_count_off(state, *count, left, failure) : status;
-}
-
-/* Reads the length and the first bin of the next run, all of whose bins are below `bins`. */
-static enum status state_read_place(struct state_reader *state, unsigned __int128 bins,
-                                    struct state_run *run, struct failure *failure)
-{
-    unsigned __int128 skipped;
-    uint64_t n;
-
-    if (state_read_number(state, &n, failure) != STATUS_OK)
-        return failure->status;
-    run->n = n;
-    if (n == 0) {
-        state->start = 0;
-        return STATUS_OK;
-    }
-    if (n > STATE_RUN_BINS)
-        return state_fail_damaged(state, "a run is too long", failure);
-    if (state_read_number_128(state, &skipped, failure) != STATUS_OK)
-        return failure->status;
-    if (state->start >= bins || skipped >= bins - state->start || n > bins - state->start - skipped)
-        return state_fail_damaged(state, "it counts in a bin that does not exist", failure);
-    run->bin = state->start + skipped;
-    state->start = run->bin + n;
-    return STATUS_OK;
 }
 
 /*
@@ -508,10 +462,22 @@ static bool state_read_block(struct state_reader *state, uint64_t *counts, uint6
 enum status state_read_run(struct state_reader *state, unsigned __int128 bins, uint64_t *left,
                            struct state_run *run, struct failure *failure)
 {
+    unsigned __int128 skipped = 0;
     uint64_t sum = 0; /* of counts below 128 */
+    uint64_t n;
 
-    if (state_read_place(state, bins, run, failure) != STATUS_OK)
+    if (state_read_number(state, &n, failure) != STATUS_OK)
         return failure->status;
+    if (n > STATE_RUN_BINS)
+        return state_fail_damaged(state, "a run is too long", failure);
+    run->n = n;
+    if (n > 0 && state_read_number_128(state, &skipped, failure) != STATUS_OK)
+        return failure->status;
+    if (n > 0 && (state->start >= bins || skipped >= bins - state->start ||
+                  n > bins - state->start - skipped))
+        return state_fail_damaged(state, "it counts in a bin that does not exist", failure);
+    run->bin = state->start + skipped;
+    state->start = n > 0 ? run->bin + n : 0;
     for (size_t i = 0; i < run->n;) {
         if (run->n - i >= STATE_BLOCK && state_read_block(state, run->counts + i, &sum)) {
             i += STATE_BLOCK;
@@ -523,7 +489,7 @@ enum status state_read_run(struct state_reader *state, unsigned __int128 bins, u
     if (run->n > 0 && (run->counts[0] == 0 || run->counts[run->n - 1] == 0))
         return state_fail_damaged(state, "a run begins or ends with an empty bin", failure);
     if (run->n == 0 && *left > 0)
-        return state_fail_damaged(state, "not all was counted", failure);
+        return state_fail_damaged(state, "the counts are below the number of elements", failure);
     return state_count_off(state, sum, left, failure);
 }
 
