@@ -48,13 +48,10 @@ static void binning_set_scaled(struct binning *binning, const struct element *el
     }
     const __int128 n = numerator / common;
     const __int128 d = divisor / common;
-    const bool is_narrow = binning_is_narrow(element, low, high);
     enum binning_form form = bins <= BINNING_ESTIMATED_MAX ? BINNING_SCALED64 : BINNING_SCALED128;
     if (n == d)
-        form = is_narrow ? BINNING_UNIT32 : BINNING_UNIT64;
-    else if (is_narrow && d <= (__int128)1 << 31)
-        form = BINNING_SCALED32;
-    const bool is_32 = form == BINNING_UNIT32 || form == BINNING_SCALED32;
+        form = binning_is_narrow(element, low, high) ? BINNING_UNIT32 : BINNING_UNIT64;
+    const bool is_32 = form == BINNING_UNIT32;
     const bool is_biased = is_32 ? element->type != ELEMENT_U32 : is_signed;
     *binning = (struct binning){
         .form = form,
@@ -65,8 +62,7 @@ static void binning_set_scaled(struct binning *binning, const struct element *el
         .bias = is_biased ? (uint64_t)1 << (is_32 ? 31 : 63) : 0,
         .numerator = (uint32_t)n,
         .divisor = (uint64_t)d,
-        .multiplier =
-            (uint64_t)(((unsigned __int128)n << (is_32 ? 32 : 64)) / (unsigned __int128)d),
+        .multiplier = (uint64_t)(((unsigned __int128)n << 64) / (unsigned __int128)d),
     };
     if (form == BINNING_SCALED64) {
         const uint32_t digits = binning_digits2(binning->last);
@@ -157,7 +153,6 @@ void binning_init_window(struct binning *binning, const struct element *element,
     __int128 min;
     __int128 limit;
     __int128 high = low + bins;
-    bool is_narrow = element->bytes <= 4 && width <= UINT32_MAX;
 
     binning_limits(element, &min, &limit);
     if (width == 1) { /* keys of integers outside 64 bits equal keys inside */
@@ -165,12 +160,12 @@ void binning_init_window(struct binning *binning, const struct element *element,
         return;
     }
     *binning = (struct binning){
-        .form = is_narrow ? BINNING_MULTIPLES32 : BINNING_MULTIPLES64,
+        .form = BINNING_MULTIPLES,
         .is_signed = element->is_signed,
         .bins = bins,
         .low = (uint64_t)(low / (__int128)width),
         .divisor = width,
-        .multiplier = (uint64_t)(((__int128)1 << (is_narrow ? 32 : 64)) / (__int128)width),
+        .multiplier = (uint64_t)(((__int128)1 << 64) / (__int128)width),
     };
 }
 
@@ -179,11 +174,10 @@ void binning_init_powers(struct binning *binning, const struct element *element,
     __int128 largest = element_limit(element) - 1;
     __int128 smallest = element_min(element);
     uint32_t (*digits)(uint64_t) = base == 2 ? binning_digits2 : binning_digits10;
-    enum binning_form log10 = element->bytes <= 4 ? BINNING_LOG10_32 : BINNING_LOG10_64;
     uint32_t zero = digits((uint64_t)-smallest);
 
     *binning = (struct binning){
-        .form = base == 2 ? BINNING_LOG2 : log10,
+        .form = base == 2 ? BINNING_LOG2 : BINNING_LOG10,
         .is_signed = element->is_signed,
         .bins = zero + 1 + digits((uint64_t)largest),
         .low = (uint64_t)smallest,
@@ -213,7 +207,7 @@ __int128 binning_edge(const struct binning *binning, uint64_t bin)
             power *= binning->base;
         return bin == binning->zero ? 0 : is_negative ? 1 - power : power;
     }
-    if (binning->form == BINNING_MULTIPLES32 || binning->form == BINNING_MULTIPLES64)
+    if (binning->form == BINNING_MULTIPLES)
         return ((int64_t)binning->low + (__int128)bin) * (__int128)binning->divisor;
     if (bin == binning->bins)
         return low + binning->last + 1;
