@@ -43,7 +43,7 @@ void *memory_map(size_t bytes)
     if (bytes < MEMORY_HUGE_PAGE)
         return memory_map_pages(size);
 
-    /* Map one huge page more, then unmap the parts before and behind the aligned one. */
+    /* Map one huge page more, then unmap the parts before and after the aligned one. */
     char *mapping = memory_map_pages(size + MEMORY_HUGE_PAGE);
     if (!mapping)
         return NULL;

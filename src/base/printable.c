@@ -16,7 +16,7 @@ static bool printable_is_control(uint32_t code)
 
 size_t printable_bytes(const char *text)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *c = (const unsigned char *)text;
     size_t bytes = *c < 0x80   ? 1
                    : *c < 0xc0 ? 0
@@ -31,7 +31,7 @@ size_t printable_bytes(const char *text)
             return 0;
         code = code << 6 | (c[i] & 0x3fu);
     }
-    if (bytes == 0 || code < least[bytes] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+    if (bytes == 0 || code < min[bytes] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
         return 0;
     return printable_is_control(code) ? 0 : bytes;
 }

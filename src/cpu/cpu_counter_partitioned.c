@@ -46,7 +46,7 @@ struct cpu_counter_partitioned {
     struct histogram *histogram;
     struct cpu_counter_buffer *buffers; /* [regions] */
     uint16_t *residuals;                /* [regions][buffer_length] */
-    size_t bytes;                       /* that they have room for */
+    size_t bytes;                       /* of the memory of `residuals` */
     size_t regions;
     size_t buffer_length;
     struct cpu_counter_hot hot[CPU_COUNTER_HOT_REGIONS];

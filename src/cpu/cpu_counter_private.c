@@ -49,24 +49,24 @@ static void cpu_counter_private_close(void *state)
 enum status cpu_counter_private_open_limited(struct histogram *histogram, uint32_t limit,
                                              void **state, struct failure *failure)
 {
-    struct cpu_counter_private *made = malloc(sizeof *made);
-    if (!made)
+    struct cpu_counter_private *self = malloc(sizeof *self);
+    if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
     size_t entries = histogram->entries;
     size_t copies = entries <= CPU_COUNTER_EIGHT_MAX  ? CPU_COUNTER_COPIES_MAX
                     : entries <= CPU_COUNTER_FOUR_MAX ? CPU_COUNTER_COPIES_MAX / 2
                                                       : 1;
-    *made = (struct cpu_counter_private){
+    *self = (struct cpu_counter_private){
         .histogram = histogram,
         .entries = entries,
-        .bytes = (copies == 1 ? entries : copies * CPU_COUNTER_STRIDE) * sizeof *made->tables,
+        .bytes = (copies == 1 ? entries : copies * CPU_COUNTER_STRIDE) * sizeof *self->tables,
         .copies = copies,
         .limit = limit,
     };
-    made->tables = memory_map(made->bytes);
-    *state = made;
-    if (!made->tables)
+    self->tables = memory_map(self->bytes);
+    *state = self;
+    if (!self->tables)
         return status_fail(failure, STATUS_DATA, "no memory for the tables of a CPU thread");
     return STATUS_OK;
 }

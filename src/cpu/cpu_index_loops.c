@@ -45,8 +45,8 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
                                           : binning_digits10_32(magnitude);
         return binning->zero + ((digits ^ sign) - sign);
     }
-    const struct cpu_index_place32 place = cpu_index_place32(terms, key);
-    const uint32_t x = place.is_inside ? place.x : 0;
+    const struct cpu_index_position32 position = cpu_index_position32(terms, key);
+    const uint32_t x = position.is_inside ? position.x : 0;
     uint32_t bin;
 
     if (way == CPU_INDEX_QUOTIENT) { /* converted as a signed word, which AVX2 can */
@@ -58,11 +58,11 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
         const uint32_t centre = (uint32_t)binning->centre;
         const uint32_t mask = x < centre ? UINT32_MAX : 0;
         const uint32_t distance = (x - centre) ^ mask;
-        const uint32_t least = (uint32_t)1 << binning->shift;
-        const uint32_t excess = cpu_exponent32(has_words, distance | least) - binning->shift;
+        const uint32_t leading = (uint32_t)1 << binning->shift;
+        const uint32_t excess = cpu_exponent32(has_words, distance | leading) - binning->shift;
         bin = binning->side + (((excess << binning->shift) + (distance >> excess)) ^ mask);
     }
-    return place.is_inside ? bin : place.outside;
+    return position.is_inside ? bin : position.outside;
 }
 
 /* Likewise of 64 bits; a rounded quotient is right unless bits of *doubt are set. */
@@ -79,8 +79,9 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
         const uint64_t digits = is_simple ? digits2 : binning_digits10_of(digits2, magnitude);
         return binning->zero + (uint32_t)((digits ^ sign) - sign);
     }
-    const struct cpu_index_place64 place = cpu_index_place64(terms, key);
-    const uint64_t x = place.x & (0 - (uint64_t)place.is_inside); /* a branch is no vector code */
+    const struct cpu_index_position64 position = cpu_index_position64(terms, key);
+    const uint64_t x =
+        position.x & (0 - (uint64_t)position.is_inside); /* a branch is no vector code */
     uint32_t bin;
 
     if (way == CPU_INDEX_QUOTIENT) {
@@ -90,20 +91,20 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
                                           : cpu_exponent_double(x).number;
         const double quotient = number * terms->reciprocal + terms->offset;
         const double error = is_simple ? 0 : CPU_INDEX_ERROR;
-        const uint32_t least = (uint32_t)(int32_t)(quotient - error);
+        const uint32_t lower = (uint32_t)(int32_t)(quotient - error);
         bin = (uint32_t)(int32_t)(quotient + error);
-        *doubt |= least ^ bin;
+        *doubt |= lower ^ bin;
     } else if (is_simple) {
         bin = (uint32_t)(x >> binning->shift);
     } else {
         const uint64_t mask = x < binning->centre ? UINT64_MAX : 0;
         const uint64_t distance = (x - binning->centre) ^ mask;
-        const uint64_t least = (uint64_t)1 << binning->shift;
-        const uint64_t excess = cpu_exponent64(has_words, distance | least) - binning->shift;
+        const uint64_t leading = (uint64_t)1 << binning->shift;
+        const uint64_t excess = cpu_exponent64(has_words, distance | leading) - binning->shift;
         bin =
             binning->side + (uint32_t)(((excess << binning->shift) + (distance >> excess)) ^ mask);
     }
-    return place.is_inside ? bin : place.outside;
+    return position.is_inside ? bin : position.outside;
 }
 
 /* Key number i, of so many bits. */

@@ -56,40 +56,40 @@ typedef void cpu_index_loop(const struct cpu_index_terms *terms, const void *key
 cpu_index_loop *cpu_index_loops_choose(enum cpu_index_way way, unsigned key_bytes);
 
 /* Where a key is. AVX2 only compares signed words, so 2^31 or 2^63 is subtracted before. */
-struct cpu_index_place32 {
+struct cpu_index_position32 {
     uint32_t x;
     uint32_t outside; /* the bin number if it is not inside */
     bool is_inside;
 };
 
-struct cpu_index_place64 {
+struct cpu_index_position64 {
     uint64_t x;
     uint32_t outside;
     bool is_inside;
 };
 
-static inline __attribute__((always_inline)) struct cpu_index_place32 cpu_index_place32(
+static inline __attribute__((always_inline)) struct cpu_index_position32 cpu_index_position32(
     const struct cpu_index_terms *terms, uint32_t key)
 {
     const uint32_t half = (uint32_t)1 << 31;
     const int32_t x = (int32_t)(key - ((uint32_t)terms->origin + half));
     const bool is_above = x <= (int32_t)((uint32_t)terms->limit - half);
 
-    return (struct cpu_index_place32){.x = (uint32_t)x + half,
-                                      .outside = is_above ? terms->above : terms->below,
-                                      .is_inside = x <= (int32_t)((uint32_t)terms->last - half)};
+    return (struct cpu_index_position32){.x = (uint32_t)x + half,
+                                         .outside = is_above ? terms->above : terms->below,
+                                         .is_inside = x <= (int32_t)((uint32_t)terms->last - half)};
 }
 
-static inline __attribute__((always_inline)) struct cpu_index_place64 cpu_index_place64(
+static inline __attribute__((always_inline)) struct cpu_index_position64 cpu_index_position64(
     const struct cpu_index_terms *terms, uint64_t key)
 {
     const uint64_t half = (uint64_t)1 << 63;
     const int64_t x = (int64_t)(key - (terms->origin + half));
     const bool is_above = x <= (int64_t)(terms->limit - half);
 
-    return (struct cpu_index_place64){.x = (uint64_t)x + half,
-                                      .outside = is_above ? terms->above : terms->below,
-                                      .is_inside = x <= (int64_t)(terms->last - half)};
+    return (struct cpu_index_position64){.x = (uint64_t)x + half,
+                                         .outside = is_above ? terms->above : terms->below,
+                                         .is_inside = x <= (int64_t)(terms->last - half)};
 }
 
 /* Returns how many of the bin numbers indexes[0..count) are `bins` or more. */

@@ -28,7 +28,7 @@ struct cpu_reduce {
     cpu_reduce_function *absorb;
     void *uniq; /* the state of cpu_uniq; NULL: no table is needed */
     struct reduce reduce;
-    struct cpu_native room;
+    struct cpu_native swapped;
 };
 
 /*
@@ -189,19 +189,19 @@ static cpu_reduce_function *cpu_reduce_choose(enum element_type type)
 static enum status cpu_reduce_open(const struct job *job, void *partial, void **state,
                                    struct failure *failure)
 {
-    struct cpu_reduce *made = aligned_alloc(_Alignof(struct cpu_reduce), sizeof *made);
-    if (!made)
+    struct cpu_reduce *self = aligned_alloc(_Alignof(struct cpu_reduce), sizeof *self);
+    if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
-    *state = made;
-    made->job = job;
-    made->shared = partial;
-    made->swap = cpu_native_choose(&job->element);
-    made->absorb = cpu_reduce_choose(job->element.type);
-    made->reduce = reduce_empty;
-    made->uniq = NULL;
+    *state = self;
+    self->job = job;
+    self->shared = partial;
+    self->swap = cpu_native_choose(&job->element);
+    self->absorb = cpu_reduce_choose(job->element.type);
+    self->reduce = reduce_empty;
+    self->uniq = NULL;
     if (reduce_uniq(partial))
-        return cpu_uniq.open(job, reduce_uniq(partial), &made->uniq, failure);
+        return cpu_uniq.open(job, reduce_uniq(partial), &self->uniq, failure);
     return STATUS_OK;
 }
 
@@ -216,7 +216,7 @@ static enum status cpu_reduce_absorb(void *state, const struct chunk *chunk,
         size_t n = elements - i < CPU_NATIVE_BLOCK ? elements - i : CPU_NATIVE_BLOCK;
         const char *block = (const char *)chunk->data + i * bytes;
         self->absorb(self->job->reductions.needs,
-                     cpu_native_block(self->swap, block, n, &self->room), n, &self->reduce);
+                     cpu_native_block(self->swap, block, n, &self->swapped), n, &self->reduce);
     }
     return self->uniq ? cpu_uniq.absorb(self->uniq, chunk, failure) : STATUS_OK;
 }

@@ -106,62 +106,38 @@ static enum status decoder_fail_start(const struct decoder *decoder, struct fail
     return decoder_fail(decoder, reason, failure);
 }
 
-/* Skips NULs where a frame may begin, if the format allows them. */
-static enum status decoder_skip_padding(struct decoder *decoder, struct decoder_io *io,
-                                        struct failure *failure)
-{
-    enum decoder_padding padding = decoder->format->padding;
-
-    if (padding == DECODER_UNPADDED)
-        return STATUS_OK;
-    for (; io->in_used < io->in_bytes && io->in[io->in_used] == 0; io->in_used++)
-        decoder->padding_bytes++;
-    if (io->in_used == io->in_bytes || decoder->padding_bytes == 0)
-        return STATUS_OK;
-    if (padding == DECODER_PADDED_AT_END || decoder->padding_bytes % 4 != 0)
-        return decoder_fail_start(decoder, failure);
-    decoder->padding_bytes = 0;
-    return STATUS_OK;
-}
-
-/* Copies input to the head of a frame and checks it. The input remains for the library. */
-static enum status decoder_take_head(struct decoder *decoder, const struct decoder_io *io,
-                                     struct failure *failure)
-{
-    size_t bytes = io->in_bytes - io->in_used;
-    size_t room = sizeof decoder->head - decoder->head_bytes;
-
-    if (bytes > room)
-        bytes = room;
-    memcpy(decoder->head + decoder->head_bytes, io->in + io->in_used, bytes);
-    decoder->head_bytes += bytes;
-    switch (decoder->format->match(decoder->head, decoder->head_bytes)) {
-    case DECODER_NO:
-        return decoder_fail_start(decoder, failure);
-    case DECODER_MAYBE:
-        return STATUS_OK;
-    case DECODER_YES:
-        break;
-    }
-    if (decoder->format->check_head)
-        return decoder->format->check_head(decoder, failure);
-    decoder->head_is_done = true;
-    return STATUS_OK;
-}
-
 /* Decodes a piece. There is input, or output pending. */
 static enum status decoder_step(struct decoder *decoder, struct decoder_io *io,
                                 struct failure *failure)
 {
+    const struct decoder_format *format = decoder->format;
     bool ended = false;
 
-    if (decoder->head_bytes == 0 && decoder_skip_padding(decoder, io, failure) != STATUS_OK)
-        return failure->status;
+    if (decoder->head_bytes == 0 && format->padding != DECODER_UNPADDED) {
+        for (; io->in_used < io->in_bytes && io->in[io->in_used] == 0; io->in_used++)
+            decoder->padding_bytes++;
+        if (io->in_used < io->in_bytes && decoder->padding_bytes > 0) {
+            if (format->padding == DECODER_PADDED_AT_END || decoder->padding_bytes % 4 != 0)
+                return decoder_fail_start(decoder, failure);
+            decoder->padding_bytes = 0;
+        }
+    }
     if (decoder->head_bytes == 0 && io->in_used == io->in_bytes)
         return STATUS_OK;
-    if (!decoder->head_is_done && decoder_take_head(decoder, io, failure) != STATUS_OK)
-        return failure->status;
-    if (decoder->format->library->step(decoder, io, &ended, failure) != STATUS_OK)
+    if (!decoder->head_is_done) { /* its bytes are kept, and remain for the library */
+        size_t bytes = sizeof decoder->head - decoder->head_bytes;
+        bytes = bytes < io->in_bytes - io->in_used ? bytes : io->in_bytes - io->in_used;
+        memcpy(decoder->head + decoder->head_bytes, io->in + io->in_used, bytes);
+        decoder->head_bytes += bytes;
+        const enum decoder_match match = format->match(decoder->head, decoder->head_bytes);
+        if (match == DECODER_NO)
+            return decoder_fail_start(decoder, failure);
+        if (match == DECODER_YES && !format->check_head)
+            decoder->head_is_done = true;
+        else if (match == DECODER_YES && format->check_head(decoder, failure) != STATUS_OK)
+            return failure->status;
+    }
+    if (format->library->step(decoder, io, &ended, failure) != STATUS_OK)
         return failure->status;
     if (ended) {
         decoder->head_bytes = 0;

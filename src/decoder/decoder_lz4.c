@@ -55,11 +55,18 @@ static enum status decoder_lz4_check_head(struct decoder *decoder, struct failur
     return STATUS_OK;
 }
 
-/* The length of a frame, not a skippable one, from its header and the lengths of its blocks. */
-static uint64_t decoder_lz4_blocks_bytes(const struct decoder_view *view, uint64_t offset)
+/* The length of a frame follows from its header and the lengths of its blocks. */
+static uint64_t decoder_lz4_frame_bytes(const struct decoder_view *view, uint64_t offset)
 {
-    const unsigned char *data = decoder_look(view, offset, DECODER_LZ4_MAGIC_BYTES + 2);
+    const unsigned char *data = decoder_look(view, offset, DECODER_LZ4_MAGIC_BYTES);
 
+    if (!data)
+        return 0;
+    if (data[0] == DECODER_LZ4_LEGACY)
+        return UINT64_MAX;
+    if (decoder_lz4_is_skippable(data))
+        return decoder_frame_skippable(view, offset);
+    data = decoder_look(view, offset, DECODER_LZ4_MAGIC_BYTES + 2);
     if (!data)
         return 0;
     unsigned flags = data[DECODER_LZ4_MAGIC_BYTES];
@@ -69,30 +76,18 @@ static uint64_t decoder_lz4_blocks_bytes(const struct decoder_view *view, uint64
         flags & DECODER_LZ4_DICTIONARY || sizes & DECODER_LZ4_BLOCK_RESERVED ||
         block_id < DECODER_LZ4_BLOCK_LEAST)
         return UINT64_MAX;
-    uint32_t most = UINT32_C(1) << (8 + 2 * block_id);
+    uint32_t block_max = UINT32_C(1) << (8 + 2 * block_id);
     uint64_t at = DECODER_LZ4_MAGIC_BYTES + 3 + (flags & DECODER_LZ4_CONTENT_SIZE ? 8 : 0);
     while ((data = decoder_look(view, offset + at, 4))) {
         uint32_t block = decoder_read_32(data) & ~DECODER_LZ4_IS_UNCOMPRESSED;
         if (decoder_read_32(data) == 0)
             return decoder_frame_if_there(view, offset,
                                           at + 4 + (flags & DECODER_LZ4_CONTENT_CHECK ? 4 : 0));
-        if (block > most)
+        if (block > block_max)
             return UINT64_MAX;
         at += 4 + block + (flags & DECODER_LZ4_BLOCK_CHECKSUM ? 4 : 0);
     }
     return 0;
-}
-
-static uint64_t decoder_lz4_frame_bytes(const struct decoder_view *view, uint64_t offset)
-{
-    const unsigned char *data = decoder_look(view, offset, DECODER_LZ4_MAGIC_BYTES);
-
-    if (!data)
-        return 0;
-    if (data[0] == DECODER_LZ4_LEGACY)
-        return UINT64_MAX;
-    return decoder_lz4_is_skippable(data) ? decoder_frame_skippable(view, offset)
-                                          : decoder_lz4_blocks_bytes(view, offset);
 }
 
 #ifdef HAVE_LZ4

@@ -36,15 +36,6 @@ static enum decoder_match decoder_compress_match(const unsigned char *head, size
     return head[2] >= (0x80 | 9) && head[2] <= (0x80 | 16) ? DECODER_YES : DECODER_NO;
 }
 
-/* Whether encoders use this dictionary size: 2^n or 2^n + 2^(n-1), 4 KiB or more. */
-static bool decoder_lzma_is_dictionary(uint32_t bytes)
-{
-    uint32_t lowest = bytes & -bytes;
-    uint32_t rest = bytes - lowest;
-
-    return bytes >= 4096 && (rest == 0 || rest == 2 * lowest);
-}
-
 /*
  * lzma has no magic. Its header has 13 bytes: the properties (usually 0x5d), the size of the
  * dictionary, and the size of the content (all ones: unknown). A byte of 0 and 4 bytes of code
@@ -59,9 +50,12 @@ static enum decoder_match decoder_lzma_match(const unsigned char *head, size_t b
     if (match != DECODER_YES || bytes < DECODER_MAGIC_BYTES)
         return match == DECODER_NO ? DECODER_NO : DECODER_MAYBE;
     uint64_t size = decoder_read_32(head + 5) | (uint64_t)decoder_read_32(head + 9) << 32;
+    const uint32_t dictionary = decoder_read_32(head + 1);
+    const uint32_t lowest = dictionary & -dictionary;
     for (size_t i = 14; i < 18; i++)
         zeros += head[i] == 0;
-    return decoder_lzma_is_dictionary(decoder_read_32(head + 1)) &&
+    /* Encoders use dictionaries of 2^n or 2^n + 2^(n-1), 4 KiB or more. */
+    return dictionary >= 4096 && (dictionary == lowest || dictionary == 3 * lowest) &&
                    (size == UINT64_MAX || size >> 38 == 0) && head[13] == 0 && zeros <= 1
                ? DECODER_YES
                : DECODER_NO;

@@ -68,19 +68,19 @@ struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uin
 {
     lzma_index *blocks = decoder_index_read(view, begin);
     uint64_t count = blocks ? lzma_index_block_count(blocks) : 0;
-    struct decoder_index *made = NULL;
+    struct decoder_index *index = NULL;
 
     if (count > 1 && lzma_index_total_size(blocks) / count >= block_bytes)
-        made = calloc(1, sizeof *made);
-    if (!made) {
+        index = calloc(1, sizeof *index);
+    if (!index) {
         lzma_index_end(blocks, NULL);
         return NULL;
     }
-    made->begin = begin;
-    made->blocks = blocks;
-    lzma_index_iter_init(&made->next, blocks);
-    made->has_ended = lzma_index_iter_next(&made->next, LZMA_INDEX_ITER_BLOCK);
-    return made;
+    index->begin = begin;
+    index->blocks = blocks;
+    lzma_index_iter_init(&index->next, blocks);
+    index->has_ended = lzma_index_iter_next(&index->next, LZMA_INDEX_ITER_BLOCK);
+    return index;
 }
 
 void decoder_index_close(struct decoder_index *index)

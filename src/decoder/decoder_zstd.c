@@ -32,7 +32,7 @@ struct decoder_zstd {
     ZSTD_DCtx *context;
     uint64_t window_limit;
     uint64_t content_bytes; /* of the current frame, or ZSTD_CONTENTSIZE_UNKNOWN */
-    uint64_t made_bytes;    /* bytes of the frame decoded so far */
+    uint64_t out_bytes;     /* bytes of the frame decoded so far */
 };
 
 static bool decoder_zstd_is_skippable(unsigned char first)
@@ -114,7 +114,7 @@ static enum status decoder_zstd_check_head(struct decoder *decoder, struct failu
     char reason[128];
 
     zstd->content_bytes = ZSTD_CONTENTSIZE_UNKNOWN;
-    zstd->made_bytes = 0;
+    zstd->out_bytes = 0;
     decoder->head_is_done = decoder_zstd_is_skippable(head[0]);
     if (decoder->head_is_done)
         return STATUS_OK;
@@ -157,7 +157,7 @@ static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io 
     ZSTD_outBuffer out = {.dst = io->out, .size = io->out_bytes, .pos = io->out_used};
     size_t result = ZSTD_decompressStream(zstd->context, &out, &in);
 
-    zstd->made_bytes += out.pos - io->out_used;
+    zstd->out_bytes += out.pos - io->out_used;
     io->in_used = in.pos;
     io->out_used = out.pos;
     if (ZSTD_getErrorCode(result) == ZSTD_error_dictionary_wrong)
@@ -167,22 +167,29 @@ static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io 
     *ended = result == 0;
     /* The library does not check frames that end with an empty block (1.5.4). */
     if (*ended && zstd->content_bytes != ZSTD_CONTENTSIZE_UNKNOWN &&
-        zstd->content_bytes != zstd->made_bytes)
+        zstd->content_bytes != zstd->out_bytes)
         return decoder_fail(decoder, "the length of a frame differs from the one in its header",
                             failure);
     return STATUS_OK;
 }
 
-/* The length of a frame, not a skippable one, from its header and its block headers. */
-static uint64_t decoder_zstd_blocks_bytes(const struct decoder_view *view, uint64_t offset)
+/* The length of a frame follows from its header and its block headers. */
+static uint64_t decoder_zstd_frame_bytes(const struct decoder_view *view, uint64_t offset)
 {
-    const unsigned char *data = decoder_look(view, offset, DECODER_ZSTD_MAGIC_BYTES + 1);
+    const unsigned char *data = decoder_look(view, offset, DECODER_ZSTD_MAGIC_BYTES);
+    bool is_last = false;
 
+    if (!data)
+        return 0;
+    if (decoder_zstd_is_legacy(data[0]))
+        return UINT64_MAX;
+    if (decoder_zstd_is_skippable(data[0]))
+        return decoder_frame_skippable(view, offset);
+    data = decoder_look(view, offset, DECODER_ZSTD_MAGIC_BYTES + 1);
     if (!data)
         return 0;
     bool has_checksum = data[DECODER_ZSTD_MAGIC_BYTES] & DECODER_ZSTD_HAS_CHECKSUM;
     uint64_t at = decoder_zstd_header_bytes(data[DECODER_ZSTD_MAGIC_BYTES]);
-    bool is_last = false;
     while (!is_last && (data = decoder_look(view, offset + at, DECODER_ZSTD_BLOCK_HEADER_BYTES))) {
         uint32_t header = decoder_read_16(data) | (uint32_t)data[2] << 16;
         uint32_t type = header >> 1 & 3;
@@ -194,18 +201,6 @@ static uint64_t decoder_zstd_blocks_bytes(const struct decoder_view *view, uint6
         at += DECODER_ZSTD_BLOCK_HEADER_BYTES + (type == DECODER_ZSTD_BLOCK_RLE ? 1 : bytes);
     }
     return is_last ? decoder_frame_if_there(view, offset, at + (has_checksum ? 4 : 0)) : 0;
-}
-
-static uint64_t decoder_zstd_frame_bytes(const struct decoder_view *view, uint64_t offset)
-{
-    const unsigned char *data = decoder_look(view, offset, DECODER_ZSTD_MAGIC_BYTES);
-
-    if (!data)
-        return 0;
-    if (decoder_zstd_is_legacy(data[0]))
-        return UINT64_MAX;
-    return decoder_zstd_is_skippable(data[0]) ? decoder_frame_skippable(view, offset)
-                                              : decoder_zstd_blocks_bytes(view, offset);
 }
 
 static const struct decoder_library decoder_zstd_library = {

@@ -48,41 +48,33 @@ static size_t binning_count_crowded(const struct binning *binning, const __int12
     return crowded;
 }
 
-/* Sets about 2^log2 buckets: of equal width if `centre` is NULL, else growing from the centre. */
-static void binning_lay_buckets(struct binning *binning, uint32_t log2, const uint64_t *centre)
-{
-    const uint32_t digits = binning_digits2(binning->last);
-
-    binning->side = 0;
-    if (centre) {
-        binning->form = BINNING_EDGES;
-        binning->shift = log2 > BINNING_POWERS_LOG2 ? log2 - BINNING_POWERS_LOG2 : 0;
-        binning->centre = *centre;
-        binning->side = *centre > 0 ? ~binning_bucket(binning, BINNING_EDGES, 0) + 1 : 0;
-    } else {
-        binning->form = BINNING_EDGES_EQUAL;
-        binning->shift = digits > log2 ? digits - log2 : 0;
-    }
-    binning->buckets = binning_bucket(binning, binning->form, binning->last) + 1;
-}
-
-/* Chooses the fewest buckets that suffice, or else those that share the fewest edges. */
+/*
+ * Chooses the fewest buckets that suffice, or else those that share the fewest edges: about 2^log2
+ * of them, of equal width, or growing from the first edge or from 0.
+ */
 static void binning_choose_buckets(struct binning *binning, const __int128 *edges)
 {
-    const uint64_t start = 0;
     const uint64_t zero = edges[0] < 0 && edges[binning->bins] > 0 ? (uint64_t)-edges[0] : 0;
-    const uint64_t *const centres[] = {NULL, &start, &zero};
-    const uint32_t least = binning_digits2(binning->bins);
-    const uint32_t most = least > BINNING_BUCKETS_LOG2_MAX ? least : BINNING_BUCKETS_LOG2_MAX;
+    const uint32_t digits = binning_digits2(binning->last);
+    const uint32_t log2_min = binning_digits2(binning->bins);
+    const uint32_t log2_max =
+        log2_min > BINNING_BUCKETS_LOG2_MAX ? log2_min : BINNING_BUCKETS_LOG2_MAX;
     struct binning best = {.bins = 0};
     size_t crowded = SIZE_MAX;
 
-    for (uint32_t log2 = least; log2 <= most; log2++) {
-        for (size_t i = 0; i < (zero > 0 ? 3 : 2); i++) {
+    for (uint32_t log2 = log2_min; log2 <= log2_max; log2++) {
+        for (unsigned i = 0; i < (zero > 0 ? 3 : 2); i++) {
+            const uint32_t cut = i == 0 ? digits : BINNING_POWERS_LOG2;
             const size_t enough =
                 binning->bins / (i == 0 ? BINNING_CROWDED_SHARE_EQUAL : BINNING_CROWDED_SHARE);
-            binning_lay_buckets(binning, log2, centres[i]);
-            size_t found =
+            binning->form = i == 0 ? BINNING_EDGES_EQUAL : BINNING_EDGES;
+            binning->shift = i == 0 ? (cut > log2 ? cut - log2 : 0) : log2 > cut ? log2 - cut : 0;
+            binning->centre = i == 2 ? zero : 0;
+            binning->side = 0;
+            if (i == 2)
+                binning->side = ~binning_bucket(binning, BINNING_EDGES, 0) + 1;
+            binning->buckets = binning_bucket(binning, binning->form, binning->last) + 1;
+            const size_t found =
                 binning_count_crowded(binning, edges, crowded > enough ? crowded : enough + 1);
             if (found <= enough)
                 return;

@@ -132,8 +132,8 @@ BINNING_INLINE uint32_t binning_bucket(const struct binning *binning, enum binni
         return (uint32_t)(x >> binning->shift);
     uint64_t mask = x < binning->centre ? UINT64_MAX : 0;
     uint64_t distance = (x - binning->centre) ^ mask;
-    uint64_t least = 1ull << binning->shift;
-    uint32_t excess = binning_digits2(distance | least) - 1 - binning->shift;
+    uint64_t leading = 1ull << binning->shift;
+    uint32_t excess = binning_digits2(distance | leading) - 1 - binning->shift;
     uint32_t bucket = (excess << binning->shift) + (uint32_t)(distance >> excess);
     return binning->side + (bucket ^ (uint32_t)mask);
 }

@@ -73,7 +73,7 @@ static void temporary_begin(sigset_t *before)
     temporary_handle_signals(true);
 }
 
-/* Puts `name` in the place of `old`, either of which may be NULL. */
+/* Replaces `old` by `name`, either of which may be NULL. */
 static void temporary_set(const char *old, const char *name)
 {
     size_t i = 0;

@@ -34,36 +34,36 @@ static enum status writer_fail(const char *name, int error, struct failure *fail
 
 struct writer *writer_create_memory(size_t capacity)
 {
-    struct writer *made = malloc(sizeof *made + capacity);
+    struct writer *created = malloc(sizeof *created + capacity);
 
-    if (made)
-        *made = (struct writer){.file = {.fd = -1}, .capacity = capacity};
-    return made;
+    if (created)
+        *created = (struct writer){.file = {.fd = -1}, .capacity = capacity};
+    return created;
 }
 
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure)
 {
-    struct writer *made = writer_create_memory(WRITER_BUFFER_BYTES);
-    if (!made)
+    struct writer *created = writer_create_memory(WRITER_BUFFER_BYTES);
+    if (!created)
         return status_fail(failure, STATUS_DATA, "no memory for the output");
 
-    made->name = name;
-    made->file.fd = STDOUT_FILENO;
-    made->error = name ? output_file_open(&made->file, name) : 0;
-    if (made->error != 0) {
-        writer_fail(name, made->error, failure);
-        writer_discard(made);
+    created->name = name;
+    created->file.fd = STDOUT_FILENO;
+    created->error = name ? output_file_open(&created->file, name) : 0;
+    if (created->error != 0) {
+        writer_fail(name, created->error, failure);
+        writer_discard(created);
         return failure->status;
     }
-    *writer = made;
+    *writer = created;
     return STATUS_OK;
 }
 
-/* Waits until a descriptor that somebody made non-blocking takes more. */
+/* Waits until a descriptor that somebody created non-blocking takes more. */
 static void writer_wait(int fd)
 {
-    struct pollfd room = {.fd = fd, .events = POLLOUT};
-    poll(&room, 1, -1);
+    struct pollfd output = {.fd = fd, .events = POLLOUT};
+    poll(&output, 1, -1);
 }
 
 /* Writes all of data[0..bytes) but what is to be skipped, or keeps the error. */

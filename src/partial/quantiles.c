@@ -106,7 +106,7 @@ enum status quantiles_find(const struct quantiles *quantiles, const struct rows 
     }
     qsort(values, count, sizeof *values, quantiles_compare_ranks);
     rest.zeros = false;
-    rest.least = 0;
+    rest.min_count = 0;
     while (found < count && (n = rows_read(&rest, batch, QUANTILES_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++) {
             seen += batch[i].count;

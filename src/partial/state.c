@@ -52,7 +52,7 @@ struct state_writer {
     struct writer *writer;
     ZSTD_CCtx *context;
     size_t error;            /* the error code of zstd, or 0 */
-    unsigned __int128 start; /* the bin behind the run before */
+    unsigned __int128 start; /* the bin after the last run */
     struct state_run run;    /* the rows that are not written yet */
     size_t used;
     unsigned char buffer[STATE_BUFFER_BYTES];
@@ -65,7 +65,7 @@ struct state_reader {
     ZSTD_DCtx *context;
     unsigned long long states; /* how many were begun */
     bool has_ended;            /* the frame of the state is decoded */
-    unsigned __int128 start;   /* the bin behind the last run */
+    unsigned __int128 start;   /* the bin after the last run */
     size_t in_used;
     size_t in_bytes;
     size_t out_used;
@@ -98,8 +98,8 @@ static void state_write(struct state_writer *state, const void *data, size_t byt
     const char *from = data;
 
     while (bytes > 0) {
-        size_t room = sizeof state->buffer - state->used;
-        size_t n = bytes < room ? bytes : room;
+        size_t space = sizeof state->buffer - state->used;
+        size_t n = bytes < space ? bytes : space;
         memcpy(state->buffer + state->used, from, n);
         state->used += n;
         from += n;
@@ -112,24 +112,24 @@ static void state_write(struct state_writer *state, const void *data, size_t byt
 enum status state_writer_open(struct state_writer **state, struct writer *writer,
                               struct failure *failure)
 {
-    struct state_writer *made = malloc(sizeof *made);
+    struct state_writer *created = malloc(sizeof *created);
     ZSTD_CCtx *context = ZSTD_createCCtx();
 
-    if (!made || !context) {
-        free(made);
+    if (!created || !context) {
+        free(created);
         ZSTD_freeCCtx(context);
         return status_fail(failure, STATUS_DATA, "no memory for saving the state");
     }
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, STATE_LEVEL);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-    made->writer = writer;
-    made->context = context;
-    made->error = 0;
-    made->start = 0;
-    made->run.n = 0;
-    made->run.bin = 0;
-    made->used = 0;
-    *state = made;
+    created->writer = writer;
+    created->context = context;
+    created->error = 0;
+    created->start = 0;
+    created->run.n = 0;
+    created->run.bin = 0;
+    created->used = 0;
+    *state = created;
     return STATUS_OK;
 }
 
@@ -151,7 +151,7 @@ void state_write_number(struct state_writer *state, unsigned __int128 number)
     state->buffer[state->used++] = (unsigned char)number;
 }
 
-/* Writes the run and begins an empty one behind it. */
+/* Writes the run and begins an empty one after it. */
 static void state_write_run(struct state_writer *state)
 {
     struct state_run *run = &state->run;
@@ -207,21 +207,21 @@ void state_writer_close(struct state_writer *state)
 enum status state_reader_open(struct state_reader **state, const char *name,
                               struct failure *failure)
 {
-    struct state_reader *made = calloc(1, sizeof *made);
+    struct state_reader *created = calloc(1, sizeof *created);
 
-    if (made)
-        made->context = ZSTD_createDCtx();
-    if (!made || !made->context) {
-        state_reader_close(made);
+    if (created)
+        created->context = ZSTD_createDCtx();
+    if (!created || !created->context) {
+        state_reader_close(created);
         return status_fail(failure, STATUS_DATA, "no memory for reading states");
     }
-    made->name = strcmp(name, "-") == 0 ? "standard input" : name;
-    made->names[0] = (char *)name; /* the source does not change it */
-    if (source_open(&made->source, made->names, 1, 1, failure) != STATUS_OK) {
-        state_reader_close(made);
+    created->name = strcmp(name, "-") == 0 ? "standard input" : name;
+    created->names[0] = (char *)name; /* the source does not change it */
+    if (source_open(&created->source, created->names, 1, 1, failure) != STATUS_OK) {
+        state_reader_close(created);
         return failure->status;
     }
-    *state = made;
+    *state = created;
     return STATUS_OK;
 }
 
@@ -253,7 +253,7 @@ static enum status state_fail_foreign(const struct state_reader *state, struct f
                        state->name);
 }
 
-/* Reads more of the file behind the unused bytes. At the end of the file it adds none. */
+/* Reads more of the file after the unused bytes. At the end of the file it adds none. */
 static enum status state_pull(struct state_reader *state, struct failure *failure)
 {
     struct chunk chunk;

@@ -113,9 +113,9 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
             plot->per_group = (survey->rows + lines_max - 1) / lines_max;
         }
     } else if (survey->rows > 0 && !(rows->is_unit && rows->is_sparse)) {
-        const __int128 least = element_min(&rows->job->element);
-        const __int128 first = survey->low < least ? least : survey->low;
-        const __int128 last = survey->last < least ? least : survey->last;
+        const __int128 type_min = element_min(&rows->job->element);
+        const __int128 first = survey->low < type_min ? type_min : survey->low;
+        const __int128 last = survey->last < type_min ? type_min : survey->last;
         plot->layout = PLOT_GAPS;
         if (plot_bin(plot, last) - plot_bin(plot, first) >= (__int128)lines_max)
             plot->run_max = 1; /* not all bins fit a page, each with a line of its own */

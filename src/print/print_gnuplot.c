@@ -18,7 +18,7 @@ static uint64_t print_gnuplot_data(struct writer *writer, struct rows rows, bool
 {
     struct rows_row batch[PRINT_ROWS_BATCH];
     const unsigned decimals = rows.job->element.decimals;
-    uint64_t most = 0;
+    uint64_t max = 0;
     size_t n;
 
     *has_rows = false;
@@ -35,12 +35,12 @@ static uint64_t print_gnuplot_data(struct writer *writer, struct rows rows, bool
             c += decimal_write(c, batch[i].count);
             *c++ = '\n';
             writer_commit(writer, (size_t)(c - line));
-            most = batch[i].count > most ? batch[i].count : most;
+            max = batch[i].count > max ? batch[i].count : max;
         }
         *has_rows = true;
     }
     writer_write_text(writer, "EOD\n");
-    return most;
+    return max;
 }
 
 static void print_gnuplot_rows(struct writer *writer, const struct print_table *table)
@@ -51,13 +51,13 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     char number[DECIMAL_SIZE];
 
     rows.zeros = rows.zeros || is_powers;
-    uint64_t most = print_gnuplot_data(writer, rows, &has_rows);
-    writer_write_text(writer, most > 0 ? "set yrange [0:*]\n" : "set yrange [0:1]\n");
+    uint64_t max = print_gnuplot_data(writer, rows, &has_rows);
+    writer_write_text(writer, max > 0 ? "set yrange [0:*]\n" : "set yrange [0:1]\n");
     writer_write_text(writer, "set xlabel \"value\"\n"
                               "set ylabel \"count\"\n"
                               "set style fill solid 0.7\n"
                               "unset key\n");
-    if (table->options->other) { /* no box, because it has no place on the axis */
+    if (table->options->other) { /* no box, because it has no position on the axis */
         decimal_format_signed(number, table->other);
         writer_write_text(writer, "set label \"other: ");
         writer_write_text(writer, number);

@@ -35,7 +35,7 @@ struct print_plot_style {
     struct terminal terminal;
     size_t widths[PRINT_PLOT_CELLS];
     unsigned bar_columns;
-    uint64_t most; /* the greatest count */
+    uint64_t max; /* the greatest count */
 };
 
 /* Writes the cells of a line, or if it is NULL of what --other counts. */
@@ -74,8 +74,8 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
         if (is_other ? !table->options->other : line.is_gap)
             continue;
         cumulative += is_other ? 0 : line.count;
-        if (!is_other && line.count > style.most)
-            style.most = line.count;
+        if (!is_other && line.count > style.max)
+            style.max = line.count;
         print_plot_cells(&cells, table, is_other ? NULL : &line,
                          is_other ? table->rows.inside : cumulative);
         for (size_t i = 0; i < PRINT_PLOT_CELLS; i++) {
@@ -101,8 +101,8 @@ static char *print_plot_bar(char *c, const struct print_plot_style *style, uint6
     if (style->terminal.has_colour)
         c = stpcpy(c, "\033[36m");
     /* count / greatest count * whole, rounded, and at least 1 */
-    const unsigned __int128 twice = (unsigned __int128)count * whole * 2 + style->most;
-    unsigned share = (unsigned)(twice / ((unsigned __int128)style->most * 2));
+    const unsigned __int128 twice = (unsigned __int128)count * whole * 2 + style->max;
+    unsigned share = (unsigned)(twice / ((unsigned __int128)style->max * 2));
     share = share > 0 ? share : 1;
     if (!style->terminal.has_unicode) {
         memset(c, '#', share);

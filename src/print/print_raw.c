@@ -35,7 +35,7 @@ static void print_raw_bins(struct writer *writer, const struct print_table *tabl
 
 static void print_raw_records(struct writer *writer, const struct print_table *table)
 {
-    const __int128 least = element_min(&table->rows.job->element);
+    const __int128 type_min = element_min(&table->rows.job->element);
     struct rows_row batch[PRINT_ROWS_BATCH];
     uint64_t records[2 * PRINT_ROWS_BATCH];
     struct rows rows = table->rows;
@@ -43,7 +43,7 @@ static void print_raw_records(struct writer *writer, const struct print_table *t
 
     while ((n = rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) { /* the first bin may begin below the type's values */
-            const __int128 low = batch[i].low < least ? least : batch[i].low;
+            const __int128 low = batch[i].low < type_min ? type_min : batch[i].low;
             records[2 * i] = print_raw_order((uint64_t)low);
             records[2 * i + 1] = print_raw_order(batch[i].count);
         }

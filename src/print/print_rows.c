@@ -108,7 +108,7 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
     struct rows_row batch[PRINT_ROWS_BATCH];
     size_t n;
 
-    table->rows.least = options->min_count;
+    table->rows.min_count = options->min_count;
     struct rows selected = table->rows;
     table->is_by_bin = !by_count;
     table->is_complete = !by_count && !is_selection;
@@ -179,10 +179,10 @@ static void print_rows_write_part(const void *context, size_t part, struct write
 void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
                          void (*write)(struct writer *writer, const struct print_table *part))
 {
-    const uint64_t most = table->rows.narrow ? table->rows.most(&table->rows) : 0;
+    const uint64_t max = table->rows.narrow ? table->rows.most(&table->rows) : 0;
     const struct print_rows_parts parts = {
         .table = table,
-        .count = (most + PRINT_ROWS_PART_BINS - 1) / PRINT_ROWS_PART_BINS,
+        .count = (max + PRINT_ROWS_PART_BINS - 1) / PRINT_ROWS_PART_BINS,
         .write = write,
     };
     const struct writer_parts writes = {
@@ -194,7 +194,7 @@ void print_rows_in_parts(struct writer *writer, const struct print_table *table,
     unsigned threads = 1;
 
     if (!table->options->cumulative) /* else a row depends on those before it */
-        threads = parallel_threads(table->options->threads, most, PRINT_ROWS_THREAD_BINS);
+        threads = parallel_threads(table->options->threads, max, PRINT_ROWS_THREAD_BINS);
     if (threads == 1 || !writer_parts_write(writer, &writes, threads))
         write(writer, table);
 }

@@ -62,10 +62,10 @@ struct print_svg {
     size_t longest;      /* the characters of the longest name of a bar */
     bool is_tilted;      /* names: they are too long to lie side by side, */
     unsigned tilted;     /* and take so much width and height; else 0 */
-    bool has_numbers;    /* there is room for the counts above the bars */
+    bool has_numbers;    /* the counts fit above the bars */
     unsigned left;       /* where the bars begin */
-    uint64_t least;      /* the least count that is not 0 */
-    uint64_t most;       /* the greatest count */
+    uint64_t min;        /* the least count that is not 0 */
+    uint64_t max;        /* the greatest count */
     struct axis counts;  /* linear counts */
     bool is_logarithmic; /* the counts */
     uint64_t base;       /* logarithmic counts: the first tick, a power of ten */
@@ -150,25 +150,24 @@ static void print_svg_read(struct print_svg *svg)
         svg->bars[svg->count++] = line;
         plot_name(text, &line, decimals);
         svg->longest = strlen(text) > svg->longest ? strlen(text) : svg->longest;
-        svg->most = line.count > svg->most ? line.count : svg->most;
-        if (line.count > 0 && (svg->least == 0 || line.count < svg->least))
-            svg->least = line.count;
+        svg->max = line.count > svg->max ? line.count : svg->max;
+        if (line.count > 0 && (svg->min == 0 || line.count < svg->min))
+            svg->min = line.count;
     }
     /* Counts are logarithmic if otherwise at least half of the bars were less than a pixel high. */
     for (size_t i = 0; i < svg->count; i++) {
         const unsigned __int128 count = svg->bars[i].count;
         used += count > 0;
-        low += count > 0 && count * pixels < svg->most;
+        low += count > 0 && count * pixels < svg->max;
     }
     svg->is_logarithmic = low > 0 && low >= used - low;
-    for (svg->base = 1; svg->base <= svg->least / 10; svg->base *= 10)
+    for (svg->base = 1; svg->base <= svg->min / 10; svg->base *= 10)
         ;
-    svg->counts =
-        axis_make(0, svg->most > 0 ? svg->most : 1, 0, PRINT_SVG_HEIGHT, PRINT_SVG_TICK, 0);
+    svg->counts = axis_make(0, svg->max > 0 ? svg->max : 1, 0, PRINT_SVG_HEIGHT, PRINT_SVG_TICK, 0);
 
     const size_t space = (PRINT_SVG_RIGHT - PRINT_SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
     svg->has_numbers = svg->scale != PRINT_SVG_LINEAR &&
-                       decimal_write(text, svg->most) * PRINT_SVG_CHARACTER <= space;
+                       decimal_write(text, svg->max) * PRINT_SVG_CHARACTER <= space;
     svg->is_tilted = svg->scale == PRINT_SVG_NAMES &&
                      svg->longest * PRINT_SVG_CHARACTER + PRINT_SVG_SPACE / 2 > space;
     if (svg->is_tilted) /* as wide and high as the longest name */
@@ -176,21 +175,21 @@ static void print_svg_read(struct print_svg *svg)
     svg->left = svg->tilted > PRINT_SVG_LEFT ? svg->tilted : PRINT_SVG_LEFT;
 }
 
-/* The place of part / whole of the axis of values. */
+/* The position of part / whole of the axis of values. */
 static unsigned print_svg_x(const struct print_svg *svg, __int128 part, __int128 whole)
 {
     return svg->left + (unsigned)((PRINT_SVG_RIGHT - svg->left) * part / whole);
 }
 
-/* The place of a count. Logarithmic counts begin at half of the first tick. */
+/* The position of a count. Logarithmic counts begin at half of the first tick. */
 static unsigned print_svg_y(const struct print_svg *svg, __int128 count)
 {
-    __int128 whole = axis_ceiling(&svg->counts, svg->most);
+    __int128 whole = axis_ceiling(&svg->counts, svg->max);
 
     if (svg->is_logarithmic) {
         const uint32_t base = axis_log2(svg->base) - (1U << AXIS_LOG2_BITS);
         count = axis_log2((uint64_t)count) - base;
-        whole = axis_log2(svg->most) - base;
+        whole = axis_log2(svg->max) - base;
     }
     return PRINT_SVG_BOTTOM - (unsigned)(count * PRINT_SVG_HEIGHT / whole);
 }
@@ -238,11 +237,11 @@ static void print_svg_bars(const struct print_svg *svg)
 
 static void print_svg_counts(const struct print_svg *svg)
 {
-    const __int128 top = axis_ceiling(&svg->counts, svg->most);
+    const __int128 top = axis_ceiling(&svg->counts, svg->max);
     char label[AXIS_LABEL_SIZE];
 
     for (__int128 tick = svg->is_logarithmic ? svg->base : 0;
-         svg->is_logarithmic ? tick <= svg->most : tick <= top;
+         svg->is_logarithmic ? tick <= svg->max : tick <= top;
          tick = svg->is_logarithmic ? tick * 10 : tick + svg->counts.step) {
         const unsigned y = top > 0 ? print_svg_y(svg, tick) : PRINT_SVG_BOTTOM;
         if (svg->is_logarithmic)
@@ -290,7 +289,7 @@ static void print_svg_values(const struct print_svg *svg)
     }
 }
 
-/* The label of edge i. Bins of powers below 0 begin behind a power. */
+/* The label of edge i. Bins of powers below 0 begin after a power. */
 static void print_svg_edge(const struct print_svg *svg, size_t i, char out[AXIS_LABEL_SIZE])
 {
     const struct job *job = svg->table->rows.job;
@@ -326,8 +325,8 @@ static void print_svg_edges(const struct print_svg *svg)
 /* A name below each bar, or below every so many if they would touch. */
 static void print_svg_names(const struct print_svg *svg)
 {
-    const size_t room = (PRINT_SVG_RIGHT - svg->left) / PRINT_SVG_LINE;
-    const size_t each = svg->is_tilted ? svg->count / (room + 1) + 1 : 1;
+    const size_t lines = (PRINT_SVG_RIGHT - svg->left) / PRINT_SVG_LINE;
+    const size_t each = svg->is_tilted ? svg->count / (lines + 1) + 1 : 1;
     char name[PLOT_NAME_SIZE];
 
     for (size_t i = 0; i < svg->count; i += each) {
