@@ -170,13 +170,17 @@ static void cpu_counter_count_residuals(uint32_t *counts, const uint16_t *residu
         counts[residuals[i]]++;
 }
 
-/* Counts residuals in the shared table, if the region is free, else in a hot region. */
-static void cpu_counter_add(struct cpu_counter_partitioned *self, size_t region,
-                            const uint16_t *residuals, uint32_t n)
+/* Counts a buffer in the shared table, if the region is free, else in a hot region; empties it. */
+static void cpu_counter_buffer_flush(struct cpu_counter_partitioned *self, size_t region)
 {
+    const uint16_t *residuals = self->residuals + region * self->buffer_length;
+    const uint32_t n = (uint32_t)(self->buffers[region].next - residuals);
     struct cpu_counter_hot *hot = NULL;
     uint32_t *shared = NULL;
 
+    if (n == 0)
+        return;
+    self->buffers[region].next -= n;
     for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++) {
         if (self->hot[i].counts && self->hot[i].region == region)
             hot = &self->hot[i];
@@ -193,17 +197,6 @@ static void cpu_counter_add(struct cpu_counter_partitioned *self, size_t region,
         cpu_counter_hot_flush(self, hot);
     cpu_counter_count_residuals(hot->counts, residuals, n);
     hot->counted += n;
-}
-
-/* Counts what a buffer holds and empties it. */
-static void cpu_counter_buffer_flush(struct cpu_counter_partitioned *self, size_t region)
-{
-    uint16_t *first = self->residuals + region * self->buffer_length;
-    size_t n = (size_t)(self->buffers[region].next - first);
-
-    if (n > 0)
-        cpu_counter_add(self, region, first, (uint32_t)n);
-    self->buffers[region].next = first;
 }
 
 static void cpu_counter_partitioned_count(void *state, const uint32_t *indexes,

@@ -15,11 +15,31 @@ static const struct decoder_format *const decoder_formats[] = {
 
 #define DECODER_FORMATS (sizeof decoder_formats / sizeof *decoder_formats)
 
+/* Whether head[0..bytes) is the beginning of a frame. */
+static enum decoder_match decoder_match(const struct decoder_format *format,
+                                        const unsigned char *head, size_t bytes)
+{
+    enum decoder_match match = DECODER_NO;
+
+    for (const struct decoder_magic *magic = format->magics;
+         match == DECODER_NO && magic < format->magics + 3 && magic->bytes > 0; magic++) {
+        size_t i = 0;
+        while (i < bytes && i < magic->bytes && head[i] >= (unsigned char)magic->low[i] &&
+               head[i] <= (unsigned char)magic->high[i])
+            i++;
+        if (i == magic->bytes)
+            match = format->match ? format->match(head, bytes) : DECODER_YES;
+        else if (i == bytes)
+            match = DECODER_MAYBE;
+    }
+    return match;
+}
+
 const struct decoder_format *decoder_detect(const void *head, size_t bytes, bool *undecided)
 {
     *undecided = false;
     for (size_t i = 0; i < DECODER_FORMATS; i++) {
-        enum decoder_match match = decoder_formats[i]->match(head, bytes);
+        enum decoder_match match = decoder_match(decoder_formats[i], head, bytes);
         if (match == DECODER_YES)
             return decoder_formats[i];
         *undecided = *undecided || match == DECODER_MAYBE;
@@ -44,16 +64,6 @@ bool decoder_describe(size_t i, char *text, size_t size)
     else
         snprintf(text, size, "%s: no: built without %s", format->name, format->needs);
     return true;
-}
-
-enum decoder_match decoder_match_magic(const unsigned char *head, size_t bytes, const char *magic,
-                                       size_t magic_bytes)
-{
-    size_t known = bytes < magic_bytes ? bytes : magic_bytes;
-
-    if (known > 0 && memcmp(head, magic, known) != 0)
-        return DECODER_NO;
-    return known < magic_bytes ? DECODER_MAYBE : DECODER_YES;
 }
 
 bool decoder_looks_back_little(const struct decoder_format *format)
@@ -129,7 +139,7 @@ static enum status decoder_step(struct decoder *decoder, struct decoder_io *io,
         bytes = bytes < io->in_bytes - io->in_used ? bytes : io->in_bytes - io->in_used;
         memcpy(decoder->head + decoder->head_bytes, io->in + io->in_used, bytes);
         decoder->head_bytes += bytes;
-        const enum decoder_match match = format->match(decoder->head, decoder->head_bytes);
+        const enum decoder_match match = decoder_match(format, decoder->head, decoder->head_bytes);
         if (match == DECODER_NO)
             return decoder_fail_start(decoder, failure);
         if (match == DECODER_YES && !format->check_head)
@@ -233,7 +243,7 @@ uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct d
     if (!format->frame_bytes)
         return UINT64_MAX;
     const unsigned char *head = bytes > 0 ? decoder_look(view, offset, bytes) : NULL;
-    const enum decoder_match match = head ? format->match(head, bytes) : DECODER_MAYBE;
+    const enum decoder_match match = head ? decoder_match(format, head, bytes) : DECODER_MAYBE;
     if (match == DECODER_YES)
         return format->frame_bytes(view, offset);
     return match == DECODER_NO ? UINT64_MAX : 0;

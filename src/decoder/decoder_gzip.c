@@ -27,11 +27,6 @@
 /* The fewest bytes that follow the header: a deflate block, the CRC and the length. */
 #define DECODER_GZIP_REST_BYTES (2 + 4 + 4)
 
-static enum decoder_match decoder_gzip_match(const unsigned char *head, size_t bytes)
-{
-    return decoder_match_magic(head, bytes, "\x1f\x8b", 2);
-}
-
 static enum status decoder_gzip_check_head(struct decoder *decoder, struct failure *failure)
 {
     if (decoder->head_bytes > DECODER_GZIP_METHOD &&
@@ -78,7 +73,7 @@ const struct decoder_format decoder_gzip = {
     .instead = "gzip -dc",
     .padding = DECODER_PADDED_AT_END,
     .library = DECODER_GZIP_LIBRARY,
-    .match = decoder_gzip_match,
+    .magics = {DECODER_MAGIC("\x1f\x8b")},
     .check_head = decoder_gzip_check_head,
     .frame_bytes = decoder_gzip_frame_bytes,
 };

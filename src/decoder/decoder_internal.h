@@ -58,6 +58,18 @@ struct decoder_library {
     void (*close)(struct decoder *decoder);
 };
 
+/* The bytes that a frame begins with, each of which lies in a range. */
+struct decoder_magic {
+    const char *low; /* [bytes] */
+    const char *high;
+    size_t bytes;
+};
+#define DECODER_MAGIC_RANGE(low, high) \
+    {                                  \
+        low, high, sizeof(low) - 1     \
+    }
+#define DECODER_MAGIC(text) DECODER_MAGIC_RANGE(text, text)
+
 struct decoder_format {
     const char *name;
     const char *unit;    /* the format's own word for a frame */
@@ -67,7 +79,8 @@ struct decoder_format {
     bool looks_back_little;                /* see decoder_looks_back_little */
     const struct decoder_library *library; /* NULL: this build has none */
 
-    /* Whether head[0..bytes) is the beginning of a frame. */
+    struct decoder_magic magics[3]; /* the first bytes of frames; those that are used */
+    /* Whether head[0..bytes), which begins with a magic, begins a frame. NULL: it always does. */
     enum decoder_match (*match)(const unsigned char *head, size_t bytes);
     /*
      * Checks the head of a frame before the library sees all of it, and sets head_is_done if the
@@ -100,10 +113,6 @@ extern const struct decoder_library decoder_gzip_zlib;
 /* Opens the index of xz (decoder_xz_index.c), the only format that has one. */
 struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uint64_t begin,
                                             uint64_t block_bytes);
-
-/* Whether head[0..bytes) begins with magic[0..magic_bytes). */
-enum decoder_match decoder_match_magic(const unsigned char *head, size_t bytes, const char *magic,
-                                       size_t magic_bytes);
 
 /* Calls view->look. Returns NULL if the data end before offset + bytes. */
 const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offset, size_t bytes);

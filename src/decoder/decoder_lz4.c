@@ -28,17 +28,6 @@ static bool decoder_lz4_is_skippable(const unsigned char *head)
     return (head[0] & 0xf0) == 0x50;
 }
 
-/* Legacy frames match too, so that the message can name them. */
-static enum decoder_match decoder_lz4_match(const unsigned char *head, size_t bytes)
-{
-    if (bytes > 0 && decoder_lz4_is_skippable(head))
-        return bytes == 1 ? DECODER_MAYBE
-                          : decoder_match_magic(head + 1, bytes - 1, "\x2a\x4d\x18", 3);
-    if (bytes > 0 && head[0] == DECODER_LZ4_LEGACY)
-        return decoder_match_magic(head, bytes, "\x02\x21\x4c\x18", DECODER_LZ4_MAGIC_BYTES);
-    return decoder_match_magic(head, bytes, "\x04\x22\x4d\x18", DECODER_LZ4_MAGIC_BYTES);
-}
-
 static enum status decoder_lz4_check_head(struct decoder *decoder, struct failure *failure)
 {
     bool is_skippable = decoder_lz4_is_skippable(decoder->head);
@@ -148,7 +137,9 @@ const struct decoder_format decoder_lz4 = {
     .needs = "liblz4",
     .instead = "lz4 -dc",
     .library = DECODER_LZ4_LIBRARY,
-    .match = decoder_lz4_match,
+    /* Legacy frames match too, so that the message can name them. */
+    .magics = {DECODER_MAGIC("\x04\x22\x4d\x18"), DECODER_MAGIC("\x02\x21\x4c\x18"),
+               DECODER_MAGIC_RANGE("\x50\x2a\x4d\x18", "\x5f\x2a\x4d\x18")},
     .check_head = decoder_lz4_check_head,
     .frame_bytes = decoder_lz4_frame_bytes,
 };

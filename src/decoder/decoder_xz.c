@@ -3,14 +3,6 @@
 
 #include "decoder/decoder_internal.h"
 
-static enum decoder_match decoder_xz_match(const unsigned char *head, size_t bytes)
-{
-    return decoder_match_magic(head, bytes,
-                               "\xfd"
-                               "7zXZ",
-                               6); /* with its NUL: 2.1.1.1 */
-}
-
 #ifdef HAVE_LZMA
 
 #include <inttypes.h>
@@ -130,6 +122,7 @@ const struct decoder_format decoder_xz = {
     .instead = "xz -dc",
     .padding = DECODER_PADDED_BY_FOURS,
     .library = DECODER_XZ_LIBRARY,
-    .match = decoder_xz_match,
+    .magics = {DECODER_MAGIC("\xfd"
+                             "7zXZ\0")}, /* 2.1.1.1 */
     .open_index = decoder_xz_open_index,
 };

@@ -45,25 +45,6 @@ static bool decoder_zstd_is_legacy(unsigned char first)
     return first >= DECODER_ZSTD_LEGACY_FIRST && first < DECODER_ZSTD_FRAME;
 }
 
-/* Legacy frames match too, so that the message can name them. */
-static enum decoder_match decoder_zstd_match(const unsigned char *head, size_t bytes)
-{
-    /* The bytes after the first one, of frames and of skippable frames. */
-    static const unsigned char rest[2][DECODER_ZSTD_MAGIC_BYTES - 1] = {{0xb5, 0x2f, 0xfd},
-                                                                        {0x2a, 0x4d, 0x18}};
-
-    if (bytes == 0)
-        return DECODER_MAYBE;
-    bool skips = decoder_zstd_is_skippable(head[0]);
-    if (!skips && head[0] != DECODER_ZSTD_FRAME && !decoder_zstd_is_legacy(head[0]))
-        return DECODER_NO;
-    for (size_t i = 1; i < bytes && i < DECODER_ZSTD_MAGIC_BYTES; i++) {
-        if (head[i] != rest[skips][i - 1])
-            return DECODER_NO;
-    }
-    return bytes < DECODER_ZSTD_MAGIC_BYTES ? DECODER_MAYBE : DECODER_YES;
-}
-
 static enum status decoder_zstd_open(struct decoder *decoder, uint64_t memory_limit,
                                      struct failure *failure)
 {
@@ -216,7 +197,9 @@ const struct decoder_format decoder_zstd = {
     .unit = "frame",
     .needs = "libzstd",
     .library = &decoder_zstd_library,
-    .match = decoder_zstd_match,
+    /* Legacy frames match too, so that the message can name them. */
+    .magics = {DECODER_MAGIC_RANGE("\x22\xb5\x2f\xfd", "\x28\xb5\x2f\xfd"),
+               DECODER_MAGIC_RANGE("\x50\x2a\x4d\x18", "\x5f\x2a\x4d\x18")},
     .check_head = decoder_zstd_check_head,
     .frame_bytes = decoder_zstd_frame_bytes,
 };

@@ -19,21 +19,6 @@ const char *binning_limits(const struct element *element, __int128 *low, __int12
     return is_signed ? "64-bit signed integers" : "type u64";
 }
 
-/*
- * Returns whether the elements and the range lie within 2^32 successive values, so that 32-bit
- * differences are exact.
- */
-static bool binning_is_narrow(const struct element *element, __int128 low, __int128 high)
-{
-    const __int128 half = (__int128)1 << 31;
-
-    if (element->bytes > 4 || (element->type == ELEMENT_U32 && low < 0))
-        return false;
-    if (element->type == ELEMENT_U32)
-        return high <= 2 * half;
-    return low >= -half && high <= half;
-}
-
 /* Creates the binning floor((v - low) * numerator / divisor). */
 static void binning_set_scaled(struct binning *binning, const struct element *element, __int128 low,
                                __int128 high, uint64_t bins, __int128 numerator, __int128 divisor)
@@ -49,8 +34,12 @@ static void binning_set_scaled(struct binning *binning, const struct element *el
     const __int128 n = numerator / common;
     const __int128 d = divisor / common;
     enum binning_form form = bins <= BINNING_ESTIMATED_MAX ? BINNING_SCALED64 : BINNING_SCALED128;
-    if (n == d)
-        form = binning_is_narrow(element, low, high) ? BINNING_UNIT32 : BINNING_UNIT64;
+    if (n == d) { /* 32-bit differences are exact within 2^32 successive values */
+        const __int128 start = element->type == ELEMENT_U32 ? 0 : -((__int128)1 << 31);
+        const bool is_narrow =
+            element->bytes <= 4 && low >= start && high <= start + ((__int128)1 << 32);
+        form = is_narrow ? BINNING_UNIT32 : BINNING_UNIT64;
+    }
     const bool is_32 = form == BINNING_UNIT32;
     const bool is_biased = is_32 ? element->type != ELEMENT_U32 : is_signed;
     *binning = (struct binning){
