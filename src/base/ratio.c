@@ -17,14 +17,6 @@ struct ratio_decimal {
     int exponent;
 };
 
-/* Multiplies a number by 10^places. */
-static void ratio_shift(struct wide *number, unsigned places)
-{
-    for (; places > 19; places -= 19)
-        wide_scale(number, decimal_powers[19]);
-    wide_scale(number, decimal_powers[places]);
-}
-
 /*
  * The integer part of the square root of a value below 2^126: Newton's method from above (Cohen, "A
  * Course in Computational Algebraic Number Theory", 1.7.1).
@@ -74,7 +66,10 @@ static struct ratio_decimal ratio_round(const struct wide *numerator,
         const int places = step * (RATIO_DIGITS - 1 - exponent);
         struct wide rest = *numerator;
         struct wide by = *denominator;
-        ratio_shift(places < 0 ? &by : &rest, (unsigned)(places < 0 ? -places : places));
+        unsigned power = (unsigned)(places < 0 ? -places : places);
+        for (; power > 19; power -= 19)
+            wide_scale(places < 0 ? &by : &rest, decimal_powers[19]);
+        wide_scale(places < 0 ? &by : &rest, decimal_powers[power]);
         const unsigned __int128 quotient = wide_divide(&rest, &by);
         uint64_t digits = is_root ? ratio_find_root(quotient) : (uint64_t)quotient;
         if (digits < decimal_powers[RATIO_DIGITS - 1]) {

@@ -66,9 +66,9 @@ bool decoder_describe(size_t i, char *text, size_t size)
     return true;
 }
 
-bool decoder_looks_back_little(const struct decoder_format *format)
+bool decoder_has_small_window(const struct decoder_format *format)
 {
-    return format->looks_back_little;
+    return format->has_small_window;
 }
 
 enum status decoder_fail(const struct decoder *decoder, const char *reason, struct failure *failure)

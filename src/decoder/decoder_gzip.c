@@ -68,7 +68,7 @@ static uint64_t decoder_gzip_frame_bytes(const struct decoder_view *view, uint64
 const struct decoder_format decoder_gzip = {
     .name = "gzip",
     .unit = "member",
-    .looks_back_little = true,
+    .has_small_window = true,
     .needs = "ISA-L and zlib",
     .instead = "gzip -dc",
     .padding = DECODER_PADDED_AT_END,

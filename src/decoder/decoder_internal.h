@@ -76,7 +76,7 @@ struct decoder_format {
     const char *needs;   /* libraries that decode it, for messages; NULL: never decoded */
     const char *instead; /* how to decompress it otherwise; never decoded: the whole message */
     enum decoder_padding padding;
-    bool looks_back_little;                /* see decoder_looks_back_little */
+    bool has_small_window;                 /* see decoder_has_small_window */
     const struct decoder_library *library; /* NULL: this build has none */
 
     struct decoder_magic magics[3]; /* the first bytes of frames; those that are used */

@@ -59,13 +59,6 @@ enum status writer_open(struct writer **writer, const char *name, struct failure
     return STATUS_OK;
 }
 
-/* Waits until a descriptor that somebody created non-blocking takes more. */
-static void writer_wait(int fd)
-{
-    struct pollfd output = {.fd = fd, .events = POLLOUT};
-    poll(&output, 1, -1);
-}
-
 /* Writes all of data[0..bytes) but what is to be skipped, or keeps the error. */
 static void writer_put(struct writer *writer, const char *data, size_t bytes)
 {
@@ -77,10 +70,12 @@ static void writer_put(struct writer *writer, const char *data, size_t bytes)
         if (n >= 0) {
             done += (size_t)n;
             writer->written += (uint64_t)n;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK)
-            writer_wait(writer->file.fd);
-        else if (errno != EINTR)
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) { /* somebody made it non-blocking */
+            struct pollfd output = {.fd = writer->file.fd, .events = POLLOUT};
+            poll(&output, 1, -1);
+        } else if (errno != EINTR) {
             writer->error = errno;
+        }
     }
 }
 

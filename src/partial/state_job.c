@@ -53,36 +53,6 @@ enum status state_save(struct writer *writer, const struct job *job, const void 
     return status;
 }
 
-/* Finds the operation whose states have that name. */
-static bool state_find_operation(const char *name, enum operation_id *id)
-{
-    for (size_t i = 0; i < OPERATION_IDS; i++) {
-        const struct state_operation *operation = operations[i]->state;
-        if (!operation || strcmp(name, operation->name) != 0)
-            continue;
-        *id = (enum operation_id)i;
-        return true;
-    }
-    return false;
-}
-
-/* Reads a type, with or without decimals. Changes the text. */
-static bool state_read_type(char *text, struct element *element)
-{
-    char *space = strchr(text, ' ');
-    unsigned decimals = 0;
-
-    if (space && (sscanf(space, " with %2u", &decimals) != 1 || decimals == 0 ||
-                  decimals > TEXT_DECIMALS_MAX))
-        return false;
-    if (space)
-        *space = '\0';
-    if (!element_parse(text, element))
-        return false;
-    element->decimals = decimals;
-    return true;
-}
-
 /* Makes the job of a definition, and checks that this job has the same definition. */
 static enum status state_recall_job(struct state_reader *state, const struct definition *definition,
                                     struct job *job, struct failure *failure)
@@ -91,13 +61,27 @@ static enum status state_recall_job(struct state_reader *state, const struct def
     char type[STATE_JOB_NAME_SIZE];
     char sums[STATE_JOB_NAME_SIZE];
     struct definition again = {.text = NULL};
+    size_t id = 0;
+    unsigned decimals = 0;
 
-    if (!definition_get(definition, "operation", name, sizeof name) ||
-        !state_find_operation(name, &job->operation))
+    if (!definition_get(definition, "operation", name, sizeof name))
         return state_fail_damaged(state, "its operation is unknown", failure);
-    if (!definition_get(definition, "type", type, sizeof type) ||
-        !state_read_type(type, &job->element))
+    while (id < OPERATION_IDS &&
+           !(operations[id]->state && strcmp(name, operations[id]->state->name) == 0))
+        id++;
+    if (id == OPERATION_IDS)
+        return state_fail_damaged(state, "its operation is unknown", failure);
+    job->operation = (enum operation_id)id;
+    if (!definition_get(definition, "type", type, sizeof type))
         return state_fail_damaged(state, "its type is unknown", failure);
+    char *space = strchr(type, ' '); /* NAME, or NAME with N decimals */
+    const bool is_valid = !space || (sscanf(space, " with %2u", &decimals) == 1 && decimals > 0 &&
+                                     decimals <= TEXT_DECIMALS_MAX);
+    if (space)
+        *space = '\0';
+    if (!is_valid || !element_parse(type, &job->element))
+        return state_fail_damaged(state, "its type is unknown", failure);
+    job->element.decimals = decimals;
     if (definition_get(definition, "sums", sums, sizeof sums))
         job->second = SECOND_WEIGHTS;
     enum status status = operations[job->operation]->state->recall(state, definition, job, failure);

@@ -41,16 +41,11 @@ static unsigned terminal_columns(bool is_standard_output)
     return columns < TERMINAL_COLUMNS_MAX ? (unsigned)columns : TERMINAL_COLUMNS_MAX;
 }
 
-static bool terminal_has_escapes(void)
+bool terminal_can_redraw(void)
 {
     const char *name = getenv("TERM");
 
-    return name && *name && strcmp(name, "dumb") != 0;
-}
-
-bool terminal_can_redraw(void)
-{
-    return isatty(STDOUT_FILENO) && terminal_has_escapes();
+    return isatty(STDOUT_FILENO) && name && *name && strcmp(name, "dumb") != 0;
 }
 
 struct terminal terminal_describe(bool is_standard_output)
