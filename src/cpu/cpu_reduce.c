@@ -94,37 +94,30 @@ CPU_REDUCE_INLINE struct wide cpu_reduce_squares(struct element element, const c
     return (struct wide){{(uint64_t)wide_low, (uint64_t)wide_high, (uint64_t)(wide_high >> 64)}};
 }
 
-enum cpu_reduce_fold {
-    CPU_REDUCE_MIN,
-    CPU_REDUCE_MAX,
-    CPU_REDUCE_AND,
-    CPU_REDUCE_OR,
-    CPU_REDUCE_XOR,
-};
-
 /*
- * The key of the fold of a block. The loop exists for each type, because vectors of keys would hold
- * fewer elements.
+ * The key of a fold of a block: the one for a need of reductions. The loop exists for each type,
+ * because vectors of keys would hold fewer elements.
  */
-#define CPU_REDUCE_DEFINE_FOLD(id, name, ctype)                                                  \
-    CPU_REDUCE_INLINE uint64_t cpu_reduce_fold_##name(enum cpu_reduce_fold fold,                 \
-                                                      const char *elements, size_t count)        \
-    {                                                                                            \
-        ctype result = fold == CPU_REDUCE_XOR ? 0 : (ctype)element_load(ELEMENT_##id, elements); \
-        for (size_t i = 0; i < count; i++) {                                                     \
-            ctype value = (ctype)element_load(ELEMENT_##id, elements + i * sizeof value);        \
-            result = (ctype)(fold == CPU_REDUCE_MIN   ? value < result ? value : result          \
-                             : fold == CPU_REDUCE_MAX ? value > result ? value : result          \
-                             : fold == CPU_REDUCE_AND ? result & value                           \
-                             : fold == CPU_REDUCE_OR  ? result | value                           \
-                                                      : result ^ value);                          \
-        }                                                                                        \
-        return (uint64_t)(int64_t)result;                                                        \
+#define CPU_REDUCE_DEFINE_FOLD(id, name, ctype)                                              \
+    CPU_REDUCE_INLINE uint64_t cpu_reduce_fold_##name(enum reductions_need fold,             \
+                                                      const char *elements, size_t count)    \
+    {                                                                                        \
+        ctype result =                                                                       \
+            fold == REDUCTIONS_NEED_XOR ? 0 : (ctype)element_load(ELEMENT_##id, elements);   \
+        for (size_t i = 0; i < count; i++) {                                                 \
+            ctype value = (ctype)element_load(ELEMENT_##id, elements + i * sizeof value);    \
+            result = (ctype)(fold == REDUCTIONS_NEED_MIN   ? value < result ? value : result \
+                             : fold == REDUCTIONS_NEED_MAX ? value > result ? value : result \
+                             : fold == REDUCTIONS_NEED_AND ? result & value                  \
+                             : fold == REDUCTIONS_NEED_OR  ? result | value                  \
+                                                           : result ^ value);                 \
+        }                                                                                    \
+        return (uint64_t)(int64_t)result;                                                    \
     }
 ELEMENT_TYPES(CPU_REDUCE_DEFINE_FOLD)
 
 /* cpu_reduce_fold_T for a constant type. */
-CPU_REDUCE_INLINE uint64_t cpu_reduce_fold(struct element element, enum cpu_reduce_fold fold,
+CPU_REDUCE_INLINE uint64_t cpu_reduce_fold(struct element element, enum reductions_need fold,
                                            const char *elements, size_t count)
 {
     switch (element.type) {
@@ -152,16 +145,16 @@ CPU_REDUCE_INLINE void cpu_reduce_block(struct element element, unsigned needs,
         block.squares = cpu_reduce_squares(element, elements, count);
     if (needs & REDUCTIONS_NEED_MIN)
         block.min =
-            element_value(&element, cpu_reduce_fold(element, CPU_REDUCE_MIN, elements, count));
+            element_value(&element, cpu_reduce_fold(element, REDUCTIONS_NEED_MIN, elements, count));
     if (needs & REDUCTIONS_NEED_MAX)
         block.max =
-            element_value(&element, cpu_reduce_fold(element, CPU_REDUCE_MAX, elements, count));
+            element_value(&element, cpu_reduce_fold(element, REDUCTIONS_NEED_MAX, elements, count));
     if (needs & REDUCTIONS_NEED_AND)
-        block.and_bits = cpu_reduce_fold(element, CPU_REDUCE_AND, elements, count);
+        block.and_bits = cpu_reduce_fold(element, REDUCTIONS_NEED_AND, elements, count);
     if (needs & REDUCTIONS_NEED_OR)
-        block.or_bits = cpu_reduce_fold(element, CPU_REDUCE_OR, elements, count);
+        block.or_bits = cpu_reduce_fold(element, REDUCTIONS_NEED_OR, elements, count);
     if (needs & REDUCTIONS_NEED_XOR)
-        block.xor_bits = cpu_reduce_fold(element, CPU_REDUCE_XOR, elements, count);
+        block.xor_bits = cpu_reduce_fold(element, REDUCTIONS_NEED_XOR, elements, count);
     reduce_merge(into, &block);
 }
 
@@ -179,16 +172,11 @@ ELEMENT_TYPES(CPU_REDUCE_DEFINE)
 
 #define CPU_REDUCE_ROW(id, name, ctype) [ELEMENT_##id] = {CPU_ISA_VARIANTS(CPU_REDUCE_ENTRY, name)},
 
-static cpu_reduce_function *cpu_reduce_choose(enum element_type type)
-{
-    static cpu_reduce_function *const functions[ELEMENT_TYPE_COUNT][CPU_ISA_COUNT] = {
-        ELEMENT_TYPES(CPU_REDUCE_ROW)};
-    return functions[type][cpu_isa_best()];
-}
-
 static enum status cpu_reduce_open(const struct job *job, void *partial, void **state,
                                    struct failure *failure)
 {
+    static cpu_reduce_function *const functions[ELEMENT_TYPE_COUNT][CPU_ISA_COUNT] = {
+        ELEMENT_TYPES(CPU_REDUCE_ROW)};
     struct cpu_reduce *self = aligned_alloc(_Alignof(struct cpu_reduce), sizeof *self);
     if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
@@ -197,7 +185,7 @@ static enum status cpu_reduce_open(const struct job *job, void *partial, void **
     self->job = job;
     self->shared = partial;
     self->swap = cpu_native_choose(&job->element);
-    self->absorb = cpu_reduce_choose(job->element.type);
+    self->absorb = functions[job->element.type][cpu_isa_best()];
     self->reduce = reduce_empty;
     self->uniq = NULL;
     if (reduce_uniq(partial))

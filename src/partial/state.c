@@ -489,7 +489,7 @@ enum status state_read_run(struct state_reader *state, unsigned __int128 bins, u
     if (run->n > 0 && (run->counts[0] == 0 || run->counts[run->n - 1] == 0))
         return state_fail_damaged(state, "a run begins or ends with an empty bin", failure);
     if (run->n == 0 && *left > 0)
-        return state_fail_damaged(state, "the counts are below the number of elements", failure);
+        return state_fail_damaged(state, "not all was counted", failure);
     return state_count_off(state, sum, left, failure);
 }
 
