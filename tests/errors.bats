@@ -220,7 +220,7 @@ END
         run --separate-stderr timeout 30 unshare -rm bash limited.sh "$@"
         [ "$status" -ne 9 ] && [[ $stderr != unshare:* ]] || skip "no mounts of our own here"
     }
-    limited 0: . memory.max 100M /dev/zero
+    limited 0: unified memory.max 100M /dev/zero
     assert_failed 1 "100000000 bins need 762 MiB of memory: 100 are free"
     limited 4:memory memory memory.limit_in_bytes 100M /dev/zero
     assert_failed 1 "100000000 bins need 762 MiB of memory: 100 are free"

@@ -14,30 +14,30 @@
 
 #define MEMORY_LIMITS_PATH_SIZE (2 * PATH_MAX)
 
-/* The files of a version of control groups. */
-struct memory_limits_version {
-    const char *mount; /* where systems mount it */
+/* The files of control groups of version 2. */
+#define MEMORY_LIMITS_V2 \
+    .limit = "memory.max", .used = "memory.current", .caches = {"inactive_file ", "active_file "}
+
+/* The places where systems mount control groups. */
+static const struct memory_limits_mount {
+    const char *path;
+    const char *controller; /* in /proc/self/cgroup, between commas */
     const char *limit;
     const char *used;
     const char *caches[2]; /* numbers in memory.stat, of all groups below as well */
+} memory_limits_mounts[] = {
+    {
+        .path = "/sys/fs/cgroup/memory",
+        .controller = ",memory,",
+        .limit = "memory.limit_in_bytes",
+        .used = "memory.usage_in_bytes",
+        .caches = {"total_inactive_file ", "total_active_file "},
+    },
+    {.path = "/sys/fs/cgroup", .controller = ",,", MEMORY_LIMITS_V2},
+    {.path = "/sys/fs/cgroup/unified", .controller = ",,", MEMORY_LIMITS_V2},
 };
 
-static const struct memory_limits_version memory_limits_v1 = {
-    .mount = "/sys/fs/cgroup/memory",
-    .limit = "memory.limit_in_bytes",
-    .used = "memory.usage_in_bytes",
-    .caches = {"total_inactive_file ", "total_active_file "},
-};
-
-static const struct memory_limits_version memory_limits_v2 = {
-    .mount = "/sys/fs/cgroup",
-    .limit = "memory.max",
-    .used = "memory.current",
-    .caches = {"inactive_file ", "active_file "},
-};
-
-/* The sum of the numbers in a file of a directory that follow a label; `otherwise`: there is none.
- */
+/* The sum of the numbers that follow the labels in a file of a directory; `otherwise`: none does. */
 static uint64_t memory_limits_read(const char *directory, const char *name,
                                    const char *const labels[2], uint64_t otherwise)
 {
@@ -62,16 +62,16 @@ static uint64_t memory_limits_read(const char *directory, const char *name,
 }
 
 /* What a group, whose files are in that directory, leaves of its limit. */
-static uint64_t memory_limits_read_group(const struct memory_limits_version *version,
+static uint64_t memory_limits_read_group(const struct memory_limits_mount *mount,
                                          const char *directory)
 {
     static const char *const plain[2] = {""};
-    const uint64_t limit = memory_limits_read(directory, version->limit, plain, UINT64_MAX);
+    const uint64_t limit = memory_limits_read(directory, mount->limit, plain, UINT64_MAX);
 
     if (limit >= MEMORY_LIMITS_NONE)
         return UINT64_MAX;
-    const uint64_t cache = memory_limits_read(directory, "memory.stat", version->caches, 0);
-    uint64_t used = memory_limits_read(directory, version->used, plain, 0);
+    const uint64_t cache = memory_limits_read(directory, "memory.stat", mount->caches, 0);
+    uint64_t used = memory_limits_read(directory, mount->used, plain, 0);
     used = used > cache ? used - cache : 0;
     return limit > used ? limit - used : 0;
 }
@@ -91,21 +91,20 @@ uint64_t memory_limits_available(const char *root)
         char *group = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!group)
             continue;
-        const struct memory_limits_version *version = NULL;
         *controllers = *group = ',';
-        if (group == controllers + 1)
-            version = &memory_limits_v2;
-        else if (memmem(controllers, (size_t)(group - controllers) + 1, ",memory,", 8))
-            version = &memory_limits_v1;
-        if (!version)
-            continue;
-        group++;
-        const int top = snprintf(path, sizeof path, "%s%s", root, version->mount);
-        snprintf(path + top, sizeof path - (size_t)top, "%.*s", (int)strcspn(group, "\n"), group);
-        for (char *end = path + strlen(path); end >= path + top; end = strrchr(path, '/')) {
-            *end = '\0';
-            const uint64_t left = memory_limits_read_group(version, path);
-            available = left < available ? left : available;
+        const size_t bytes = (size_t)(group++ - controllers) + 1;
+        group[strcspn(group, "\n")] = '\0';
+        for (size_t i = 0; i < sizeof memory_limits_mounts / sizeof *memory_limits_mounts; i++) {
+            const struct memory_limits_mount *mount = &memory_limits_mounts[i];
+            if (!memmem(controllers, bytes, mount->controller, strlen(mount->controller)))
+                continue;
+            const int top = snprintf(path, sizeof path, "%s%s", root, mount->path);
+            snprintf(path + top, sizeof path - (size_t)top, "%s", group);
+            for (char *end = path + strlen(path); end >= path + top; end = strrchr(path, '/')) {
+                *end = '\0';
+                const uint64_t left = memory_limits_read_group(mount, path);
+                available = left < available ? left : available;
+            }
         }
     }
     if (groups)

@@ -18,7 +18,8 @@
  *     where file cache, which is freed on demand, does not count as in use
  *
  * The groups are those of /proc/self/cgroup, in the places where systems mount them: version 2 at
- * /sys/fs/cgroup, version 1 at /sys/fs/cgroup/memory (cgroups(7)). A container may only see the
+ * /sys/fs/cgroup or beside version 1 at /sys/fs/cgroup/unified, version 1 at
+ * /sys/fs/cgroup/memory (cgroups(7)). A container may only see the
  * group that limits it, at the top. `root` is put before the name of each file that is read: "" for
  * the system, a directory for tests.
  */

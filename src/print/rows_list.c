@@ -18,8 +18,7 @@
 /* The least rows for each thread that chooses some. */
 #define ROWS_LIST_THREAD_ROWS ((uint64_t)64 << 10)
 
-/* How many rows have each value of each digit; then, for sorting, where the next of these goes.
- */
+/* How many rows have each value of each digit; for sorting, where the next of these goes. */
 struct rows_list_digits {
     size_t counts[ROWS_LIST_DIGITS][256];
     size_t rows;
