@@ -37,7 +37,7 @@ static const struct memory_limits_mount {
     {.path = "/sys/fs/cgroup/unified", .controller = ",,", MEMORY_LIMITS_V2},
 };
 
-/* The sum of the numbers that follow the labels in a file of a directory; `otherwise`: none does. */
+/* The sum of the numbers after the labels in a file of a directory; `otherwise`: there is none. */
 static uint64_t memory_limits_read(const char *directory, const char *name,
                                    const char *const labels[2], uint64_t otherwise)
 {
