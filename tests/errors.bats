@@ -210,24 +210,23 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     # As in a container: 4000 MB are free, 100 MiB for the group above the one that the program is in.
     cat >limited.sh <<'END'
         mount -t tmpfs none /proc && mount -t tmpfs none /sys/fs/cgroup || exit 9
-        mkdir -p /proc/self "/sys/fs/cgroup/$3/a/b"
+        mkdir -p /proc/self "/sys/fs/cgroup/$2/a/b"
         echo 'MemAvailable: 4000000 kB' >/proc/meminfo
-        echo "30 23 0:26 / /sys/fs/cgroup/$3 rw - $1 $1 rw,memory" >/proc/self/mountinfo
-        echo "$2:/a/b" >/proc/self/cgroup
-        echo 104857600 >"/sys/fs/cgroup/$3/a/$4"
-        exec "$GPUHIST" --engine cpu --bins "$5" "$6"
+        echo "$1:/a/b" >/proc/self/cgroup
+        echo 104857600 >"/sys/fs/cgroup/$2/a/$3"
+        exec "$GPUHIST" --engine cpu --bins "$4" "$5"
 END
     limited() {
         run --separate-stderr timeout 30 unshare -rm bash limited.sh "$@"
         [ "$status" -ne 9 ] && [[ $stderr != unshare:* ]] || skip "no mounts of our own here"
     }
-    limited cgroup2 0: unified memory.max 100M /dev/zero
+    limited 0: unified memory.max 100M /dev/zero
     assert_failed 1 "100000000 bins need 762 MiB of memory: 100 are free"
-    limited cgroup 4:memory memory memory.limit_in_bytes 100M /dev/zero
+    limited 4:memory memory memory.limit_in_bytes 100M /dev/zero
     assert_failed 1 "100000000 bins need 762 MiB of memory: 100 are free"
-    limited cgroup 4:memory memory memory.of_no_limit 1G /dev/zero
+    limited 4:memory memory memory.of_no_limit 1G /dev/zero
     assert_failed 1 "1000000000 bins need 7629 MiB of memory: 3906 are free"
-    limited cgroup2 0: unified memory.max 10M /dev/null
+    limited 0: . memory.max 10M /dev/null
     [ "$status" -eq 0 ] && [ -z "$output$stderr" ]
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/cpu_isa.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,17 +29,27 @@ static bool cpu_isa_supported(enum cpu_isa isa)
     return isa == CPU_ISA_PLAIN;
 }
 
+/* The best, once it is known; else CPU_ISA_COUNT. It is the same whichever thread finds it. */
+static _Atomic(enum cpu_isa) cpu_isa_known = CPU_ISA_COUNT;
+
+void cpu_isa_forget(void)
+{
+    cpu_isa_known = CPU_ISA_COUNT;
+}
+
 enum cpu_isa cpu_isa_best(void)
 {
-    const char *allowed = getenv("GPUHIST_ISA");
-    int isa = 0;
+    int isa = (int)atomic_load_explicit(&cpu_isa_known, memory_order_relaxed);
 
-    for (int i = 0; allowed && i < CPU_ISA_COUNT; i++) {
-        if (strcmp(allowed, cpu_isa_names[i]) == 0)
-            isa = i;
-    }
+    if (isa < CPU_ISA_COUNT)
+        return (enum cpu_isa)isa;
+    const char *allowed = getenv("GPUHIST_ISA");
+    while (isa > 0 && !(allowed && strcmp(allowed, cpu_isa_names[isa - 1]) == 0))
+        isa--;
+    isa = isa > 0 ? isa - 1 : 0; /* what is named, or the first */
     while (!cpu_isa_supported((enum cpu_isa)isa))
         isa++;
+    atomic_store_explicit(&cpu_isa_known, (enum cpu_isa)isa, memory_order_relaxed);
     return (enum cpu_isa)isa;
 }
 

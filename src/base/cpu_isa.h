@@ -62,8 +62,14 @@ enum cpu_isa {
 
 extern const char *const cpu_isa_names[CPU_ISA_COUNT];
 
-/* The best instruction set that this processor has and GPUHIST_ISA allows. Thread-safe. */
+/*
+ * The best instruction set that this processor has and GPUHIST_ISA allows, which is read the first
+ * time. Thread-safe.
+ */
 enum cpu_isa cpu_isa_best(void);
+
+/* For tests that change GPUHIST_ISA: lets cpu_isa_best read it again. */
+void cpu_isa_forget(void);
 
 /* Whether cpu_isa_best has AVX-512. Thread-safe. */
 bool cpu_isa_has_avx512(void);

@@ -9,45 +9,36 @@
 
 const uint64_t decimal_powers[20] = DECIMAL_POWERS;
 
-/* The nanoseconds of a unit of time; 0 for an unknown unit. The empty suffix means seconds. */
-static uint64_t decimal_time_factor(const char *suffix, size_t length)
+/* The factor of a suffix; 0 for an unknown suffix. The empty one is 1, or of time a second. */
+static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_unit unit)
 {
+    static const char letters[] = "KMGTPE";
     static const struct {
         const char *name;
         uint64_t nanoseconds;
-    } units[] = {
+    } times[] = {
         {"", 1000000000},   {"ms", 1000000},      {"s", 1000000000},
         {"m", 60000000000}, {"h", 3600000000000}, {"d", 86400000000000},
     };
 
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strlen(units[i].name) == length && memcmp(units[i].name, suffix, length) == 0)
-            return units[i].nanoseconds;
+    for (size_t i = 0; unit == DECIMAL_UNIT_TIME && i < sizeof times / sizeof *times; i++) {
+        if (strlen(times[i].name) == length && memcmp(times[i].name, suffix, length) == 0)
+            return times[i].nanoseconds;
     }
-    return 0;
-}
-
-/* The factor of a suffix; 0 for an unknown suffix. The empty suffix means 1. */
-static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_unit unit)
-{
-    static const char letters[] = "KMGTPE";
-
-    if (length == 0)
-        return 1;
+    if (length == 0 || unit == DECIMAL_UNIT_TIME)
+        return length == 0 ? 1 : 0;
     const char *letter = strchr(letters, *suffix == 'k' ? 'K' : *suffix);
     if (!letter || *suffix == '\0')
         return 0;
     const char *rest = suffix + 1;
-    size_t rest_length = length - 1;
     uint64_t base = unit == DECIMAL_UNIT_SI ? 1000 : 1024;
-    if (unit == DECIMAL_UNIT_SI && rest_length == 1 && *rest == 'i')
+    if (unit == DECIMAL_UNIT_SI && length == 2 && *rest == 'i')
         base = 1024;
-    else if (unit == DECIMAL_UNIT_BYTES && rest_length == 1 && *rest == 'B')
+    else if (unit == DECIMAL_UNIT_BYTES && length == 2 && *rest == 'B')
         base = 1000;
-    else if (rest_length > 0 &&
-             !(unit == DECIMAL_UNIT_BYTES && rest_length == 2 && memcmp(rest, "iB", 2) == 0))
+    else if (length > 1 &&
+             !(unit == DECIMAL_UNIT_BYTES && length == 3 && memcmp(rest, "iB", 2) == 0))
         return 0;
-
     uint64_t factor = base;
     for (const char *power = letters; power < letter; power++)
         factor *= base;
@@ -60,22 +51,6 @@ static const char *decimal_digits(const char *c, const char *end, __int128 *valu
     for (*count = 0; c < end && *c >= '0' && *c <= '9' && *value < DECIMAL_LIMIT; c++, ++*count)
         *value = *value * 10 + (*c - '0');
     return c;
-}
-
-/* *number * 10^places, which must be an integer and below the limit. */
-static bool decimal_shift(__int128 *number, int places)
-{
-    for (; places > 0; places--) {
-        if (*number > (DECIMAL_LIMIT - 1) / 10)
-            return false;
-        *number *= 10;
-    }
-    for (; places < 0; places++) {
-        if (*number % 10 != 0)
-            return false;
-        *number /= 10;
-    }
-    return true;
 }
 
 /*
@@ -100,15 +75,21 @@ static bool decimal_read(const char *text, size_t length, enum decimal_unit unit
         if (fraction_digits == 0 && !is_loose)
             return false;
     }
-    size_t left = (size_t)(end - c);
-    uint64_t factor =
-        unit == DECIMAL_UNIT_TIME ? decimal_time_factor(c, left) : decimal_factor(c, left, unit);
+    uint64_t factor = decimal_factor(c, (size_t)(end - c), unit);
     if (whole_digits + fraction_digits == 0 || factor == 0 ||
         number > (DECIMAL_LIMIT - 1) / (__int128)factor)
         return false;
     number *= (__int128)factor;
-    if (!decimal_shift(&number, (int)decimals - (int)fraction_digits))
-        return false;
+    for (; fraction_digits < decimals; fraction_digits++) {
+        if (number > (DECIMAL_LIMIT - 1) / 10)
+            return false;
+        number *= 10;
+    }
+    for (; fraction_digits > decimals; fraction_digits--) {
+        if (number % 10 != 0)
+            return false;
+        number /= 10;
+    }
     *value = negative ? -number : number;
     return true;
 }

@@ -14,45 +14,32 @@
  * The pages of kernels whose huge pages have 2 MiB. Those of kernels with pages of 16 or 64 KiB
  * have 32 or 512 MiB: the first touch of one would clear all of it.
  */
-#define MEMORY_SMALL_PAGE ((size_t)4 << 10)
+#define MEMORY_SMALL_PAGE (4 << 10)
 
-static size_t memory_page(void)
+/* The size of a mapping: whole pages. */
+static size_t memory_size(size_t bytes)
 {
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static size_t memory_round_up(size_t bytes, size_t unit)
-{
-    return (bytes + unit - 1) / unit * unit;
-}
-
-static size_t memory_mapping_bytes(size_t bytes)
-{
-    return memory_round_up(bytes, bytes >= MEMORY_HUGE_PAGE ? MEMORY_HUGE_PAGE : memory_page());
-}
-
-static void *memory_map_pages(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    const size_t page =
+        bytes >= MEMORY_HUGE_PAGE ? MEMORY_HUGE_PAGE : (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
 }
 
 void *memory_map(size_t bytes)
 {
-    size_t size = memory_mapping_bytes(bytes);
-    if (bytes < MEMORY_HUGE_PAGE)
-        return memory_map_pages(size);
+    const size_t size = memory_size(bytes);
+    const size_t more = bytes >= MEMORY_HUGE_PAGE ? MEMORY_HUGE_PAGE : 0;
+    char *mapping =
+        mmap(NULL, size + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    /* Map one huge page more, then unmap the parts before and behind the aligned one. */
-    char *mapping = memory_map_pages(size + MEMORY_HUGE_PAGE);
-    if (!mapping)
-        return NULL;
-    size_t before = memory_round_up((uintptr_t)mapping, MEMORY_HUGE_PAGE) - (uintptr_t)mapping;
+    if (mapping == MAP_FAILED || more == 0)
+        return mapping == MAP_FAILED ? NULL : mapping;
+    /* Unmap the parts before and after the aligned one. */
+    const size_t before = -(uintptr_t)mapping % MEMORY_HUGE_PAGE;
     if (before > 0)
         munmap(mapping, before);
-    munmap(mapping + before + size, MEMORY_HUGE_PAGE - before);
+    munmap(mapping + before + size, more - before);
 #ifdef MADV_HUGEPAGE
-    if (memory_page() == MEMORY_SMALL_PAGE)
+    if (sysconf(_SC_PAGESIZE) == MEMORY_SMALL_PAGE)
         madvise(mapping + before, size, MADV_HUGEPAGE); /* a hint: a failure only costs speed */
 #endif
     return mapping + before;
@@ -61,19 +48,18 @@ void *memory_map(size_t bytes)
 void memory_unmap(void *memory, size_t bytes)
 {
     if (memory)
-        munmap(memory, memory_mapping_bytes(bytes));
+        munmap(memory, memory_size(bytes));
 }
 
 void *memory_remap(void *memory, size_t bytes, size_t new_bytes)
 {
-    void *moved = mremap(memory, memory_mapping_bytes(bytes), memory_mapping_bytes(new_bytes),
-                         MREMAP_MAYMOVE);
+    void *moved = mremap(memory, memory_size(bytes), memory_size(new_bytes), MREMAP_MAYMOVE);
     return moved == MAP_FAILED ? NULL : moved;
 }
 
 void memory_touch(void *memory, size_t bytes)
 {
-    for (size_t i = 0, page = memory_page(); i < bytes; i += page)
+    for (size_t i = 0, page = memory_size(1); i < bytes; i += page)
         ((volatile char *)memory)[i] = 0;
 }
 

@@ -17,9 +17,11 @@
  *     for the process's control group and each of its ancestors: the limit minus the memory in use,
  *     where file cache, which is freed on demand, does not count as in use
  *
- * Control groups of version 1 and 2 are found by /proc/self/cgroup and /proc/self/mountinfo
- * (cgroups(7)). `root` is put before the name of each file that is read: "" for the system, a
- * directory for tests.
+ * The groups are those of /proc/self/cgroup, in the places where systems mount them: version 2 at
+ * /sys/fs/cgroup or beside version 1 at /sys/fs/cgroup/unified, version 1 at
+ * /sys/fs/cgroup/memory (cgroups(7)). A container may only see the
+ * group that limits it, at the top. `root` is put before the name of each file that is read: "" for
+ * the system, a directory for tests.
  */
 uint64_t memory_limits_available(const char *root);
 

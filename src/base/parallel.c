@@ -32,10 +32,10 @@ void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, si
 {
     struct parallel parallel = {.work = work, .context = context, .parts = parts};
     pthread_t others[PARALLEL_THREADS_MAX];
-    size_t most = threads < parts ? threads : parts;
+    size_t max = threads < parts ? threads : parts;
     size_t started = 0;
 
-    while (started + 1 < most && started < PARALLEL_THREADS_MAX &&
+    while (started + 1 < max && started < PARALLEL_THREADS_MAX &&
            pthread_create(&others[started], NULL, parallel_take_parts, &parallel) == 0)
         started++;
     parallel_take_parts(&parallel);
@@ -43,12 +43,12 @@ void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, si
         pthread_join(others[--started], NULL);
 }
 
-unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t least)
+unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t min_items)
 {
-    const uint64_t useful = items / least;
+    const uint64_t useful = items / min_items;
 
     if (useful <= 1)
         return 1;
-    const unsigned most = wanted > 0 ? wanted : processors_available();
-    return most < useful ? most : (unsigned)useful;
+    const unsigned max = wanted > 0 ? wanted : processors_available();
+    return max < useful ? max : (unsigned)useful;
 }

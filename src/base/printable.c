@@ -6,17 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Not printed: controls; Unicode's characters of format for lines and directions (UAX 9). */
-static bool printable_is_control(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
-           (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069);
-}
-
 size_t printable_bytes(const char *text)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *c = (const unsigned char *)text;
     size_t bytes = *c < 0x80   ? 1
                    : *c < 0xc0 ? 0
@@ -31,9 +23,14 @@ size_t printable_bytes(const char *text)
             return 0;
         code = code << 6 | (c[i] & 0x3fu);
     }
-    if (bytes == 0 || code < least[bytes] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+    if (bytes == 0 || code < min[bytes] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
         return 0;
-    return printable_is_control(code) ? 0 : bytes;
+    /* Not printed: controls; Unicode's characters of format for lines and directions (UAX 9). */
+    const bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
+                            (code >= 0x200e && code <= 0x200f) ||
+                            (code >= 0x2028 && code <= 0x202e) ||
+                            (code >= 0x2066 && code <= 0x2069);
+    return is_control ? 0 : bytes;
 }
 
 void printable_mask(char *text)

@@ -17,14 +17,6 @@ struct ratio_decimal {
     int exponent;
 };
 
-/* Multiplies a number by 10^places. */
-static void ratio_shift(struct wide *number, unsigned places)
-{
-    for (; places > 19; places -= 19)
-        wide_scale(number, decimal_powers[19]);
-    wide_scale(number, decimal_powers[places]);
-}
-
 /*
  * The integer part of the square root of a value below 2^126: Newton's method from above (Cohen, "A
  * Course in Computational Algebraic Number Theory", 1.7.1).
@@ -74,7 +66,10 @@ static struct ratio_decimal ratio_round(const struct wide *numerator,
         const int places = step * (RATIO_DIGITS - 1 - exponent);
         struct wide rest = *numerator;
         struct wide by = *denominator;
-        ratio_shift(places < 0 ? &by : &rest, (unsigned)(places < 0 ? -places : places));
+        unsigned power = (unsigned)(places < 0 ? -places : places);
+        for (; power > 19; power -= 19)
+            wide_scale(places < 0 ? &by : &rest, decimal_powers[19]);
+        wide_scale(places < 0 ? &by : &rest, decimal_powers[power]);
         const unsigned __int128 quotient = wide_divide(&rest, &by);
         uint64_t digits = is_root ? ratio_find_root(quotient) : (uint64_t)quotient;
         if (digits < decimal_powers[RATIO_DIGITS - 1]) {
@@ -101,13 +96,16 @@ static char *ratio_write_point(char *c, const char *digits, size_t count, size_t
     return c + count + 1;
 }
 
-static size_t ratio_write_decimal(char out[RATIO_SIZE], struct ratio_decimal decimal)
+/* Writes numerator / denominator, or its root. */
+static size_t ratio_write_value(char out[RATIO_SIZE], const struct wide *numerator,
+                                const struct wide *denominator, bool is_root)
 {
     char digits[RATIO_SIZE];
     char *c = out;
+
+    const struct ratio_decimal decimal = ratio_round(numerator, denominator, is_root);
     int exponent = decimal.exponent;
     size_t count = decimal_write(digits, decimal.digits);
-
     while (digits[count - 1] == '0')
         count--;
     if (exponent < -4 || exponent >= RATIO_DIGITS) {
@@ -125,29 +123,18 @@ static size_t ratio_write_decimal(char out[RATIO_SIZE], struct ratio_decimal dec
     return (size_t)(c - out);
 }
 
-static bool ratio_is_zero(const struct wide *numerator)
-{
-    return wide_compare(numerator, &(struct wide){{0}}) == 0;
-}
-
 size_t ratio_write(char out[RATIO_SIZE], bool is_negative, const struct wide *numerator,
                    const struct wide *denominator)
 {
-    if (ratio_is_zero(numerator)) {
-        *out = '0';
-        return 1;
-    }
-    *out = '-';
-    return is_negative +
-           ratio_write_decimal(out + is_negative, ratio_round(numerator, denominator, false));
+    *out = wide_bits(numerator) > 0 ? '-' : '0';
+    return wide_bits(numerator) > 0
+               ? is_negative + ratio_write_value(out + is_negative, numerator, denominator, false)
+               : 1;
 }
 
 size_t ratio_write_root(char out[RATIO_SIZE], const struct wide *numerator,
                         const struct wide *denominator)
 {
-    if (ratio_is_zero(numerator)) {
-        *out = '0';
-        return 1;
-    }
-    return ratio_write_decimal(out, ratio_round(numerator, denominator, true));
+    *out = '0';
+    return wide_bits(numerator) > 0 ? ratio_write_value(out, numerator, denominator, true) : 1;
 }

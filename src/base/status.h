@@ -20,10 +20,10 @@ enum status {
     STATUS_ENGINE = 3, /* the engine asked for cannot run; within the program: a device failed */
 };
 
-/* A failure that does not belong to a place in the input. */
+/* A failure that has no position in the input. */
 #define STATUS_NOWHERE UINT64_MAX
 
-/* The format of file names in messages: cuts a name that would leave no room for the reason. */
+/* The format of file names in messages: cuts a name that would leave no space for the reason. */
 #define STATUS_NAME "%.4096s"
 
 struct failure {

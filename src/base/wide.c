@@ -57,41 +57,28 @@ struct wide wide_multiply(const struct wide *a, const struct wide *b)
     return product;
 }
 
-/* As wide_divide, by a word. */
-static unsigned __int128 wide_divide_by_word(struct wide *a, uint64_t b)
-{
-    unsigned __int128 quotient = 0;
-    unsigned __int128 rest = 0;
-
-    for (unsigned i = (wide_bits(a) + 63) / 64; i-- > 0;) {
-        rest = rest << 64 | a->words[i];
-        const uint64_t word = (uint64_t)(rest / b);
-        quotient = quotient << 64 | word;
-        rest -= (unsigned __int128)word * b;
-    }
-    *a = wide_from(rest);
-    return quotient;
-}
-
-/* Divides *a, which is even, by 2. */
-static void wide_halve(struct wide *a)
-{
-    for (unsigned i = 0; i < WIDE_WORDS; i++)
-        a->words[i] = a->words[i] >> 1 | (i + 1 < WIDE_WORDS ? a->words[i + 1] << 63 : 0);
-}
-
 unsigned __int128 wide_divide(struct wide *a, const struct wide *b)
 {
     unsigned __int128 quotient = 0;
+    unsigned __int128 rest = 0;
     struct wide step = *b;
     unsigned steps = 0;
 
-    if (wide_bits(b) <= 64)
-        return wide_divide_by_word(a, b->words[0]);
+    if (wide_bits(b) <= 64) { /* word by word */
+        for (unsigned i = (wide_bits(a) + 63) / 64; i-- > 0;) {
+            rest = rest << 64 | a->words[i];
+            const uint64_t word = (uint64_t)(rest / b->words[0]);
+            quotient = quotient << 64 | word;
+            rest -= (unsigned __int128)word * b->words[0];
+        }
+        *a = wide_from(rest);
+        return quotient;
+    }
     for (; wide_compare(&step, a) <= 0; steps++)
         wide_scale(&step, 2);
     for (; steps > 0; steps--) {
-        wide_halve(&step);
+        for (unsigned i = 0; i < WIDE_WORDS; i++) /* halves it, which is even */
+            step.words[i] = step.words[i] >> 1 | (i + 1 < WIDE_WORDS ? step.words[i + 1] << 63 : 0);
         quotient *= 2;
         if (wide_compare(&step, a) <= 0) {
             wide_subtract(a, &step);

@@ -46,24 +46,12 @@ struct cpu_counter_partitioned {
     struct histogram *histogram;
     struct cpu_counter_buffer *buffers; /* [regions] */
     uint16_t *residuals;                /* [regions][buffer_length] */
-    size_t bytes;                       /* that they have room for */
+    size_t bytes;                       /* of the memory of `residuals` */
     size_t regions;
     size_t buffer_length;
     struct cpu_counter_hot hot[CPU_COUNTER_HOT_REGIONS];
     unsigned coldest; /* the hot region to be given up next */
 };
-
-/*
- * The bytes of a buffer: whole cache lines, and an odd number of them, for buffers at a power of
- * two from each other would all want the same few places of the cache.
- */
-static size_t cpu_counter_buffer_bytes(size_t regions)
-{
-    size_t bytes = CPU_COUNTER_BUFFERS_BYTES / regions;
-    if (bytes > CPU_COUNTER_BUFFER_BYTES_MAX)
-        bytes = CPU_COUNTER_BUFFER_BYTES_MAX;
-    return (bytes / CPU_COUNTER_LINE | 1) * CPU_COUNTER_LINE;
-}
 
 static void cpu_counter_partitioned_close(void *state)
 {
@@ -77,33 +65,34 @@ static void cpu_counter_partitioned_close(void *state)
     free(self);
 }
 
-/* Maps residuals of so many bytes, unless there is room for them. False if there is no memory. */
-static bool cpu_counter_partitioned_map(struct cpu_counter_partitioned *self, size_t bytes)
-{
-    if (bytes <= self->bytes)
-        return true;
-    memory_unmap(self->residuals, self->bytes);
-    self->bytes = bytes > CPU_COUNTER_BUFFERS_BYTES ? bytes : CPU_COUNTER_BUFFERS_BYTES;
-    self->residuals = memory_map(self->bytes);
-    if (!self->residuals)
-        self->bytes = 0;
-    return self->residuals;
-}
-
 static enum status cpu_counter_partitioned_move(void *state, struct histogram *histogram,
                                                 struct failure *failure)
 {
     struct cpu_counter_partitioned *self = state;
+    const size_t regions = (histogram->entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
+    size_t bytes = CPU_COUNTER_BUFFERS_BYTES / regions;
 
+    /*
+     * A buffer has whole cache lines, and an odd number of them: buffers at a power of two from
+     * each other would all want the same few places of the cache.
+     */
+    bytes = bytes < CPU_COUNTER_BUFFER_BYTES_MAX ? bytes : CPU_COUNTER_BUFFER_BYTES_MAX;
+    bytes = (bytes / CPU_COUNTER_LINE | 1) * CPU_COUNTER_LINE;
     self->histogram = histogram;
-    self->regions = (histogram->entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
-    self->buffer_length = cpu_counter_buffer_bytes(self->regions) / sizeof *self->residuals;
+    self->regions = regions;
+    self->buffer_length = bytes / sizeof *self->residuals;
     free(self->buffers);
-    self->buffers = malloc(self->regions * sizeof *self->buffers);
-    if (!self->buffers || !cpu_counter_partitioned_map(self, self->regions * self->buffer_length *
-                                                                 sizeof *self->residuals))
+    self->buffers = malloc(regions * sizeof *self->buffers);
+    if (regions * bytes > self->bytes) {
+        memory_unmap(self->residuals, self->bytes);
+        self->bytes = regions * bytes > CPU_COUNTER_BUFFERS_BYTES ? regions * bytes
+                                                                  : CPU_COUNTER_BUFFERS_BYTES;
+        self->residuals = memory_map(self->bytes);
+        self->bytes = self->residuals ? self->bytes : 0;
+    }
+    if (!self->buffers || !self->residuals)
         return status_fail(failure, STATUS_DATA, "no memory for the buffers of a CPU thread");
-    for (size_t region = 0; region < self->regions; region++) {
+    for (size_t region = 0; region < regions; region++) {
         uint16_t *first = self->residuals + region * self->buffer_length;
         self->buffers[region] =
             (struct cpu_counter_buffer){.next = first, .end = first + self->buffer_length};
@@ -130,18 +119,7 @@ static void cpu_counter_hot_flush(struct cpu_counter_partitioned *self, struct c
     hot->counted = 0;
 }
 
-/* The private copy of a region; NULL if the thread has none. */
-static struct cpu_counter_hot *cpu_counter_hot_find(struct cpu_counter_partitioned *self,
-                                                    size_t region)
-{
-    for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++) {
-        if (self->hot[i].counts && self->hot[i].region == region)
-            return &self->hot[i];
-    }
-    return NULL;
-}
-
-/* Gives a region the place of the one that has had its for longest; NULL if there is no memory. */
+/* Makes a region hot instead of the one that is so for longest; NULL if there is no memory. */
 static struct cpu_counter_hot *cpu_counter_hot_take(struct cpu_counter_partitioned *self,
                                                     size_t region)
 {
@@ -192,13 +170,21 @@ static void cpu_counter_count_residuals(uint32_t *counts, const uint16_t *residu
         counts[residuals[i]]++;
 }
 
-/* Counts residuals in the shared table, if the region is free, else in a hot region. */
-static void cpu_counter_add(struct cpu_counter_partitioned *self, size_t region,
-                            const uint16_t *residuals, uint32_t n)
+/* Counts a buffer in the shared table, if the region is free, else in a hot region; empties it. */
+static void cpu_counter_buffer_flush(struct cpu_counter_partitioned *self, size_t region)
 {
-    struct cpu_counter_hot *hot = cpu_counter_hot_find(self, region);
+    const uint16_t *residuals = self->residuals + region * self->buffer_length;
+    const uint32_t n = (uint32_t)(self->buffers[region].next - residuals);
+    struct cpu_counter_hot *hot = NULL;
     uint32_t *shared = NULL;
 
+    if (n == 0)
+        return;
+    self->buffers[region].next -= n;
+    for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++) {
+        if (self->hot[i].counts && self->hot[i].region == region)
+            hot = &self->hot[i];
+    }
     if (!hot && !(shared = histogram_try_lock_region(self->histogram, region, n)) &&
         !(hot = cpu_counter_hot_take(self, region)))
         shared = histogram_lock_region(self->histogram, region, n);
@@ -211,17 +197,6 @@ static void cpu_counter_add(struct cpu_counter_partitioned *self, size_t region,
         cpu_counter_hot_flush(self, hot);
     cpu_counter_count_residuals(hot->counts, residuals, n);
     hot->counted += n;
-}
-
-/* Counts what a buffer holds and empties it. */
-static void cpu_counter_buffer_flush(struct cpu_counter_partitioned *self, size_t region)
-{
-    uint16_t *first = self->residuals + region * self->buffer_length;
-    size_t n = (size_t)(self->buffers[region].next - first);
-
-    if (n > 0)
-        cpu_counter_add(self, region, first, (uint32_t)n);
-    self->buffers[region].next = first;
 }
 
 static void cpu_counter_partitioned_count(void *state, const uint32_t *indexes,

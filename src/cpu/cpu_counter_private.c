@@ -49,24 +49,24 @@ static void cpu_counter_private_close(void *state)
 enum status cpu_counter_private_open_limited(struct histogram *histogram, uint32_t limit,
                                              void **state, struct failure *failure)
 {
-    struct cpu_counter_private *made = malloc(sizeof *made);
-    if (!made)
+    struct cpu_counter_private *self = malloc(sizeof *self);
+    if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
     size_t entries = histogram->entries;
     size_t copies = entries <= CPU_COUNTER_EIGHT_MAX  ? CPU_COUNTER_COPIES_MAX
                     : entries <= CPU_COUNTER_FOUR_MAX ? CPU_COUNTER_COPIES_MAX / 2
                                                       : 1;
-    *made = (struct cpu_counter_private){
+    *self = (struct cpu_counter_private){
         .histogram = histogram,
         .entries = entries,
-        .bytes = (copies == 1 ? entries : copies * CPU_COUNTER_STRIDE) * sizeof *made->tables,
+        .bytes = (copies == 1 ? entries : copies * CPU_COUNTER_STRIDE) * sizeof *self->tables,
         .copies = copies,
         .limit = limit,
     };
-    made->tables = memory_map(made->bytes);
-    *state = made;
-    if (!made->tables)
+    self->tables = memory_map(self->bytes);
+    *state = self;
+    if (!self->tables)
         return status_fail(failure, STATUS_DATA, "no memory for the tables of a CPU thread");
     return STATUS_OK;
 }
@@ -133,29 +133,6 @@ static inline __attribute__((always_inline)) void cpu_counter_private_add(uint32
         tables[indexes[i]]++;
 }
 
-/* How many of n values can be counted before the tables are full; makes room if they are. */
-static size_t cpu_counter_private_reserve(struct cpu_counter_private *self, size_t n)
-{
-    if (self->counted == self->limit)
-        cpu_counter_private_flush(self);
-    size_t room = self->limit - self->counted;
-    size_t part = n < room ? n : room;
-    self->counted += (uint32_t)part;
-    return part;
-}
-
-/* Counts indexes[0..n), which there is room for. */
-static void cpu_counter_private_add_reserved(struct cpu_counter_private *self,
-                                             const uint32_t *indexes, size_t n)
-{
-    if (self->copies == 8)
-        cpu_counter_private_add(self->tables, 8, indexes, n);
-    else if (self->copies == 4)
-        cpu_counter_private_add(self->tables, 4, indexes, n);
-    else
-        cpu_counter_private_add(self->tables, 1, indexes, n);
-}
-
 static void cpu_counter_private_count(void *state, const uint32_t *indexes, const uint64_t *weights,
                                       size_t n)
 {
@@ -163,8 +140,17 @@ static void cpu_counter_private_count(void *state, const uint32_t *indexes, cons
 
     (void)weights;
     while (n > 0) {
-        size_t part = cpu_counter_private_reserve(self, n);
-        cpu_counter_private_add_reserved(self, indexes, part);
+        if (self->counted == self->limit)
+            cpu_counter_private_flush(self);
+        const size_t left = self->limit - self->counted;
+        const size_t part = n < left ? n : left;
+        if (self->copies == 8)
+            cpu_counter_private_add(self->tables, 8, indexes, part);
+        else if (self->copies == 4)
+            cpu_counter_private_add(self->tables, 4, indexes, part);
+        else
+            cpu_counter_private_add(self->tables, 1, indexes, part);
+        self->counted += (uint32_t)part;
         indexes += part;
         n -= part;
     }

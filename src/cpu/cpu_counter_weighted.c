@@ -33,21 +33,21 @@ static void cpu_counter_weighted_close(void *state)
 static enum status cpu_counter_weighted_open(struct histogram *histogram, void **state,
                                              struct failure *failure)
 {
-    struct cpu_counter_weighted *made = malloc(sizeof *made);
-    if (!made)
+    struct cpu_counter_weighted *self = malloc(sizeof *self);
+    if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
     size_t slots = 1;
     while (slots < histogram->entries && slots < CPU_COUNTER_SLOTS_MAX)
         slots *= 2;
-    *made = (struct cpu_counter_weighted){
+    *self = (struct cpu_counter_weighted){
         .histogram = histogram,
         .slots = slots,
-        .sums = memory_map(slots * sizeof *made->sums),
-        .bins = memory_map(slots * sizeof *made->bins),
+        .sums = memory_map(slots * sizeof *self->sums),
+        .bins = memory_map(slots * sizeof *self->bins),
     };
-    *state = made;
-    if (!made->sums || !made->bins)
+    *state = self;
+    if (!self->sums || !self->bins)
         return status_fail(failure, STATUS_DATA, "no memory for the tables of a CPU thread");
     return STATUS_OK;
 }

@@ -2,7 +2,9 @@
  * Computes the bin numbers of a block of elements: the vector half of counting on the CPU. The
  * other half, incrementing counters, only handles 32-bit bin numbers, whatever the elements are.
  *
- * The table of rules in cpu_index.c lists which loop is used for which elements and binning.
+ * There are five ways: bins one wide are differences (cpu_keys.h); equal bins are quotients; powers
+ * are computed from the number of digits; edges are looked up in buckets (binning_index.h), and by
+ * elements of 16 bits in a map of all of them.
  */
 #ifndef GPUHIST_CPU_INDEX_H
 #define GPUHIST_CPU_INDEX_H

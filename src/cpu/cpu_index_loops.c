@@ -27,123 +27,85 @@
 #define CPU_INDEX_ERROR 0x1p-18
 
 /*
- * In the functions below `way` and `has_words` are constants. `has_words`: vectors of words of 64
- * bits can be converted to doubles, and leading zeros counted (CPU_ISA_HAS_WORDS).
+ * In the functions below `way`, `is_simple` and `has_words` are constants. `has_words`: vectors of
+ * words of 64 bits can be converted to doubles, and leading zeros counted (CPU_ISA_HAS_WORDS).
  */
 
-/* --- keys of 32 bits -------------------------------------------------------------------------- */
-
-/* The bin in powers. */
-CPU_INDEX_INLINE uint32_t cpu_index_power32(const struct cpu_index_terms *terms, bool is_log2,
-                                            bool has_words, uint32_t key)
-{
-    const uint32_t sign = (0 - (key >> 31)) & (uint32_t)terms->signs;
-    const uint32_t magnitude = (key ^ sign) - sign;
-    const uint32_t digits = is_log2 ? cpu_exponent32(has_words, magnitude) + (magnitude > 0)
-                                    : binning_digits10_32(magnitude);
-    return terms->binning->zero + ((digits ^ sign) - sign);
-}
-
-/* The bucket of x (binning_bucket). */
-CPU_INDEX_INLINE uint32_t cpu_index_bucket32(const struct binning *binning, bool is_equal,
-                                             bool has_words, uint32_t x)
-{
-    if (is_equal)
-        return x >> binning->shift;
-    const uint32_t centre = (uint32_t)binning->centre;
-    const uint32_t mask = x < centre ? UINT32_MAX : 0;
-    const uint32_t distance = (x - centre) ^ mask;
-    const uint32_t least = (uint32_t)1 << binning->shift;
-    const uint32_t excess = cpu_exponent32(has_words, distance | least) - binning->shift;
-    return binning->side + (((excess << binning->shift) + (distance >> excess)) ^ mask);
-}
-
+/* The bin number of a key of 32 bits, or its bucket (binning_bucket). */
 CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
-                                          enum cpu_index_way way, bool has_words, uint32_t key)
+                                          enum cpu_index_way way, bool is_simple, bool has_words,
+                                          uint32_t key)
 {
-    if (way == CPU_INDEX_LOG2_32 || way == CPU_INDEX_LOG10_32)
-        return cpu_index_power32(terms, way == CPU_INDEX_LOG2_32, has_words, key);
-    const struct cpu_index_place32 place = cpu_index_place32(terms, key);
-    const uint32_t x = place.is_inside ? place.x : 0;
+    const struct binning *binning = terms->binning;
+
+    if (way == CPU_INDEX_POWERS) {
+        const uint32_t sign = (0 - (key >> 31)) & (uint32_t)terms->signs;
+        const uint32_t magnitude = (key ^ sign) - sign;
+        const uint32_t digits = is_simple ? cpu_exponent32(has_words, magnitude) + (magnitude > 0)
+                                          : binning_digits10_32(magnitude);
+        return binning->zero + ((digits ^ sign) - sign);
+    }
+    const struct cpu_index_position32 position = cpu_index_position32(terms, key);
+    const uint32_t x = position.is_inside ? position.x : 0;
     uint32_t bin;
 
-    if (way == CPU_INDEX_EXACT32) /* converted as a signed word, which AVX2 can */
+    if (way == CPU_INDEX_QUOTIENT) { /* converted as a signed word, which AVX2 can */
         bin = (uint32_t)(int32_t)((double)(int32_t)(x - ((uint32_t)1 << 31)) * terms->reciprocal +
                                   (terms->offset + 0x1p31 * terms->reciprocal));
-    else
-        bin = cpu_index_bucket32(terms->binning, way == CPU_INDEX_EQUAL_BUCKETS32, has_words, x);
-    return place.is_inside ? bin : place.outside;
+    } else if (is_simple) {
+        bin = x >> binning->shift;
+    } else {
+        const uint32_t centre = (uint32_t)binning->centre;
+        const uint32_t mask = x < centre ? UINT32_MAX : 0;
+        const uint32_t distance = (x - centre) ^ mask;
+        const uint32_t leading = (uint32_t)1 << binning->shift;
+        const uint32_t excess = cpu_exponent32(has_words, distance | leading) - binning->shift;
+        bin = binning->side + (((excess << binning->shift) + (distance >> excess)) ^ mask);
+    }
+    return position.is_inside ? bin : position.outside;
 }
 
-/* --- keys of 64 bits -------------------------------------------------------------------------- */
-
-/* x as a double: exactly, if it is below 2^52. */
-CPU_INDEX_INLINE double cpu_index_double(bool is_exact, bool has_words, uint64_t x)
-{
-    const union cpu_exponent_double behind = {x | 0x4330000000000000}; /* 2^52 + x */
-
-    if (has_words)
-        return (double)x;
-    return is_exact ? behind.number - 0x1p52 : cpu_exponent_double(x).number;
-}
-
-/* The bin of x; that of a rounded quotient is right unless bits of *doubt are set. */
-CPU_INDEX_INLINE uint32_t cpu_index_quotient64(const struct cpu_index_terms *terms, bool is_exact,
-                                               bool has_words, uint64_t x, uint32_t *doubt)
-{
-    const double quotient =
-        cpu_index_double(is_exact, has_words, x) * terms->reciprocal + terms->offset;
-
-    if (is_exact)
-        return (uint32_t)(int32_t)quotient;
-    const uint32_t least = (uint32_t)(int32_t)(quotient - CPU_INDEX_ERROR);
-    const uint32_t most = (uint32_t)(int32_t)(quotient + CPU_INDEX_ERROR);
-    *doubt |= least ^ most;
-    return most;
-}
-
-CPU_INDEX_INLINE uint32_t cpu_index_power64(const struct cpu_index_terms *terms, bool is_log2,
-                                            bool has_words, uint64_t key)
-{
-    const uint64_t sign = (0 - (key >> 63)) & terms->signs;
-    const uint64_t magnitude = (key ^ sign) - sign;
-    const uint64_t digits2 = cpu_exponent64(has_words, magnitude) + (magnitude > 0);
-    const uint64_t digits = is_log2 ? digits2 : binning_digits10_of(digits2, magnitude);
-    return terms->binning->zero + (uint32_t)((digits ^ sign) - sign);
-}
-
-CPU_INDEX_INLINE uint32_t cpu_index_bucket64(const struct binning *binning, bool is_equal,
-                                             bool has_words, uint64_t x)
-{
-    if (is_equal)
-        return (uint32_t)(x >> binning->shift);
-    const uint64_t mask = x < binning->centre ? UINT64_MAX : 0;
-    const uint64_t distance = (x - binning->centre) ^ mask;
-    const uint64_t least = (uint64_t)1 << binning->shift;
-    const uint64_t excess = cpu_exponent64(has_words, distance | least) - binning->shift;
-    return binning->side + (uint32_t)(((excess << binning->shift) + (distance >> excess)) ^ mask);
-}
-
+/* Likewise of 64 bits; a rounded quotient is right unless bits of *doubt are set. */
 CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
-                                          enum cpu_index_way way, bool has_words, uint64_t key,
-                                          uint32_t *doubt)
+                                          enum cpu_index_way way, bool is_simple, bool has_words,
+                                          uint64_t key, uint32_t *doubt)
 {
-    if (way == CPU_INDEX_DEFINED64)
-        return binning_index(terms->binning, terms->binning->form, key);
-    if (way == CPU_INDEX_LOG2_64 || way == CPU_INDEX_LOG10_64)
-        return cpu_index_power64(terms, way == CPU_INDEX_LOG2_64, has_words, key);
-    const struct cpu_index_place64 place = cpu_index_place64(terms, key);
-    const uint64_t x = place.x & (0 - (uint64_t)place.is_inside); /* a branch is no vector code */
+    const struct binning *binning = terms->binning;
+
+    if (way == CPU_INDEX_POWERS) {
+        const uint64_t sign = (0 - (key >> 63)) & terms->signs;
+        const uint64_t magnitude = (key ^ sign) - sign;
+        const uint64_t digits2 = cpu_exponent64(has_words, magnitude) + (magnitude > 0);
+        const uint64_t digits = is_simple ? digits2 : binning_digits10_of(digits2, magnitude);
+        return binning->zero + (uint32_t)((digits ^ sign) - sign);
+    }
+    const struct cpu_index_position64 position = cpu_index_position64(terms, key);
+    const uint64_t x =
+        position.x & (0 - (uint64_t)position.is_inside); /* a branch is no vector code */
     uint32_t bin;
 
-    if (way == CPU_INDEX_EXACT64 || way == CPU_INDEX_ROUNDED64)
-        bin = cpu_index_quotient64(terms, way == CPU_INDEX_EXACT64, has_words, x, doubt);
-    else
-        bin = cpu_index_bucket64(terms->binning, way == CPU_INDEX_EQUAL_BUCKETS64, has_words, x);
-    return place.is_inside ? bin : place.outside;
+    if (way == CPU_INDEX_QUOTIENT) {
+        const union cpu_exponent_double above = {x | 0x4330000000000000}; /* 2^52 + x, x < 2^52 */
+        const double number = has_words   ? (double)x
+                              : is_simple ? above.number - 0x1p52
+                                          : cpu_exponent_double(x).number;
+        const double quotient = number * terms->reciprocal + terms->offset;
+        const double error = is_simple ? 0 : CPU_INDEX_ERROR;
+        const uint32_t lower = (uint32_t)(int32_t)(quotient - error);
+        bin = (uint32_t)(int32_t)(quotient + error);
+        *doubt |= lower ^ bin;
+    } else if (is_simple) {
+        bin = (uint32_t)(x >> binning->shift);
+    } else {
+        const uint64_t mask = x < binning->centre ? UINT64_MAX : 0;
+        const uint64_t distance = (x - binning->centre) ^ mask;
+        const uint64_t leading = (uint64_t)1 << binning->shift;
+        const uint64_t excess = cpu_exponent64(has_words, distance | leading) - binning->shift;
+        bin =
+            binning->side + (uint32_t)(((excess << binning->shift) + (distance >> excess)) ^ mask);
+    }
+    return position.is_inside ? bin : position.outside;
 }
-
-/* --- loops ------------------------------------------------------------------------------------ */
 
 /* Key number i, of so many bits. */
 CPU_INDEX_INLINE uint64_t cpu_index_key(unsigned bits, const char *keys, size_t i)
@@ -206,22 +168,24 @@ CPU_INDEX_INLINE void cpu_index_look_up(const struct cpu_index_terms *terms, uns
 }
 
 /* The bin numbers, or buckets, of a group. */
-CPU_INDEX_INLINE void cpu_index_group(enum cpu_index_way way, unsigned bits, bool has_words,
-                                      const struct cpu_index_terms *terms,
+CPU_INDEX_INLINE void cpu_index_group(enum cpu_index_way way, unsigned bits, bool is_simple,
+                                      bool has_words, const struct cpu_index_terms *terms,
                                       const char *restrict keys, uint32_t *restrict indexes)
 {
-    uint32_t doubt = 0;
+    uint32_t doubt = terms->doubt;
 
     for (size_t i = 0; i < CPU_INDEX_GROUP; i++) {
         const uint64_t key = cpu_index_key(bits, keys, i);
         if (bits == 16)
             indexes[i] = terms->map[key];
         else if (bits == 32)
-            indexes[i] = cpu_index_bin32(terms, way, has_words, (uint32_t)key);
+            indexes[i] = cpu_index_bin32(terms, way, is_simple, has_words, (uint32_t)key);
         else
-            indexes[i] = cpu_index_bin64(terms, way, has_words, key, &doubt);
+            indexes[i] = cpu_index_bin64(terms, way, is_simple, has_words, key, &doubt);
     }
-    for (size_t i = 0; i < CPU_INDEX_GROUP && __builtin_expect(doubt != 0, 0); i++)
+    if (way != CPU_INDEX_QUOTIENT || bits != 64 || is_simple || __builtin_expect(doubt == 0, 1))
+        return;
+    for (size_t i = 0; i < CPU_INDEX_GROUP; i++)
         indexes[i] = cpu_index_define(terms->binning, cpu_index_key(bits, keys, i));
 }
 
@@ -234,29 +198,35 @@ CPU_INDEX_INLINE void cpu_index_run(enum cpu_index_way way, unsigned bits, bool 
     struct cpu_index_terms local = *terms;          /* nor this */
     local.binning = &binning;
 
-    for (size_t i = 0; i < count; i += CPU_INDEX_GROUP)
-        cpu_index_group(way, bits, has_words, &local, keys + i * bits / 8, indexes + i);
-    if (way >= CPU_INDEX_EQUAL_BUCKETS32 && way <= CPU_INDEX_BUCKETS64)
+    if (way == CPU_INDEX_MAP || (way == CPU_INDEX_QUOTIENT && bits == 32) || local.is_simple) {
+        for (size_t i = 0; i < count; i += CPU_INDEX_GROUP)
+            cpu_index_group(way, bits, true, has_words, &local, keys + i * bits / 8, indexes + i);
+    } else {
+        for (size_t i = 0; i < count; i += CPU_INDEX_GROUP)
+            cpu_index_group(way, bits, false, has_words, &local, keys + i * bits / 8, indexes + i);
+    }
+    if (way == CPU_INDEX_BUCKETS)
         cpu_index_look_up(&local, bits, keys, count, indexes);
 }
 
 /* Wrapped for each instruction set, and the table of them. */
-#define CPU_INDEX_WRAP(isa, target, id, bits)                                                     \
-    target static void cpu_index_##id##_##isa(const struct cpu_index_terms *terms,                \
-                                              const void *keys, size_t count, uint32_t *indexes)  \
-    {                                                                                             \
-        cpu_index_run(CPU_INDEX_##id, bits, CPU_ISA_HAS_WORDS(isa), terms, keys, count, indexes); \
+#define CPU_INDEX_WRAP(isa, target, way, bits)                                                     \
+    target static void cpu_index_##way##_##bits##_##isa(const struct cpu_index_terms *terms,       \
+                                                        const void *keys, size_t count,            \
+                                                        uint32_t *indexes)                         \
+    {                                                                                              \
+        cpu_index_run(CPU_INDEX_##way, bits, CPU_ISA_HAS_WORDS(isa), terms, keys, count, indexes); \
     }
-#define CPU_INDEX_DEFINE(id, bits) CPU_ISA_VARIANTS(CPU_INDEX_WRAP, id, bits)
-CPU_INDEX_WAYS(CPU_INDEX_DEFINE)
+#define CPU_INDEX_DEFINE(way, bits) CPU_ISA_VARIANTS(CPU_INDEX_WRAP, way, bits)
+CPU_INDEX_LOOPS(CPU_INDEX_DEFINE)
 
-cpu_index_loop *cpu_index_loops_choose(enum cpu_index_way way)
+cpu_index_loop *cpu_index_loops_choose(enum cpu_index_way way, unsigned key_bytes)
 {
-#define CPU_INDEX_ENTRY(isa, target, id) cpu_index_##id##_##isa,
-#define CPU_INDEX_ROW(id, bits)          {CPU_ISA_VARIANTS(CPU_INDEX_ENTRY, id)},
-    static cpu_index_loop *const loops[CPU_INDEX_WAY_COUNT][CPU_ISA_COUNT] = {
-        CPU_INDEX_WAYS(CPU_INDEX_ROW)};
-    return loops[way][cpu_isa_best()];
+#define CPU_INDEX_ENTRY(isa, target, way, bits) cpu_index_##way##_##bits##_##isa,
+#define CPU_INDEX_ROW(way, bits) \
+    [CPU_INDEX_##way][bits / 32] = {CPU_ISA_VARIANTS(CPU_INDEX_ENTRY, way, bits)},
+    static cpu_index_loop *const loops[][3][CPU_ISA_COUNT] = {CPU_INDEX_LOOPS(CPU_INDEX_ROW)};
+    return loops[way][key_bytes / 4][cpu_isa_best()];
 }
 
 #define CPU_INDEX_WRAP_OUTSIDE(isa, target, ...)                                        \

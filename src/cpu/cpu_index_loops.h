@@ -11,34 +11,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(ID, bits of keys): the ways to compute bin numbers. The rules of cpu_index.c describe them. */
-#define CPU_INDEX_WAYS(X)  \
-    X(MAP16, 16)           \
-    X(EXACT32, 32)         \
-    X(EXACT64, 64)         \
-    X(ROUNDED64, 64)       \
-    X(LOG2_32, 32)         \
-    X(LOG2_64, 64)         \
-    X(LOG10_32, 32)        \
-    X(LOG10_64, 64)        \
-    X(EQUAL_BUCKETS32, 32) \
-    X(EQUAL_BUCKETS64, 64) \
-    X(BUCKETS32, 32)       \
-    X(BUCKETS64, 64)       \
-    X(DEFINED64, 64)
+/* X(WAY, bits of keys): the loops. */
+#define CPU_INDEX_LOOPS(X) \
+    X(MAP, 16)             \
+    X(QUOTIENT, 32)        \
+    X(QUOTIENT, 64)        \
+    X(POWERS, 32)          \
+    X(POWERS, 64)          \
+    X(BUCKETS, 32)         \
+    X(BUCKETS, 64)
 
 enum cpu_index_way {
-#define CPU_INDEX_WAY_ENUM(id, bits) CPU_INDEX_##id,
-    CPU_INDEX_WAYS(CPU_INDEX_WAY_ENUM)
-#undef CPU_INDEX_WAY_ENUM
-        CPU_INDEX_WAY_COUNT,
-    CPU_INDEX_UNIT = CPU_INDEX_WAY_COUNT /* from elements at once: cpu_keys_choose_units */
+    CPU_INDEX_MAP,      /* the bins of all words */
+    CPU_INDEX_QUOTIENT, /* simple: exact; else, of 64 bits, the definition is asked in doubt */
+    CPU_INDEX_POWERS,   /* simple: of 2; else of 10 */
+    CPU_INDEX_BUCKETS,  /* simple: of equal width; else growing */
 };
 
 /* The constants of a loop. `x` is key - origin, an unsigned word as wide as the key. */
 struct cpu_index_terms {
     const struct binning *binning; /* not owned */
     const uint16_t *map;           /* the bins of all 16-bit words; not owned */
+    bool is_simple;                /* the simpler of two kinds of the way */
     uint64_t origin;
     uint64_t last;  /* the x of the highest value in the bins */
     uint64_t limit; /* the x of the highest value above them; values below have a greater x */
@@ -47,6 +41,7 @@ struct cpu_index_terms {
     uint64_t added;    /* a, which is added to x so that it begins at the first bin */
     double reciprocal; /* quotients: n / d */
     double offset;     /* quotients: a * n / d; exact ones: (a * n + 1/2) / d */
+    uint32_t doubt;    /* quotients of 64 bits: not 0: the definition is always asked */
     uint64_t signs;    /* powers: all ones if elements are signed, else 0 */
 };
 
@@ -57,44 +52,44 @@ struct cpu_index_terms {
 typedef void cpu_index_loop(const struct cpu_index_terms *terms, const void *keys, size_t count,
                             uint32_t *indexes);
 
-/* Returns the loop for the best instruction set of this machine; not for CPU_INDEX_UNIT. */
-cpu_index_loop *cpu_index_loops_choose(enum cpu_index_way way);
+/* Returns the loop of CPU_INDEX_LOOPS for the best instruction set of this machine. */
+cpu_index_loop *cpu_index_loops_choose(enum cpu_index_way way, unsigned key_bytes);
 
 /* Where a key is. AVX2 only compares signed words, so 2^31 or 2^63 is subtracted before. */
-struct cpu_index_place32 {
+struct cpu_index_position32 {
     uint32_t x;
     uint32_t outside; /* the bin number if it is not inside */
     bool is_inside;
 };
 
-struct cpu_index_place64 {
+struct cpu_index_position64 {
     uint64_t x;
     uint32_t outside;
     bool is_inside;
 };
 
-static inline __attribute__((always_inline)) struct cpu_index_place32 cpu_index_place32(
+static inline __attribute__((always_inline)) struct cpu_index_position32 cpu_index_position32(
     const struct cpu_index_terms *terms, uint32_t key)
 {
     const uint32_t half = (uint32_t)1 << 31;
     const int32_t x = (int32_t)(key - ((uint32_t)terms->origin + half));
     const bool is_above = x <= (int32_t)((uint32_t)terms->limit - half);
 
-    return (struct cpu_index_place32){.x = (uint32_t)x + half,
-                                      .outside = is_above ? terms->above : terms->below,
-                                      .is_inside = x <= (int32_t)((uint32_t)terms->last - half)};
+    return (struct cpu_index_position32){.x = (uint32_t)x + half,
+                                         .outside = is_above ? terms->above : terms->below,
+                                         .is_inside = x <= (int32_t)((uint32_t)terms->last - half)};
 }
 
-static inline __attribute__((always_inline)) struct cpu_index_place64 cpu_index_place64(
+static inline __attribute__((always_inline)) struct cpu_index_position64 cpu_index_position64(
     const struct cpu_index_terms *terms, uint64_t key)
 {
     const uint64_t half = (uint64_t)1 << 63;
     const int64_t x = (int64_t)(key - (terms->origin + half));
     const bool is_above = x <= (int64_t)(terms->limit - half);
 
-    return (struct cpu_index_place64){.x = (uint64_t)x + half,
-                                      .outside = is_above ? terms->above : terms->below,
-                                      .is_inside = x <= (int64_t)(terms->last - half)};
+    return (struct cpu_index_position64){.x = (uint64_t)x + half,
+                                         .outside = is_above ? terms->above : terms->below,
+                                         .is_inside = x <= (int64_t)(terms->last - half)};
 }
 
 /* Returns how many of the bin numbers indexes[0..count) are `bins` or more. */

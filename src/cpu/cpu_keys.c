@@ -10,14 +10,14 @@
 /* What keys of 32 or 64 bits become in bins one wide. No bin begins below all words of 64 bits. */
 CPU_KEYS_INLINE uint32_t cpu_keys_unit32(const struct cpu_index_terms *terms, uint32_t key)
 {
-    const struct cpu_index_place32 place = cpu_index_place32(terms, key);
-    return place.is_inside ? place.x + (uint32_t)terms->added : place.outside;
+    const struct cpu_index_position32 position = cpu_index_position32(terms, key);
+    return position.is_inside ? position.x + (uint32_t)terms->added : position.outside;
 }
 
 CPU_KEYS_INLINE uint32_t cpu_keys_unit64(const struct cpu_index_terms *terms, uint64_t key)
 {
-    const struct cpu_index_place64 place = cpu_index_place64(terms, key);
-    return place.is_inside ? (uint32_t)place.x : place.outside;
+    const struct cpu_index_position64 position = cpu_index_position64(terms, key);
+    return position.is_inside ? (uint32_t)position.x : position.outside;
 }
 
 /* The loops of a type, to be inlined with constants for the byte order and the bytes of keys. */

@@ -15,11 +15,31 @@ static const struct decoder_format *const decoder_formats[] = {
 
 #define DECODER_FORMATS (sizeof decoder_formats / sizeof *decoder_formats)
 
+/* Whether head[0..bytes) is the beginning of a frame. */
+static enum decoder_match decoder_match(const struct decoder_format *format,
+                                        const unsigned char *head, size_t bytes)
+{
+    enum decoder_match match = DECODER_NO;
+
+    for (const struct decoder_magic *magic = format->magics;
+         match == DECODER_NO && magic < format->magics + 3 && magic->bytes > 0; magic++) {
+        size_t i = 0;
+        while (i < bytes && i < magic->bytes && head[i] >= (unsigned char)magic->low[i] &&
+               head[i] <= (unsigned char)magic->high[i])
+            i++;
+        if (i == magic->bytes)
+            match = format->match ? format->match(head, bytes) : DECODER_YES;
+        else if (i == bytes)
+            match = DECODER_MAYBE;
+    }
+    return match;
+}
+
 const struct decoder_format *decoder_detect(const void *head, size_t bytes, bool *undecided)
 {
     *undecided = false;
     for (size_t i = 0; i < DECODER_FORMATS; i++) {
-        enum decoder_match match = decoder_formats[i]->match(head, bytes);
+        enum decoder_match match = decoder_match(decoder_formats[i], head, bytes);
         if (match == DECODER_YES)
             return decoder_formats[i];
         *undecided = *undecided || match == DECODER_MAYBE;
@@ -46,19 +66,9 @@ bool decoder_describe(size_t i, char *text, size_t size)
     return true;
 }
 
-enum decoder_match decoder_match_magic(const unsigned char *head, size_t bytes, const char *magic,
-                                       size_t magic_bytes)
+bool decoder_has_small_window(const struct decoder_format *format)
 {
-    size_t known = bytes < magic_bytes ? bytes : magic_bytes;
-
-    if (known > 0 && memcmp(head, magic, known) != 0)
-        return DECODER_NO;
-    return known < magic_bytes ? DECODER_MAYBE : DECODER_YES;
-}
-
-bool decoder_looks_back_little(const struct decoder_format *format)
-{
-    return format->looks_back_little;
+    return format->has_small_window;
 }
 
 enum status decoder_fail(const struct decoder *decoder, const char *reason, struct failure *failure)
@@ -67,33 +77,25 @@ enum status decoder_fail(const struct decoder *decoder, const char *reason, stru
                        decoder->format->name, reason);
 }
 
-static enum status decoder_refuse(const struct decoder_format *format, const char *name,
-                                  struct failure *failure)
-{
-    if (!format->needs)
-        return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s", name, format->instead);
-    return status_fail(failure, STATUS_DATA,
-                       STATUS_NAME ": %s: this gpuhist was built without %s: decompress it first, "
-                                   "for example with %s",
-                       name, format->name, format->needs, format->instead);
-}
-
 enum status decoder_open(struct decoder **decoder, const struct decoder_format *format,
                          const char *name, uint64_t memory_limit, struct failure *failure)
 {
-    struct decoder *made;
-
+    if (!format->needs)
+        return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s", name, format->instead);
     if (!format->library)
-        return decoder_refuse(format, name, failure);
-    made = malloc(sizeof *made);
-    if (!made)
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": %s: this gpuhist was built without %s: decompress it "
+                                       "first, for example with %s",
+                           name, format->name, format->needs, format->instead);
+    struct decoder *new = malloc(sizeof *new);
+    if (!new)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ": no memory to decompress it", name);
-    *made = (struct decoder){.format = format, .name = name};
-    if (format->library->open(made, memory_limit, failure) != STATUS_OK) {
-        free(made);
+    *new = (struct decoder){.format = format, .name = name};
+    if (format->library->open(new, memory_limit, failure) != STATUS_OK) {
+        free(new);
         return failure->status;
     }
-    *decoder = made;
+    *decoder = new;
     return STATUS_OK;
 }
 
@@ -114,62 +116,38 @@ static enum status decoder_fail_start(const struct decoder *decoder, struct fail
     return decoder_fail(decoder, reason, failure);
 }
 
-/* Skips NULs where a frame may begin, if the format allows them. */
-static enum status decoder_skip_padding(struct decoder *decoder, struct decoder_io *io,
-                                        struct failure *failure)
-{
-    enum decoder_padding padding = decoder->format->padding;
-
-    if (padding == DECODER_UNPADDED)
-        return STATUS_OK;
-    for (; io->in_used < io->in_bytes && io->in[io->in_used] == 0; io->in_used++)
-        decoder->padding_bytes++;
-    if (io->in_used == io->in_bytes || decoder->padding_bytes == 0)
-        return STATUS_OK;
-    if (padding == DECODER_PADDED_AT_END || decoder->padding_bytes % 4 != 0)
-        return decoder_fail_start(decoder, failure);
-    decoder->padding_bytes = 0;
-    return STATUS_OK;
-}
-
-/* Copies input to the head of a frame and checks it. The input remains for the library. */
-static enum status decoder_take_head(struct decoder *decoder, const struct decoder_io *io,
-                                     struct failure *failure)
-{
-    size_t bytes = io->in_bytes - io->in_used;
-    size_t room = sizeof decoder->head - decoder->head_bytes;
-
-    if (bytes > room)
-        bytes = room;
-    memcpy(decoder->head + decoder->head_bytes, io->in + io->in_used, bytes);
-    decoder->head_bytes += bytes;
-    switch (decoder->format->match(decoder->head, decoder->head_bytes)) {
-    case DECODER_NO:
-        return decoder_fail_start(decoder, failure);
-    case DECODER_MAYBE:
-        return STATUS_OK;
-    case DECODER_YES:
-        break;
-    }
-    if (decoder->format->check_head)
-        return decoder->format->check_head(decoder, failure);
-    decoder->head_is_done = true;
-    return STATUS_OK;
-}
-
 /* Decodes a piece. There is input, or output pending. */
 static enum status decoder_step(struct decoder *decoder, struct decoder_io *io,
                                 struct failure *failure)
 {
+    const struct decoder_format *format = decoder->format;
     bool ended = false;
 
-    if (decoder->head_bytes == 0 && decoder_skip_padding(decoder, io, failure) != STATUS_OK)
-        return failure->status;
+    if (decoder->head_bytes == 0 && format->padding != DECODER_UNPADDED) {
+        for (; io->in_used < io->in_bytes && io->in[io->in_used] == 0; io->in_used++)
+            decoder->padding_bytes++;
+        if (io->in_used < io->in_bytes && decoder->padding_bytes > 0) {
+            if (format->padding == DECODER_PADDED_AT_END || decoder->padding_bytes % 4 != 0)
+                return decoder_fail_start(decoder, failure);
+            decoder->padding_bytes = 0;
+        }
+    }
     if (decoder->head_bytes == 0 && io->in_used == io->in_bytes)
         return STATUS_OK;
-    if (!decoder->head_is_done && decoder_take_head(decoder, io, failure) != STATUS_OK)
-        return failure->status;
-    if (decoder->format->library->step(decoder, io, &ended, failure) != STATUS_OK)
+    if (!decoder->head_is_done) { /* its bytes are kept, and remain for the library */
+        size_t bytes = sizeof decoder->head - decoder->head_bytes;
+        bytes = bytes < io->in_bytes - io->in_used ? bytes : io->in_bytes - io->in_used;
+        memcpy(decoder->head + decoder->head_bytes, io->in + io->in_used, bytes);
+        decoder->head_bytes += bytes;
+        const enum decoder_match match = decoder_match(format, decoder->head, decoder->head_bytes);
+        if (match == DECODER_NO)
+            return decoder_fail_start(decoder, failure);
+        if (match == DECODER_YES && !format->check_head)
+            decoder->head_is_done = true;
+        else if (match == DECODER_YES && format->check_head(decoder, failure) != STATUS_OK)
+            return failure->status;
+    }
+    if (format->library->step(decoder, io, &ended, failure) != STATUS_OK)
         return failure->status;
     if (ended) {
         decoder->head_bytes = 0;
@@ -241,35 +219,34 @@ const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offs
                                                    : NULL;
 }
 
-enum decoder_match decoder_match_at(const struct decoder_format *format,
-                                    const struct decoder_view *view, uint64_t offset)
-{
-    uint64_t left = offset < view->bytes ? view->bytes - offset : 0;
-    size_t bytes = left < DECODER_HEAD_BYTES ? (size_t)left : DECODER_HEAD_BYTES;
-    const unsigned char *head = bytes > 0 ? decoder_look(view, offset, bytes) : NULL;
-
-    return head ? format->match(head, bytes) : DECODER_MAYBE;
-}
-
 uint64_t decoder_frame_if_there(const struct decoder_view *view, uint64_t offset, uint64_t bytes)
 {
     return bytes <= view->bytes - offset ? bytes : 0;
 }
 
+uint64_t decoder_frame_skippable(const struct decoder_view *view, uint64_t offset)
+{
+    const unsigned char *data = decoder_look(view, offset, DECODER_SKIPPABLE_HEAD_BYTES);
+
+    return data ? decoder_frame_if_there(view, offset,
+                                         DECODER_SKIPPABLE_HEAD_BYTES +
+                                             (uint64_t)decoder_read_32(data + 4))
+                : 0;
+}
+
 uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct decoder_view *view,
                              uint64_t offset)
 {
+    const uint64_t left = offset < view->bytes ? view->bytes - offset : 0;
+    const size_t bytes = left < DECODER_HEAD_BYTES ? (size_t)left : DECODER_HEAD_BYTES;
+
     if (!format->frame_bytes)
         return UINT64_MAX;
-    switch (decoder_match_at(format, view, offset)) {
-    case DECODER_NO:
-        return UINT64_MAX;
-    case DECODER_MAYBE:
-        return 0;
-    case DECODER_YES:
+    const unsigned char *head = bytes > 0 ? decoder_look(view, offset, bytes) : NULL;
+    const enum decoder_match match = head ? decoder_match(format, head, bytes) : DECODER_MAYBE;
+    if (match == DECODER_YES)
         return format->frame_bytes(view, offset);
-    }
-    __builtin_unreachable();
+    return match == DECODER_NO ? UINT64_MAX : 0;
 }
 
 struct decoder_index *decoder_index_open(const struct decoder_format *format,

@@ -58,7 +58,7 @@ enum status decoder_open(struct decoder **decoder, const struct decoder_format *
  * with one decoder. The window of zstd has megabytes, and each turn would begin with it in another
  * core's cache: two threads that take turns need 1.5 times as long as one.
  */
-bool decoder_looks_back_little(const struct decoder_format *format);
+bool decoder_has_small_window(const struct decoder_format *format);
 
 /* Closes a decoder. NULL is allowed. */
 void decoder_close(struct decoder *decoder);

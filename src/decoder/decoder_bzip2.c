@@ -3,24 +3,6 @@
 
 #include "decoder/decoder_internal.h"
 
-/*
- * "BZh", the block size, and the magic of the first block, or of the end of an empty stream. Text
- * that happens to begin with "BZh5" does not match.
- */
-static enum decoder_match decoder_bzip2_match(const unsigned char *head, size_t bytes)
-{
-    enum decoder_match begins = decoder_match_magic(head, bytes, "BZh", 3);
-
-    if (begins != DECODER_YES || bytes == 3)
-        return begins == DECODER_NO ? DECODER_NO : DECODER_MAYBE;
-    if (head[3] < '1' || head[3] > '9')
-        return DECODER_NO;
-    enum decoder_match block = decoder_match_magic(head + 4, bytes - 4, "1AY&SY", 6);
-    return block != DECODER_NO
-               ? block
-               : decoder_match_magic(head + 4, bytes - 4, "\x17\x72\x45\x38\x50\x90", 6);
-}
-
 #ifdef HAVE_BZ2
 
 #include <bzlib.h>
@@ -58,13 +40,6 @@ static unsigned decoder_bzip2_limit(size_t bytes)
     return bytes < UINT_MAX ? (unsigned)bytes : UINT_MAX;
 }
 
-/* Prepares the library for a stream. After a failure it may be closed. */
-static int decoder_bzip2_reset(bz_stream *stream)
-{
-    int result = BZ2_bzDecompressEnd(stream);
-    return result == BZ_OK ? BZ2_bzDecompressInit(stream, 0, 0) : result;
-}
-
 static enum status decoder_bzip2_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
                                       struct failure *failure)
 {
@@ -80,8 +55,10 @@ static enum status decoder_bzip2_step(struct decoder *decoder, struct decoder_io
     io->in_used += in_bytes - stream->avail_in;
     io->out_used += out_bytes - stream->avail_out;
     *ended = result == BZ_STREAM_END;
-    if (*ended)
-        result = decoder_bzip2_reset(stream);
+    if (*ended) { /* prepare for the next stream; after a failure it may be closed */
+        result = BZ2_bzDecompressEnd(stream);
+        result = result == BZ_OK ? BZ2_bzDecompressInit(stream, 0, 0) : result;
+    }
     if (result == BZ_OK)
         return STATUS_OK;
     return decoder_fail(decoder,
@@ -108,5 +85,7 @@ const struct decoder_format decoder_bzip2 = {
     .needs = "libbz2",
     .instead = "bzip2 -dc",
     .library = DECODER_BZIP2_LIBRARY,
-    .match = decoder_bzip2_match,
+    /* The block size, and the magic of the first block, or of the end of an empty stream. */
+    .magics = {DECODER_MAGIC_RANGE("BZh11AY&SY", "BZh91AY&SY"),
+               DECODER_MAGIC_RANGE("BZh1\x17\x72\x45\x38\x50\x90", "BZh9\x17\x72\x45\x38\x50\x90")},
 };

@@ -27,11 +27,6 @@
 /* The fewest bytes that follow the header: a deflate block, the CRC and the length. */
 #define DECODER_GZIP_REST_BYTES (2 + 4 + 4)
 
-static enum decoder_match decoder_gzip_match(const unsigned char *head, size_t bytes)
-{
-    return decoder_match_magic(head, bytes, "\x1f\x8b", 2);
-}
-
 static enum status decoder_gzip_check_head(struct decoder *decoder, struct failure *failure)
 {
     if (decoder->head_bytes > DECODER_GZIP_METHOD &&
@@ -43,22 +38,7 @@ static enum status decoder_gzip_check_head(struct decoder *decoder, struct failu
     return STATUS_OK;
 }
 
-/* The length of a BGZF member, from field BC of its header; SIZE_MAX if there is no such field. */
-static size_t decoder_gzip_member_bytes(const unsigned char *data, size_t header_bytes)
-{
-    size_t at = DECODER_GZIP_EXTRA;
-
-    while (at + 4 <= header_bytes) {
-        size_t length = decoder_read_16(data + at + 2);
-        if (data[at] == 'B' && data[at + 1] == 'C' && length == 2 && at + 6 <= header_bytes) {
-            size_t member = decoder_read_16(data + at + 4) + 1;
-            return member >= header_bytes + DECODER_GZIP_REST_BYTES ? member : SIZE_MAX;
-        }
-        at += 4 + length;
-    }
-    return SIZE_MAX;
-}
-
+/* The length of a BGZF member is in field BC of its header. */
 static uint64_t decoder_gzip_frame_bytes(const struct decoder_view *view, uint64_t offset)
 {
     const unsigned char *data = decoder_look(view, offset, DECODER_GZIP_FLAGS + 1);
@@ -68,23 +48,32 @@ static uint64_t decoder_gzip_frame_bytes(const struct decoder_view *view, uint64
     data = decoder_look(view, offset, DECODER_GZIP_EXTRA);
     if (!data)
         return 0;
-    size_t header = DECODER_GZIP_EXTRA + decoder_read_16(data + DECODER_GZIP_EXTRA_BYTES);
+    const size_t header = DECODER_GZIP_EXTRA + decoder_read_16(data + DECODER_GZIP_EXTRA_BYTES);
     data = decoder_look(view, offset, header);
     if (!data)
         return 0;
-    size_t member = decoder_gzip_member_bytes(data, header);
-    return member == SIZE_MAX ? UINT64_MAX : decoder_frame_if_there(view, offset, member);
+    for (size_t at = DECODER_GZIP_EXTRA; at + 4 <= header;) {
+        const size_t length = decoder_read_16(data + at + 2);
+        if (data[at] == 'B' && data[at + 1] == 'C' && length == 2 && at + 6 <= header) {
+            const size_t member = decoder_read_16(data + at + 4) + 1;
+            return member >= header + DECODER_GZIP_REST_BYTES
+                       ? decoder_frame_if_there(view, offset, member)
+                       : UINT64_MAX;
+        }
+        at += 4 + length;
+    }
+    return UINT64_MAX;
 }
 
 const struct decoder_format decoder_gzip = {
     .name = "gzip",
     .unit = "member",
-    .looks_back_little = true,
+    .has_small_window = true,
     .needs = "ISA-L and zlib",
     .instead = "gzip -dc",
     .padding = DECODER_PADDED_AT_END,
     .library = DECODER_GZIP_LIBRARY,
-    .match = decoder_gzip_match,
+    .magics = {DECODER_MAGIC("\x1f\x8b")},
     .check_head = decoder_gzip_check_head,
     .frame_bytes = decoder_gzip_frame_bytes,
 };

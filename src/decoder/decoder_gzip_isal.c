@@ -84,70 +84,46 @@ static uint32_t decoder_gzip_isal_limit(size_t bytes)
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
-/* Reads more of the header, or decodes. Returns the library's result. */
-static int decoder_gzip_isal_inflate(struct decoder_gzip_isal *isal, struct decoder_io *io)
-{
-    struct inflate_state *inflate = &isal->inflate;
-    int result;
-
-    inflate->next_in = (uint8_t *)io->in + io->in_used; /* the library does not write there */
-    inflate->avail_in = decoder_gzip_isal_limit(io->in_bytes - io->in_used);
-    inflate->next_out = io->out + io->out_used;
-    inflate->avail_out = decoder_gzip_isal_limit(io->out_bytes - io->out_used);
-    if (isal->header_is_done) {
-        result = isal_inflate(inflate);
-        io->out_used = (size_t)(inflate->next_out - io->out);
-    } else {
-        result = isal_read_gzip_header(inflate, &isal->header);
-        isal->header_is_done = result == ISAL_DECOMP_OK;
-    }
-    io->in_used = (size_t)(inflate->next_in - io->in);
-    return result;
-}
-
-/* Takes whole bytes that the library has read but not used: the trailer begins with them. */
-static void decoder_gzip_isal_give_back(struct decoder_gzip_isal *isal)
-{
-    struct inflate_state *inflate = &isal->inflate;
-    uint64_t bits = inflate->read_in >> (inflate->read_in_length % 8);
-
-    for (; inflate->read_in_length >= 8; inflate->read_in_length -= 8, bits >>= 8)
-        isal->trailer[isal->trailer_bytes++] = (unsigned char)bits;
-}
-
-/* Takes the next bytes of the trailer, and compares the trailer when it is complete. */
-static enum status decoder_gzip_isal_check(struct decoder *decoder, struct decoder_io *io,
-                                           bool *ended, struct failure *failure)
-{
-    struct decoder_gzip_isal *isal = decoder->state;
-
-    while (isal->trailer_bytes < sizeof isal->trailer && io->in_used < io->in_bytes)
-        isal->trailer[isal->trailer_bytes++] = io->in[io->in_used++];
-    if (isal->trailer_bytes < sizeof isal->trailer)
-        return STATUS_OK;
-    if (decoder_read_32(isal->trailer) != isal->inflate.crc)
-        return decoder_fail(decoder, "incorrect data check", failure);
-    if (decoder_read_32(isal->trailer + 4) != isal->inflate.total_out)
-        return decoder_fail(decoder, "incorrect length check", failure);
-    decoder_gzip_isal_reset(isal);
-    *ended = true;
-    return STATUS_OK;
-}
-
 static enum status decoder_gzip_isal_step(struct decoder *decoder, struct decoder_io *io,
                                           bool *ended, struct failure *failure)
 {
     struct decoder_gzip_isal *isal = decoder->state;
+    struct inflate_state *inflate = &isal->inflate;
 
-    if (isal->inflate.block_state != ISAL_BLOCK_FINISH) {
-        int result = decoder_gzip_isal_inflate(isal, io);
+    if (inflate->block_state != ISAL_BLOCK_FINISH) {
+        int result;
+        inflate->next_in = (uint8_t *)io->in + io->in_used; /* the library does not write there */
+        inflate->avail_in = decoder_gzip_isal_limit(io->in_bytes - io->in_used);
+        inflate->next_out = io->out + io->out_used;
+        inflate->avail_out = decoder_gzip_isal_limit(io->out_bytes - io->out_used);
+        if (isal->header_is_done) {
+            result = isal_inflate(inflate);
+            io->out_used = (size_t)(inflate->next_out - io->out);
+        } else {
+            result = isal_read_gzip_header(inflate, &isal->header);
+            isal->header_is_done = result == ISAL_DECOMP_OK;
+        }
+        io->in_used = (size_t)(inflate->next_in - io->in);
         if (result < 0)
             return decoder_gzip_isal_fail(decoder, result, failure);
-        if (isal->inflate.block_state != ISAL_BLOCK_FINISH)
+        if (inflate->block_state != ISAL_BLOCK_FINISH)
             return STATUS_OK;
-        decoder_gzip_isal_give_back(isal);
+        /* The trailer begins with whole bytes that the library has read but not used. */
+        uint64_t bits = inflate->read_in >> (inflate->read_in_length % 8);
+        for (; inflate->read_in_length >= 8; inflate->read_in_length -= 8, bits >>= 8)
+            isal->trailer[isal->trailer_bytes++] = (unsigned char)bits;
     }
-    return decoder_gzip_isal_check(decoder, io, ended, failure);
+    while (isal->trailer_bytes < sizeof isal->trailer && io->in_used < io->in_bytes)
+        isal->trailer[isal->trailer_bytes++] = io->in[io->in_used++];
+    if (isal->trailer_bytes < sizeof isal->trailer)
+        return STATUS_OK;
+    if (decoder_read_32(isal->trailer) != inflate->crc)
+        return decoder_fail(decoder, "incorrect data check", failure);
+    if (decoder_read_32(isal->trailer + 4) != inflate->total_out)
+        return decoder_fail(decoder, "incorrect length check", failure);
+    decoder_gzip_isal_reset(isal);
+    *ended = true;
+    return STATUS_OK;
 }
 
 const struct decoder_library decoder_gzip_isal = {

@@ -33,13 +33,6 @@ static void decoder_gzip_zlib_close(struct decoder *decoder)
     free(decoder->state);
 }
 
-static enum status decoder_gzip_zlib_fail(const struct decoder *decoder, int result,
-                                          struct failure *failure)
-{
-    const z_stream *stream = decoder->state;
-    return decoder_fail(decoder, stream->msg ? stream->msg : zError(result), failure);
-}
-
 /* The library counts in unsigned int. */
 static uInt decoder_gzip_zlib_limit(size_t bytes)
 {
@@ -66,7 +59,9 @@ static enum status decoder_gzip_zlib_step(struct decoder *decoder, struct decode
     /* No output was pending: the library needs input. */
     if (result == Z_BUF_ERROR && in_bytes == 0)
         result = Z_OK;
-    return result == Z_OK ? STATUS_OK : decoder_gzip_zlib_fail(decoder, result, failure);
+    if (result == Z_OK)
+        return STATUS_OK;
+    return decoder_fail(decoder, stream->msg ? stream->msg : zError(result), failure);
 }
 
 const struct decoder_library decoder_gzip_zlib = {

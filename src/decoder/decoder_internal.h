@@ -58,16 +58,29 @@ struct decoder_library {
     void (*close)(struct decoder *decoder);
 };
 
+/* The bytes that a frame begins with, each of which lies in a range. */
+struct decoder_magic {
+    const char *low; /* [bytes] */
+    const char *high;
+    size_t bytes;
+};
+#define DECODER_MAGIC_RANGE(low, high) \
+    {                                  \
+        low, high, sizeof(low) - 1     \
+    }
+#define DECODER_MAGIC(text) DECODER_MAGIC_RANGE(text, text)
+
 struct decoder_format {
     const char *name;
     const char *unit;    /* the format's own word for a frame */
     const char *needs;   /* libraries that decode it, for messages; NULL: never decoded */
     const char *instead; /* how to decompress it otherwise; never decoded: the whole message */
     enum decoder_padding padding;
-    bool looks_back_little;                /* see decoder_looks_back_little */
+    bool has_small_window;                 /* see decoder_has_small_window */
     const struct decoder_library *library; /* NULL: this build has none */
 
-    /* Whether head[0..bytes) is the beginning of a frame. */
+    struct decoder_magic magics[3]; /* the first bytes of frames; those that are used */
+    /* Whether head[0..bytes), which begins with a magic, begins a frame. NULL: it always does. */
     enum decoder_match (*match)(const unsigned char *head, size_t bytes);
     /*
      * Checks the head of a frame before the library sees all of it, and sets head_is_done if the
@@ -101,19 +114,15 @@ extern const struct decoder_library decoder_gzip_zlib;
 struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uint64_t begin,
                                             uint64_t block_bytes);
 
-/* Whether head[0..bytes) begins with magic[0..magic_bytes). */
-enum decoder_match decoder_match_magic(const unsigned char *head, size_t bytes, const char *magic,
-                                       size_t magic_bytes);
-
 /* Calls view->look. Returns NULL if the data end before offset + bytes. */
 const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offset, size_t bytes);
 
-/* Whether a frame of the format begins at an offset. */
-enum decoder_match decoder_match_at(const struct decoder_format *format,
-                                    const struct decoder_view *view, uint64_t offset);
-
 /* Returns `bytes`, the length of a frame at an offset; 0 if the data end before the frame does. */
 uint64_t decoder_frame_if_there(const struct decoder_view *view, uint64_t offset, uint64_t bytes);
+
+/* Likewise the length of a skippable frame of zstd or lz4: a magic and the length of the rest. */
+#define DECODER_SKIPPABLE_HEAD_BYTES 8
+uint64_t decoder_frame_skippable(const struct decoder_view *view, uint64_t offset);
 
 /* Read integers in little-endian byte order, which all formats here use. */
 static inline uint32_t decoder_read_16(const unsigned char *data)

@@ -9,9 +9,6 @@
 #define DECODER_LZ4_MAGIC_BYTES 4
 #define DECODER_LZ4_LEGACY      0x02 /* the first byte of a frame in the format before lz4 1.4 */
 
-/* Skippable frames have the format of zstd's. */
-#define DECODER_LZ4_SKIPPABLE_HEAD_BYTES 8
-
 /* The two bytes after the magic. */
 #define DECODER_LZ4_VERSION_MASK    0xc0
 #define DECODER_LZ4_VERSION         0x40
@@ -31,17 +28,6 @@ static bool decoder_lz4_is_skippable(const unsigned char *head)
     return (head[0] & 0xf0) == 0x50;
 }
 
-/* Legacy frames match too, so that the message can name them. */
-static enum decoder_match decoder_lz4_match(const unsigned char *head, size_t bytes)
-{
-    if (bytes > 0 && decoder_lz4_is_skippable(head))
-        return bytes == 1 ? DECODER_MAYBE
-                          : decoder_match_magic(head + 1, bytes - 1, "\x2a\x4d\x18", 3);
-    if (bytes > 0 && head[0] == DECODER_LZ4_LEGACY)
-        return decoder_match_magic(head, bytes, "\x02\x21\x4c\x18", DECODER_LZ4_MAGIC_BYTES);
-    return decoder_match_magic(head, bytes, "\x04\x22\x4d\x18", DECODER_LZ4_MAGIC_BYTES);
-}
-
 static enum status decoder_lz4_check_head(struct decoder *decoder, struct failure *failure)
 {
     bool is_skippable = decoder_lz4_is_skippable(decoder->head);
@@ -58,11 +44,18 @@ static enum status decoder_lz4_check_head(struct decoder *decoder, struct failur
     return STATUS_OK;
 }
 
-/* The length of a frame, not a skippable one, from its header and the lengths of its blocks. */
-static uint64_t decoder_lz4_blocks_bytes(const struct decoder_view *view, uint64_t offset)
+/* The length of a frame follows from its header and the lengths of its blocks. */
+static uint64_t decoder_lz4_frame_bytes(const struct decoder_view *view, uint64_t offset)
 {
-    const unsigned char *data = decoder_look(view, offset, DECODER_LZ4_MAGIC_BYTES + 2);
+    const unsigned char *data = decoder_look(view, offset, DECODER_LZ4_MAGIC_BYTES);
 
+    if (!data)
+        return 0;
+    if (data[0] == DECODER_LZ4_LEGACY)
+        return UINT64_MAX;
+    if (decoder_lz4_is_skippable(data))
+        return decoder_frame_skippable(view, offset);
+    data = decoder_look(view, offset, DECODER_LZ4_MAGIC_BYTES + 2);
     if (!data)
         return 0;
     unsigned flags = data[DECODER_LZ4_MAGIC_BYTES];
@@ -72,36 +65,18 @@ static uint64_t decoder_lz4_blocks_bytes(const struct decoder_view *view, uint64
         flags & DECODER_LZ4_DICTIONARY || sizes & DECODER_LZ4_BLOCK_RESERVED ||
         block_id < DECODER_LZ4_BLOCK_LEAST)
         return UINT64_MAX;
-    uint32_t most = UINT32_C(1) << (8 + 2 * block_id);
+    uint32_t block_max = UINT32_C(1) << (8 + 2 * block_id);
     uint64_t at = DECODER_LZ4_MAGIC_BYTES + 3 + (flags & DECODER_LZ4_CONTENT_SIZE ? 8 : 0);
     while ((data = decoder_look(view, offset + at, 4))) {
         uint32_t block = decoder_read_32(data) & ~DECODER_LZ4_IS_UNCOMPRESSED;
         if (decoder_read_32(data) == 0)
             return decoder_frame_if_there(view, offset,
                                           at + 4 + (flags & DECODER_LZ4_CONTENT_CHECK ? 4 : 0));
-        if (block > most)
+        if (block > block_max)
             return UINT64_MAX;
         at += 4 + block + (flags & DECODER_LZ4_BLOCK_CHECKSUM ? 4 : 0);
     }
     return 0;
-}
-
-static uint64_t decoder_lz4_frame_bytes(const struct decoder_view *view, uint64_t offset)
-{
-    const unsigned char *data = decoder_look(view, offset, DECODER_LZ4_MAGIC_BYTES);
-
-    if (!data)
-        return 0;
-    if (data[0] == DECODER_LZ4_LEGACY)
-        return UINT64_MAX;
-    if (!decoder_lz4_is_skippable(data))
-        return decoder_lz4_blocks_bytes(view, offset);
-    data = decoder_look(view, offset, DECODER_LZ4_SKIPPABLE_HEAD_BYTES);
-    if (!data)
-        return 0;
-    return decoder_frame_if_there(view, offset,
-                                  DECODER_LZ4_SKIPPABLE_HEAD_BYTES +
-                                      (uint64_t)decoder_read_32(data + DECODER_LZ4_MAGIC_BYTES));
 }
 
 #ifdef HAVE_LZ4
@@ -158,11 +133,13 @@ static const struct decoder_library decoder_lz4_library = {
 const struct decoder_format decoder_lz4 = {
     .name = "lz4",
     .unit = "frame",
-    .looks_back_little = true,
+    .has_small_window = true,
     .needs = "liblz4",
     .instead = "lz4 -dc",
     .library = DECODER_LZ4_LIBRARY,
-    .match = decoder_lz4_match,
+    /* Legacy frames match too, so that the message can name them. */
+    .magics = {DECODER_MAGIC("\x04\x22\x4d\x18"), DECODER_MAGIC("\x02\x21\x4c\x18"),
+               DECODER_MAGIC_RANGE("\x50\x2a\x4d\x18", "\x5f\x2a\x4d\x18")},
     .check_head = decoder_lz4_check_head,
     .frame_bytes = decoder_lz4_frame_bytes,
 };

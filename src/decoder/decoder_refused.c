@@ -7,44 +7,6 @@
 
 #include "decoder/decoder_internal.h"
 
-/* The signatures of a file in an archive, of an empty archive, and of a split archive. */
-static enum decoder_match decoder_zip_match(const unsigned char *head, size_t bytes)
-{
-    static const char *const signatures[] = {"PK\3\4", "PK\5\6", "PK\7\10"};
-    enum decoder_match match = DECODER_NO;
-
-    for (size_t i = 0; match == DECODER_NO && i < sizeof signatures / sizeof *signatures; i++)
-        match = decoder_match_magic(head, bytes, signatures[i], 4);
-    return match;
-}
-
-static enum decoder_match decoder_7z_match(const unsigned char *head, size_t bytes)
-{
-    return decoder_match_magic(head, bytes, "7z\xbc\xaf\x27\x1c", 6);
-}
-
-/*
- * The magic has two bytes. The third byte holds the maximum code length, 9 to 16 bits, and a flag
- * that compress has set since version 4.0 (1985). One in two million random files begins so.
- */
-static enum decoder_match decoder_compress_match(const unsigned char *head, size_t bytes)
-{
-    enum decoder_match match = decoder_match_magic(head, bytes, "\x1f\x9d", 2);
-
-    if (match != DECODER_YES || bytes == 2)
-        return match == DECODER_NO ? DECODER_NO : DECODER_MAYBE;
-    return head[2] >= (0x80 | 9) && head[2] <= (0x80 | 16) ? DECODER_YES : DECODER_NO;
-}
-
-/* Whether encoders use this dictionary size: 2^n or 2^n + 2^(n-1), 4 KiB or more. */
-static bool decoder_lzma_is_dictionary(uint32_t bytes)
-{
-    uint32_t lowest = bytes & -bytes;
-    uint32_t rest = bytes - lowest;
-
-    return bytes >= 4096 && (rest == 0 || rest == 2 * lowest);
-}
-
 /*
  * lzma has no magic. Its header has 13 bytes: the properties (usually 0x5d), the size of the
  * dictionary, and the size of the content (all ones: unknown). A byte of 0 and 4 bytes of code
@@ -53,15 +15,17 @@ static bool decoder_lzma_is_dictionary(uint32_t bytes)
  */
 static enum decoder_match decoder_lzma_match(const unsigned char *head, size_t bytes)
 {
-    enum decoder_match match = decoder_match_magic(head, bytes, "\x5d\0", 2);
     unsigned zeros = 0;
 
-    if (match != DECODER_YES || bytes < DECODER_MAGIC_BYTES)
-        return match == DECODER_NO ? DECODER_NO : DECODER_MAYBE;
+    if (bytes < DECODER_MAGIC_BYTES)
+        return DECODER_MAYBE;
     uint64_t size = decoder_read_32(head + 5) | (uint64_t)decoder_read_32(head + 9) << 32;
+    const uint32_t dictionary = decoder_read_32(head + 1);
+    const uint32_t lowest = dictionary & -dictionary;
     for (size_t i = 14; i < 18; i++)
         zeros += head[i] == 0;
-    return decoder_lzma_is_dictionary(decoder_read_32(head + 1)) &&
+    /* Encoders use dictionaries of 2^n or 2^n + 2^(n-1), 4 KiB or more. */
+    return dictionary >= 4096 && (dictionary == lowest || dictionary == 3 * lowest) &&
                    (size == UINT64_MAX || size >> 38 == 0) && head[13] == 0 && zeros <= 1
                ? DECODER_YES
                : DECODER_NO;
@@ -71,14 +35,15 @@ const struct decoder_format decoder_zip = {
     .name = "zip",
     .instead = "zip archives are not supported: unpack it first, for example with unzip -p "
                "(--decompress=none counts it as it is)",
-    .match = decoder_zip_match,
+    /* A file in an archive, an empty archive, and a split archive. */
+    .magics = {DECODER_MAGIC("PK\3\4"), DECODER_MAGIC("PK\5\6"), DECODER_MAGIC("PK\7\10")},
 };
 
 const struct decoder_format decoder_7z = {
     .name = "7z",
     .instead = "7z archives are not supported: unpack it first, for example with 7z x -so "
                "(--decompress=none counts it as it is)",
-    .match = decoder_7z_match,
+    .magics = {DECODER_MAGIC("7z\xbc\xaf\x27\x1c")},
 };
 
 const struct decoder_format decoder_lzma = {
@@ -86,6 +51,7 @@ const struct decoder_format decoder_lzma = {
     .instead =
         "lzma files, the predecessors of xz, are not supported: decompress it first, for example "
         "with xz -dc (--decompress=none counts it as it is)",
+    .magics = {DECODER_MAGIC("\x5d\0")},
     .match = decoder_lzma_match,
 };
 
@@ -94,5 +60,9 @@ const struct decoder_format decoder_compress = {
     .instead =
         "files of compress (.Z) are not supported: decompress it first, for example with gzip -dc "
         "(--decompress=none counts it as it is)",
-    .match = decoder_compress_match,
+    /*
+     * The third byte holds the maximum code length, 9 to 16 bits, and a flag that compress has set
+     * since version 4.0 (1985). One in two million random files begins so.
+     */
+    .magics = {DECODER_MAGIC_RANGE("\x1f\x9d\x89", "\x1f\x9d\x90")},
 };

@@ -3,14 +3,6 @@
 
 #include "decoder/decoder_internal.h"
 
-static enum decoder_match decoder_xz_match(const unsigned char *head, size_t bytes)
-{
-    return decoder_match_magic(head, bytes,
-                               "\xfd"
-                               "7zXZ",
-                               6); /* with its NUL: 2.1.1.1 */
-}
-
 #ifdef HAVE_LZMA
 
 #include <inttypes.h>
@@ -64,24 +56,19 @@ static void decoder_xz_close(struct decoder *decoder)
     free(xz);
 }
 
-static enum status decoder_xz_fail_memory(const struct decoder *decoder, struct failure *failure)
+static enum status decoder_xz_fail(const struct decoder *decoder, lzma_ret result,
+                                   struct failure *failure)
 {
     const struct decoder_xz *xz = decoder->state;
     char reason[128];
 
-    snprintf(reason, sizeof reason,
-             "a block needs %" PRIu64 " bytes of memory, the limit is %" PRIu64
-             ": --memory raises it",
-             lzma_memusage(&xz->stream), xz->dictionary_limit);
-    return decoder_fail(decoder, reason, failure);
-}
-
-static enum status decoder_xz_fail(const struct decoder *decoder, lzma_ret result,
-                                   struct failure *failure)
-{
     switch (result) {
     case LZMA_MEMLIMIT_ERROR:
-        return decoder_xz_fail_memory(decoder, failure);
+        snprintf(reason, sizeof reason,
+                 "a block needs %" PRIu64 " bytes of memory, the limit is %" PRIu64
+                 ": --memory raises it",
+                 lzma_memusage(&xz->stream), xz->dictionary_limit);
+        return decoder_fail(decoder, reason, failure);
     case LZMA_MEM_ERROR:
         return decoder_fail(decoder, "no memory to decompress it", failure);
     case LZMA_OPTIONS_ERROR:
@@ -135,6 +122,7 @@ const struct decoder_format decoder_xz = {
     .instead = "xz -dc",
     .padding = DECODER_PADDED_BY_FOURS,
     .library = DECODER_XZ_LIBRARY,
-    .match = decoder_xz_match,
+    .magics = {DECODER_MAGIC("\xfd"
+                             "7zXZ\0")}, /* 2.1.1.1 */
     .open_index = decoder_xz_open_index,
 };

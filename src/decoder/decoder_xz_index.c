@@ -33,20 +33,6 @@ struct decoder_index {
     bool has_ended;       /* there is no such block */
 };
 
-/* Reads the data at the position that the library asks for; false if that fails. */
-static bool decoder_index_feed(lzma_stream *stream, const struct decoder_view *view, uint64_t *at)
-{
-    uint64_t left = view->bytes - *at;
-    size_t bytes = left < DECODER_XZ_LOOK_BYTES ? (size_t)left : DECODER_XZ_LOOK_BYTES;
-
-    if (stream->avail_in > 0 || bytes == 0)
-        return true;
-    stream->next_in = decoder_look(view, *at, bytes);
-    stream->avail_in = bytes;
-    *at += bytes;
-    return stream->next_in != NULL;
-}
-
 /* Reads and verifies the headers, indexes and footers of all streams. NULL on failure. */
 static lzma_index *decoder_index_read(const struct decoder_view *view, uint64_t begin)
 {
@@ -56,7 +42,16 @@ static lzma_index *decoder_index_read(const struct decoder_view *view, uint64_t 
     lzma_ret result =
         lzma_file_info_decoder(&stream, &blocks, DECODER_XZ_INDEX_BYTES, view->bytes - begin);
 
-    while (result == LZMA_OK && decoder_index_feed(&stream, view, &at)) {
+    while (result == LZMA_OK) {
+        const uint64_t left = view->bytes - at;
+        const size_t bytes = left < DECODER_XZ_LOOK_BYTES ? (size_t)left : DECODER_XZ_LOOK_BYTES;
+        if (stream.avail_in == 0 && bytes > 0) {
+            stream.next_in = decoder_look(view, at, bytes);
+            stream.avail_in = bytes;
+            at += bytes;
+            if (!stream.next_in)
+                break;
+        }
         result = lzma_code(&stream, LZMA_RUN);
         if (result == LZMA_SEEK_NEEDED) {
             at = begin + stream.seek_pos;
@@ -73,19 +68,19 @@ struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uin
 {
     lzma_index *blocks = decoder_index_read(view, begin);
     uint64_t count = blocks ? lzma_index_block_count(blocks) : 0;
-    struct decoder_index *made = NULL;
+    struct decoder_index *index = NULL;
 
     if (count > 1 && lzma_index_total_size(blocks) / count >= block_bytes)
-        made = calloc(1, sizeof *made);
-    if (!made) {
+        index = calloc(1, sizeof *index);
+    if (!index) {
         lzma_index_end(blocks, NULL);
         return NULL;
     }
-    made->begin = begin;
-    made->blocks = blocks;
-    lzma_index_iter_init(&made->next, blocks);
-    made->has_ended = lzma_index_iter_next(&made->next, LZMA_INDEX_ITER_BLOCK);
-    return made;
+    index->begin = begin;
+    index->blocks = blocks;
+    lzma_index_iter_init(&index->next, blocks);
+    index->has_ended = lzma_index_iter_next(&index->next, LZMA_INDEX_ITER_BLOCK);
+    return index;
 }
 
 void decoder_index_close(struct decoder_index *index)

@@ -21,19 +21,18 @@
 #define DECODER_ZSTD_SINGLE_SEGMENT 0x20 /* in the byte that follows, as the next */
 #define DECODER_ZSTD_HAS_CHECKSUM   0x04
 
-/* A skippable frame's head, and blocks: RFC 8878, 3.1.2 and 3.1.1.2. */
-#define DECODER_ZSTD_SKIPPABLE_HEAD_BYTES 8
-#define DECODER_ZSTD_BLOCK_HEADER_BYTES   3
-#define DECODER_ZSTD_BLOCK_RLE            1
-#define DECODER_ZSTD_BLOCK_COMPRESSED     2
-#define DECODER_ZSTD_BLOCK_RESERVED       3
-#define DECODER_ZSTD_BLOCK_BYTES_MAX      ((uint32_t)128 << 10)
+/* Blocks: RFC 8878, 3.1.1.2. */
+#define DECODER_ZSTD_BLOCK_HEADER_BYTES 3
+#define DECODER_ZSTD_BLOCK_RLE          1
+#define DECODER_ZSTD_BLOCK_COMPRESSED   2
+#define DECODER_ZSTD_BLOCK_RESERVED     3
+#define DECODER_ZSTD_BLOCK_BYTES_MAX    ((uint32_t)128 << 10)
 
 struct decoder_zstd {
     ZSTD_DCtx *context;
     uint64_t window_limit;
     uint64_t content_bytes; /* of the current frame, or ZSTD_CONTENTSIZE_UNKNOWN */
-    uint64_t made_bytes;    /* bytes of the frame decoded so far */
+    uint64_t out_bytes;     /* bytes of the frame decoded so far */
 };
 
 static bool decoder_zstd_is_skippable(unsigned char first)
@@ -44,25 +43,6 @@ static bool decoder_zstd_is_skippable(unsigned char first)
 static bool decoder_zstd_is_legacy(unsigned char first)
 {
     return first >= DECODER_ZSTD_LEGACY_FIRST && first < DECODER_ZSTD_FRAME;
-}
-
-/* Legacy frames match too, so that the message can name them. */
-static enum decoder_match decoder_zstd_match(const unsigned char *head, size_t bytes)
-{
-    /* The bytes after the first one, of frames and of skippable frames. */
-    static const unsigned char rest[2][DECODER_ZSTD_MAGIC_BYTES - 1] = {{0xb5, 0x2f, 0xfd},
-                                                                        {0x2a, 0x4d, 0x18}};
-
-    if (bytes == 0)
-        return DECODER_MAYBE;
-    bool skips = decoder_zstd_is_skippable(head[0]);
-    if (!skips && head[0] != DECODER_ZSTD_FRAME && !decoder_zstd_is_legacy(head[0]))
-        return DECODER_NO;
-    for (size_t i = 1; i < bytes && i < DECODER_ZSTD_MAGIC_BYTES; i++) {
-        if (head[i] != rest[skips][i - 1])
-            return DECODER_NO;
-    }
-    return bytes < DECODER_ZSTD_MAGIC_BYTES ? DECODER_MAYBE : DECODER_YES;
 }
 
 static enum status decoder_zstd_open(struct decoder *decoder, uint64_t memory_limit,
@@ -108,63 +88,41 @@ static size_t decoder_zstd_header_bytes(unsigned char descriptor)
            dictionary_bytes[descriptor & 3] + content;
 }
 
-/* The window size in a frame header. A single segment has the size of the content. */
-static uint64_t decoder_zstd_window_bytes(const unsigned char *head, uint64_t content_bytes)
-{
-    if (head[4] & DECODER_ZSTD_SINGLE_SEGMENT)
-        return content_bytes;
-    uint64_t base = (uint64_t)1 << (10 + (head[5] >> 3));
-    return base + base / 8 * (head[5] & 7);
-}
-
-/* Checks a complete frame header. */
-static enum status decoder_zstd_check_header(struct decoder *decoder, struct failure *failure)
-{
-    struct decoder_zstd *zstd = decoder->state;
-    uint64_t content = ZSTD_getFrameContentSize(decoder->head, decoder->head_bytes);
-
-    if (content == ZSTD_CONTENTSIZE_ERROR)
-        return STATUS_OK; /* the library will report the fault */
-    zstd->content_bytes = content;
-    uint64_t window = decoder_zstd_window_bytes(decoder->head, content);
-    if (window <= zstd->window_limit)
-        return STATUS_OK;
-
-    char reason[128];
-    snprintf(reason, sizeof reason,
-             "a frame needs a window of %" PRIu64 " bytes, the limit is %" PRIu64
-             ": --memory raises it",
-             window, zstd->window_limit);
-    return decoder_fail(decoder, reason, failure);
-}
-
 static enum status decoder_zstd_check_head(struct decoder *decoder, struct failure *failure)
 {
     struct decoder_zstd *zstd = decoder->state;
-    unsigned char first = decoder->head[0];
+    const unsigned char *head = decoder->head;
+    char reason[128];
 
     zstd->content_bytes = ZSTD_CONTENTSIZE_UNKNOWN;
-    zstd->made_bytes = 0;
-    if (decoder_zstd_is_skippable(first)) {
-        decoder->head_is_done = true;
+    zstd->out_bytes = 0;
+    decoder->head_is_done = decoder_zstd_is_skippable(head[0]);
+    if (decoder->head_is_done)
         return STATUS_OK;
-    }
-    if (decoder_zstd_is_legacy(first))
+    if (decoder_zstd_is_legacy(head[0]))
         return decoder_fail(decoder,
                             "a frame of the format before zstd 0.8, which is not supported",
                             failure);
     decoder->head_is_done =
         decoder->head_bytes > DECODER_ZSTD_MAGIC_BYTES &&
-        decoder->head_bytes >= decoder_zstd_header_bytes(decoder->head[DECODER_ZSTD_MAGIC_BYTES]);
-    return decoder->head_is_done ? decoder_zstd_check_header(decoder, failure) : STATUS_OK;
-}
-
-static enum status decoder_zstd_fail(const struct decoder *decoder, size_t result,
-                                     struct failure *failure)
-{
-    if (ZSTD_getErrorCode(result) == ZSTD_error_dictionary_wrong)
-        return decoder_fail(decoder, "a frame needs a dictionary, which is not supported", failure);
-    return decoder_fail(decoder, ZSTD_getErrorName(result), failure);
+        decoder->head_bytes >= decoder_zstd_header_bytes(head[DECODER_ZSTD_MAGIC_BYTES]);
+    if (!decoder->head_is_done)
+        return STATUS_OK;
+    const uint64_t content = ZSTD_getFrameContentSize(head, decoder->head_bytes);
+    if (content == ZSTD_CONTENTSIZE_ERROR)
+        return STATUS_OK; /* the library will report the fault */
+    zstd->content_bytes = content;
+    /* The size of the window. A single segment has the size of the content. */
+    const uint64_t base = (uint64_t)1 << (10 + (head[5] >> 3));
+    const uint64_t window =
+        head[4] & DECODER_ZSTD_SINGLE_SEGMENT ? content : base + base / 8 * (head[5] & 7);
+    if (window <= zstd->window_limit)
+        return STATUS_OK;
+    snprintf(reason, sizeof reason,
+             "a frame needs a window of %" PRIu64 " bytes, the limit is %" PRIu64
+             ": --memory raises it",
+             window, zstd->window_limit);
+    return decoder_fail(decoder, reason, failure);
 }
 
 static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
@@ -180,30 +138,39 @@ static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io 
     ZSTD_outBuffer out = {.dst = io->out, .size = io->out_bytes, .pos = io->out_used};
     size_t result = ZSTD_decompressStream(zstd->context, &out, &in);
 
-    zstd->made_bytes += out.pos - io->out_used;
+    zstd->out_bytes += out.pos - io->out_used;
     io->in_used = in.pos;
     io->out_used = out.pos;
+    if (ZSTD_getErrorCode(result) == ZSTD_error_dictionary_wrong)
+        return decoder_fail(decoder, "a frame needs a dictionary, which is not supported", failure);
     if (ZSTD_isError(result))
-        return decoder_zstd_fail(decoder, result, failure);
+        return decoder_fail(decoder, ZSTD_getErrorName(result), failure);
     *ended = result == 0;
     /* The library does not check frames that end with an empty block (1.5.4). */
     if (*ended && zstd->content_bytes != ZSTD_CONTENTSIZE_UNKNOWN &&
-        zstd->content_bytes != zstd->made_bytes)
+        zstd->content_bytes != zstd->out_bytes)
         return decoder_fail(decoder, "the length of a frame differs from the one in its header",
                             failure);
     return STATUS_OK;
 }
 
-/* The length of a frame, not a skippable one, from its header and its block headers. */
-static uint64_t decoder_zstd_blocks_bytes(const struct decoder_view *view, uint64_t offset)
+/* The length of a frame follows from its header and its block headers. */
+static uint64_t decoder_zstd_frame_bytes(const struct decoder_view *view, uint64_t offset)
 {
-    const unsigned char *data = decoder_look(view, offset, DECODER_ZSTD_MAGIC_BYTES + 1);
+    const unsigned char *data = decoder_look(view, offset, DECODER_ZSTD_MAGIC_BYTES);
+    bool is_last = false;
 
+    if (!data)
+        return 0;
+    if (decoder_zstd_is_legacy(data[0]))
+        return UINT64_MAX;
+    if (decoder_zstd_is_skippable(data[0]))
+        return decoder_frame_skippable(view, offset);
+    data = decoder_look(view, offset, DECODER_ZSTD_MAGIC_BYTES + 1);
     if (!data)
         return 0;
     bool has_checksum = data[DECODER_ZSTD_MAGIC_BYTES] & DECODER_ZSTD_HAS_CHECKSUM;
     uint64_t at = decoder_zstd_header_bytes(data[DECODER_ZSTD_MAGIC_BYTES]);
-    bool is_last = false;
     while (!is_last && (data = decoder_look(view, offset + at, DECODER_ZSTD_BLOCK_HEADER_BYTES))) {
         uint32_t header = decoder_read_16(data) | (uint32_t)data[2] << 16;
         uint32_t type = header >> 1 & 3;
@@ -215,24 +182,6 @@ static uint64_t decoder_zstd_blocks_bytes(const struct decoder_view *view, uint6
         at += DECODER_ZSTD_BLOCK_HEADER_BYTES + (type == DECODER_ZSTD_BLOCK_RLE ? 1 : bytes);
     }
     return is_last ? decoder_frame_if_there(view, offset, at + (has_checksum ? 4 : 0)) : 0;
-}
-
-static uint64_t decoder_zstd_frame_bytes(const struct decoder_view *view, uint64_t offset)
-{
-    const unsigned char *data = decoder_look(view, offset, DECODER_ZSTD_MAGIC_BYTES);
-
-    if (!data)
-        return 0;
-    if (decoder_zstd_is_legacy(data[0]))
-        return UINT64_MAX;
-    if (!decoder_zstd_is_skippable(data[0]))
-        return decoder_zstd_blocks_bytes(view, offset);
-    data = decoder_look(view, offset, DECODER_ZSTD_SKIPPABLE_HEAD_BYTES);
-    if (!data)
-        return 0;
-    return decoder_frame_if_there(view, offset,
-                                  DECODER_ZSTD_SKIPPABLE_HEAD_BYTES +
-                                      (uint64_t)decoder_read_32(data + DECODER_ZSTD_MAGIC_BYTES));
 }
 
 static const struct decoder_library decoder_zstd_library = {
@@ -248,7 +197,9 @@ const struct decoder_format decoder_zstd = {
     .unit = "frame",
     .needs = "libzstd",
     .library = &decoder_zstd_library,
-    .match = decoder_zstd_match,
+    /* Legacy frames match too, so that the message can name them. */
+    .magics = {DECODER_MAGIC_RANGE("\x22\xb5\x2f\xfd", "\x28\xb5\x2f\xfd"),
+               DECODER_MAGIC_RANGE("\x50\x2a\x4d\x18", "\x5f\x2a\x4d\x18")},
     .check_head = decoder_zstd_check_head,
     .frame_bytes = decoder_zstd_frame_bytes,
 };

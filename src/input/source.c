@@ -533,7 +533,7 @@ static enum status source_skip_header(struct source *source, struct failure *fai
 static void source_note_format(struct source *source, const struct decoder_format *format)
 {
     atomic_store_explicit(&source->is_decoding, true, memory_order_relaxed);
-    source->takes_turns = decoder_looks_back_little(format);
+    source->takes_turns = decoder_has_small_window(format);
 }
 
 /* Adds a compressed file to the parts; false if it has to be read in order. */

@@ -19,92 +19,50 @@ const char *binning_limits(const struct element *element, __int128 *low, __int12
     return is_signed ? "64-bit signed integers" : "type u64";
 }
 
-/*
- * Returns whether the elements and the range lie within 2^32 successive values, so that 32-bit
- * differences are exact.
- */
-static bool binning_is_narrow(const struct element *element, __int128 low, __int128 high)
+/* Creates the binning floor((v - low) * numerator / divisor). */
+static void binning_set_scaled(struct binning *binning, const struct element *element, __int128 low,
+                               __int128 high, uint64_t bins, __int128 numerator, __int128 divisor)
 {
-    const __int128 half = (__int128)1 << 31;
+    const bool is_signed = element->type != ELEMENT_U64;
+    __int128 common = numerator;
 
-    if (element->bytes > 4 || (element->type == ELEMENT_U32 && low < 0))
-        return false;
-    if (element->type == ELEMENT_U32)
-        return high <= 2 * half;
-    return low >= -half && high <= half;
-}
-
-static enum binning_form binning_choose_form(bool narrow, __int128 numerator, __int128 divisor,
-                                             uint64_t bins)
-{
-    if (numerator == divisor)
-        return narrow ? BINNING_UNIT32 : BINNING_UNIT64;
-    if (narrow && divisor <= (__int128)1 << 31)
-        return BINNING_SCALED32;
-    return bins <= BINNING_ESTIMATED_MAX ? BINNING_SCALED64 : BINNING_SCALED128;
-}
-
-static __int128 binning_common_divisor(__int128 a, __int128 b)
-{
-    while (b != 0) {
-        __int128 rest = a % b;
-        a = b;
-        b = rest;
+    for (__int128 rest = divisor; rest != 0;) { /* Euclid */
+        const __int128 next = common % rest;
+        common = rest;
+        rest = next;
     }
-    return a;
-}
-
-/* Sets the form, the range, and the bias by which keys compare. */
-static void binning_set_range(struct binning *binning, const struct element *element,
-                              enum binning_form form, __int128 low, __int128 high, uint64_t bins)
-{
-    bool is_32 = form == BINNING_UNIT32 || form == BINNING_SCALED32;
-    bool is_signed = element->type != ELEMENT_U64;
-    bool is_biased = is_32 ? element->type != ELEMENT_U32 : is_signed;
-
+    const __int128 n = numerator / common;
+    const __int128 d = divisor / common;
+    enum binning_form form = bins <= BINNING_ESTIMATED_MAX ? BINNING_SCALED64 : BINNING_SCALED128;
+    if (n == d) { /* 32-bit differences are exact within 2^32 successive values */
+        const __int128 start = element->type == ELEMENT_U32 ? 0 : -((__int128)1 << 31);
+        const bool is_narrow =
+            element->bytes <= 4 && low >= start && high <= start + ((__int128)1 << 32);
+        form = is_narrow ? BINNING_UNIT32 : BINNING_UNIT64;
+    }
+    const bool is_32 = form == BINNING_UNIT32;
+    const bool is_biased = is_32 ? element->type != ELEMENT_U32 : is_signed;
     *binning = (struct binning){
         .form = form,
         .is_signed = is_signed,
         .bins = (uint32_t)bins,
         .low = (uint64_t)low,
         .last = (uint64_t)(high - low - 1),
-        .bias = !is_biased ? 0
-                : is_32    ? (uint64_t)1 << 31
-                           : (uint64_t)1 << 63,
+        .bias = is_biased ? (uint64_t)1 << (is_32 ? 31 : 63) : 0,
+        .numerator = (uint32_t)n,
+        .divisor = (uint64_t)d,
+        .multiplier = (uint64_t)(((unsigned __int128)n << 64) / (unsigned __int128)d),
     };
-}
-
-/* Sets the factors and shifts for BINNING_SCALED64. */
-static void binning_set_estimate(struct binning *binning)
-{
-    unsigned __int128 divisor = binning_divisor(binning);
-    unsigned __int128 multiplier = 0;
-    uint32_t digits = binning_digits2(binning->last);
-    uint32_t power = 0; /* s + f */
-
-    binning->shift = digits > 32 ? digits - 32 : 0;
-    for (; multiplier >> 31 == 0; power++)
-        multiplier = ((unsigned __int128)binning->numerator << (power + 1)) / divisor;
-    binning->multiplier = (uint64_t)multiplier;
-    binning->fraction = power - binning->shift;
-}
-
-/* Creates the binning floor((v - low) * numerator / divisor). */
-static void binning_set_scaled(struct binning *binning, const struct element *element, __int128 low,
-                               __int128 high, uint64_t bins, __int128 numerator, __int128 divisor)
-{
-    __int128 common = binning_common_divisor(numerator, divisor);
-    __int128 n = numerator / common;
-    __int128 d = divisor / common;
-    enum binning_form form = binning_choose_form(binning_is_narrow(element, low, high), n, d, bins);
-    unsigned __int128 scaled = (unsigned __int128)n << (form == BINNING_SCALED32 ? 32 : 64);
-
-    binning_set_range(binning, element, form, low, high, bins);
-    binning->numerator = (uint32_t)n;
-    binning->divisor = (uint64_t)d;
-    binning->multiplier = (uint64_t)(scaled / (unsigned __int128)d);
-    if (form == BINNING_SCALED64)
-        binning_set_estimate(binning);
+    if (form == BINNING_SCALED64) {
+        const uint32_t digits = binning_digits2(binning->last);
+        unsigned __int128 multiplier = 0;
+        uint32_t power = 0; /* s + f */
+        for (; multiplier >> 31 == 0; power++)
+            multiplier = ((unsigned __int128)n << (power + 1)) / (unsigned __int128)d;
+        binning->shift = digits > 32 ? digits - 32 : 0;
+        binning->multiplier = (uint64_t)multiplier;
+        binning->fraction = power - binning->shift;
+    }
 }
 
 /*
@@ -184,7 +142,6 @@ void binning_init_window(struct binning *binning, const struct element *element,
     __int128 min;
     __int128 limit;
     __int128 high = low + bins;
-    bool is_narrow = element->bytes <= 4 && width <= UINT32_MAX;
 
     binning_limits(element, &min, &limit);
     if (width == 1) { /* keys of integers outside 64 bits equal keys inside */
@@ -192,12 +149,12 @@ void binning_init_window(struct binning *binning, const struct element *element,
         return;
     }
     *binning = (struct binning){
-        .form = is_narrow ? BINNING_MULTIPLES32 : BINNING_MULTIPLES64,
+        .form = BINNING_MULTIPLES,
         .is_signed = element->is_signed,
         .bins = bins,
         .low = (uint64_t)(low / (__int128)width),
         .divisor = width,
-        .multiplier = (uint64_t)(((__int128)1 << (is_narrow ? 32 : 64)) / (__int128)width),
+        .multiplier = (uint64_t)(((__int128)1 << 64) / (__int128)width),
     };
 }
 
@@ -206,11 +163,10 @@ void binning_init_powers(struct binning *binning, const struct element *element,
     __int128 largest = element_limit(element) - 1;
     __int128 smallest = element_min(element);
     uint32_t (*digits)(uint64_t) = base == 2 ? binning_digits2 : binning_digits10;
-    enum binning_form log10 = element->bytes <= 4 ? BINNING_LOG10_32 : BINNING_LOG10_64;
     uint32_t zero = digits((uint64_t)-smallest);
 
     *binning = (struct binning){
-        .form = base == 2 ? BINNING_LOG2 : log10,
+        .form = base == 2 ? BINNING_LOG2 : BINNING_LOG10,
         .is_signed = element->is_signed,
         .bins = zero + 1 + digits((uint64_t)largest),
         .low = (uint64_t)smallest,
@@ -225,45 +181,31 @@ void binning_destroy(struct binning *binning)
     free(binning->table);
 }
 
-/* Returns the lower limit of a bin of powers, on either side of 0. */
-static __int128 binning_power_edge(const struct binning *binning, uint64_t bin)
-{
-    bool is_negative = bin < binning->zero; /* the bin is [1 - base^k, 1 - base^(k-1)) */
-    uint64_t exponent = is_negative ? binning->zero - bin : bin - binning->zero;
-    __int128 power = 1;
-
-    if (bin == binning->zero)
-        return 0;
-    for (uint64_t i = is_negative ? 0 : 1; i < exponent; i++)
-        power *= binning->base;
-    return is_negative ? 1 - power : power;
-}
-
-static __int128 binning_scaled_edge(const struct binning *binning, uint64_t bin)
-{
-    unsigned __int128 divisor = binning_divisor(binning);
-    unsigned __int128 scaled = divisor * bin + binning->numerator - 1;
-
-    if (scaled <= UINT64_MAX) /* a 128-bit division is several times slower */
-        return (__int128)((uint64_t)scaled / binning->numerator);
-    return (__int128)(scaled / binning->numerator);
-}
-
 __int128 binning_edge(const struct binning *binning, uint64_t bin)
 {
-    __int128 low = binning->is_signed ? (__int128)(int64_t)binning->low : (__int128)binning->low;
+    const __int128 low =
+        binning->is_signed ? (__int128)(int64_t)binning->low : (__int128)binning->low;
 
     if (binning_is_unit(binning))
         return low + (__int128)bin;
-    if (binning->base > 0)
-        return binning_power_edge(binning, bin);
-    if (binning->form == BINNING_MULTIPLES32 || binning->form == BINNING_MULTIPLES64)
+    if (binning->base > 0) {
+        const bool is_negative = bin < binning->zero; /* [1 - base^k, 1 - base^(k-1)) */
+        const uint64_t exponent = is_negative ? binning->zero - bin : bin - binning->zero;
+        __int128 power = 1;
+        for (uint64_t i = is_negative ? 0 : 1; i < exponent; i++)
+            power *= binning->base;
+        return bin == binning->zero ? 0 : is_negative ? 1 - power : power;
+    }
+    if (binning->form == BINNING_MULTIPLES)
         return ((int64_t)binning->low + (__int128)bin) * (__int128)binning->divisor;
     if (bin == binning->bins)
         return low + binning->last + 1;
     if (binning->table)
         return low + (bin > 0 ? (__int128)binning->table[bin - 1] + 1 : 0);
-    return low + binning_scaled_edge(binning, bin);
+    const unsigned __int128 scaled = binning_divisor(binning) * bin + binning->numerator - 1;
+    if (scaled <= UINT64_MAX) /* a 128-bit division is several times slower */
+        return low + (__int128)((uint64_t)scaled / binning->numerator);
+    return low + (__int128)(scaled / binning->numerator);
 }
 
 void binning_bounds(const struct binning *binning, const struct element *element, __int128 *low,

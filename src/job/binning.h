@@ -20,14 +20,11 @@
 enum binning_form {
     BINNING_UNIT32,    /* bins one wide, 32-bit */
     BINNING_UNIT64,    /* bins one wide, 64-bit */
-    BINNING_SCALED32,  /* 32-bit, d <= 2^31 */
-    BINNING_SCALED64,  /* 64-bit values, N <= 2^28 */
-    BINNING_SCALED128, /* 64-bit values, 128-bit remainder */
-    BINNING_MULTIPLES32,
-    BINNING_MULTIPLES64,
+    BINNING_SCALED64,  /* N <= 2^28 */
+    BINNING_SCALED128, /* 128-bit remainder */
+    BINNING_MULTIPLES,
     BINNING_LOG2,
-    BINNING_LOG10_32, /* elements of at most 32 bits */
-    BINNING_LOG10_64,
+    BINNING_LOG10,
     BINNING_EDGES_EQUAL, /* look-up in buckets of equal width */
     BINNING_EDGES,       /* look-up in buckets that grow with the distance from a centre */
 };
@@ -51,8 +48,8 @@ struct binning {
     uint64_t multiplier; /* scaled, multiples: m */
     uint32_t base;       /* powers: 2 or 10; else 0 */
     uint32_t zero;       /* powers: the bin of 0 */
-    uint32_t fraction;   /* scaled, 64-bit: f */
-    uint32_t shift;      /* scaled, 64-bit: s; edges: of buckets, see binning_index.h */
+    uint32_t fraction;   /* scaled, N <= 2^28: f */
+    uint32_t shift;      /* scaled, N <= 2^28: s; edges: of buckets, see binning_index.h */
     uint64_t centre;     /* edges: the centre, from which buckets grow, minus LO */
     uint32_t side;       /* edges: the bucket of the centre */
     uint32_t buckets;    /* edges: the number of buckets */

@@ -27,41 +27,6 @@
 /* Log2 of the number of exponents of a 64-bit number. */
 #define BINNING_POWERS_LOG2 6
 
-static enum status binning_fail_edge(const struct element *element, __int128 edge,
-                                     const char *integers, struct failure *failure)
-{
-    char shown[DECIMAL_SIZE];
-
-    decimal_format_fixed(shown, edge, element->decimals);
-    if (!integers)
-        return status_fail(failure, STATUS_USAGE,
-                           "--edges must be ascending: %s is not greater than the edge before it",
-                           shown);
-    return status_fail(failure, STATUS_USAGE, "--edges: %s exceeds the values of %s", shown,
-                       integers);
-}
-
-static enum status binning_check_edges(const struct element *element, const __int128 *edges,
-                                       size_t count, struct failure *failure)
-{
-    __int128 min;
-    __int128 limit;
-    const char *integers = binning_limits(element, &min, &limit);
-
-    if (count < 2)
-        return status_fail(failure, STATUS_USAGE, "--edges needs at least two edges");
-    if (count - 1 > BINNING_EDGES_BINS_MAX)
-        return status_fail(failure, STATUS_USAGE, "--edges has too many edges: at most %u bins",
-                           (unsigned)BINNING_EDGES_BINS_MAX);
-    for (size_t i = 0; i < count; i++) {
-        if (edges[i] < min || edges[i] > limit)
-            return binning_fail_edge(element, edges[i], integers, failure);
-        if (i > 0 && edges[i] <= edges[i - 1])
-            return binning_fail_edge(element, edges[i], NULL, failure);
-    }
-    return STATUS_OK;
-}
-
 /*
  * Returns the number of edges that share a bucket with another edge. Stops at `limit`, and then
  * returns `limit` or limit + 1.
@@ -83,41 +48,33 @@ static size_t binning_count_crowded(const struct binning *binning, const __int12
     return crowded;
 }
 
-/* Sets about 2^log2 buckets: of equal width if `centre` is NULL, else growing from the centre. */
-static void binning_lay_buckets(struct binning *binning, uint32_t log2, const uint64_t *centre)
-{
-    const uint32_t digits = binning_digits2(binning->last);
-
-    binning->side = 0;
-    if (centre) {
-        binning->form = BINNING_EDGES;
-        binning->shift = log2 > BINNING_POWERS_LOG2 ? log2 - BINNING_POWERS_LOG2 : 0;
-        binning->centre = *centre;
-        binning->side = *centre > 0 ? ~binning_bucket(binning, BINNING_EDGES, 0) + 1 : 0;
-    } else {
-        binning->form = BINNING_EDGES_EQUAL;
-        binning->shift = digits > log2 ? digits - log2 : 0;
-    }
-    binning->buckets = binning_bucket(binning, binning->form, binning->last) + 1;
-}
-
-/* Chooses the fewest buckets that suffice, or else those that share the fewest edges. */
+/*
+ * Chooses the fewest buckets that suffice, or else those that share the fewest edges: about 2^log2
+ * of them, of equal width, or growing from the first edge or from 0.
+ */
 static void binning_choose_buckets(struct binning *binning, const __int128 *edges)
 {
-    const uint64_t start = 0;
     const uint64_t zero = edges[0] < 0 && edges[binning->bins] > 0 ? (uint64_t)-edges[0] : 0;
-    const uint64_t *const centres[] = {NULL, &start, &zero};
-    const uint32_t least = binning_digits2(binning->bins);
-    const uint32_t most = least > BINNING_BUCKETS_LOG2_MAX ? least : BINNING_BUCKETS_LOG2_MAX;
+    const uint32_t digits = binning_digits2(binning->last);
+    const uint32_t log2_min = binning_digits2(binning->bins);
+    const uint32_t log2_max =
+        log2_min > BINNING_BUCKETS_LOG2_MAX ? log2_min : BINNING_BUCKETS_LOG2_MAX;
     struct binning best = {.bins = 0};
     size_t crowded = SIZE_MAX;
 
-    for (uint32_t log2 = least; log2 <= most; log2++) {
-        for (size_t i = 0; i < (zero > 0 ? 3 : 2); i++) {
+    for (uint32_t log2 = log2_min; log2 <= log2_max; log2++) {
+        for (unsigned i = 0; i < (zero > 0 ? 3 : 2); i++) {
+            const uint32_t cut = i == 0 ? digits : BINNING_POWERS_LOG2;
             const size_t enough =
                 binning->bins / (i == 0 ? BINNING_CROWDED_SHARE_EQUAL : BINNING_CROWDED_SHARE);
-            binning_lay_buckets(binning, log2, centres[i]);
-            size_t found =
+            binning->form = i == 0 ? BINNING_EDGES_EQUAL : BINNING_EDGES;
+            binning->shift = i == 0 ? (cut > log2 ? cut - log2 : 0) : log2 > cut ? log2 - cut : 0;
+            binning->centre = i == 2 ? zero : 0;
+            binning->side = 0;
+            if (i == 2)
+                binning->side = ~binning_bucket(binning, BINNING_EDGES, 0) + 1;
+            binning->buckets = binning_bucket(binning, binning->form, binning->last) + 1;
+            const size_t found =
                 binning_count_crowded(binning, edges, crowded > enough ? crowded : enough + 1);
             if (found <= enough)
                 return;
@@ -130,24 +87,54 @@ static void binning_choose_buckets(struct binning *binning, const __int128 *edge
     *binning = best;
 }
 
-/* Returns the size of the table that a binning of edges needs. */
-static size_t binning_edges_bytes(const struct binning *binning)
-{
-    return ((size_t)binning->bins + BINNING_OUTSIDE) * sizeof(uint64_t) +
-           ((size_t)binning->buckets + BINNING_FIRSTS_MORE) * sizeof(uint32_t);
-}
-
 size_t binning_table_bytes(const struct binning *binning)
 {
-    return binning->table ? binning_edges_bytes(binning) : 0;
+    return binning->buckets == 0
+               ? 0
+               : ((size_t)binning->bins + BINNING_OUTSIDE) * sizeof(uint64_t) +
+                     ((size_t)binning->buckets + BINNING_FIRSTS_MORE) * sizeof(uint32_t);
 }
 
-static void binning_fill_table(struct binning *binning, const __int128 *edges)
+enum status binning_init_edges(struct binning *binning, const struct element *element,
+                               const __int128 *edges, size_t count, struct failure *failure)
 {
-    uint64_t *lasts = binning->table;
-    uint32_t *firsts = (uint32_t *)(lasts + (size_t)binning->bins + BINNING_OUTSIDE);
+    const bool is_signed = element->type != ELEMENT_U64;
+    char shown[DECIMAL_SIZE];
+    __int128 min;
+    __int128 limit;
+    const char *integers = binning_limits(element, &min, &limit);
     uint32_t bin = 0;
 
+    if (count < 2)
+        return status_fail(failure, STATUS_USAGE, "--edges needs at least two edges");
+    if (count - 1 > BINNING_EDGES_BINS_MAX)
+        return status_fail(failure, STATUS_USAGE, "--edges has too many edges: at most %u bins",
+                           (unsigned)BINNING_EDGES_BINS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const bool is_beyond = edges[i] < min || edges[i] > limit;
+        if (!is_beyond && (i == 0 || edges[i] > edges[i - 1]))
+            continue;
+        decimal_format_fixed(shown, edges[i], element->decimals);
+        if (is_beyond)
+            return status_fail(failure, STATUS_USAGE, "--edges: %s exceeds the values of %s", shown,
+                               integers);
+        return status_fail(failure, STATUS_USAGE,
+                           "--edges must be ascending: %s is not greater than the edge before it",
+                           shown);
+    }
+    *binning = (struct binning){
+        .is_signed = is_signed,
+        .bins = (uint32_t)(count - 1),
+        .low = (uint64_t)edges[0],
+        .last = (uint64_t)(edges[count - 1] - edges[0] - 1),
+        .bias = is_signed ? (uint64_t)1 << 63 : 0,
+    };
+    binning_choose_buckets(binning, edges);
+    uint64_t *lasts = malloc(binning_table_bytes(binning));
+    uint32_t *firsts = (uint32_t *)(lasts + (size_t)binning->bins + BINNING_OUTSIDE);
+    binning->table = lasts;
+    if (!lasts)
+        return status_fail(failure, STATUS_DATA, "no memory for %zu bins", count - 1);
     for (size_t i = 0; i < binning->bins; i++)
         lasts[i] = (uint64_t)(edges[i + 1] - edges[0] - 1);
     for (size_t i = 0; i < BINNING_OUTSIDE; i++)
@@ -161,26 +148,5 @@ static void binning_fill_table(struct binning *binning, const __int128 *edges)
     }
     for (uint32_t i = 0; i < BINNING_FIRSTS_MORE; i++)
         firsts[binning->buckets + i] = bin + i;
-}
-
-enum status binning_init_edges(struct binning *binning, const struct element *element,
-                               const __int128 *edges, size_t count, struct failure *failure)
-{
-    const bool is_signed = element->type != ELEMENT_U64;
-
-    if (binning_check_edges(element, edges, count, failure) != STATUS_OK)
-        return failure->status;
-    *binning = (struct binning){
-        .is_signed = is_signed,
-        .bins = (uint32_t)(count - 1),
-        .low = (uint64_t)edges[0],
-        .last = (uint64_t)(edges[count - 1] - edges[0] - 1),
-        .bias = is_signed ? (uint64_t)1 << 63 : 0,
-    };
-    binning_choose_buckets(binning, edges);
-    binning->table = malloc(binning_edges_bytes(binning));
-    if (!binning->table)
-        return status_fail(failure, STATUS_DATA, "no memory for %zu bins", count - 1);
-    binning_fill_table(binning, edges);
     return STATUS_OK;
 }

@@ -6,12 +6,12 @@
  * into bin floor((v - LO) / W), and the last bin ends at HI. Both have the form floor(x * n / d)
  * with x = v - LO.
  *
- * The division is replaced by a multiplication. Let m = floor(2^w * n / d) and q = floor(x * m /
- * 2^w). Since x * n / d - x * m / 2^w < 1 for every x < 2^w, q is the quotient or one less. The
+ * The division is replaced by a multiplication. Let m = floor(2^64 * n / d) and q = floor(x * m /
+ * 2^64). Since x * n / d - x * m / 2^64 < 1 for every x < 2^64, q is the quotient or one less. The
  * remainder x * n - q * d < 2 * d decides which (Granlund and Montgomery, "Division by Invariant
- * Integers using Multiplication", PLDI 1994). w is 32 if all terms fit, else 64.
+ * Integers using Multiplication", PLDI 1994).
  *
- * For 64-bit values and at most 2^28 bins, one product of two 32-bit factors is enough. x' =
+ * For at most 2^28 bins, one product of two 32-bit factors is enough. x' =
  * floor(x / 2^s) and m = floor(2^(s+f) * n / d) keep at most 32 leading bits of x and n / d. The
  * estimate x' * m / 2^f is at most x * n / d. It is too small by less than N / 2^31 for the bits
  * cut from x and as much for those cut from m, together less than 1 / 4. If the fraction of the
@@ -45,15 +45,7 @@
 #define BINNING_INLINE static inline __attribute__((always_inline))
 #endif
 
-/* Returns the bin of x = value - LO <= last, in 32-bit arithmetic. */
-BINNING_INLINE uint32_t binning_scale32(const struct binning *binning, uint32_t x)
-{
-    uint32_t divisor = (uint32_t)binning->divisor;
-    uint32_t quotient = (uint32_t)(((uint64_t)x * (uint32_t)binning->multiplier) >> 32);
-    uint32_t remainder = x * binning->numerator - quotient * divisor;
-    return quotient + (remainder >= divisor);
-}
-
+/* Returns the bin of x = value - LO <= last. */
 BINNING_INLINE uint32_t binning_scale64(const struct binning *binning, uint64_t x)
 {
     uint64_t estimate = (uint64_t)(uint32_t)(x >> binning->shift) * (uint32_t)binning->multiplier;
@@ -81,18 +73,7 @@ BINNING_INLINE uint32_t binning_scale128(const struct binning *binning, uint64_t
  * Returns the bin of a key among multiples of d. The remainder is at most the magnitude, so it does
  * not overflow.
  */
-BINNING_INLINE uint32_t binning_multiple32(const struct binning *binning, uint32_t key)
-{
-    uint32_t sign = binning->is_signed && (int32_t)key < 0 ? UINT32_MAX : 0;
-    uint32_t divisor = (uint32_t)binning->divisor;
-    uint32_t magnitude = key ^ sign;
-    uint32_t quotient = (uint32_t)(((uint64_t)magnitude * (uint32_t)binning->multiplier) >> 32);
-    quotient += magnitude - quotient * divisor >= divisor;
-    uint32_t bin = (quotient ^ sign) - (uint32_t)binning->low;
-    return bin < binning->bins ? bin : binning->bins;
-}
-
-BINNING_INLINE uint32_t binning_multiple64(const struct binning *binning, uint64_t key)
+BINNING_INLINE uint32_t binning_multiple(const struct binning *binning, uint64_t key)
 {
     uint64_t sign = binning->is_signed && (int64_t)key < 0 ? UINT64_MAX : 0;
     uint64_t magnitude = key ^ sign;
@@ -138,9 +119,8 @@ BINNING_INLINE uint32_t binning_power(const struct binning *binning, enum binnin
 {
     bool is_negative = binning->is_signed && (int64_t)key < 0;
     uint64_t magnitude = is_negative ? -key : key;
-    uint32_t digits = form == BINNING_LOG2       ? binning_digits2(magnitude)
-                      : form == BINNING_LOG10_32 ? binning_digits10_32((uint32_t)magnitude)
-                                                 : binning_digits10(magnitude);
+    uint32_t digits =
+        form == BINNING_LOG2 ? binning_digits2(magnitude) : binning_digits10(magnitude);
     return is_negative ? binning->zero - digits : binning->zero + digits;
 }
 
@@ -152,8 +132,8 @@ BINNING_INLINE uint32_t binning_bucket(const struct binning *binning, enum binni
         return (uint32_t)(x >> binning->shift);
     uint64_t mask = x < binning->centre ? UINT64_MAX : 0;
     uint64_t distance = (x - binning->centre) ^ mask;
-    uint64_t least = 1ull << binning->shift;
-    uint32_t excess = binning_digits2(distance | least) - 1 - binning->shift;
+    uint64_t leading = 1ull << binning->shift;
+    uint32_t excess = binning_digits2(distance | leading) - 1 - binning->shift;
     uint32_t bucket = (excess << binning->shift) + (uint32_t)(distance >> excess);
     return binning->side + (bucket ^ (uint32_t)mask);
 }
@@ -204,20 +184,17 @@ BINNING_INLINE uint32_t binning_search(const struct binning *binning, uint32_t b
 BINNING_INLINE uint32_t binning_index(const struct binning *binning, enum binning_form form,
                                       uint64_t key)
 {
-    if (form == BINNING_UNIT32 || form == BINNING_SCALED32) {
+    if (form == BINNING_UNIT32) {
         uint32_t key32 = (uint32_t)key;
         uint32_t low = (uint32_t)binning->low;
         uint32_t bias = (uint32_t)binning->bias;
         uint32_t x = key32 - low;
         uint32_t outside = binning->bins + ((key32 ^ bias) >= (low ^ bias));
-        uint32_t inside = form == BINNING_UNIT32 ? x : binning_scale32(binning, x);
-        return x <= (uint32_t)binning->last ? inside : outside;
+        return x <= (uint32_t)binning->last ? x : outside;
     }
-    if (form == BINNING_MULTIPLES32)
-        return binning_multiple32(binning, (uint32_t)key);
-    if (form == BINNING_MULTIPLES64)
-        return binning_multiple64(binning, key);
-    if (form == BINNING_LOG2 || form == BINNING_LOG10_32 || form == BINNING_LOG10_64)
+    if (form == BINNING_MULTIPLES)
+        return binning_multiple(binning, key);
+    if (form == BINNING_LOG2 || form == BINNING_LOG10)
         return binning_power(binning, form, key);
     uint64_t x = key - binning->low;
     uint32_t outside = binning->bins + ((key ^ binning->bias) >= (binning->low ^ binning->bias));

@@ -41,62 +41,44 @@ static enum status predicate_fail(const struct predicate *predicate, const char 
                        predicate->text, expected);
 }
 
-/* Sets the form for a relation with one value. */
-static enum status predicate_set_value(struct predicate *predicate,
-                                       enum predicate_relation relation,
-                                       const struct element *element, struct failure *failure)
-{
-    __int128 value;
-
-    if (!decimal_parse_fixed(predicate->text, strlen(predicate->text), element->decimals, &value))
-        return predicate_fail(predicate,
-                              element->decimals > 0
-                                  ? "a number with no more decimals than --decimals"
-                                  : "an integer such as 500, -3 or 5M, or 0.5 with --decimals 1",
-                              failure);
-    predicate->negated =
-        relation == PREDICATE_NE || relation == PREDICATE_GE || relation == PREDICATE_GT;
-    if (relation == PREDICATE_EQ || relation == PREDICATE_NE)
-        predicate_set_interval(predicate, element, value, value + 1);
-    else if (relation == PREDICATE_LT || relation == PREDICATE_GE)
-        predicate_set_interval(predicate, element, element_min(element), value);
-    else
-        predicate_set_interval(predicate, element, element_min(element), value + 1);
-    return STATUS_OK;
-}
-
-static enum status predicate_set_range(struct predicate *predicate, const struct element *element,
-                                       struct failure *failure)
-{
-    const char *text = predicate->text;
-    __int128 low;
-    __int128 limit;
-
-    if (!decimal_parse_range(text, element->decimals, &low, &limit))
-        return predicate_fail(predicate,
-                              element->decimals > 0
-                                  ? "LO:HI, two numbers with no more decimals than --decimals"
-                                  : "LO:HI, two integers, or numbers with --decimals",
-                              failure);
-    if (low >= limit)
-        return status_fail(failure, STATUS_USAGE, "--in %s is empty: LO must be below HI", text);
-    predicate_set_interval(predicate, element, low, limit);
-    return STATUS_OK;
-}
-
 enum status predicate_init(struct predicate *predicate, enum predicate_relation relation,
                            const char *text, const struct element *element, struct failure *failure)
 {
+    const bool has_decimals = element->decimals > 0;
+    __int128 low = element_min(element);
+    __int128 limit;
+
     *predicate = (struct predicate){.name = predicate_names[relation], .text = text};
-    switch (relation) {
-    case PREDICATE_ALL:
+    if (relation == PREDICATE_ALL) {
         predicate->form = PREDICATE_EVERY;
         return STATUS_OK;
-    case PREDICATE_IN:
-        return predicate_set_range(predicate, element, failure);
-    default:
-        return predicate_set_value(predicate, relation, element, failure);
     }
+    if (relation == PREDICATE_IN) {
+        if (!decimal_parse_range(text, element->decimals, &low, &limit))
+            return predicate_fail(predicate,
+                                  has_decimals
+                                      ? "LO:HI, two numbers with no more decimals than --decimals"
+                                      : "LO:HI, two integers, or numbers with --decimals",
+                                  failure);
+        if (low >= limit)
+            return status_fail(failure, STATUS_USAGE, "--in %s is empty: LO must be below HI",
+                               text);
+    } else {
+        if (!decimal_parse_fixed(text, strlen(text), element->decimals, &limit))
+            return predicate_fail(
+                predicate,
+                has_decimals ? "a number with no more decimals than --decimals"
+                             : "an integer such as 500, -3 or 5M, or 0.5 with --decimals 1",
+                failure);
+        predicate->negated =
+            relation == PREDICATE_NE || relation == PREDICATE_GE || relation == PREDICATE_GT;
+        if (relation == PREDICATE_EQ || relation == PREDICATE_NE)
+            low = limit;
+        if (relation != PREDICATE_LT && relation != PREDICATE_GE)
+            limit++;
+    }
+    predicate_set_interval(predicate, element, low, limit);
+    return STATUS_OK;
 }
 
 enum status predicate_init_any_of(struct predicate *predicate, const char *text,

@@ -44,15 +44,6 @@ bool reductions_find(const char *text, size_t length, struct reduction *found)
     return false;
 }
 
-static bool reductions_contain(const struct reductions *reductions, const char *name)
-{
-    for (unsigned i = 0; i < reductions->count; i++) {
-        if (strcmp(reductions->list[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void reductions_append(struct reductions *reductions, const struct reduction *reduction)
 {
     reductions->list[reductions->count++] = *reduction;
@@ -67,9 +58,12 @@ enum reductions_parsed reductions_parse(const char *text, struct reductions *red
     for (const char *part = text;; part++) {
         size_t length = strcspn(part, ",");
         struct reduction reduction;
+        bool is_known = false;
         if (!reductions_find(part, length, &reduction))
             return REDUCTIONS_NO_LIST;
-        if (reductions_contain(&found, reduction.name))
+        for (unsigned i = 0; i < found.count; i++)
+            is_known = is_known || strcmp(found.list[i].name, reduction.name) == 0;
+        if (is_known)
             parsed = REDUCTIONS_TWICE;
         else if (found.count < REDUCTIONS_MAX)
             reductions_append(&found, &reduction);

@@ -53,45 +53,18 @@ size_t value_set_sort(uint64_t *keys, size_t count, bool is_signed)
     return unique + 1;
 }
 
-/* Returns the shift that maps x to its bucket. */
-static unsigned value_set_shift(uint64_t last, size_t count)
-{
-    unsigned bits = 64 - (unsigned)__builtin_clzll(last | 1);
-    unsigned bucket_bits = 64 - (unsigned)__builtin_clzll(count) + VALUE_SET_BUCKETS_LOG2;
-    return bits > bucket_bits ? bits - bucket_bits : 0;
-}
-
-static void value_set_fill_bitmap(struct value_set *set, const uint64_t *keys, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint64_t x = keys[i] - set->low;
-        set->words[x >> 6] |= (uint64_t)1 << (x & 63);
-    }
-}
-
-static void value_set_fill_sorted(struct value_set *set, const uint64_t *keys, size_t count)
-{
-    size_t buckets = (size_t)(set->last >> set->shift) + 1;
-    size_t next = 0; /* the first bucket whose start is not known */
-
-    for (size_t i = 0; i < count; i++) {
-        uint64_t x = keys[i] - set->low;
-        set->words[i] = x;
-        for (; next <= x >> set->shift; next++)
-            set->starts[next] = (uint32_t)i;
-    }
-    set->starts[buckets] = (uint32_t)count; /* one past the last bucket */
-}
-
 enum status value_set_init(struct value_set *set, const uint64_t *keys, size_t count,
                            struct failure *failure)
 {
-    uint64_t last = keys[count - 1] - keys[0];
-    unsigned shift = value_set_shift(last, count);
-    bool is_bitmap = last < VALUE_SET_BITMAP_SMALL || last / VALUE_SET_BITMAP_SPREAD < count;
-    size_t words = is_bitmap ? (size_t)(last >> 6) + 1 : count;
-    size_t starts = is_bitmap ? 0 : (size_t)(last >> shift) + 2;
-    size_t bytes = words * sizeof *set->words + starts * sizeof *set->starts;
+    const uint64_t last = keys[count - 1] - keys[0];
+    const unsigned bits = 64 - (unsigned)__builtin_clzll(last | 1);
+    const unsigned bucket_bits = 64 - (unsigned)__builtin_clzll(count) + VALUE_SET_BUCKETS_LOG2;
+    const unsigned shift = bits > bucket_bits ? bits - bucket_bits : 0;
+    const bool is_bitmap = last < VALUE_SET_BITMAP_SMALL || last / VALUE_SET_BITMAP_SPREAD < count;
+    const size_t words = is_bitmap ? (size_t)(last >> 6) + 1 : count;
+    const size_t starts = is_bitmap ? 0 : (size_t)(last >> shift) + 2;
+    const size_t bytes = words * sizeof *set->words + starts * sizeof *set->starts;
+    size_t next = 0; /* the first bucket whose start is not known */
 
     *set = (struct value_set){
         .form = is_bitmap ? VALUE_SET_BITMAP : VALUE_SET_SORTED,
@@ -106,10 +79,18 @@ enum status value_set_init(struct value_set *set, const uint64_t *keys, size_t c
     if (!set->words)
         return status_fail(failure, STATUS_DATA, "no memory for a set of %zu values", count);
     set->starts = (uint32_t *)(set->words + words);
-    if (is_bitmap)
-        value_set_fill_bitmap(set, keys, count);
-    else
-        value_set_fill_sorted(set, keys, count);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t x = keys[i] - set->low;
+        if (is_bitmap) {
+            set->words[x >> 6] |= (uint64_t)1 << (x & 63);
+            continue;
+        }
+        set->words[i] = x;
+        for (; next <= x >> shift; next++)
+            set->starts[next] = (uint32_t)i;
+    }
+    if (!is_bitmap)
+        set->starts[starts - 1] = (uint32_t)count; /* one past the last bucket */
     return STATUS_OK;
 }
 

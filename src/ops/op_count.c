@@ -355,7 +355,7 @@ static enum status op_count_load(struct state_reader *state, const struct job *j
         if (state_read_number(state, &hits, failure) != STATUS_OK)
             return failure->status;
         if (hits > elements)
-            return state_fail_damaged(state, "more was counted than there is", failure);
+            return state_fail_damaged(state, "the counts exceed the number of elements", failure);
         count_add_hits(partial, i, &hits, 1);
     }
     count_add_elements(partial, elements);

@@ -15,9 +15,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define OUTPUT_FILE_TEMPORARY ".gpuhist."
-
-/* Room for a temporary name behind that of its directory. */
+/* A temporary name, and the bytes that one takes after that of its directory. */
+#define OUTPUT_FILE_TEMPORARY      "/.gpuhist."
 #define OUTPUT_FILE_TEMPORARY_SIZE 64
 
 /* Attributes of statx, where the system has them. */
@@ -30,134 +29,88 @@
 #endif
 
 /* What a name stands for. */
-struct output_file_place {
+struct output_file_name {
     int descriptor; /* that it is another name of, or -1 */
     bool exists;
-    bool is_replaced;      /* a regular file, or none yet */
-    struct stat info;      /* if it exists */
-    char target[PATH_MAX]; /* if is_replaced: the file's name, which is no link */
+    struct stat info; /* if it exists */
+    bool is_replaced; /* a regular file, or none yet: its name, which is no link, and directory */
+    char target[PATH_MAX];
+    char directory[PATH_MAX];
 };
 
-/* The number N of a name such as /dev/fd/N; -1: it is another one. */
-static int output_file_parse_descriptor(const char *name)
+static bool output_file_is_inode(const struct stat *a, const struct stat *b)
 {
-    static const char *const directories[] = {"/dev/fd/", "/proc/self/fd/"};
-
-    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
-        const char *number = name + strlen(directories[i]);
-        bool is_inside = strncmp(name, directories[i], strlen(directories[i])) == 0;
-        size_t digits = is_inside ? strspn(number, "0123456789") : 0;
-        if (digits > 0 && digits < 10 && number[digits] == '\0')
-            return atoi(number);
-    }
-    return -1;
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* The open descriptor that the name of a file is another name of (/dev/stdout); or -1. */
-static int output_file_find_descriptor(const char *name, const struct stat *named)
+static int output_file_find(struct output_file_name *found, const char *name)
 {
-    struct stat open_file;
-    int number = output_file_parse_descriptor(name);
+    static const char *const numbered[] = {"/dev/fd/", "/proc/self/fd/"};
+    struct stat other;
 
-    for (int fd = STDOUT_FILENO; number < 0 && fd <= STDERR_FILENO; fd++) {
-        if (fstat(fd, &open_file) == 0 && named->st_dev == open_file.st_dev &&
-            named->st_ino == open_file.st_ino)
-            return fd;
-    }
-    return number;
-}
-
-/* Finds the name of a file that is to be replaced: of the file itself, not of a link to it. */
-static int output_file_find_target(struct output_file_place *place, const char *name)
-{
-    struct stat link;
-
-    bool is_there = lstat(name, &link) == 0;
-    if (!is_there && errno != ENOENT)
-        return errno;
-    if (!is_there || !S_ISLNK(link.st_mode))
-        snprintf(place->target, sizeof place->target, "%s", name);
-    else if (!place->exists)
-        return ENOENT; /* a link to nothing is not written through */
-    else if (!realpath(name, place->target))
-        return errno;
-    const char *slash = strrchr(place->target, '/');
-    size_t directory = slash ? (size_t)(slash - place->target) + 1 : 0;
-    return directory + OUTPUT_FILE_TEMPORARY_SIZE < PATH_MAX ? 0 : ENAMETOOLONG;
-}
-
-static int output_file_find(struct output_file_place *place, const char *name)
-{
-    *place = (struct output_file_place){.descriptor = name ? -1 : STDOUT_FILENO, .exists = true};
+    *found = (struct output_file_name){.descriptor = name ? -1 : STDOUT_FILENO, .exists = true};
     if (!name)
-        return fstat(STDOUT_FILENO, &place->info) == 0 ? 0 : errno;
-    if (strlen(name) >= sizeof place->target)
+        return fstat(STDOUT_FILENO, &found->info) == 0 ? 0 : errno;
+    if (strlen(name) >= sizeof found->target)
         return ENAMETOOLONG;
-    if (stat(name, &place->info) != 0) {
+    if (stat(name, &found->info) != 0) {
         if (errno != ENOENT)
             return errno;
-        place->exists = false;
+        found->exists = false;
     }
-    if (place->exists && S_ISDIR(place->info.st_mode))
+    if (found->exists && S_ISDIR(found->info.st_mode))
         return EISDIR;
-    if (place->exists)
-        place->descriptor = output_file_find_descriptor(name, &place->info);
-    if (place->exists && place->descriptor < 0 && S_ISSOCK(place->info.st_mode))
+    for (size_t i = 0; found->exists && i < sizeof numbered / sizeof *numbered; i++) {
+        const char *number = name + strlen(numbered[i]);
+        if (strncmp(name, numbered[i], strlen(numbered[i])) == 0 && *number &&
+            strlen(number) < 10 && strspn(number, "0123456789") == strlen(number))
+            found->descriptor = atoi(number);
+    }
+    for (int fd = STDOUT_FILENO; found->exists && fd <= STDERR_FILENO; fd++) {
+        if (found->descriptor < 0 && fstat(fd, &other) == 0 &&
+            output_file_is_inode(&found->info, &other))
+            found->descriptor = fd;
+    }
+    if (found->exists && found->descriptor < 0 && S_ISSOCK(found->info.st_mode))
         return ENXIO; /* it cannot be opened */
-    place->is_replaced = place->descriptor < 0 && (!place->exists || S_ISREG(place->info.st_mode));
-    return place->is_replaced ? output_file_find_target(place, name) : 0;
-}
-
-/* The last part of a path. */
-static const char *output_file_entry(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* Writes a path beside `target`: that of the entry of its directory. */
-static void output_file_write_beside(char path[PATH_MAX], const char *target, const char *entry)
-{
-    int directory = (int)(output_file_entry(target) - target);
-    snprintf(path, PATH_MAX, "%.*s%s", directory, target, entry);
-}
-
-/*
- * Opens a file without a name in the directory of the target, if it can get one later, which it
- * does through /proc. Returns its descriptor, the caller's, or -1.
- */
-static int output_file_open_nameless(const char *target)
-{
-#ifdef O_TMPFILE
-    char directory[PATH_MAX];
-    char descriptor[TEMPORARY_DESCRIPTOR_SIZE];
-
-    output_file_write_beside(directory, target, ".");
-    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return -1;
-    temporary_write_descriptor(descriptor, fd);
-    if (access(descriptor, F_OK) == 0)
-        return fd;
-    close(fd);
-#endif
-    return -1;
+    found->is_replaced = found->descriptor < 0 && (!found->exists || S_ISREG(found->info.st_mode));
+    if (!found->is_replaced)
+        return 0;
+    bool is_entry = lstat(name, &other) == 0;
+    if (!is_entry && errno != ENOENT)
+        return errno;
+    if (!is_entry || !S_ISLNK(other.st_mode))
+        strcpy(found->target, name);
+    else if (!found->exists)
+        return ENOENT; /* a link to nothing is not written through */
+    else if (!realpath(name, found->target))
+        return errno;
+    const char *slash = strrchr(found->target, '/');
+    int length = snprintf(found->directory, sizeof found->directory, "%.*s.",
+                          slash ? (int)(slash - found->target) + 1 : 0, found->target);
+    return length + OUTPUT_FILE_TEMPORARY_SIZE < PATH_MAX ? 0 : ENAMETOOLONG;
 }
 
 /*
- * Opens a file beside the target: without a name, so that nothing is left behind however the
- * process ends, or else with a temporary one. Returns its descriptor, the caller's, or -1 with
- * errno; `temporary` gets the name, or is empty.
+ * Opens a file in the directory: without a name, so that nothing is left of it however the process
+ * ends, if it can get a name later through /proc; else with a temporary one. Returns its
+ * descriptor, the caller's, or -1 with errno; `temporary` gets the name, or is empty.
  */
-static int output_file_open_temporary(char temporary[PATH_MAX], const char *target)
+static int output_file_open_temporary(char temporary[PATH_MAX], const char *directory)
 {
-    int fd = output_file_open_nameless(target);
-
     temporary[0] = '\0';
-    if (fd >= 0)
-        return fd;
-    output_file_write_beside(temporary, target, OUTPUT_FILE_TEMPORARY "XXXXXX");
-    fd = temporary_create(temporary);
+#ifdef O_TMPFILE
+    char descriptor[TEMPORARY_DESCRIPTOR_SIZE];
+    int nameless = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (nameless >= 0) {
+        temporary_write_descriptor(descriptor, nameless);
+        if (access(descriptor, F_OK) == 0)
+            return nameless;
+        close(nameless);
+    }
+#endif
+    stpcpy(stpcpy(temporary, directory), OUTPUT_FILE_TEMPORARY "XXXXXX");
+    int fd = temporary_create(temporary);
     if (fd < 0)
         temporary[0] = '\0';
     return fd;
@@ -176,16 +129,44 @@ static uint64_t output_file_attributes(const char *path)
     return 0;
 }
 
-/* Whether files can be made, and renamed, in the directory of the target. */
-static int output_file_try_temporary(const char *target)
+/* Whether the file may be written. A descriptor must be open for it. */
+static int output_file_check_access(const struct output_file_name *found, const char *name)
 {
-    char directory[PATH_MAX];
+    if (found->descriptor < 0)
+        return !found->exists || faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) == 0 ? 0 : errno;
+    const int flags = fcntl(found->descriptor, F_GETFL);
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY ? 0 : EBADF;
+}
+
+/*
+ * Whether the old file can be replaced, as far as that can be known before: it is no mount point,
+ * not only to be appended to, and no file of somebody else in a directory where only owners remove
+ * files, such as /tmp.
+ */
+static int output_file_check_old(const struct output_file_name *found)
+{
+    const uint64_t attributes = output_file_attributes(found->target);
+    const uid_t user = geteuid();
+    struct stat directory;
+
+    if (attributes & OUTPUT_FILE_MOUNT_ROOT)
+        return EBUSY;
+    if (attributes & OUTPUT_FILE_APPEND)
+        return EPERM;
+    if (stat(found->directory, &directory) != 0)
+        return errno;
+    bool is_owner = user == 0 || user == directory.st_uid || user == found->info.st_uid;
+    return (directory.st_mode & S_ISVTX) && !is_owner ? EPERM : 0;
+}
+
+/* Whether files can be created, and renamed, in the directory. */
+static int output_file_check_directory(const char *directory)
+{
     char temporary[PATH_MAX];
 
-    output_file_write_beside(directory, target, ".");
     if (output_file_attributes(directory) & OUTPUT_FILE_APPEND)
         return EPERM;
-    int fd = output_file_open_temporary(temporary, target);
+    int fd = output_file_open_temporary(temporary, directory);
     if (fd < 0)
         return errno;
     if (temporary[0])
@@ -194,119 +175,60 @@ static int output_file_try_temporary(const char *target)
     return 0;
 }
 
-/*
- * Whether another file can take the place of the target, as far as that can be known before: it is
- * no mount point, not only to be appended to, and no file of somebody else in a directory where
- * only owners remove files, such as /tmp.
- */
-static int output_file_try_replace(const struct output_file_place *place)
-{
-    char directory[PATH_MAX];
-    struct stat info;
-    uint64_t attributes = output_file_attributes(place->target);
-
-    if (attributes & OUTPUT_FILE_MOUNT_ROOT)
-        return EBUSY;
-    if (attributes & OUTPUT_FILE_APPEND)
-        return EPERM;
-    output_file_write_beside(directory, place->target, ".");
-    if (stat(directory, &info) != 0)
-        return errno;
-    uid_t user = geteuid();
-    bool is_owner = user == 0 || user == info.st_uid || user == place->info.st_uid;
-    return (info.st_mode & S_ISVTX) && !is_owner ? EPERM : 0;
-}
-
-static bool output_file_is_writable(const struct output_file_place *place, const char *name)
-{
-    if (place->descriptor < 0)
-        return !place->exists || faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) == 0;
-    int flags = fcntl(place->descriptor, F_GETFL);
-    errno = EBADF;
-    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
-}
-
 enum status output_file_check(const char *name, struct failure *failure)
 {
-    struct output_file_place place;
-    int error = output_file_find(&place, name);
+    struct output_file_name found;
+    const char *what = "write";
+    const char *why = "";
+    int error = output_file_find(&found, name);
 
-    if (error == 0 && !output_file_is_writable(&place, name))
-        error = errno;
-    bool is_old = error == 0 && place.is_replaced && place.exists;
-    if (is_old)
-        error = output_file_try_replace(&place);
-    if (is_old && error != 0)
-        return status_fail(failure, STATUS_DATA, "cannot replace " STATUS_NAME ": %s", name,
-                           strerror(error));
-    if (error == 0 && place.is_replaced)
-        error = output_file_try_temporary(place.target);
-    if (is_old && error != 0)
-        return status_fail(failure, STATUS_DATA,
-                           "cannot replace " STATUS_NAME ": no file can be made beside it: %s",
-                           name, strerror(error));
+    if (error == 0)
+        error = output_file_check_access(&found, name);
+    if (error == 0 && found.is_replaced && found.exists) {
+        what = "replace";
+        error = output_file_check_old(&found);
+        why = error == 0 ? ": no file can be made beside it" : "";
+    }
+    if (error == 0 && found.is_replaced)
+        error = output_file_check_directory(found.directory);
     if (error == 0)
         return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "cannot write " STATUS_NAME ": %s",
-                       name ? name : "standard output", strerror(error));
-}
-
-/* Gives a new file the owner, where that is allowed, and the permissions of the old one. */
-static void output_file_take_over(int fd, const struct output_file_place *place)
-{
-    mode_t mode = place->info.st_mode & 0777;
-
-    if (!place->exists) {
-        mode_t mask = umask(0);
-        umask(mask);
-        mode = 0666 & ~mask;
-    } else if (fchown(fd, place->info.st_uid, place->info.st_gid) != 0) {
-        int ignored = fchown(fd, (uid_t)-1, place->info.st_gid);
-        (void)ignored;
-    }
-    int ignored = fchmod(fd, mode); /* a file system may have no modes */
-    (void)ignored;
+    return status_fail(failure, STATUS_DATA, "cannot %s " STATUS_NAME "%s: %s", what,
+                       name ? name : "standard output", why, strerror(error));
 }
 
 int output_file_open(struct output_file *file, const char *name)
 {
-    struct output_file_place place;
+    struct output_file_name found;
+    mode_t mode = 0666;
 
     *file = (struct output_file){.fd = -1};
-    int error = output_file_find(&place, name);
+    int error = output_file_find(&found, name);
     if (error != 0)
         return error;
-    file->replaces = place.is_replaced;
-    file->is_stream = !place.is_replaced;
-    memcpy(file->target, place.target, sizeof file->target);
-    if (file->replaces)
-        file->fd = output_file_open_temporary(file->temporary, file->target);
-    else if (place.descriptor >= 0)
-        file->fd = dup(place.descriptor);
-    else
-        file->fd = open(name, O_WRONLY | O_CLOEXEC);
+    file->replaces = found.is_replaced;
+    if (!file->replaces) {
+        file->fd = found.descriptor >= 0 ? dup(found.descriptor) : open(name, O_WRONLY | O_CLOEXEC);
+        return file->fd >= 0 ? 0 : errno;
+    }
+    strcpy(file->target, found.target);
+    strcpy(file->directory, found.directory);
+    file->fd = output_file_open_temporary(file->temporary, file->directory);
     if (file->fd < 0)
         return errno;
-    if (file->replaces)
-        output_file_take_over(file->fd, &place);
-    return 0;
-}
-
-/* Gives the file without a name one beside the target's; false with errno set. */
-static bool output_file_link_temporary(struct output_file *file)
-{
-    char entry[OUTPUT_FILE_TEMPORARY_SIZE];
-
-    for (unsigned i = 0; i < 100; i++) {
-        snprintf(entry, sizeof entry, OUTPUT_FILE_TEMPORARY "%ld.%u", (long)getpid(), i);
-        output_file_write_beside(file->temporary, file->target, entry);
-        if (temporary_link(file->fd, file->temporary))
-            return true;
-        if (errno != EEXIST)
-            break;
+    int ignored = 0; /* not all may change the owner, and a file system may have no modes */
+    if (found.exists) {
+        mode = found.info.st_mode & 0777;
+        if (fchown(file->fd, found.info.st_uid, found.info.st_gid) != 0)
+            ignored = fchown(file->fd, (uid_t)-1, found.info.st_gid);
+    } else {
+        const mode_t mask = umask(0);
+        umask(mask);
+        mode &= ~mask;
     }
-    file->temporary[0] = '\0';
-    return false;
+    ignored |= fchmod(file->fd, mode);
+    (void)ignored;
+    return 0;
 }
 
 /* Waits until a file, or a directory, is on the disk, if the file system can tell. */
@@ -317,22 +239,7 @@ static int output_file_sync(int fd)
     do
         result = fsync(fd);
     while (result != 0 && errno == EINTR);
-    bool cannot = result != 0 && (errno == EINVAL || errno == EROFS || errno == ENOTSUP);
-    return result == 0 || cannot ? 0 : errno;
-}
-
-/* Waits until the name is on the disk, too; a directory that cannot be opened is left alone. */
-static int output_file_sync_directory(const char *target)
-{
-    char directory[PATH_MAX];
-
-    output_file_write_beside(directory, target, ".");
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    int error = output_file_sync(fd);
-    close(fd);
-    return error;
+    return result == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP ? 0 : errno;
 }
 
 int output_file_prepare(struct output_file *file)
@@ -341,12 +248,19 @@ int output_file_prepare(struct output_file *file)
 
     if (copy < 0 || close(copy) != 0) /* some file systems tell only then that they are full */
         return errno;
-    if (!file->replaces)
-        return 0;
-    int error = output_file_sync(file->fd);
-    if (error != 0)
+    int error = file->replaces ? output_file_sync(file->fd) : 0;
+    if (error != 0 || !file->replaces || file->temporary[0])
         return error;
-    return file->temporary[0] || output_file_link_temporary(file) ? 0 : errno;
+    char *suffix = stpcpy(stpcpy(file->temporary, file->directory), OUTPUT_FILE_TEMPORARY);
+    for (unsigned i = 0; i < 100; i++) { /* until there is no such file */
+        sprintf(suffix, "%ld.%u", (long)getpid(), i);
+        if (temporary_link(file->fd, file->temporary))
+            return 0;
+        if (errno != EEXIST)
+            break;
+    }
+    file->temporary[0] = '\0';
+    return errno;
 }
 
 int output_file_complete(struct output_file *const *files, size_t count, size_t *failed)
@@ -369,11 +283,17 @@ int output_file_complete(struct output_file *const *files, size_t count, size_t 
     int error = renamed < replaced ? errno : 0;
     *failed = error != 0 ? numbers[renamed] : 0;
     for (size_t i = 0; i < renamed; i++) {
-        files[numbers[i]]->temporary[0] = '\0';
-        int sync_error = output_file_sync_directory(targets[i]);
-        if (error == 0 && sync_error != 0)
+        struct output_file *file = files[numbers[i]];
+        file->temporary[0] = '\0';
+        int fd = open(file->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+            continue; /* it may not be read */
+        int sync_error = output_file_sync(fd);
+        close(fd);
+        if (error == 0 && sync_error != 0) {
+            error = sync_error;
             *failed = numbers[i];
-        error = error != 0 ? error : sync_error;
+        }
     }
     return error;
 }
@@ -384,23 +304,6 @@ void output_file_close(struct output_file *file)
         close(file->fd);
     if (file->temporary[0])
         temporary_remove(file->temporary);
-}
-
-/* Whether two files to be replaced are the same entry of the same directory. */
-static bool output_file_is_same_entry(const struct output_file_place *a,
-                                      const struct output_file_place *b)
-{
-    char directory[PATH_MAX];
-    struct stat infos[2];
-
-    if (strcmp(output_file_entry(a->target), output_file_entry(b->target)) != 0)
-        return false;
-    for (unsigned i = 0; i < 2; i++) {
-        output_file_write_beside(directory, i == 0 ? a->target : b->target, ".");
-        if (stat(directory, &infos[i]) != 0)
-            return false;
-    }
-    return infos[0].st_dev == infos[1].st_dev && infos[0].st_ino == infos[1].st_ino;
 }
 
 /* The device that a character device is; /dev/tty is the terminal of the process. */
@@ -421,32 +324,39 @@ static dev_t output_file_device(const struct stat *info)
 
 bool output_file_is_same(const char *a, const char *b)
 {
-    struct output_file_place places[2];
-    const struct stat *infos[2] = {&places[0].info, &places[1].info};
+    struct output_file_name names[2];
+    const char *entries[2];
 
-    if (output_file_find(&places[0], a) != 0 || output_file_find(&places[1], b) != 0 ||
-        places[0].is_replaced != places[1].is_replaced)
+    if (output_file_find(&names[0], a) != 0 || output_file_find(&names[1], b) != 0 ||
+        names[0].is_replaced != names[1].is_replaced)
         return false;
-    if (places[0].is_replaced)
-        return output_file_is_same_entry(&places[0], &places[1]);
-    if (S_ISCHR(infos[0]->st_mode) && S_ISCHR(infos[1]->st_mode)) {
-        dev_t device = output_file_device(infos[0]);
-        return device == output_file_device(infos[1]) && device != makedev(1, 3);
+    if (names[0].is_replaced) { /* the same entry of the same directory */
+        for (unsigned i = 0; i < 2; i++) {
+            const char *slash = strrchr(names[i].target, '/');
+            entries[i] = slash ? slash + 1 : names[i].target;
+            if (stat(names[i].directory, &names[i].info) != 0)
+                return false;
+        }
+        return strcmp(entries[0], entries[1]) == 0 &&
+               output_file_is_inode(&names[0].info, &names[1].info);
     }
-    return infos[0]->st_dev == infos[1]->st_dev && infos[0]->st_ino == infos[1]->st_ino;
+    if (S_ISCHR(names[0].info.st_mode) && S_ISCHR(names[1].info.st_mode)) {
+        const dev_t device = output_file_device(&names[0].info);
+        return device == output_file_device(&names[1].info) && device != makedev(1, 3);
+    }
+    return output_file_is_inode(&names[0].info, &names[1].info);
 }
 
 bool output_file_is_input(const char *output, const char *input, bool replaces_early)
 {
-    struct output_file_place place;
+    struct output_file_name found;
     struct stat info;
     bool is_stdin = strcmp(input, "-") == 0;
 
-    if (output_file_find(&place, output) != 0 || !place.exists ||
-        (place.is_replaced && !replaces_early) || !S_ISREG(place.info.st_mode) ||
+    if (output_file_find(&found, output) != 0 || !found.exists ||
+        (found.is_replaced && !replaces_early) || !S_ISREG(found.info.st_mode) ||
         (is_stdin ? fstat(STDIN_FILENO, &info) : stat(input, &info)) != 0)
         return false;
     off_t begin = is_stdin ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
-    return place.info.st_dev == info.st_dev && place.info.st_ino == info.st_ino &&
-           (place.is_replaced || begin < info.st_size);
+    return output_file_is_inode(&found.info, &info) && (found.is_replaced || begin < info.st_size);
 }

@@ -20,10 +20,10 @@
 #define OUTPUT_FILE_TOGETHER 2
 
 struct output_file {
-    int fd;         /* to be written to */
-    bool replaces;  /* the target, once the file is complete */
-    bool is_stream; /* a device, pipe or descriptor: output is appended to what came before */
+    int fd;                   /* to be written to */
+    bool replaces;            /* the target, once the file is complete; else it is appended to */
     char target[PATH_MAX];    /* the name asked for, or what it is a link to */
+    char directory[PATH_MAX]; /* that of the target */
     char temporary[PATH_MAX]; /* the name until then; empty: none */
 };
 

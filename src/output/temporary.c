@@ -44,13 +44,6 @@ void temporary_end(int number)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Whether a signal that is neither ignored nor handled leaves the process alive. */
-static bool temporary_is_harmless(int number)
-{
-    return number == SIGCHLD || number == SIGCONT || number == SIGTSTP || number == SIGTTIN ||
-           number == SIGTTOU || number == SIGURG || number == SIGWINCH;
-}
-
 /* Handles every signal that ends the process, or leaves them all to the system again. */
 static void temporary_handle_signals(bool handles)
 {
@@ -59,7 +52,10 @@ static void temporary_handle_signals(bool handles)
     sigfillset(&end.sa_mask);
     for (int number = 1; number <= SIGRTMAX; number++) {
         struct sigaction now;
-        if (temporary_is_harmless(number) || sigaction(number, NULL, &now) != 0)
+        if (number == SIGCHLD || number == SIGCONT || number == SIGTSTP || number == SIGTTIN ||
+            number == SIGTTOU || number == SIGURG || number == SIGWINCH)
+            continue; /* it does not end the process */
+        if (sigaction(number, NULL, &now) != 0)
             continue;
         if (now.sa_handler == (handles ? SIG_DFL : temporary_end))
             sigaction(number, &end, NULL); /* fails for SIGKILL and SIGSTOP */
@@ -77,7 +73,7 @@ static void temporary_begin(sigset_t *before)
     temporary_handle_signals(true);
 }
 
-/* Puts `name` in the place of `old`, either of which may be NULL. */
+/* Replaces `old` by `name`, either of which may be NULL. */
 static void temporary_set(const char *old, const char *name)
 {
     size_t i = 0;

@@ -34,36 +34,29 @@ static enum status writer_fail(const char *name, int error, struct failure *fail
 
 struct writer *writer_create_memory(size_t capacity)
 {
-    struct writer *made = malloc(sizeof *made + capacity);
+    struct writer *created = malloc(sizeof *created + capacity);
 
-    if (made)
-        *made = (struct writer){.file = {.fd = -1}, .capacity = capacity};
-    return made;
+    if (created)
+        *created = (struct writer){.file = {.fd = -1}, .capacity = capacity};
+    return created;
 }
 
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure)
 {
-    struct writer *made = writer_create_memory(WRITER_BUFFER_BYTES);
-    if (!made)
+    struct writer *created = writer_create_memory(WRITER_BUFFER_BYTES);
+    if (!created)
         return status_fail(failure, STATUS_DATA, "no memory for the output");
 
-    made->name = name;
-    made->file = (struct output_file){.fd = STDOUT_FILENO, .is_stream = true};
-    made->error = name ? output_file_open(&made->file, name) : 0;
-    if (made->error != 0) {
-        writer_fail(name, made->error, failure);
-        writer_discard(made);
+    created->name = name;
+    created->file.fd = STDOUT_FILENO;
+    created->error = name ? output_file_open(&created->file, name) : 0;
+    if (created->error != 0) {
+        writer_fail(name, created->error, failure);
+        writer_discard(created);
         return failure->status;
     }
-    *writer = made;
+    *writer = created;
     return STATUS_OK;
-}
-
-/* Waits until a descriptor that somebody made non-blocking takes more. */
-static void writer_wait(int fd)
-{
-    struct pollfd room = {.fd = fd, .events = POLLOUT};
-    poll(&room, 1, -1);
 }
 
 /* Writes all of data[0..bytes) but what is to be skipped, or keeps the error. */
@@ -77,10 +70,12 @@ static void writer_put(struct writer *writer, const char *data, size_t bytes)
         if (n >= 0) {
             done += (size_t)n;
             writer->written += (uint64_t)n;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK)
-            writer_wait(writer->file.fd);
-        else if (errno != EINTR)
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) { /* somebody made it non-blocking */
+            struct pollfd output = {.fd = writer->file.fd, .events = POLLOUT};
+            poll(&output, 1, -1);
+        } else if (errno != EINTR) {
             writer->error = errno;
+        }
     }
 }
 
@@ -113,6 +108,11 @@ void writer_write(struct writer *writer, const void *data, size_t bytes)
     }
 }
 
+void writer_write_text(struct writer *writer, const char *text)
+{
+    writer_write(writer, text, strlen(text));
+}
+
 void writer_write_memory(struct writer *writer, struct writer *memory)
 {
     if (writer->error == 0)
@@ -128,7 +128,7 @@ bool writer_has_failed(const struct writer *writer)
 
 bool writer_is_stream(const struct writer *writer)
 {
-    return writer->file.is_stream;
+    return !writer->file.replaces;
 }
 
 enum status writer_flush(struct writer *writer, struct failure *failure)

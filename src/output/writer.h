@@ -22,7 +22,7 @@ struct writer;
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure);
 
 /*
- * Returns room for `bytes` (at most 64 KiB) in the buffer, so that numbers are written without a
+ * Returns space for `bytes` (at most 64 KiB) in the buffer, so that numbers are written without a
  * copy. The caller fills a part of it and calls writer_commit with the length of that part.
  */
 char *writer_reserve(struct writer *writer, size_t bytes);
@@ -30,6 +30,9 @@ void writer_commit(struct writer *writer, size_t bytes);
 
 /* Writes any number of bytes; large pieces without a copy. */
 void writer_write(struct writer *writer, const void *data, size_t bytes);
+
+/* Writes a NUL-terminated text. */
+void writer_write_text(struct writer *writer, const char *text);
 
 /*
  * Returns whether successive results are appended: to standard output, a device or a pipe.

@@ -35,67 +35,42 @@ struct writer_parts_work {
 };
 
 /*
- * Takes the next part, and waits for a free slot first. Returns false if no part is left; each
- * thread that gets this wakes the next one that waits. The caller holds the lock.
+ * The work of one thread: makes parts until none is left. Writes out the parts that come next and
+ * are made, unless another thread is.
  */
-static bool writer_parts_take(struct writer_parts_work *work, size_t *part)
-{
-    while (!work->has_failed && work->taken < work->parts->count &&
-           work->taken - work->written == work->slot_count)
-        pthread_cond_wait(&work->changed, &work->lock);
-    if (work->has_failed || work->taken == work->parts->count) {
-        pthread_cond_signal(&work->changed);
-        return false;
-    }
-    *part = work->taken++;
-    return true;
-}
-
-static struct writer_parts_slot *writer_parts_slot(struct writer_parts_work *work, size_t part)
-{
-    return &work->slots[part % work->slot_count];
-}
-
-/*
- * Writes the parts that come next and are made, unless another thread is. The caller holds the
- * lock.
- */
-static void writer_parts_write_out(struct writer_parts_work *work)
-{
-    if (work->is_writing)
-        return;
-    work->is_writing = true;
-    for (;;) {
-        struct writer_parts_slot *slot = writer_parts_slot(work, work->written);
-        if (!slot->is_made)
-            break;
-        pthread_mutex_unlock(&work->lock);
-        writer_write_memory(work->writer, slot->memory);
-        pthread_mutex_lock(&work->lock);
-        slot->is_made = false;
-        work->written++;
-        work->has_failed = writer_has_failed(work->writer);
-        pthread_cond_signal(&work->changed);
-    }
-    work->is_writing = false;
-}
-
-/* The work of one thread: parts until none is left. */
 static void writer_parts_run(void *context, size_t thread)
 {
     struct writer_parts_work *work = context;
-    size_t part;
 
     (void)thread;
     pthread_mutex_lock(&work->lock);
-    while (writer_parts_take(work, &part)) {
-        struct writer_parts_slot *slot = writer_parts_slot(work, part);
+    for (;;) {
+        while (!work->has_failed && work->taken < work->parts->count &&
+               work->taken - work->written == work->slot_count)
+            pthread_cond_wait(&work->changed, &work->lock); /* for a free slot */
+        if (work->has_failed || work->taken == work->parts->count)
+            break;
+        const size_t part = work->taken++;
+        struct writer_parts_slot *slot = &work->slots[part % work->slot_count];
         pthread_mutex_unlock(&work->lock);
         work->parts->write(work->parts->context, part, slot->memory);
         pthread_mutex_lock(&work->lock);
         slot->is_made = true;
-        writer_parts_write_out(work);
+        if (work->is_writing)
+            continue;
+        work->is_writing = true;
+        while ((slot = &work->slots[work->written % work->slot_count])->is_made) {
+            pthread_mutex_unlock(&work->lock);
+            writer_write_memory(work->writer, slot->memory);
+            pthread_mutex_lock(&work->lock);
+            slot->is_made = false;
+            work->written++;
+            work->has_failed = writer_has_failed(work->writer);
+            pthread_cond_signal(&work->changed);
+        }
+        work->is_writing = false;
     }
+    pthread_cond_signal(&work->changed); /* wakes the next thread that waits */
     pthread_mutex_unlock(&work->lock);
 }
 

@@ -14,8 +14,9 @@
 struct definition {
     char *text; /* [length] and a NUL; or NULL */
     size_t length;
-    size_t room;
-    bool is_lost; /* a part is missing: there was no memory, or definition_print had no room */
+    size_t size;  /* of the memory */
+    bool is_lost; /* a part is missing: there was no memory, or what definition_print printed was
+                     too long */
 };
 
 /* Frees the text of a definition. */
@@ -55,7 +56,7 @@ const char *definition_find(const struct definition *definition, const char *key
  */
 bool definition_get(const struct definition *definition, const char *key, char *value, size_t size);
 
-/* Room for the text of definition_compare. */
+/* The size of the text of definition_compare. */
 #define DEFINITION_DIFFERENCE_SIZE 384
 
 /*

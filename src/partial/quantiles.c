@@ -86,28 +86,28 @@ enum status quantiles_find(const struct quantiles *quantiles, const struct rows 
     const uint64_t total = rows->below + rows->inside + rows->above;
     const size_t count = quantiles->count;
     struct rows_row batch[QUANTILES_BATCH_ROWS];
-    struct rows all = *rows;
+    struct rows rest = *rows;
+    char text[PERCENTAGE_SIZE];
     uint64_t seen = rows->below;
     size_t found = 0;
     size_t n;
 
     for (size_t i = 0; i < count; i++) {
-        uint64_t rank = percentage_rank(&quantiles->percents[i], total);
+        const uint64_t rank = percentage_rank(&quantiles->percents[i], total);
         values[i] = (struct quantiles_value){.rank = rank, .index = i};
-        if (rank <= rows->below || rank > rows->below + rows->inside) {
-            char text[PERCENTAGE_SIZE];
-            text[percentage_write(text, &quantiles->percents[i])] = '\0';
-            return status_fail(
-                failure, STATUS_DATA,
-                "the bins do not cover the data: %llu below, %llu above, among them quantile "
-                "%s (gpuhist uniq --quantiles needs no bins)",
-                (unsigned long long)rows->below, (unsigned long long)rows->above, text);
-        }
+        if (rank > rows->below && rank <= rows->below + rows->inside)
+            continue;
+        text[percentage_write(text, &quantiles->percents[i])] = '\0';
+        return status_fail(
+            failure, STATUS_DATA,
+            "the bins do not cover the data: %llu below, %llu above, among them quantile "
+            "%s (gpuhist uniq --quantiles needs no bins)",
+            (unsigned long long)rows->below, (unsigned long long)rows->above, text);
     }
     qsort(values, count, sizeof *values, quantiles_compare_ranks);
-    all.zeros = false;
-    all.least = 0;
-    while (found < count && (n = rows_read(&all, batch, QUANTILES_BATCH_ROWS)) > 0) {
+    rest.zeros = false;
+    rest.min_count = 0;
+    while (found < count && (n = rows_read(&rest, batch, QUANTILES_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++) {
             seen += batch[i].count;
             for (; found < count && values[found].rank <= seen; found++) {

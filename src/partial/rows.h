@@ -27,22 +27,23 @@ struct rows {
     /*
      * The next three may be changed only before the first read. `zeros`: include empty bins, all if
      * the job gives the bins, else those between the first and the last that is not empty. `all`:
-     * with zeros, bins by powers count as given by the job, too. `least`: rows_read leaves out rows
-     * of lower counts.
+     * with zeros, bins by powers count as given by the job, too. `min_count`: rows_read leaves out
+     * rows of lower counts.
      */
     bool zeros;
     bool all;
-    uint64_t least;
+    uint64_t min_count;
     bool is_unit;    /* every bin is one wide */
     bool is_sparse;  /* raw: prints records of lower limit and count, not all counts */
     uint64_t inside; /* values in all bins */
     uint64_t below;  /* values outside the bins */
     uint64_t above;
     uint64_t next[6]; /* the position, only for the functions below; zero-initialised */
-    /* Reads up to `room` rows, of any count, at least one if there are any. Returns how many. */
-    size_t (*read)(struct rows *rows, struct rows_row *out, size_t room);
+    /* Reads up to `capacity` rows, of any count, at least one if there are any. Returns how many.
+     */
+    size_t (*read)(struct rows *rows, struct rows_row *out, size_t capacity);
     /* Reads only the counts, with zeros, which takes less time. NULL: not supported. */
-    size_t (*read_counts)(struct rows *rows, uint64_t *counts, size_t room);
+    size_t (*read_counts)(struct rows *rows, uint64_t *counts, size_t capacity);
     /*
      * Restricts rows, of which none has been read, to the part with index `part` of `parts` equal
      * ones. Threads may then read different parts at the same time. NULL: not supported.
@@ -53,9 +54,9 @@ struct rows {
 };
 
 /*
- * Reads up to `room` rows that have a count of `least` or more, at least one if there are any.
- * Returns how many.
+ * Reads up to `capacity` rows that have a count of `min_count` or more, at least one if there are
+ * any. Returns how many.
  */
-size_t rows_read(struct rows *rows, struct rows_row *out, size_t room);
+size_t rows_read(struct rows *rows, struct rows_row *out, size_t capacity);
 
 #endif

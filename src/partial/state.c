@@ -413,7 +413,7 @@ static enum status state_count_off(const struct state_reader *state, uint64_t co
                                    struct failure *failure)
 {
     if (count > *left)
-        return state_fail_damaged(state, "more was counted than there is", failure);
+        return state_fail_damaged(state, "the counts exceed the number of elements", failure);
     *left -= count;
     return STATUS_OK;
 }

@@ -21,26 +21,6 @@ __int128 axis_next_step(__int128 step)
     return digit == 2 ? step / 2 * 5 : step * 2;
 }
 
-static __int128 axis_magnitude(__int128 value)
-{
-    return value < 0 ? -value : value;
-}
-
-/* Chooses the suffix of labels up to `most`, so that a label has at most one decimal more. */
-static unsigned axis_thousands(__int128 most, __int128 step, unsigned decimals)
-{
-    __int128 unit = 1000;
-    unsigned thousands = 0;
-
-    for (unsigned i = 0; i < decimals; i++)
-        unit *= 10;
-    if (most < unit / 1000 * AXIS_SHORT)
-        return 0;
-    for (; most >= unit && step * 10 >= unit && axis_suffixes[thousands + 1]; unit *= 1000)
-        thousands++;
-    return most < unit / 1000 * AXIS_SHORT ? thousands : 0;
-}
-
 /* Removes zeros at the end of a fraction. Returns the new length. */
 static size_t axis_trim(const char *text, size_t length)
 {
@@ -82,32 +62,38 @@ __int128 axis_ceiling(const struct axis *axis, __int128 value)
     return -binning_floor(-value, axis->step) * axis->step;
 }
 
-/* Returns the length of the longest label from `low` to `high`: one of the ends, or next to it. */
-static size_t axis_longest(const struct axis *axis, __int128 low, __int128 high)
-{
-    const __int128 last = binning_floor(high, axis->step) * axis->step;
-    const __int128 ticks[] = {axis_ceiling(axis, low), last - axis->step, last};
-    size_t longest = 0;
-
-    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
-        char label[AXIS_LABEL_SIZE];
-        axis_label(label, axis, ticks[i]);
-        longest = strlen(label) > longest ? strlen(label) : longest;
-    }
-    return longest;
-}
-
-struct axis axis_make(__int128 low, __int128 high, unsigned decimals, unsigned room, unsigned each,
-                      unsigned wide)
+struct axis axis_make(__int128 low, __int128 high, unsigned decimals, unsigned length,
+                      unsigned each, unsigned wide)
 {
     struct axis axis = {.step = 1, .decimals = decimals};
-    const __int128 below = axis_magnitude(low);
-    const __int128 above = axis_magnitude(high);
+    const __int128 below = low < 0 ? -low : low;
+    const __int128 above = high < 0 ? -high : high;
+    const __int128 max = below > above ? below : above;
+    __int128 one = 1000; /* the first unit that has a suffix */
+    char label[AXIS_LABEL_SIZE];
 
+    for (unsigned i = 0; i < decimals; i++)
+        one *= 10;
     for (;; axis.step = axis_next_step(axis.step)) {
-        axis.thousands = axis_thousands(below > above ? below : above, axis.step, decimals);
-        size_t label = each + wide * axis_longest(&axis, low, high);
-        if (((high - low) / axis.step + 1) * (__int128)label <= room || axis.step > high - low)
+        /* A label has a suffix if it then has at most one decimal more. */
+        __int128 unit = one;
+        axis.thousands = 0;
+        for (; max >= one / 1000 * AXIS_SHORT && max >= unit && axis.step * 10 >= unit &&
+               axis_suffixes[axis.thousands + 1];
+             unit *= 1000)
+            axis.thousands++;
+        if (max >= unit / 1000 * AXIS_SHORT)
+            axis.thousands = 0;
+        /* The longest label is at one of the ends, or next to it. */
+        const __int128 last = binning_floor(high, axis.step) * axis.step;
+        const __int128 ticks[] = {axis_ceiling(&axis, low), last - axis.step, last};
+        size_t longest = 0;
+        for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
+            axis_label(label, &axis, ticks[i]);
+            longest = strlen(label) > longest ? strlen(label) : longest;
+        }
+        if (((high - low) / axis.step + 1) * (__int128)(each + wide * longest) <= length ||
+            axis.step > high - low)
             return axis;
     }
 }

@@ -1,7 +1,7 @@
 /*
- * The ticks of an axis: multiples of 1, 2 or 5 times a power of ten, as many as have room for their
- * labels, and the labels. All arithmetic is in integers, so that a picture is the same on every
- * machine and in every locale.
+ * The ticks of an axis: multiples of 1, 2 or 5 times a power of ten, as many as leave space for
+ * their labels, and the labels. All arithmetic is in integers, so that a picture is the same on
+ * every machine and in every locale.
  *
  * Pure and thread-safe.
  */
@@ -30,10 +30,10 @@ __int128 axis_next_step(__int128 step);
 
 /*
  * Chooses the least step for an axis from `low` to `high`, low < high, so that all labels fit in
- * `room`, if a label takes `each` and `wide` more for each of its characters.
+ * `length`, if a label takes `each` and `wide` more for each of its characters.
  */
-struct axis axis_make(__int128 low, __int128 high, unsigned decimals, unsigned room, unsigned each,
-                      unsigned wide);
+struct axis axis_make(__int128 low, __int128 high, unsigned decimals, unsigned length,
+                      unsigned each, unsigned wide);
 
 /* Returns the least multiple of the step that is not less than `value`. */
 __int128 axis_ceiling(const struct axis *axis, __int128 value);

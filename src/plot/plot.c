@@ -8,35 +8,28 @@
 
 #include <string.h>
 
-static void plot_survey_row(struct plot_survey *survey, const struct rows_row *row)
-{
-    const struct rows_row *before = &survey->before;
-    __int128 width = row->high - row->low;
-
-    if (survey->rows == 0) {
-        survey->low = row->low;
-        survey->narrow = width;
-    } else if (before->high - before->low < survey->narrow) {
-        survey->narrow = before->high - before->low;
-    }
-    if (width > survey->wide)
-        survey->wide = width;
-    survey->last = row->low;
-    survey->high = row->high;
-    survey->before = *row;
-    survey->rows++;
-}
-
 /* Surveys all rows. */
 static struct plot_survey plot_make_survey(struct rows rows)
 {
     struct rows_row batch[PLOT_BATCH_ROWS];
     struct plot_survey survey = {.rows = 0};
+    __int128 before = 0; /* the width of the row before */
     size_t n;
 
     while ((n = rows_read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
-        for (size_t i = 0; i < n; i++)
-            plot_survey_row(&survey, &batch[i]);
+        if (survey.rows == 0) {
+            survey.low = batch[0].low;
+            survey.narrow = before = batch[0].high - batch[0].low;
+        }
+        for (size_t i = 0; i < n; i++) {
+            const __int128 width = batch[i].high - batch[i].low;
+            survey.narrow = before < survey.narrow ? before : survey.narrow;
+            survey.wide = width > survey.wide ? width : survey.wide;
+            before = width;
+        }
+        survey.last = batch[n - 1].low;
+        survey.high = batch[n - 1].high;
+        survey.rows += n;
     }
     return survey;
 }
@@ -78,12 +71,6 @@ static void plot_set_widths(struct plot *plot)
     plot->is_aligned = survey->wide == 1 || plot_is_aligned(plot->rows, plot->start, survey->wide);
 }
 
-static void plot_set_neighbours(struct plot *plot)
-{
-    plot->layout = PLOT_NEIGHBOURS;
-    plot->per_group = (plot->survey.rows + plot->lines_max - 1) / plot->lines_max;
-}
-
 /* Returns the next row without taking it; NULL if there is none. */
 static const struct rows_row *plot_peek(struct plot *plot)
 {
@@ -99,37 +86,9 @@ static __int128 plot_bin(const struct plot *plot, __int128 value)
 {
     const struct job *job = plot->rows.job;
 
-    return job->binning.bins > 0 ? binning_index(&job->binning, job->binning.form, (uint64_t)value)
-                                 : binning_floor(value, plot->survey.wide);
-}
-
-/* Whether all bins from the first row to the last fit a page, each with a line of its own. */
-static bool plot_is_short(const struct plot *plot)
-{
-    const struct plot_survey *survey = &plot->survey;
-    const __int128 least = element_min(&plot->rows.job->element);
-    const __int128 first = survey->low < least ? least : survey->low;
-    const __int128 last = survey->last < least ? least : survey->last;
-
-    return plot_bin(plot, last) - plot_bin(plot, first) < (__int128)plot->lines_max;
-}
-
-/* Chooses the layout of rows that are in the order of the bins. */
-static void plot_choose(struct plot *plot)
-{
-    const struct rows *rows = &plot->rows;
-
-    plot->survey = plot_make_survey(*rows);
-    plot->end = plot->survey.low;
-    if (plot->survey.rows > plot->lines_max && rows->job->binning.base == 0) {
-        if (plot_is_even(plot))
-            plot_set_widths(plot);
-        else
-            plot_set_neighbours(plot);
-    } else if (plot->survey.rows > 0 && !(rows->is_unit && rows->is_sparse)) {
-        plot->layout = PLOT_GAPS;
-        plot->run_max = plot_is_short(plot) ? PLOT_RUN_MAX : 1;
-    }
+    return job->operation == OPERATION_HISTOGRAM
+               ? binning_index(&job->binning, job->binning.form, (uint64_t)value)
+               : binning_floor(value, plot->survey.wide);
 }
 
 void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_t lines_max)
@@ -141,8 +100,26 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
         .per_group = 1,
         .run_max = PLOT_RUN_MAX,
     };
-    if (by_bin)
-        plot_choose(plot);
+    if (!by_bin)
+        return;
+    plot->survey = plot_make_survey(*rows);
+    const struct plot_survey *survey = &plot->survey;
+    plot->end = survey->low;
+    if (survey->rows > lines_max && rows->job->binning.base == 0) {
+        if (plot_is_even(plot)) {
+            plot_set_widths(plot);
+        } else {
+            plot->layout = PLOT_NEIGHBOURS;
+            plot->per_group = (survey->rows + lines_max - 1) / lines_max;
+        }
+    } else if (survey->rows > 0 && !(rows->is_unit && rows->is_sparse)) {
+        const __int128 type_min = element_min(&rows->job->element);
+        const __int128 first = survey->low < type_min ? type_min : survey->low;
+        const __int128 last = survey->last < type_min ? type_min : survey->last;
+        plot->layout = PLOT_GAPS;
+        if (plot_bin(plot, last) - plot_bin(plot, first) >= (__int128)lines_max)
+            plot->run_max = 1; /* not all bins fit a page, each with a line of its own */
+    }
 }
 
 /* Makes a line of the next row, which must exist. */
@@ -167,15 +144,6 @@ static void plot_add_row(struct plot *plot, struct plot_line *line, const struct
     plot->used++;
 }
 
-/* Where a bin begins. */
-static __int128 plot_edge(const struct plot *plot, __int128 bin)
-{
-    const struct job *job = plot->rows.job;
-
-    return job->binning.bins > 0 ? binning_edge(&job->binning, (uint64_t)bin)
-                                 : bin * plot->survey.wide;
-}
-
 /* Makes a line of the empty bins from the line before to `high`, where a bin begins. */
 static void plot_take_gap(struct plot *plot, struct plot_line *line, __int128 high, bool is_gap)
 {
@@ -191,6 +159,7 @@ static void plot_take_gap(struct plot *plot, struct plot_line *line, __int128 hi
 static void plot_next_bin(struct plot *plot, struct plot_line *line)
 {
     const struct rows_row *row = plot_peek(plot);
+    const struct job *job = plot->rows.job;
 
     if (row->low == plot->end) {
         plot_take_row(plot, line);
@@ -198,18 +167,10 @@ static void plot_next_bin(struct plot *plot, struct plot_line *line)
     }
     const __int128 empty = plot_bin(plot, plot->end - 1) + 1;
     const bool is_gap = plot_bin(plot, row->low) - empty > plot->run_max;
-    plot_take_gap(plot, line, is_gap ? row->low : plot_edge(plot, empty + 1), is_gap);
-}
-
-/* Gives a line the bounds of its group, cut to the range of the rows. */
-static void plot_align(const struct plot *plot, __int128 group, struct plot_line *line)
-{
-    const __int128 low = plot->start + plot->width * group;
-    const __int128 high = low + plot->width;
-
-    line->low = low > plot->survey.low ? low : plot->survey.low;
-    line->high = high < plot->survey.high ? high : plot->survey.high;
-    line->is_single = false;
+    const __int128 edge = job->operation == OPERATION_HISTOGRAM
+                              ? binning_edge(&job->binning, (uint64_t)empty + 1)
+                              : (empty + 1) * plot->survey.wide;
+    plot_take_gap(plot, line, is_gap ? row->low : edge, is_gap);
 }
 
 /* A group without rows is a line of its own if groups are aligned with bins, else part of a gap. */
@@ -218,13 +179,17 @@ static void plot_next_width(struct plot *plot, struct plot_line *line)
     const struct rows_row *row = plot_peek(plot);
     const __int128 group = (row->low - plot->start) / plot->width;
     const __int128 low = plot->start + plot->width * group;
+    const __int128 high = low + plot->width;
 
     if (group == plot->group) {
         plot_take_row(plot, line);
-        while ((row = plot_peek(plot)) != NULL && row->low < low + plot->width)
+        while ((row = plot_peek(plot)) != NULL && row->low < high)
             plot_add_row(plot, line, row);
-        if (plot->is_aligned)
-            plot_align(plot, group, line);
+        if (plot->is_aligned) { /* the bounds of the group, cut to the range of the rows */
+            line->low = low > plot->survey.low ? low : plot->survey.low;
+            line->high = high < plot->survey.high ? high : plot->survey.high;
+            line->is_single = false;
+        }
         plot->group++;
     } else if (plot->is_aligned && group - plot->group <= plot->run_max) {
         plot_take_gap(plot, line, plot->end + plot->width, false);
@@ -235,17 +200,10 @@ static void plot_next_width(struct plot *plot, struct plot_line *line)
     }
 }
 
-static void plot_next_neighbours(struct plot *plot, struct plot_line *line)
+bool plot_next(struct plot *plot, struct plot_line *line)
 {
     const struct rows_row *row;
 
-    plot_take_row(plot, line);
-    for (uint64_t i = 1; i < plot->per_group && (row = plot_peek(plot)) != NULL; i++)
-        plot_add_row(plot, line, row);
-}
-
-bool plot_next(struct plot *plot, struct plot_line *line)
-{
     if (!plot_peek(plot))
         return false;
     switch (plot->layout) {
@@ -259,7 +217,9 @@ bool plot_next(struct plot *plot, struct plot_line *line)
         plot_next_width(plot, line);
         break;
     case PLOT_NEIGHBOURS:
-        plot_next_neighbours(plot, line);
+        plot_take_row(plot, line);
+        for (uint64_t i = 1; i < plot->per_group && (row = plot_peek(plot)) != NULL; i++)
+            plot_add_row(plot, line, row);
         break;
     }
     plot->end = line->high;

@@ -53,7 +53,6 @@ struct plot_survey {
     __int128 high;   /* where it ends */
     __int128 narrow; /* the least width of a row except the last, which may be cut */
     __int128 wide;   /* the greatest width of a row */
-    struct rows_row before;
 };
 
 struct plot {

@@ -23,22 +23,16 @@ static unsigned terminal_window(int file)
     return ioctl(file, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
 }
 
-/* Whether standard output is a pipe, perhaps to a pager. */
-static bool terminal_is_piped(void)
-{
-    struct stat status;
-
-    return fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode);
-}
-
 static unsigned terminal_columns(bool is_standard_output)
 {
     const char *text = getenv("COLUMNS");
     uint64_t columns = is_standard_output ? terminal_window(STDOUT_FILENO) : 0;
+    struct stat status;
 
     if (columns == 0 && text && !decimal_parse_unsigned(text, DECIMAL_UNIT_SI, &columns))
         columns = 0;
-    if (columns == 0 && is_standard_output && terminal_is_piped()) {
+    if (columns == 0 && is_standard_output && fstat(STDOUT_FILENO, &status) == 0 &&
+        S_ISFIFO(status.st_mode)) { /* a pipe, perhaps to a pager */
         columns = terminal_window(STDERR_FILENO);
         columns = columns > 0 ? columns : terminal_window(STDIN_FILENO);
     }
@@ -47,43 +41,26 @@ static unsigned terminal_columns(bool is_standard_output)
     return columns < TERMINAL_COLUMNS_MAX ? (unsigned)columns : TERMINAL_COLUMNS_MAX;
 }
 
-/* Reads the user's locale without setting it: nothing else in the program depends on it. */
-static bool terminal_has_unicode(void)
-{
-    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    if (!locale)
-        return false;
-    bool has_unicode = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-    freelocale(locale);
-    return has_unicode;
-}
-
-static bool terminal_has_escapes(void)
+bool terminal_can_redraw(void)
 {
     const char *name = getenv("TERM");
 
-    return name && *name && strcmp(name, "dumb") != 0;
-}
-
-static bool terminal_has_colour(void)
-{
-    const char *no_colour = getenv("NO_COLOR");
-
-    return !(no_colour && *no_colour) && terminal_has_escapes();
-}
-
-bool terminal_can_redraw(void)
-{
-    return isatty(STDOUT_FILENO) && terminal_has_escapes();
+    return isatty(STDOUT_FILENO) && name && *name && strcmp(name, "dumb") != 0;
 }
 
 struct terminal terminal_describe(bool is_standard_output)
 {
-    bool is_terminal = is_standard_output && isatty(STDOUT_FILENO);
-
-    return (struct terminal){
+    const char *no_colour = getenv("NO_COLOR");
+    struct terminal terminal = {
         .columns = terminal_columns(is_standard_output),
-        .has_unicode = terminal_has_unicode(),
-        .has_colour = is_terminal && terminal_has_colour(),
+        .has_colour = is_standard_output && !(no_colour && *no_colour) && terminal_can_redraw(),
     };
+    /* The user's locale is read without setting it: nothing else in the program depends on it. */
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+
+    if (locale) {
+        terminal.has_unicode = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+        freelocale(locale);
+    }
+    return terminal;
 }

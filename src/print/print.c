@@ -18,10 +18,10 @@
 /* Moves a terminal's cursor to the first column and row, and clears all from there on. */
 #define PRINT_CLEAR "\033[H\033[J"
 
-/* Returns the name of the purged file for writers; NULL is standard output. */
-static const char *print_purged_name(const struct print_options *options)
+/* The name of a file for writers; NULL is standard output. */
+static const char *print_file(const char *name)
 {
-    return strcmp(options->purged, "-") == 0 ? NULL : options->purged;
+    return strcmp(name, "-") == 0 ? NULL : name;
 }
 
 bool print_is_dropped(const struct print_options *options)
@@ -29,57 +29,41 @@ bool print_is_dropped(const struct print_options *options)
     return options->save && strcmp(options->save, "-") == 0 && !options->has_output;
 }
 
-/* Returns the name of the state file for writers; NULL is standard output. */
-static const char *print_save_name(const struct print_options *options)
-{
-    return strcmp(options->save, "-") == 0 ? NULL : options->save;
-}
-
-/* Checks that the state can be written, and not to the output of the result. */
-static enum status print_check_save(const struct print_options *options, struct failure *failure)
-{
-    const char *save = print_save_name(options);
-
-    if (!print_is_dropped(options) && output_file_is_same(save, options->output))
-        return status_fail(failure, STATUS_USAGE, "--save and the result cannot both go to '%s'",
-                           options->save);
-    return output_file_check(save, failure);
-}
-
-/* Checks that purged elements can be written, and not to the output of the survivors. */
-static enum status print_check_purged(const struct print_options *options, struct failure *failure)
-{
-    const char *purged = print_purged_name(options);
-
-    if (output_file_is_same(purged, options->output))
-        return status_fail(failure, STATUS_USAGE,
-                           "--purged and the survivors cannot both go to '%s'", options->purged);
-    return output_file_check(purged, failure);
-}
-
 enum status print_check(const struct print_options *options, struct failure *failure)
 {
+    const char *save = options->save ? print_file(options->save) : NULL;
+    const char *purged = options->purged ? print_file(options->purged) : NULL;
+
     if (output_file_check(options->output, failure) != STATUS_OK)
         return failure->status;
-    if (options->save && print_check_save(options, failure) != STATUS_OK)
+    if (options->save && !print_is_dropped(options) && output_file_is_same(save, options->output))
+        return status_fail(failure, STATUS_USAGE, "--save and the result cannot both go to '%s'",
+                           options->save);
+    if (options->save && output_file_check(save, failure) != STATUS_OK)
         return failure->status;
-    return options->purged ? print_check_purged(options, failure) : STATUS_OK;
+    if (options->purged && output_file_is_same(purged, options->output))
+        return status_fail(failure, STATUS_USAGE,
+                           "--purged and the survivors cannot both go to '%s'", options->purged);
+    return options->purged ? output_file_check(purged, failure) : STATUS_OK;
 }
 
 enum status print_check_input(const struct print_options *options, const char *input, bool is_early,
                               struct failure *failure)
 {
-    const char *purged = options->purged ? print_purged_name(options) : options->output;
-    const char *save = options->save && is_early ? print_save_name(options) : options->output;
+    const char *outputs[] = {
+        options->output,
+        options->purged ? print_file(options->purged) : options->output,
+        options->save && is_early ? print_file(options->save) : options->output,
+    };
 
-    if (!output_file_is_input(options->output, input, is_early) &&
-        !output_file_is_input(purged, input, is_early) &&
-        !output_file_is_input(save, input, is_early))
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE,
-                       STATUS_NAME
-                       " is an input, and results cannot be written to it while it is read",
-                       strcmp(input, "-") == 0 ? "standard input" : input);
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        if (output_file_is_input(outputs[i], input, is_early))
+            return status_fail(failure, STATUS_USAGE,
+                               STATUS_NAME " is an input, and results cannot be written to it "
+                                           "while it is read",
+                               strcmp(input, "-") == 0 ? "standard input" : input);
+    }
+    return STATUS_OK;
 }
 
 enum status print_begin(struct print_output *output, const struct job *job, void *partial,
@@ -93,7 +77,7 @@ enum status print_begin(struct print_output *output, const struct job *job, void
     if (writer_open(&output->result, options->output, failure) != STATUS_OK)
         return failure->status;
     if (options->purged &&
-        writer_open(&output->purged, print_purged_name(options), failure) != STATUS_OK)
+        writer_open(&output->purged, print_file(options->purged), failure) != STATUS_OK)
         return failure->status;
     operation->connect(partial, output->result, output->purged);
     return STATUS_OK;
@@ -135,7 +119,7 @@ static enum status print_state(struct print_output *output, const struct job *jo
                                bool is_so_far, struct failure *failure)
 {
     if (!output->state &&
-        writer_open(&output->state, print_save_name(options), failure) != STATUS_OK)
+        writer_open(&output->state, print_file(options->save), failure) != STATUS_OK)
         return failure->status;
     if (is_so_far && writer_is_stream(output->state))
         return STATUS_OK;
@@ -167,28 +151,20 @@ enum status print_so_far(struct print_output *output, const struct job *job, con
     return status;
 }
 
-/* Saves the state, writes the result unless the run has written it, and closes the outputs. */
-static enum status print_complete(struct print_output *output, const struct job *job,
-                                  const void *partial, const struct print_options *options,
-                                  struct failure *failure)
-{
-    if (options->save && print_state(output, job, partial, options, false, failure) != STATUS_OK)
-        return failure->status;
-    if (print_result(output, job, partial, options, failure) != STATUS_OK)
-        return failure->status;
-    if (!output->result)
-        return STATUS_OK;
-    struct writer *const writers[] = {output->result, output->purged}; /* one may be the input */
-    output->result = output->purged = NULL;
-    return writer_close_all(writers, writers[1] ? 2 : 1, failure);
-}
-
 enum status print_end(struct print_output *output, const struct job *job, const void *partial,
                       const struct print_options *options, enum status status,
                       struct failure *failure)
 {
+    if (status == STATUS_OK && options->save)
+        status = print_state(output, job, partial, options, false, failure);
     if (status == STATUS_OK)
-        status = print_complete(output, job, partial, options, failure);
+        status = print_result(output, job, partial, options, failure);
+    if (status == STATUS_OK && output->result) {
+        struct writer *const writers[] = {output->result,
+                                          output->purged}; /* one may be the input */
+        output->result = output->purged = NULL;
+        status = writer_close_all(writers, writers[1] ? 2 : 1, failure);
+    }
     writer_discard(output->result);
     writer_discard(output->purged);
     writer_discard(output->state);

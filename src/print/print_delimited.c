@@ -21,9 +21,11 @@ _Static_assert(64 << 10 >= PRINT_ROWS_BATCH * PRINT_DELIMITED_LINE_MAX, "what a 
 #define PRINT_DELIMITED_QUANTILE_MAX (PERCENTAGE_SIZE + 2 * DECIMAL_SIZE + 3)
 
 /* Writes the optional columns. Returns the end. */
-static char *print_delimited_extra(char *c, const struct print_table *table, char separator,
-                                   uint64_t count, uint64_t cumulative)
+static char *print_delimited_extra(char *c, const struct print_table *table, uint64_t count,
+                                   uint64_t cumulative)
 {
+    const char separator = table->format->separator;
+
     if (table->options->percent) {
         *c++ = separator;
         c += percent_write(c, count, table->total);
@@ -40,20 +42,19 @@ static char *print_delimited_extra(char *c, const struct print_table *table, cha
 }
 
 /* Writes "value" or "low, high". Returns the end. */
-static inline char *print_delimited_bin(char *c, __int128 low, __int128 high,
-                                        const struct rows *rows, char separator)
+static inline char *print_delimited_bin(char *c, const struct print_table *table, __int128 low,
+                                        __int128 high)
 {
-    const unsigned decimals = rows->job->element.decimals;
+    const unsigned decimals = table->rows.job->element.decimals;
 
     c += decimal_write_fixed(c, low, decimals);
-    if (rows->is_unit)
+    if (table->rows.is_unit)
         return c;
-    *c++ = separator;
+    *c++ = table->format->separator;
     return c + decimal_write_fixed(c, high, decimals);
 }
 
-static void print_delimited_bins(struct writer *writer, const struct print_table *table,
-                                 char separator)
+static void print_delimited_bins(struct writer *writer, const struct print_table *table)
 {
     struct rows_row batch[PRINT_ROWS_BATCH];
     struct rows rows = table->rows;
@@ -65,114 +66,74 @@ static void print_delimited_bins(struct writer *writer, const struct print_table
         char *lines = writer_reserve(writer, n * PRINT_DELIMITED_LINE_MAX);
         char *c = lines;
         for (size_t i = 0; i < n; i++) {
-            c = print_delimited_bin(c, batch[i].low, batch[i].high, &rows, separator);
-            *c++ = separator;
+            c = print_delimited_bin(c, table, batch[i].low, batch[i].high);
+            *c++ = table->format->separator;
             c += decimal_write(c, batch[i].count);
             cumulative += batch[i].count;
             if (has_extra)
-                c = print_delimited_extra(c, table, separator, batch[i].count, cumulative);
+                c = print_delimited_extra(c, table, batch[i].count, cumulative);
             *c++ = '\n';
         }
         writer_commit(writer, (size_t)(c - lines));
     }
 }
 
-/* The line of --other has the columns of the bins; of two edges, the second is empty. */
-static void print_delimited_other(struct writer *writer, const struct print_table *table,
-                                  char separator)
+static void print_delimited_rows(struct writer *writer, const struct print_table *table)
 {
-    char *line = writer_reserve(writer, PRINT_DELIMITED_LINE_MAX);
-    char *c = stpcpy(line, "other");
+    const struct print_options *options = table->options;
+    const struct quantiles *quantiles = &options->quantiles;
+    const char separator = table->format->separator;
 
-    *c++ = separator;
-    if (!table->rows.is_unit)
-        *c++ = separator;
-    c += decimal_write(c, table->other);
-    c = print_delimited_extra(c, table, separator, table->other, table->rows.inside);
-    *c++ = '\n';
-    writer_commit(writer, (size_t)(c - line));
-}
-
-static void print_delimited_quantiles(struct writer *writer, const struct print_table *table,
-                                      char separator)
-{
-    const struct quantiles *quantiles = &table->options->quantiles;
-
+    if (separator == ',') {
+        const char *bin = table->rows.is_unit ? "value" : "low,high";
+        const char *extra = options->percent && options->cumulative
+                                ? ",percent,cumulative,cumulative_percent"
+                            : options->percent    ? ",percent"
+                            : options->cumulative ? ",cumulative"
+                                                  : "";
+        writer_write_text(writer, quantiles->count > 0 ? "quantile," : "");
+        writer_write_text(writer, bin);
+        writer_write_text(writer, quantiles->count > 0 ? "" : ",count");
+        writer_write_text(writer, quantiles->count > 0 ? "" : extra);
+        writer_write_text(writer, "\n");
+    }
+    if (quantiles->count == 0)
+        print_rows_in_parts(writer, table, PRINT_DELIMITED_LINE_MAX, print_delimited_bins);
     for (size_t i = 0; table->quantiles && i < quantiles->count; i++) {
         char *line = writer_reserve(writer, PRINT_DELIMITED_QUANTILE_MAX);
         char *c = line + percentage_write(line, &quantiles->percents[i]);
         *c++ = separator;
-        c = print_delimited_bin(c, table->quantiles[i].low, table->quantiles[i].high, &table->rows,
-                                separator);
+        c = print_delimited_bin(c, table, table->quantiles[i].low, table->quantiles[i].high);
+        *c++ = '\n';
+        writer_commit(writer, (size_t)(c - line));
+    }
+    if (options->other) { /* the columns of the bins; of two edges, the second is empty */
+        char *line = writer_reserve(writer, PRINT_DELIMITED_LINE_MAX);
+        char *c = stpcpy(line, "other");
+        *c++ = separator;
+        if (!table->rows.is_unit)
+            *c++ = separator;
+        c += decimal_write(c, table->other);
+        c = print_delimited_extra(c, table, table->other, table->rows.inside);
         *c++ = '\n';
         writer_commit(writer, (size_t)(c - line));
     }
 }
 
-static void print_tsv_bins(struct writer *writer, const struct print_table *table)
-{
-    print_delimited_bins(writer, table, '\t');
-}
-
-static void print_csv_bins(struct writer *writer, const struct print_table *table)
-{
-    print_delimited_bins(writer, table, ',');
-}
-
-static enum status print_tsv_rows(struct writer *writer, const struct print_table *table,
-                                  struct failure *failure)
-{
-    (void)failure;
-    if (table->options->quantiles.count > 0) {
-        print_delimited_quantiles(writer, table, '\t');
-        return STATUS_OK;
-    }
-    print_rows_in_parts(writer, table, PRINT_DELIMITED_LINE_MAX, print_tsv_bins);
-    if (table->options->other)
-        print_delimited_other(writer, table, '\t');
-    return STATUS_OK;
-}
-
-static enum status print_csv_rows(struct writer *writer, const struct print_table *table,
-                                  struct failure *failure)
-{
-    const struct print_options *options = table->options;
-    const char *bin = table->rows.is_unit ? "value" : "low,high";
-    const char *extra = options->percent && options->cumulative
-                            ? ",percent,cumulative,cumulative_percent"
-                        : options->percent    ? ",percent"
-                        : options->cumulative ? ",cumulative"
-                                              : "";
-    (void)failure;
-    if (options->quantiles.count > 0) {
-        writer_write(writer, "quantile,", 9);
-        writer_write(writer, bin, strlen(bin));
-        writer_write(writer, "\n", 1);
-        print_delimited_quantiles(writer, table, ',');
-        return STATUS_OK;
-    }
-    writer_write(writer, bin, strlen(bin));
-    writer_write(writer, ",count", 6);
-    writer_write(writer, extra, strlen(extra));
-    writer_write(writer, "\n", 1);
-    print_rows_in_parts(writer, table, PRINT_DELIMITED_LINE_MAX, print_csv_bins);
-    if (options->other)
-        print_delimited_other(writer, table, ',');
-    return STATUS_OK;
-}
-
 const struct print_format print_tsv = {
     .name = "tsv",
+    .separator = '\t',
+    .has_values = true,
     .has_lines = true,
     .replaces_bins = true,
-    .rows = print_tsv_rows,
-    .values = print_values_tsv,
+    .rows = print_delimited_rows,
 };
 
 const struct print_format print_csv = {
     .name = "csv",
+    .separator = ',',
+    .has_values = true,
     .has_lines = true,
     .replaces_bins = true,
-    .rows = print_csv_rows,
-    .values = print_values_csv,
+    .rows = print_delimited_rows,
 };

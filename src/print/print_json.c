@@ -39,10 +39,8 @@ static char *print_json_percent(char *c, const char *before, uint64_t part, uint
     return c + percent_write(c, part, whole);
 }
 
-static char *print_json_bin(char *c, char before, const struct print_table *table, __int128 low,
-                            __int128 high)
+static char *print_json_bin(char *c, const struct print_table *table, __int128 low, __int128 high)
 {
-    *c++ = before;
     if (table->rows.is_unit)
         return print_json_value(c, "\"value\":", table, low);
     c = print_json_value(c, "\"low\":", table, low);
@@ -65,14 +63,6 @@ static char *print_json_counts(char *c, const struct print_table *table, uint64_
     return stpcpy(c, "}");
 }
 
-static char *print_json_row(char *c, const struct print_table *table, const struct rows_row *row,
-                            uint64_t cumulative)
-{
-    c = print_json_bin(c, '{', table, row->low, row->high);
-    *c++ = ',';
-    return print_json_counts(c, table, row->count, cumulative);
-}
-
 /* A comma precedes each row except the first of the table, which may be in another part. */
 static void print_json_bins(struct writer *writer, const struct print_table *table)
 {
@@ -86,76 +76,59 @@ static void print_json_bins(struct writer *writer, const struct print_table *tab
         char *c = lines;
         for (size_t i = 0; i < n; i++) {
             cumulative += batch[i].count;
-            c = stpcpy(c, batch[i].low == table->first_low ? "\n" : ",\n");
-            c = print_json_row(c, table, &batch[i], cumulative);
+            c = stpcpy(c, batch[i].low == table->first_low ? "\n{" : ",\n{");
+            c = print_json_bin(c, table, batch[i].low, batch[i].high);
+            *c++ = ',';
+            c = print_json_counts(c, table, batch[i].count, cumulative);
         }
         writer_commit(writer, (size_t)(c - lines));
     }
 }
 
-/* Without values, the quantile is null. */
-static char *print_json_quantile(char *c, const struct print_table *table, size_t i)
+static void print_json_rows(struct writer *writer, const struct print_table *table)
 {
-    const struct quantiles_value *value = table->quantiles ? &table->quantiles[i] : NULL;
-
-    c = stpcpy(c, "{\"percent\":");
-    c += percentage_write(c, &table->options->quantiles.percents[i]);
-    if (!value)
-        return stpcpy(c, ",\"value\":null}");
-    return stpcpy(print_json_bin(c, ',', table, value->low, value->high), "}");
-}
-
-static char *print_json_totals(char *c, const struct print_table *table)
-{
-    c = stpcpy(stpcpy(c, "{\"operation\":\""), operations[table->rows.job->operation]->name);
-    c = print_json_integer(c, "\",\"total\":", table->total);
-    c = print_json_integer(c, ",\"inside\":", table->rows.inside);
-    c = print_json_integer(c, ",\"below\":", table->rows.below);
-    return print_json_integer(c, ",\"above\":", table->rows.above);
-}
-
-static void print_json_other(struct writer *writer, const struct print_table *table)
-{
-    char *line = writer_reserve(writer, PRINT_JSON_LINE_MAX);
-    char *c = stpcpy(line, ",\n\"other\":{");
-
-    c = print_json_counts(c, table, table->other, table->rows.inside);
-    writer_commit(writer, (size_t)(c - line));
-}
-
-static enum status print_json_rows(struct writer *writer, const struct print_table *table,
-                                   struct failure *failure)
-{
-    const size_t quantiles = table->options->quantiles.count;
+    const struct quantiles *quantiles = &table->options->quantiles;
     struct rows rows = table->rows;
     struct rows_row first;
     struct print_table all = *table;
 
-    (void)failure;
     char *line = writer_reserve(writer, PRINT_JSON_LINE_MAX);
-    char *end = stpcpy(print_json_totals(line, table), ",\"bins\":[");
-    writer_commit(writer, (size_t)(end - line));
+    char *c = stpcpy(line, "{\"operation\":\"");
+    c = stpcpy(c, operations[table->rows.job->operation]->name);
+    c = print_json_integer(c, "\",\"total\":", table->total);
+    c = print_json_integer(c, ",\"inside\":", table->rows.inside);
+    c = print_json_integer(c, ",\"below\":", table->rows.below);
+    c = print_json_integer(c, ",\"above\":", table->rows.above);
+    c = stpcpy(c, ",\"bins\":[");
+    writer_commit(writer, (size_t)(c - line));
     if (rows_read(&rows, &first, 1) > 0)
         all.first_low = first.low;
     print_rows_in_parts(writer, &all, PRINT_JSON_LINE_MAX, print_json_bins);
-    writer_write(writer, "]", 1);
-    if (table->options->other)
-        print_json_other(writer, table);
-    for (size_t i = 0; i < quantiles; i++) {
+    writer_write_text(writer, "]");
+    if (table->options->other) {
         line = writer_reserve(writer, PRINT_JSON_LINE_MAX);
-        end = stpcpy(line, i == 0 ? ",\"quantiles\":[\n" : ",\n");
-        end = print_json_quantile(end, table, i);
-        writer_commit(writer, (size_t)(end - line));
+        c = stpcpy(line, ",\n\"other\":{");
+        c = print_json_counts(c, table, table->other, table->rows.inside);
+        writer_commit(writer, (size_t)(c - line));
     }
-    if (quantiles > 0)
-        writer_write(writer, "]", 1);
-    writer_write(writer, "}\n", 2);
-    return STATUS_OK;
+    for (size_t i = 0; i < quantiles->count; i++) {
+        line = writer_reserve(writer, PRINT_JSON_LINE_MAX);
+        c = stpcpy(line, i == 0 ? ",\"quantiles\":[\n" : ",\n");
+        c = stpcpy(c, "{\"percent\":");
+        c += percentage_write(c, &quantiles->percents[i]);
+        *c++ = ',';
+        c = table->quantiles
+                ? print_json_bin(c, table, table->quantiles[i].low, table->quantiles[i].high)
+                : stpcpy(c, "\"value\":null");
+        *c++ = '}';
+        writer_commit(writer, (size_t)(c - line));
+    }
+    writer_write_text(writer, quantiles->count > 0 ? "]}\n" : "}\n");
 }
 
 const struct print_format print_json = {
     .name = "json",
     .has_lines = true,
+    .has_values = true,
     .rows = print_json_rows,
-    .values = print_values_json,
 };

@@ -17,35 +17,25 @@ static uint64_t print_raw_order(uint64_t number)
 #endif
 }
 
-/* Reads the counts of up to PRINT_ROWS_BATCH rows. Returns how many. */
-static size_t print_raw_read(struct rows *rows, uint64_t *counts)
-{
-    struct rows_row batch[PRINT_ROWS_BATCH];
-
-    if (rows->read_counts)
-        return rows->read_counts(rows, counts, PRINT_ROWS_BATCH);
-    size_t n = rows_read(rows, batch, PRINT_ROWS_BATCH);
-    for (size_t i = 0; i < n; i++)
-        counts[i] = batch[i].count;
-    return n;
-}
-
 static void print_raw_bins(struct writer *writer, const struct print_table *table)
 {
+    struct rows_row batch[PRINT_ROWS_BATCH];
     uint64_t counts[PRINT_ROWS_BATCH];
     struct rows rows = table->rows;
     size_t n;
 
-    while ((n = print_raw_read(&rows, counts)) > 0) {
+    do {
+        n = rows.read_counts ? rows.read_counts(&rows, counts, PRINT_ROWS_BATCH)
+                             : rows_read(&rows, batch, PRINT_ROWS_BATCH);
         for (size_t i = 0; i < n; i++)
-            counts[i] = print_raw_order(counts[i]);
+            counts[i] = print_raw_order(rows.read_counts ? counts[i] : batch[i].count);
         writer_write(writer, counts, n * sizeof *counts);
-    }
+    } while (n > 0);
 }
 
 static void print_raw_records(struct writer *writer, const struct print_table *table)
 {
-    const __int128 least = element_min(&table->rows.job->element);
+    const __int128 type_min = element_min(&table->rows.job->element);
     struct rows_row batch[PRINT_ROWS_BATCH];
     uint64_t records[2 * PRINT_ROWS_BATCH];
     struct rows rows = table->rows;
@@ -53,7 +43,7 @@ static void print_raw_records(struct writer *writer, const struct print_table *t
 
     while ((n = rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) { /* the first bin may begin below the type's values */
-            const __int128 low = batch[i].low < least ? least : batch[i].low;
+            const __int128 low = batch[i].low < type_min ? type_min : batch[i].low;
             records[2 * i] = print_raw_order((uint64_t)low);
             records[2 * i + 1] = print_raw_order(batch[i].count);
         }
@@ -61,19 +51,14 @@ static void print_raw_records(struct writer *writer, const struct print_table *t
     }
 }
 
-static enum status print_raw_rows(struct writer *writer, const struct print_table *table,
-                                  struct failure *failure)
+static void print_raw_rows(struct writer *writer, const struct print_table *table)
 {
     struct print_table all = *table;
 
-    (void)failure;
-    if (all.rows.is_sparse) {
-        print_rows_in_parts(writer, &all, 2 * sizeof(uint64_t), print_raw_records);
-        return STATUS_OK;
-    }
-    all.rows.zeros = all.rows.all = true; /* a reader must know which bin comes first */
-    print_rows_in_parts(writer, &all, sizeof(uint64_t), print_raw_bins);
-    return STATUS_OK;
+    if (!all.rows.is_sparse) /* a reader must know which bin comes first */
+        all.rows.zeros = all.rows.all = true;
+    print_rows_in_parts(writer, &all, 2 * sizeof(uint64_t),
+                        all.rows.is_sparse ? print_raw_records : print_raw_bins);
 }
 
 const struct print_format print_raw = {

@@ -3,11 +3,21 @@
 
 #include "print/print_rows.h"
 
+#include "base/parallel.h"
+#include "output/writer_parts.h"
 #include "print/rows_list.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/*
+ * Bins of a part. Its text is longer than the 64 KiB that a writer copies, and mostly fits in L2.
+ */
+#define PRINT_ROWS_PART_BINS ((uint64_t)8 << 10)
+
+/* The least bins for each thread. Starting a thread takes as long as printing a few thousand. */
+#define PRINT_ROWS_THREAD_BINS ((uint64_t)64 << 10)
 
 static const struct print_format *const print_formats[] = {
     &print_tsv, &print_csv, &print_json, &print_raw, &print_gnuplot, &print_svg,
@@ -30,7 +40,7 @@ void print_note_suffix(const struct print_options *options, bool has_bins)
     const struct print_format *format;
 
     if (!suffix || options->format || options->plot || !print_format_find(suffix + 1, &format) ||
-        format == &print_tsv || !(has_bins || format->values))
+        format == &print_tsv || !(has_bins || format->has_values))
         return;
     status_print("note: %s is written as tsv; try --format %s", options->output, format->name);
 }
@@ -44,45 +54,26 @@ const struct print_format *print_rows_format(const struct print_options *options
     return &print_tsv;
 }
 
-static const char *print_refused_name(enum print_extra extra)
+/* The name of the first option of a set: bits of enum print_extra. */
+static const char *print_extra_name(unsigned extras)
 {
-    switch (extra) {
-    case PRINT_EXTRA_TOP:
-        return "--top";
-    case PRINT_EXTRA_SORT:
-        return "--sort";
-    case PRINT_EXTRA_CUMULATIVE:
-        return "--cumulative";
-    case PRINT_EXTRA_PERCENT:
-        return "--percent";
-    case PRINT_EXTRA_QUANTILES:
-        return "--quantiles";
-    case PRINT_EXTRA_MIN_COUNT:
-        return "--min-count";
-    case PRINT_EXTRA_OTHER:
-        return "--other";
-    case PRINT_EXTRA_ZEROS:
-        return "--zeros";
-    }
-    __builtin_unreachable();
-}
+    static const char *const names[] = {"--top",       "--sort",      "--cumulative", "--percent",
+                                        "--quantiles", "--min-count", "--other",      "--zeros"};
 
-/* The given options that some formats do not support: bits of enum print_extra. */
-static unsigned print_find_extras(const struct print_options *options)
-{
-    return (options->top > 0 ? PRINT_EXTRA_TOP : 0) |
-           (options->sort != PRINT_SORT_DEFAULT ? PRINT_EXTRA_SORT : 0) |
-           (options->cumulative ? PRINT_EXTRA_CUMULATIVE : 0) |
-           (options->percent ? PRINT_EXTRA_PERCENT : 0) |
-           (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0) |
-           (options->min_count > 0 ? PRINT_EXTRA_MIN_COUNT : 0) |
-           (options->other ? PRINT_EXTRA_OTHER : 0) | (options->zeros ? PRINT_EXTRA_ZEROS : 0);
+    return names[__builtin_ctz(extras)];
 }
 
 enum status print_check_format(const struct print_options *options, struct failure *failure)
 {
     const struct print_format *format = print_rows_format(options);
-    unsigned given = print_find_extras(options);
+    unsigned given = (options->top > 0 ? PRINT_EXTRA_TOP : 0) |
+                     (options->sort != PRINT_SORT_DEFAULT ? PRINT_EXTRA_SORT : 0) |
+                     (options->cumulative ? PRINT_EXTRA_CUMULATIVE : 0) |
+                     (options->percent ? PRINT_EXTRA_PERCENT : 0) |
+                     (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0) |
+                     (options->min_count > 0 ? PRINT_EXTRA_MIN_COUNT : 0) |
+                     (options->other ? PRINT_EXTRA_OTHER : 0) |
+                     (options->zeros ? PRINT_EXTRA_ZEROS : 0);
     unsigned refused = given & format->refused;
     unsigned useless = given & ~(unsigned)PRINT_EXTRA_QUANTILES;
 
@@ -90,32 +81,16 @@ enum status print_check_format(const struct print_options *options, struct failu
         return status_fail(failure, STATUS_USAGE, "--plot does not go with --format");
     if (refused > 0)
         return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
-                           print_refused_name((enum print_extra)(refused & -refused)),
-                           format->name);
+                           print_extra_name(refused), format->name);
     if (options->quantiles.count > 0 && format->replaces_bins && useless > 0)
         return status_fail(failure, STATUS_USAGE,
                            "%s does not go with --quantiles, which %s prints instead of bins "
                            "(--format json and --plot print both)",
-                           print_refused_name((enum print_extra)(useless & -useless)),
-                           format->name);
+                           print_extra_name(useless), format->name);
     if (options->other && options->top == 0 && options->min_count == 0)
         return status_fail(failure, STATUS_USAGE,
                            "--other needs --top or --min-count, which leave something out");
     return STATUS_OK;
-}
-
-/* Returns how many of the values in bins are in none of these rows. */
-static uint64_t print_count_other(struct rows rows)
-{
-    struct rows_row batch[PRINT_ROWS_BATCH];
-    uint64_t other = rows.inside;
-    size_t n;
-
-    while ((n = rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
-        for (size_t i = 0; i < n; i++)
-            other -= batch[i].count;
-    }
-    return other;
 }
 
 /*
@@ -123,15 +98,17 @@ static uint64_t print_count_other(struct rows rows)
  * the format prints only some.
  */
 static enum status print_order_rows(struct print_table *table, struct rows_list *list,
-                                    const struct print_format *format, struct failure *failure)
+                                    struct failure *failure)
 {
     const struct print_options *options = table->options;
     bool by_count = options->sort == PRINT_SORT_COUNT ||
                     (options->sort == PRINT_SORT_DEFAULT && options->top > 0);
-    uint64_t top = options->top > 0 ? options->top : format->list_rows_max;
+    uint64_t top = options->top > 0 ? options->top : table->format->list_rows_max;
     bool is_selection = options->top > 0 || options->min_count > 0;
+    struct rows_row batch[PRINT_ROWS_BATCH];
+    size_t n;
 
-    table->rows.least = options->min_count;
+    table->rows.min_count = options->min_count;
     struct rows selected = table->rows;
     table->is_by_bin = !by_count;
     table->is_complete = !by_count && !is_selection;
@@ -141,18 +118,25 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
         rows_list_begin(&table->rows, &selected, list);
         table->rows_left = options->top > 0 ? 0 : list->left;
     }
-    if (options->other)
-        table->other = print_count_other(options->top > 0 ? table->rows : selected);
+    if (!options->other)
+        return STATUS_OK;
+    table->other = table->rows.inside;
+    if (options->top > 0)
+        selected = table->rows;
+    while ((n = rows_read(&selected, batch, PRINT_ROWS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            table->other -= batch[i].count;
+    }
     return STATUS_OK;
 }
 
 enum status print_rows(struct writer *writer, const struct rows *rows,
                        const struct print_options *options, struct failure *failure)
 {
-    const struct print_format *format = print_rows_format(options);
     struct print_table table = {
         .rows = *rows,
         .options = options,
+        .format = print_rows_format(options),
         .total = rows->below + rows->inside + rows->above,
     };
     struct rows_list list = {.items = NULL};
@@ -168,10 +152,49 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         table.quantiles = quantiles;
     }
     if (status == STATUS_OK)
-        status = print_order_rows(&table, &list, format, failure);
+        status = print_order_rows(&table, &list, failure);
     if (status == STATUS_OK)
-        status = format->rows(writer, &table, failure);
+        table.format->rows(writer, &table);
     rows_list_destroy(&list);
     free(quantiles);
     return status;
+}
+
+/* A large table, and what writes a part of it. */
+struct print_rows_parts {
+    const struct print_table *table;
+    uint64_t count;
+    void (*write)(struct writer *writer, const struct print_table *part);
+};
+
+static void print_rows_write_part(const void *context, size_t part, struct writer *writer)
+{
+    const struct print_rows_parts *parts = context;
+    struct print_table table = *parts->table;
+
+    table.rows.narrow(&table.rows, part, parts->count);
+    parts->write(writer, &table);
+}
+
+void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
+                         void (*write)(struct writer *writer, const struct print_table *part))
+{
+    const uint64_t max = table->rows.narrow ? table->rows.most(&table->rows) : 0;
+    const struct print_rows_parts parts = {
+        .table = table,
+        .count = (max + PRINT_ROWS_PART_BINS - 1) / PRINT_ROWS_PART_BINS,
+        .write = write,
+    };
+    const struct writer_parts writes = {
+        .count = parts.count,
+        .part_bytes = PRINT_ROWS_PART_BINS * row_bytes,
+        .write = print_rows_write_part,
+        .context = &parts,
+    };
+    unsigned threads = 1;
+
+    if (!table->options->cumulative) /* else a row depends on those before it */
+        threads = parallel_threads(table->options->threads, max, PRINT_ROWS_THREAD_BINS);
+    if (threads == 1 || !writer_parts_write(writer, &writes, threads))
+        write(writer, table);
 }

@@ -21,6 +21,7 @@ struct writer;
 struct print_table {
     struct rows rows; /* no row has been read yet */
     const struct print_options *options;
+    const struct print_format *format;
     uint64_t total;                          /* values counted, inside and outside the bins */
     uint64_t other;                          /* only for options->other: those that it stands for */
     bool is_by_bin;                          /* the rows are in bin order */
@@ -44,20 +45,16 @@ enum print_extra {
 
 struct print_format {
     const char *name;
+    char separator;         /* tsv and csv: between columns; else NUL */
     bool has_lines;         /* the format is text */
+    bool has_values;        /* named values can be printed as well (print_values.h) */
     bool has_zeros;         /* always prints empty bins */
     bool names_values;      /* prints few different values as such, not in automatic bins */
     bool replaces_bins;     /* prints quantiles instead of bins, not besides */
     unsigned refused;       /* the options that it does not support: bits of enum print_extra */
     uint64_t list_rows_max; /* without --top, the most rows of a selection; 0: all */
-    /*
-     * Writes the table. The writer records write errors. Fails with STATUS_DATA if there is no
-     * memory.
-     */
-    enum status (*rows)(struct writer *writer, const struct print_table *table,
-                        struct failure *failure);
-    /* Writes named values instead. NULL: the format is for histograms alone. */
-    void (*values)(struct writer *writer, const struct print_values *values);
+    /* Writes the table. The writer records write errors. */
+    void (*rows)(struct writer *writer, const struct print_table *table);
 };
 
 extern const struct print_format print_tsv;

@@ -60,11 +60,12 @@ struct print_svg {
     size_t count;
     uint64_t undrawn;    /* rows without a bar */
     size_t longest;      /* the characters of the longest name of a bar */
-    bool is_tilted;      /* names: they are too long to lie side by side */
-    bool has_numbers;    /* there is room for the counts above the bars */
+    bool is_tilted;      /* names: they are too long to lie side by side, */
+    unsigned tilted;     /* and take so much width and height; else 0 */
+    bool has_numbers;    /* the counts fit above the bars */
     unsigned left;       /* where the bars begin */
-    uint64_t least;      /* the least count that is not 0 */
-    uint64_t most;       /* the greatest count */
+    uint64_t min;        /* the least count that is not 0 */
+    uint64_t max;        /* the greatest count */
     struct axis counts;  /* linear counts */
     bool is_logarithmic; /* the counts */
     uint64_t base;       /* logarithmic counts: the first tick, a power of ten */
@@ -121,37 +122,23 @@ static void print_svg_number(const struct print_svg *svg, uint64_t number)
         print_svg_write(svg, "%s%c", i > 0 && (length - i) % 3 == 0 ? "," : "", digits[i]);
 }
 
+/* Writes a text at a point. */
 static void print_svg_text(const struct print_svg *svg, const char *class, unsigned x, unsigned y,
                            const char *text)
 {
     print_svg_write(svg, "<text class=\"%s\" x=\"%u\" y=\"%u\">%s</text>\n", class, x, y, text);
 }
 
-/* --- what is drawn, and how ------------------------------------------------------------------ */
-
-static enum print_svg_scale print_svg_choose(const struct print_svg *svg)
-{
-    const struct print_table *table = svg->table;
-    const struct plot_survey *survey = &svg->plot.survey;
-    const unsigned bars = (PRINT_SVG_RIGHT - PRINT_SVG_LEFT) / PRINT_SVG_NAMED_BAR;
-
-    if (!table->is_by_bin)
-        return PRINT_SVG_NAMES;
-    if (table->rows.job->binning.base > 0 || !plot_is_even(&svg->plot))
-        return table->is_complete ? PRINT_SVG_EDGES : PRINT_SVG_NAMES;
-    return table->rows.is_unit && survey->rows <= PRINT_SVG_NAMES_MAX &&
-                   survey->high - survey->low > bars
-               ? PRINT_SVG_NAMES
-               : PRINT_SVG_LINEAR;
-}
-
-/* Reads the lines of the plot that have bars. */
+/* Reads the lines of the plot that have bars, and chooses the scale of counts. */
 static void print_svg_read(struct print_svg *svg)
 {
     const unsigned decimals = svg->table->rows.job->element.decimals;
     const bool has_empty = svg->table->options->zeros || svg->scale == PRINT_SVG_EDGES;
+    const unsigned pixels = PRINT_SVG_HEIGHT / PRINT_SVG_PIXEL;
     struct plot_line line;
-    char name[PLOT_NAME_SIZE];
+    char text[PLOT_NAME_SIZE];
+    size_t used = 0;
+    size_t low = 0;
 
     while (plot_next(&svg->plot, &line)) {
         if (line.is_gap || (line.count == 0 && !has_empty))
@@ -161,103 +148,58 @@ static void print_svg_read(struct print_svg *svg)
             continue;
         }
         svg->bars[svg->count++] = line;
-        plot_name(name, &line, decimals);
-        svg->longest = strlen(name) > svg->longest ? strlen(name) : svg->longest;
-        svg->most = line.count > svg->most ? line.count : svg->most;
-        if (line.count > 0 && (svg->least == 0 || line.count < svg->least))
-            svg->least = line.count;
+        plot_name(text, &line, decimals);
+        svg->longest = strlen(text) > svg->longest ? strlen(text) : svg->longest;
+        svg->max = line.count > svg->max ? line.count : svg->max;
+        if (line.count > 0 && (svg->min == 0 || line.count < svg->min))
+            svg->min = line.count;
     }
-}
-
-/* Counts are logarithmic if otherwise at least half of the bars were less than a pixel high. */
-static void print_svg_scale_counts(struct print_svg *svg)
-{
-    const unsigned pixels = PRINT_SVG_HEIGHT / PRINT_SVG_PIXEL;
-    size_t used = 0;
-    size_t low = 0;
-
+    /* Counts are logarithmic if otherwise at least half of the bars were less than a pixel high. */
     for (size_t i = 0; i < svg->count; i++) {
         const unsigned __int128 count = svg->bars[i].count;
         used += count > 0;
-        low += count > 0 && count * pixels < svg->most;
+        low += count > 0 && count * pixels < svg->max;
     }
     svg->is_logarithmic = low > 0 && low >= used - low;
-    for (svg->base = 1; svg->base <= svg->least / 10; svg->base *= 10)
+    for (svg->base = 1; svg->base <= svg->min / 10; svg->base *= 10)
         ;
-    svg->counts =
-        axis_make(0, svg->most > 0 ? svg->most : 1, 0, PRINT_SVG_HEIGHT, PRINT_SVG_TICK, 0);
-}
+    svg->counts = axis_make(0, svg->max > 0 ? svg->max : 1, 0, PRINT_SVG_HEIGHT, PRINT_SVG_TICK, 0);
 
-/* The width and height of the longest name, if names are tilted. */
-static unsigned print_svg_tilted(const struct print_svg *svg)
-{
-    return svg->is_tilted ? (unsigned)svg->longest * PRINT_SVG_CHARACTER * 7 / 10 : 0;
-}
-
-static void print_svg_measure(struct print_svg *svg)
-{
-    const size_t room = (PRINT_SVG_RIGHT - PRINT_SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
-    char digits[DECIMAL_SIZE];
-
+    const size_t space = (PRINT_SVG_RIGHT - PRINT_SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
     svg->has_numbers = svg->scale != PRINT_SVG_LINEAR &&
-                       decimal_write(digits, svg->most) * PRINT_SVG_CHARACTER <= room;
+                       decimal_write(text, svg->max) * PRINT_SVG_CHARACTER <= space;
     svg->is_tilted = svg->scale == PRINT_SVG_NAMES &&
-                     svg->longest * PRINT_SVG_CHARACTER + PRINT_SVG_SPACE / 2 > room;
-    svg->left = print_svg_tilted(svg);
-    svg->left = svg->left > PRINT_SVG_LEFT ? svg->left : PRINT_SVG_LEFT;
-    print_svg_scale_counts(svg);
+                     svg->longest * PRINT_SVG_CHARACTER + PRINT_SVG_SPACE / 2 > space;
+    if (svg->is_tilted) /* as wide and high as the longest name */
+        svg->tilted = (unsigned)svg->longest * PRINT_SVG_CHARACTER * 7 / 10;
+    svg->left = svg->tilted > PRINT_SVG_LEFT ? svg->tilted : PRINT_SVG_LEFT;
 }
 
-/* The place of part / whole of the axis of values. */
+/* The position of part / whole of the axis of values. */
 static unsigned print_svg_x(const struct print_svg *svg, __int128 part, __int128 whole)
 {
     return svg->left + (unsigned)((PRINT_SVG_RIGHT - svg->left) * part / whole);
 }
 
-/* The place of a count. Logarithmic counts begin at half of the first tick. */
+/* The position of a count. Logarithmic counts begin at half of the first tick. */
 static unsigned print_svg_y(const struct print_svg *svg, __int128 count)
 {
-    __int128 whole = axis_ceiling(&svg->counts, svg->most);
+    __int128 whole = axis_ceiling(&svg->counts, svg->max);
 
     if (svg->is_logarithmic) {
         const uint32_t base = axis_log2(svg->base) - (1U << AXIS_LOG2_BITS);
         count = axis_log2((uint64_t)count) - base;
-        whole = axis_log2(svg->most) - base;
+        whole = axis_log2(svg->max) - base;
     }
     return PRINT_SVG_BOTTOM - (unsigned)(count * PRINT_SVG_HEIGHT / whole);
-}
-
-/* --- bars ------------------------------------------------------------------------------------ */
-
-/* Draws a bar in the place between two lengths. */
-static void print_svg_bar(const struct print_svg *svg, const struct plot_line *bar, unsigned from,
-                          unsigned to)
-{
-    const unsigned place = to - from;
-    const unsigned height = PRINT_SVG_BOTTOM - print_svg_y(svg, bar->count);
-    const unsigned visible = height > PRINT_SVG_PIXEL ? height : PRINT_SVG_PIXEL;
-    unsigned width = place > 5 ? place + 5 : PRINT_SVG_PIXEL; /* no gap between thin neighbours */
-    char name[PLOT_NAME_SIZE];
-    char number[DECIMAL_SIZE];
-    char percent[PERCENT_SIZE];
-
-    if (place > 4 * PRINT_SVG_PIXEL)
-        width = svg->scale == PRINT_SVG_NAMES ? place * 3 / 4 : place - PRINT_SVG_PIXEL;
-    from += place > width ? (place - width) / 2 : 0;
-    plot_name(name, bar, svg->table->rows.job->element.decimals);
-    decimal_format_signed(number, bar->count);
-    percent[percent_write(percent, bar->count, svg->table->total)] = '\0';
-    print_svg_write(svg,
-                    "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">"
-                    "<title>%s: %s (%s%%)</title></rect>\n",
-                    from, PRINT_SVG_BOTTOM - visible, width, visible, name, number, percent);
-    if (svg->has_numbers)
-        print_svg_text(svg, "middle", from + width / 2, PRINT_SVG_BOTTOM - visible - 50, number);
 }
 
 static void print_svg_bars(const struct print_svg *svg)
 {
     const struct plot_survey *survey = &svg->plot.survey;
+    char name[PLOT_NAME_SIZE];
+    char number[DECIMAL_SIZE];
+    char percent[PERCENT_SIZE];
 
     print_svg_write(svg, "<g class=\"bars\">\n");
     for (size_t i = 0; i < svg->count; i++) {
@@ -265,43 +207,49 @@ static void print_svg_bars(const struct print_svg *svg)
         __int128 low = (__int128)i;
         __int128 high = low + 1;
         __int128 whole = (__int128)svg->count;
+        if (bar->count == 0)
+            continue;
         if (svg->scale == PRINT_SVG_LINEAR) {
             low = bar->low - survey->low;
             high = bar->high - survey->low;
             whole = survey->high - survey->low;
         }
-        if (bar->count > 0)
-            print_svg_bar(svg, bar, print_svg_x(svg, low, whole), print_svg_x(svg, high, whole));
+        unsigned x = print_svg_x(svg, low, whole);
+        const unsigned space = print_svg_x(svg, high, whole) - x;
+        unsigned width = space > 5 ? space + 5 : PRINT_SVG_PIXEL; /* thin neighbours touch */
+        if (space > 4 * PRINT_SVG_PIXEL)
+            width = svg->scale == PRINT_SVG_NAMES ? space * 3 / 4 : space - PRINT_SVG_PIXEL;
+        x += space > width ? (space - width) / 2 : 0;
+        unsigned height = PRINT_SVG_BOTTOM - print_svg_y(svg, bar->count);
+        height = height > PRINT_SVG_PIXEL ? height : PRINT_SVG_PIXEL;
+        plot_name(name, bar, svg->table->rows.job->element.decimals);
+        decimal_format_signed(number, bar->count);
+        percent[percent_write(percent, bar->count, svg->table->total)] = '\0';
+        print_svg_write(svg,
+                        "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">"
+                        "<title>%s: %s (%s%%)</title></rect>\n",
+                        x, PRINT_SVG_BOTTOM - height, width, height, name, number, percent);
+        if (svg->has_numbers)
+            print_svg_text(svg, "middle", x + width / 2, PRINT_SVG_BOTTOM - height - 50, number);
     }
     print_svg_write(svg, "</g>\n");
 }
 
-/* --- axes ------------------------------------------------------------------------------------ */
-
-/* A tick of the counts: a line across the picture. */
-static void print_svg_tick(const struct print_svg *svg, unsigned y, const char *label)
-{
-    print_svg_write(svg, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);
-    print_svg_text(svg, "end", svg->left - 80, y + 40, label);
-}
-
 static void print_svg_counts(const struct print_svg *svg)
 {
+    const __int128 top = axis_ceiling(&svg->counts, svg->max);
     char label[AXIS_LABEL_SIZE];
 
-    if (svg->is_logarithmic) {
-        for (uint64_t tick = svg->base;; tick *= 10) {
+    for (__int128 tick = svg->is_logarithmic ? svg->base : 0;
+         svg->is_logarithmic ? tick <= svg->max : tick <= top;
+         tick = svg->is_logarithmic ? tick * 10 : tick + svg->counts.step) {
+        const unsigned y = top > 0 ? print_svg_y(svg, tick) : PRINT_SVG_BOTTOM;
+        if (svg->is_logarithmic)
             axis_label_power(label, tick, 10, 0);
-            print_svg_tick(svg, print_svg_y(svg, tick), label);
-            if (tick > svg->most / 10)
-                break;
-        }
-    } else {
-        const __int128 top = axis_ceiling(&svg->counts, svg->most);
-        for (__int128 tick = 0; tick <= top; tick += svg->counts.step) {
+        else
             axis_label(label, &svg->counts, tick);
-            print_svg_tick(svg, top > 0 ? print_svg_y(svg, tick) : PRINT_SVG_BOTTOM, label);
-        }
+        print_svg_write(svg, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);
+        print_svg_text(svg, "end", svg->left - 80, y + 40, label);
     }
     print_svg_text(svg, "", svg->left, PRINT_SVG_TOP - 200,
                    svg->is_logarithmic ? "count (logarithmic)" : "count");
@@ -341,7 +289,7 @@ static void print_svg_values(const struct print_svg *svg)
     }
 }
 
-/* The label of edge i. Bins of powers below 0 begin behind a power. */
+/* The label of edge i. Bins of powers below 0 begin after a power. */
 static void print_svg_edge(const struct print_svg *svg, size_t i, char out[AXIS_LABEL_SIZE])
 {
     const struct job *job = svg->table->rows.job;
@@ -377,8 +325,8 @@ static void print_svg_edges(const struct print_svg *svg)
 /* A name below each bar, or below every so many if they would touch. */
 static void print_svg_names(const struct print_svg *svg)
 {
-    const size_t room = (PRINT_SVG_RIGHT - svg->left) / PRINT_SVG_LINE;
-    const size_t each = svg->is_tilted ? svg->count / (room + 1) + 1 : 1;
+    const size_t lines = (PRINT_SVG_RIGHT - svg->left) / PRINT_SVG_LINE;
+    const size_t each = svg->is_tilted ? svg->count / (lines + 1) + 1 : 1;
     char name[PLOT_NAME_SIZE];
 
     for (size_t i = 0; i < svg->count; i += each) {
@@ -386,8 +334,6 @@ static void print_svg_names(const struct print_svg *svg)
         print_svg_label(svg, print_svg_x(svg, 2 * (__int128)i + 1, 2 * (__int128)svg->count), name);
     }
 }
-
-/* --- words ----------------------------------------------------------------------------------- */
 
 /* Says how many values there are, and in what bins. */
 static void print_svg_title(const struct print_svg *svg)
@@ -428,95 +374,70 @@ static void print_svg_note(const struct print_svg *svg, bool *has_notes, const c
     *has_notes = true;
 }
 
-/* Says what the bars do not show. */
-static void print_svg_notes(const struct print_svg *svg)
-{
-    const struct print_table *table = svg->table;
-    const struct print_options *options = table->options;
-    const uint64_t combined = svg->plot.per_group > 1 ? svg->plot.per_group : 0;
-    bool has_notes = false;
-
-    print_svg_write(svg, "<text x=\"%u\" y=\"480\">", svg->left);
-    print_svg_note(svg, &has_notes, "each bar combines ", combined, " bins");
-    print_svg_note(svg, &has_notes, "only the ", options->top, " highest counts");
-    print_svg_note(svg, &has_notes, "only counts of ", options->min_count, " or more");
-    print_svg_note(svg, &has_notes, "", table->rows_left + svg->undrawn,
-                   " bins of lower counts are not drawn");
-    print_svg_note(svg, &has_notes, "other: ", options->other ? table->other : 0, "");
-    print_svg_note(svg, &has_notes, "below the bins: ", table->rows.below, "");
-    print_svg_note(svg, &has_notes, "above the bins: ", table->rows.above, "");
-    print_svg_write(svg, "</text>\n");
-}
-
-/* --- the picture ----------------------------------------------------------------------------- */
-
-static void print_svg_head(const struct print_svg *svg, unsigned height)
-{
-    const unsigned width = PRINT_SVG_WIDTH;
-
-    print_svg_write(svg,
-                    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-                    "viewBox=\"0 0 %u %u\">\n<title>",
-                    width / PRINT_SVG_PIXEL, height / PRINT_SVG_PIXEL, width, height);
-    print_svg_title(svg);
-    print_svg_write(svg, "</title>\n");
-    writer_write(svg->writer, print_svg_style, sizeof print_svg_style - 1);
-    print_svg_write(svg, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n", width, height);
-    print_svg_write(svg, "<text class=\"title\" x=\"%u\" y=\"280\">", svg->left);
-    print_svg_title(svg);
-    print_svg_write(svg, "</text>\n");
-    print_svg_notes(svg);
-}
-
-/* Names the axis of values. */
-static void print_svg_foot(const struct print_svg *svg, unsigned height)
-{
-    const char *name = svg->table->options->value_name;
-
-    print_svg_write(svg, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);
-    print_svg_escape(svg, name ? name : "value");
-    if (svg->scale == PRINT_SVG_EDGES)
-        print_svg_write(svg, svg->table->rows.job->binning.base > 0
-                                 ? " (logarithmic)"
-                                 : " (bins are drawn equally wide)");
-    print_svg_write(svg, "</text>\n</svg>\n");
-}
-
-static void print_svg_draw(const struct print_svg *svg)
-{
-    const unsigned height = PRINT_SVG_BOTTOM + PRINT_SVG_FOOT + print_svg_tilted(svg);
-
-    print_svg_head(svg, height);
-    print_svg_counts(svg);
-    print_svg_bars(svg);
-    if (svg->count > 0 && svg->scale == PRINT_SVG_LINEAR)
-        print_svg_values(svg);
-    else if (svg->count > 0 && svg->scale == PRINT_SVG_EDGES)
-        print_svg_edges(svg);
-    else
-        print_svg_names(svg);
-    print_svg_write(svg, "<path class=\"axis\" d=\"M%u %uH%u\"/>\n", svg->left, PRINT_SVG_BOTTOM,
-                    PRINT_SVG_RIGHT);
-    print_svg_foot(svg, height);
-}
-
-static enum status print_svg_rows(struct writer *writer, const struct print_table *table,
-                                  struct failure *failure)
+static void print_svg_rows(struct writer *writer, const struct print_table *table)
 {
     struct print_svg svg = {.writer = writer, .table = table};
+    const struct plot_survey *survey = &svg.plot.survey;
     const struct binning *binning = &table->rows.job->binning;
+    const struct print_options *options = table->options;
+    const unsigned bars = (PRINT_SVG_RIGHT - PRINT_SVG_LEFT) / PRINT_SVG_NAMED_BAR;
+    const unsigned width = PRINT_SVG_WIDTH;
     struct rows rows = table->rows;
+    bool has_notes = false;
 
-    (void)failure;
     /* Edges are labelled: with empty bins, each bar begins where the one before it ends. */
     rows.zeros = rows.zeros || binning->base > 0 || binning->form == BINNING_EDGES ||
                  binning->form == BINNING_EDGES_EQUAL;
     plot_begin(&svg.plot, &rows, table->is_by_bin, PRINT_SVG_BARS_MAX);
-    svg.scale = print_svg_choose(&svg);
+    svg.scale = PRINT_SVG_LINEAR;
+    if (!table->is_by_bin)
+        svg.scale = PRINT_SVG_NAMES;
+    else if (binning->base > 0 || !plot_is_even(&svg.plot))
+        svg.scale = table->is_complete ? PRINT_SVG_EDGES : PRINT_SVG_NAMES;
+    else if (rows.is_unit && survey->rows <= PRINT_SVG_NAMES_MAX &&
+             survey->high - survey->low > bars)
+        svg.scale = PRINT_SVG_NAMES;
     print_svg_read(&svg);
-    print_svg_measure(&svg);
-    print_svg_draw(&svg);
-    return STATUS_OK;
+
+    const unsigned height = PRINT_SVG_BOTTOM + PRINT_SVG_FOOT + svg.tilted;
+    print_svg_write(&svg,
+                    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+                    "viewBox=\"0 0 %u %u\">\n<title>",
+                    width / PRINT_SVG_PIXEL, height / PRINT_SVG_PIXEL, width, height);
+    print_svg_title(&svg);
+    print_svg_write(&svg, "</title>\n");
+    writer_write_text(writer, print_svg_style);
+    print_svg_write(&svg, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n", width, height);
+    print_svg_write(&svg, "<text class=\"title\" x=\"%u\" y=\"280\">", svg.left);
+    print_svg_title(&svg);
+    print_svg_write(&svg, "</text>\n<text x=\"%u\" y=\"480\">", svg.left);
+    print_svg_note(&svg, &has_notes, "each bar combines ",
+                   svg.plot.per_group > 1 ? svg.plot.per_group : 0, " bins");
+    print_svg_note(&svg, &has_notes, "only the ", options->top, " highest counts");
+    print_svg_note(&svg, &has_notes, "only counts of ", options->min_count, " or more");
+    print_svg_note(&svg, &has_notes, "", table->rows_left + svg.undrawn,
+                   " bins of lower counts are not drawn");
+    print_svg_note(&svg, &has_notes, "other: ", options->other ? table->other : 0, "");
+    print_svg_note(&svg, &has_notes, "below the bins: ", rows.below, "");
+    print_svg_note(&svg, &has_notes, "above the bins: ", rows.above, "");
+    print_svg_write(&svg, "</text>\n");
+
+    print_svg_counts(&svg);
+    print_svg_bars(&svg);
+    if (svg.count > 0 && svg.scale == PRINT_SVG_LINEAR)
+        print_svg_values(&svg);
+    else if (svg.count > 0 && svg.scale == PRINT_SVG_EDGES)
+        print_svg_edges(&svg);
+    else
+        print_svg_names(&svg);
+    print_svg_write(&svg, "<path class=\"axis\" d=\"M%u %uH%u\"/>\n", svg.left, PRINT_SVG_BOTTOM,
+                    PRINT_SVG_RIGHT);
+    print_svg_write(&svg, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);
+    print_svg_escape(&svg, options->value_name ? options->value_name : "value");
+    if (svg.scale == PRINT_SVG_EDGES)
+        print_svg_write(&svg,
+                        binning->base > 0 ? " (logarithmic)" : " (bins are drawn equally wide)");
+    print_svg_write(&svg, "</text>\n</svg>\n");
 }
 
 const struct print_format print_svg = {

@@ -25,6 +25,7 @@ struct print_values {
     const void *partial;
     size_t count;
     unsigned threads; /* the most that print groups; 0: all processors */
+    char separator;   /* set by print_values: that of the format */
     size_t first;     /* this and the next: groups first to groups - 1 are printed */
     size_t groups;    /* 1 if the values are not of groups */
     /* Writes the value of a group, likewise. NULL: the values are not of groups. */
@@ -43,10 +44,5 @@ struct print_values {
 /* Writes the values with these options. The writer records write errors. */
 void print_values(struct writer *writer, const struct print_options *options,
                   const struct print_values *values);
-
-/* The `values` functions of the formats tsv, csv and json (struct print_format, print_rows.h). */
-void print_values_tsv(struct writer *writer, const struct print_values *values);
-void print_values_csv(struct writer *writer, const struct print_values *values);
-void print_values_json(struct writer *writer, const struct print_values *values);
 
 #endif

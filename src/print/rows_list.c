@@ -18,7 +18,7 @@
 /* The least rows for each thread that chooses some. */
 #define ROWS_LIST_THREAD_ROWS ((uint64_t)64 << 10)
 
-/* How many rows have each value of each digit; during sorting, the place of the next such row. */
+/* How many rows have each value of each digit; for sorting, where the next of these goes. */
 struct rows_list_digits {
     size_t counts[ROWS_LIST_DIGITS][256];
     size_t rows;
@@ -68,26 +68,7 @@ static enum status rows_list_allocate(struct rows_list *list, size_t items, stru
                        (unsigned long long)available);
 }
 
-/*
- * Replaces the number of items with each value of a digit by the place of the first one. Returns
- * false if all items have the same digit.
- */
-static bool rows_list_place(struct rows_list_digits *digits, unsigned digit)
-{
-    size_t *counts = digits->counts[digit];
-    size_t start = 0;
-    bool differ = true;
-
-    for (unsigned i = 0; i < 256; i++) {
-        size_t count = counts[i];
-        differ = differ && count < digits->rows;
-        counts[i] = start;
-        start += count;
-    }
-    return differ;
-}
-
-/* Sorts items by one digit. */
+/* Sorts items by one digit: starts[d] is where the next item goes with the digit d. */
 static void rows_list_scatter(struct rows_row *to, const struct rows_row *from, size_t n,
                               size_t *starts, unsigned digit)
 {
@@ -95,30 +76,26 @@ static void rows_list_scatter(struct rows_row *to, const struct rows_row *from, 
         to[starts[rows_list_digit(from[i].count, digit)]++] = from[i];
 }
 
-/* The first pass, which reads the rows. */
-static void rows_list_scatter_rows(struct rows_row *to, struct rows rows, size_t *starts,
-                                   unsigned digit)
-{
-    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
-    size_t n;
-
-    while ((n = rows_read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            struct rows_row item = batch[i];
-            rows_list_scatter(to, &item, 1, starts, digit);
-        }
-    }
-}
-
 /* Makes the list of all rows, sorted by count. */
 static enum status rows_list_sort(struct rows_list *list, const struct rows *rows,
                                   struct rows_list_digits *digits, struct failure *failure)
 {
+    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
+    struct rows rest = *rows;
     unsigned passes[ROWS_LIST_DIGITS] = {0};
     unsigned count = 0;
+    size_t n;
 
-    for (unsigned d = 0; d < ROWS_LIST_DIGITS; d++) {
-        if (rows_list_place(digits, d))
+    for (unsigned d = 0; d < ROWS_LIST_DIGITS; d++) { /* numbers of items become indexes */
+        bool differ = true;
+        size_t start = 0;
+        for (unsigned i = 0; i < 256; i++) {
+            const size_t items = digits->counts[d][i];
+            differ = differ && items < digits->rows;
+            digits->counts[d][i] = start;
+            start += items;
+        }
+        if (differ)
             passes[count++] = d;
     }
     size_t buffers = count > 1 ? 2 : 1;
@@ -130,7 +107,8 @@ static enum status rows_list_sort(struct rows_list *list, const struct rows *row
         to = from;
         from += (buffers - 1) * digits->rows;
     }
-    rows_list_scatter_rows(to, *rows, digits->counts[passes[0]], passes[0]);
+    while ((n = rows_read(&rest, batch, ROWS_LIST_BATCH_ROWS)) > 0)
+        rows_list_scatter(to, batch, n, digits->counts[passes[0]], passes[0]);
     for (unsigned pass = 1; pass < count; pass++) {
         struct rows_row *done = to;
         to = from;
@@ -147,7 +125,7 @@ static bool rows_list_precedes(const struct rows_row *a, const struct rows_row *
     return a->count != b->count ? a->count > b->count : a->low < b->low;
 }
 
-/* Puts an item at place i of a heap of n or below it. In the heap each item precedes its parent. */
+/* Puts an item at index i of a heap of n or below it. In the heap each item precedes its parent. */
 static void rows_list_sift(struct rows_row *heap, size_t n, size_t i, struct rows_row item)
 {
     for (size_t child; (child = 2 * i + 1) < n; i = child) {
@@ -160,22 +138,24 @@ static void rows_list_sift(struct rows_row *heap, size_t n, size_t i, struct row
     heap[i] = item;
 }
 
-/* Offers an item to a heap that keeps the first `room` in the order, in any order if fewer. */
-static inline void rows_list_offer(struct rows_list *list, size_t room, const struct rows_row *item)
+/* Offers an item to a heap that keeps the first `capacity` in the order, in any order if fewer. */
+static inline void rows_list_offer(struct rows_list *list, size_t capacity,
+                                   const struct rows_row *item)
 {
     struct rows_row *heap = list->items;
 
-    if (list->count < room) {
+    if (list->count < capacity) {
         heap[list->count++] = *item;
-        for (size_t i = room / 2; list->count == room && i-- > 0;)
-            rows_list_sift(heap, room, i, heap[i]);
+        for (size_t i = capacity / 2; list->count == capacity && i-- > 0;)
+            rows_list_sift(heap, capacity, i, heap[i]);
     } else if (rows_list_precedes(item, heap)) {
-        rows_list_sift(heap, room, 0, *item);
+        rows_list_sift(heap, capacity, 0, *item);
     }
 }
 
-/* Reads rows and keeps the first `room` in the order, at least one. Returns how many it read. */
-static uint64_t rows_list_choose(struct rows_list *list, size_t room, struct rows rows)
+/* Reads rows and keeps the first `capacity` in the order, at least one. Returns how many it read.
+ */
+static uint64_t rows_list_choose(struct rows_list *list, size_t capacity, struct rows rows)
 {
     struct rows_row batch[ROWS_LIST_BATCH_ROWS];
     uint64_t seen = 0;
@@ -184,7 +164,7 @@ static uint64_t rows_list_choose(struct rows_list *list, size_t room, struct row
     while ((n = rows_read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
         seen += n;
         for (size_t i = 0; i < n; i++)
-            rows_list_offer(list, room, &batch[i]);
+            rows_list_offer(list, capacity, &batch[i]);
     }
     return seen;
 }
@@ -193,7 +173,7 @@ static uint64_t rows_list_choose(struct rows_list *list, size_t room, struct row
 struct rows_list_choice {
     const struct rows *rows;
     size_t parts;
-    size_t room;
+    size_t capacity;
     pthread_mutex_t lock; /* guards what follows */
     struct rows_list *list;
     uint64_t seen;
@@ -208,31 +188,27 @@ static void rows_list_choose_part(void *context, size_t part)
     struct rows rows = *choice->rows;
 
     rows.narrow(&rows, part, choice->parts);
-    uint64_t seen = rows_list_choose(&list, choice->room, rows);
+    uint64_t seen = rows_list_choose(&list, choice->capacity, rows);
     pthread_mutex_lock(&choice->lock);
     choice->seen += seen;
     for (size_t i = 0; i < list.count; i++)
-        rows_list_offer(choice->list, choice->room, &list.items[i]);
+        rows_list_offer(choice->list, choice->capacity, &list.items[i]);
     pthread_mutex_unlock(&choice->lock);
 }
 
-/* How many threads choose rows. */
-static unsigned rows_list_threads(const struct rows *rows, size_t room, unsigned threads)
+/* Chooses the first `capacity` rows in the order, at least one. Returns the number of rows. */
+static uint64_t rows_list_choose_all(struct rows_list *list, size_t capacity,
+                                     const struct rows *rows, unsigned threads)
 {
-    if (!rows->narrow || room > ROWS_LIST_FEW)
-        return 1;
-    return parallel_threads(threads, rows->most(rows), ROWS_LIST_THREAD_ROWS);
-}
-
-/* Chooses the first `room` rows in the order, at least one. Returns the number of rows. */
-static uint64_t rows_list_choose_all(struct rows_list *list, size_t room, const struct rows *rows,
-                                     unsigned threads)
-{
-    threads = rows_list_threads(rows, room, threads);
+    if (!rows->narrow || capacity > ROWS_LIST_FEW)
+        return rows_list_choose(list, capacity, *rows);
+    threads = parallel_threads(threads, rows->most(rows), ROWS_LIST_THREAD_ROWS);
+    struct rows_list_choice choice = {.rows = rows,
+                                      .parts = threads,
+                                      .capacity = capacity,
+                                      .list = list};
     if (threads == 1)
-        return rows_list_choose(list, room, *rows);
-
-    struct rows_list_choice choice = {.rows = rows, .parts = threads, .room = room, .list = list};
+        return rows_list_choose(list, capacity, *rows);
     pthread_mutex_init(&choice.lock, NULL);
     parallel_run(threads, threads, rows_list_choose_part, &choice);
     pthread_mutex_destroy(&choice.lock);
@@ -246,31 +222,26 @@ static int rows_list_compare_bins(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the items, which need not be a heap: the first in the order first. */
-static void rows_list_sort_heap(struct rows_list *list)
+/* Makes the list of the `max` rows with the greatest counts, or of all if they are fewer. */
+static enum status rows_list_top(struct rows_list *list, const struct rows *rows, size_t max,
+                                 bool by_count, unsigned threads, struct failure *failure)
 {
-    for (size_t i = list->count / 2; i-- > 0;)
+    if (rows_list_allocate(list, max, failure) != STATUS_OK)
+        return failure->status;
+    if (max == 0)
+        return STATUS_OK;
+    list->left = rows_list_choose_all(list, max, rows, threads) - list->count;
+    if (!by_count) {
+        qsort(list->items, list->count, sizeof *list->items, rows_list_compare_bins);
+        return STATUS_OK;
+    }
+    for (size_t i = list->count / 2; i-- > 0;) /* fewer than `max` are no heap */
         rows_list_sift(list->items, list->count, i, list->items[i]);
     for (size_t n = list->count; n-- > 1;) { /* moves the least item of the heap to its end */
         struct rows_row last = list->items[n];
         list->items[n] = list->items[0];
         rows_list_sift(list->items, n, 0, last);
     }
-}
-
-/* Makes the list of the `most` rows with the greatest counts, or of all if they are fewer. */
-static enum status rows_list_top(struct rows_list *list, const struct rows *rows, size_t most,
-                                 bool by_count, unsigned threads, struct failure *failure)
-{
-    if (rows_list_allocate(list, most, failure) != STATUS_OK)
-        return failure->status;
-    if (most == 0)
-        return STATUS_OK;
-    list->left = rows_list_choose_all(list, most, rows, threads) - list->count;
-    if (by_count)
-        rows_list_sort_heap(list);
-    else
-        qsort(list->items, list->count, sizeof *list->items, rows_list_compare_bins);
     return STATUS_OK;
 }
 
@@ -290,12 +261,12 @@ enum status rows_list_make(struct rows_list *list, const struct rows *rows, uint
     return rows_list_top(list, rows, count, by_count, threads, failure);
 }
 
-static size_t rows_list_read(struct rows *rows, struct rows_row *out, size_t room)
+static size_t rows_list_read(struct rows *rows, struct rows_row *out, size_t capacity)
 {
     const struct rows_list *list = rows->partial;
     size_t n = 0;
 
-    while (n < room && rows->next[0] < list->count)
+    while (n < capacity && rows->next[0] < list->count)
         out[n++] = list->items[rows->next[0]++];
     return n;
 }

@@ -53,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
 
     memcpy(text, input + FUZZ_HEAD, bytes - FUZZ_HEAD); /* nothing may be read behind it */
     setenv("GPUHIST_ISA", cpu_isa_names[input[3] % CPU_ISA_COUNT], 1);
+    cpu_isa_forget();
     fuzz_text(&rules, type, rooms[input[3] / CPU_ISA_COUNT % 4], text, bytes - FUZZ_HEAD);
     free(text);
     return 0;

@@ -104,6 +104,7 @@ static bool check_loops(const __int128 *values, size_t count, bool has_sides)
     }
     for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        cpu_isa_forget();
         size_t outside = 0;
         struct failure failure;
         struct cpu_index index;
@@ -122,6 +123,7 @@ static bool check_loops(const __int128 *values, size_t count, bool has_sides)
             return note("outside with", isa, (uint32_t)told, (uint32_t)outside);
     }
     unsetenv("GPUHIST_ISA");
+    cpu_isa_forget();
     return true;
 }
 
@@ -435,6 +437,7 @@ static void test_round_width(void)
 int main(void)
 {
     unsetenv("GPUHIST_ISA");
+    cpu_isa_forget();
     test_widths();
     test_windows();
     test_powers();

@@ -137,6 +137,7 @@ static bool check_isa(const char *name, const char *isa)
     bool right = true;
 
     setenv("GPUHIST_ISA", isa, 1);
+    cpu_isa_forget();
     if (!(histogram = histogram_create(&subject.job, &failure)))
         bail_out(failure.message);
     count(histogram);
@@ -150,6 +151,7 @@ static bool check_isa(const char *name, const char *isa)
     }
     histogram_destroy(histogram);
     unsetenv("GPUHIST_ISA");
+    cpu_isa_forget();
     return right;
 }
 
@@ -462,6 +464,7 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
     struct chunk chunk = {.data = zeros, .bytes = ZEROS * bytes};
 
     setenv("GPUHIST_ISA", isa, 1);
+    cpu_isa_forget();
     if (!(histogram = histogram_create(&subject.job, &failure)) ||
         operation_open_thread(&op_histogram, &subject.job, histogram, &thread, &failure) !=
             STATUS_OK)
@@ -478,6 +481,7 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
     operation_close_thread(&op_histogram, thread);
     histogram_destroy(histogram);
     unsetenv("GPUHIST_ISA");
+    cpu_isa_forget();
     return right;
 }
 
@@ -619,6 +623,7 @@ static bool check_order(const char *order, const char *isa)
     bool right = true;
 
     setenv("GPUHIST_ISA", isa, 1);
+    cpu_isa_forget();
     if (!(histogram = histogram_create(&subject.job, &failure)) ||
         operation_open_thread(&op_histogram, &subject.job, histogram, &thread, &failure) !=
             STATUS_OK)
@@ -646,6 +651,7 @@ static bool check_order(const char *order, const char *isa)
     }
     histogram_destroy(histogram);
     unsetenv("GPUHIST_ISA");
+    cpu_isa_forget();
     return right;
 }
 

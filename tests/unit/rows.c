@@ -29,7 +29,7 @@ static void make_job(struct job *job, enum binning_form form, bool is_wide)
     if (form == BINNING_EDGES)
         binning_init_edges(&job->binning, &job->element, edges, sizeof edges / sizeof *edges,
                            &failure);
-    else if (form == BINNING_LOG2 || form == BINNING_LOG10_64)
+    else if (form == BINNING_LOG2 || form == BINNING_LOG10)
         binning_init_powers(&job->binning, &job->element, form == BINNING_LOG2 ? 2 : 10);
     else if (form == BINNING_UNIT32)
         binning_init(&job->binning, &job->element, -500, 1500, 2000, &failure);
@@ -742,11 +742,11 @@ static void test_counted_few(void)
 int main(void)
 {
     test_form(BINNING_UNIT32, "bins one wide", false);
-    test_form(BINNING_SCALED32, "equal bins", false);
+    test_form(BINNING_SCALED64, "equal bins", false);
     test_form(BINNING_SCALED64, "bins of a width", true);
     test_form(BINNING_EDGES, "edges", false);
     test_form(BINNING_LOG2, "powers of 2", true);
-    test_form(BINNING_LOG10_64, "powers of 10", true);
+    test_form(BINNING_LOG10, "powers of 10", true);
     test_regions();
     test_ranges();
     test_sparse(1);

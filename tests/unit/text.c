@@ -70,6 +70,7 @@ static bool agrees(const struct text_rules *rules, enum element_type type, const
 
     for (int isa = 0; right && isa < CPU_ISA_COUNT; isa++) {
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        cpu_isa_forget();
         for (size_t i = ARRAY_LENGTH(rooms) - room_count; right && i < ARRAY_LENGTH(rooms); i++) {
             const char *wrong = reference_compare(&all, bytes, rooms[i]);
             if (!wrong)
@@ -164,6 +165,7 @@ static bool gives(const struct text_rules *rules, enum element_type type, const 
     for (int isa = 0; right && isa < CPU_ISA_COUNT; isa++) {
         char found[1000];
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        cpu_isa_forget();
         describe(rules, type, arena_place(text, bytes, true), bytes, found, sizeof found);
         if (strcmp(found, wanted) == 0)
             continue;
@@ -516,6 +518,7 @@ static void test_limits(void)
     for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
         bool right = true;
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        cpu_isa_forget();
         for (int type = 0; type < ELEMENT_TYPE_COUNT; type++)
             right = limits_are_right((enum element_type)type) && right;
         tap_ok(right, "numbers near the limits of all types, %s code", cpu_isa_names[isa]);
@@ -747,6 +750,7 @@ static void test_sequence(void)
         size_t offset = 0;
         size_t count;
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        cpu_isa_forget();
         for (size_t i = 0; i < numbers; i++)
             bytes += (size_t)sprintf(arena + bytes, "%d\n", (int)(i * 7) - 1000000);
         enum text_event event =
@@ -777,6 +781,7 @@ static void test_lines(void)
     for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
         bool right = true;
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        cpu_isa_forget();
         for (size_t i = 0; i < 1000; i++)
             arena[ARENA_BYTES - 1 - i] = "\n\x0b\x8a x"[tap_random(&state) % 5];
         for (size_t bytes = 0; bytes <= 1000; bytes++) {

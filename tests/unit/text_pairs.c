@@ -114,6 +114,7 @@ static bool agrees(const struct job *job, const char *text, size_t bytes, size_t
 
     for (int isa = 0; right && isa < CPU_ISA_COUNT; isa++) {
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        cpu_isa_forget();
         right = gives(job, copy, bytes, room, wanted, count);
         if (!right)
             tap_note("fields %d and %d, delimiter %d, %s, room %zu: %.*s", job->text.field,
