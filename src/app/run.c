@@ -293,6 +293,8 @@ static enum status run_open_source(struct run *run, struct failure *failure)
 
     if (status == STATUS_OK && !options->no_decompression)
         source_decode(run->source, options->decoding_memory, operations[options->operation]->stop);
+    if (status == STATUS_OK && !options->binary && !options->has_order)
+        source_refuse_kinds(run->source);
     return status;
 }
 

@@ -9,8 +9,7 @@
 
 /* In the order of detection. zstd and lz4 have the same skippable frames; zstd comes first. */
 static const struct decoder_format *const decoder_formats[] = {
-    &decoder_zstd, &decoder_gzip, &decoder_xz,   &decoder_bzip2,    &decoder_lz4,
-    &decoder_zip,  &decoder_7z,   &decoder_lzma, &decoder_compress,
+    &decoder_zstd, &decoder_gzip, &decoder_xz, &decoder_bzip2, &decoder_lz4,
 };
 
 #define DECODER_FORMATS (sizeof decoder_formats / sizeof *decoder_formats)
@@ -34,10 +33,9 @@ const char *decoder_format_name(const struct decoder_format *format)
 
 bool decoder_describe(size_t i, char *text, size_t size)
 {
-    const struct decoder_format *format = decoder_formats[i];
-
-    if (!format->needs)
+    if (i == DECODER_FORMATS)
         return false;
+    const struct decoder_format *format = decoder_formats[i];
     if (format->library)
         snprintf(text, size, "%s: yes: %s %s", format->name, format->library->name,
                  format->library->version());
@@ -71,7 +69,10 @@ static enum status decoder_refuse(const struct decoder_format *format, const cha
                                   struct failure *failure)
 {
     if (!format->needs)
-        return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s", name, format->instead);
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": %s are not supported%s%s (--binary counts it as it is)",
+                           name, format->kind, format->instead ? ": " : "",
+                           format->instead ? format->instead : "");
     return status_fail(failure, STATUS_DATA,
                        STATUS_NAME ": %s: this gpuhist was built without %s: decompress it first, "
                                    "for example with %s",

@@ -27,7 +27,8 @@ void reader_open(struct reader *reader, const struct reader_options *options, st
         .options = options,
         .input = input,
         .format = format,
-        .is_detected = input->is_regular || !options->decodes,
+        .is_detected = input->is_regular || !(options->decodes || options->refuses),
+        .checks_content = options->refuses && records != NULL,
         .records = records,
         .skip_lines = records ? records->header_lines : 0,
     };
@@ -152,6 +153,22 @@ static enum pipe_event reader_read_ahead(struct reader *reader, bool wait, bool 
     return event;
 }
 
+/* The format of a file that begins with these bytes, as decoder_detect, by the options. */
+static const struct decoder_format *reader_match(const struct reader_options *options,
+                                                 const void *head, size_t bytes, bool *undecided)
+{
+    const struct decoder_format *format = NULL;
+    bool undecided_kind = false;
+
+    *undecided = false;
+    if (options->decodes)
+        format = decoder_detect(head, bytes, undecided);
+    if (!format && options->refuses)
+        format = decoder_detect_refused(head, bytes, &undecided_kind);
+    *undecided = !format && (*undecided || undecided_kind);
+    return format;
+}
+
 /* Reads ahead until the compression format is known. */
 static enum pipe_event reader_find_format(struct reader *reader, bool wait, bool *waited,
                                           struct failure *failure)
@@ -163,7 +180,7 @@ static enum pipe_event reader_find_format(struct reader *reader, bool wait, bool
         enum pipe_event event = reader_read_ahead(reader, wait, waited, failure);
         if (event == PIPE_EMPTY || event == PIPE_ERROR)
             return event;
-        reader->format = decoder_detect(raw->data, raw->end, &undecided);
+        reader->format = reader_match(reader->options, raw->data, raw->end, &undecided);
     }
     reader->is_detected = true;
     return PIPE_DATA;
@@ -257,6 +274,22 @@ static enum pipe_event reader_take_held(struct reader *reader, void *buffer, siz
     return event;
 }
 
+/* Fails if what was decoded first is of a kind that is not read, as in an archive x.tar.gz. */
+static enum pipe_event reader_check_content(struct reader *reader, const void *data, size_t *bytes,
+                                            struct failure *failure)
+{
+    bool undecided;
+    const struct decoder_format *kind = decoder_detect_refused(data, *bytes, &undecided);
+    struct decoder *none;
+
+    reader->checks_content = false;
+    if (!kind)
+        return PIPE_DATA;
+    *bytes = 0;
+    decoder_open(&none, kind, reader->input->name, 0, failure); /* which fails */
+    return PIPE_ERROR;
+}
+
 /* Returns the next bytes of a compressed input. */
 static enum pipe_event reader_decode(struct reader *reader, void *buffer, size_t room, bool wait,
                                      bool *waited, size_t *bytes, struct failure *failure)
@@ -282,8 +315,12 @@ static enum pipe_event reader_read_plain(struct reader *reader, void *buffer, si
         if (event != PIPE_DATA)
             return event;
     }
-    if (reader->format)
-        return reader_decode(reader, buffer, room, wait, waited, bytes, failure);
+    if (reader->format) {
+        enum pipe_event event = reader_decode(reader, buffer, room, wait, waited, bytes, failure);
+        if (event == PIPE_DATA && *bytes > 0 && reader->checks_content)
+            event = reader_check_content(reader, buffer, bytes, failure);
+        return event;
+    }
     *bytes = reader_ahead_take(&reader->raw, buffer, room);
     if (*bytes > 0)
         return PIPE_DATA;
@@ -455,16 +492,19 @@ enum pipe_event reader_look(struct reader *reader, struct failure *failure)
     return event;
 }
 
-enum status reader_detect(const struct input *input, off_t offset,
+enum status reader_detect(const struct reader_options *options, const struct input *input,
                           const struct decoder_format **format, struct failure *failure)
 {
     char head[DECODER_MAGIC_BYTES];
     bool undecided;
-    ssize_t n = input_read_at(input->fd, head, sizeof head, offset);
 
+    *format = NULL;
+    if (!options->decodes && !options->refuses)
+        return STATUS_OK;
+    ssize_t n = input_read_at(input->fd, head, sizeof head, input->start);
     if (n < 0)
         return input_fail(failure, input->name, strerror(errno));
-    *format = decoder_detect(head, (size_t)n, &undecided);
+    *format = reader_match(options, head, (size_t)n, &undecided);
     return STATUS_OK;
 }
 

@@ -21,7 +21,8 @@
 
 /* Shared by all readers of a source. */
 struct reader_options {
-    bool decodes;          /* decode compressed inputs */
+    bool decodes; /* decode compressed inputs */
+    bool refuses; /* fail if a file is of a kind that is not read (decoder_detect_refused) */
     uint64_t memory_limit; /* of decoder_open */
     bool holds_frames;     /* return a frame only after its checksum is verified (see below) */
     int wake;              /* a descriptor; when it becomes readable, no reader waits any longer */
@@ -69,6 +70,7 @@ struct reader {
     struct reader_ahead tail;            /* and after it; in the memory of the head */
     const struct decoder_format *format; /* NULL: not compressed */
     bool is_detected;                    /* `format` is known */
+    bool checks_content;                 /* what is decoded first may be of a refused kind */
     bool has_ended;                      /* the file is at its end */
     struct decoder *decoder;             /* NULL: not opened yet */
     bool is_pending;                     /* the decoder may have more output without input */
@@ -130,10 +132,10 @@ void reader_set_fields(const struct reader *reader, struct text_rules *rules);
 enum pipe_event reader_look(struct reader *reader, struct failure *failure);
 
 /*
- * Detects the compression format of a regular file by its bytes from `offset` on. Stores NULL if
- * the file is not compressed. Fails with STATUS_DATA.
+ * Detects the format of a regular file by its first bytes: what the options decode, or refuse.
+ * Stores NULL if it is neither. Fails with STATUS_DATA.
  */
-enum status reader_detect(const struct input *input, off_t offset,
+enum status reader_detect(const struct reader_options *options, const struct input *input,
                           const struct decoder_format **format, struct failure *failure);
 
 /*

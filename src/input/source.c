@@ -202,13 +202,14 @@ static bool source_has_input(const struct source *source)
 /* Detects the compression format of a file. A file that cannot be read is reported later. */
 static const struct decoder_format *source_find_format(const char *name)
 {
+    const struct reader_options decoding = {.decodes = true};
     const struct decoder_format *format = NULL;
     struct failure ignored;
     struct input *input;
 
     if (input_open(&input, name, &ignored) != STATUS_OK)
         return NULL;
-    if (input->is_regular && reader_detect(input, input->start, &format, &ignored) != STATUS_OK)
+    if (input->is_regular && reader_detect(&decoding, input, &format, &ignored) != STATUS_OK)
         format = NULL;
     input_release(input);
     return format;
@@ -226,6 +227,11 @@ void source_decode(struct source *source, uint64_t memory_limit, bool holds_fram
             source->wanted = 1;
         }
     }
+}
+
+void source_refuse_kinds(struct source *source)
+{
+    source->reading.refuses = true;
 }
 
 uint64_t source_file_bytes(const struct source *source)
@@ -273,6 +279,11 @@ static enum status source_look_at_block(const struct source *source, const char 
         return STATUS_OK;
     }
     *is_text = text_is_text(block->data, block->end, has_ended);
+    if (!*is_text && source->reading.refuses && first_block_has_nuls(block->data, block->end))
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": numbers with NULs behind them are not supported: convert "
+                                       "it (tr '\\0' '\\n'), or give --binary if it is not text",
+                           name);
     first_block_doubt(name, block->data, block->end, *is_text, doubt);
     if (*doubt)
         snprintf(note, SOURCE_NOTE_SIZE, "note: reading %s%.300s%s; %s",
@@ -293,8 +304,8 @@ static enum status source_look_at_next(struct source *source, bool *is_text, boo
 
     if (input_open(&input, source->names[source->opened], failure) != STATUS_OK)
         return failure->status;
-    if (input->is_regular && source->reading.decodes &&
-        reader_detect(input, input->start, &format, failure) != STATUS_OK) {
+    if (input->is_regular &&
+        reader_detect(&source->reading, input, &format, failure) != STATUS_OK) {
         input_release(input);
         return failure->status;
     }
@@ -308,6 +319,7 @@ static enum status source_look_at_next(struct source *source, bool *is_text, boo
     else
         reader_open(&source->reader, &source->reading, input, format, &source->format);
     source->is_reading = true;
+    source->reader.checks_content = source->reading.refuses;
     enum pipe_event event = reader_look(&source->reader, failure);
     const struct reader_ahead *plain = &source->reader.plain;
     enum status status = event == PIPE_ERROR && plain->end == 0 ? failure->status : STATUS_OK;
@@ -389,6 +401,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
     }
     if (before.reading.decodes)
         source_decode(*source, before.reading.memory_limit, before.reading.holds_frames);
+    (*source)->reading.refuses = before.reading.refuses;
     source_set_format(*source, &before.format);
     if (divides)
         source_divide(*source);
@@ -529,8 +542,7 @@ static enum status source_begin_input(struct source *source, const struct source
 
     if (!input->is_regular)
         pipe_widen(input->fd);
-    else if (source->reading.decodes &&
-             reader_detect(input, input->start, &format, failure) != STATUS_OK) {
+    else if (reader_detect(&source->reading, input, &format, failure) != STATUS_OK) {
         input_release(input);
         return failure->status;
     }

@@ -39,13 +39,16 @@ enum status source_open(struct source **source, char *const *names, size_t count
                         size_t element_bytes, struct failure *failure);
 
 /*
- * The next four functions may only be called before the first pull.
+ * The next five functions may only be called before the first pull.
  *
  * Enables decoding of files whose first bytes show that they are compressed. memory_limit is that
  * of decoder_open. With `holds_frames`, the contents of a frame of up to 16 MiB are held back until
  * its checksum is verified; the contents of a larger frame until 16 MiB are decoded.
  */
 void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames);
+
+/* Makes a file of a kind that is not read (decoder_detect_refused), compressed or not, an error. */
+void source_refuse_kinds(struct source *source);
 
 /*
  * Allows several threads to decode compressed files in parallel. Chunks then come in any order, all
