@@ -155,3 +155,40 @@ sys.exit(str(wrong) if wrong else 0)' "$GPUHIST"
     [ "$(gpuhist reduce count,sum -t u16 u2 | paste -sd ' ')" = $'count\t10 sum\t525' ]
     [ "$(gpuhist reduce sum i4)" = 432 ]
 }
+
+@test "lines that end with CR alone are an error that names tr, never one long line" {
+    local how text="lines that end with CR alone are not supported: convert it (tr '\\r' '\\n')"
+    printf 'id ms\r1 10\r2 20\r' >small
+    printf '1,10\r2,20\r3,30' >list
+    "${PYTHON:-python3}" -c 'print("id ms\r" + "\r".join("%d %d" % (i, i % 7) for i in range(40000)), end="\r")' >large
+    for how in "-f id small" "-f 2 --header small" "--header small" "-f id large" "-f 2 --header large" \
+        "-d , -f 1 list" "--csv -f 1 list" "-d , list" "-f 2 --invalid ignore large" \
+        "-f 1 --weight 2 --header large"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist $how
+        assert_failed 1 ": $text"
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist ${how% *} < <(cat "${how##* }")
+        assert_failed 1 "standard input: $text"
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist ${how% *} --threads 3 --chunk-size 4096 <"${how##* }"
+        assert_failed 1 "standard input: $text"
+    done
+    printf 'id ms\n3 30\n' >good
+    run --separate-stderr gpuhist reduce sum -f ms good large
+    assert_failed 1 "large: $text"
+    if reads_gzip; then
+        gzip -k large small
+        for how in large small; do
+            run --separate-stderr gpuhist reduce sum -f ms good $how.gz
+            assert_failed 1 "$how.gz: $text"
+        done
+    fi
+    [ "$(tr '\r' '\n' <large | gpuhist reduce sum -f ms)" = "$(tr '\r' '\n' <large | awk '{ n += $2 } END { print n }')" ]
+    # what is right: words, one line, lines that end with CR and LF, a CR behind the first line
+    [ "$(printf '1\r2\r3\r' | gpuhist reduce sum)" = 6 ]
+    [ "$(printf '1 2\r' | gpuhist reduce sum -f 2)" = 2 ]
+    [ "$(printf '1 2\r\n3 4\r\n' | gpuhist reduce sum -f 2)" = 6 ]
+    [ "$({ printf '1 2\r'; sleep 0.2; printf '\n3 4\r'; sleep 0.2; printf '\n'; } | gpuhist reduce sum -f 2)" = 6 ]
+    [ "$(printf '1,2\nx\r,3\n' | gpuhist reduce sum -d , -f 2)" = 5 ]
+}

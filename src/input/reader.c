@@ -29,9 +29,16 @@ void reader_open(struct reader *reader, const struct reader_options *options, st
         .format = format,
         .is_detected = input->is_regular || !(options->decodes || options->refuses),
         .checks_content = options->refuses && records != NULL,
-        .records = records,
-        .skip_lines = records ? records->header_lines : 0,
     };
+    reader_set_records(reader, records);
+}
+
+void reader_set_records(struct reader *reader, const struct record_format *records)
+{
+    reader->records = records;
+    reader->skip_lines = records ? records->header_lines : 0;
+    reader->first_line.is_open = records && records->is_text && records->text.delimiter != '\r' &&
+                                 (!text_is_of_tokens(&records->text) || records->header_lines > 0);
 }
 
 void reader_open_part(struct reader *reader, const struct reader_options *options,
@@ -449,6 +456,38 @@ static enum pipe_event reader_skip_header(struct reader *reader, char *data, siz
     return event;
 }
 
+/*
+ * Looks for a newline in the first block of a text. Fails at its end if there are carriage returns
+ * instead.
+ */
+static enum pipe_event reader_look_for_newline(struct reader *reader, enum pipe_event event,
+                                               const char *data, size_t bytes,
+                                               struct failure *failure)
+{
+    struct reader_first_line *line = &reader->first_line;
+    const bool has_ended =
+        event == PIPE_END && !(reader->is_part && reader->limit < reader->input->size);
+
+    if (bytes > READER_AHEAD_BYTES - line->bytes)
+        bytes = READER_AHEAD_BYTES - line->bytes;
+    if (bytes > 0) {
+        const char *found = memchr(data, '\r', bytes);
+        line->is_open = memchr(data, '\n', bytes) == NULL;
+        line->has_return |= line->ends_with_return || (found && found + 1 < data + bytes);
+        line->ends_with_return = data[bytes - 1] == '\r';
+        line->bytes += bytes;
+    }
+    if (!line->is_open || (!has_ended && line->bytes < READER_AHEAD_BYTES))
+        return event;
+    line->is_open = false;
+    if (!line->has_return)
+        return event;
+    return reader_fail(reader,
+                       "lines that end with CR alone are not supported: convert it "
+                       "(tr '\\r' '\\n')",
+                       failure);
+}
+
 enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
                             bool *waited, size_t *bytes, struct failure *failure)
 {
@@ -457,6 +496,10 @@ enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bo
     *bytes = reader_ahead_take(&reader->plain, buffer, room);
     if (*bytes == 0)
         event = reader_read_plain(reader, buffer, room, wait, waited, bytes, failure);
+    if (reader->first_line.is_open && event != PIPE_ERROR) {
+        event = reader_look_for_newline(reader, event, buffer, *bytes, failure);
+        *bytes = event == PIPE_ERROR ? 0 : *bytes;
+    }
     if (event == PIPE_DATA && reader->skip_lines > 0)
         event = reader_skip_header(reader, buffer, bytes, failure);
     if (event == PIPE_END && reader->skip_lines > 0 && record_has_names(reader->records)) {
@@ -523,7 +566,7 @@ enum status reader_read_header(const struct reader_options *options, struct inpu
     own.holds_frames = false;
     input_hold(input);
     reader_open_part(&reader, &own, input, format, &all, records);
-    while (event == PIPE_DATA && reader.skip_lines > 0) {
+    while (event == PIPE_DATA && (reader.skip_lines > 0 || reader.first_line.is_open)) {
         bool waited;
         size_t got;
         event = reader_read(&reader, block, sizeof block, true, &waited, &got, failure);

@@ -54,6 +54,17 @@ struct reader_names {
     size_t bytes;
 };
 
+/*
+ * The beginning of a text whose lines matter, up to its first newline: lines that end with a
+ * carriage return alone, as on an old Mac, would be one long line.
+ */
+struct reader_first_line {
+    bool is_open;          /* no newline was found so far, in the first block */
+    bool has_return;       /* a carriage return with another byte than a newline behind it */
+    bool ends_with_return; /* so far */
+    size_t bytes;
+};
+
 /* The longest header line with names. */
 #define READER_NAMES_BYTES ((size_t)1 << 20)
 
@@ -84,6 +95,7 @@ struct reader {
     uint64_t header_lines;               /* lines and bytes skipped; the caller resets both */
     uint64_t header_bytes;
     struct reader_names names;
+    struct reader_first_line first_line;
     int32_t field;        /* number of the named field, once the header is read; else 0 */
     int32_t second_field; /* likewise, of the second column */
 };
@@ -97,6 +109,9 @@ struct reader {
  */
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format, const struct record_format *records);
+
+/* Sets the records of an open reader from which nothing was read, except by reader_look. */
+void reader_set_records(struct reader *reader, const struct record_format *records);
 
 /*
  * As reader_open, for a part of a regular file that can be decoded independently. Takes over
@@ -116,7 +131,7 @@ void reader_count(const struct reader_options *options, uint64_t bytes);
  * Reads up to `room` > 0 bytes. Waits, and sets *waited, as pipe_read does. With PIPE_DATA, *bytes
  * may be 0. With PIPE_ERROR, *failure is written; the bytes that precede a fault are returned
  * before, as far as they can be decoded. A header that lacks the name of a field, or has it more
- * than once, is an error.
+ * than once, is an error; and so is text whose lines end with carriage returns alone.
  */
 enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
                             bool *waited, size_t *bytes, struct failure *failure);

@@ -354,7 +354,7 @@ void source_set_format(struct source *source, const struct record_format *format
     source->format = *format;
     source->stream.rules = format->text;
     if (source->is_reading) /* it was opened to be looked at */
-        source->reader.skip_lines = format->header_lines;
+        reader_set_records(&source->reader, &source->format);
 }
 
 void source_close(struct source *source)
