@@ -65,7 +65,8 @@ static enum status run_report(const struct run *run, struct failure *failure)
         status_print("%s", run->quotes_note);
     if (!options->quiet)
         print_note(&run->job, run->partial, &options->print);
-    return run->job.is_text ? parse_errors_report(run->job.errors, failure) : STATUS_OK;
+    return run->job.is_text ? parse_errors_report(run->job.errors, options->quiet, failure)
+                            : STATUS_OK;
 }
 
 /*
@@ -83,7 +84,7 @@ static enum status run_end(struct run *run, enum status counted, struct failure 
     if (status == STATUS_OK)
         return run_report(run, failure);
     if (counted == STATUS_OK && job->is_text)
-        parse_errors_report(job->errors, &beside);
+        parse_errors_report(job->errors, true, &beside);
     return status;
 }
 

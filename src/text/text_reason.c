@@ -121,6 +121,64 @@ static const char *text_reason_find_type(const struct text_rules *rules, const c
     return number.is_negative ? "" : "u64";
 }
 
+/*
+ * Whether token[0..bytes) is digits, in groups of three or not, with a fraction and an exponent or
+ * without. Stores how many decimals it has, without zeros at its end, and whether that is all: it
+ * has neither groups nor an exponent.
+ */
+static bool text_reason_is_any_number(const char *token, size_t bytes, size_t *decimals,
+                                      bool *is_plain)
+{
+    size_t digits = 0;
+    size_t i = 0;
+
+    *decimals = 0;
+    *is_plain = true;
+    for (; i < bytes && token[i] >= '0' && token[i] <= '9'; i++)
+        digits++;
+    while (digits > 0 && i + 3 < bytes && (token[i] == ',' || token[i] == '_') &&
+           memchr("0123456789", token[i + 1], 10) && memchr("0123456789", token[i + 2], 10) &&
+           memchr("0123456789", token[i + 3], 10)) {
+        i += 4;
+        *is_plain = false;
+    }
+    if (i < bytes && token[i] == '.') {
+        const size_t point = i++;
+        for (; i < bytes && token[i] >= '0' && token[i] <= '9'; i++) {
+            digits++;
+            *decimals = token[i] == '0' ? *decimals : i - point;
+        }
+    }
+    if (digits > 0 && i + 1 < bytes && (token[i] == 'e' || token[i] == 'E')) {
+        const bool has_sign = i + 2 < bytes && (token[i + 1] == '-' || token[i + 1] == '+');
+        i += (size_t)1 + has_sign;
+        while (i < bytes && token[i] >= '0' && token[i] <= '9')
+            i++;
+        *is_plain = false;
+    }
+    return digits > 0 && i == bytes;
+}
+
+enum text_misfit text_find_misfit(const struct text_rules *rules, const char *token, size_t bytes,
+                                  size_t *decimals)
+{
+    const char *type = text_reason_find_type(rules, token, bytes);
+    const bool is_quoted = bytes > 2 && token[0] == '"' && token[bytes - 1] == '"';
+    bool is_plain;
+
+    *decimals = 0;
+    if (type)
+        return *type == 'i' ? TEXT_MISFIT_I64 : *type == 'u' ? TEXT_MISFIT_U64 : TEXT_MISFIT_RANGE;
+    token += is_quoted;
+    bytes -= 2 * (size_t)is_quoted;
+    const size_t sign = bytes > 0 && (*token == '-' || *token == '+');
+    if (rules->notation == TEXT_HEX ||
+        !text_reason_is_any_number(token + sign, bytes - sign, decimals, &is_plain))
+        return TEXT_MISFIT_NONE;
+    *decimals += *decimals == 0;
+    return is_quoted || !is_plain ? TEXT_MISFIT_FORM : TEXT_MISFIT_DECIMAL;
+}
+
 /* Whether a token looks like fields with this byte between them, not like a number such as 1,5. */
 static bool text_reason_has_fields(const char *token, size_t bytes, char separator)
 {
