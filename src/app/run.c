@@ -63,6 +63,10 @@ static enum status run_report(const struct run *run, struct failure *failure)
         operation->report(run->partial);
     if (*run->quotes_note)
         status_print("%s", run->quotes_note);
+    const char *tabbed = source_tabbed_file(run->source);
+    if (tabbed && !options->quiet)
+        status_print("note: the header of %s has tabs, so tabs separate its fields (-d '\\t')",
+                     tabbed);
     if (!options->quiet)
         print_note(&run->job, run->partial, &options->print);
     return run->job.is_text ? parse_errors_report(run->job.errors, options->quiet, failure)

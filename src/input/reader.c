@@ -363,6 +363,8 @@ static const char *reader_advise(const struct text_rules *rules, const char *lin
 
     if (strchr(name, ',') || name[strspn(name, "$0123456789-")] == '\0')
         return " (give one field, by its number or name)";
+    if (rules->delimiter == TEXT_NO_DELIMITER && memchr(line, '\t', bytes))
+        return " (tabs separate its fields)";
     if (rules->delimiter != TEXT_NO_DELIMITER && memchr(line, rules->delimiter, bytes))
         return !rules->is_quoted && memchr(line, '"', bytes) ? " (try --csv)" : "";
     for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
@@ -418,6 +420,13 @@ static enum pipe_event reader_find_names(struct reader *reader, struct failure *
     enum pipe_event event = reader_find_name(reader, records->field_name, &reader->field, failure);
     if (event == PIPE_DATA)
         event = reader_find_name(reader, records->second_name, &reader->second_field, failure);
+    reader->header = records->text;
+    record_begin_header(&reader->header, names->line, names->bytes);
+    if (event == PIPE_DATA && reader->header.delimiter != records->text.delimiter &&
+        reader->options->tabbed) {
+        const char *none = NULL; /* the first file is named */
+        atomic_compare_exchange_strong(reader->options->tabbed, &none, reader->input->name);
+    }
     free(names->line);
     *names = (struct reader_names){.line = NULL};
     return event;
@@ -429,6 +438,10 @@ void reader_set_fields(const struct reader *reader, struct text_rules *rules)
         rules->field = reader->field;
     if (reader->second_field > 0)
         rules->second_field = reader->second_field;
+    if (reader->field > 0 || reader->second_field > 0) {
+        rules->delimiter = reader->header.delimiter;
+        rules->columns = reader->header.columns;
+    }
 }
 
 /* Removes the rest of the header from the front of the data. */

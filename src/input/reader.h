@@ -27,6 +27,8 @@ struct reader_options {
     bool holds_frames;     /* return a frame only after its checksum is verified (see below) */
     int wake;              /* a descriptor; when it becomes readable, no reader waits any longer */
     atomic_uint_least64_t *bytes_read; /* counts bytes read from files, before decoding; or NULL */
+    const char *_Atomic *tabbed;       /* is set to the first file whose header has tabs, without a
+                                          delimiter in       the rules; or NULL */
 };
 
 /* Bytes that were read before they are needed: data[begin..end). */
@@ -96,8 +98,9 @@ struct reader {
     uint64_t header_bytes;
     struct reader_names names;
     struct reader_first_line first_line;
-    int32_t field;        /* number of the named field, once the header is read; else 0 */
-    int32_t second_field; /* likewise, of the second column */
+    int32_t field;            /* number of the named field, once the header is read; else 0 */
+    int32_t second_field;     /* likewise, of the second column */
+    struct text_rules header; /* how the header says that lines are separated, once it is read */
 };
 
 /*
@@ -136,7 +139,10 @@ void reader_count(const struct reader_options *options, uint64_t bytes);
 enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
                             bool *waited, size_t *bytes, struct failure *failure);
 
-/* Sets the fields of the rules that have names to their numbers, if the header is read. */
+/*
+ * If a header with names is read: sets the fields of the rules that have names to their numbers,
+ * and how the lines of the file are separated.
+ */
 void reader_set_fields(const struct reader *reader, struct text_rules *rules);
 
 /*

@@ -67,6 +67,7 @@ struct source {
     atomic_uint_least64_t stop;       /* nothing from this position on is needed */
     atomic_bool is_decoding;          /* compressed input was found */
     atomic_uint_least64_t bytes_read; /* from files, before decoding; not those read to inspect */
+    const char *_Atomic tabbed;       /* a file whose header has tabs, without a delimiter */
     atomic_bool is_divided;           /* a file was added to the division */
     atomic_bool has_ended;            /* everything outside the division was read */
 
@@ -175,6 +176,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
     made->stream.format = &made->format;
     made->reading.wake = made->wake[0];
     made->reading.bytes_read = &made->bytes_read;
+    made->reading.tabbed = &made->tabbed;
     made->size = origin.size;
     made->origin = origin;
     made->wanted = origin.size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
@@ -468,6 +470,11 @@ uint64_t source_size(const struct source *source)
 bool source_is_compressed(const struct source *source)
 {
     return source->is_compressed;
+}
+
+const char *source_tabbed_file(const struct source *source)
+{
+    return atomic_load(&source->tabbed);
 }
 
 bool source_is_decoding(const struct source *source)

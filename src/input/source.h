@@ -153,6 +153,12 @@ uint64_t source_file_bytes(const struct source *source);
 /* How many of these bytes have been read so far. Thread-safe. */
 uint64_t source_file_bytes_read(const struct source *source);
 
+/*
+ * Returns the name of the first file whose header has tabs between its names, by which its lines
+ * are separated though the format has no delimiter; NULL if there was none so far. Thread-safe.
+ */
+const char *source_tabbed_file(const struct source *source);
+
 /* Whether compressed input has been found so far. Thread-safe. */
 bool source_is_decoding(const struct source *source);
 

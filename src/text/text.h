@@ -12,6 +12,9 @@
  *
  * A negative n counts from the end of the line: -1 is the last word or part.
  *
+ * If the rules say how many fields a line has (columns), as a header with names does, then a line
+ * that has another number of them is an invalid token of 0 bytes at the end of the line.
+ *
  * If parts may be quoted (is_quoted), a part that begins with a quote ends at the next quote that
  * is not doubled. Delimiters between the two do not separate parts, and the two are not part of the
  * value. If a quote is anywhere else, or a quoted part is still open at the end of its line, then

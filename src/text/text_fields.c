@@ -225,7 +225,8 @@ struct text_wanted {
 /* The line that is searched for its field, or for two. */
 struct text_line {
     size_t begin;
-    bool is_wrong; /* it has wrong quotes */
+    uint64_t fields; /* that begin in it, if they are counted */
+    bool is_wrong;   /* it has wrong quotes */
     struct text_wanted first;
     struct text_wanted second; /* of pairs */
 };
@@ -302,8 +303,8 @@ __attribute__((noinline)) static void text_fields_search_last(const char *data,
  * the next line.
  */
 TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted, bool is_pair,
-                                               struct text_call *call, struct text_line *line,
-                                               size_t newline)
+                                               bool is_counted, struct text_call *call,
+                                               struct text_line *line, size_t newline)
 {
     size_t next = newline < call->bytes ? newline + 1 : call->bytes;
     size_t end = text_fields_content_end(call->data, line->begin, newline);
@@ -316,6 +317,11 @@ TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted,
     }
     if (line->is_wrong)
         return text_fields_refuse(call, line->begin, newline, next);
+    if (is_counted && line->fields != (uint64_t)call->first.rules->columns) {
+        *call->offset = next;
+        *call->invalid = (struct text_token){.offset = end};
+        return TEXT_INVALID;
+    }
     if (is_pair && call->first.rules->field < 0)
         text_fields_search_last(call->data, call->first.rules, line->begin, end, &line->first);
     if (is_pair && call->second.rules->field < 0)
@@ -331,9 +337,12 @@ TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted,
     return TEXT_END;
 }
 
-/* Parses one field of each line; or of pairs two, of which each may be numbered from its end. */
+/*
+ * Parses one field of each line; or of pairs two, of which each may be numbered from its end. If
+ * `is_counted`, lines have as many fields as the rules say.
+ */
 TEXT_INLINE enum text_event text_fields_search(enum cpu_isa isa, bool is_quoted, bool is_pair,
-                                               struct text_call *call)
+                                               bool is_counted, struct text_call *call)
 {
     struct text_line line = text_fields_start(call, is_pair, *call->offset);
     struct text_quotes carry = TEXT_QUOTES_NONE;
@@ -354,12 +363,14 @@ TEXT_INLINE enum text_event text_fields_search(enum cpu_isa isa, bool is_quoted,
             text_fields_scan(&line.first, at, begins & rest & upto, ends & rest & upto);
             if (is_pair)
                 text_fields_scan(&line.second, at, begins & rest & upto, ends & rest & upto);
+            if (is_counted)
+                line.fields += (uint64_t)__builtin_popcountll(begins & rest & upto);
             line.is_wrong |= (found.wrong & rest & upto) != 0;
             if (!newlines)
                 break;
             size_t newline = at + text_block_first(newlines);
             enum text_event event =
-                text_fields_finish(isa, is_quoted, is_pair, call, &line, newline);
+                text_fields_finish(isa, is_quoted, is_pair, is_counted, call, &line, newline);
             if (event != TEXT_END)
                 return event;
             rest &= ~upto;
@@ -373,13 +384,17 @@ TEXT_INLINE enum text_event text_fields_search(enum cpu_isa isa, bool is_quoted,
 TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, bool is_quoted,
                                             struct text_call *call)
 {
-    return text_fields_search(isa, is_quoted, false, call);
+    if (!is_quoted && call->first.rules->columns > 0)
+        return text_fields_search(isa, false, false, true, call);
+    return text_fields_search(isa, is_quoted, false, false, call);
 }
 
 TEXT_INLINE enum text_event text_fields_pair(enum cpu_isa isa, bool is_quoted,
                                              struct text_call *call)
 {
-    return text_fields_search(isa, is_quoted, true, call);
+    if (!is_quoted && call->first.rules->columns > 0)
+        return text_fields_search(isa, false, true, true, call);
+    return text_fields_search(isa, is_quoted, true, false, call);
 }
 
 /* --- field -n --------------------------------------------------------------------------------- */
@@ -400,7 +415,8 @@ TEXT_INLINE enum text_event text_fields_last(enum cpu_isa isa, bool is_quoted,
             line.first.end = text_fields_content_end(call->data, line.begin, newline);
             line.first.left = !text_fields_find_last(call->data, call->first.rules, is_quoted,
                                                      &line.first.begin, &line.first.end);
-            enum text_event event = text_fields_finish(isa, is_quoted, false, call, &line, newline);
+            enum text_event event =
+                text_fields_finish(isa, is_quoted, false, false, call, &line, newline);
             if (event != TEXT_END)
                 return event;
             line.begin = newline + 1;

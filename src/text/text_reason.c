@@ -471,6 +471,26 @@ static bool text_reason_is_missing(const struct text_reading *reading, size_t of
     return true;
 }
 
+/*
+ * Writes the reason if the line has another number of fields than its header. Returns whether it
+ * has. One that lacks the wanted field is only said to lack it.
+ */
+static bool text_reason_is_miscounted(const struct text_reading *reading, size_t offset,
+                                      char out[TEXT_REASON_SIZE])
+{
+    const struct text_rules *rules = reading->rules;
+    const size_t fields = rules->columns > 0 ? text_reason_count_fields(reading, offset) : 0;
+    char advice[TEXT_REASON_ADVICE_SIZE] = "";
+
+    if (rules->columns == 0 || fields == (size_t)rules->columns || (int64_t)fields < rules->field)
+        return false;
+    if (reading->field_name)
+        snprintf(advice, sizeof advice, " (try %s %d)", reading->option, (int)rules->field);
+    snprintf(out, TEXT_REASON_SIZE, "line has %zu field%s, its header has %d%s", fields,
+             fields == 1 ? "" : "s", (int)rules->columns, advice);
+    return true;
+}
+
 void text_explain_invalid(const struct text_reading *reading, const struct text_token *token,
                           char out[TEXT_REASON_SIZE])
 {
@@ -481,7 +501,8 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     char advice[TEXT_REASON_ADVICE_SIZE];
     char decimals[24] = "";
 
-    if (token->bytes == 0 && text_reason_is_missing(reading, token->offset, out))
+    if (token->bytes == 0 && (text_reason_is_miscounted(reading, token->offset, out) ||
+                              text_reason_is_missing(reading, token->offset, out)))
         return;
     text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
     text_reason_help(reading, token, advice);

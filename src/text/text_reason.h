@@ -46,6 +46,7 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const char *to
  *
  *   line has 3 fields, -f 9 wants 9
  *   line has 1 field, -f 2 wants 2 (try -d ,)
+ *   line has 5 fields, its header has 4 (try -f 2)
  *   '300' is out of range for u8 (try -t i64)
  *   '10' is out of range for i64 with --decimals 18
  *   invalid integer 'x'

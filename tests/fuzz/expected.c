@@ -21,6 +21,7 @@ struct expected_item {
     bool is_second;  /* the token is of the second column */
     int64_t fields;  /* text: of the line, if the wanted one is missing; else 0 */
     int64_t wanted;  /* text: the number of the field, from either end */
+    int64_t columns; /* text: how many fields the line should have; 0: any number */
     __int128 value;
     __int128 group;       /* with --by */
     uint64_t weight;      /* how often the value counts */
@@ -38,6 +39,7 @@ struct expected_items {
     bool is_ended;    /* a header ends the stream */
     const char
         *quoted_name; /* of the first file, if a delimiter splits its quoted fields; or NULL */
+    const char *tabbed_name; /* of the first file whose header has tabs; or NULL */
 };
 
 static void expected_open(struct expected_text *text)
@@ -172,15 +174,58 @@ static bool expected_is_name(const struct reference *all, size_t begin, size_t e
     return *name == '\0';
 }
 
+/*
+ * Where the names of a header begin; how its file is separated goes to rules->delimiter, and how
+ * many fields each line then has to rules->columns.
+ */
+static size_t expected_begin_header(const struct expected_header *header, struct text_rules *rules)
+{
+    const char *const line = header->line;
+    const bool words = rules->delimiter == TEXT_NO_DELIMITER;
+    size_t end = header->bytes;
+    size_t begin = end >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    bool is_alone = false; /* a '#' that a separator follows, but for a space */
+
+    if (begin < end && line[begin] == '#') {
+        is_alone = begin + 1 < end && line[begin + 1] != ' ' &&
+                   (words ? line[begin + 1] == '\t' : line[begin + 1] == (char)rules->delimiter);
+        begin += !is_alone;
+        if (!is_alone && end - begin >= 7 && memcmp(line + begin, "Fields:", 7) == 0 &&
+            (end - begin == 7 || reference_is_blank(line[begin + 7])))
+            begin += end - begin > 7 ? 8 : 7;
+        else if (!is_alone && end - begin >= 6 && memcmp(line + begin, "fields", 6) == 0 &&
+                 (end - begin == 6 || reference_is_blank(line[begin + 6])))
+            begin += end - begin > 6 ? 7 : 6;
+        while (!is_alone && begin < end && line[begin] == ' ')
+            begin++;
+    }
+    if (!words)
+        return begin;
+    while (end > begin && reference_is_blank(line[end - 1]))
+        end--;
+    const bool has_tabs = end > begin && memchr(line + begin, '\t', end - begin);
+    if (has_tabs)
+        rules->delimiter = '\t';
+    for (size_t i = begin; i < header->bytes; i++) {
+        if (has_tabs)
+            rules->columns += line[i] == '\t';
+        else
+            rules->columns +=
+                !reference_is_blank(line[i]) && (i == begin || reference_is_blank(line[i - 1]));
+    }
+    rules->columns = has_tabs && !is_alone ? 0 : rules->columns + has_tabs;
+    return begin;
+}
+
 /* How many fields of the header have this name; the number of the last one in *field. -1: nobody
  * knows, because it has wrong quotes. */
 static int expected_find_name(const struct trial *trial, const struct expected_header *header,
                               const char *name, int32_t *field)
 {
-    const struct reference all = {.rules = &trial->text, .data = header->line};
-    const bool words = all.rules->delimiter == TEXT_NO_DELIMITER;
-    const bool has_mark = header->bytes >= 3 && memcmp(header->line, "\xef\xbb\xbf", 3) == 0;
-    size_t next = has_mark ? 3 : 0;
+    struct text_rules rules = trial->text;
+    size_t next = expected_begin_header(header, &rules);
+    const struct reference all = {.rules = &rules, .data = header->line};
+    const bool words = rules.delimiter == TEXT_NO_DELIMITER;
     int found = 0;
 
     for (int32_t number = 1; next <= header->bytes; number++, next++) {
@@ -279,6 +324,12 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
         !expected_look_up(expected, trial, name, &header, trial->second_name, &second.field);
     if (all->is_ended)
         return;
+    if (trial->field_name || trial->second_name) {
+        expected_begin_header(&header, &first);
+        second.delimiter = first.delimiter;
+        if (first.delimiter != trial->text.delimiter && !all->tabbed_name)
+            all->tabbed_name = name;
+    }
     const int delimiter = trial->text.delimiter;
     if (begin == trial->data && bytes == trial->split && delimiter != TEXT_NO_DELIMITER &&
         delimiter != '"' && !trial->text.is_quoted &&
@@ -302,6 +353,7 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
         item->name = name;
         item->line = line;
         item->wanted = item->is_second ? second.field : first.field;
+        item->columns = item->is_second ? 0 : first.columns;
     }
     free(seconds.items);
     free(parsed.items);
@@ -806,8 +858,12 @@ static void expected_print_missing(FILE *out, const struct trial *trial,
     const char *name = item->is_second ? trial->second_name : trial->field_name;
     const char *option = !item->is_second ? "-f" : trial_has_groups(trial) ? "--by" : "--weight";
 
-    fprintf(out, "line has %d field%s, %s ", (int)item->fields, item->fields == 1 ? "" : "s",
-            option);
+    fprintf(out, "line has %d field%s, ", (int)item->fields, item->fields == 1 ? "" : "s");
+    if (item->columns > 0 && item->fields != item->columns && item->fields >= item->wanted) {
+        fprintf(out, "its header has %d", (int)item->columns);
+        return;
+    }
+    fprintf(out, "%s ", option);
     if (name)
         fprintf(out, "%s", name);
     else
@@ -899,6 +955,9 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
     if (all->quoted_name)
         fprintf(report, "gpuhist: note: %s has quoted fields, which -d splits; try --csv\n",
                 all->quoted_name);
+    if (all->tabbed_name)
+        fprintf(report, "gpuhist: note: the header of %s has tabs, so tabs separate its fields\n",
+                all->tabbed_name);
     for (size_t i = 0; i < all->count; i++)
         groups += !all->items[i].is_valid && all->items[i].is_second && trial_has_groups(trial);
     for (size_t i = 0; i < all->count && trial->invalid != INVALID_IGNORE; i++) {

@@ -22,6 +22,8 @@ static const struct text_rules every_rules[] = {
     {.field = 1, .second_field = -1, .delimiter = TEXT_NO_DELIMITER},
     {.field = -2, .second_field = 2, .delimiter = TEXT_NO_DELIMITER},
     {.field = -1, .second_field = -3, .delimiter = TEXT_NO_DELIMITER},
+    {.field = 2, .second_field = 1, .columns = 3, .delimiter = TEXT_NO_DELIMITER},
+    {.field = -1, .second_field = 2, .columns = 2, .delimiter = TEXT_NO_DELIMITER},
     {.field = 2, .second_field = 1, .delimiter = ','},
     {.field = -3, .second_field = 1, .delimiter = ','},
     {.field = 4, .second_field = -2, .delimiter = ','},

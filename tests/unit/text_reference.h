@@ -18,7 +18,7 @@ struct reference_item {
     __int128 value;
     size_t offset;
     size_t bytes;
-    int64_t fields; /* of the line, if the wanted one is missing; else 0 */
+    int64_t fields; /* of the line, if the wanted one is missing, or there are others; else 0 */
 };
 
 struct reference {
@@ -256,8 +256,9 @@ static inline void reference_line(struct reference *all, size_t begin, size_t en
     int64_t fields = read(all, begin, end, INT64_MAX);
     if (fields < 0)
         return;
+    const int32_t columns = all->rules->columns;
     wanted = wanted < 0 ? fields + 1 + wanted : wanted;
-    if (wanted >= 1 && wanted <= fields) {
+    if (wanted >= 1 && wanted <= fields && (columns == 0 || columns == fields)) {
         read(all, begin, end, wanted);
         return;
     }
