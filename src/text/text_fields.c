@@ -225,8 +225,7 @@ struct text_wanted {
 /* The line that is searched for its field, or for two. */
 struct text_line {
     size_t begin;
-    uint64_t fields; /* that begin in it, if they are counted */
-    bool is_wrong;   /* it has wrong quotes */
+    bool is_wrong; /* it has wrong quotes */
     struct text_wanted first;
     struct text_wanted second; /* of pairs */
 };
@@ -299,11 +298,12 @@ __attribute__((noinline)) static void text_fields_search_last(const char *data,
 }
 
 /*
- * Stores the field, or the pair, of a line that ends at `newline`. Returns TEXT_END to go on with
+ * Stores the field, or the pair, of a line that ends at `newline`, unless it has another number of
+ * fields than the rules say. Returns TEXT_END to go on with
  * the next line.
  */
 TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted, bool is_pair,
-                                               bool is_counted, struct text_call *call,
+                                               bool is_miscounted, struct text_call *call,
                                                struct text_line *line, size_t newline)
 {
     size_t next = newline < call->bytes ? newline + 1 : call->bytes;
@@ -317,7 +317,7 @@ TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted,
     }
     if (line->is_wrong)
         return text_fields_refuse(call, line->begin, newline, next);
-    if (is_counted && line->fields != (uint64_t)call->first.rules->columns) {
+    if (is_miscounted) {
         *call->offset = next;
         *call->invalid = (struct text_token){.offset = end};
         return TEXT_INVALID;
@@ -344,7 +344,9 @@ TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted,
 TEXT_INLINE enum text_event text_fields_search(enum cpu_isa isa, bool is_quoted, bool is_pair,
                                                bool is_counted, struct text_call *call)
 {
+    const uint64_t columns = (uint64_t)call->first.rules->columns;
     struct text_line line = text_fields_start(call, is_pair, *call->offset);
+    uint64_t fields = 0; /* that begin in the line, if they are counted */
     struct text_quotes carry = TEXT_QUOTES_NONE;
 
     for (size_t at = *call->offset; line.begin < call->bytes; at += TEXT_BLOCK) {
@@ -364,13 +366,15 @@ TEXT_INLINE enum text_event text_fields_search(enum cpu_isa isa, bool is_quoted,
             if (is_pair)
                 text_fields_scan(&line.second, at, begins & rest & upto, ends & rest & upto);
             if (is_counted)
-                line.fields += (uint64_t)__builtin_popcountll(begins & rest & upto);
+                fields += (uint64_t)__builtin_popcountll(begins & rest & upto);
             line.is_wrong |= (found.wrong & rest & upto) != 0;
             if (!newlines)
                 break;
             size_t newline = at + text_block_first(newlines);
             enum text_event event =
-                text_fields_finish(isa, is_quoted, is_pair, is_counted, call, &line, newline);
+                text_fields_finish(isa, is_quoted, is_pair, is_counted && fields != columns, call,
+                                   &line, newline);
+            fields = 0;
             if (event != TEXT_END)
                 return event;
             rest &= ~upto;
@@ -384,16 +388,12 @@ TEXT_INLINE enum text_event text_fields_search(enum cpu_isa isa, bool is_quoted,
 TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, bool is_quoted,
                                             struct text_call *call)
 {
-    if (!is_quoted && call->first.rules->columns > 0)
-        return text_fields_search(isa, false, false, true, call);
     return text_fields_search(isa, is_quoted, false, false, call);
 }
 
 TEXT_INLINE enum text_event text_fields_pair(enum cpu_isa isa, bool is_quoted,
                                              struct text_call *call)
 {
-    if (!is_quoted && call->first.rules->columns > 0)
-        return text_fields_search(isa, false, true, true, call);
     return text_fields_search(isa, is_quoted, true, false, call);
 }
 
@@ -517,6 +517,15 @@ TEXT_INLINE enum text_event text_fields_every(enum cpu_isa isa, bool is_quoted,
 TEXT_FIELDS_KINDS(TEXT_FIELDS_WRAP_KIND, )
 TEXT_FIELDS_WRAP_KIND(pair, )
 
+/* The loops that count the fields of each line: of one column, and of pairs. */
+#define TEXT_FIELDS_WRAP_COUNTED(isa, target, kind, is_pair)                                      \
+    target TEXT_FLATTEN static enum text_event text_fields_##kind##_##isa(struct text_call *call) \
+    {                                                                                             \
+        return text_fields_search((enum cpu_isa)TEXT_ISA_##isa, false, is_pair, true, call);      \
+    }
+CPU_ISA_VARIANTS(TEXT_FIELDS_WRAP_COUNTED, counted, false)
+CPU_ISA_VARIANTS(TEXT_FIELDS_WRAP_COUNTED, counted_pair, true)
+
 /* The column of a call whose values are stored at `values`. */
 TEXT_INLINE struct text_column text_fields_column(struct element element,
                                                   const struct text_rules *rules, char *values)
@@ -528,13 +537,11 @@ TEXT_INLINE struct text_column text_fields_column(struct element element,
     return column;
 }
 
-/* A text_parse_function for a loop and a type. */
-TEXT_INLINE enum text_event text_fields_parse(enum text_event (*run)(struct text_call *),
-                                              struct element element,
-                                              const struct text_rules *rules, const char *data,
-                                              size_t bytes, size_t *offset, char *values,
-                                              size_t room, size_t *count,
-                                              struct text_token *invalid)
+/* A text_parse_function for a loop, the one that counts fields, and a type. */
+TEXT_INLINE enum text_event text_fields_parse(
+    enum text_event (*run)(struct text_call *), enum text_event (*run_counted)(struct text_call *),
+    struct element element, const struct text_rules *rules, const char *data, size_t bytes,
+    size_t *offset, char *values, size_t room, size_t *count, struct text_token *invalid)
 {
     struct text_call call = {
         .first = text_fields_column(element, rules, values),
@@ -544,7 +551,7 @@ TEXT_INLINE enum text_event text_fields_parse(enum text_event (*run)(struct text
         .room = room,
         .invalid = invalid,
     };
-    enum text_event event = run(&call);
+    enum text_event event = rules->columns > 0 ? run_counted(&call) : run(&call);
     *count = call.stored;
     return event;
 }
@@ -552,7 +559,8 @@ TEXT_INLINE enum text_event text_fields_parse(enum text_event (*run)(struct text
 /* A parser for each loop, instruction set and type. */
 #define TEXT_FIELDS_DEFINE(isa, target, kind, id, name, ctype)                  \
     TEXT_PARSE_DEFINE(text_fields_##kind##_##name##_##isa, , text_fields_parse, \
-                      text_fields_##kind##_##isa, ELEMENT_OF(id, name, ctype))
+                      text_fields_##kind##_##isa, text_fields_counted_##isa,    \
+                      ELEMENT_OF(id, name, ctype))
 #define TEXT_FIELDS_DEFINE_KIND(kind, ...) CPU_ISA_VARIANTS(TEXT_FIELDS_DEFINE, kind, __VA_ARGS__)
 #define TEXT_FIELDS_DEFINE_TYPE(id, name, ctype) \
     TEXT_FIELDS_KINDS(TEXT_FIELDS_DEFINE_KIND, id, name, ctype)
@@ -572,15 +580,17 @@ text_parse_function *text_fields_choose(const struct text_rules *rules, enum ele
     return functions[type][kind][cpu_isa_best()];
 }
 
-#define TEXT_FIELDS_PAIR_ENTRY(isa, target, prefix) text_fields_pair_##isa,
+#define TEXT_FIELDS_PAIR_ENTRY(isa, target, kind) text_fields_##kind##_##isa,
 
 enum text_event text_fields_parse_pairs(const struct text_columns *columns, const char *data,
                                         size_t bytes, size_t *offset, void *values,
                                         uint64_t *second, size_t room, size_t *count,
                                         struct text_token *invalid)
 {
-    static enum text_event (*const functions[CPU_ISA_COUNT])(struct text_call *) = {
-        CPU_ISA_VARIANTS(TEXT_FIELDS_PAIR_ENTRY, )};
+    static enum text_event (*const functions[2][CPU_ISA_COUNT])(struct text_call *) = {
+        {CPU_ISA_VARIANTS(TEXT_FIELDS_PAIR_ENTRY, pair)},
+        {CPU_ISA_VARIANTS(TEXT_FIELDS_PAIR_ENTRY, counted_pair)},
+    };
     struct text_call call = {
         .first = text_fields_column(columns->first_element, columns->first, values),
         .second = text_fields_column(columns->second_element, columns->second, (char *)second),
@@ -590,7 +600,7 @@ enum text_event text_fields_parse_pairs(const struct text_columns *columns, cons
         .room = room,
         .invalid = invalid,
     };
-    enum text_event event = functions[cpu_isa_best()](&call);
+    enum text_event event = functions[columns->first->columns > 0][cpu_isa_best()](&call);
     *count = call.stored;
     return event;
 }
