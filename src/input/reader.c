@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "text/text.h"
+#include "text/text_advice.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -349,45 +350,21 @@ static enum pipe_event reader_keep_names(struct reader *reader, const char *data
     return PIPE_DATA;
 }
 
-/*
- * Advice for a name that a header lacks: what is wrong with a name such as 1,2 or $9, or the option
- * that seems to fit a header with quotes or other separators; or "".
- */
-static const char *reader_advise(const struct text_rules *rules, const char *line, size_t bytes,
-                                 const char *name)
-{
-    static const struct {
-        char byte;
-        const char *advice;
-    } separators[] = {{',', " (try --csv)"}, {';', " (try -d ';')"}, {'|', " (try -d '|')"}};
-
-    if (strchr(name, ',') || name[strspn(name, "$0123456789-")] == '\0')
-        return " (give one field, by its number or name)";
-    if (rules->delimiter == TEXT_NO_DELIMITER && memchr(line, '\t', bytes))
-        return " (tabs separate its fields)";
-    if (rules->delimiter != TEXT_NO_DELIMITER && memchr(line, rules->delimiter, bytes))
-        return !rules->is_quoted && memchr(line, '"', bytes) ? " (try --csv)" : "";
-    for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
-        if (memchr(line, separators[i].byte, bytes))
-            return i == 0 && rules->is_quoted ? " (try -d ,)" : separators[i].advice;
-    }
-    return "";
-}
-
 /* Writes what the complete header line is, for a name that it lacks. */
 static void reader_show_header(const struct reader *reader, const char *name,
                                char out[READER_HEADER_SIZE])
 {
     const struct reader_names *names = &reader->names;
     const size_t bytes = names->bytes;
+    char advice[TEXT_ADVICE_SIZE];
 
+    text_advise_name(&reader->records->text, names->line, bytes, name, advice);
     if (bytes == 0)
         strcpy(out, ": it is empty");
     else
         snprintf(out, READER_HEADER_SIZE, ": it is '%.*s%s'%s",
                  (int)(bytes < READER_HEADER_SHOWN ? bytes : READER_HEADER_SHOWN), names->line,
-                 bytes > READER_HEADER_SHOWN ? "..." : "",
-                 reader_advise(&reader->records->text, names->line, bytes, name));
+                 bytes > READER_HEADER_SHOWN ? "..." : "", advice);
 }
 
 /* Looks a name up in the complete header line. NULL: the field has none. */
