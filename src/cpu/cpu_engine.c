@@ -215,22 +215,14 @@ static enum status cpu_engine_absorb_values(struct cpu_worker *self, const struc
 }
 
 /* Parses more of a chunk of text, behind the values held, and adds to their number. */
-static enum text_event cpu_engine_parse(struct cpu_worker *self, const struct chunk *text,
-                                        size_t *offset, size_t *held, struct text_token *token)
+static enum text_event cpu_engine_parse(struct cpu_worker *self, struct text_cursor *text,
+                                        size_t *held)
 {
-    char *values = (char *)self->values + *held * self->job->element.bytes;
-    const size_t room = self->values_room - *held;
-    enum text_event event;
-    size_t count;
-
-    if (self->second) {
-        event = text_pairs_parse(self->job, &text->rules, text->data, text->bytes, offset, values,
-                                 self->second + *held, room, &count, token);
-    } else {
-        event =
-            self->parse(&text->rules, text->data, text->bytes, offset, values, room, &count, token);
-    }
-    *held += count;
+    text->values = (char *)self->values + *held * self->job->element.bytes;
+    text->second = self->second ? self->second + *held : NULL;
+    text->room = self->values_room - *held;
+    enum text_event event = self->second ? text_pairs_parse(self->job, text) : self->parse(text);
+    *held += text->count;
     return event;
 }
 
@@ -239,15 +231,14 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
                                           struct failure *failure)
 {
     const struct job *job = self->job;
+    struct text_cursor cursor = {.rules = &text->rules, .data = text->data, .bytes = text->bytes};
     enum text_event event;
-    size_t offset = 0;
     size_t held = 0; /* values that are parsed and not yet absorbed */
 
     do {
-        struct text_token token;
-        event = cpu_engine_parse(self, text, &offset, &held, &token);
+        event = cpu_engine_parse(self, &cursor, &held);
         if (event == TEXT_INVALID &&
-            parse_errors_add_invalid(job->errors, text, &token, failure) != STATUS_OK) {
+            parse_errors_add_invalid(job->errors, text, &cursor.invalid, failure) != STATUS_OK) {
             struct failure before; /* the failure that comes first in the stream is reported */
             if (cpu_engine_absorb_values(self, text, held, true, &before) != STATUS_OK &&
                 before.position < failure->position)

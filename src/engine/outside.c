@@ -27,38 +27,32 @@ static size_t outside_find_end(const struct chunk *text, size_t offset)
     return end - 1;
 }
 
-/* Parses the next value; with weights, also its weight. */
-static enum text_event outside_parse(const struct job *job, const struct chunk *text,
-                                     size_t *offset, uint64_t *value, uint64_t *weight,
-                                     size_t *count)
-{
-    struct text_token invalid;
-
-    if (job->second == SECOND_WEIGHTS)
-        return text_pairs_parse(job, &text->rules, text->data, text->bytes, offset, value, weight,
-                                1, count, &invalid);
-    return text_choose_parser(&job->text, job->element.type)(&text->rules, text->data, text->bytes,
-                                                             offset, value, 1, count, &invalid);
-}
-
 /* As outside_check, for a chunk of text. Parses the text again, one value at a time. */
 static enum status outside_check_text(const struct job *job, const struct chunk *text,
                                       struct failure *failure)
 {
+    const bool has_weights = job->second == SECOND_WEIGHTS;
+    text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
     struct element native = job->element;
+    uint64_t value;
+    uint64_t weight = 1;
+    struct text_cursor cursor = {
+        .rules = &text->rules,
+        .data = text->data,
+        .bytes = text->bytes,
+        .values = &value,
+        .second = &weight,
+        .room = 1,
+    };
     enum text_event event;
-    size_t offset = 0;
 
     native.swapped = false;
     do {
-        uint64_t value;
-        uint64_t weight = 1;
-        size_t count;
-        event = outside_parse(job, text, &offset, &value, &weight, &count);
-        if (count == 0 || weight == 0 || !outside_is(job, element_key(&native, &value)))
+        event = has_weights ? text_pairs_parse(job, &cursor) : parse(&cursor);
+        if (cursor.count == 0 || weight == 0 || !outside_is(job, element_key(&native, &value)))
             continue;
         char shown[DECIMAL_SIZE];
-        size_t end = outside_find_end(text, offset);
+        size_t end = outside_find_end(text, cursor.offset);
         decimal_format_fixed(shown, element_value(&native, element_key(&native, &value)),
                              native.decimals);
         return status_fail_at(failure, text->position + end, STATUS_DATA,

@@ -229,16 +229,19 @@ enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct jo
 {
     uint64_t values[256];
     text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
+    struct text_cursor text = {
+        .rules = &chunk->rules,
+        .data = chunk->data,
+        .bytes = chunk->bytes,
+        .values = values,
+        .room = sizeof values / sizeof *values,
+    };
     enum text_event event;
-    size_t offset = 0;
 
     do {
-        size_t count;
-        struct text_token token;
-        event =
-            parse(&chunk->rules, chunk->data, chunk->bytes, &offset, values, 256, &count, &token);
+        event = parse(&text);
         if (event == TEXT_INVALID &&
-            parse_errors_add_invalid(errors, chunk, &token, failure) != STATUS_OK)
+            parse_errors_add_invalid(errors, chunk, &text.invalid, failure) != STATUS_OK)
             return failure->status;
     } while (event != TEXT_END);
     return STATUS_OK;

@@ -537,22 +537,28 @@ TEXT_INLINE struct text_column text_fields_column(struct element element,
     return column;
 }
 
-/* A text_parse_function for a loop, the one that counts fields, and a type. */
-TEXT_INLINE enum text_event text_fields_parse(
-    enum text_event (*run)(struct text_call *), enum text_event (*run_counted)(struct text_call *),
-    struct element element, const struct text_rules *rules, const char *data, size_t bytes,
-    size_t *offset, char *values, size_t room, size_t *count, struct text_token *invalid)
+/* A call for a text whose first column is of that type. */
+TEXT_INLINE struct text_call text_fields_call(struct element element, struct text_cursor *text)
 {
-    struct text_call call = {
-        .first = text_fields_column(element, rules, values),
-        .data = data,
-        .bytes = bytes,
-        .offset = offset,
-        .room = room,
-        .invalid = invalid,
+    return (struct text_call){
+        .first = text_fields_column(element, text->rules, text->values),
+        .data = text->data,
+        .bytes = text->bytes,
+        .offset = &text->offset,
+        .room = text->room,
+        .invalid = &text->invalid,
     };
-    enum text_event event = rules->columns > 0 ? run_counted(&call) : run(&call);
-    *count = call.stored;
+}
+
+/* A text_parse_function for a loop, the one that counts fields, and a type. */
+TEXT_INLINE enum text_event text_fields_parse(enum text_event (*run)(struct text_call *),
+                                              enum text_event (*run_counted)(struct text_call *),
+                                              struct element element, struct text_cursor *text)
+{
+    struct text_call call = text_fields_call(element, text);
+    enum text_event event = text->rules->columns > 0 ? run_counted(&call) : run(&call);
+
+    text->count = call.stored;
     return event;
 }
 
@@ -582,25 +588,18 @@ text_parse_function *text_fields_choose(const struct text_rules *rules, enum ele
 
 #define TEXT_FIELDS_PAIR_ENTRY(isa, target, kind) text_fields_##kind##_##isa,
 
-enum text_event text_fields_parse_pairs(const struct text_columns *columns, const char *data,
-                                        size_t bytes, size_t *offset, void *values,
-                                        uint64_t *second, size_t room, size_t *count,
-                                        struct text_token *invalid)
+enum text_event text_fields_parse_pairs(const struct text_columns *columns,
+                                        struct text_cursor *text)
 {
     static enum text_event (*const functions[2][CPU_ISA_COUNT])(struct text_call *) = {
         {CPU_ISA_VARIANTS(TEXT_FIELDS_PAIR_ENTRY, pair)},
         {CPU_ISA_VARIANTS(TEXT_FIELDS_PAIR_ENTRY, counted_pair)},
     };
-    struct text_call call = {
-        .first = text_fields_column(columns->first_element, columns->first, values),
-        .second = text_fields_column(columns->second_element, columns->second, (char *)second),
-        .data = data,
-        .bytes = bytes,
-        .offset = offset,
-        .room = room,
-        .invalid = invalid,
-    };
-    enum text_event event = functions[columns->first->columns > 0][cpu_isa_best()](&call);
-    *count = call.stored;
+    struct text_call call = text_fields_call(columns->first_element, text);
+
+    call.second =
+        text_fields_column(columns->second_element, columns->second, (char *)text->second);
+    enum text_event event = functions[text->rules->columns > 0][cpu_isa_best()](&call);
+    text->count = call.stored;
     return event;
 }
