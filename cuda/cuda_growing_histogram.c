@@ -125,14 +125,20 @@ static size_t cuda_growing_histogram_walk_text(struct cuda_growing_histogram_wal
     const struct job *job = walk->job;
     const unsigned bytes = job->element.bytes;
     uint64_t values[CUDA_GROWING_HISTOGRAM_BLOCK];
-    struct text_token invalid;
-    size_t n;
+    struct text_cursor text = {
+        .rules = &walk->chunk->rules,
+        .data = walk->chunk->data,
+        .bytes = walk->chunk->bytes,
+        .offset = walk->offset,
+        .values = values,
+        .room = CUDA_GROWING_HISTOGRAM_BLOCK,
+    };
 
-    walk->event = walk->parse(&walk->chunk->rules, walk->chunk->data, walk->chunk->bytes,
-                              &walk->offset, values, CUDA_GROWING_HISTOGRAM_BLOCK, &n, &invalid);
-    for (size_t i = 0; i < n; i++)
+    walk->event = walk->parse(&text);
+    walk->offset = text.offset;
+    for (size_t i = 0; i < text.count; i++)
         walk->keys[i] = element_key(&job->element, (const char *)values + i * bytes);
-    return n;
+    return text.count;
 }
 
 /* Makes the keys of the next block, and returns their number: 0 at the end. */

@@ -112,8 +112,12 @@ TEXT_SPAN_INLINE uint32_t text_span_parse_line(const struct text_span_view *view
         text_span_trim(view, text_span_find_field(view, rules, first, &seen));
     const struct text_span_number number = text_span_convert(view, rules, found);
 
+    const bool is_split_right =
+        rules->columns == 0 || text_span_count_fields(view, rules, first) == rules->columns;
+
     if (found.first < found.end || text_span_count_blank_parts(view, rules, first) == 0)
-        text_span_emit(sink, number.is_good && number.end == found.end, number.key);
+        text_span_emit(sink, is_split_right && number.is_good && number.end == found.end,
+                       number.key);
     return seen;
 }
 

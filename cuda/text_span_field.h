@@ -102,6 +102,24 @@ TEXT_SPAN_INLINE struct text_span_range text_span_find_last_part(
     return part;
 }
 
+/* How many fields the line has that begins at `first`. */
+TEXT_SPAN_INLINE uint32_t text_span_count_fields(const struct text_span_view *view,
+                                                 const struct text_span_rules *rules,
+                                                 uint32_t first)
+{
+    const bool has_delimiter = rules->delimiter <= UINT8_MAX;
+    uint32_t fields = has_delimiter;
+    bool is_inside = false; /* of a word */
+
+    for (uint32_t place = first; !text_span_ends_line(view, place); place++) {
+        const unsigned byte = text_span_at(view, place);
+        const bool was_inside = is_inside;
+        is_inside = !text_span_is_blank(byte);
+        fields += has_delimiter ? byte == rules->delimiter : is_inside && !was_inside;
+    }
+    return fields;
+}
+
 /* The wanted field of the line that begins at `first`. *seen is a place in the line, or its end. */
 TEXT_SPAN_INLINE struct text_span_range text_span_find_field(const struct text_span_view *view,
                                                              const struct text_span_rules *rules,

@@ -12,6 +12,7 @@
 /* The rules of a job's text, as the parsers take them. */
 struct text_span_rules {
     int32_t field;      /* 0: none; see text.h */
+    uint32_t columns;   /* how many fields a line has; 0: any number */
     unsigned delimiter; /* a byte; larger: none */
     enum text_notation notation;
     uint32_t decimals;      /* of TEXT_FIXED */
@@ -40,6 +41,7 @@ static inline struct text_span_rules text_span_rules_of(const struct text_rules 
     struct text_span_rules made;
 
     made.field = rules->field;
+    made.columns = (uint32_t)rules->columns;
     made.delimiter = (unsigned)rules->delimiter;
     made.notation = rules->notation;
     made.decimals = rules->decimals;

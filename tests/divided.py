@@ -97,6 +97,16 @@ def result(values):
     return f"count\t{len(values)}\nsum\t{sum(values)}\n"
 
 
+def numbers_among(reports):
+    """What is told of the tokens 1e5 among all, as they are the only numbers."""
+    numbers = sum("'1e5'" in report for report in reports)
+    if numbers == 0:
+        return ""
+    which = "a number" if len(reports) == 1 else "all of them numbers" if numbers == len(reports) else \
+        f"{numbers} of them {'a number' if numbers == 1 else 'numbers'}"
+    return f", {which} in another notation, such as 1e6 or 1,234"
+
+
 def check_text(gpuhist, rng, formats):
     names, values, reports = [], [], []
     for i in range(rng.randrange(1, 5)):
@@ -113,9 +123,14 @@ def check_text(gpuhist, rng, formats):
         command, done = run(gpuhist, names, ["--text", "--invalid", policy], threads)
         told = "".join(reports[:10])
         if len(reports) > 10:
-            told += f"gpuhist: {len(reports) - 10} more invalid integers\n"
-        if policy == "ignore" or not reports:
+            told += f"gpuhist: {len(reports) - 10} more invalid integers{numbers_among(reports[10:])}\n"
+        if not reports:
             wanted = (0, result(values), "")
+        elif policy == "ignore":
+            ending = "" if len(reports) == 1 else "s"
+            no_number = ", none of them a number" if ending else ", which is no number"
+            wanted = (0, result(values), f"gpuhist: note: {len(reports)} token{ending} skipped"
+                      f"{numbers_among(reports) or no_number}\n")
         elif policy == "abort":
             wanted = (1, "", reports[0])
         elif policy == "warn":

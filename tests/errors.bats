@@ -313,5 +313,6 @@ for parts in [(bad + good)[i:i + 8] for i in range(0, len(bad + good), 8)]:
             run -0 bash -c '"$GPUHIST" "$@" in 2>&-' - $arguments --threads $threads
         done
     done
-    run -0 bash -c '"$GPUHIST" reduce sum --invalid ignore in 2>/dev/full'
+    run -1 bash -c '"$GPUHIST" reduce sum --invalid ignore in 2>/dev/full'
+    run -0 bash -c '"$GPUHIST" reduce sum --invalid ignore -q in 2>/dev/full'
 }

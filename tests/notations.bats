@@ -113,7 +113,7 @@ make_ids() {
                 gpuhist stalin-sort --engine "$engine" --base 16 --chunk-size $chunk --threads $threads hex | cmp kept -
             done
         done
-        run -0 gpuhist stalin-sort --engine "$engine" --base 16 -d , -f 2 --invalid ignore --strict table
+        run -0 --separate-stderr gpuhist stalin-sort --engine "$engine" --base 16 -d , -f 2 --invalid ignore --strict table
         [ "$output" = $'0X05\n+6' ]
         run -1 --separate-stderr gpuhist stalin-sort --engine "$engine" --base 16 -d , -f 2 table
         [ "$output" = $'0X05\n0005' ]

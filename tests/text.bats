@@ -244,7 +244,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     run --separate-stderr gpuhist reduce sum in
     assert_failed 1 "in:1: invalid integer '1.5'"
     printf '1 1.000 1,000\n2\n' >in
-    run -0 gpuhist reduce sum,mean --invalid ignore in
+    run -0 --separate-stderr gpuhist reduce sum,mean --invalid ignore in
     [ "$output" = $'sum\t3\nmean\t1.5' ]
 }
 
@@ -456,7 +456,7 @@ END
     for engine in $ENGINES; do
         run -1 --separate-stderr gpuhist stalin-sort --engine "$engine" < <(printf '1\n5\nx\n7\n')
         [ "$output" = $'1\n5' ] && [ "$stderr" = "gpuhist: standard input:3: invalid integer 'x'" ]
-        run -0 gpuhist stalin-sort --engine "$engine" --invalid ignore < <(printf '1\n5\nx\n7\n')
+        run -0 --separate-stderr gpuhist stalin-sort --engine "$engine" --invalid ignore < <(printf '1\n5\nx\n7\n')
         [ "$output" = $'1\n5\n7' ]
     done
 }

@@ -141,7 +141,7 @@ make_tables() {
 }
 
 @test "-f NAME: names between blanks and other delimiters; the last of the header lines has them" {
-    printf 'host  ms\t-1 ms\nx 10 3 a\ny\t20 4 b\n' >in
+    printf 'host  ms -1 ms\nx 10 3 a\ny\t20 4 b\n' >in
     for engine in $ENGINES; do
         run -0 --separate-stderr gpuhist reduce sum -f -1 --header --invalid ignore --engine "$engine" in
         [ "$output" = 0 ]
@@ -295,6 +295,149 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     [ "$output" = 2 ]
 }
 
+# assert_named SUM ARG...: the sum of a named column of "in", from a file and a pipe, on every engine.
+assert_named() {
+    local engine
+    for engine in $ENGINES; do
+        run -0 --separate-stderr gpuhist reduce sum --engine "$engine" "${@:2}" in
+        [ "$output" = "$1" ] || { echo "$output for $1: ${*:2}"; return 1; }
+        run -0 --separate-stderr gpuhist reduce sum --engine "$engine" "${@:2}" < <(cat in)
+        [ "$output" = "$1" ] || { echo "$output for $1 in a pipe: ${*:2}"; return 1; }
+    done
+}
+
+@test "-f NAME: a header that begins with # names the columns behind it" {
+    printf '# x y  z\n1 20 300\n2 30 400\n' >in
+    assert_named 3 -f x
+    assert_named 50 -f y
+    assert_named 700 -f z
+    assert_named 700 -d ' ' -f 3 --header
+    printf '#x y z\r\n1 20 300\r\n2 30 400\r\n' >in
+    assert_named 3 -f x
+    assert_named 3 -f '#x'
+    assert_named 700 -f z
+    printf '\357\273\277#x,y,z\n1,20,300\n' >in
+    assert_named 1 --csv -f x
+    assert_named 300 -d , -f z
+    printf '# x y z\n1 20 300\n' >in
+    assert_named 1 -d ' ' -f x
+    # the logs of W3C and Zeek
+    printf '%s\n' '#Software: x 1.0' '#Date: 2026-01-02 00:00:00' '#Fields: date time sc-status time-taken' \
+        '2026-01-02 00:00:01 404 31' '2026-01-02 00:00:02 200 47' >in
+    assert_named 604 --header=3 -f sc-status
+    assert_named 78 --header=3 -f time-taken
+    [ "$(gpuhist uniq --header=3 -f sc-status --weight time-taken in)" = $'200\t47\n404\t31' ]
+    printf '#fields\tts\tuid\tid.orig_p\torig_bytes\n1.5\tC 1\t80\t7\n2.5\tC2\t443\t9\n' >in
+    assert_named 523 -f id.orig_p
+    assert_named 16 -f orig_bytes
+    [ "$(gpuhist reduce sum -f orig_bytes --by id.orig_p in 2>/dev/null)" = $'80\t7\n443\t9' ]
+    # a column may be called #, and before tabs that is not known
+    printf '#,name,ms\n1,a,5\n2,b,6\n' >in
+    assert_named 11 --csv -f ms
+    assert_named 3 --csv -f '#'
+    printf '#\tname\tms\n1\ta\t5\n2\tb\t6\n' >in
+    assert_named 11 -f ms
+    printf '#\tx\ty\n5\t6\n' >in
+    run --separate-stderr gpuhist reduce sum -f x in
+    assert_failed 1 "in:2: line has 2 fields, its header has 3 (try -f 2)"
+    printf '#Fieldsx y\n1 2\n' >in
+    assert_named 1 -f Fieldsx
+    for name in '#Fields' '#' Fields: ''; do
+        run --separate-stderr gpuhist reduce sum -f "$name" in
+        [ "$status" -ne 0 ]
+    done
+}
+
+@test "-f NAME: a header with tabs is read by tabs, with a note, however the file comes" {
+    local note="gpuhist: note: the header of in has tabs, so tabs separate its fields (-d '\\t')"
+    printf 'user id\tms\tx\n7 8\t15\t1\n9\t\t2\n' >in
+    assert_named 3 -f x
+    [ "$stderr" = "${note/ in / standard input }" ]
+    assert_named 3 -f x -q
+    [ -z "$stderr" ]
+    assert_named 9 -f 'user id' --invalid ignore -q
+    assert_named 3 -f x -d '\t'
+    [ -z "$stderr" ]
+    run --separate-stderr gpuhist reduce sum -f ms in
+    assert_failed 1 "in:3: invalid integer '' (try --invalid ignore)"
+    run --separate-stderr gpuhist reduce sum -f id in
+    assert_failed 1 "in: its header has no field 'id': it is 'user id?ms?x' (tabs separate its fields)"
+    # columns by number are separated as the named ones are
+    [ "$(gpuhist uniq -f x --weight 3 in 2>/dev/null)" = $'1\t1\n2\t2' ]
+    [ "$(gpuhist reduce sum -f 3 --by x in 2>/dev/null)" = $'1\t1\n2\t2' ]
+    # blanks at the end of a header are none of its separators
+    printf 'id ms\t \n1 20\n' >in
+    assert_named 20 -f ms
+    [ -z "$stderr" ]
+    # large files, by several workers, compressed and not, each with a header of its own
+    awk 'BEGIN { print "a b\tms\tw"; for (i = 0; i < 60000; i++) print "x y\t" i % 1000 "\t" i % 7 }' >tabs
+    awk 'BEGIN { print "w  ms"; for (i = 0; i < 60000; i++) print i % 5 " " i % 100 }' >blanks
+    awk -F '\t' 'FNR > 1 { n += $2 } END { print n }' tabs >tabs.ms
+    awk 'FNR > 1 { n += $2 } END { print n }' blanks >blanks.ms
+    awk -F '\t' 'FNR > 1 { n[$3] += $2 } END { for (w in n) print w "\t" n[w] }' tabs | sort -n >tabs.by
+    for engine in $ENGINES; do
+        for how in "--threads 4 --chunk-size 4096" "--threads 3" "--threads 1 --chunk-size 1M"; do
+            # shellcheck disable=SC2086
+            gpuhist reduce sum -f ms --engine "$engine" $how tabs 2>/dev/null | cmp tabs.ms -
+            # shellcheck disable=SC2086
+            gpuhist reduce sum -f ms --engine "$engine" $how 2>/dev/null < <(cat tabs) | cmp tabs.ms -
+            # shellcheck disable=SC2086
+            gpuhist reduce sum -f ms --engine "$engine" $how blanks | cmp blanks.ms -
+            for files in "tabs blanks tabs" "blanks tabs tabs"; do
+                # shellcheck disable=SC2086
+                gpuhist reduce sum -f ms --engine "$engine" $how $files 2>/dev/null |
+                    cmp <(echo $((2 * $(cat tabs.ms) + $(cat blanks.ms)))) -
+            done
+        done
+        gpuhist reduce sum -f ms --by w --engine "$engine" --threads 3 tabs 2>/dev/null | cmp tabs.by -
+    done
+    if command -v zstd >/dev/null; then
+        { head -c 300000 tabs | zstd -q; tail -c +300001 tabs | zstd -q; } >tabs.zst
+        zstd -qf blanks -o blanks.zst
+        gpuhist reduce sum -f ms --threads 4 tabs.zst blanks.zst tabs.zst 2>/dev/null |
+            cmp <(echo $((2 * $(cat tabs.ms) + $(cat blanks.ms)))) -
+        gpuhist reduce sum -f ms --by w --threads 4 tabs.zst 2>/dev/null | cmp tabs.by -
+    fi
+}
+
+@test "-f NAME: a row with another number of words than its header is an invalid token" {
+    local engine
+    printf 'id ms x\n1 20 3\n2 4\n\n3 30 5 6\n \n4 40 7\n' >in
+    run --separate-stderr gpuhist reduce sum -f ms in
+    assert_failed 1 "in:3: line has 2 fields, its header has 3 (try -f 2)"
+    run --separate-stderr gpuhist reduce sum -f x in
+    assert_failed 1 "in:3: line has 2 fields, -f x wants 3"
+    run --separate-stderr gpuhist reduce sum -f 1 --by ms in
+    assert_failed 1 "in:3: line has 2 fields, its header has 3"
+    run --separate-stderr gpuhist uniq -f ms --weight 1 in
+    assert_failed 1 "in:3: line has 2 fields, its header has 3 (try -f 2)"
+    for engine in $ENGINES; do
+        run -0 --separate-stderr gpuhist reduce count,sum -f ms --invalid warn --engine "$engine" in
+        [ "$output" = $'count\t2\nsum\t60' ]
+        [ "$stderr" = "gpuhist: in:3: line has 2 fields, its header has 3 (try -f 2)
+gpuhist: in:5: line has 4 fields, its header has 3 (try -f 2)" ]
+        run -0 --separate-stderr gpuhist uniq -f -1 --weight id --invalid ignore --engine "$engine" in
+        [ "$output" = $'3\t1\n7\t4' ]
+    done
+    # what is counted by number alone, or by a delimiter, may have any number of fields
+    [ "$(gpuhist reduce sum -f 2 --header in)" = 94 ]
+    printf 'id,ms,x\n1,20\n2,30,4,5\n' >in
+    [ "$(gpuhist reduce sum --csv -f ms in)" = 50 ]
+    # rows that are longer than a chunk, and many, as awk counts them
+    awk 'BEGIN { srand(4); print "id ms x"; for (i = 0; i < 20000; i++) {
+        line = i " " i % 50; for (j = int(2.2 * rand()); j > 0; j--) line = line " " j; print line } }' >many
+    awk 'NR > 1 && NF == 3 { n++; sum += $2 } END { print n, sum }' many >expected
+    for engine in $ENGINES; do
+        gpuhist reduce count,sum -f ms --invalid ignore --threads 3 --chunk-size 4096 --engine "$engine" many 2>/dev/null |
+            cut -f 2 | paste -sd ' ' | cmp expected -
+        gpuhist reduce count,sum -f ms --invalid ignore --engine "$engine" 2>/dev/null < <(cat many) |
+            cut -f 2 | paste -sd ' ' | cmp expected -
+    done
+    { echo id ms x; printf '%9000s 5 6\n' 1; printf '1 %09000d 6 7\n' 5; printf '1 %09000d 6\n' 5; } >in
+    run -0 --separate-stderr gpuhist reduce count,sum -f ms --invalid warn --chunk-size 4096 --engine cpu in
+    [ "$output" = $'count\t2\nsum\t10' ] && [[ $stderr == *"in:3: line has 4 fields, its header has 3"* ]]
+}
+
 @test "the end of a file is the end of a line" {
     local i
     for i in {1..50}; do printf '%d' "$i" >"f$i"; done
@@ -348,7 +491,7 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     # the first block of a file that is larger than what is read ahead
     { cat in; for _ in {1..9}; do cat in; done; seq 300000 | sed 's/.*/a,b,&,1/'; } >large
     run -0 --separate-stderr gpuhist reduce count --header --invalid ignore -d , -f n large
-    [ "$stderr" = "${note/in has/large has}" ]
+    [ "${stderr_lines[0]}" = "${note/in has/large has}" ]
     # --csv, and fields from either end up to the quoted one
     for rules in "--csv -f ms" "-d, --csv -f n" "-d , -f -1" "-d , -f -2"; do
         # shellcheck disable=SC2086
@@ -357,12 +500,12 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     done
     for field in path 1 2 -3; do
         run -0 --separate-stderr gpuhist reduce count --header --invalid ignore -d , -f "$field" in
-        [[ $stderr != *note* ]]
+        [[ $stderr != *quoted* ]]
     done
     # quotes that are none of CSV, or hold no delimiter
     printf '"GET",1,7\n"a"b,c",1\n5",1,"8\n"x,1,"9\n"a""b",1,2\n 1,"",2\n' >in
     run -0 --separate-stderr gpuhist reduce count --invalid ignore -d , -f 2 in
-    [ -z "$stderr" ]
+    [ "$stderr" = "gpuhist: note: 2 tokens skipped, none of them a number" ]
     # a log, as cut splits it
     printf '%s\n' '::1 - "GET / HTTP/1.1" 200 5' >in
     run -0 --separate-stderr gpuhist reduce sum -d ' ' -f 6 in

@@ -19,13 +19,15 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
         [ "$output" = 9 ]
         [ "$stderr" = $'gpuhist: in:2: invalid integer \'x\'\ngpuhist: in:5: invalid integer \'y\'' ]
         run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=ignore in
+        [ "$output" = 9 ] && [ "$stderr" = "gpuhist: note: 2 tokens skipped, none of them a number" ]
+        run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=ignore -q in
         [ "$output" = 9 ] && [ -z "$stderr" ]
     done
     # if nothing is left, that is said
     printf 'x\ny\n\nz 1.5\n' >in
     for engine in $ENGINES; do
         run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=ignore in
-        [ "$output" = 0 ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 4 tokens" ]
+        [ "$output" = 0 ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 4 tokens, 1 of them a number with decimals; try --decimals 1" ]
     done
     run -0 --separate-stderr gpuhist --bins 5 -f 7 --invalid=ignore <<<'1 2'
     [ -z "$output" ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 1 token" ]
@@ -33,6 +35,62 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     [ "$output" = 0 ] && [ -z "$stderr" ]
     run --separate-stderr gpuhist reduce sum --invalid=drop in
     assert_failed 2 "invalid --invalid 'drop'"
+}
+
+# assert_skipped TEXT ARG...: what is told of the tokens of standard input that --invalid=ignore skips.
+assert_skipped() {
+    local engine
+    cat >tokens
+    for engine in $ENGINES; do
+        run -0 --separate-stderr gpuhist reduce count --engine "$engine" --invalid=ignore "${@:2}" tokens
+        [ "$stderr" = "gpuhist: note: $1" ] || { echo "$engine: $stderr"; return 1; }
+        run -0 --separate-stderr gpuhist reduce count --engine "$engine" --invalid=ignore "${@:2}" \
+            --threads 3 --chunk-size 4096 < <(cat tokens)
+        [ "$stderr" = "gpuhist: note: $1" ] || { echo "$engine, pipe: $stderr"; return 1; }
+    done
+}
+
+@test "--invalid=ignore tells how many tokens it skipped, and how many of them were numbers" {
+    local told
+    awk 'BEGIN { for (i = 0; i < 90000; i++) printf "%.3f\n", i / 8 }' >decimals # 1/8 has three
+    told=$(awk '$1 != sprintf("%.2f", $1) + 0 { n++ } END { print n }' decimals)
+    assert_skipped "$told tokens skipped, all of them numbers with more than 2 decimals; try --decimals 3" \
+        --decimals 2 <decimals
+    assert_skipped "1 token skipped, a number with more than 1 decimal; try --decimals 4" --decimals 1 < <(printf "2.5\n2.123500\n3.1000\n")
+    assert_skipped "2 tokens skipped, all of them numbers with decimals; try --decimals 2" < <(printf '1\n1.5\n-2.25\n')
+    assert_skipped "1 token skipped, a number out of range for i64; try -t u64" < <(printf '18446744073709551615\n1\n')
+    assert_skipped "2 tokens skipped, all of them numbers out of range for i64" < <(printf '18446744073709551616 1 9999999999999999999\n')
+    assert_skipped "2 tokens skipped, all of them numbers out of range for u8; try -t i64" -t u8 < <(printf '256 1 -1\n')
+    assert_skipped "3 tokens skipped, 2 of them numbers in another notation, such as 1e6 or 1,234" < <(printf '1e6\n"1,234"\n1,23\n7\n')
+    assert_skipped "8 tokens skipped, all of them numbers in another notation, such as 1e6 or 1,234" \
+        < <(printf '1e6 -1.5E-3 +1e+9 1,234 -1,234,567.8 1_000 "36" "-1" 5\n')
+    assert_skipped "6 tokens skipped, none of them a number" < <(printf 'x - 1e 1.2.3 12:30 e5 7\n')
+    assert_skipped "1 token skipped, which is no number" -f 2 < <(printf '1\n2 3\n')
+    assert_skipped "4 tokens skipped, 3 of them numbers that do not fit: 1 out of range for u8, 1 with decimals, 1 in another notation, such as 1e6 or 1,234; try --decimals 1; try -t i64" \
+        -t u8 < <(printf 'x 300 1.5 1e6 7\n')
+    assert_skipped "1 token skipped, a number out of range for i64" --base 16 < <(printf '10000000000000000 1.5\n7' | cut -d ' ' -f 1)
+    # the second column
+    run -0 --separate-stderr gpuhist uniq -f 1 --weight 2 --invalid=ignore < <(printf '1 2\n3 -1\n4 x\n5 1.5\n')
+    [ "$output" = $'1\t2' ]
+    [ "$stderr" = "gpuhist: note: 3 tokens skipped, 2 of them numbers not allowed as a weight" ]
+    run -0 --separate-stderr gpuhist reduce sum -f 1 --by 2 --invalid=ignore < <(printf '1 2\n3 1e6\n')
+    [ "$stderr" = "gpuhist: note: 1 token skipped, a number not allowed as a group" ]
+    # nothing was skipped; an error comes alone
+    run -0 --separate-stderr gpuhist reduce sum --invalid=ignore <<<'1 2'
+    [ -z "$stderr" ]
+    run --separate-stderr gpuhist --bins 2 --outside=abort --invalid=ignore <<<'x 7'
+    [ "$status" -eq 1 ] && [ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "--invalid=warn and fail tell how many of the tokens that they do not report were numbers" {
+    local policy
+    { seq 1 9; seq -f x%.0f 1 9; seq 0.25 29.25; } >in # the first of the last is reported
+    for policy in warn fail; do
+        run --separate-stderr gpuhist reduce count --text --decimals 1 --invalid $policy in
+        [ "$output" = 9 ]
+        [ "${stderr_lines[9]}" = "gpuhist: in:19: invalid number '0.25' (try --decimals 2)" ]
+        [ "${stderr_lines[10]}" = "gpuhist: 29 more invalid numbers, all of them numbers with more than 1 decimal; try --decimals 2" ]
+    done
 }
 
 # bats test_tags=later

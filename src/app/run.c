@@ -7,11 +7,11 @@
 #include "app/merge.h"
 #include "app/monitor.h"
 #include "app/progress.h"
+#include "exec/pipeline.h"
 #include "input/parse_errors.h"
 #include "input/source.h"
 #include "job/weight_sum.h"
 #include "partial/operation.h"
-#include "exec/pipeline.h"
 #include "print/print.h"
 
 #include <unistd.h>
@@ -63,9 +63,14 @@ static enum status run_report(const struct run *run, struct failure *failure)
         operation->report(&run->job, run->partial);
     if (*run->quotes_note)
         status_print("%s", run->quotes_note);
+    const char *tabbed = source_tabbed_file(run->source);
+    if (tabbed && !options->quiet)
+        status_print("note: the header of %s has tabs, so tabs separate its fields (-d '\\t')",
+                     tabbed);
     if (operation->note && !options->quiet && !print_is_dropped(&options->print))
         operation->note(&run->job, run->partial, &options->print);
-    return run->job.is_text ? parse_errors_report(run->job.errors, failure) : STATUS_OK;
+    return run->job.is_text ? parse_errors_report(run->job.errors, options->quiet, failure)
+                            : STATUS_OK;
 }
 
 /*
@@ -83,7 +88,7 @@ static enum status run_end(struct run *run, enum status counted, struct failure 
     if (status == STATUS_OK)
         return run_report(run, failure);
     if (counted == STATUS_OK && job->is_text)
-        parse_errors_report(job->errors, &beside);
+        parse_errors_report(job->errors, true, &beside);
     return status;
 }
 
@@ -297,6 +302,8 @@ static enum status run_open_source(struct run *run, struct failure *failure)
 
     if (status == STATUS_OK && !options->no_decompression)
         source_decode(run->source, options->decoding_memory, operations[options->operation]->stop);
+    if (status == STATUS_OK && !options->binary && !options->has_order)
+        source_refuse_kinds(run->source);
     return status;
 }
 

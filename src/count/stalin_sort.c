@@ -160,14 +160,15 @@ static void stalin_sort_write_tokens(const struct stalin_sort *self,
     size_t left = run->chunk.bytes / job->element.bytes;
     bool has_last = atomic_load_explicit(&self->has_floor, memory_order_relaxed);
     uint64_t last = self->last;
-    size_t offset = 0;
-    size_t count;
-    struct text_token token;
+    struct text_cursor cursor = {.rules = &opaque,
+                                 .data = text->data,
+                                 .bytes = text->bytes,
+                                 .room = 1};
 
     opaque.notation = TEXT_OPAQUE;
     text_parse_function *parse = text_choose_parser(&opaque, job->element.type);
-    while (left > 0 && parse(&opaque, text->data, text->bytes, &offset, NULL, 1, &count, &token) ==
-                           TEXT_INVALID) {
+    while (left > 0 && parse(&cursor) == TEXT_INVALID) {
+        const struct text_token token = cursor.invalid;
         const char *place = (const char *)text->data + token.offset;
         uint64_t key;
         if (!text_read_token(&job->text, &job->element, place, token.bytes, &key))

@@ -231,22 +231,18 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
                                           struct failure *failure)
 {
     const struct job *job = self->job;
+    struct text_cursor cursor = {.rules = &text->rules, .data = text->data, .bytes = text->bytes};
     enum text_event event;
-    size_t offset = 0;
     size_t held = 0; /* values that are parsed and not yet absorbed */
 
     do {
-        char *values = (char *)self->values + held * job->element.bytes;
-        const size_t room = self->values_room - held;
-        struct text_token token;
-        size_t count;
-        event = self->second ? text_pairs_parse(job, &text->rules, text->data, text->bytes, &offset,
-                                                values, self->second + held, room, &count, &token)
-                             : self->parse(&text->rules, text->data, text->bytes, &offset, values,
-                                           room, &count, &token);
-        held += count;
+        cursor.values = (char *)self->values + held * job->element.bytes;
+        cursor.second = self->second ? self->second + held : NULL;
+        cursor.room = self->values_room - held;
+        event = self->second ? text_pairs_parse(job, &cursor) : self->parse(&cursor);
+        held += cursor.count;
         if (event == TEXT_INVALID &&
-            parse_errors_add_invalid(job->errors, text, &token, failure) != STATUS_OK) {
+            parse_errors_add_invalid(job->errors, text, &cursor.invalid, failure) != STATUS_OK) {
             struct failure before; /* the failure that comes first in the stream is reported */
             if (cpu_engine_absorb_values(self, text, held, true, &before) != STATUS_OK &&
                 before.position < failure->position)

@@ -9,20 +9,18 @@
 
 /* In the order of detection. zstd and lz4 have the same skippable frames; zstd comes first. */
 static const struct decoder_format *const decoder_formats[] = {
-    &decoder_zstd, &decoder_gzip, &decoder_xz,   &decoder_bzip2,    &decoder_lz4,
-    &decoder_zip,  &decoder_7z,   &decoder_lzma, &decoder_compress,
+    &decoder_zstd, &decoder_gzip, &decoder_xz, &decoder_bzip2, &decoder_lz4,
 };
 
 #define DECODER_FORMATS (sizeof decoder_formats / sizeof *decoder_formats)
 
-/* Whether head[0..bytes) is the beginning of a frame. */
-static enum decoder_match decoder_match(const struct decoder_format *format,
-                                        const unsigned char *head, size_t bytes)
+enum decoder_match decoder_match(const struct decoder_format *format, const unsigned char *head,
+                                 size_t bytes)
 {
     enum decoder_match match = DECODER_NO;
 
     for (const struct decoder_magic *magic = format->magics;
-         match == DECODER_NO && magic < format->magics + 3 && magic->bytes > 0; magic++) {
+         match == DECODER_NO && magic < format->magics + 3 && magic->low; magic++) {
         size_t i = 0;
         while (i < bytes && i < magic->bytes && head[i] >= (unsigned char)magic->low[i] &&
                head[i] <= (unsigned char)magic->high[i])
@@ -54,10 +52,9 @@ const char *decoder_format_name(const struct decoder_format *format)
 
 bool decoder_describe(size_t i, char *text, size_t size)
 {
-    const struct decoder_format *format = decoder_formats[i];
-
-    if (!format->needs)
+    if (i == DECODER_FORMATS)
         return false;
+    const struct decoder_format *format = decoder_formats[i];
     if (format->library)
         snprintf(text, size, "%s: yes: %s %s", format->name, format->library->name,
                  format->library->version());
@@ -81,7 +78,10 @@ enum status decoder_open(struct decoder **decoder, const struct decoder_format *
                          const char *name, uint64_t memory_limit, struct failure *failure)
 {
     if (!format->needs)
-        return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s", name, format->instead);
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": %s are not supported%s%s (--binary counts it as it is)",
+                           name, format->kind, format->instead ? ": " : "",
+                           format->instead ? format->instead : "");
     if (!format->library)
         return status_fail(failure, STATUS_DATA,
                            STATUS_NAME ": %s: this gpuhist was built without %s: decompress it "

@@ -18,23 +18,27 @@ struct decoder;
 struct decoder_format;
 
 /*
- * The number of bytes at the beginning of a file that identify its format. A skippable frame counts
- * as zstd, whatever follows it, because a skippable frame has no maximum length. If what follows is
- * not a zstd frame, decoding fails.
+ * The number of bytes at the beginning of a file that identify its format, or its kind. A skippable
+ * frame counts as zstd, whatever follows it, because a skippable frame has no maximum length. If
+ * what follows is not a zstd frame, decoding fails.
  */
-#define DECODER_MAGIC_BYTES 18
+#define DECODER_MAGIC_BYTES 512
 
 /*
  * Returns the format of a file that begins with these bytes, or NULL if it is not compressed. Sets
  * *undecided if the bytes are too few to tell: the caller then reads more, if there are more. Also
- * recognises formats that this build, or gpuhist, cannot decode: decoder_open rejects them.
+ * recognises formats that this build cannot decode: decoder_open rejects them.
  */
 const struct decoder_format *decoder_detect(const void *head, size_t bytes, bool *undecided);
 
 /*
- * Returns "zstd", "gzip", "xz", "bzip2" or "lz4"; for formats that gpuhist cannot decode "zip",
- * "7z", "lzma" or "compress".
+ * The same for files of kinds that gpuhist does not read: archives, images, databases and so on.
+ * decoder_open rejects them.
  */
+const struct decoder_format *decoder_detect_refused(const void *head, size_t bytes,
+                                                    bool *undecided);
+
+/* Returns "zstd", "gzip", "xz", "bzip2" or "lz4"; for files that are not read "zip", "PNG", ... */
 const char *decoder_format_name(const struct decoder_format *format);
 
 /*

@@ -74,12 +74,13 @@ struct decoder_format {
     const char *name;
     const char *unit;    /* the format's own word for a frame */
     const char *needs;   /* libraries that decode it, for messages; NULL: never decoded */
-    const char *instead; /* how to decompress it otherwise; never decoded: the whole message */
+    const char *instead; /* how to decompress it otherwise; never decoded: or what to do, or NULL */
+    const char *kind;    /* never decoded: what such files are called, plural */
     enum decoder_padding padding;
     bool has_small_window;                 /* see decoder_has_small_window */
     const struct decoder_library *library; /* NULL: this build has none */
 
-    struct decoder_magic magics[3]; /* the first bytes of frames; those that are used */
+    struct decoder_magic magics[3]; /* the first bytes of frames; those that are used; "": any */
     /* Whether head[0..bytes), which begins with a magic, begins a frame. NULL: it always does. */
     enum decoder_match (*match)(const unsigned char *head, size_t bytes);
     /*
@@ -100,11 +101,12 @@ extern const struct decoder_format decoder_xz;
 extern const struct decoder_format decoder_bzip2;
 extern const struct decoder_format decoder_lz4;
 
-/* Recognised only to be rejected (decoder_refused.c). */
-extern const struct decoder_format decoder_zip;
-extern const struct decoder_format decoder_7z;
-extern const struct decoder_format decoder_lzma;
-extern const struct decoder_format decoder_compress;
+/* Whether head[0..bytes) is the beginning of a frame, or of a file that is never decoded. */
+enum decoder_match decoder_match(const struct decoder_format *format, const unsigned char *head,
+                                 size_t bytes);
+
+/* Whether head[0..bytes) is the beginning of a zlib stream (decoder_zlib.c). */
+enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes);
 
 /* A build has at most one of these two. */
 extern const struct decoder_library decoder_gzip_isal;

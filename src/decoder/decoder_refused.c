@@ -1,11 +1,26 @@
 /*
- * Formats that are recognised only to be rejected. Otherwise gpuhist would count their compressed
- * bytes as binary integers. Binary integers can begin like one of these formats by chance; option
- * --decompress=none reads such input.
+ * Kinds of files that are recognised by their magic numbers only to be rejected. Otherwise gpuhist
+ * would count their bytes as binary integers.
+ *
+ * Integers can begin like one of these kinds by chance. A magic number of four bytes or more is one
+ * value of 32 bits, or the first two of 16, among all: rarely the first of an input. Shorter ones,
+ * and those whose bytes small integers have, need more evidence: see the functions. What is meant
+ * as integers is read with --binary or a type with a byte order, which ask nothing.
  */
 #include "config.h"
 
 #include "decoder/decoder_internal.h"
+
+#include <string.h>
+
+/* Whether encoders use this dictionary size: 2^n or 2^n + 2^(n-1), 4 KiB or more. */
+static bool decoder_lzma_is_dictionary(uint32_t bytes)
+{
+    uint32_t lowest = bytes & -bytes;
+    uint32_t rest = bytes - lowest;
+
+    return bytes >= 4096 && (rest == 0 || rest == 2 * lowest);
+}
 
 /*
  * lzma has no magic. Its header has 13 bytes: the properties (usually 0x5d), the size of the
@@ -17,52 +32,134 @@ static enum decoder_match decoder_lzma_match(const unsigned char *head, size_t b
 {
     unsigned zeros = 0;
 
-    if (bytes < DECODER_MAGIC_BYTES)
+    if (bytes < 18)
         return DECODER_MAYBE;
     uint64_t size = decoder_read_32(head + 5) | (uint64_t)decoder_read_32(head + 9) << 32;
-    const uint32_t dictionary = decoder_read_32(head + 1);
-    const uint32_t lowest = dictionary & -dictionary;
     for (size_t i = 14; i < 18; i++)
         zeros += head[i] == 0;
-    /* Encoders use dictionaries of 2^n or 2^n + 2^(n-1), 4 KiB or more. */
-    return dictionary >= 4096 && (dictionary == lowest || dictionary == 3 * lowest) &&
+    return decoder_lzma_is_dictionary(decoder_read_32(head + 1)) &&
                    (size == UINT64_MAX || size >> 38 == 0) && head[13] == 0 && zeros <= 1
                ? DECODER_YES
                : DECODER_NO;
 }
 
-const struct decoder_format decoder_zip = {
-    .name = "zip",
-    .instead = "zip archives are not supported: unpack it first, for example with unzip -p "
-               "(--decompress=none counts it as it is)",
-    /* A file in an archive, an empty archive, and a split archive. */
-    .magics = {DECODER_MAGIC("PK\3\4"), DECODER_MAGIC("PK\5\6"), DECODER_MAGIC("PK\7\10")},
-};
+/* A class of ELF file, a byte order and the version follow the magic. */
+static enum decoder_match decoder_elf_match(const unsigned char *head, size_t bytes)
+{
+    if (bytes < 7)
+        return DECODER_MAYBE;
+    return head[4] <= 2 && head[5] <= 2 && head[6] == 1 ? DECODER_YES : DECODER_NO;
+}
 
-const struct decoder_format decoder_7z = {
-    .name = "7z",
-    .instead = "7z archives are not supported: unpack it first, for example with 7z x -so "
-               "(--decompress=none counts it as it is)",
-    .magics = {DECODER_MAGIC("7z\xbc\xaf\x27\x1c")},
-};
+/* "RIFF" may be text; a length and what the file is follow: "WAVE", "AVI " or "WEBP". */
+static enum decoder_match decoder_riff_match(const unsigned char *head, size_t bytes)
+{
+    if (bytes < 12)
+        return DECODER_MAYBE;
+    return memcmp(head + 8, "WAVE", 4) == 0 || memcmp(head + 8, "AVI ", 4) == 0 ||
+                   memcmp(head + 8, "WEBP", 4) == 0
+               ? DECODER_YES
+               : DECODER_NO;
+}
 
-const struct decoder_format decoder_lzma = {
-    .name = "lzma",
-    .instead =
-        "lzma files, the predecessors of xz, are not supported: decompress it first, for example "
-        "with xz -dc (--decompress=none counts it as it is)",
-    .magics = {DECODER_MAGIC("\x5d\0")},
-    .match = decoder_lzma_match,
-};
+/*
+ * The magic of tar is 257 bytes behind the beginning. Nothing waits for it: a pipe that brings
+ * fewer bytes at first is no archive, whose records have 512 or more.
+ */
+static enum decoder_match decoder_tar_match(const unsigned char *head, size_t bytes)
+{
+    return bytes >= 265 && (memcmp(head + 257,
+                                   "ustar\0"
+                                   "00",
+                                   8) == 0 ||
+                            memcmp(head + 257, "ustar  \0", 8) == 0)
+               ? DECODER_YES
+               : DECODER_NO;
+}
 
-const struct decoder_format decoder_compress = {
-    .name = "compress",
-    .instead =
-        "files of compress (.Z) are not supported: decompress it first, for example with gzip -dc "
-        "(--decompress=none counts it as it is)",
+/* A row of the table: "NAME: <kind> are not supported: <instead> (--binary counts it as it is)". */
+#define DECODER_REFUSED_BY(word, function, bytes, what, way)                             \
+    {                                                                                    \
+        .name = word, .match = function, .magics = {DECODER_MAGIC(bytes)}, .kind = what, \
+        .instead = way                                                                   \
+    }
+#define DECODER_REFUSED(word, bytes, what, way) DECODER_REFUSED_BY(word, NULL, bytes, what, way)
+
+static const struct decoder_format decoder_refused[] = {
+    /* compressed files and archives */
+    DECODER_REFUSED("zip", "PK\3\4", "zip archives",
+                    "unpack it first, for example with unzip -p, or save an .xlsx as CSV"),
+    DECODER_REFUSED("zip", "PK\5\6", "zip archives", "unpack it first, for example with unzip -p"),
+    DECODER_REFUSED("zip", "PK\7\10", "zip archives", "unpack it first, for example with unzip -p"),
+    DECODER_REFUSED("7z", "7z\xbc\xaf\x27\x1c", "7z archives",
+                    "unpack it first, for example with 7z x -so"),
+    DECODER_REFUSED("rar", "Rar!\x1a\7", "rar archives",
+                    "unpack it first, for example with unrar p -inul"),
+    DECODER_REFUSED_BY("tar", decoder_tar_match, "", "tar archives",
+                       "unpack it first, for example with tar -xO"),
+    DECODER_REFUSED("ar", "!<arch>\n", "ar archives, such as .deb",
+                    "unpack it first, for example with ar p"),
+    DECODER_REFUSED_BY("lzma", decoder_lzma_match, "\x5d\0", "lzma files, the predecessors of xz,",
+                       "decompress it first, for example with xz -dc"),
     /*
      * The third byte holds the maximum code length, 9 to 16 bits, and a flag that compress has set
      * since version 4.0 (1985). One in two million random files begins so.
      */
-    .magics = {DECODER_MAGIC_RANGE("\x1f\x9d\x89", "\x1f\x9d\x90")},
+    {.name = "compress",
+     .magics = {DECODER_MAGIC_RANGE("\x1f\x9d\x89", "\x1f\x9d\x90")},
+     .kind = "files of compress (.Z)",
+     .instead = "decompress it first, for example with gzip -dc"},
+    DECODER_REFUSED("lzip", "LZIP\1", "lzip files",
+                    "decompress it first, for example with lzip -dc"),
+    DECODER_REFUSED("lzop", "\x89LZO\0\r\n\x1a\n", "lzop files",
+                    "decompress it first, for example with lzop -dc"),
+    DECODER_REFUSED("snappy", "\xff\6\0\0sNaPpY", "snappy files",
+                    "decompress it first, for example with snzip -dc"),
+    DECODER_REFUSED_BY("zlib", decoder_zlib_match, "", "zlib streams",
+                       "decompress it first, for example with pigz -dcz"),
+    /* tables and arrays */
+    DECODER_REFUSED("Parquet", "PAR1\x15", "Parquet files",
+                    "write a column as CSV first, for example with duckdb"),
+    DECODER_REFUSED("Arrow", "ARROW1\0\0", "Arrow files",
+                    "write a column as CSV first, for example with duckdb"),
+    DECODER_REFUSED("Avro", "Obj\1", "Avro files",
+                    "write it as JSON first, for example with avro-tools tojson"),
+    DECODER_REFUSED("SQLite", "SQLite format 3\0", "SQLite databases",
+                    "select a column first, for example with sqlite3 -csv"),
+    DECODER_REFUSED("HDF5", "\x89HDF\r\n\x1a\n", "HDF5 files",
+                    "write a data set first, for example with h5dump -b LE -o"),
+    DECODER_REFUSED("NumPy", "\x93NUMPY", "NumPy files with a header",
+                    "write the numbers alone first, with tofile() of the array"),
+    DECODER_REFUSED("OLE2", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "OLE2 files (.xls, .doc)",
+                    "save it as CSV or text first"),
+    DECODER_REFUSED("state", "gpuhist state ", "saved states",
+                    "print it, or add several, with gpuhist merge"),
+    /* others */
+    DECODER_REFUSED_BY("ELF", decoder_elf_match,
+                       "\x7f"
+                       "ELF",
+                       "ELF programs and libraries", NULL),
+    DECODER_REFUSED("PNG", "\x89PNG\r\n\x1a\n", "PNG images", NULL),
+    DECODER_REFUSED("JPEG", "\xff\xd8\xff\xdb", "JPEG images", NULL),
+    DECODER_REFUSED("JPEG", "\xff\xd8\xff\xe0", "JPEG images", NULL),
+    DECODER_REFUSED("JPEG", "\xff\xd8\xff\xe1", "JPEG images", NULL),
+    DECODER_REFUSED("JPEG", "\xff\xd8\xff\xee", "JPEG images", NULL),
+    DECODER_REFUSED("GIF", "GIF87a", "GIF images", NULL),
+    DECODER_REFUSED("GIF", "GIF89a", "GIF images", NULL),
+    DECODER_REFUSED("PDF", "%PDF-", "PDF documents",
+                    "extract its text first, for example with pdftotext"),
+    DECODER_REFUSED_BY("RIFF", decoder_riff_match, "RIFF", "RIFF files, such as WAV,", NULL),
 };
+
+const struct decoder_format *decoder_detect_refused(const void *head, size_t bytes, bool *undecided)
+{
+    *undecided = false;
+    for (size_t i = 0; i < sizeof decoder_refused / sizeof *decoder_refused; i++) {
+        const struct decoder_format *format = &decoder_refused[i];
+        enum decoder_match match = decoder_match(format, head, bytes);
+        if (match == DECODER_YES)
+            return format;
+        *undecided = *undecided || match == DECODER_MAYBE;
+    }
+    return NULL;
+}

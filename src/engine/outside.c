@@ -17,25 +17,28 @@ static bool outside_is(const struct job *job, uint64_t key)
 static enum status outside_check_text(const struct job *job, const struct chunk *text,
                                       struct failure *failure)
 {
-    text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
+    const bool has_weights = job->second == SECOND_WEIGHTS;
     const char *data = text->data;
+    text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
     struct element native = job->element;
-    struct text_token invalid;
+    uint64_t value;
+    uint64_t weight = 1;
+    struct text_cursor cursor = {
+        .rules = &text->rules,
+        .data = text->data,
+        .bytes = text->bytes,
+        .values = &value,
+        .second = &weight,
+        .room = 1,
+    };
     enum text_event event;
-    size_t offset = 0;
 
     native.swapped = false;
     do {
-        uint64_t value;
-        uint64_t weight = 1;
-        size_t count;
-        event = job->second == SECOND_WEIGHTS
-                    ? text_pairs_parse(job, &text->rules, data, text->bytes, &offset, &value,
-                                       &weight, 1, &count, &invalid)
-                    : parse(&text->rules, data, text->bytes, &offset, &value, 1, &count, &invalid);
-        if (count == 0 || weight == 0 || !outside_is(job, element_key(&native, &value)))
+        event = has_weights ? text_pairs_parse(job, &cursor) : parse(&cursor);
+        if (cursor.count == 0 || weight == 0 || !outside_is(job, element_key(&native, &value)))
             continue;
-        size_t end = offset < text->bytes ? offset : text->bytes;
+        size_t end = cursor.offset < text->bytes ? cursor.offset : text->bytes;
         while (end > 1 &&
                (data[end - 1] == ' ' || (data[end - 1] >= '\t' && data[end - 1] <= '\r')))
             end--; /* the parser also skips blank lines */

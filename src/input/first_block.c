@@ -1,7 +1,7 @@
 /*
- * Implements first_block.h: the magic numbers of well-known files (file(1) has them all), UTF-16,
- * the upper halves of 64-bit integers, the exponents of floating-point numbers, names that end in a
- * type, the columns of uniq -c and of a histogram, and quoted fields.
+ * Implements first_block.h: UTF-16, the upper halves of 64-bit integers, the exponents of
+ * floating-point numbers, names that end in a type, the columns of uniq -c and of a histogram, and
+ * quoted fields.
  */
 #include "config.h"
 
@@ -16,41 +16,9 @@
 /* How many are the least that say something. */
 #define FIRST_BLOCK_PAIRS_MIN  4  /* pairs of elements with one that is 0 or -1 */
 #define FIRST_BLOCK_LINES_MIN  2  /* lines */
+#define FIRST_BLOCK_NULS_MIN   2  /* numbers with NULs behind them */
 #define FIRST_BLOCK_SIGNS_MIN  64 /* pairs of elements, by their signs alone */
 #define FIRST_BLOCK_FLOATS_MIN 32 /* floating-point numbers */
-
-static const struct first_block_magic {
-    const char *bytes;
-    size_t length;
-    const char *name;
-} first_block_magics[] = {
-    {"\x7f"
-     "ELF",
-     4, "an ELF program"},
-    {"\x89PNG\r\n\x1a\n", 8, "a PNG image"},
-    {"\xff\xd8\xff\xe0", 4, "a JPEG image"},
-    {"\xff\xd8\xff\xe1", 4, "a JPEG image"},
-    {"GIF8", 4, "a GIF image"},
-    {"%PDF-", 5, "a PDF document"},
-    {"PK\3\4", 4, "a zip archive"},
-    {"RIFF", 4, "a RIFF file, such as WAV"},
-    {"SQLite format 3", 16, "an SQLite database"},
-    {"PAR1", 4, "a Parquet file"},
-    {"ARROW1", 6, "an Arrow file"},
-    {"\x89HDF\r\n\x1a\n", 8, "an HDF5 file"},
-    {"\x93NUMPY", 6, "a NumPy file with a header"},
-    {"gpuhist state ", 14, "a saved state, which gpuhist merge reads"},
-};
-
-static const char *first_block_find_magic(const char *block, size_t bytes)
-{
-    for (size_t i = 0; i < sizeof first_block_magics / sizeof *first_block_magics; i++) {
-        const struct first_block_magic *magic = &first_block_magics[i];
-        if (bytes >= magic->length && memcmp(block, magic->bytes, magic->length) == 0)
-            return magic->name;
-    }
-    return bytes >= 262 && memcmp(block + 257, "ustar", 5) == 0 ? "a tar archive" : NULL;
-}
 
 /* Whether it is ASCII in UTF-16, little endian, without a mark: with one, it is an error. */
 static bool first_block_is_wide(const char *block, size_t bytes)
@@ -62,6 +30,27 @@ static bool first_block_is_wide(const char *block, size_t bytes)
             return false;
     }
     return bytes >= 8 * FIRST_BLOCK_PAIRS_MIN;
+}
+
+bool first_block_has_nuls(const void *block, size_t bytes)
+{
+    const char *text = block;
+    size_t longest = 0; /* digits of a number */
+    size_t digits = 0;
+    size_t numbers = 0; /* with a NUL behind them */
+
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] >= '0' && text[i] <= '9') {
+            digits++;
+            longest = digits > longest ? digits : longest;
+        } else if (text[i] == '\0' && digits > 0) {
+            numbers++;
+            digits = 0;
+        } else if ((text[i] != '-' && text[i] != '+') || (i > 0 && text[i - 1] != '\0')) {
+            return false;
+        }
+    }
+    return numbers >= FIRST_BLOCK_NULS_MIN && longest > 1;
 }
 
 /* What the elements of 4 bytes are at even places or at odd ones. */
@@ -233,13 +222,9 @@ static void first_block_doubt_columns(const char *block, size_t bytes,
 void first_block_doubt(const char *name, const void *block, size_t bytes, bool is_text,
                        char doubt[FIRST_BLOCK_DOUBT_SIZE])
 {
-    const char *magic = first_block_find_magic(block, bytes);
-
     doubt[0] = '\0';
     if (is_text)
         first_block_doubt_columns(block, bytes, doubt);
-    else if (magic)
-        snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "it looks like %s", magic);
     else
         first_block_doubt_name(name, doubt);
     if (is_text || *doubt != '\0')

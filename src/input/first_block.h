@@ -23,6 +23,14 @@ void first_block_doubt(const char *name, const void *block, size_t bytes, bool i
                        char doubt[FIRST_BLOCK_DOUBT_SIZE]);
 
 /*
+ * Whether a block that is not text is decimal integers with NULs between them, as of sort -z.
+ * Binary integers hardly ever are: one of 32 bits in four million has three digits and a NUL. Of 16
+ * bits those from 48 to 57 have a digit and a NUL, and so has UTF-16; so one number at least must
+ * have more digits.
+ */
+bool first_block_has_nuls(const void *block, size_t bytes);
+
+/*
  * Whether text has a quoted field with the delimiter in it, which shifts a wanted field: "Lee,
  * Ann",17. The format has a delimiter, which is no quote, and is not CSV.
  */

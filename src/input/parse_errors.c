@@ -9,10 +9,18 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PARSE_ERRORS_REPORTED 10
+
+/* Room for what is told of tokens that are numbers. */
+#define PARSE_ERRORS_NUMBERS_SIZE 384
+
+/* Kinds of invalid tokens: enum text_misfit, and numbers of the second column that do not fit. */
+#define PARSE_ERRORS_SECOND TEXT_MISFITS
+#define PARSE_ERRORS_KINDS  (TEXT_MISFITS + 1)
 
 /* An invalid token, as it is reported. */
 struct parse_errors_invalid {
@@ -22,6 +30,7 @@ struct parse_errors_invalid {
     uint64_t offset;
     uint64_t start;
     const struct decoder_format *decoder;
+    unsigned kind;
     char reason[TEXT_REASON_SIZE];
 };
 
@@ -32,7 +41,8 @@ struct parse_errors {
     enum invalid_policy policy;
     const char *kind; /* of value: "integer" or "number" */
     atomic_uint_least64_t values;
-    atomic_uint_least64_t ignored; /* invalid tokens, if they are ignored */
+    atomic_uint_least64_t kinds[PARSE_ERRORS_KINDS]; /* invalid tokens, unless they end the run */
+    atomic_size_t decimals;                          /* the most of a number that has too many */
 
     pthread_mutex_t lock; /* guards what follows */
     uint64_t invalid;
@@ -146,6 +156,26 @@ uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset)
     return parse_errors_line(&place);
 }
 
+/* Counts an invalid token by its kind, and returns that. */
+static unsigned parse_errors_count(struct parse_errors *errors, const struct chunk *chunk,
+                                   const struct text_token *token)
+{
+    const struct text_rules second = job_second_rules(errors->job, &chunk->rules);
+    const char *begin = (const char *)chunk->data + token->offset;
+    size_t most = atomic_load_explicit(&errors->decimals, memory_order_relaxed);
+    size_t decimals;
+    unsigned kind = text_find_misfit(token->is_second ? &second : &chunk->rules, begin,
+                                     token->bytes, &decimals);
+
+    if (token->is_second && kind != TEXT_MISFIT_NONE)
+        kind = PARSE_ERRORS_SECOND;
+    while (kind == TEXT_MISFIT_DECIMAL && decimals > most &&
+           !atomic_compare_exchange_weak(&errors->decimals, &most, decimals))
+        continue;
+    atomic_fetch_add_explicit(&errors->kinds[kind], 1, memory_order_relaxed);
+    return kind;
+}
+
 /*
  * Whether an invalid token is one of the first so far: at most so many of a chunk are. To describe
  * every one would take the square of the chunk's length, if it has nothing else. The lock is held.
@@ -173,21 +203,21 @@ static void parse_errors_keep(struct parse_errors *errors,
 enum status parse_errors_add_invalid(struct parse_errors *errors, const struct chunk *chunk,
                                      const struct text_token *token, struct failure *failure)
 {
-    if (errors->policy == INVALID_IGNORE) {
-        atomic_fetch_add_explicit(&errors->ignored, 1, memory_order_relaxed);
-        return STATUS_OK;
-    }
     if (errors->policy == INVALID_ABORT) {
         struct parse_errors_invalid invalid = parse_errors_describe(errors, chunk, token);
         return status_fail_at(failure, invalid.position, STATUS_DATA, STATUS_NAME ":%llu: %s",
                               invalid.name, (unsigned long long)parse_errors_line(&invalid),
                               invalid.reason);
     }
+    const unsigned kind = parse_errors_count(errors, chunk, token);
+    if (errors->policy == INVALID_IGNORE)
+        return STATUS_OK;
     pthread_mutex_lock(&errors->lock);
     errors->invalid++;
     errors->groups += parse_errors_is_group(errors->job, token);
     if (parse_errors_is_first(errors, parse_errors_position(chunk, token))) {
         struct parse_errors_invalid invalid = parse_errors_describe(errors, chunk, token);
+        invalid.kind = kind;
         parse_errors_keep(errors, &invalid);
     }
     pthread_mutex_unlock(&errors->lock);
@@ -199,39 +229,134 @@ enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct jo
 {
     uint64_t values[256];
     text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
+    struct text_cursor text = {
+        .rules = &chunk->rules,
+        .data = chunk->data,
+        .bytes = chunk->bytes,
+        .values = values,
+        .room = sizeof values / sizeof *values,
+    };
     enum text_event event;
-    size_t offset = 0;
 
     do {
-        size_t count;
-        struct text_token token;
-        event =
-            parse(&chunk->rules, chunk->data, chunk->bytes, &offset, values, 256, &count, &token);
+        event = parse(&text);
         if (event == TEXT_INVALID &&
-            parse_errors_add_invalid(errors, chunk, &token, failure) != STATUS_OK)
+            parse_errors_add_invalid(errors, chunk, &text.invalid, failure) != STATUS_OK)
             return failure->status;
     } while (event != TEXT_END);
     return STATUS_OK;
 }
 
-enum status parse_errors_report(const struct parse_errors *errors, struct failure *failure)
+/*
+ * Writes how many of `total` tokens are numbers that do not fit, such as ", 3 of them numbers with
+ * more than 2 decimals; try --decimals 3", or nothing. kinds[] says how many are of each kind.
+ */
+static void parse_errors_tell_numbers(const struct parse_errors *errors, const uint64_t *kinds,
+                                      uint64_t total, char out[PARSE_ERRORS_NUMBERS_SIZE])
+{
+    const struct job *job = errors->job;
+    const size_t decimals = atomic_load_explicit(&errors->decimals, memory_order_relaxed);
+    const uint64_t range =
+        kinds[TEXT_MISFIT_RANGE] + kinds[TEXT_MISFIT_I64] + kinds[TEXT_MISFIT_U64];
+    char with_decimals[32] = "with decimals";
+    char out_of_range[32];
+    const struct {
+        uint64_t count;
+        const char *what;
+    } reasons[] = {
+        {range, out_of_range},
+        {kinds[TEXT_MISFIT_DECIMAL], with_decimals},
+        {kinds[TEXT_MISFIT_FORM], "in another notation, such as 1e6 or 1,234"},
+        {kinds[PARSE_ERRORS_SECOND],
+         job->second == SECOND_GROUPS ? "not allowed as a group" : "not allowed as a weight"},
+    };
+    const size_t count = sizeof reasons / sizeof *reasons;
+    uint64_t numbers = 0;
+    unsigned several = 0;
+    int used = 0;
+
+    if (job->text.notation == TEXT_FIXED)
+        snprintf(with_decimals, sizeof with_decimals, "with more than %u decimal%s",
+                 job->text.decimals, job->text.decimals == 1 ? "" : "s");
+    snprintf(out_of_range, sizeof out_of_range, "out of range for %s", job->element.name);
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        numbers += reasons[i].count;
+        several += reasons[i].count > 0;
+    }
+    if (numbers == 0)
+        return;
+    if (total == 1)
+        used = sprintf(out, ", a number");
+    else if (numbers == total)
+        used = sprintf(out, ", all of them numbers");
+    else
+        used = sprintf(out, ", %llu of them %s", (unsigned long long)numbers,
+                       numbers == 1 ? "a number" : "numbers");
+    if (several > 1)
+        used += sprintf(out + used, " that do not fit:");
+    for (size_t i = 0, told = 0; i < count; i++) {
+        if (reasons[i].count == 0)
+            continue;
+        if (several > 1)
+            used += sprintf(out + used, "%s %llu", told++ > 0 ? "," : "",
+                            (unsigned long long)reasons[i].count);
+        used += sprintf(out + used, " %s", reasons[i].what);
+    }
+    if (kinds[TEXT_MISFIT_DECIMAL] > 0 && decimals <= TEXT_DECIMALS_MAX)
+        used += sprintf(out + used, "; try --decimals %zu", decimals);
+    if (range > 0 && (range == kinds[TEXT_MISFIT_I64] || range == kinds[TEXT_MISFIT_U64]))
+        sprintf(out + used, "; try -t %s", kinds[TEXT_MISFIT_I64] > 0 ? "i64" : "u64");
+}
+
+/* With INVALID_IGNORE: reports how many tokens were skipped. */
+static void parse_errors_report_skipped(const struct parse_errors *errors, bool quiet,
+                                        const uint64_t *kinds)
+{
+    char numbers[PARSE_ERRORS_NUMBERS_SIZE];
+    uint64_t skipped = 0;
+
+    for (size_t i = 0; i < PARSE_ERRORS_KINDS; i++)
+        skipped += kinds[i];
+    if (skipped == 0)
+        return;
+    parse_errors_tell_numbers(errors, kinds, skipped, numbers);
+    if (parse_errors_values(errors) == 0)
+        status_print("all input was invalid and ignored: %llu token%s%s",
+                     (unsigned long long)skipped, skipped == 1 ? "" : "s", numbers);
+    else if (!quiet)
+        status_print("note: %llu token%s skipped%s", (unsigned long long)skipped,
+                     skipped == 1 ? "" : "s",
+                     *numbers       ? numbers
+                     : skipped == 1 ? ", which is no number"
+                                    : ", none of them a number");
+}
+
+enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
+                                struct failure *failure)
 {
     unsigned long long more = errors->invalid - errors->first_count;
     const char *kind = errors->groups == 0                 ? errors->kind
                        : errors->groups == errors->invalid ? "group"
                                                            : "token";
-    unsigned long long ignored = atomic_load_explicit(&errors->ignored, memory_order_relaxed);
+    uint64_t kinds[PARSE_ERRORS_KINDS];
+    char numbers[PARSE_ERRORS_NUMBERS_SIZE];
 
+    for (size_t i = 0; i < PARSE_ERRORS_KINDS; i++)
+        kinds[i] = atomic_load_explicit(&errors->kinds[i], memory_order_relaxed);
+    if (errors->policy == INVALID_IGNORE) {
+        parse_errors_report_skipped(errors, quiet, kinds);
+        return STATUS_OK;
+    }
     for (size_t i = 0; i < errors->first_count; i++) {
         const struct parse_errors_invalid *invalid = &errors->first[i];
+        kinds[invalid->kind]--;
         status_print(STATUS_NAME ":%llu: %s", invalid->name,
                      (unsigned long long)parse_errors_line(invalid), invalid->reason);
     }
+    parse_errors_tell_numbers(errors, kinds, more, numbers);
     if (more > 0)
-        status_print("%llu more invalid %ss", more, kind);
-    if (ignored > 0 && parse_errors_values(errors) == 0)
-        status_print("all input was invalid and ignored: %llu token%s", ignored,
-                     ignored == 1 ? "" : "s");
+        status_print("%llu more invalid %ss%s", more, kind, numbers);
     if (errors->invalid == 0 || errors->policy != INVALID_FAIL)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "%llu invalid %s%s in the input",

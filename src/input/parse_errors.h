@@ -53,9 +53,12 @@ uint64_t parse_errors_values(const struct parse_errors *errors);
 
 /*
  * After the result was printed: reports on stderr the first ten invalid tokens of the stream, and
- * the number of the others. With INVALID_IGNORE it reports only how many there were, and only if
- * there was no value. Fails with STATUS_DATA if there were any and the policy is INVALID_FAIL.
+ * the number of the others. With INVALID_IGNORE it reports only how many there were, and if `quiet`
+ * only where there was no value. Both numbers come with how many of them were numbers that do not
+ * fit, and the option that would read them. Fails with STATUS_DATA if there were any and the policy
+ * is INVALID_FAIL.
  */
-enum status parse_errors_report(const struct parse_errors *errors, struct failure *failure);
+enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
+                                struct failure *failure);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "text/text.h"
+#include "text/text_advice.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,10 +28,18 @@ void reader_open(struct reader *reader, const struct reader_options *options, st
         .options = options,
         .input = input,
         .format = format,
-        .is_detected = input->is_regular || !options->decodes,
-        .records = records,
-        .skip_lines = records ? records->header_lines : 0,
+        .is_detected = input->is_regular || !(options->decodes || options->refuses),
+        .checks_content = options->refuses && records != NULL,
     };
+    reader_set_records(reader, records);
+}
+
+void reader_set_records(struct reader *reader, const struct record_format *records)
+{
+    reader->records = records;
+    reader->skip_lines = records ? records->header_lines : 0;
+    reader->first_line.is_open = records && records->is_text && records->text.delimiter != '\r' &&
+                                 (!text_is_of_tokens(&records->text) || records->header_lines > 0);
 }
 
 void reader_open_part(struct reader *reader, const struct reader_options *options,
@@ -152,6 +161,22 @@ static enum pipe_event reader_read_ahead(struct reader *reader, bool wait, bool 
     return event;
 }
 
+/* The format of a file that begins with these bytes, as decoder_detect, by the options. */
+static const struct decoder_format *reader_match(const struct reader_options *options,
+                                                 const void *head, size_t bytes, bool *undecided)
+{
+    const struct decoder_format *format = NULL;
+    bool undecided_kind = false;
+
+    *undecided = false;
+    if (options->decodes)
+        format = decoder_detect(head, bytes, undecided);
+    if (!format && options->refuses)
+        format = decoder_detect_refused(head, bytes, &undecided_kind);
+    *undecided = !format && (*undecided || undecided_kind);
+    return format;
+}
+
 /* Reads ahead until the compression format is known. */
 static enum pipe_event reader_find_format(struct reader *reader, bool wait, bool *waited,
                                           struct failure *failure)
@@ -163,7 +188,7 @@ static enum pipe_event reader_find_format(struct reader *reader, bool wait, bool
         enum pipe_event event = reader_read_ahead(reader, wait, waited, failure);
         if (event == PIPE_EMPTY || event == PIPE_ERROR)
             return event;
-        reader->format = decoder_detect(raw->data, raw->end, &undecided);
+        reader->format = reader_match(reader->options, raw->data, raw->end, &undecided);
     }
     reader->is_detected = true;
     return PIPE_DATA;
@@ -257,6 +282,22 @@ static enum pipe_event reader_take_held(struct reader *reader, void *buffer, siz
     return event;
 }
 
+/* Fails if what was decoded first is of a kind that is not read, as in an archive x.tar.gz. */
+static enum pipe_event reader_check_content(struct reader *reader, const void *data, size_t *bytes,
+                                            struct failure *failure)
+{
+    bool undecided;
+    const struct decoder_format *kind = decoder_detect_refused(data, *bytes, &undecided);
+    struct decoder *none;
+
+    reader->checks_content = false;
+    if (!kind)
+        return PIPE_DATA;
+    *bytes = 0;
+    decoder_open(&none, kind, reader->input->name, 0, failure); /* which fails */
+    return PIPE_ERROR;
+}
+
 /* Returns the next bytes of a compressed input. */
 static enum pipe_event reader_decode(struct reader *reader, void *buffer, size_t room, bool wait,
                                      bool *waited, size_t *bytes, struct failure *failure)
@@ -282,8 +323,12 @@ static enum pipe_event reader_read_plain(struct reader *reader, void *buffer, si
         if (event != PIPE_DATA)
             return event;
     }
-    if (reader->format)
-        return reader_decode(reader, buffer, room, wait, waited, bytes, failure);
+    if (reader->format) {
+        enum pipe_event event = reader_decode(reader, buffer, room, wait, waited, bytes, failure);
+        if (event == PIPE_DATA && *bytes > 0 && reader->checks_content)
+            event = reader_check_content(reader, buffer, bytes, failure);
+        return event;
+    }
     *bytes = reader_ahead_take(&reader->raw, buffer, room);
     if (*bytes > 0)
         return PIPE_DATA;
@@ -305,43 +350,21 @@ static enum pipe_event reader_keep_names(struct reader *reader, const char *data
     return PIPE_DATA;
 }
 
-/*
- * Advice for a name that a header lacks: what is wrong with a name such as 1,2 or $9, or the option
- * that seems to fit a header with quotes or other separators; or "".
- */
-static const char *reader_advise(const struct text_rules *rules, const char *line, size_t bytes,
-                                 const char *name)
-{
-    static const struct {
-        char byte;
-        const char *advice;
-    } separators[] = {{',', " (try --csv)"}, {';', " (try -d ';')"}, {'|', " (try -d '|')"}};
-
-    if (strchr(name, ',') || name[strspn(name, "$0123456789-")] == '\0')
-        return " (give one field, by its number or name)";
-    if (rules->delimiter != TEXT_NO_DELIMITER && memchr(line, rules->delimiter, bytes))
-        return !rules->is_quoted && memchr(line, '"', bytes) ? " (try --csv)" : "";
-    for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
-        if (memchr(line, separators[i].byte, bytes))
-            return i == 0 && rules->is_quoted ? " (try -d ,)" : separators[i].advice;
-    }
-    return "";
-}
-
 /* Writes what the complete header line is, for a name that it lacks. */
 static void reader_show_header(const struct reader *reader, const char *name,
                                char out[READER_HEADER_SIZE])
 {
     const struct reader_names *names = &reader->names;
     const size_t bytes = names->bytes;
+    char advice[TEXT_ADVICE_SIZE];
 
+    text_advise_name(&reader->records->text, names->line, bytes, name, advice);
     if (bytes == 0)
         strcpy(out, ": it is empty");
     else
         snprintf(out, READER_HEADER_SIZE, ": it is '%.*s%s'%s",
                  (int)(bytes < READER_HEADER_SHOWN ? bytes : READER_HEADER_SHOWN), names->line,
-                 bytes > READER_HEADER_SHOWN ? "..." : "",
-                 reader_advise(&reader->records->text, names->line, bytes, name));
+                 bytes > READER_HEADER_SHOWN ? "..." : "", advice);
 }
 
 /* Looks a name up in the complete header line. NULL: the field has none. */
@@ -374,6 +397,13 @@ static enum pipe_event reader_find_names(struct reader *reader, struct failure *
     enum pipe_event event = reader_find_name(reader, records->field_name, &reader->field, failure);
     if (event == PIPE_DATA)
         event = reader_find_name(reader, records->second_name, &reader->second_field, failure);
+    reader->header = records->text;
+    record_begin_header(&reader->header, names->line, names->bytes);
+    if (event == PIPE_DATA && reader->header.delimiter != records->text.delimiter &&
+        reader->options->tabbed) {
+        const char *none = NULL; /* the first file is named */
+        atomic_compare_exchange_strong(reader->options->tabbed, &none, reader->input->name);
+    }
     free(names->line);
     *names = (struct reader_names){.line = NULL};
     return event;
@@ -385,6 +415,10 @@ void reader_set_fields(const struct reader *reader, struct text_rules *rules)
         rules->field = reader->field;
     if (reader->second_field > 0)
         rules->second_field = reader->second_field;
+    if (reader->field > 0 || reader->second_field > 0) {
+        rules->delimiter = reader->header.delimiter;
+        rules->columns = reader->header.columns;
+    }
 }
 
 /* Removes the rest of the header from the front of the data. */
@@ -412,6 +446,38 @@ static enum pipe_event reader_skip_header(struct reader *reader, char *data, siz
     return event;
 }
 
+/*
+ * Looks for a newline in the first block of a text. Fails at its end if there are carriage returns
+ * instead.
+ */
+static enum pipe_event reader_look_for_newline(struct reader *reader, enum pipe_event event,
+                                               const char *data, size_t bytes,
+                                               struct failure *failure)
+{
+    struct reader_first_line *line = &reader->first_line;
+    const bool has_ended =
+        event == PIPE_END && !(reader->is_part && reader->limit < reader->input->size);
+
+    if (bytes > READER_AHEAD_BYTES - line->bytes)
+        bytes = READER_AHEAD_BYTES - line->bytes;
+    if (bytes > 0) {
+        const char *found = memchr(data, '\r', bytes);
+        line->is_open = memchr(data, '\n', bytes) == NULL;
+        line->has_return |= line->ends_with_return || (found && found + 1 < data + bytes);
+        line->ends_with_return = data[bytes - 1] == '\r';
+        line->bytes += bytes;
+    }
+    if (!line->is_open || (!has_ended && line->bytes < READER_AHEAD_BYTES))
+        return event;
+    line->is_open = false;
+    if (!line->has_return)
+        return event;
+    return reader_fail(reader,
+                       "lines that end with CR alone are not supported: convert it "
+                       "(tr '\\r' '\\n')",
+                       failure);
+}
+
 enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
                             bool *waited, size_t *bytes, struct failure *failure)
 {
@@ -420,6 +486,10 @@ enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bo
     *bytes = reader_ahead_take(&reader->plain, buffer, room);
     if (*bytes == 0)
         event = reader_read_plain(reader, buffer, room, wait, waited, bytes, failure);
+    if (reader->first_line.is_open && event != PIPE_ERROR) {
+        event = reader_look_for_newline(reader, event, buffer, *bytes, failure);
+        *bytes = event == PIPE_ERROR ? 0 : *bytes;
+    }
     if (event == PIPE_DATA && reader->skip_lines > 0)
         event = reader_skip_header(reader, buffer, bytes, failure);
     if (event == PIPE_END && reader->skip_lines > 0 && record_has_names(reader->records) &&
@@ -456,16 +526,19 @@ enum pipe_event reader_look(struct reader *reader, struct failure *failure)
     return event;
 }
 
-enum status reader_detect(const struct input *input, off_t offset,
+enum status reader_detect(const struct reader_options *options, const struct input *input,
                           const struct decoder_format **format, struct failure *failure)
 {
     char head[DECODER_MAGIC_BYTES];
     bool undecided;
-    ssize_t n = input_read_at(input->fd, head, sizeof head, offset);
 
+    *format = NULL;
+    if (!options->decodes && !options->refuses)
+        return STATUS_OK;
+    ssize_t n = input_read_at(input->fd, head, sizeof head, input->start);
     if (n < 0)
         return input_fail(failure, input->name, strerror(errno));
-    *format = decoder_detect(head, (size_t)n, &undecided);
+    *format = reader_match(options, head, (size_t)n, &undecided);
     return STATUS_OK;
 }
 
@@ -486,7 +559,7 @@ enum status reader_read_header(const struct reader_options *options, struct inpu
     own.holds_frames = false;
     input_hold(input);
     reader_open_part(&reader, &own, input, format, &all, records);
-    while (event == PIPE_DATA && reader.skip_lines > 0) {
+    while (event == PIPE_DATA && (reader.skip_lines > 0 || reader.first_line.is_open)) {
         bool waited;
         size_t got;
         event = reader_read(&reader, block, sizeof block, true, &waited, &got, failure);

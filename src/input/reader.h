@@ -21,11 +21,14 @@
 
 /* Shared by all readers of a source. */
 struct reader_options {
-    bool decodes;          /* decode compressed inputs */
+    bool decodes; /* decode compressed inputs */
+    bool refuses; /* fail if a file is of a kind that is not read (decoder_detect_refused) */
     uint64_t memory_limit; /* of decoder_open */
     bool holds_frames;     /* return a frame only after its checksum is verified (see below) */
     int wake;              /* a descriptor; when it becomes readable, no reader waits any longer */
     atomic_uint_least64_t *bytes_read; /* counts bytes read from files, before decoding; or NULL */
+    const char *_Atomic *tabbed;       /* is set to the first file whose header has tabs, without a
+                                          delimiter in       the rules; or NULL */
 };
 
 /* Bytes that were read before they are needed: data[begin..end). */
@@ -53,6 +56,17 @@ struct reader_names {
     size_t bytes;
 };
 
+/*
+ * The beginning of a text whose lines matter, up to its first newline: lines that end with a
+ * carriage return alone, as on an old Mac, would be one long line.
+ */
+struct reader_first_line {
+    bool is_open;          /* no newline was found so far, in the first block */
+    bool has_return;       /* a carriage return with another byte than a newline behind it */
+    bool ends_with_return; /* so far */
+    size_t bytes;
+};
+
 /* The longest header line with names. */
 #define READER_NAMES_BYTES ((size_t)1 << 20)
 
@@ -70,6 +84,7 @@ struct reader {
     struct reader_ahead tail;            /* and after it; in the memory of the head */
     const struct decoder_format *format; /* NULL: not compressed */
     bool is_detected;                    /* `format` is known */
+    bool checks_content;                 /* what is decoded first may be of a refused kind */
     bool has_ended;                      /* the file is at its end */
     struct decoder *decoder;             /* NULL: not opened yet */
     bool is_pending;                     /* the decoder may have more output without input */
@@ -83,8 +98,10 @@ struct reader {
     uint64_t header_lines;               /* lines and bytes skipped; the caller resets both */
     uint64_t header_bytes;
     struct reader_names names;
-    int32_t field;        /* number of the named field, once the header is read; else 0 */
-    int32_t second_field; /* likewise, of the second column */
+    struct reader_first_line first_line;
+    int32_t field;            /* number of the named field, once the header is read; else 0 */
+    int32_t second_field;     /* likewise, of the second column */
+    struct text_rules header; /* how the header says that lines are separated, once it is read */
 };
 
 /*
@@ -96,6 +113,9 @@ struct reader {
  */
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format, const struct record_format *records);
+
+/* Sets the records of an open reader from which nothing was read, except by reader_look. */
+void reader_set_records(struct reader *reader, const struct record_format *records);
 
 /*
  * As reader_open, for a part of a regular file that can be decoded independently. part->wrap must
@@ -116,12 +136,15 @@ void reader_count(const struct reader_options *options, uint64_t bytes);
  * Reads up to `room` > 0 bytes. Waits, and sets *waited, as pipe_read does. With PIPE_DATA, *bytes
  * may be 0. With PIPE_ERROR, *failure is written; the bytes that precede a fault are returned
  * before, as far as they can be decoded. A header that lacks the name of a field, or has it more
- * than once, is an error.
+ * than once, is an error; and so is text whose lines end with carriage returns alone.
  */
 enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
                             bool *waited, size_t *bytes, struct failure *failure);
 
-/* Sets the fields of the rules that have names to their numbers, if the header is read. */
+/*
+ * If a header with names is read: sets the fields of the rules that have names to their numbers,
+ * and how the lines of the file are separated.
+ */
 void reader_set_fields(const struct reader *reader, struct text_rules *rules);
 
 /*
@@ -132,10 +155,10 @@ void reader_set_fields(const struct reader *reader, struct text_rules *rules);
 enum pipe_event reader_look(struct reader *reader, struct failure *failure);
 
 /*
- * Detects the compression format of a regular file by its bytes from `offset` on. Stores NULL if
- * the file is not compressed. Fails with STATUS_DATA.
+ * Detects the format of a regular file by its first bytes: what the options decode, or refuse.
+ * Stores NULL if it is neither. Fails with STATUS_DATA.
  */
-enum status reader_detect(const struct input *input, off_t offset,
+enum status reader_detect(const struct reader_options *options, const struct input *input,
                           const struct decoder_format **format, struct failure *failure);
 
 /*

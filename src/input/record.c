@@ -85,16 +85,56 @@ static bool record_is_name(const struct text_rules *rules, const char *data,
     return part.begin >= part.end && *name == '\0';
 }
 
+size_t record_begin_header(struct text_rules *rules, const char *line, size_t bytes)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    static const char *const words[] = {"Fields:", "fields"};
+    const bool by_blanks = rules->delimiter == TEXT_NO_DELIMITER;
+    size_t begin = bytes >= 3 && memcmp(line, mark, 3) == 0 ? 3 : 0;
+    size_t end = bytes;
+    struct record_part part;
+    bool is_name = false; /* the '#' is one, before a delimiter */
+
+    rules->columns = 0;
+    if (begin < end && line[begin] == '#') {
+        size_t next = begin + 1;
+        const char behind = next < end ? line[next] : ' ';
+        is_name = by_blanks ? behind == '\t' : behind == (char)rules->delimiter && behind != ' ';
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+            const size_t length = strlen(words[i]);
+            if (end - next >= length && memcmp(line + next, words[i], length) == 0 &&
+                (end - next == length || record_is_blank(line[next + length])))
+                next += length + (end - next > length);
+        }
+        begin = is_name ? begin : next;
+        while (!is_name && begin < end && line[begin] == ' ')
+            begin++;
+    }
+    if (!by_blanks)
+        return begin;
+    for (size_t i = begin; i < end && record_is_blank(line[end - 1]);)
+        end--;
+    if (begin < end && memchr(line + begin, '\t', end - begin))
+        rules->delimiter = '\t';
+    if (rules->delimiter == '\t' && !is_name)
+        return begin;
+    for (size_t offset = begin; record_next_part(rules, line, bytes, &offset, &part);)
+        rules->columns++;
+    return begin;
+}
+
 int32_t record_find_name(const struct text_rules *rules, const char *line, size_t bytes,
                          const char *name)
 {
-    static const char mark[] = "\xef\xbb\xbf";
+    struct text_rules header = *rules;
+    size_t offset = record_begin_header(&header, line, bytes);
+    const bool has_mark = offset > 0 && line[offset - 1] == '#';
     struct record_part part;
-    size_t offset = bytes >= 3 && memcmp(line, mark, 3) == 0 ? 3 : 0;
     int32_t found = 0;
 
-    for (int32_t i = 1; record_next_part(rules, line, bytes, &offset, &part); i++) {
-        if (record_is_name(rules, line, part, name))
+    for (int32_t i = 1; record_next_part(&header, line, bytes, &offset, &part); i++) {
+        const char *wanted = name + (i == 1 && has_mark && *name == '#');
+        if (record_is_name(&header, line, part, wanted))
             found = found == 0 ? i : -1;
     }
     return found;

@@ -41,8 +41,18 @@ bool record_is_end(const struct record_format *format, char c);
 size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes);
 
 /*
+ * Begins to read a header line with names of fields, which is without its end. Returns where the
+ * first name begins: behind a byte order mark, a '#' and the word of a W3C or a Zeek log, "Fields:"
+ * or "fields". Sets how the lines of the file are separated: if the rules have no delimiter, and
+ * there is a tab between two names, by tabs; else by blanks, and then each has as many fields as
+ * the header (rules->columns). A first name of '#' alone, before a tab, may be one or may be none;
+ * then fields are counted, too.
+ */
+size_t record_begin_header(struct text_rules *rules, const char *line, size_t bytes);
+
+/*
  * Returns the number of the field with this name in a header line; 0 if there is none, -1 if there
- * are several. The line is without its end; it may begin with a byte order mark.
+ * are several. As record_begin_header; a name may also be given with the '#' before it.
  */
 int32_t record_find_name(const struct text_rules *rules, const char *line, size_t bytes,
                          const char *name);

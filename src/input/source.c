@@ -70,6 +70,7 @@ struct source {
     atomic_uint_least64_t stop;       /* nothing from this position on is needed */
     atomic_bool is_decoding;          /* compressed input was found */
     atomic_uint_least64_t bytes_read; /* from files, before decoding; not those read to inspect */
+    const char *_Atomic tabbed;       /* a file whose header has tabs, without a delimiter */
     atomic_bool is_divided;           /* a file was added to the parts */
     atomic_bool has_ended;            /* everything outside the parts was read */
     atomic_bool is_unread;            /* the pipe went unread for too long when last measured */
@@ -182,6 +183,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
     made->stream.format = &made->format;
     made->reading.wake = made->wake[0];
     made->reading.bytes_read = &made->bytes_read;
+    made->reading.tabbed = &made->tabbed;
     made->size = origin.size;
     made->origin = origin;
     made->wanted = origin.size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
@@ -209,13 +211,14 @@ static bool source_has_input(const struct source *source)
 /* Detects the compression format of a file. A file that cannot be read is reported later. */
 static const struct decoder_format *source_find_format(const char *name)
 {
+    const struct reader_options decoding = {.decodes = true};
     const struct decoder_format *format = NULL;
     struct failure ignored;
     struct input *input;
 
     if (input_open(&input, name, &ignored) != STATUS_OK)
         return NULL;
-    if (input->is_regular && reader_detect(input, input->start, &format, &ignored) != STATUS_OK)
+    if (input->is_regular && reader_detect(&decoding, input, &format, &ignored) != STATUS_OK)
         format = NULL;
     input_release(input);
     return format;
@@ -233,6 +236,11 @@ void source_decode(struct source *source, uint64_t memory_limit, bool holds_fram
             source->wanted = 1;
         }
     }
+}
+
+void source_refuse_kinds(struct source *source)
+{
+    source->reading.refuses = true;
 }
 
 uint64_t source_file_bytes(const struct source *source)
@@ -280,6 +288,11 @@ static enum status source_look_at_block(const struct source *source, const char 
         return STATUS_OK;
     }
     *is_text = text_is_text(block->data, block->end, has_ended);
+    if (!*is_text && source->reading.refuses && first_block_has_nuls(block->data, block->end))
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": numbers with NULs behind them are not supported: convert "
+                                       "it (tr '\\0' '\\n'), or give --binary if it is not text",
+                           name);
     first_block_doubt(name, block->data, block->end, *is_text, doubt);
     if (*doubt)
         snprintf(note, SOURCE_NOTE_SIZE, "note: reading %s%.300s%s; %s",
@@ -300,8 +313,8 @@ static enum status source_look_at_next(struct source *source, bool *is_text, boo
 
     if (input_open(&input, source->names[source->opened], failure) != STATUS_OK)
         return failure->status;
-    if (input->is_regular && source->reading.decodes &&
-        reader_detect(input, input->start, &format, failure) != STATUS_OK) {
+    if (input->is_regular &&
+        reader_detect(&source->reading, input, &format, failure) != STATUS_OK) {
         input_release(input);
         return failure->status;
     }
@@ -316,6 +329,7 @@ static enum status source_look_at_next(struct source *source, bool *is_text, boo
     else
         reader_open(&source->reader, &source->reading, input, format, &source->format);
     source->is_reading = true;
+    source->reader.checks_content = source->reading.refuses;
     enum pipe_event event = reader_look(&source->reader, failure);
     const struct reader_ahead *plain = &source->reader.plain;
     enum status status = event == PIPE_ERROR && plain->end == 0 ? failure->status : STATUS_OK;
@@ -350,7 +364,7 @@ void source_set_format(struct source *source, const struct record_format *format
     source->format = *format;
     source->stream.rules = format->text;
     if (source->is_reading) /* it was opened to be looked at */
-        source->reader.skip_lines = format->header_lines;
+        reader_set_records(&source->reader, &source->format);
 }
 
 void source_close(struct source *source)
@@ -397,6 +411,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
     }
     if (before.reading.decodes)
         source_decode(*source, before.reading.memory_limit, before.reading.holds_frames);
+    (*source)->reading.refuses = before.reading.refuses;
     source_set_format(*source, &before.format);
     if (divides)
         source_divide(*source);
@@ -463,6 +478,11 @@ uint64_t source_size(const struct source *source)
 bool source_is_compressed(const struct source *source)
 {
     return source->is_compressed;
+}
+
+const char *source_tabbed_file(const struct source *source)
+{
+    return atomic_load(&source->tabbed);
 }
 
 bool source_is_decoding(const struct source *source)
@@ -563,8 +583,7 @@ static enum status source_begin_input(struct source *source, const struct source
 
     if (!input->is_regular)
         pipe_widen(input->fd);
-    else if (source->reading.decodes &&
-             reader_detect(input, input->start, &format, failure) != STATUS_OK) {
+    else if (reader_detect(&source->reading, input, &format, failure) != STATUS_OK) {
         input_release(input);
         return failure->status;
     }

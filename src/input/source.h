@@ -40,13 +40,16 @@ enum status source_open(struct source **source, char *const *names, size_t count
                         size_t element_bytes, struct failure *failure);
 
 /*
- * The next four functions may only be called before the first pull.
+ * The next five functions may only be called before the first pull.
  *
  * Enables decoding of files whose first bytes show that they are compressed. memory_limit is that
  * of decoder_open. With `holds_frames`, the contents of a frame of up to 16 MiB are held back until
  * its checksum is verified; the contents of a larger frame until 16 MiB are decoded.
  */
 void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames);
+
+/* Makes a file of a kind that is not read (decoder_detect_refused), compressed or not, an error. */
+void source_refuse_kinds(struct source *source);
 
 /*
  * Allows several threads to decode compressed files in parallel. Chunks then come in any order, all
@@ -150,6 +153,12 @@ uint64_t source_file_bytes(const struct source *source);
 
 /* How many of these bytes have been read so far. Thread-safe. */
 uint64_t source_file_bytes_read(const struct source *source);
+
+/*
+ * Returns the name of the first file whose header has tabs between its names, by which its lines
+ * are separated though the format has no delimiter; NULL if there was none so far. Thread-safe.
+ */
+const char *source_tabbed_file(const struct source *source);
 
 /* Whether compressed input has been found so far. Thread-safe. */
 bool source_is_decoding(const struct source *source);

@@ -25,9 +25,11 @@ struct text_rules {
     int32_t field; /* the number of the field, from 1; 0: every token or part. If it has a name: 1
                       in the job, and its number in the file in the rules of a chunk */
     int32_t second_field; /* likewise, the field of the second column (chunk.h); 0: there is none */
-    int delimiter;        /* a byte, or TEXT_NO_DELIMITER */
-    bool is_quoted;       /* parts may be quoted (RFC 4180); there is a delimiter */
-    bool from_zero;       /* of fields: negative values are invalid */
+    int32_t columns; /* of a field counted from the left: a line with another number of fields is an
+                        invalid token; 0: lines are not counted. Their parts are not quoted */
+    int delimiter;   /* a byte, or TEXT_NO_DELIMITER. In a chunk: of its file */
+    bool is_quoted;  /* parts may be quoted (RFC 4180); there is a delimiter */
+    bool from_zero;  /* of fields: negative values are invalid */
     enum text_notation notation;
     unsigned decimals; /* TEXT_FIXED: at most TEXT_DECIMALS_MAX */
 };

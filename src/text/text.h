@@ -12,6 +12,9 @@
  *
  * A negative n counts from the end of the line: -1 is the last word or part.
  *
+ * If the rules say how many fields a line has (columns), as a header with names does, then a line
+ * that has another number of them is an invalid token of 0 bytes at the end of the line.
+ *
  * If parts may be quoted (is_quoted), a part that begins with a quote ends at the next quote that
  * is not doubled. Delimiters between the two do not separate parts, and the two are not part of the
  * value. If a quote is anywhere else, or a quoted part is still open at the end of its line, then
@@ -56,19 +59,29 @@ struct text_token {
     bool is_second; /* it is of the second column */
 };
 
+/* A text that is parsed in calls, and where the values of a call go. */
+struct text_cursor {
+    const struct text_rules *rules;
+    const char *data; /* [bytes] */
+    size_t bytes;
+    size_t offset;    /* 0, or what the last call left */
+    void *values;     /* [room], elements of the type in this machine's byte order */
+    uint64_t *second; /* [room], of pairs (text_pairs.h) */
+    size_t room;
+    size_t count;              /* values that the last call stored */
+    struct text_token invalid; /* after TEXT_INVALID */
+};
+
 /*
- * Parses data[*offset..bytes), which consists of whole lines or, if text_is_of_tokens, of whole
- * tokens; its end also ends a line. *offset is 0 or what the last call left. Stores at most `room`
- * values at `values`, as elements of the type in this machine's byte order, and how many they are
- * in *count. Advances *offset.
+ * Parses data[offset..bytes), which consists of whole lines or, if text_is_of_tokens, of whole
+ * tokens; its end also ends a line. Stores at most `room` values, and how many they are in `count`.
+ * Advances `offset`.
  *
- * After TEXT_INVALID, *invalid is the invalid token; it comes after the stored values. The caller
- * may continue after it. The text is parsed when a call returns TEXT_END, not when *offset is
- * `bytes`: an empty part may follow there, and then *offset becomes `bytes` + 1.
+ * After TEXT_INVALID, `invalid` is the invalid token; it comes after the stored values. The caller
+ * may continue after it. The text is parsed when a call returns TEXT_END, not when `offset` is
+ * `bytes`: an empty part may follow there, and then `offset` becomes `bytes` + 1.
  */
-typedef enum text_event text_parse_function(const struct text_rules *rules, const char *data,
-                                            size_t bytes, size_t *offset, void *values, size_t room,
-                                            size_t *count, struct text_token *invalid);
+typedef enum text_event text_parse_function(struct text_cursor *text);
 
 /* The parser for these rules and this type, in the best instruction set of this machine. */
 text_parse_function *text_choose_parser(const struct text_rules *rules, enum element_type type);

@@ -298,12 +298,13 @@ __attribute__((noinline)) static void text_fields_search_last(const char *data,
 }
 
 /*
- * Stores the field, or the pair, of a line that ends at `newline`. Returns TEXT_END to go on with
+ * Stores the field, or the pair, of a line that ends at `newline`, unless it has another number of
+ * fields than the rules say. Returns TEXT_END to go on with
  * the next line.
  */
 TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted, bool is_pair,
-                                               struct text_call *call, struct text_line *line,
-                                               size_t newline)
+                                               bool is_miscounted, struct text_call *call,
+                                               struct text_line *line, size_t newline)
 {
     size_t next = newline < call->bytes ? newline + 1 : call->bytes;
     size_t end = text_fields_content_end(call->data, line->begin, newline);
@@ -316,6 +317,11 @@ TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted,
     }
     if (line->is_wrong)
         return text_fields_refuse(call, line->begin, newline, next);
+    if (is_miscounted) {
+        *call->offset = next;
+        *call->invalid = (struct text_token){.offset = end};
+        return TEXT_INVALID;
+    }
     if (is_pair && call->first.rules->field < 0)
         text_fields_search_last(call->data, call->first.rules, line->begin, end, &line->first);
     if (is_pair && call->second.rules->field < 0)
@@ -331,11 +337,16 @@ TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted,
     return TEXT_END;
 }
 
-/* Parses one field of each line; or of pairs two, of which each may be numbered from its end. */
+/*
+ * Parses one field of each line; or of pairs two, of which each may be numbered from its end. If
+ * `is_counted`, lines have as many fields as the rules say.
+ */
 TEXT_INLINE enum text_event text_fields_search(enum cpu_isa isa, bool is_quoted, bool is_pair,
-                                               struct text_call *call)
+                                               bool is_counted, struct text_call *call)
 {
+    const uint64_t columns = (uint64_t)call->first.rules->columns;
     struct text_line line = text_fields_start(call, is_pair, *call->offset);
+    uint64_t fields = 0; /* that begin in the line, if they are counted */
     struct text_quotes carry = TEXT_QUOTES_NONE;
 
     for (size_t at = *call->offset; line.begin < call->bytes; at += TEXT_BLOCK) {
@@ -354,12 +365,16 @@ TEXT_INLINE enum text_event text_fields_search(enum cpu_isa isa, bool is_quoted,
             text_fields_scan(&line.first, at, begins & rest & upto, ends & rest & upto);
             if (is_pair)
                 text_fields_scan(&line.second, at, begins & rest & upto, ends & rest & upto);
+            if (is_counted)
+                fields += (uint64_t)__builtin_popcountll(begins & rest & upto);
             line.is_wrong |= (found.wrong & rest & upto) != 0;
             if (!newlines)
                 break;
             size_t newline = at + text_block_first(newlines);
             enum text_event event =
-                text_fields_finish(isa, is_quoted, is_pair, call, &line, newline);
+                text_fields_finish(isa, is_quoted, is_pair, is_counted && fields != columns, call,
+                                   &line, newline);
+            fields = 0;
             if (event != TEXT_END)
                 return event;
             rest &= ~upto;
@@ -373,13 +388,13 @@ TEXT_INLINE enum text_event text_fields_search(enum cpu_isa isa, bool is_quoted,
 TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, bool is_quoted,
                                             struct text_call *call)
 {
-    return text_fields_search(isa, is_quoted, false, call);
+    return text_fields_search(isa, is_quoted, false, false, call);
 }
 
 TEXT_INLINE enum text_event text_fields_pair(enum cpu_isa isa, bool is_quoted,
                                              struct text_call *call)
 {
-    return text_fields_search(isa, is_quoted, true, call);
+    return text_fields_search(isa, is_quoted, true, false, call);
 }
 
 /* --- field -n --------------------------------------------------------------------------------- */
@@ -400,7 +415,8 @@ TEXT_INLINE enum text_event text_fields_last(enum cpu_isa isa, bool is_quoted,
             line.first.end = text_fields_content_end(call->data, line.begin, newline);
             line.first.left = !text_fields_find_last(call->data, call->first.rules, is_quoted,
                                                      &line.first.begin, &line.first.end);
-            enum text_event event = text_fields_finish(isa, is_quoted, false, call, &line, newline);
+            enum text_event event =
+                text_fields_finish(isa, is_quoted, false, false, call, &line, newline);
             if (event != TEXT_END)
                 return event;
             line.begin = newline + 1;
@@ -501,6 +517,15 @@ TEXT_INLINE enum text_event text_fields_every(enum cpu_isa isa, bool is_quoted,
 TEXT_FIELDS_KINDS(TEXT_FIELDS_WRAP_KIND, )
 TEXT_FIELDS_WRAP_KIND(pair, )
 
+/* The loops that count the fields of each line: of one column, and of pairs. */
+#define TEXT_FIELDS_WRAP_COUNTED(isa, target, kind, is_pair)                                      \
+    target TEXT_FLATTEN static enum text_event text_fields_##kind##_##isa(struct text_call *call) \
+    {                                                                                             \
+        return text_fields_search((enum cpu_isa)TEXT_ISA_##isa, false, is_pair, true, call);      \
+    }
+CPU_ISA_VARIANTS(TEXT_FIELDS_WRAP_COUNTED, counted, false)
+CPU_ISA_VARIANTS(TEXT_FIELDS_WRAP_COUNTED, counted_pair, true)
+
 /* The column of a call whose values are stored at `values`. */
 TEXT_INLINE struct text_column text_fields_column(struct element element,
                                                   const struct text_rules *rules, char *values)
@@ -512,31 +537,36 @@ TEXT_INLINE struct text_column text_fields_column(struct element element,
     return column;
 }
 
-/* A text_parse_function for a loop and a type. */
-TEXT_INLINE enum text_event text_fields_parse(enum text_event (*run)(struct text_call *),
-                                              struct element element,
-                                              const struct text_rules *rules, const char *data,
-                                              size_t bytes, size_t *offset, char *values,
-                                              size_t room, size_t *count,
-                                              struct text_token *invalid)
+/* A call for a text whose first column is of that type. */
+TEXT_INLINE struct text_call text_fields_call(struct element element, struct text_cursor *text)
 {
-    struct text_call call = {
-        .first = text_fields_column(element, rules, values),
-        .data = data,
-        .bytes = bytes,
-        .offset = offset,
-        .room = room,
-        .invalid = invalid,
+    return (struct text_call){
+        .first = text_fields_column(element, text->rules, text->values),
+        .data = text->data,
+        .bytes = text->bytes,
+        .offset = &text->offset,
+        .room = text->room,
+        .invalid = &text->invalid,
     };
-    enum text_event event = run(&call);
-    *count = call.stored;
+}
+
+/* A text_parse_function for a loop, the one that counts fields, and a type. */
+TEXT_INLINE enum text_event text_fields_parse(enum text_event (*run)(struct text_call *),
+                                              enum text_event (*run_counted)(struct text_call *),
+                                              struct element element, struct text_cursor *text)
+{
+    struct text_call call = text_fields_call(element, text);
+    enum text_event event = text->rules->columns > 0 ? run_counted(&call) : run(&call);
+
+    text->count = call.stored;
     return event;
 }
 
 /* A parser for each loop, instruction set and type. */
 #define TEXT_FIELDS_DEFINE(isa, target, kind, id, name, ctype)                  \
     TEXT_PARSE_DEFINE(text_fields_##kind##_##name##_##isa, , text_fields_parse, \
-                      text_fields_##kind##_##isa, ELEMENT_OF(id, name, ctype))
+                      text_fields_##kind##_##isa, text_fields_counted_##isa,    \
+                      ELEMENT_OF(id, name, ctype))
 #define TEXT_FIELDS_DEFINE_KIND(kind, ...) CPU_ISA_VARIANTS(TEXT_FIELDS_DEFINE, kind, __VA_ARGS__)
 #define TEXT_FIELDS_DEFINE_TYPE(id, name, ctype) \
     TEXT_FIELDS_KINDS(TEXT_FIELDS_DEFINE_KIND, id, name, ctype)
@@ -556,25 +586,20 @@ text_parse_function *text_fields_choose(const struct text_rules *rules, enum ele
     return functions[type][kind][cpu_isa_best()];
 }
 
-#define TEXT_FIELDS_PAIR_ENTRY(isa, target, prefix) text_fields_pair_##isa,
+#define TEXT_FIELDS_PAIR_ENTRY(isa, target, kind) text_fields_##kind##_##isa,
 
-enum text_event text_fields_parse_pairs(const struct text_columns *columns, const char *data,
-                                        size_t bytes, size_t *offset, void *values,
-                                        uint64_t *second, size_t room, size_t *count,
-                                        struct text_token *invalid)
+enum text_event text_fields_parse_pairs(const struct text_columns *columns,
+                                        struct text_cursor *text)
 {
-    static enum text_event (*const functions[CPU_ISA_COUNT])(struct text_call *) = {
-        CPU_ISA_VARIANTS(TEXT_FIELDS_PAIR_ENTRY, )};
-    struct text_call call = {
-        .first = text_fields_column(columns->first_element, columns->first, values),
-        .second = text_fields_column(columns->second_element, columns->second, (char *)second),
-        .data = data,
-        .bytes = bytes,
-        .offset = offset,
-        .room = room,
-        .invalid = invalid,
+    static enum text_event (*const functions[2][CPU_ISA_COUNT])(struct text_call *) = {
+        {CPU_ISA_VARIANTS(TEXT_FIELDS_PAIR_ENTRY, pair)},
+        {CPU_ISA_VARIANTS(TEXT_FIELDS_PAIR_ENTRY, counted_pair)},
     };
-    enum text_event event = functions[cpu_isa_best()](&call);
-    *count = call.stored;
+    struct text_call call = text_fields_call(columns->first_element, text);
+
+    call.second =
+        text_fields_column(columns->second_element, columns->second, (char *)text->second);
+    enum text_event event = functions[text->rules->columns > 0][cpu_isa_best()](&call);
+    text->count = call.stored;
     return event;
 }

@@ -18,30 +18,24 @@ text_parse_function *text_fields_choose(const struct text_rules *rules, enum ele
 
 /* Two fields of each line, numbered from either end. The second column's elements have 8 bytes. */
 struct text_columns {
-    const struct text_rules *first;
-    const struct text_rules *second;
+    const struct text_rules *second; /* the first's are those of the text */
     struct element first_element;
     struct element second_element;
 };
 
-/* Parses both in one pass, as text_pairs_parse (text_pairs.h). */
-enum text_event text_fields_parse_pairs(const struct text_columns *columns, const char *data,
-                                        size_t bytes, size_t *offset, void *values,
-                                        uint64_t *second, size_t room, size_t *count,
-                                        struct text_token *invalid);
+/* Parses both in one pass, as text_pairs_parse (text_pairs.h). text->rules are the first's. */
+enum text_event text_fields_parse_pairs(const struct text_columns *columns,
+                                        struct text_cursor *text);
 
 /*
  * Defines a text_parse_function with these attributes. It calls `parse` with the given constants
- * and then its own arguments: so an always-inline loop is compiled for an instruction set and a
+ * and then its own argument: so an always-inline loop is compiled for an instruction set and a
  * type.
  */
-#define TEXT_PARSE_DEFINE(function, attributes, parse, ...)                                      \
-    attributes static enum text_event function(const struct text_rules *rules, const char *data, \
-                                               size_t bytes, size_t *offset, void *values,       \
-                                               size_t room, size_t *count,                       \
-                                               struct text_token *invalid)                       \
-    {                                                                                            \
-        return parse(__VA_ARGS__, rules, data, bytes, offset, values, room, count, invalid);     \
+#define TEXT_PARSE_DEFINE(function, attributes, parse, ...)              \
+    attributes static enum text_event function(struct text_cursor *text) \
+    {                                                                    \
+        return parse(__VA_ARGS__, text);                                 \
     }
 
 #endif

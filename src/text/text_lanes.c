@@ -289,78 +289,73 @@ TEXT_LANES_INLINE bool text_lanes_take(const struct text_lanes_constants *consta
 }
 
 /*
- * Stores values and advances *offset behind their tokens, until there is not a whole block of text
- * or no room for its values, or a block is not for this parser. `rules` are those of TEXT_FIXED, or
- * NULL for integers. Returns the number of values.
+ * Stores values behind those of the call and advances text->offset behind their tokens, until there
+ * is not a whole block of text or no room for its values, or a block is not for this parser.
+ * `rules` are those of TEXT_FIXED, or NULL for integers.
  */
-TEXT_LANES_INLINE size_t text_lanes_read(struct element element, const struct text_rules *rules,
-                                         const char *data, size_t bytes, size_t *offset,
-                                         char *values, size_t room)
+TEXT_LANES_INLINE void text_lanes_read(struct element element, const struct text_rules *rules,
+                                       struct text_cursor *text)
 {
+    char *values = text->values;
+    const size_t bytes = text->bytes;
+    const size_t room = text->room;
     const struct text_number_limits limits = text_number_limits(element);
     const struct text_lanes_constants kept = text_lanes_make_constants(limits.magnitude[false]);
     const struct text_lanes_constants *constants = &kept;
-    size_t at = *offset;
-    size_t stored = 0;
+    size_t at = text->offset;
+    size_t stored = text->count;
 
     while (at + TEXT_BLOCK <= bytes && room - stored >= TEXT_LANES_ROOM) {
         struct text_lanes_words words;
-        if (!text_lanes_find(constants, rules, data + at, &words) ||
+        if (!text_lanes_find(constants, rules, text->data + at, &words) ||
             !text_lanes_take(constants, rules, limits.magnitude[true], &words,
                              values + stored * element.bytes, element.bytes))
             break;
         stored += (size_t)__builtin_popcountll(words.ends);
         at += words.taken;
     }
-    *offset = at;
-    return stored;
+    text->offset = at;
+    text->count = stored;
 }
-
-typedef size_t text_lanes_read_function(const struct text_rules *rules, const char *data,
-                                        size_t bytes, size_t *offset, char *values, size_t room);
 
 /*
  * A text_parse_function for a type and its text_lanes_read. First, and wherever text_lanes_read
  * stops, parses TEXT_LANES tokens one by one: an invalid token is often followed by another.
  */
-static enum text_event text_lanes_parse(text_lanes_read_function *read, struct element element,
-                                        const struct text_rules *rules, const char *data,
-                                        size_t bytes, size_t *offset, char *values, size_t room,
-                                        size_t *count, struct text_token *invalid)
+static enum text_event text_lanes_parse(void (*read)(struct text_cursor *), struct element element,
+                                        struct text_cursor *text)
 {
     text_parse_function *parse_one_by_one = text_tokens_choose(CPU_ISA_AVX512VBMI2, element.type);
     enum text_event event;
-    size_t stored = 0;
 
-    for (;;) {
-        size_t left = room - stored < TEXT_LANES ? room - stored : TEXT_LANES;
-        size_t more;
-        event = parse_one_by_one(rules, data, bytes, offset, values + stored * element.bytes, left,
-                                 &more, invalid);
-        stored += more;
-        if (event != TEXT_FULL || stored == room)
+    for (text->count = 0;;) {
+        const size_t left = text->room - text->count;
+        struct text_cursor few = *text;
+        few.values = (char *)text->values + text->count * element.bytes;
+        few.room = left < TEXT_LANES ? left : TEXT_LANES;
+        event = parse_one_by_one(&few);
+        text->offset = few.offset;
+        text->count += few.count;
+        text->invalid = few.invalid;
+        if (event != TEXT_FULL || text->count == text->room)
             break;
-        stored += read(rules, data, bytes, offset, values + stored * element.bytes, room - stored);
+        read(text);
     }
-    *count = stored;
     return event;
 }
 
 /* For each type, the loops, which are not inlined so that their constants stay in registers. */
-#define TEXT_LANES_LOOP(kind, constant_rules, id, name, ctype)                                   \
-    CPU_ISA_TARGET_AVX512VBMI2 static size_t text_lanes_read_##kind##_##name(                    \
-        const struct text_rules *rules, const char *data, size_t bytes, size_t *offset,          \
-        char *values, size_t room)                                                               \
-    {                                                                                            \
-        (void)rules;                                                                             \
-        return text_lanes_read(ELEMENT_OF(id, name, ctype), constant_rules, data, bytes, offset, \
-                               values, room);                                                    \
-    }                                                                                            \
-    TEXT_PARSE_DEFINE(text_lanes_##kind##_##name, , text_lanes_parse,                            \
+#define TEXT_LANES_LOOP(kind, constant_rules, id, name, ctype)              \
+    CPU_ISA_TARGET_AVX512VBMI2 static void text_lanes_read_##kind##_##name( \
+        struct text_cursor *text)                                           \
+    {                                                                       \
+        text_lanes_read(ELEMENT_OF(id, name, ctype), constant_rules, text); \
+    }                                                                       \
+    TEXT_PARSE_DEFINE(text_lanes_##kind##_##name, , text_lanes_parse,       \
                       text_lanes_read_##kind##_##name, ELEMENT_OF(id, name, ctype))
 #define TEXT_LANES_DEFINE(id, name, ctype)           \
     TEXT_LANES_LOOP(integers, NULL, id, name, ctype) \
-    TEXT_LANES_LOOP(fixed, rules, id, name, ctype)
+    TEXT_LANES_LOOP(fixed, text->rules, id, name, ctype)
 ELEMENT_TYPES(TEXT_LANES_DEFINE)
 
 text_parse_function *text_lanes_choose(enum text_notation notation, enum element_type type)

@@ -8,19 +8,14 @@
 
 #include "text/text_internal.h"
 
-enum text_event text_pairs_parse(const struct job *job, const struct text_rules *rules,
-                                 const char *data, size_t bytes, size_t *offset, void *values,
-                                 uint64_t *second, size_t room, size_t *count,
-                                 struct text_token *invalid)
+enum text_event text_pairs_parse(const struct job *job, struct text_cursor *text)
 {
-    const struct text_rules second_rules = job_second_rules(job, rules);
+    const struct text_rules second = job_second_rules(job, text->rules);
     const struct text_columns columns = {
-        .first = rules,
-        .second = &second_rules,
+        .second = &second,
         .first_element = job->element,
         .second_element = job->second_element,
     };
 
-    return text_fields_parse_pairs(&columns, data, bytes, offset, values, second, room, count,
-                                   invalid);
+    return text_fields_parse_pairs(&columns, text);
 }

@@ -12,14 +12,11 @@
 #include "text/text.h"
 
 /*
- * As a text_parse_function (text.h) with these rules, for pairs; the job has a second column.
- * Stores as many elements of the second column at `second` as values of the first at `values`.
- * After TEXT_INVALID the token is the first column's, unless only the second column of its line is
- * invalid; the line gives no pair. With TEXT_END *offset is `bytes`.
+ * As a text_parse_function (text.h), for pairs; the job has a second column. Stores as many
+ * elements of the second column at text->second as values of the first at text->values. After
+ * TEXT_INVALID the token is the first column's, unless only the second column of its line is
+ * invalid; the line gives no pair. With TEXT_END text->offset is text->bytes.
  */
-enum text_event text_pairs_parse(const struct job *job, const struct text_rules *rules,
-                                 const char *data, size_t bytes, size_t *offset, void *values,
-                                 uint64_t *second, size_t room, size_t *count,
-                                 struct text_token *invalid);
+enum text_event text_pairs_parse(const struct job *job, struct text_cursor *text);
 
 #endif

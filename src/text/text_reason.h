@@ -23,11 +23,30 @@ struct text_reading {
     bool ends_run;    /* an invalid token is an error */
 };
 
+/* How an invalid token is a number all the same, which would change a sum. */
+enum text_misfit {
+    TEXT_MISFIT_NONE,    /* it is no number */
+    TEXT_MISFIT_RANGE,   /* out of range for the type and every other one */
+    TEXT_MISFIT_I64,     /* out of range for the type, but not for i64 */
+    TEXT_MISFIT_U64,     /* likewise, for u64 */
+    TEXT_MISFIT_DECIMAL, /* it has more decimals */
+    TEXT_MISFIT_FORM,    /* it is written otherwise: 1e6, 1,234 or "36" */
+    TEXT_MISFITS,
+};
+
+/*
+ * Returns how an invalid token is a number of these rules all the same. For TEXT_MISFIT_DECIMAL it
+ * stores how many decimals it has, at least 1, without zeros at the end.
+ */
+enum text_misfit text_find_misfit(const struct text_rules *rules, const char *token, size_t bytes,
+                                  size_t *decimals);
+
 /*
  * Writes why the token, which the parser has found invalid in the text, is none of the type:
  *
  *   line has 3 fields, -f 9 wants 9
  *   line has 1 field, -f 2 wants 2 (try -d ,)
+ *   line has 5 fields, its header has 4 (try -f 2)
  *   '300' is out of range for u8 (try -t i64)
  *   '10' is out of range for i64 with --decimals 18
  *   invalid integer 'x'

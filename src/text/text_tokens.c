@@ -56,17 +56,20 @@ TEXT_INLINE bool text_tokens_store(enum cpu_isa isa, const struct text_rules *ru
 
 /* A text_parse_function for a constant instruction set and type, and rules that may be constant. */
 TEXT_INLINE enum text_event text_tokens_loop(enum cpu_isa isa, struct text_number_limits limits,
-                                             const struct text_rules *rules, const char *data,
-                                             size_t bytes, size_t *offset, char *values,
-                                             size_t room, size_t *count, struct text_token *invalid)
+                                             const struct text_rules *rules,
+                                             struct text_cursor *text)
 {
+    const char *data = text->data;
+    const size_t bytes = text->bytes;
+    const size_t room = text->room;
+    char *values = text->values;
     char copy[TEXT_BLOCK];
     struct text_words words = {.inside = false};
-    size_t begin = *offset;
+    size_t begin = text->offset;
     size_t stored = 0;
     enum text_event event = TEXT_END;
 
-    for (size_t at = *offset; at < bytes || words.inside; at += TEXT_BLOCK) {
+    for (size_t at = begin; at < bytes || words.inside; at += TEXT_BLOCK) {
         bool inside = words.inside;
         words = text_tokens_find(isa, text_block_at(data, bytes, at, copy), inside);
         begin = inside ? begin : text_tokens_next(at, &words.begins);
@@ -78,7 +81,7 @@ TEXT_INLINE enum text_event text_tokens_loop(enum cpu_isa isa, struct text_numbe
             }
             if (!text_tokens_store(isa, rules, &limits, data, begin, end,
                                    values + stored * limits.bytes)) {
-                *invalid = (struct text_token){.offset = begin, .bytes = end - begin};
+                text->invalid = (struct text_token){.offset = begin, .bytes = end - begin};
                 begin = end;
                 event = TEXT_INVALID;
                 goto stop;
@@ -89,8 +92,8 @@ TEXT_INLINE enum text_event text_tokens_loop(enum cpu_isa isa, struct text_numbe
     }
     begin = bytes;
 stop:
-    *offset = begin;
-    *count = stored;
+    text->offset = begin;
+    text->count = stored;
     return event;
 }
 
@@ -98,28 +101,26 @@ stop:
  * Parses other notations than integers in an instruction set. Not inlined for each type: the code
  * would be twice as large.
  */
-#define TEXT_TOKENS_OTHER(isa, target, name)                                                      \
-    target TEXT_FLATTEN __attribute__((noinline)) static enum text_event name##_##isa(            \
-        struct text_number_limits limits, const struct text_rules *rules, const char *data,       \
-        size_t bytes, size_t *offset, char *values, size_t room, size_t *count,                   \
-        struct text_token *invalid)                                                               \
-    {                                                                                             \
-        const struct text_rules fixed = {.notation = TEXT_FIXED, .decimals = rules->decimals};    \
-        if (rules->notation == TEXT_FIXED)                                                        \
-            return text_tokens_loop((enum cpu_isa)TEXT_ISA_##isa, limits, &fixed, data, bytes,    \
-                                    offset, values, room, count, invalid);                        \
-        return text_tokens_loop((enum cpu_isa)TEXT_ISA_##isa, limits, rules, data, bytes, offset, \
-                                values, room, count, invalid);                                    \
+#define TEXT_TOKENS_OTHER(isa, target, name)                                              \
+    target TEXT_FLATTEN __attribute__((                                                   \
+        noinline)) static enum text_event name##_##isa(struct text_number_limits limits,  \
+                                                       struct text_cursor *text)          \
+    {                                                                                     \
+        const struct text_rules fixed = {.notation = TEXT_FIXED,                          \
+                                         .decimals = text->rules->decimals};              \
+        if (text->rules->notation == TEXT_FIXED)                                          \
+            return text_tokens_loop((enum cpu_isa)TEXT_ISA_##isa, limits, &fixed, text);  \
+        return text_tokens_loop((enum cpu_isa)TEXT_ISA_##isa, limits, text->rules, text); \
     }
 CPU_ISA_VARIANTS(TEXT_TOKENS_OTHER, text_tokens_other)
 
 static const struct text_rules text_tokens_integers = {.notation = TEXT_INTEGERS};
 
 /* A text_parse_function. The rules of integers are a constant: testing them would take 4%. */
-#define TEXT_TOKENS_PARSE(isa, other, limits, rules, ...)                   \
-    (rules)->notation == TEXT_INTEGERS                                      \
-        ? text_tokens_loop(isa, limits, &text_tokens_integers, __VA_ARGS__) \
-        : other(limits, rules, __VA_ARGS__)
+#define TEXT_TOKENS_PARSE(isa, other, limits, text)                  \
+    (text)->rules->notation == TEXT_INTEGERS                         \
+        ? text_tokens_loop(isa, limits, &text_tokens_integers, text) \
+        : other(limits, text)
 
 /* One for each type and instruction set, and the table of them. */
 #define TEXT_TOKENS_WRAP(isa, target, id, name, ctype)                                    \

@@ -16,12 +16,9 @@ struct expected_item {
     bool is_valid;
     bool is_integer; /* valid, or out of range */
     bool is_second;  /* the token is of the second column */
-    bool is_word;    /* text: in the first line of all, which has words, but no numbers */
-    bool is_first;   /* text: at the beginning of its file */
-    bool is_name;    /* text: the first word of a line of words, and no number */
-    bool is_quoted;  /* text: in a line in which each quote has a second one */
     int64_t fields;  /* text: of the line, if the wanted one is missing; else 0 */
     int64_t wanted;  /* text: the number of the field, from either end */
+    int64_t columns; /* text: how many fields the line should have; 0: any number */
     __int128 value;
     __int128 group;       /* with --by */
     uint64_t weight;      /* how often the value counts */
@@ -29,8 +26,6 @@ struct expected_item {
     const char *token;    /* text: where it stands, */
     size_t bytes;         /* how long, */
     size_t line;          /* and in which line, from 1 on */
-    const char *whole;    /* text: that line, */
-    size_t length;        /* and how long it is */
     size_t stream_offset; /* binary */
 };
 
@@ -41,6 +36,7 @@ struct expected_items {
     bool is_ended;    /* a header ends the stream */
     const char
         *quoted_name; /* of the first file, if a delimiter splits its quoted fields; or NULL */
+    const char *tabbed_name; /* of the first file whose header has tabs; or NULL */
 };
 
 static void expected_open(struct expected_text *text)
@@ -103,62 +99,6 @@ static struct expected_item expected_join(const struct reference_item *value,
         .token = data + token->offset,
         .bytes = token->bytes,
     };
-}
-
-/* Whether a line has words and no numbers. */
-static bool expected_has_only_words(const char *line, const char *end)
-{
-    bool has_word = false;
-
-    while (line < end && *line != '\n' && !isdigit((unsigned char)*line)) {
-        bool is_word = isalpha((unsigned char)*line++);
-        has_word |= is_word;
-        while (is_word && line < end && (isalnum((unsigned char)*line) || *line == '_'))
-            line++;
-    }
-    return has_word && (line == end || *line == '\n');
-}
-
-/* Whether token[0..bytes), at the beginning of a line, is a short word alone on it. */
-static bool expected_is_alone(const char *token, size_t bytes, const char *end)
-{
-    const char *behind = token + bytes;
-
-    return (behind == end || *behind == '\n' || *behind == '\r') && bytes <= EXPECTED_TOKEN_BYTES &&
-           *token != '-' && *token != '+' && expected_has_only_words(token, behind);
-}
-
-/* Whether token[0..bytes), at the beginning of a line, is a name with the next word behind it. */
-static bool expected_is_row(const char *token, size_t bytes, const char *end)
-{
-    size_t marks = 0;
-
-    for (size_t i = 0; i < bytes; i++)
-        marks +=
-            isalpha((unsigned char)token[i]) ? 2 : token[i] != '\0' && strchr(".:-/", token[i]);
-    return token + bytes < end && (token[bytes] == ' ' || token[bytes] == '\t') && marks > 1;
-}
-
-/* Finds the line that a token is in. */
-static void expected_find_line(struct expected_item *item, const char *data, const char *end)
-{
-    const char *last = item->token;
-
-    item->whole = item->token;
-    while (item->whole > data && item->whole[-1] != '\n')
-        item->whole--;
-    while (last < end && *last != '\n')
-        last++;
-    item->length = (size_t)(last - item->whole);
-}
-
-static size_t expected_count(const char *text, size_t bytes, char byte)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < bytes; i++)
-        count += text[i] == byte;
-    return count;
 }
 
 /* Whether text is a whole quoted field with a delimiter in it. */
@@ -231,15 +171,58 @@ static bool expected_is_name(const struct reference *all, size_t begin, size_t e
     return *name == '\0';
 }
 
+/*
+ * Where the names of a header begin; how its file is separated goes to rules->delimiter, and how
+ * many fields each line then has to rules->columns.
+ */
+static size_t expected_begin_header(const struct expected_header *header, struct text_rules *rules)
+{
+    const char *const line = header->line;
+    const bool words = rules->delimiter == TEXT_NO_DELIMITER;
+    size_t end = header->bytes;
+    size_t begin = end >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    bool is_alone = false; /* a '#' that a separator follows, but for a space */
+
+    if (begin < end && line[begin] == '#') {
+        is_alone = begin + 1 < end && line[begin + 1] != ' ' &&
+                   (words ? line[begin + 1] == '\t' : line[begin + 1] == (char)rules->delimiter);
+        begin += !is_alone;
+        if (!is_alone && end - begin >= 7 && memcmp(line + begin, "Fields:", 7) == 0 &&
+            (end - begin == 7 || reference_is_blank(line[begin + 7])))
+            begin += end - begin > 7 ? 8 : 7;
+        else if (!is_alone && end - begin >= 6 && memcmp(line + begin, "fields", 6) == 0 &&
+                 (end - begin == 6 || reference_is_blank(line[begin + 6])))
+            begin += end - begin > 6 ? 7 : 6;
+        while (!is_alone && begin < end && line[begin] == ' ')
+            begin++;
+    }
+    if (!words)
+        return begin;
+    while (end > begin && reference_is_blank(line[end - 1]))
+        end--;
+    const bool has_tabs = end > begin && memchr(line + begin, '\t', end - begin);
+    if (has_tabs)
+        rules->delimiter = '\t';
+    for (size_t i = begin; i < header->bytes; i++) {
+        if (has_tabs)
+            rules->columns += line[i] == '\t';
+        else
+            rules->columns +=
+                !reference_is_blank(line[i]) && (i == begin || reference_is_blank(line[i - 1]));
+    }
+    rules->columns = has_tabs && !is_alone ? 0 : rules->columns + has_tabs;
+    return begin;
+}
+
 /* How many fields of the header have this name; the number of the last one in *field. -1: nobody
  * knows, because it has wrong quotes. */
 static int expected_find_name(const struct trial *trial, const struct expected_header *header,
                               const char *name, int32_t *field)
 {
-    const struct reference all = {.rules = &trial->text, .data = header->line};
-    const bool words = all.rules->delimiter == TEXT_NO_DELIMITER;
-    const bool has_mark = header->bytes >= 3 && memcmp(header->line, "\xef\xbb\xbf", 3) == 0;
-    size_t next = has_mark ? 3 : 0;
+    struct text_rules rules = trial->text;
+    size_t next = expected_begin_header(header, &rules);
+    const struct reference all = {.rules = &rules, .data = header->line};
+    const bool words = rules.delimiter == TEXT_NO_DELIMITER;
     int found = 0;
 
     for (int32_t number = 1; next <= header->bytes; number++, next++) {
@@ -259,24 +242,6 @@ static int expected_find_name(const struct trial *trial, const struct expected_h
     return found;
 }
 
-/* What the message of a header advises for a name; "" if there is nothing. */
-static const char *expected_advise_name(const struct trial *trial,
-                                        const struct expected_header *header, const char *name)
-{
-    const int delimiter = trial->text.delimiter;
-
-    if (strcmp(name, "a,b") == 0 || strcmp(name, "-") == 0)
-        return " (give one field, by its number or name)";
-    if (delimiter != TEXT_NO_DELIMITER && memchr(header->line, delimiter, header->bytes))
-        return !trial->text.is_quoted && memchr(header->line, '"', header->bytes) ? " (try --csv)"
-                                                                                  : "";
-    if (memchr(header->line, ',', header->bytes))
-        return trial->text.is_quoted ? " (try -d ,)" : " (try --csv)";
-    if (memchr(header->line, ';', header->bytes))
-        return " (try -d ';')";
-    return memchr(header->line, '|', header->bytes) ? " (try -d '|')" : "";
-}
-
 /* Looks a name up, if there is one. Returns false, and ends the stream, if that fails. */
 static bool expected_look_up(struct expected *expected, const struct trial *trial, const char *file,
                              const struct expected_header *header, const char *name, int32_t *field)
@@ -292,9 +257,8 @@ static bool expected_look_up(struct expected *expected, const struct trial *tria
     fprintf(message, "%s: its header has %s field '%s'", file, found > 1 ? "more than one" : "no",
             name);
     if (found == 0 && header->bytes > 0)
-        fprintf(message, ": it is '%.*s%s'%s", header->bytes > 80 ? 80 : (int)header->bytes,
-                header->line, header->bytes > 80 ? "..." : "",
-                expected_advise_name(trial, header, name));
+        fprintf(message, ": it is '%.*s%s'", header->bytes > 80 ? 80 : (int)header->bytes,
+                header->line, header->bytes > 80 ? "..." : "");
     else if (found == 0)
         fprintf(message, ": it is empty");
     return false;
@@ -316,22 +280,22 @@ static struct expected_header expected_skip_header(const struct trial *trial, co
     return header;
 }
 
-/* Sets what messages about an item depend on: where it is in the text, data to end. */
-static void expected_place(struct expected_item *item, const struct trial *trial, const char *data,
-                           const char *end, bool has_words)
+/* Ends the stream at a file whose lines end with carriage returns alone, if lines matter. */
+static bool expected_refuse_returns(struct expected *expected, const struct trial *trial,
+                                    const char *name, const char *data, size_t bytes)
 {
-    const bool is_of_tokens = trial->text.field == 0 && trial->text.delimiter == TEXT_NO_DELIMITER;
+    const bool is_of_lines = trial->text.field != 0 || trial->header_lines > 0 ||
+                             trial->text.delimiter != TEXT_NO_DELIMITER;
+    const char *found = memchr(data, '\r', bytes);
 
-    item->is_first = item->line == 1 && item->token == data;
-    if (is_of_tokens) {
-        item->is_word = item->is_first && expected_is_alone(data, item->bytes, end);
-        item->is_name = item->is_first && expected_is_row(data, item->bytes, end);
-    } else {
-        item->is_word = item->line == 1 && has_words;
-    }
-    item->is_word = item->is_word && data == trial->data; /* of the first file */
-    expected_find_line(item, data, end);
-    item->is_quoted = expected_count(item->whole, item->length, '"') % 2 == 0;
+    if (!is_of_lines || trial->text.delimiter == '\r' || memchr(data, '\n', bytes) || !found ||
+        found + 1 == data + bytes)
+        return false;
+    expected->is_header_wrong = true;
+    expected->status = STATUS_DATA;
+    fprintf(expected->message.file,
+            "%s: lines that end with CR alone are not supported: convert it", name);
+    return true;
 }
 
 /* Reads the text of one file behind its header. */
@@ -349,11 +313,20 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
         .is_quoted = trial->text.is_quoted,
     };
 
+    all->is_ended = expected_refuse_returns(expected, trial, name, begin, bytes);
+    if (all->is_ended)
+        return;
     all->is_ended =
         !expected_look_up(expected, trial, name, &header, trial->field_name, &first.field) ||
         !expected_look_up(expected, trial, name, &header, trial->second_name, &second.field);
     if (all->is_ended)
         return;
+    if (trial->field_name || trial->second_name) {
+        expected_begin_header(&header, &first);
+        second.delimiter = first.delimiter;
+        if (first.delimiter != trial->text.delimiter && !all->tabbed_name)
+            all->tabbed_name = name;
+    }
     const int delimiter = trial->text.delimiter;
     if (begin == trial->data && bytes == trial->split && delimiter != TEXT_NO_DELIMITER &&
         delimiter != '"' && !trial->text.is_quoted &&
@@ -366,7 +339,6 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
     struct reference seconds = {.items = NULL};
     if (second.field != 0)
         seconds = reference_parse(&second, expected_second_type(trial), data, (size_t)(end - data));
-    const bool has_words = expected_has_only_words(data, end);
     size_t line = 1 + (size_t)trial->header_lines;
     size_t seen = 0;
     for (size_t i = 0; i < parsed.count; i++) {
@@ -378,7 +350,7 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
         item->name = name;
         item->line = line;
         item->wanted = item->is_second ? second.field : first.field;
-        expected_place(item, trial, data, end, has_words);
+        item->columns = item->is_second ? 0 : first.columns;
     }
     free(seconds.items);
     free(parsed.items);
@@ -867,151 +839,6 @@ static void expected_print_survivors(struct expected *expected, const struct tri
 /* --- all of it -----------------------------------------------------------------------------------
  */
 
-/* The type that messages advise for an integer out of range, in words; "" if there is none. */
-static const char *expected_advise_type(__int128 value)
-{
-    if (value >= INT64_MIN && value <= INT64_MAX)
-        return " (try -t i64)";
-    return value > 0 && value <= UINT64_MAX ? " (try -t u64)" : "";
-}
-
-static bool expected_has(const char *token, size_t bytes, int is_kind(int))
-{
-    for (size_t i = 0; i < bytes; i++) {
-        if (is_kind((unsigned char)token[i]))
-            return true;
-    }
-    return false;
-}
-
-/* Whether a line, or the token of a list of words, begins as JSON does. */
-static bool expected_is_json(const struct trial *trial, const struct expected_item *item)
-{
-    const bool is_word = trial->text.field == 0 && trial->text.delimiter == TEXT_NO_DELIMITER;
-    const char *text = is_word ? item->token : item->whole;
-    size_t bytes = is_word ? item->bytes : item->length;
-
-    for (; bytes > 0 && reference_is_blank(*text); bytes--)
-        text++;
-    return bytes > 0 && *text == '{';
-}
-
-/* Writes the delimiter to try: the first one in the text that is one, or only if between digits. */
-static bool expected_print_delimiter(FILE *out, const char *text, size_t bytes, bool in_number)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        if (text[i] == '\0' || !strchr(",;|", text[i]))
-            continue;
-        if (in_number && (i == 0 || i + 1 == bytes || !isdigit((unsigned char)text[i - 1]) ||
-                          !isdigit((unsigned char)text[i + 1])))
-            continue;
-        fprintf(out, text[i] == ',' ? " (try -d %c)" : " (try -d '%c')", text[i]);
-        return true;
-    }
-    return false;
-}
-
-/* Whether text is digits with a point or not, and maybe a sign. */
-static bool expected_is_decimal(const char *text, size_t bytes)
-{
-    const size_t sign = bytes > 0 && (text[0] == '-' || text[0] == '+');
-    size_t digits = 0;
-
-    for (size_t i = sign; i < bytes; i++)
-        digits += isdigit((unsigned char)text[i]) != 0;
-    return digits > 0 && digits + expected_count(text, bytes, '.') + sign == bytes &&
-           expected_count(text, bytes, '.') <= 1;
-}
-
-/* Whether text is of hexadecimal digits and has a decimal one before a letter, but is not 12e5. */
-static bool expected_is_hex(const char *text, size_t bytes)
-{
-    size_t letters = 0;
-    size_t first = 0; /* of the decimal digits */
-    size_t last = 0;  /* of the letters */
-
-    while (first < bytes && !isdigit((unsigned char)text[first]))
-        first++;
-    for (size_t i = 0; i < bytes; i++) {
-        if (!isxdigit((unsigned char)text[i]))
-            return false;
-        letters += !isdigit((unsigned char)text[i]);
-        last = isdigit((unsigned char)text[i]) ? last : i;
-    }
-    return bytes >= 4 && bytes <= 16 && first < last &&
-           (letters > 1 || last + 1 == bytes || (text[last] | 0x20) != 'e');
-}
-
-/* Writes the options that messages advise for how a token is written. Returns whether it did. */
-static bool expected_print_notation(FILE *out, const char *token, size_t bytes)
-{
-    const bool has_sign = bytes > 0 && (token[0] == '+' || token[0] == '-');
-    const char *const digits = token + has_sign;
-    const size_t count = bytes - has_sign;
-    size_t before = 0;
-    size_t behind = 0;
-    size_t hex = 2;
-
-    while (before < count && isdigit((unsigned char)digits[before]))
-        before++;
-    while (before + 1 + behind < count && isdigit((unsigned char)digits[before + 1 + behind]))
-        behind++;
-    while (hex < count && isxdigit((unsigned char)digits[hex]))
-        hex++;
-    const bool has_point = before < count && digits[before] == '.' &&
-                           before + 1 + behind == count && behind >= 1 && behind <= 18;
-    const bool has_prefix =
-        count > 2 && hex == count && digits[0] == '0' && (digits[1] | 0x20) == 'x';
-    if (has_point)
-        fprintf(out, " (try --decimals %zu)", behind);
-    else if (has_prefix)
-        fprintf(out, " (try --base 16)");
-    return has_point || has_prefix;
-}
-
-/* Writes the options that messages advise for a token that is no integer, if there are some. */
-static void expected_print_advice(FILE *out, const struct trial *trial,
-                                  const struct expected_item *item)
-{
-    const bool is_group = item->is_second && trial_has_groups(trial);
-    const bool has_delimiter = trial->text.delimiter != TEXT_NO_DELIMITER;
-    const bool is_words = trial->text.field == 0 && !has_delimiter;
-    const char *const token = item->token;
-    const size_t bytes = item->bytes;
-    const bool is_list = is_words && expected_has(token, bytes, isalpha);
-    const bool is_number = is_words && bytes > 2 && token[0] == '"' && token[bytes - 1] == '"' &&
-                           expected_is_decimal(token + 1, bytes - 2);
-
-    if (trial->invalid == INVALID_ABORT && (bytes == 0 || (bytes == 1 && token[0] == '-')))
-        fprintf(out, " (try --invalid ignore)");
-    else if (expected_is_json(trial, item))
-        fprintf(out, " (JSON: choose numbers with jq)");
-    else if (!is_group && expected_print_notation(out, token, bytes))
-        return;
-    else if (is_number || (has_delimiter && !trial->text.is_quoted && memchr(token, '"', bytes) &&
-                           item->is_quoted))
-        fprintf(out, " (try --csv)");
-    else if (is_list && memchr(token, ',', bytes))
-        fprintf(out, " (try --csv -f N)");
-    else if (is_list && memchr(token, ';', bytes))
-        fprintf(out, " (try -d ';' -f N)");
-    else if (item->is_word)
-        fprintf(out, trial->text.field == 0 && has_delimiter ? " (try --header, or -f NAME)"
-                                                             : " (try --header)");
-    else if (!is_words && !has_delimiter && expected_print_delimiter(out, token, bytes, true))
-        return;
-    else if (!text_is_text(token, bytes, true))
-        fprintf(out, " (is it binary?)");
-    else if (item->is_name)
-        fprintf(out, " (try -f N)");
-    else if (!is_group && expected_is_hex(token, bytes))
-        fprintf(out, " (try --base 16)");
-    else if (item->is_first && bytes >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0)
-        fprintf(out, " (tail -c +4 removes it)");
-    else if (is_group)
-        fprintf(out, " (groups are integers)");
-}
-
 /* Writes that a line lacks the wanted field. */
 static void expected_print_missing(FILE *out, const struct trial *trial,
                                    const struct expected_item *item)
@@ -1019,17 +846,17 @@ static void expected_print_missing(FILE *out, const struct trial *trial,
     const char *name = item->is_second ? trial->second_name : trial->field_name;
     const char *option = !item->is_second ? "-f" : trial_has_groups(trial) ? "--by" : "--weight";
 
-    fprintf(out, "line has %d field%s, %s ", (int)item->fields, item->fields == 1 ? "" : "s",
-            option);
+    fprintf(out, "line has %d field%s, ", (int)item->fields, item->fields == 1 ? "" : "s");
+    if (item->columns > 0 && item->fields != item->columns && item->fields >= item->wanted) {
+        fprintf(out, "its header has %d", (int)item->columns);
+        return;
+    }
+    fprintf(out, "%s ", option);
     if (name)
         fprintf(out, "%s", name);
     else
         fprintf(out, "%d", (int)item->wanted);
     fprintf(out, " wants %d", abs((int)item->wanted));
-    if (expected_is_json(trial, item))
-        fprintf(out, " (JSON: choose numbers with jq)");
-    else if (item->fields == 1)
-        expected_print_delimiter(out, item->whole, item->length, false);
 }
 
 /* Writes a token as messages show it; what is not printable is masked only `as_printed`. */
@@ -1050,22 +877,16 @@ static void expected_print_invalid(FILE *out, const struct trial *trial,
     if (item->fields > 0)
         expected_print_missing(out, trial, item);
     else if (item->is_second && !trial_has_groups(trial))
-        fprintf(out, "invalid weight '%s%s%s', no integer from 0 to 2^63 - 1%s",
-                has_mark ? "<byte order mark>" : "", token, more,
-                trial->invalid == INVALID_ABORT && (bytes == 0 || strcmp(token, "-") == 0)
-                    ? " (try --invalid ignore)"
-                    : "");
+        fprintf(out, "invalid weight '%s%s%s', no integer from 0 to 2^63 - 1",
+                has_mark ? "<byte order mark>" : "", token, more);
     else if (item->is_integer)
-        fprintf(out, "'%s%s' is out of range for %s%s", token, more,
+        fprintf(out, "'%s%s' is out of range for %s", token, more,
                 !item->is_second                             ? trial->element.name
                 : expected_second_type(trial) == ELEMENT_U64 ? "u64"
-                                                             : "i64",
-                expected_advise_type(item->value));
-    else {
+                                                             : "i64");
+    else
         fprintf(out, "invalid %s '%s%s%s'", item->is_second ? "group" : "integer",
                 has_mark ? "<byte order mark>" : "", token, more);
-        expected_print_advice(out, trial, item);
-    }
 }
 
 static bool expected_is_outside(const struct trial *trial, const struct expected_item *item)
@@ -1122,6 +943,9 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
     if (all->quoted_name)
         fprintf(report, "gpuhist: note: %s has quoted fields, which -d splits; try --csv\n",
                 all->quoted_name);
+    if (all->tabbed_name)
+        fprintf(report, "gpuhist: note: the header of %s has tabs, so tabs separate its fields\n",
+                all->tabbed_name);
     for (size_t i = 0; i < all->count; i++)
         groups += !all->items[i].is_valid && all->items[i].is_second && trial_has_groups(trial);
     for (size_t i = 0; i < all->count && trial->invalid != INVALID_IGNORE; i++) {
@@ -1134,6 +958,9 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
     size_t valid = 0;
     for (size_t i = 0; i < all->count; i++)
         valid += all->items[i].is_valid;
+    if (trial->invalid == INVALID_IGNORE && valid > 0 && valid < all->count)
+        fprintf(report, "gpuhist: note: %zu token%s skipped\n", all->count - valid,
+                all->count - valid == 1 ? "" : "s");
     if (trial->invalid == INVALID_IGNORE && valid == 0 && all->count > 0)
         fprintf(report, "gpuhist: all input was invalid and ignored: %zu token%s\n", all->count,
                 all->count == 1 ? "" : "s");

@@ -30,6 +30,8 @@ static const struct text_rules all_rules[] = {
     {.field = 2, .delimiter = TEXT_NO_DELIMITER},
     {.field = 9, .delimiter = TEXT_NO_DELIMITER},
     {.field = INT32_MAX, .delimiter = TEXT_NO_DELIMITER},
+    {.field = 2, .columns = 3, .delimiter = TEXT_NO_DELIMITER},
+    {.field = 1, .columns = 2, .delimiter = '\t'},
     {.field = -1, .delimiter = TEXT_NO_DELIMITER},
     {.field = -2, .delimiter = TEXT_NO_DELIMITER},
     {.field = INT32_MIN, .delimiter = TEXT_NO_DELIMITER},

@@ -62,6 +62,18 @@ static void frames_add_skippable(struct frames *frames, unsigned char variant,
     frames_end(frames);
 }
 
+/* The format or the refused kind of a file that begins so. */
+static const struct decoder_format *detect(const char *head, size_t bytes, bool *undecided)
+{
+    bool undecided_kind = false;
+    const struct decoder_format *format = decoder_detect(head, bytes, undecided);
+
+    if (!format)
+        format = decoder_detect_refused(head, bytes, &undecided_kind);
+    *undecided = !format && (*undecided || undecided_kind);
+    return format;
+}
+
 /* --- detection -------------------------------------------------------------------------------- */
 
 /* What a file begins with, of which a format is known from so many bytes on. */
@@ -83,7 +95,7 @@ static void check_beginning(const struct beginning *beginning)
 
     for (size_t bytes = 0; bytes <= beginning->bytes; bytes++) {
         bool undecided;
-        const struct decoder_format *format = decoder_detect(beginning->head, bytes, &undecided);
+        const struct decoder_format *format = detect(beginning->head, bytes, &undecided);
         const char *name = format ? decoder_format_name(format) : NULL;
         const char *expected = bytes < beginning->enough ? NULL : beginning->name;
         if (undecided != (bytes < beginning->enough) || !name != !expected ||
@@ -121,6 +133,19 @@ static void check_format_beginnings(void)
         BEGINNING("zip", 4, "PK\x05\x06"),
         BEGINNING("zip", 4, "PK\x07\x08"),
         BEGINNING("7z", 6, "7z\xbc\xaf\x27\x1c"),
+        BEGINNING("lzip", 5, "LZIP\1\x0c"),
+        BEGINNING("lzop", 9, "\x89LZO\0\r\n\x1a\n\x10"),
+        BEGINNING("snappy", 10, "\xff\6\0\0sNaPpY\0"),
+        BEGINNING("Parquet", 5, "PAR1\x15"),
+        BEGINNING("Arrow", 8, "ARROW1\0\0"),
+        BEGINNING("ELF", 7, "\x7f\x45LF\2\1\1"),
+        BEGINNING("PNG", 8, "\x89PNG\r\n\x1a\n"),
+        BEGINNING("RIFF", 12, "RIFF\x24\0\0\0WAVE"),
+        BEGINNING("OLE2", 8, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+        /* zlib: empty, a stored block, one with its own codes, and "1\n2\n" with its checksum */
+        BEGINNING("zlib", 8, "\x78\x9c\x03\0\0\0\0\1"),
+        BEGINNING("zlib", 7, "\x78\x01\x01\x02\0\xfd\xff"),
+        BEGINNING("zlib", 12, "\x78\x9c\x33\xe4\x32\xe2\x02\0\x01\x54\0\x78"),
         BEGINNING("compress", 3, "\x1f\x9d\x90"),
         BEGINNING("compress", 3, "\x1f\x9d\x89"),
         /* by xz: the content's size is not known */
@@ -141,9 +166,9 @@ static void check_other_beginnings(void)
         BEGINNING(NULL, 3, "\x28\xb5\x2e\xfd"),
         BEGINNING(NULL, 2, "\x28\x2a\x4d\x18"),
         BEGINNING(NULL, 2, "\x50\xb5\x2f\xfd"),
-        BEGINNING(NULL, 1, "\x21\xb5\x2f\xfd"),
+        BEGINNING(NULL, 2, "\x21\xb5\x2f\xfd"),
         BEGINNING(NULL, 1, "\x29\xb5\x2f\xfd"),
-        BEGINNING(NULL, 1, "\x4f\x2a\x4d\x18"),
+        BEGINNING(NULL, 2, "\x4f\x2a\x4d\x18"),
         BEGINNING(NULL, 1, "\x60\x2a\x4d\x18"),
         BEGINNING(NULL, 2, "\x1f\x8c\x08\x00"),
         BEGINNING(NULL, 6, "\xfd\x37\x7a\x58\x5a\x01"),
@@ -151,6 +176,15 @@ static void check_other_beginnings(void)
         BEGINNING(NULL, 10, "BZh91AY&SX"),
         BEGINNING(NULL, 5, "BZh5\n"),
         BEGINNING(NULL, 4, "\x04\x22\x4d\x19"),
+        BEGINNING(NULL, 12, "RIFF,WAVE,AVI"),
+        BEGINNING(NULL, 5, "PAR1,PAR2"),
+        BEGINNING(NULL, 7, "\x7f\x45LF\0\0\0\0"),
+        /* integers of 32 bits that begin like zlib: 40056, 236664, 105592, 4364408 */
+        BEGINNING(NULL, 7, "\x78\x9c\0\0\7\0\0\0"),
+        BEGINNING(NULL, 8, "\x78\x9c\3\0\7\0\0\0"),
+        BEGINNING(NULL, 7, "\x78\x9c\1\0\7\0\0\0"),
+        BEGINNING(NULL, 9, "\x78\x9c\x44\0\7\0\0\0\2\0\0\0"),
+        BEGINNING(NULL, 2, "x,y"),
         BEGINNING(NULL, 3, "PK\n"),
         BEGINNING(NULL, 4, "PK\x03\x06"),
         BEGINNING(NULL, 6, "7z\xbc\xaf\x27\x1d"),

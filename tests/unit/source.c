@@ -1232,18 +1232,22 @@ static bool sum_values(struct source *source, const struct text_rules *rules,
     bool good = true;
 
     for (int turn = 0; good && chunk.bytes > 0; turn ^= 1) {
-        size_t offset = 0;
+        int64_t values[512];
         enum text_event event = TEXT_END;
         buffer_grow(&buffer, capacities[turn], &failure);
         good = source_pull(source, &buffer, &chunk, &failure) == STATUS_OK;
+        struct text_cursor text = {
+            .rules = rules,
+            .data = chunk.data,
+            .bytes = chunk.bytes,
+            .values = values,
+            .room = 512,
+        };
         do {
-            int64_t values[512];
-            struct text_token token;
-            size_t found;
-            event = parse(rules, chunk.data, chunk.bytes, &offset, values, 512, &found, &token);
-            for (size_t i = 0; i < found; i++)
+            event = parse(&text);
+            for (size_t i = 0; i < text.count; i++)
                 *sum += values[i];
-            *count += found;
+            *count += text.count;
             good = good && event != TEXT_INVALID;
         } while (good && event != TEXT_END);
     }

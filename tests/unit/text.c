@@ -97,6 +97,10 @@ static const struct text_rules every_rules[] = {
     {.field = -1, .delimiter = TEXT_NO_DELIMITER},
     {.field = -3, .delimiter = TEXT_NO_DELIMITER},
     {.field = INT32_MIN, .delimiter = TEXT_NO_DELIMITER},
+    {.field = 1, .columns = 1, .delimiter = TEXT_NO_DELIMITER},
+    {.field = 2, .columns = 3, .delimiter = TEXT_NO_DELIMITER},
+    {.field = 9, .columns = 20, .delimiter = TEXT_NO_DELIMITER},
+    {.field = 2, .columns = 3, .delimiter = '\t'},
     {.field = 0, .delimiter = ','},
     {.field = 1, .delimiter = ','},
     {.field = 3, .delimiter = ','},
@@ -134,17 +138,16 @@ static void describe(const struct text_rules *rules, enum element_type type, con
 {
     text_parse_function *parse = text_choose_parser(rules, type);
     enum text_event event = TEXT_FULL;
-    size_t offset = 0;
+    uint64_t value[1];
+    struct text_cursor cursor = {
+        .rules = rules, .data = text, .bytes = bytes, .values = value, .room = 1};
     size_t used = 0;
 
     *out = '\0';
     while (event != TEXT_END && used < size) {
-        uint64_t value[1];
-        struct text_token invalid;
-        size_t count = 0;
-        event = parse(rules, text, bytes, &offset, value, 1, &count, &invalid);
+        event = parse(&cursor);
         const char *space = used > 0 ? " " : "";
-        if (count == 1) {
+        if (cursor.count == 1) {
             __int128 number = reference_value(type, value);
             used +=
                 (size_t)snprintf(out + used, size - used, "%s%s%llu", space, number < 0 ? "-" : "",
@@ -152,8 +155,8 @@ static void describe(const struct text_rules *rules, enum element_type type, con
         }
         space = used > 0 ? " " : "";
         if (event == TEXT_INVALID && used < size)
-            used += (size_t)snprintf(out + used, size - used, "%s%zu:%zu", space, invalid.offset,
-                                     invalid.bytes);
+            used += (size_t)snprintf(out + used, size - used, "%s%zu:%zu", space,
+                                     cursor.invalid.offset, cursor.invalid.bytes);
     }
 }
 
@@ -336,19 +339,21 @@ static void test_hex_bytes(void)
     for (unsigned byte = 1; byte < 256; byte++) {
         for (size_t place = 0; place < 16; place++) {
             char text[] = "7,12345678fedcbA90\n";
-            struct text_token invalid;
             uint64_t element = 0;
-            size_t offset = 0;
-            size_t count = 0;
             text[2 + place] = (char)byte;
             const bool is_digit = strchr(digits, (char)byte);
             if (byte == ',' || (byte == 'x' && place == 1) || strchr(" \t\n\v\f\r+-", (char)byte))
                 continue;
-            text_choose_parser(&rules, ELEMENT_U64)(&rules,
-                                                    arena_place(text, sizeof text - 1, true),
-                                                    sizeof text - 1, &offset, &element, 1, &count,
-                                                    &invalid);
-            if (is_digit ? count != 1 || element != strtoull(text + 2, NULL, 16) : count != 0)
+            struct text_cursor cursor = {
+                .rules = &rules,
+                .data = arena_place(text, sizeof text - 1, true),
+                .bytes = sizeof text - 1,
+                .values = &element,
+                .room = 1,
+            };
+            text_choose_parser(&rules, ELEMENT_U64)(&cursor);
+            if (is_digit ? cursor.count != 1 || element != strtoull(text + 2, NULL, 16)
+                         : cursor.count != 0)
                 right = tap_note("byte %u at %zu: wrong", byte, place);
         }
     }
@@ -470,20 +475,22 @@ static bool number_is_right(enum element_type type, enum text_notation notation,
     const bool fits = number >= reference_low(type) && number <= reference_high(type);
 
     for (size_t before = 0; before < 24; before += 6) {
-        struct text_token invalid;
         uint64_t element = 0;
-        size_t offset = 0;
-        size_t count = 0;
         memset(text, ' ', before);
         size_t bytes = before + write_number(text + before, value, notation == TEXT_HEX ? 16 : 10,
                                              sign, zeros);
         const struct text_rules rules = {.delimiter = before % 12 == 0 ? TEXT_NO_DELIMITER : ',',
                                          .notation = notation};
-        enum text_event event =
-            text_choose_parser(&rules, type)(&rules, arena_place(text, bytes, true), bytes, &offset,
-                                             &element, 1, &count, &invalid);
-        if (fits ? count != 1 || reference_value(type, &element) != number
-                 : event != TEXT_INVALID || invalid.offset != before)
+        struct text_cursor cursor = {
+            .rules = &rules,
+            .data = arena_place(text, bytes, true),
+            .bytes = bytes,
+            .values = &element,
+            .room = 1,
+        };
+        enum text_event event = text_choose_parser(&rules, type)(&cursor);
+        if (fits ? cursor.count != 1 || reference_value(type, &element) != number
+                 : event != TEXT_INVALID || cursor.invalid.offset != before)
             return tap_note("%.*s as %s: wrong", (int)bytes, text, type_names[type]);
     }
     return true;
@@ -746,17 +753,14 @@ static void test_sequence(void)
     for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
         size_t bytes = 0;
         int32_t *values = reference_must(calloc(numbers, sizeof *values));
-        struct text_token invalid;
-        size_t offset = 0;
-        size_t count;
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
         cpu_isa_forget();
         for (size_t i = 0; i < numbers; i++)
             bytes += (size_t)sprintf(arena + bytes, "%d\n", (int)(i * 7) - 1000000);
-        enum text_event event =
-            text_choose_parser(&rules, ELEMENT_I32)(&rules, arena, bytes, &offset, values, numbers,
-                                                    &count, &invalid);
-        right = right && event != TEXT_INVALID && count == numbers;
+        struct text_cursor cursor = {
+            .rules = &rules, .data = arena, .bytes = bytes, .values = values, .room = numbers};
+        enum text_event event = text_choose_parser(&rules, ELEMENT_I32)(&cursor);
+        right = right && event != TEXT_INVALID && cursor.count == numbers;
         for (size_t i = 0; i < numbers; i++)
             right = right && values[i] == (int32_t)(i * 7) - 1000000;
         free(values);

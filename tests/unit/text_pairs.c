@@ -22,6 +22,8 @@ static const struct text_rules every_rules[] = {
     {.field = 1, .second_field = -1, .delimiter = TEXT_NO_DELIMITER},
     {.field = -2, .second_field = 2, .delimiter = TEXT_NO_DELIMITER},
     {.field = -1, .second_field = -3, .delimiter = TEXT_NO_DELIMITER},
+    {.field = 2, .second_field = 1, .columns = 3, .delimiter = TEXT_NO_DELIMITER},
+    {.field = -1, .second_field = 2, .columns = 2, .delimiter = TEXT_NO_DELIMITER},
     {.field = 2, .second_field = 1, .delimiter = ','},
     {.field = -3, .second_field = 1, .delimiter = ','},
     {.field = 4, .second_field = -2, .delimiter = ','},
@@ -75,14 +77,22 @@ static bool gives(const struct job *job, const char *text, size_t bytes, size_t 
     uint64_t values[TEXT_MOST];
     uint64_t second[TEXT_MOST];
     enum text_event event = TEXT_FULL;
-    size_t offset = 0;
+    struct text_cursor cursor = {
+        .rules = &job->text,
+        .data = text,
+        .bytes = bytes,
+        .values = values,
+        .second = second,
+        .room = room,
+    };
     size_t next = 0;
 
     while (event != TEXT_END) {
-        struct text_token token = {.offset = SIZE_MAX};
-        size_t some = SIZE_MAX;
-        event = text_pairs_parse(job, &job->text, text, bytes, &offset, values, second, room, &some,
-                                 &token);
+        cursor.invalid = (struct text_token){.offset = SIZE_MAX};
+        cursor.count = SIZE_MAX;
+        event = text_pairs_parse(job, &cursor);
+        const struct text_token token = cursor.invalid;
+        const size_t some = cursor.count;
         if (some > room || some > count - next || (event == TEXT_FULL && some < room))
             return tap_note("%zu pairs where there is room for %zu", some, room);
         for (size_t i = 0; i < some; i++, next++) {

@@ -18,7 +18,7 @@ struct reference_item {
     __int128 value;
     size_t offset;
     size_t bytes;
-    int64_t fields; /* of the line, if the wanted one is missing; else 0 */
+    int64_t fields; /* of the line, if the wanted one is missing, or there are others; else 0 */
 };
 
 struct reference {
@@ -256,8 +256,9 @@ static inline void reference_line(struct reference *all, size_t begin, size_t en
     int64_t fields = read(all, begin, end, INT64_MAX);
     if (fields < 0)
         return;
+    const int32_t columns = all->rules->columns;
     wanted = wanted < 0 ? fields + 1 + wanted : wanted;
-    if (wanted >= 1 && wanted <= fields) {
+    if (wanted >= 1 && wanted <= fields && (columns == 0 || columns == fields)) {
         read(all, begin, end, wanted);
         return;
     }
@@ -357,18 +358,24 @@ static inline const char *reference_compare(const struct reference *all, size_t 
     text_parse_function *parse = text_choose_parser(all->rules, all->type);
     char *values = reference_must(malloc(space + 16));
     const char *wrong = NULL;
-    size_t offset = 0;
+    struct text_cursor text = {
+        .rules = all->rules,
+        .data = all->data,
+        .bytes = bytes,
+        .values = values,
+        .room = room,
+    };
     size_t next = 0;
     enum text_event event = TEXT_FULL;
 
     memset(values + space, 0x5a, 16);
     while (!wrong && event != TEXT_END) {
-        size_t before = offset;
-        size_t count = SIZE_MAX;
-        struct text_token invalid = {.offset = SIZE_MAX, .bytes = SIZE_MAX};
-        event = parse(all->rules, all->data, bytes, &offset, values, room, &count, &invalid);
-        wrong = reference_check_call(all, event, values, room, count, &invalid, &next);
-        if (!wrong && event != TEXT_END && offset <= before)
+        size_t before = text.offset;
+        text.count = SIZE_MAX;
+        text.invalid = (struct text_token){.offset = SIZE_MAX, .bytes = SIZE_MAX};
+        event = parse(&text);
+        wrong = reference_check_call(all, event, values, room, text.count, &text.invalid, &next);
+        if (!wrong && event != TEXT_END && text.offset <= before)
             wrong = "it does not advance";
         for (size_t i = space; i < space + 16; i++)
             wrong = values[i] == 0x5a ? wrong : "a value behind the room";

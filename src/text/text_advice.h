@@ -1,0 +1,38 @@
+/*
+ * Advice in messages about text: the option that would read what is invalid or missing. A rule is a
+ * line of text_advice.c. Pure and thread-safe.
+ */
+#ifndef GPUHIST_TEXT_ADVICE_H
+#define GPUHIST_TEXT_ADVICE_H
+
+#include "text/text_reason.h"
+
+/* Room for advice and a NUL. */
+#define TEXT_ADVICE_SIZE 48
+
+/* Writes advice about an invalid token, such as " (try --decimals 1)", or "". */
+void text_advise_token(const struct text_reading *reading, const struct text_token *token,
+                       char out[TEXT_ADVICE_SIZE]);
+
+/* Writes advice about the line around an offset, which has only so many fields, or "". */
+void text_advise_missing(const struct text_reading *reading, size_t offset, size_t fields,
+                         char out[TEXT_ADVICE_SIZE]);
+
+/* Writes advice about a name that the header line[0..bytes) lacks, or "". */
+void text_advise_name(const struct text_rules *rules, const char *line, size_t bytes,
+                      const char *name, char out[TEXT_ADVICE_SIZE]);
+
+/* The beginning of the line that a byte is in. Stores the line's length. */
+const char *text_advice_find_line(const struct text_reading *reading, size_t offset,
+                                  size_t *length);
+
+/*
+ * Whether a token without its sign, which is not empty, is written as a number of the notation, of
+ * whatever size.
+ */
+bool text_advice_is_number(const struct text_rules *rules, const char *token, size_t bytes);
+
+/* Whether a token begins with a byte order mark in UTF-8, which Windows puts before a text. */
+bool text_advice_has_mark(const char *token, size_t bytes);
+
+#endif

@@ -1,0 +1,194 @@
+#!/usr/bin/env bats
+# What is of a kind that is not read is an error that names it, never a number. The files come from
+# the programs and libraries that write them where they are there, else from their specifications.
+
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# assert_refused FILE TEXT [BYTES]: an error with TEXT however the file comes, unless it is said to be
+# binary; then all of its bytes (BYTES: of those that it decompresses to) are counted.
+assert_refused() {
+    local how bytes=${3-$(wc -c <"$1")}
+    for how in "" "-t u8" "--text" "-f 1 --invalid ignore" "--decompress none"; do
+        [[ -z ${3-} || $how != *none ]] || continue
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist reduce count $how "$1"
+        assert_failed 1 "$1: $2"
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist reduce count $how <"$1"
+        assert_failed 1 "standard input: $2"
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist reduce count $how < <(cat "$1")
+        assert_failed 1 "standard input: $2"
+    done
+    [ "$(gpuhist reduce count -t u8 --binary "$1")" = "$bytes" ]
+    [ "$(gpuhist reduce count -t u8le < <(cat "$1"))" = "$bytes" ]
+}
+
+@test "a file of a well-known kind is an error that names it, unless it is said to be binary" {
+    seq 10 21 >numbers
+    printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\76\0' >program
+    assert_refused program "ELF programs and libraries are not supported (--binary counts it as it is)"
+    printf '\211PNG\r\n\032\n\0\0\0\rIHDR' >picture
+    assert_refused picture "PNG images are not supported (--binary counts it as it is)"
+    printf '\377\330\377\340\0\020JFIF\0\1' >photo
+    assert_refused photo "JPEG images are not supported"
+    printf 'GIF89a\1\0\1\0\200\0\0\0' >gif
+    assert_refused gif "GIF images are not supported"
+    printf '%%PDF-1.4\n%%\342\343\317\323\n' >document
+    assert_refused document "PDF documents are not supported: extract its text first"
+    printf 'RIFF\044\0\0\0WAVEfmt \020\0\0\0' >sound
+    assert_refused sound "RIFF files, such as WAV, are not supported"
+    printf '\320\317\021\340\241\261\032\341\0\0\0\0\0\0\0\0' >x.xls
+    assert_refused x.xls "OLE2 files (.xls, .doc) are not supported: save it as CSV or text first"
+    printf 'PAR1\025\4\025\020\025\024\114\025' >x.parquet
+    assert_refused x.parquet "Parquet files are not supported: write a column as CSV first"
+    printf 'ARROW1\0\0\377\377\377\377' >x.arrow
+    assert_refused x.arrow "Arrow files are not supported: write a column as CSV first"
+    printf '\211HDF\r\n\032\n\0\0\0\0\0\10\10\0' >x.h5
+    assert_refused x.h5 "HDF5 files are not supported"
+    tar -cf archive.tar numbers
+    assert_refused archive.tar "tar archives are not supported: unpack it first, for example with tar -xO"
+    tar --format=ustar -cf archive.tar numbers numbers
+    assert_refused archive.tar "tar archives are not supported"
+    int32 1 2 3 | gpuhist --bins 5 --save state -o /dev/null
+    command -v zstd >/dev/null || skip "no zstd"
+    assert_refused state "saved states are not supported: print it, or add several, with gpuhist merge" \
+        "$(zstd -dc <state | wc -c)"
+}
+
+@test "files of compressors that are not read are errors that name a program" {
+    local name
+    printf 'LZIP\1\014\0\0\0\0' >x.lz
+    assert_refused x.lz "lzip files are not supported: decompress it first, for example with lzip -dc"
+    printf '\211LZO\0\r\n\032\n\020\100\040\240' >x.lzo
+    assert_refused x.lzo "lzop files are not supported: decompress it first, for example with lzop -dc"
+    printf '\377\6\0\0sNaPpY\0\20\0\0' >x.sz
+    assert_refused x.sz "snappy files are not supported: decompress it first"
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    "$PYTHON" -c 'import random, zlib
+rng = random.Random(3)
+text = b"".join(b"%d\n" % rng.randrange(10**6) for _ in range(9999))
+for level in 0, 1, 6, 9:
+    for name, content in ("long", text), ("short", text[:20]), ("same", b"1\n" * 500), ("empty", b""):
+        open(f"{name}{level}.zz", "wb").write(zlib.compress(content, level))'
+    for name in *.zz; do
+        assert_refused "$name" "zlib streams are not supported: decompress it first, for example with pigz -dcz"
+    done
+}
+
+@test "archives, databases and arrays, as their programs write them, are errors" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    "$PYTHON" -c 'import sqlite3, zipfile
+with zipfile.ZipFile("x.docx", "w") as archive:
+    archive.writestr("[Content_Types].xml", "<Types/>")
+base = sqlite3.connect("base")
+base.execute("create table t (i)"); base.commit()'
+    assert_refused x.docx "zip archives are not supported: unpack it first, for example with unzip -p, or save an .xlsx as CSV"
+    assert_refused base "SQLite databases are not supported: select a column first, for example with sqlite3 -csv"
+    numpy 'np.save("x.npy", np.arange(10, dtype="<i4"))'
+    assert_refused x.npy "NumPy files with a header are not supported: write the numbers alone first"
+}
+
+@test "of several files, and behind compression, each is looked at" {
+    local how
+    int32 7 8 9 >good
+    printf '\177ELF\2\1\1\0\0\0\0\0' >program
+    { cat program; head -c 200000 /dev/zero; } >large
+    printf 'lzma' >text
+    for how in "good program" "good large" "good good program good"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist reduce count $how
+        assert_failed 1 "ELF programs and libraries are not supported"
+    done
+    run --separate-stderr gpuhist reduce count good - < <(cat program)
+    assert_failed 1 "standard input: ELF programs and libraries are not supported"
+    [ "$(gpuhist reduce count -t i32le good program)" = 6 ]
+    reads_gzip || skip "no gzip"
+    seq 1000 >numbers
+    tar -cf - numbers | gzip >x.tar.gz
+    int32 7 8 9 | gzip >good.gz
+    assert_refused x.tar.gz "tar archives are not supported: unpack it first" "$(gzip -dc x.tar.gz | wc -c)"
+    for how in "good x.tar.gz" "good.gz x.tar.gz" "good.gz program"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist reduce count $how
+        assert_failed 1 " are not supported"
+    done
+    [ "$(gpuhist reduce sum good.gz good)" = 48 ]
+}
+
+@test "integers that begin like another kind of file are counted" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    # every integer of 24 bits, and many of 32, that begins with the two bytes of zlib, before small
+    # integers and before random ones: fewer than one in a thousand are taken for zlib
+    "$PYTHON" -c 'import random, subprocess, sys
+rng = random.Random(8)
+wrong = []
+for i in range(240):
+    first = 0x9c78 + (i << 16) if i < 160 else rng.randrange(1 << 16) << 16 | rng.choice([0x0178, 0x5e78, 0xda78])
+    others = [rng.randrange(1000) for _ in range(99)]
+    data = b"".join(n.to_bytes(4, "little") for n in [first] + others)
+    run = subprocess.run([sys.argv[1], "reduce", "max"], input=data, capture_output=True)
+    if run.stdout != b"%d\n" % max(first - (first >> 31 << 32), *others):
+        wrong.append((first, run.stderr))
+sys.exit(str(wrong) if wrong else 0)' "$GPUHIST"
+    # text that begins with the letters of a magic number
+    [ "$(printf 'PAR1,PAR2\n3,4\n' | gpuhist reduce sum --csv -f PAR1)" = 3 ]
+    [ "$(printf 'RIFF x\n3 4\n' | gpuhist reduce sum -f RIFF)" = 3 ]
+}
+
+@test "numbers with NULs between them are an error that names tr" {
+    local text="numbers with NULs behind them are not supported: convert it (tr '\\0' '\\n'), or give --binary"
+    seq 998 1003 | tr '\n' '\0' >nuls
+    printf '%s\0' -5 +17 0 >signs
+    for file in nuls signs; do
+        run --separate-stderr gpuhist reduce count $file
+        assert_failed 1 "$file: $text"
+        run --separate-stderr gpuhist uniq < <(cat $file)
+        assert_failed 1 "standard input: $text"
+    done
+    [ "$(gpuhist reduce count -t u8 --binary nuls)" = "$(wc -c <nuls)" ]
+    [ "$(tr '\0' '\n' <nuls | gpuhist reduce sum)" = 6003 ]
+    # not integers of 16 bits from 48 to 57, and not small ones of 32
+    numpy 'np.arange(48, 58).astype("<u2").tofile("u2"); np.full(9, 48, "<i4").tofile("i4")'
+    [ "$(gpuhist reduce count,sum -t u16 u2 | paste -sd ' ')" = $'count\t10 sum\t525' ]
+    [ "$(gpuhist reduce sum i4)" = 432 ]
+}
+
+@test "lines that end with CR alone are an error that names tr, never one long line" {
+    local how text="lines that end with CR alone are not supported: convert it (tr '\\r' '\\n')"
+    printf 'id ms\r1 10\r2 20\r' >small
+    printf '1,10\r2,20\r3,30' >list
+    "${PYTHON:-python3}" -c 'print("id ms\r" + "\r".join("%d %d" % (i, i % 7) for i in range(40000)), end="\r")' >large
+    for how in "-f id small" "-f 2 --header small" "--header small" "-f id large" "-f 2 --header large" \
+        "-d , -f 1 list" "--csv -f 1 list" "-d , list" "-f 2 --invalid ignore large" \
+        "-f 1 --weight 2 --header large"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist $how
+        assert_failed 1 ": $text"
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist ${how% *} < <(cat "${how##* }")
+        assert_failed 1 "standard input: $text"
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist ${how% *} --threads 3 --chunk-size 4096 <"${how##* }"
+        assert_failed 1 "standard input: $text"
+    done
+    printf 'id ms\n3 30\n' >good
+    run --separate-stderr gpuhist reduce sum -f ms good large
+    assert_failed 1 "large: $text"
+    if reads_gzip; then
+        gzip -k large small
+        for how in large small; do
+            run --separate-stderr gpuhist reduce sum -f ms good $how.gz
+            assert_failed 1 "$how.gz: $text"
+        done
+    fi
+    [ "$(tr '\r' '\n' <large | gpuhist reduce sum -f ms)" = "$(tr '\r' '\n' <large | awk '{ n += $2 } END { print n }')" ]
+    # what is right: words, one line, lines that end with CR and LF, a CR behind the first line
+    [ "$(printf '1\r2\r3\r' | gpuhist reduce sum)" = 6 ]
+    [ "$(printf '1 2\r' | gpuhist reduce sum -f 2)" = 2 ]
+    [ "$(printf '1 2\r\n3 4\r\n' | gpuhist reduce sum -f 2)" = 6 ]
+    [ "$({ printf '1 2\r'; sleep 0.2; printf '\n3 4\r'; sleep 0.2; printf '\n'; } | gpuhist reduce sum -f 2)" = 6 ]
+    [ "$(printf '1,2\nx\r,3\n' | gpuhist reduce sum -d , -f 2)" = 5 ]
+}
