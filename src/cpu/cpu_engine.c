@@ -187,6 +187,26 @@ static enum status cpu_engine_absorb_values(struct cpu_worker *self, const struc
     return cpu_engine_absorb_elements(self, &values, failure);
 }
 
+/* Parses more of a chunk of text, behind the values held, and adds to their number. */
+static enum text_event cpu_engine_parse(struct cpu_worker *self, const struct chunk *text,
+                                        size_t *offset, size_t *held, struct text_token *token)
+{
+    char *values = (char *)self->values + *held * self->job->element.bytes;
+    const size_t room = self->values_room - *held;
+    enum text_event event;
+    size_t count;
+
+    if (self->second) {
+        event = text_pairs_parse(self->job, &text->rules, text->data, text->bytes, offset, values,
+                                 self->second + *held, room, &count, token);
+    } else {
+        event =
+            self->parse(&text->rules, text->data, text->bytes, offset, values, room, &count, token);
+    }
+    *held += count;
+    return event;
+}
+
 /* Parses a chunk of text and absorbs its values, as many at a time as there is room for. */
 static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct chunk *text,
                                           struct failure *failure)
@@ -197,15 +217,8 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
     size_t held = 0; /* values that are parsed and not yet absorbed */
 
     do {
-        char *values = (char *)self->values + held * job->element.bytes;
-        const size_t room = self->values_room - held;
         struct text_token token;
-        size_t count;
-        event = self->second ? text_pairs_parse(job, &text->rules, text->data, text->bytes, &offset,
-                                                values, self->second + held, room, &count, &token)
-                             : self->parse(&text->rules, text->data, text->bytes, &offset, values,
-                                           room, &count, &token);
-        held += count;
+        event = cpu_engine_parse(self, text, &offset, &held, &token);
         if (event == TEXT_INVALID &&
             parse_errors_add_invalid(job->errors, text, &token, failure) != STATUS_OK) {
             struct failure before; /* the failure that comes first in the stream is reported */

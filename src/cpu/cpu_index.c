@@ -3,6 +3,7 @@
 
 #include "cpu/cpu_index.h"
 
+#include "cpu/cpu_map.h"
 #include "job/binning_index.h"
 
 #include <stdlib.h>
@@ -20,9 +21,6 @@ struct cpu_index_case {
 
 /* Exact quotients are of products less than that (cpu_index_loops.c). */
 #define CPU_INDEX_EXACT_END ((__int128)1 << 50)
-
-/* The words of a map. */
-#define CPU_INDEX_MAPPED 65536
 
 static bool cpu_index_is_quotient(const struct cpu_index_case *of)
 {
@@ -83,7 +81,7 @@ static bool cpu_index_has_near_equal(const struct cpu_index_case *of)
 
 static bool cpu_index_is_mapped(const struct cpu_index_case *of)
 {
-    return of->element->bytes == 2 && of->binning->bins < CPU_INDEX_MAPPED - BINNING_OUTSIDE &&
+    return of->element->bytes == 2 && of->binning->bins < CPU_MAP_VALUES - BINNING_OUTSIDE &&
            (cpu_index_has_edges(of) || cpu_index_is_log10(of));
 }
 
@@ -178,28 +176,6 @@ static void cpu_index_set_quotient(struct cpu_index_terms *terms, struct cpu_ind
         ((double)of->before * (double)n + (of->product < CPU_INDEX_EXACT_END ? 0.5 : 0)) / d;
 }
 
-/*
- * Makes the bin numbers (0 .. bins + 1, all below CPU_INDEX_MAPPED) of all elements of a 16-bit
- * type, by the word that the element is in memory. NULL: no memory. The caller frees them.
- */
-static uint16_t *cpu_index_create_map(const struct element *element, const struct binning *binning)
-{
-    const __int128 limit = element_limit(element);
-    uint16_t *map = malloc(CPU_INDEX_MAPPED * sizeof *map);
-
-    for (__int128 value = element_min(element); map && value < limit;) {
-        const uint32_t index = binning_index(binning, binning->form, (uint64_t)value);
-        __int128 end = limit; /* of the values with that number */
-        if (index <= binning->bins)
-            end = binning_edge(binning, index == binning->bins ? 0 : index + 1);
-        for (; value < end && value < limit; value++) {
-            const uint16_t word = (uint16_t)value;
-            map[element->swapped ? element_swap(word, 2) : word] = (uint16_t)index;
-        }
-    }
-    return map;
-}
-
 enum status cpu_index_init(struct cpu_index *index, const struct element *element,
                            const struct binning *binning, struct failure *failure)
 {
@@ -217,7 +193,7 @@ enum status cpu_index_init(struct cpu_index *index, const struct element *elemen
         index->make_keys = cpu_keys_choose(element, rule->bits / 8);
         return STATUS_OK;
     }
-    index->map = cpu_index_create_map(element, binning);
+    index->map = cpu_map_create(element, binning);
     index->terms.map = index->map;
     return index->map ? STATUS_OK : status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 }

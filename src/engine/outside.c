@@ -13,14 +13,39 @@ static bool outside_is(const struct job *job, uint64_t key)
     return binning_index(&job->binning, job->binning.form, key) >= job->binning.bins;
 }
 
+/*
+ * Returns the offset of the last byte of the value that the parser has just read, or of its line;
+ * `offset` is the position of the parser.
+ */
+static size_t outside_find_end(const struct chunk *text, size_t offset)
+{
+    const char *data = text->data;
+    size_t end = offset < text->bytes ? offset : text->bytes;
+
+    while (end > 1 && (data[end - 1] == ' ' || (data[end - 1] >= '\t' && data[end - 1] <= '\r')))
+        end--; /* the parser also skips blank lines */
+    return end - 1;
+}
+
+/* Parses the next value; with weights, also its weight. */
+static enum text_event outside_parse(const struct job *job, const struct chunk *text,
+                                     size_t *offset, uint64_t *value, uint64_t *weight,
+                                     size_t *count)
+{
+    struct text_token invalid;
+
+    if (job->second == SECOND_WEIGHTS)
+        return text_pairs_parse(job, &text->rules, text->data, text->bytes, offset, value, weight,
+                                1, count, &invalid);
+    return text_choose_parser(&job->text, job->element.type)(&text->rules, text->data, text->bytes,
+                                                             offset, value, 1, count, &invalid);
+}
+
 /* As outside_check, for a chunk of text. Parses the text again, one value at a time. */
 static enum status outside_check_text(const struct job *job, const struct chunk *text,
                                       struct failure *failure)
 {
-    text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
-    const char *data = text->data;
     struct element native = job->element;
-    struct text_token invalid;
     enum text_event event;
     size_t offset = 0;
 
@@ -29,22 +54,16 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
         uint64_t value;
         uint64_t weight = 1;
         size_t count;
-        event = job->second == SECOND_WEIGHTS
-                    ? text_pairs_parse(job, &text->rules, data, text->bytes, &offset, &value,
-                                       &weight, 1, &count, &invalid)
-                    : parse(&text->rules, data, text->bytes, &offset, &value, 1, &count, &invalid);
+        event = outside_parse(job, text, &offset, &value, &weight, &count);
         if (count == 0 || weight == 0 || !outside_is(job, element_key(&native, &value)))
             continue;
-        size_t end = offset < text->bytes ? offset : text->bytes;
-        while (end > 1 &&
-               (data[end - 1] == ' ' || (data[end - 1] >= '\t' && data[end - 1] <= '\r')))
-            end--; /* the parser also skips blank lines */
         char shown[DECIMAL_SIZE];
+        size_t end = outside_find_end(text, offset);
         decimal_format_fixed(shown, element_value(&native, element_key(&native, &value)),
                              native.decimals);
-        return status_fail_at(failure, text->position + end - 1, STATUS_DATA,
+        return status_fail_at(failure, text->position + end, STATUS_DATA,
                               STATUS_NAME ":%llu: value %s is outside the bins", text->name,
-                              (unsigned long long)parse_errors_find_line(text, end - 1), shown);
+                              (unsigned long long)parse_errors_find_line(text, end), shown);
     } while (event != TEXT_END);
     return STATUS_OK;
 }

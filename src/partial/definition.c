@@ -15,19 +15,29 @@ void definition_destroy(struct definition *definition)
     free(definition->text);
 }
 
-void definition_append(struct definition *definition, const char *text, size_t bytes)
+/* Makes room for `bytes` more and a NUL. Returns false, and sets is_lost, if there is no memory. */
+static bool definition_reserve(struct definition *definition, size_t bytes)
 {
     size_t room = definition->room > 0 ? definition->room : DEFINITION_ROOM_MIN;
 
-    while (room - definition->length <= bytes) /* a NUL follows */
-        room *= 2;
-    if (room != definition->room && !definition->is_lost) {
-        char *grown = realloc(definition->text, room);
-        definition->is_lost = !grown;
-        definition->text = grown ? grown : definition->text;
-        definition->room = grown ? room : definition->room;
-    }
     if (definition->is_lost)
+        return false;
+    while (room - definition->length <= bytes)
+        room *= 2;
+    if (room == definition->room)
+        return true;
+    char *grown = realloc(definition->text, room);
+    definition->is_lost = !grown;
+    if (!grown)
+        return false;
+    definition->text = grown;
+    definition->room = room;
+    return true;
+}
+
+void definition_append(struct definition *definition, const char *text, size_t bytes)
+{
+    if (!definition_reserve(definition, bytes))
         return;
     memcpy(definition->text + definition->length, text, bytes);
     definition->length += bytes;

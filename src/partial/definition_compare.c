@@ -1,6 +1,6 @@
 /*
  * Compares definitions, and says how they differ in words of the command line. What the keys of
- * each operation mean is said where it is defined: in ops/op_<operation>.c.
+ * each operation mean is said where it is defined: in <operation>_state.c.
  */
 #include "config.h"
 
@@ -83,6 +83,19 @@ static void definition_word_bins(const struct definition *definition,
         strcpy(words, "uniq");
 }
 
+/* The type, "i64" or "i64 with 3 decimals". */
+static void definition_word_type(const struct definition *definition,
+                                 char words[DEFINITION_WORDS_SIZE])
+{
+    char type[64] = "";
+
+    definition_get(definition, "type", type, sizeof type);
+    const int name = (int)strcspn(type, " ");
+    const char *decimals = type + name + strspn(type + name, " with");
+    snprintf(words, DEFINITION_WORDS_SIZE, "--type %.*s%s%.*s", name, type,
+             *decimals ? " --decimals " : "", (int)strcspn(decimals, " "), decimals);
+}
+
 /* Predicate i of a count: NAME TAB TEXT TAB MEANING. Only the meaning of a list is shown. */
 static void definition_word_predicate(const struct definition *definition, unsigned i,
                                       char words[DEFINITION_WORDS_SIZE])
@@ -111,27 +124,29 @@ static void definition_word_predicate(const struct definition *definition, unsig
 static void definition_word(const struct definition *definition, unsigned i,
                             char words[DEFINITION_WORDS_SIZE])
 {
-    static const char *const options[DEFINITION_OPTIONS][2] = {
-        [3] = {"outside", "--outside "},
-        {"sums", "--"},
-        {"reductions", "reduce "},
-        {"by", "--by "},
-    };
-
-    if (i == 0) {
+    switch (i) {
+    case 0:
         definition_word_operation(definition, false, words);
-    } else if (i == 1) { /* "i64" or "i64 with 3 decimals" */
-        char type[64] = "";
-        definition_get(definition, "type", type, sizeof type);
-        const int name = (int)strcspn(type, " ");
-        const char *decimals = type + name + strspn(type + name, " with");
-        snprintf(words, DEFINITION_WORDS_SIZE, "--type %.*s%s%.*s", name, type,
-                 *decimals ? " --decimals " : "", (int)strcspn(decimals, " "), decimals);
-    } else if (i == 2) {
+        break;
+    case 1:
+        definition_word_type(definition, words);
+        break;
+    case 2:
         definition_word_bins(definition, words);
-    } else if (i < DEFINITION_OPTIONS) {
-        definition_word_option(definition, options[i][0], options[i][1], words);
-    } else {
+        break;
+    case 3:
+        definition_word_option(definition, "outside", "--outside ", words);
+        break;
+    case 4:
+        definition_word_option(definition, "sums", "--", words);
+        break;
+    case 5:
+        definition_word_option(definition, "reductions", "reduce ", words);
+        break;
+    case 6:
+        definition_word_option(definition, "by", "--by ", words);
+        break;
+    default:
         definition_word_predicate(definition, i - DEFINITION_OPTIONS, words);
     }
 }

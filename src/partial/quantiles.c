@@ -80,34 +80,17 @@ static int quantiles_compare_indexes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-enum status quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
-                           struct quantiles_value *values, struct failure *failure)
+/* Finds the bins of all quantiles. values[0..count) are sorted by rank. */
+static void quantiles_find_bins(struct rows rows, struct quantiles_value *values, size_t count)
 {
-    const uint64_t total = rows->below + rows->inside + rows->above;
-    const size_t count = quantiles->count;
     struct rows_row batch[QUANTILES_BATCH_ROWS];
-    struct rows all = *rows;
-    uint64_t seen = rows->below;
+    uint64_t seen = rows.below;
     size_t found = 0;
     size_t n;
 
-    for (size_t i = 0; i < count; i++) {
-        uint64_t rank = percentage_rank(&quantiles->percents[i], total);
-        values[i] = (struct quantiles_value){.rank = rank, .index = i};
-        if (rank <= rows->below || rank > rows->below + rows->inside) {
-            char text[PERCENTAGE_SIZE];
-            text[percentage_write(text, &quantiles->percents[i])] = '\0';
-            return status_fail(
-                failure, STATUS_DATA,
-                "the bins do not cover the data: %llu below, %llu above, among them quantile "
-                "%s (gpuhist uniq --quantiles needs no bins)",
-                (unsigned long long)rows->below, (unsigned long long)rows->above, text);
-        }
-    }
-    qsort(values, count, sizeof *values, quantiles_compare_ranks);
-    all.zeros = false;
-    all.least = 0;
-    while (found < count && (n = rows_read(&all, batch, QUANTILES_BATCH_ROWS)) > 0) {
+    rows.zeros = false;
+    rows.least = 0;
+    while (found < count && (n = rows_read(&rows, batch, QUANTILES_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++) {
             seen += batch[i].count;
             for (; found < count && values[found].rank <= seen; found++) {
@@ -116,6 +99,34 @@ enum status quantiles_find(const struct quantiles *quantiles, const struct rows 
             }
         }
     }
-    qsort(values, count, sizeof *values, quantiles_compare_indexes);
+}
+
+static enum status quantiles_fail_outside(const struct percentage *percent, const struct rows *rows,
+                                          struct failure *failure)
+{
+    char text[PERCENTAGE_SIZE];
+
+    text[percentage_write(text, percent)] = '\0';
+    return status_fail(
+        failure, STATUS_DATA,
+        "the bins do not cover the data: %llu below, %llu above, among them quantile "
+        "%s (gpuhist uniq --quantiles needs no bins)",
+        (unsigned long long)rows->below, (unsigned long long)rows->above, text);
+}
+
+enum status quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
+                           struct quantiles_value *values, struct failure *failure)
+{
+    uint64_t total = rows->below + rows->inside + rows->above;
+
+    for (size_t i = 0; i < quantiles->count; i++) {
+        uint64_t rank = percentage_rank(&quantiles->percents[i], total);
+        if (rank <= rows->below || rank > rows->below + rows->inside)
+            return quantiles_fail_outside(&quantiles->percents[i], rows, failure);
+        values[i] = (struct quantiles_value){.rank = rank, .index = i};
+    }
+    qsort(values, quantiles->count, sizeof *values, quantiles_compare_ranks);
+    quantiles_find_bins(*rows, values, quantiles->count);
+    qsort(values, quantiles->count, sizeof *values, quantiles_compare_indexes);
     return STATUS_OK;
 }

@@ -112,7 +112,7 @@ static void state_write(struct state_writer *state, const void *data, size_t byt
 enum status state_writer_open(struct state_writer **state, struct writer *writer,
                               struct failure *failure)
 {
-    struct state_writer *made = calloc(1, sizeof *made);
+    struct state_writer *made = malloc(sizeof *made);
     ZSTD_CCtx *context = ZSTD_createCCtx();
 
     if (!made || !context) {
@@ -124,6 +124,11 @@ enum status state_writer_open(struct state_writer **state, struct writer *writer
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
     made->writer = writer;
     made->context = context;
+    made->error = 0;
+    made->start = 0;
+    made->run.n = 0;
+    made->run.bin = 0;
+    made->used = 0;
     *state = made;
     return STATUS_OK;
 }
@@ -264,6 +269,33 @@ static enum status state_pull(struct state_reader *state, struct failure *failur
     return status;
 }
 
+/* Begins the next frame. *found is false at the end of the file. */
+static enum status state_begin(struct state_reader *state, bool *found, struct failure *failure)
+{
+    size_t before;
+
+    do {
+        before = state->in_bytes - state->in_used;
+        if (before >= STATE_HEAD_BYTES)
+            break;
+        if (state_pull(state, failure) != STATUS_OK)
+            return failure->status;
+    } while (state->in_bytes > before);
+    const unsigned char *head = state->in + state->in_used;
+    size_t bytes = state->in_bytes - state->in_used;
+
+    *found = bytes > 0;
+    if (bytes == 0 && state->states > 0)
+        return STATUS_OK;
+    if (bytes < STATE_HEAD_BYTES || memcmp(head, STATE_MAGIC, STATE_MAGIC_BYTES) != 0 ||
+        !(head[STATE_MAGIC_BYTES] & STATE_HAS_CHECKSUM))
+        return state_fail_foreign(state, failure);
+    ZSTD_DCtx_reset(state->context, ZSTD_reset_session_only);
+    state->has_ended = false;
+    state->start = 0;
+    return STATUS_OK;
+}
+
 /* Decodes until there is output or the frame ends. All earlier output must have been used. */
 static enum status state_decode(struct state_reader *state, struct failure *failure)
 {
@@ -301,42 +333,20 @@ static enum status state_read_byte(struct state_reader *state, unsigned char *by
     return STATUS_OK;
 }
 
-enum status state_read_definition(struct state_reader *state, struct definition *definition,
-                                  bool *found, struct failure *failure)
+/* Reads the first line and checks the version. */
+static enum status state_read_version(struct state_reader *state, struct failure *failure)
 {
     char line[STATE_LINE_MAX];
     size_t length = 0;
     unsigned char byte = 0;
-    unsigned char before = '\n';
-    size_t bytes;
 
-    /* the head of the frame; the file may end instead */
-    do {
-        bytes = state->in_bytes - state->in_used;
-        if (bytes >= STATE_HEAD_BYTES)
-            break;
-        if (state_pull(state, failure) != STATUS_OK)
-            return failure->status;
-    } while (state->in_bytes > bytes);
-    const unsigned char *head = state->in + state->in_used;
-    *found = bytes > 0;
-    if (bytes == 0 && state->states > 0)
-        return STATUS_OK;
-    if (bytes < STATE_HEAD_BYTES || memcmp(head, STATE_MAGIC, STATE_MAGIC_BYTES) != 0 ||
-        !(head[STATE_MAGIC_BYTES] & STATE_HAS_CHECKSUM))
-        return state_fail_foreign(state, failure);
-    ZSTD_DCtx_reset(state->context, ZSTD_reset_session_only);
-    state->has_ended = false;
-    state->start = 0;
-
-    /* the first line, with the version */
-    do {
+    while (length < sizeof line - 1 && byte != '\n') {
         if (state_read_byte(state, &byte, failure) != STATUS_OK)
             return failure->status;
         line[length++] = (char)byte;
         if (length < sizeof STATE_LINE && byte != (unsigned char)STATE_LINE[length - 1])
             return state_fail_foreign(state, failure);
-    } while (length < sizeof line - 1 && byte != '\n');
+    }
     line[length - 1] = '\0';
     const char *version = line + sizeof STATE_LINE - 1;
     if (byte != '\n' || *version == '\0' || strspn(version, "0123456789") != strlen(version))
@@ -346,8 +356,16 @@ enum status state_read_definition(struct state_reader *state, struct definition 
                            STATUS_NAME ": a state of version %s: this gpuhist reads version %s",
                            state->name, version, STATE_VERSION);
     state->states++;
+    return STATUS_OK;
+}
 
-    /* the definition, up to an empty line */
+/* Reads lines up to an empty one. */
+static enum status state_read_lines(struct state_reader *state, struct definition *definition,
+                                    struct failure *failure)
+{
+    unsigned char before = '\n';
+    unsigned char byte = 0;
+
     for (;;) {
         if (state_read_byte(state, &byte, failure) != STATUS_OK)
             return failure->status;
@@ -363,6 +381,18 @@ enum status state_read_definition(struct state_reader *state, struct definition 
     if (definition->length == 0)
         return state_fail_damaged(state, "it has no definition", failure);
     return STATUS_OK;
+}
+
+enum status state_read_definition(struct state_reader *state, struct definition *definition,
+                                  bool *found, struct failure *failure)
+{
+    enum status status = state_begin(state, found, failure);
+
+    if (status == STATUS_OK && *found)
+        status = state_read_version(state, failure);
+    if (status == STATUS_OK && *found)
+        status = state_read_lines(state, definition, failure);
+    return status;
 }
 
 /* Reads a number of at most `bits` bits. */
@@ -425,6 +455,31 @@ enum status state_read_count(struct state_reader *state, uint64_t *count, uint64
     return status == STATUS_OK ? state_count_off(state, *count, left, failure) : status;
 }
 
+/* Reads the length and the first bin of the next run, all of whose bins are below `bins`. */
+static enum status state_read_place(struct state_reader *state, unsigned __int128 bins,
+                                    struct state_run *run, struct failure *failure)
+{
+    unsigned __int128 skipped;
+    uint64_t n;
+
+    if (state_read_number(state, &n, failure) != STATUS_OK)
+        return failure->status;
+    run->n = n;
+    if (n == 0) {
+        state->start = 0;
+        return STATUS_OK;
+    }
+    if (n > STATE_RUN_BINS)
+        return state_fail_damaged(state, "a run is too long", failure);
+    if (state_read_number_128(state, &skipped, failure) != STATUS_OK)
+        return failure->status;
+    if (state->start >= bins || skipped >= bins - state->start || n > bins - state->start - skipped)
+        return state_fail_damaged(state, "it counts in a bin that does not exist", failure);
+    run->bin = state->start + skipped;
+    state->start = run->bin + n;
+    return STATUS_OK;
+}
+
 /*
  * Reads STATE_BLOCK counts if they lie in the buffer and have one byte each, and adds them to
  * *sum. These are simple loops for the compiler to vectorize. Returns whether it did.
@@ -454,34 +509,21 @@ enum status state_read_run(struct state_reader *state, unsigned __int128 bins, u
                            struct state_run *run, struct failure *failure)
 {
     uint64_t sum = 0; /* of counts below 128 */
-    unsigned __int128 skipped;
-    uint64_t n;
 
-    if (state_read_number(state, &n, failure) != STATUS_OK)
+    if (state_read_place(state, bins, run, failure) != STATUS_OK)
         return failure->status;
-    run->n = n;
-    if (n == 0) {
-        state->start = 0;
-        return *left > 0 ? state_fail_damaged(state, "not all was counted", failure) : STATUS_OK;
-    }
-    if (n > STATE_RUN_BINS)
-        return state_fail_damaged(state, "a run is too long", failure);
-    if (state_read_number_128(state, &skipped, failure) != STATUS_OK)
-        return failure->status;
-    if (state->start >= bins || skipped >= bins - state->start || n > bins - state->start - skipped)
-        return state_fail_damaged(state, "it counts in a bin that does not exist", failure);
-    run->bin = state->start + skipped;
-    state->start = run->bin + n;
-    for (size_t i = 0; i < n;) {
-        if (n - i >= STATE_BLOCK && state_read_block(state, run->counts + i, &sum)) {
+    for (size_t i = 0; i < run->n;) {
+        if (run->n - i >= STATE_BLOCK && state_read_block(state, run->counts + i, &sum)) {
             i += STATE_BLOCK;
             continue;
         }
         if (state_read_count(state, &run->counts[i++], left, failure) != STATUS_OK)
             return failure->status;
     }
-    if (run->counts[0] == 0 || run->counts[n - 1] == 0)
+    if (run->n > 0 && (run->counts[0] == 0 || run->counts[run->n - 1] == 0))
         return state_fail_damaged(state, "a run begins or ends with an empty bin", failure);
+    if (run->n == 0 && *left > 0)
+        return state_fail_damaged(state, "not all was counted", failure);
     return state_count_off(state, sum, left, failure);
 }
 

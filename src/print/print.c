@@ -35,25 +35,35 @@ static const char *print_save_name(const struct print_options *options)
     return strcmp(options->save, "-") == 0 ? NULL : options->save;
 }
 
-enum status print_check(const struct print_options *options, struct failure *failure)
+/* Checks that the state can be written, and not to the output of the result. */
+static enum status print_check_save(const struct print_options *options, struct failure *failure)
 {
-    if (output_file_check(options->output, failure) != STATUS_OK)
-        return failure->status;
-    if (options->save) {
-        const char *save = print_save_name(options);
-        if (!print_is_dropped(options) && output_file_is_same(save, options->output))
-            return status_fail(failure, STATUS_USAGE,
-                               "--save and the result cannot both go to '%s'", options->save);
-        if (output_file_check(save, failure) != STATUS_OK)
-            return failure->status;
-    }
-    if (!options->purged)
-        return STATUS_OK;
+    const char *save = print_save_name(options);
+
+    if (!print_is_dropped(options) && output_file_is_same(save, options->output))
+        return status_fail(failure, STATUS_USAGE, "--save and the result cannot both go to '%s'",
+                           options->save);
+    return output_file_check(save, failure);
+}
+
+/* Checks that purged elements can be written, and not to the output of the survivors. */
+static enum status print_check_purged(const struct print_options *options, struct failure *failure)
+{
     const char *purged = print_purged_name(options);
+
     if (output_file_is_same(purged, options->output))
         return status_fail(failure, STATUS_USAGE,
                            "--purged and the survivors cannot both go to '%s'", options->purged);
     return output_file_check(purged, failure);
+}
+
+enum status print_check(const struct print_options *options, struct failure *failure)
+{
+    if (output_file_check(options->output, failure) != STATUS_OK)
+        return failure->status;
+    if (options->save && print_check_save(options, failure) != STATUS_OK)
+        return failure->status;
+    return options->purged ? print_check_purged(options, failure) : STATUS_OK;
 }
 
 enum status print_check_input(const struct print_options *options, const char *input, bool is_early,
@@ -157,20 +167,28 @@ enum status print_so_far(struct print_output *output, const struct job *job, con
     return status;
 }
 
+/* Saves the state, writes the result unless the run has written it, and closes the outputs. */
+static enum status print_complete(struct print_output *output, const struct job *job,
+                                  const void *partial, const struct print_options *options,
+                                  struct failure *failure)
+{
+    if (options->save && print_state(output, job, partial, options, false, failure) != STATUS_OK)
+        return failure->status;
+    if (print_result(output, job, partial, options, failure) != STATUS_OK)
+        return failure->status;
+    if (!output->result)
+        return STATUS_OK;
+    struct writer *const writers[] = {output->result, output->purged}; /* one may be the input */
+    output->result = output->purged = NULL;
+    return writer_close_all(writers, writers[1] ? 2 : 1, failure);
+}
+
 enum status print_end(struct print_output *output, const struct job *job, const void *partial,
                       const struct print_options *options, enum status status,
                       struct failure *failure)
 {
-    if (status == STATUS_OK && options->save)
-        status = print_state(output, job, partial, options, false, failure);
     if (status == STATUS_OK)
-        status = print_result(output, job, partial, options, failure);
-    if (status == STATUS_OK && output->result) {
-        struct writer *const writers[] = {output->result,
-                                          output->purged}; /* one may be the input */
-        output->result = output->purged = NULL;
-        status = writer_close_all(writers, writers[1] ? 2 : 1, failure);
-    }
+        status = print_complete(output, job, partial, options, failure);
     writer_discard(output->result);
     writer_discard(output->purged);
     writer_discard(output->state);
