@@ -6,15 +6,6 @@
 
 #include <string.h>
 
-/* Leaves out the empty bins before the first and behind the last used one. */
-static void histogram_trim_rows(struct rows *rows)
-{
-    const struct histogram *histogram = rows->partial;
-
-    rows->next[1] = histogram_trim_empty(histogram, 0, rows->next[1]);
-    rows->next[0] = histogram_skip_empty(histogram, 0, rows->next[1]);
-}
-
 /*
  * Starts reading. next[0] is the next bin. next[1] is the bin behind the last one, plus 1; 0 means
  * that reading has not started. With bins by powers, which the user has not given one by one, empty
@@ -22,11 +13,14 @@ static void histogram_trim_rows(struct rows *rows)
  */
 static void histogram_start_rows(struct rows *rows)
 {
+    const struct histogram *histogram = rows->partial;
     const struct binning *binning = &rows->job->binning;
 
     rows->next[1] = binning->bins;
-    if (rows->zeros && !rows->all && binning->base > 0)
-        histogram_trim_rows(rows);
+    if (rows->zeros && !rows->all && binning->base > 0) {
+        rows->next[1] = histogram_trim_empty(histogram, 0, rows->next[1]);
+        rows->next[0] = histogram_skip_empty(histogram, 0, rows->next[1]);
+    }
     rows->next[1]++;
 }
 

@@ -82,7 +82,7 @@ struct job {
     struct binning binning;          /* histogram, unless is_automatic; owned */
     enum outside_policy outside;     /* histogram */
     bool needs_values;               /* histogram: a run without values is an error */
-    uint64_t bin_width;              /* uniq: the width of every bin, 1 for values; reduce: 1 */
+    uint64_t bin_width;              /* uniq: the width of every bin, 1 for values */
     bool any_order;                  /* uniq, reduce: the result may be in any order */
     uint64_t buffer_bytes;           /* uniq, reduce: memory for counts */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */

@@ -34,7 +34,7 @@ struct op_reduce_thread {
     op_reduce_function *absorb;
     void *uniq; /* a thread of op_uniq; NULL: no table is needed */
     struct reduce reduce;
-    struct cpu_native room;
+    struct cpu_native swapped;
 };
 
 /*
@@ -64,24 +64,6 @@ OP_REDUCE_INLINE unsigned __int128 op_reduce_sum(struct element element, const c
     return (unsigned __int128)((__int128)sum + narrow);
 }
 
-/* The sum of the squares of a block of 8-byte elements. */
-OP_REDUCE_INLINE struct wide op_reduce_wide_squares(struct element element, const char *elements,
-                                                    size_t count)
-{
-    unsigned __int128 low = 0;
-    unsigned __int128 high = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        uint64_t key = element_load(element.type, elements + i * element.bytes);
-        uint64_t size = element.is_signed && (int64_t)key < 0 ? -key : key;
-        unsigned __int128 square = (unsigned __int128)size * size;
-        low += (uint64_t)square;
-        high += square >> 64;
-    }
-    high += low >> 64;
-    return (struct wide){{(uint64_t)low, (uint64_t)high, (uint64_t)(high >> 64)}};
-}
-
 /* The sum of the squares of a block, in words as narrow as possible. */
 OP_REDUCE_INLINE struct wide op_reduce_squares(struct element element, const char *elements,
                                                size_t count)
@@ -89,9 +71,9 @@ OP_REDUCE_INLINE struct wide op_reduce_squares(struct element element, const cha
     uint32_t narrow = 0;
     uint64_t low = 0;
     uint64_t high = 0;
+    unsigned __int128 wide_low = 0;
+    unsigned __int128 wide_high = 0;
 
-    if (element.bytes == 8)
-        return op_reduce_wide_squares(element, elements, count);
     for (size_t i = 0; i < count; i++) {
         uint64_t key = element_load(element.type, elements + i * element.bytes);
         int64_t value = (int64_t)key; /* signed, so that a widening multiplication is found */
@@ -100,47 +82,48 @@ OP_REDUCE_INLINE struct wide op_reduce_squares(struct element element, const cha
             narrow += (uint32_t)square;
         } else if (element.bytes == 2) {
             low += (uint32_t)key * (uint32_t)key;
-        } else {
+        } else if (element.bytes == 4) {
             int64_t signed_square = element.is_signed ? value * value : 0;
             uint64_t square = element.is_signed ? (uint64_t)signed_square : key * key;
             low += (uint32_t)square;
             high += square >> 32;
+        } else {
+            uint64_t size = element.is_signed && value < 0 ? -key : key;
+            unsigned __int128 square = (unsigned __int128)size * size;
+            wide_low += (uint64_t)square;
+            wide_high += square >> 64;
         }
     }
-    return wide_from(((unsigned __int128)high << 32) + low + narrow);
+    if (element.bytes < 8)
+        return wide_from(((unsigned __int128)high << 32) + low + narrow);
+    wide_high += wide_low >> 64;
+    return (struct wide){{(uint64_t)wide_low, (uint64_t)wide_high, (uint64_t)(wide_high >> 64)}};
 }
 
-enum op_reduce_fold {
-    OP_REDUCE_MIN,
-    OP_REDUCE_MAX,
-    OP_REDUCE_AND,
-    OP_REDUCE_OR,
-    OP_REDUCE_XOR,
-};
-
 /*
- * The key of the fold of a block. The loop exists for each type, because vectors of keys would hold
- * fewer elements.
+ * The key of a fold of a block: the one for a need of reductions. The loop exists for each type,
+ * because vectors of keys would hold fewer elements.
  */
-#define OP_REDUCE_DEFINE_FOLD(id, name, ctype)                                                  \
-    OP_REDUCE_INLINE uint64_t op_reduce_fold_##name(enum op_reduce_fold fold,                   \
-                                                    const char *elements, size_t count)         \
-    {                                                                                           \
-        ctype result = fold == OP_REDUCE_XOR ? 0 : (ctype)element_load(ELEMENT_##id, elements); \
-        for (size_t i = 0; i < count; i++) {                                                    \
-            ctype value = (ctype)element_load(ELEMENT_##id, elements + i * sizeof value);       \
-            result = (ctype)(fold == OP_REDUCE_MIN   ? value < result ? value : result          \
-                             : fold == OP_REDUCE_MAX ? value > result ? value : result          \
-                             : fold == OP_REDUCE_AND ? result & value                           \
-                             : fold == OP_REDUCE_OR  ? result | value                           \
-                                                     : result ^ value);                          \
-        }                                                                                       \
-        return (uint64_t)(int64_t)result;                                                       \
+#define OP_REDUCE_DEFINE_FOLD(id, name, ctype)                                               \
+    OP_REDUCE_INLINE uint64_t op_reduce_fold_##name(enum reductions_need fold,               \
+                                                    const char *elements, size_t count)      \
+    {                                                                                        \
+        ctype result =                                                                       \
+            fold == REDUCTIONS_NEED_XOR ? 0 : (ctype)element_load(ELEMENT_##id, elements);   \
+        for (size_t i = 0; i < count; i++) {                                                 \
+            ctype value = (ctype)element_load(ELEMENT_##id, elements + i * sizeof value);    \
+            result = (ctype)(fold == REDUCTIONS_NEED_MIN   ? value < result ? value : result \
+                             : fold == REDUCTIONS_NEED_MAX ? value > result ? value : result \
+                             : fold == REDUCTIONS_NEED_AND ? result & value                  \
+                             : fold == REDUCTIONS_NEED_OR  ? result | value                  \
+                                                           : result ^ value);                 \
+        }                                                                                    \
+        return (uint64_t)(int64_t)result;                                                    \
     }
 ELEMENT_TYPES(OP_REDUCE_DEFINE_FOLD)
 
 /* op_reduce_fold_T for a constant type. */
-OP_REDUCE_INLINE uint64_t op_reduce_fold(struct element element, enum op_reduce_fold fold,
+OP_REDUCE_INLINE uint64_t op_reduce_fold(struct element element, enum reductions_need fold,
                                          const char *elements, size_t count)
 {
     switch (element.type) {
@@ -168,16 +151,16 @@ OP_REDUCE_INLINE void op_reduce_block(struct element element, unsigned needs, co
         block.squares = op_reduce_squares(element, elements, count);
     if (needs & REDUCTIONS_NEED_MIN)
         block.min =
-            element_value(&element, op_reduce_fold(element, OP_REDUCE_MIN, elements, count));
+            element_value(&element, op_reduce_fold(element, REDUCTIONS_NEED_MIN, elements, count));
     if (needs & REDUCTIONS_NEED_MAX)
         block.max =
-            element_value(&element, op_reduce_fold(element, OP_REDUCE_MAX, elements, count));
+            element_value(&element, op_reduce_fold(element, REDUCTIONS_NEED_MAX, elements, count));
     if (needs & REDUCTIONS_NEED_AND)
-        block.and_bits = op_reduce_fold(element, OP_REDUCE_AND, elements, count);
+        block.and_bits = op_reduce_fold(element, REDUCTIONS_NEED_AND, elements, count);
     if (needs & REDUCTIONS_NEED_OR)
-        block.or_bits = op_reduce_fold(element, OP_REDUCE_OR, elements, count);
+        block.or_bits = op_reduce_fold(element, REDUCTIONS_NEED_OR, elements, count);
     if (needs & REDUCTIONS_NEED_XOR)
-        block.xor_bits = op_reduce_fold(element, OP_REDUCE_XOR, elements, count);
+        block.xor_bits = op_reduce_fold(element, REDUCTIONS_NEED_XOR, elements, count);
     reduce_merge(into, &block);
 }
 
@@ -195,22 +178,17 @@ ELEMENT_TYPES(OP_REDUCE_DEFINE)
 
 #define OP_REDUCE_ROW(id, name, ctype) [ELEMENT_##id] = {CPU_ISA_VARIANTS(OP_REDUCE_ENTRY, name)},
 
-static op_reduce_function *op_reduce_choose(enum element_type type)
-{
-    static op_reduce_function *const functions[ELEMENT_TYPE_COUNT][CPU_ISA_COUNT] = {
-        ELEMENT_TYPES(OP_REDUCE_ROW)};
-    return functions[type][cpu_isa_best()];
-}
-
 static enum status op_reduce_open(void *thread, const struct job *job, void *partial,
                                   struct failure *failure)
 {
+    static op_reduce_function *const functions[ELEMENT_TYPE_COUNT][CPU_ISA_COUNT] = {
+        ELEMENT_TYPES(OP_REDUCE_ROW)};
     struct op_reduce_thread *self = thread;
 
     self->job = job;
     self->shared = partial;
     self->swap = cpu_native_choose(&job->element);
-    self->absorb = op_reduce_choose(job->element.type);
+    self->absorb = functions[job->element.type][cpu_isa_best()];
     self->reduce = reduce_empty;
     if (!reduce_uniq(partial))
         return STATUS_OK;
@@ -228,7 +206,7 @@ static enum status op_reduce_absorb(void *thread, const struct chunk *chunk,
         size_t n = elements - i < CPU_NATIVE_BLOCK ? elements - i : CPU_NATIVE_BLOCK;
         const char *block = (const char *)chunk->data + i * bytes;
         self->absorb(self->job->reductions.needs,
-                     cpu_native_block(self->swap, block, n, &self->room), n, &self->reduce);
+                     cpu_native_block(self->swap, block, n, &self->swapped), n, &self->reduce);
     }
     return self->uniq ? op_uniq.thread_absorb(self->uniq, chunk, failure) : STATUS_OK;
 }

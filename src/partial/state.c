@@ -52,7 +52,7 @@ struct state_writer {
     struct writer *writer;
     ZSTD_CCtx *context;
     size_t error;            /* the error code of zstd, or 0 */
-    unsigned __int128 start; /* the bin behind the run before */
+    unsigned __int128 start; /* the bin after the last run */
     struct state_run run;    /* the rows that are not written yet */
     size_t used;
     unsigned char buffer[STATE_BUFFER_BYTES];
@@ -65,7 +65,7 @@ struct state_reader {
     ZSTD_DCtx *context;
     unsigned long long states; /* how many were begun */
     bool has_ended;            /* the frame of the state is decoded */
-    unsigned __int128 start;   /* the bin behind the last run */
+    unsigned __int128 start;   /* the bin after the last run */
     size_t in_used;
     size_t in_bytes;
     size_t out_used;
@@ -98,8 +98,8 @@ static void state_write(struct state_writer *state, const void *data, size_t byt
     const char *from = data;
 
     while (bytes > 0) {
-        size_t room = sizeof state->buffer - state->used;
-        size_t n = bytes < room ? bytes : room;
+        size_t space = sizeof state->buffer - state->used;
+        size_t n = bytes < space ? bytes : space;
         memcpy(state->buffer + state->used, from, n);
         state->used += n;
         from += n;
@@ -112,19 +112,24 @@ static void state_write(struct state_writer *state, const void *data, size_t byt
 enum status state_writer_open(struct state_writer **state, struct writer *writer,
                               struct failure *failure)
 {
-    struct state_writer *made = calloc(1, sizeof *made);
+    struct state_writer *created = malloc(sizeof *created);
     ZSTD_CCtx *context = ZSTD_createCCtx();
 
-    if (!made || !context) {
-        free(made);
+    if (!created || !context) {
+        free(created);
         ZSTD_freeCCtx(context);
         return status_fail(failure, STATUS_DATA, "no memory for saving the state");
     }
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, STATE_LEVEL);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-    made->writer = writer;
-    made->context = context;
-    *state = made;
+    created->writer = writer;
+    created->context = context;
+    created->error = 0;
+    created->start = 0;
+    created->run.n = 0;
+    created->run.bin = 0;
+    created->used = 0;
+    *state = created;
     return STATUS_OK;
 }
 
@@ -146,7 +151,7 @@ void state_write_number(struct state_writer *state, unsigned __int128 number)
     state->buffer[state->used++] = (unsigned char)number;
 }
 
-/* Writes the run and begins an empty one behind it. */
+/* Writes the run and begins an empty one after it. */
 static void state_write_run(struct state_writer *state)
 {
     struct state_run *run = &state->run;
@@ -202,21 +207,21 @@ void state_writer_close(struct state_writer *state)
 enum status state_reader_open(struct state_reader **state, const char *name,
                               struct failure *failure)
 {
-    struct state_reader *made = calloc(1, sizeof *made);
+    struct state_reader *created = calloc(1, sizeof *created);
 
-    if (made)
-        made->context = ZSTD_createDCtx();
-    if (!made || !made->context) {
-        state_reader_close(made);
+    if (created)
+        created->context = ZSTD_createDCtx();
+    if (!created || !created->context) {
+        state_reader_close(created);
         return status_fail(failure, STATUS_DATA, "no memory for reading states");
     }
-    made->name = strcmp(name, "-") == 0 ? "standard input" : name;
-    made->names[0] = (char *)name; /* the source does not change it */
-    if (source_open(&made->source, made->names, 1, 1, failure) != STATUS_OK) {
-        state_reader_close(made);
+    created->name = strcmp(name, "-") == 0 ? "standard input" : name;
+    created->names[0] = (char *)name; /* the source does not change it */
+    if (source_open(&created->source, created->names, 1, 1, failure) != STATUS_OK) {
+        state_reader_close(created);
         return failure->status;
     }
-    *state = made;
+    *state = created;
     return STATUS_OK;
 }
 
@@ -248,7 +253,7 @@ static enum status state_fail_foreign(const struct state_reader *state, struct f
                        state->name);
 }
 
-/* Reads more of the file behind the unused bytes. At the end of the file it adds none. */
+/* Reads more of the file after the unused bytes. At the end of the file it adds none. */
 static enum status state_pull(struct state_reader *state, struct failure *failure)
 {
     struct chunk chunk;
@@ -301,42 +306,20 @@ static enum status state_read_byte(struct state_reader *state, unsigned char *by
     return STATUS_OK;
 }
 
-enum status state_read_definition(struct state_reader *state, struct definition *definition,
-                                  bool *found, struct failure *failure)
+/* Reads the first line and checks the version. */
+static enum status state_read_version(struct state_reader *state, struct failure *failure)
 {
     char line[STATE_LINE_MAX];
     size_t length = 0;
     unsigned char byte = 0;
-    unsigned char before = '\n';
-    size_t bytes;
 
-    /* the head of the frame; the file may end instead */
-    do {
-        bytes = state->in_bytes - state->in_used;
-        if (bytes >= STATE_HEAD_BYTES)
-            break;
-        if (state_pull(state, failure) != STATUS_OK)
-            return failure->status;
-    } while (state->in_bytes > bytes);
-    const unsigned char *head = state->in + state->in_used;
-    *found = bytes > 0;
-    if (bytes == 0 && state->states > 0)
-        return STATUS_OK;
-    if (bytes < STATE_HEAD_BYTES || memcmp(head, STATE_MAGIC, STATE_MAGIC_BYTES) != 0 ||
-        !(head[STATE_MAGIC_BYTES] & STATE_HAS_CHECKSUM))
-        return state_fail_foreign(state, failure);
-    ZSTD_DCtx_reset(state->context, ZSTD_reset_session_only);
-    state->has_ended = false;
-    state->start = 0;
-
-    /* the first line, with the version */
-    do {
+    while (length < sizeof line - 1 && byte != '\n') {
         if (state_read_byte(state, &byte, failure) != STATUS_OK)
             return failure->status;
         line[length++] = (char)byte;
         if (length < sizeof STATE_LINE && byte != (unsigned char)STATE_LINE[length - 1])
             return state_fail_foreign(state, failure);
-    } while (length < sizeof line - 1 && byte != '\n');
+    }
     line[length - 1] = '\0';
     const char *version = line + sizeof STATE_LINE - 1;
     if (byte != '\n' || *version == '\0' || strspn(version, "0123456789") != strlen(version))
@@ -346,17 +329,43 @@ enum status state_read_definition(struct state_reader *state, struct definition 
                            STATUS_NAME ": a state of version %s: this gpuhist reads version %s",
                            state->name, version, STATE_VERSION);
     state->states++;
+    return STATUS_OK;
+}
 
-    /* the definition, up to an empty line */
-    for (;;) {
+enum status state_read_definition(struct state_reader *state, struct definition *definition,
+                                  bool *found, struct failure *failure)
+{
+    unsigned char last = '\n';
+    unsigned char byte = 0;
+    size_t bytes;
+
+    do { /* until the beginning of a frame, or all there is, is in the buffer */
+        bytes = state->in_bytes - state->in_used;
+        if (bytes >= STATE_HEAD_BYTES)
+            break;
+        if (state_pull(state, failure) != STATUS_OK)
+            return failure->status;
+    } while (state->in_bytes > bytes);
+    *found = bytes > 0;
+    if (bytes == 0 && state->states > 0)
+        return STATUS_OK;
+    const unsigned char *head = state->in + state->in_used;
+    if (bytes < STATE_HEAD_BYTES || memcmp(head, STATE_MAGIC, STATE_MAGIC_BYTES) != 0 ||
+        !(head[STATE_MAGIC_BYTES] & STATE_HAS_CHECKSUM))
+        return state_fail_foreign(state, failure);
+    ZSTD_DCtx_reset(state->context, ZSTD_reset_session_only);
+    state->has_ended = false;
+    state->start = 0;
+    if (state_read_version(state, failure) != STATUS_OK)
+        return failure->status;
+    for (;; last = byte) { /* lines up to an empty one */
         if (state_read_byte(state, &byte, failure) != STATUS_OK)
             return failure->status;
-        if (byte == '\n' && before == '\n')
+        if (byte == '\n' && last == '\n')
             break;
         if (byte == '\0' || definition->length == STATE_DEFINITION_MAX)
             return state_fail_damaged(state, "its definition is not text", failure);
         definition_append(definition, (const char *)&byte, 1);
-        before = byte;
     }
     if (definition->is_lost)
         return status_fail(failure, STATUS_DATA, "no memory for the definition of a state");
@@ -453,35 +462,34 @@ static bool state_read_block(struct state_reader *state, uint64_t *counts, uint6
 enum status state_read_run(struct state_reader *state, unsigned __int128 bins, uint64_t *left,
                            struct state_run *run, struct failure *failure)
 {
+    unsigned __int128 skipped = 0;
     uint64_t sum = 0; /* of counts below 128 */
-    unsigned __int128 skipped;
     uint64_t n;
 
     if (state_read_number(state, &n, failure) != STATUS_OK)
         return failure->status;
-    run->n = n;
-    if (n == 0) {
-        state->start = 0;
-        return *left > 0 ? state_fail_damaged(state, "not all was counted", failure) : STATUS_OK;
-    }
     if (n > STATE_RUN_BINS)
         return state_fail_damaged(state, "a run is too long", failure);
-    if (state_read_number_128(state, &skipped, failure) != STATUS_OK)
+    run->n = n;
+    if (n > 0 && state_read_number_128(state, &skipped, failure) != STATUS_OK)
         return failure->status;
-    if (state->start >= bins || skipped >= bins - state->start || n > bins - state->start - skipped)
+    if (n > 0 && (state->start >= bins || skipped >= bins - state->start ||
+                  n > bins - state->start - skipped))
         return state_fail_damaged(state, "it counts in a bin that does not exist", failure);
     run->bin = state->start + skipped;
-    state->start = run->bin + n;
-    for (size_t i = 0; i < n;) {
-        if (n - i >= STATE_BLOCK && state_read_block(state, run->counts + i, &sum)) {
+    state->start = n > 0 ? run->bin + n : 0;
+    for (size_t i = 0; i < run->n;) {
+        if (run->n - i >= STATE_BLOCK && state_read_block(state, run->counts + i, &sum)) {
             i += STATE_BLOCK;
             continue;
         }
         if (state_read_count(state, &run->counts[i++], left, failure) != STATUS_OK)
             return failure->status;
     }
-    if (run->counts[0] == 0 || run->counts[n - 1] == 0)
+    if (run->n > 0 && (run->counts[0] == 0 || run->counts[run->n - 1] == 0))
         return state_fail_damaged(state, "a run begins or ends with an empty bin", failure);
+    if (run->n == 0 && *left > 0)
+        return state_fail_damaged(state, "not all was counted", failure);
     return state_count_off(state, sum, left, failure);
 }
 
