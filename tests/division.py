@@ -113,6 +113,13 @@ def row_blanks(rng, token, size):
                                                                      if behind else b"")
 
 
+def row_named(rng, token, size):
+    """As many fields as NAMES has."""
+    junks = [junk(rng), token, junk(rng), junk(rng)]
+    junks[rng.choice([0, 2, 3])] = junk(rng, size)
+    return (blanks(rng) if rng.randrange(4) == 0 else b"") + blanks(rng).join(junks)
+
+
 def row_last(rng, token, size):
     return b"".join([junk(rng, size), *(blanks(rng) + junk(rng) for _ in range(rng.randrange(3))),
                      blanks(rng), token])
@@ -158,7 +165,7 @@ LAYOUTS = {
     "last": Layout(["-f", "-1"], row_last),
     "commas": Layout(["-d", ",", "-f", "3"], row_commas),
     "csv": Layout(["--csv", "-f", "2"], row_csv),
-    "named": Layout(["--header=2", "-f", "size"], row_blanks, NAMES),
+    "named": Layout(["--header=2", "-f", "size"], row_named, NAMES),
     "csv-named": Layout(["--csv", "-f", 'v "x"'], row_csv, CSV_NAMES),
     "weight": Layout(["-f", "2"], row_pair, value=small, pair="--weight"),
     "by": Layout(["-f", "2"], row_pair, pair="--by"),

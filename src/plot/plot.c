@@ -86,9 +86,8 @@ static __int128 plot_bin(const struct plot *plot, __int128 value)
 {
     const struct job *job = plot->rows.job;
 
-    return job->operation == OPERATION_HISTOGRAM
-               ? binning_index(&job->binning, job->binning.form, (uint64_t)value)
-               : binning_floor(value, plot->survey.wide);
+    return job->binning.bins > 0 ? binning_index(&job->binning, job->binning.form, (uint64_t)value)
+                                 : binning_floor(value, plot->survey.wide);
 }
 
 void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_t lines_max)
@@ -167,9 +166,8 @@ static void plot_next_bin(struct plot *plot, struct plot_line *line)
     }
     const __int128 empty = plot_bin(plot, plot->end - 1) + 1;
     const bool is_gap = plot_bin(plot, row->low) - empty > plot->run_max;
-    const __int128 edge = job->operation == OPERATION_HISTOGRAM
-                              ? binning_edge(&job->binning, (uint64_t)empty + 1)
-                              : (empty + 1) * plot->survey.wide;
+    const __int128 edge = job->binning.bins > 0 ? binning_edge(&job->binning, (uint64_t)empty + 1)
+                                                : (empty + 1) * plot->survey.wide;
     plot_take_gap(plot, line, is_gap ? row->low : edge, is_gap);
 }
 
