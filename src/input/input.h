@@ -1,6 +1,6 @@
 /*
- * One input: an open file, pipe or terminal. Several readers and ranges may share an input. It
- * counts its users, and the last one to release it closes it.
+ * One input: an open file, pipe or terminal, and reading from it. Several readers and ranges may
+ * share an input. It counts its users, and the last one to release it closes it.
  *
  * All functions are thread-safe, except input_open on standard input.
  */
@@ -55,5 +55,37 @@ void input_release(struct input *input);
  * many, or -1 with errno set.
  */
 ssize_t input_read_at(int fd, void *data, size_t bytes, off_t offset);
+
+/*
+ * A pipe counts as empty if nothing arrives for this long. A shorter time would end a chunk each
+ * time that the reader is faster than the writer, and so produce many small chunks.
+ */
+#define INPUT_PAUSE_MS 1
+
+/* The result of a read. */
+enum input_event {
+    INPUT_DATA,  /* bytes were read, or none: try again */
+    INPUT_END,   /* the end of the input */
+    INPUT_EMPTY, /* nothing to read at present, or woken */
+    INPUT_ERROR, /* see errno */
+};
+
+/* Memory to read to, and what was read. */
+struct input_piece {
+    char *data;
+    size_t capacity; /* above 0 */
+    bool wait;       /* for something to read, without limit; else for INPUT_PAUSE_MS */
+    bool has_waited; /* set if there was nothing to read at once */
+    size_t bytes;    /* read */
+};
+
+/* Enlarges the buffer of a pipe to 1 MiB, if the system allows it. */
+void input_widen(int fd);
+
+/*
+ * Reads up to piece->capacity bytes in order from a pipe, a terminal or a file. Stops waiting when
+ * the descriptor `wake` becomes readable.
+ */
+enum input_event input_read(int fd, int wake, struct input_piece *piece);
 
 #endif

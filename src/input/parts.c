@@ -323,33 +323,34 @@ static void parts_fill(const struct parts *parts, struct parts_part *part, struc
     struct stream *stream = &part->stream;
 
     while (turn->status == STATUS_OK && !turn->has_ended && chunk->filled < chunk->limit) {
-        size_t capacity = chunk->limit - chunk->filled;
-        size_t bytes = 0;
-        bool waited;
+        struct input_piece piece = {
+            .data = chunk->buffer->data + chunk->filled,
+            .capacity = chunk->limit - chunk->filled,
+            .wait = true,
+        };
         if (stream->rest_bytes > 0) {
             turn->status = stream_take_rest(stream, chunk, failure);
             continue;
         }
-        if ((!part->is_begun || part->joined > 0) && capacity > PARTS_JOIN_BYTES)
-            capacity = PARTS_JOIN_BYTES;
-        enum pipe_event event = reader_read(&part->reader, chunk->buffer->data + chunk->filled,
-                                            capacity, true, &waited, &bytes, failure);
+        if ((!part->is_begun || part->joined > 0) && piece.capacity > PARTS_JOIN_BYTES)
+            piece.capacity = PARTS_JOIN_BYTES;
+        enum input_event event = reader_read(&part->reader, &piece, failure);
         stream_count_header(stream, &part->reader);
-        if (event == PIPE_ERROR) {
+        if (event == INPUT_ERROR) {
             turn->is_corrupt = true;
             turn->status = failure->status;
-        } else if (bytes > 0) {
-            turn->status = parts_take(part, chunk, bytes, &turn->has_ended, failure);
-        } else if (event == PIPE_END && !parts->format->is_text) {
+        } else if (piece.bytes > 0) {
+            turn->status = parts_take(part, chunk, piece.bytes, &turn->has_ended, failure);
+        } else if (event == INPUT_END && !parts->format->is_text) {
             turn->has_ended = true;
             turn->is_cut = chunk->whole < chunk->filled;
-        } else if (event == PIPE_END && part->found.is_last) {
+        } else if (event == INPUT_END && part->found.is_last) {
             turn->has_ended = true;
-        } else if (event == PIPE_END && part->reader.skip_lines > 0) {
+        } else if (event == INPUT_END && part->reader.skip_lines > 0) {
             turn->is_cut = turn->has_ended = true;
-        } else if (event == PIPE_END && !part->is_begun) {
+        } else if (event == INPUT_END && !part->is_begun) {
             turn->has_ended = true; /* all of it belongs to a part before */
-        } else if (event == PIPE_END) {
+        } else if (event == INPUT_END) {
             turn->status = parts_join_next(parts, part, &turn->has_ended, failure);
         }
     }

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Room for the longest frame that is held, and for more, which shows that a frame is longer. */
-#define READER_HELD_ROOM (READER_HELD_BYTES + READER_AHEAD_BYTES)
+/* The longest frame that is held, and more, which shows that a frame is longer. */
+#define READER_HELD_CAPACITY (READER_HELD_BYTES + READER_AHEAD_BYTES)
 
 /* How much of a header line a message shows, and room for that in words. */
 #define READER_HEADER_SHOWN ((size_t)80)
@@ -58,7 +58,7 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
 void reader_close(struct reader *reader)
 {
     decoder_close(reader->decoder);
-    memory_unmap(reader->held.data, READER_HELD_ROOM);
+    memory_unmap(reader->held.data, READER_HELD_CAPACITY);
     free(reader->names.line);
     free(reader->raw.data);
     free(reader->plain.data);
@@ -78,23 +78,23 @@ static bool reader_ahead_reserve(struct reader_ahead *ahead)
     return ahead->data != NULL;
 }
 
-/* Moves up to `room` bytes to `buffer`, and returns how many. */
-static size_t reader_ahead_take(struct reader_ahead *ahead, void *buffer, size_t room)
+/* Moves bytes that were read ahead to the piece; false if there are none. */
+static bool reader_ahead_take(struct reader_ahead *ahead, struct input_piece *piece)
 {
     size_t held = ahead->end - ahead->begin;
-    size_t bytes = held < room ? held : room;
 
-    if (bytes > 0)
-        memcpy(buffer, ahead->data + ahead->begin, bytes);
-    ahead->begin += bytes;
-    return bytes;
+    piece->bytes = held < piece->capacity ? held : piece->capacity;
+    if (piece->bytes > 0)
+        memcpy(piece->data, ahead->data + ahead->begin, piece->bytes);
+    ahead->begin += piece->bytes;
+    return piece->bytes > 0;
 }
 
-static enum pipe_event reader_fail(const struct reader *reader, const char *reason,
-                                   struct failure *failure)
+static enum input_event reader_fail(const struct reader *reader, const char *reason,
+                                    struct failure *failure)
 {
     input_fail(failure, reader->input->name, reason);
-    return PIPE_ERROR;
+    return INPUT_ERROR;
 }
 
 void reader_count(const struct reader_options *options, uint64_t bytes)
@@ -103,61 +103,57 @@ void reader_count(const struct reader_options *options, uint64_t bytes)
         atomic_fetch_add_explicit(options->bytes_read, bytes, memory_order_relaxed);
 }
 
-/* Reads the next bytes of a part of a regular file. */
-static enum pipe_event reader_read_part(struct reader *reader, void *buffer, size_t room,
-                                        size_t *bytes, struct failure *failure)
-{
-    uint64_t left = (uint64_t)(reader->limit - reader->next);
-
-    *bytes = reader_ahead_take(&reader->head, buffer, room);
-    if (*bytes == 0 && left == 0)
-        *bytes = reader_ahead_take(&reader->tail, buffer, room);
-    if (*bytes > 0 || left == 0)
-        return *bytes > 0 ? PIPE_DATA : PIPE_END;
-    ssize_t n =
-        input_read_at(reader->input->fd, buffer, left < room ? (size_t)left : room, reader->next);
-    if (n <= 0)
-        return reader_fail(reader, n < 0 ? strerror(errno) : "the file shrank while it was read",
-                           failure);
-    reader->next += n;
-    *bytes = (size_t)n;
-    reader_count(reader->options, *bytes);
-    return PIPE_DATA;
-}
-
 /* Reads the file without decoding. Its end is final: a terminal is not read again. */
-static enum pipe_event reader_read_file(struct reader *reader, void *buffer, size_t room, bool wait,
-                                        bool *waited, size_t *bytes, struct failure *failure)
+static enum input_event reader_read_file(struct reader *reader, struct input_piece *piece,
+                                         struct failure *failure)
 {
-    const struct input *input = reader->input;
-    enum pipe_event event = PIPE_END;
+    const int fd = reader->input->fd;
+    enum input_event event = INPUT_DATA;
 
-    *bytes = 0;
-    if (reader->is_part)
-        event = reader_read_part(reader, buffer, room, bytes, failure);
-    else if (!reader->has_ended)
-        event = pipe_read(input->fd, reader->options->wake, buffer, room, wait, waited, bytes);
-    if (event == PIPE_ERROR && !reader->is_part)
-        return reader_fail(reader, strerror(errno), failure);
-    if (!reader->is_part)
-        reader_count(reader->options, *bytes);
-    reader->has_ended = reader->has_ended || event == PIPE_END;
+    piece->bytes = 0;
+    if (reader->has_ended)
+        return INPUT_END;
+    if (reader->is_part) {
+        uint64_t left = (uint64_t)(reader->limit - reader->next);
+        if (reader_ahead_take(&reader->head, piece) ||
+            (left == 0 && reader_ahead_take(&reader->tail, piece)))
+            return INPUT_DATA;
+        if (left > 0) {
+            ssize_t n = input_read_at(fd, piece->data,
+                                      left < piece->capacity ? (size_t)left : piece->capacity,
+                                      reader->next);
+            if (n <= 0)
+                return reader_fail(reader,
+                                   n < 0 ? strerror(errno) : "the file shrank while it was read",
+                                   failure);
+            reader->next += n;
+            piece->bytes = (size_t)n;
+        }
+        event = left > 0 ? INPUT_DATA : INPUT_END;
+    } else {
+        event = input_read(fd, reader->options->wake, piece);
+        if (event == INPUT_ERROR)
+            return reader_fail(reader, strerror(errno), failure);
+    }
+    reader_count(reader->options, piece->bytes);
+    reader->has_ended = event == INPUT_END;
     return event;
 }
 
-/* Reads more bytes ahead. */
-static enum pipe_event reader_read_ahead(struct reader *reader, bool wait, bool *waited,
-                                         struct failure *failure)
+/* Reads more bytes ahead; of the piece, it uses what is said of waiting. */
+static enum input_event reader_read_ahead(struct reader *reader, struct input_piece *piece,
+                                          struct failure *failure)
 {
     struct reader_ahead *raw = &reader->raw;
-    size_t bytes;
+    struct input_piece ahead = {.wait = piece->wait, .has_waited = piece->has_waited};
 
     if (!reader_ahead_reserve(raw))
         return reader_fail(reader, strerror(errno), failure);
-    enum pipe_event event =
-        reader_read_file(reader, raw->data + raw->end, READER_AHEAD_BYTES - raw->end, wait, waited,
-                         &bytes, failure);
-    raw->end += bytes;
+    ahead.data = raw->data + raw->end;
+    ahead.capacity = READER_AHEAD_BYTES - raw->end;
+    enum input_event event = reader_read_file(reader, &ahead, failure);
+    raw->end += ahead.bytes;
+    piece->has_waited = ahead.has_waited;
     return event;
 }
 
@@ -177,167 +173,123 @@ static const struct decoder_format *reader_match(const struct reader_options *op
     return format;
 }
 
-/* Reads ahead until the compression format is known. */
-static enum pipe_event reader_find_format(struct reader *reader, bool wait, bool *waited,
-                                          struct failure *failure)
+/*
+ * Decodes the next piece of a compressed input. The piece may be empty. If bytes precede a fault,
+ * the fault is kept for later.
+ */
+static enum input_event reader_decode_piece(struct reader *reader, struct input_piece *piece,
+                                            struct failure *failure)
 {
     struct reader_ahead *raw = &reader->raw;
-    bool undecided = true;
-
-    while (undecided && !reader->has_ended) {
-        enum pipe_event event = reader_read_ahead(reader, wait, waited, failure);
-        if (event == PIPE_EMPTY || event == PIPE_ERROR)
-            return event;
-        reader->format = reader_match(reader->options, raw->data, raw->end, &undecided);
-    }
-    reader->is_detected = true;
-    return PIPE_DATA;
-}
-
-/* Decodes bytes that were read ahead. If bytes precede a fault, the fault is kept for later. */
-static enum pipe_event reader_run_decoder(struct reader *reader, void *buffer, size_t room,
-                                          size_t *bytes)
-{
-    struct reader_ahead *raw = &reader->raw;
-    size_t used = 0;
+    enum input_event event = INPUT_DATA;
     enum status status = STATUS_OK;
+    size_t used = 0;
 
-    *bytes = 0;
-    if (!reader->decoder)
+    piece->bytes = 0;
+    if (!reader->is_faulty && raw->begin == raw->end && !reader->is_pending)
+        event = reader_read_ahead(reader, piece, failure);
+    if (event == INPUT_END && reader->decoder &&
+        decoder_finish(reader->decoder, failure) != STATUS_OK)
+        return INPUT_ERROR;
+    if (event != INPUT_DATA)
+        return event;
+    if (!reader->is_faulty && !reader->decoder)
         status = decoder_open(&reader->decoder, reader->format, reader->input->name,
                               reader->options->memory_limit, &reader->fault);
-    if (status == STATUS_OK)
-        status = (reader->options->holds_frames
-                      ? decoder_run_frame
-                      : decoder_run)(reader->decoder, raw->data + raw->begin, raw->end - raw->begin,
-                                     &used, buffer, room, bytes, &reader->fault);
-    raw->begin += used;
-    reader->is_pending = *bytes == room;
-    reader->is_faulty = status != STATUS_OK;
-    return reader->is_faulty && *bytes == 0 ? PIPE_ERROR : PIPE_DATA;
-}
-
-/* Decodes the next piece of a compressed input. The piece may be empty. */
-static enum pipe_event reader_decode_piece(struct reader *reader, void *buffer, size_t room,
-                                           bool wait, bool *waited, size_t *bytes,
-                                           struct failure *failure)
-{
-    struct reader_ahead *raw = &reader->raw;
-    enum pipe_event event = reader->is_faulty ? PIPE_ERROR : PIPE_DATA;
-
-    *bytes = 0;
-    if (event == PIPE_DATA && raw->begin == raw->end && !reader->is_pending) {
-        event = reader_read_ahead(reader, wait, waited, failure);
-        if (event == PIPE_ERROR)
-            return event;
+    if (!reader->is_faulty && status == STATUS_OK) {
+        status =
+            (reader->options->holds_frames
+                 ? decoder_run_frame
+                 : decoder_run)(reader->decoder, raw->data + raw->begin, raw->end - raw->begin,
+                                &used, piece->data, piece->capacity, &piece->bytes, &reader->fault);
+        raw->begin += used;
+        reader->is_pending = piece->bytes == piece->capacity;
     }
-    if (event == PIPE_DATA)
-        event = reader_run_decoder(reader, buffer, room, bytes);
-    if (event == PIPE_ERROR)
-        *failure = reader->fault;
-    if (event == PIPE_END && reader->decoder &&
-        decoder_finish(reader->decoder, failure) != STATUS_OK)
-        return PIPE_ERROR;
-    return event;
+    reader->is_faulty = reader->is_faulty || status != STATUS_OK;
+    if (!reader->is_faulty || piece->bytes > 0)
+        return INPUT_DATA;
+    *failure = reader->fault;
+    return INPUT_ERROR;
 }
 
-/* Decodes more of the frame that is held. At its end, or if it is large, its bytes are ready. */
-static enum pipe_event reader_hold_piece(struct reader *reader, bool wait, bool *waited,
+/*
+ * Returns the next bytes of frames that are held back: decodes the frame until it is at its end or
+ * known to be large.
+ */
+static enum input_event reader_take_held(struct reader *reader, struct input_piece *piece,
                                          struct failure *failure)
 {
     struct reader_held *held = &reader->held;
-    size_t bytes;
+    struct input_piece more = {.wait = piece->wait, .has_waited = piece->has_waited};
+    enum input_event event = INPUT_DATA;
 
-    if (!held->data && !(held->data = memory_map(READER_HELD_ROOM)))
+    if (!held->data && !(held->data = memory_map(READER_HELD_CAPACITY)))
         return reader_fail(reader, "no memory to decompress it", failure);
-    if (held->used == held->filled)
-        held->filled = held->ready = held->used = 0;
-    enum pipe_event event =
-        reader_decode_piece(reader, held->data + held->filled, READER_HELD_ROOM - held->filled,
-                            wait, waited, &bytes, failure);
-    held->filled += bytes;
-    if (event != PIPE_DATA)
-        return event;
-    bool has_ended = decoder_is_between(reader->decoder);
-    held->is_large = !has_ended && (held->is_large || held->filled > READER_HELD_BYTES);
-    if (has_ended || held->is_large)
-        held->ready = held->filled;
-    return event;
-}
-
-/* Returns the next bytes of frames that are held back. */
-static enum pipe_event reader_take_held(struct reader *reader, void *buffer, size_t room, bool wait,
-                                        bool *waited, size_t *bytes, struct failure *failure)
-{
-    struct reader_held *held = &reader->held;
-    enum pipe_event event = PIPE_DATA;
-
-    while (event == PIPE_DATA && held->used == held->ready)
-        event = reader_hold_piece(reader, wait, waited, failure);
+    while (event == INPUT_DATA && held->used == held->ready) {
+        if (held->used == held->filled)
+            held->filled = held->ready = held->used = 0;
+        more.data = held->data + held->filled;
+        more.capacity = READER_HELD_CAPACITY - held->filled;
+        event = reader_decode_piece(reader, &more, failure);
+        held->filled += more.bytes;
+        if (event != INPUT_DATA)
+            break;
+        bool has_ended = decoder_is_between(reader->decoder);
+        held->is_large = !has_ended && (held->is_large || held->filled > READER_HELD_BYTES);
+        if (has_ended || held->is_large)
+            held->ready = held->filled;
+    }
     size_t left = held->ready - held->used;
-    *bytes = left < room ? left : room;
-    if (*bytes > 0)
-        memcpy(buffer, held->data + held->used, *bytes);
-    held->used += *bytes;
-    return event;
-}
-
-/* Fails if what was decoded first is of a kind that is not read, as in an archive x.tar.gz. */
-static enum pipe_event reader_check_content(struct reader *reader, const void *data, size_t *bytes,
-                                            struct failure *failure)
-{
-    bool undecided;
-    const struct decoder_format *kind = decoder_detect_refused(data, *bytes, &undecided);
-    struct decoder *none;
-
-    reader->checks_content = false;
-    if (!kind)
-        return PIPE_DATA;
-    *bytes = 0;
-    decoder_open(&none, kind, reader->input->name, 0, failure); /* which fails */
-    return PIPE_ERROR;
-}
-
-/* Returns the next bytes of a compressed input. */
-static enum pipe_event reader_decode(struct reader *reader, void *buffer, size_t room, bool wait,
-                                     bool *waited, size_t *bytes, struct failure *failure)
-{
-    enum pipe_event event = PIPE_DATA;
-
-    *bytes = 0;
-    if (reader->options->holds_frames)
-        return reader_take_held(reader, buffer, room, wait, waited, bytes, failure);
-    while (event == PIPE_DATA && *bytes == 0)
-        event = reader_decode_piece(reader, buffer, room, wait, waited, bytes, failure);
+    piece->bytes = left < piece->capacity ? left : piece->capacity;
+    if (piece->bytes > 0)
+        memcpy(piece->data, held->data + held->used, piece->bytes);
+    held->used += piece->bytes;
+    piece->has_waited = more.has_waited;
     return event;
 }
 
 /* Returns the next decoded bytes, except those in reader->plain. */
-static enum pipe_event reader_read_plain(struct reader *reader, void *buffer, size_t room,
-                                         bool wait, bool *waited, size_t *bytes,
-                                         struct failure *failure)
+static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
+                                          struct failure *failure)
 {
-    *bytes = 0;
-    if (!reader->is_detected) {
-        enum pipe_event event = reader_find_format(reader, wait, waited, failure);
-        if (event != PIPE_DATA)
+    struct reader_ahead *raw = &reader->raw;
+    enum input_event event = INPUT_DATA;
+    bool undecided = true;
+
+    piece->bytes = 0;
+    while (!reader->is_detected) { /* read ahead until the format is known */
+        event = reader_read_ahead(reader, piece, failure);
+        if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
+        reader->format = reader_match(reader->options, raw->data, raw->end, &undecided);
+        reader->is_detected = !undecided || reader->has_ended;
     }
-    if (reader->format) {
-        enum pipe_event event = reader_decode(reader, buffer, room, wait, waited, bytes, failure);
-        if (event == PIPE_DATA && *bytes > 0 && reader->checks_content)
-            event = reader_check_content(reader, buffer, bytes, failure);
-        return event;
+    if (!reader->format && reader_ahead_take(raw, piece))
+        return INPUT_DATA;
+    if (!reader->format)
+        return reader_read_file(reader, piece, failure);
+    event = INPUT_DATA;
+    if (reader->options->holds_frames)
+        event = reader_take_held(reader, piece, failure);
+    while (event == INPUT_DATA && piece->bytes == 0)
+        event = reader_decode_piece(reader, piece, failure);
+    if (event == INPUT_DATA && reader->checks_content) {
+        const struct decoder_format *kind =
+            decoder_detect_refused(piece->data, piece->bytes, &undecided);
+        struct decoder *none;
+        reader->checks_content = false;
+        if (kind) { /* as in an archive x.tar.gz */
+            piece->bytes = 0;
+            decoder_open(&none, kind, reader->input->name, 0, failure); /* which fails */
+            return INPUT_ERROR;
+        }
     }
-    *bytes = reader_ahead_take(&reader->raw, buffer, room);
-    if (*bytes > 0)
-        return PIPE_DATA;
-    return reader_read_file(reader, buffer, room, wait, waited, bytes, failure);
+    return event;
 }
 
 /* Appends to the header line with the names. */
-static enum pipe_event reader_keep_names(struct reader *reader, const char *data, size_t bytes,
-                                         struct failure *failure)
+static enum input_event reader_keep_names(struct reader *reader, const char *data, size_t bytes,
+                                          struct failure *failure)
 {
     struct reader_names *names = &reader->names;
 
@@ -347,59 +299,51 @@ static enum pipe_event reader_keep_names(struct reader *reader, const char *data
         return reader_fail(reader, "its header line is longer than 1 MiB", failure);
     memcpy(names->line + names->bytes, data, bytes);
     names->bytes += bytes;
-    return PIPE_DATA;
-}
-
-/* Writes what the complete header line is, for a name that it lacks. */
-static void reader_show_header(const struct reader *reader, const char *name,
-                               char out[READER_HEADER_SIZE])
-{
-    const struct reader_names *names = &reader->names;
-    const size_t bytes = names->bytes;
-    char advice[TEXT_ADVICE_SIZE];
-
-    text_advise_name(&reader->records->text, names->line, bytes, name, advice);
-    if (bytes == 0)
-        strcpy(out, ": it is empty");
-    else
-        snprintf(out, READER_HEADER_SIZE, ": it is '%.*s%s'%s",
-                 (int)(bytes < READER_HEADER_SHOWN ? bytes : READER_HEADER_SHOWN), names->line,
-                 bytes > READER_HEADER_SHOWN ? "..." : "", advice);
+    return INPUT_DATA;
 }
 
 /* Looks a name up in the complete header line. NULL: the field has none. */
-static enum pipe_event reader_find_name(const struct reader *reader, const char *name,
-                                        int32_t *field, struct failure *failure)
+static enum input_event reader_find_name(const struct reader *reader, const char *name,
+                                         int32_t *field, struct failure *failure)
 {
+    const struct reader_names *names = &reader->names;
+    const struct text_rules *rules = &reader->records->text;
+    const bool is_cut = names->bytes > READER_HEADER_SHOWN;
+    char advice[TEXT_ADVICE_SIZE] = "";
     char header[READER_HEADER_SIZE] = "";
 
     if (!name)
-        return PIPE_DATA;
-    *field =
-        record_find_name(&reader->records->text, reader->names.line, reader->names.bytes, name);
+        return INPUT_DATA;
+    *field = record_find_name(rules, names->line, names->bytes, name);
     if (*field > 0)
-        return PIPE_DATA;
-    if (*field == 0)
-        reader_show_header(reader, name, header);
+        return INPUT_DATA;
+    if (*field == 0 && names->bytes == 0) {
+        strcpy(header, ": it is empty");
+    } else if (*field == 0) {
+        text_advise_name(rules, names->line, names->bytes, name, advice);
+        snprintf(header, sizeof header, ": it is '%.*s%s'%s",
+                 (int)(is_cut ? READER_HEADER_SHOWN : names->bytes), names->line,
+                 is_cut ? "..." : "", advice);
+    }
     status_fail(failure, STATUS_DATA, STATUS_NAME ": its header has %s field '%.1000s'%s",
                 reader->input->name, *field == 0 ? "no" : "more than one", name, header);
-    return PIPE_ERROR;
+    return INPUT_ERROR;
 }
 
 /* Looks up the names of all fields that have one. */
-static enum pipe_event reader_find_names(struct reader *reader, struct failure *failure)
+static enum input_event reader_find_names(struct reader *reader, struct failure *failure)
 {
     const struct record_format *records = reader->records;
     struct reader_names *names = &reader->names;
 
     names->bytes -= names->bytes > 0 && names->line[names->bytes - 1] == '\n';
     names->bytes -= names->bytes > 0 && names->line[names->bytes - 1] == '\r';
-    enum pipe_event event = reader_find_name(reader, records->field_name, &reader->field, failure);
-    if (event == PIPE_DATA)
+    enum input_event event = reader_find_name(reader, records->field_name, &reader->field, failure);
+    if (event == INPUT_DATA)
         event = reader_find_name(reader, records->second_name, &reader->second_field, failure);
     reader->header = records->text;
     record_begin_header(&reader->header, names->line, names->bytes);
-    if (event == PIPE_DATA && reader->header.delimiter != records->text.delimiter &&
+    if (event == INPUT_DATA && reader->header.delimiter != records->text.delimiter &&
         reader->options->tabbed) {
         const char *none = NULL; /* the first file is named */
         atomic_compare_exchange_strong(reader->options->tabbed, &none, reader->input->name);
@@ -422,27 +366,28 @@ void reader_set_fields(const struct reader *reader, struct text_rules *rules)
 }
 
 /* Removes the rest of the header from the front of the data. */
-static enum pipe_event reader_skip_header(struct reader *reader, char *data, size_t *bytes,
-                                          struct failure *failure)
+static enum input_event reader_skip_header(struct reader *reader, struct input_piece *piece,
+                                           struct failure *failure)
 {
-    enum pipe_event event = PIPE_DATA;
+    enum input_event event = INPUT_DATA;
+    char *data = piece->data;
     size_t header = 0;
 
-    while (reader->skip_lines > 0 && header < *bytes && event == PIPE_DATA) {
-        const char *newline = memchr(data + header, '\n', *bytes - header);
-        size_t end = newline ? (size_t)(newline - data) + 1 : *bytes;
+    while (reader->skip_lines > 0 && header < piece->bytes && event == INPUT_DATA) {
+        const char *newline = memchr(data + header, '\n', piece->bytes - header);
+        size_t end = newline ? (size_t)(newline - data) + 1 : piece->bytes;
         bool has_names = record_has_names(reader->records) && reader->skip_lines == 1;
         if (has_names)
             event = reader_keep_names(reader, data + header, end - header, failure);
         header = end;
         reader->skip_lines -= newline != NULL;
         reader->header_lines += newline != NULL;
-        if (has_names && newline && event == PIPE_DATA)
+        if (has_names && newline && event == INPUT_DATA)
             event = reader_find_names(reader, failure);
     }
     reader->header_bytes += header;
-    *bytes = event == PIPE_DATA ? *bytes - header : 0;
-    memmove(data, data + header, *bytes);
+    piece->bytes = event == INPUT_DATA ? piece->bytes - header : 0;
+    memmove(data, data + header, piece->bytes);
     return event;
 }
 
@@ -450,13 +395,13 @@ static enum pipe_event reader_skip_header(struct reader *reader, char *data, siz
  * Looks for a newline in the first block of a text. Fails at its end if there are carriage returns
  * instead.
  */
-static enum pipe_event reader_look_for_newline(struct reader *reader, enum pipe_event event,
-                                               const char *data, size_t bytes,
-                                               struct failure *failure)
+static enum input_event reader_look_for_newline(struct reader *reader, enum input_event event,
+                                                const char *data, size_t bytes,
+                                                struct failure *failure)
 {
     struct reader_first_line *line = &reader->first_line;
     const bool has_ended =
-        event == PIPE_END && !(reader->is_part && reader->limit < reader->input->size);
+        event == INPUT_END && !(reader->is_part && reader->limit < reader->input->size);
 
     if (bytes > READER_AHEAD_BYTES - line->bytes)
         bytes = READER_AHEAD_BYTES - line->bytes;
@@ -478,25 +423,24 @@ static enum pipe_event reader_look_for_newline(struct reader *reader, enum pipe_
                        failure);
 }
 
-enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
-                            bool *waited, size_t *bytes, struct failure *failure)
+enum input_event reader_read(struct reader *reader, struct input_piece *piece,
+                             struct failure *failure)
 {
-    enum pipe_event event = PIPE_DATA;
+    enum input_event event = INPUT_DATA;
 
-    *bytes = reader_ahead_take(&reader->plain, buffer, room);
-    if (*bytes == 0)
-        event = reader_read_plain(reader, buffer, room, wait, waited, bytes, failure);
-    if (reader->first_line.is_open && event != PIPE_ERROR) {
-        event = reader_look_for_newline(reader, event, buffer, *bytes, failure);
-        *bytes = event == PIPE_ERROR ? 0 : *bytes;
+    if (!reader_ahead_take(&reader->plain, piece))
+        event = reader_read_plain(reader, piece, failure);
+    if (reader->first_line.is_open && event != INPUT_ERROR) {
+        event = reader_look_for_newline(reader, event, piece->data, piece->bytes, failure);
+        piece->bytes = event == INPUT_ERROR ? 0 : piece->bytes;
     }
-    if (event == PIPE_DATA && reader->skip_lines > 0)
-        event = reader_skip_header(reader, buffer, bytes, failure);
-    if (event == PIPE_END && reader->skip_lines > 0 && record_has_names(reader->records) &&
+    if (event == INPUT_DATA && reader->skip_lines > 0)
+        event = reader_skip_header(reader, piece, failure);
+    if (event == INPUT_END && reader->skip_lines > 0 && record_has_names(reader->records) &&
         !reader->goes_on) {
         reader->skip_lines = 0; /* the end of the file is that of the header */
-        if (reader_find_names(reader, failure) == PIPE_ERROR)
-            event = PIPE_ERROR;
+        if (reader_find_names(reader, failure) == INPUT_ERROR)
+            event = INPUT_ERROR;
     }
     return event;
 }
@@ -506,20 +450,22 @@ static bool reader_is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-enum pipe_event reader_look(struct reader *reader, struct failure *failure)
+enum input_event reader_look(struct reader *reader, struct failure *failure)
 {
     struct reader_ahead *plain = &reader->plain;
-    enum pipe_event event = PIPE_DATA;
-    bool waited = false;
+    enum input_event event = INPUT_DATA;
     size_t spaces = 0; /* at the beginning of the block */
 
     if (!reader_ahead_reserve(plain))
         return reader_fail(reader, strerror(errno), failure);
-    while (event == PIPE_DATA && plain->end < READER_AHEAD_BYTES) {
-        size_t bytes = 0;
-        event = reader_read_plain(reader, plain->data + plain->end, READER_AHEAD_BYTES - plain->end,
-                                  plain->end == spaces, &waited, &bytes, failure);
-        plain->end += bytes;
+    while (event == INPUT_DATA && plain->end < READER_AHEAD_BYTES) {
+        struct input_piece piece = {
+            .data = plain->data + plain->end,
+            .capacity = READER_AHEAD_BYTES - plain->end,
+            .wait = plain->end == spaces,
+        };
+        event = reader_read_plain(reader, &piece, failure);
+        plain->end += piece.bytes;
         while (spaces < plain->end && reader_is_space(plain->data[spaces]))
             spaces++;
     }
@@ -551,7 +497,7 @@ enum status reader_read_header(const struct reader_options *options, struct inpu
                                      .end = (uint64_t)input->size,
                                      .is_last = true};
     struct reader_options own = *options;
-    enum pipe_event event = PIPE_DATA;
+    enum input_event event = INPUT_DATA;
     struct reader reader;
     char block[4096];
 
@@ -559,15 +505,14 @@ enum status reader_read_header(const struct reader_options *options, struct inpu
     own.holds_frames = false;
     input_hold(input);
     reader_open_part(&reader, &own, input, format, &all, records);
-    while (event == PIPE_DATA && (reader.skip_lines > 0 || reader.first_line.is_open)) {
-        bool waited;
-        size_t got;
-        event = reader_read(&reader, block, sizeof block, true, &waited, &got, failure);
+    while (event == INPUT_DATA && (reader.skip_lines > 0 || reader.first_line.is_open)) {
+        struct input_piece piece = {.data = block, .capacity = sizeof block, .wait = true};
+        event = reader_read(&reader, &piece, failure);
     }
     *bytes = reader.header_bytes;
     reader_set_fields(&reader, rules);
     reader_close(&reader);
-    return event == PIPE_ERROR ? failure->status : STATUS_OK;
+    return event == INPUT_ERROR ? failure->status : STATUS_OK;
 }
 
 uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
@@ -578,18 +523,18 @@ uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
     struct input *input = NULL;
     struct failure ignored;
     struct reader reader;
-    enum pipe_event event = PIPE_DATA;
+    enum input_event event = INPUT_DATA;
     uint64_t lines = 0;
 
     if (block && input_open(&input, name == input_stdin_name ? "-" : name, &ignored) == STATUS_OK) {
         const struct decoder_part part = {.begin = start, .end = end};
         reader_open_part(&reader, &options, input, format, &part, NULL);
-        while (event == PIPE_DATA) {
-            size_t bytes;
-            bool waited;
-            event =
-                reader_read(&reader, block, READER_AHEAD_BYTES, true, &waited, &bytes, &ignored);
-            lines += text_count_lines(block, bytes);
+        while (event == INPUT_DATA) {
+            struct input_piece piece = {.data = block,
+                                        .capacity = READER_AHEAD_BYTES,
+                                        .wait = true};
+            event = reader_read(&reader, &piece, &ignored);
+            lines += text_count_lines(block, piece.bytes);
         }
         reader_close(&reader);
     }

@@ -11,7 +11,6 @@
 #include "base/status.h"
 #include "decoder/decoder.h"
 #include "input/input.h"
-#include "input/pipe.h"
 #include "input/record.h"
 
 #include <stdatomic.h>
@@ -133,13 +132,13 @@ void reader_close(struct reader *reader);
 void reader_count(const struct reader_options *options, uint64_t bytes);
 
 /*
- * Reads up to `room` > 0 bytes. Waits, and sets *waited, as pipe_read does. With PIPE_DATA, *bytes
- * may be 0. With PIPE_ERROR, *failure is written; the bytes that precede a fault are returned
- * before, as far as they can be decoded. A header that lacks the name of a field, or has it more
- * than once, is an error; and so is text whose lines end with carriage returns alone.
+ * Reads the next piece, as input_read. With INPUT_DATA, it may be empty. With INPUT_ERROR, *failure
+ * is written; the bytes that precede a fault are returned before, as far as they can be decoded. A
+ * header that lacks the name of a field, or has it more than once, is an error; and so is text
+ * whose lines end with carriage returns alone.
  */
-enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bool wait,
-                            bool *waited, size_t *bytes, struct failure *failure);
+enum input_event reader_read(struct reader *reader, struct input_piece *piece,
+                             struct failure *failure);
 
 /*
  * If a header with names is read: sets the fields of the rules that have names to their numbers,
@@ -148,11 +147,11 @@ enum pipe_event reader_read(struct reader *reader, void *buffer, size_t room, bo
 void reader_set_fields(const struct reader *reader, struct text_rules *rules);
 
 /*
- * Reads the first block into reader->plain, until it is full, the input ends (PIPE_END) or nothing
+ * Reads the first block into reader->plain, until it is full, the input ends (INPUT_END) or nothing
  * more can be read without waiting. Waits for a byte that is not white space, because white space
  * does not show whether the input is text. reader_read then returns the same bytes.
  */
-enum pipe_event reader_look(struct reader *reader, struct failure *failure);
+enum input_event reader_look(struct reader *reader, struct failure *failure);
 
 /*
  * Detects the format of a regular file by its first bytes: what the options decode, or refuse.

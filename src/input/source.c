@@ -330,13 +330,13 @@ static enum status source_look_at_next(struct source *source, bool *is_text, boo
         reader_open(&source->reader, &source->reading, input, format, &source->format);
     source->is_reading = true;
     source->reader.checks_content = source->reading.refuses;
-    enum pipe_event event = reader_look(&source->reader, failure);
+    enum input_event event = reader_look(&source->reader, failure);
     const struct reader_ahead *plain = &source->reader.plain;
-    enum status status = event == PIPE_ERROR && plain->end == 0 ? failure->status : STATUS_OK;
+    enum status status = event == INPUT_ERROR && plain->end == 0 ? failure->status : STATUS_OK;
     *is_found = plain->end > 0 || source->format.is_text; /* whose header is still to be read */
     if (*is_found)
         status =
-            source_look_at_block(source, input->name, event == PIPE_END, is_text, note, failure);
+            source_look_at_block(source, input->name, event == INPUT_END, is_text, note, failure);
     source->opened += !is_reopened || !*is_found;
     if (is_reopened && *is_found)
         atomic_store_explicit(&source->bytes_read, read_before, memory_order_relaxed);
@@ -582,7 +582,7 @@ static enum status source_begin_input(struct source *source, const struct source
     const struct decoder_format *format = NULL;
 
     if (!input->is_regular)
-        pipe_widen(input->fd);
+        input_widen(input->fd);
     else if (reader_detect(&source->reading, input, &format, failure) != STATUS_OK) {
         input_release(input);
         return failure->status;
@@ -715,25 +715,28 @@ static enum status source_read(struct source *source, struct source_pull *pull, 
     struct stream_chunk *chunk = &pull->chunk;
     struct reader *reader = &source->reader;
     struct stream *stream = &source->stream;
-    size_t bytes;
-    enum pipe_event event =
-        reader_read(reader, chunk->buffer->data + chunk->filled, chunk->limit - chunk->filled,
-                    pull->wait && chunk->whole == 0, &source->waited, &bytes, failure);
+    struct input_piece piece = {
+        .data = chunk->buffer->data + chunk->filled,
+        .capacity = chunk->limit - chunk->filled,
+        .wait = pull->wait && chunk->whole == 0,
+    };
+    enum input_event event = reader_read(reader, &piece, failure);
 
-    stream->name = bytes > 0 ? reader->input->name : stream->name;
+    source->waited |= piece.has_waited;
+    stream->name = piece.bytes > 0 ? reader->input->name : stream->name;
     reader_set_fields(reader, &stream->rules);
     stream_count_header(stream, reader);
     if (reader->format && !atomic_load_explicit(&source->is_decoding, memory_order_relaxed))
         source_note_format(source, reader->format);
-    if (event == PIPE_ERROR)
+    if (event == INPUT_ERROR)
         return failure->status;
-    *is_done = event == PIPE_EMPTY;
-    if (event == PIPE_END) {
+    *is_done = event == INPUT_EMPTY;
+    if (event == INPUT_END) {
         source_close_current(source);
         *is_done = source->format.is_text && chunk->filled > 0;
         chunk->whole = *is_done ? chunk->filled : chunk->whole; /* a file's end is that of a line */
     }
-    return bytes > 0 ? stream_take(stream, chunk, bytes, failure) : STATUS_OK;
+    return piece.bytes > 0 ? stream_take(stream, chunk, piece.bytes, failure) : STATUS_OK;
 }
 
 /*
