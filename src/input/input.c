@@ -86,7 +86,7 @@ ssize_t input_read_at(int fd, void *data, size_t bytes, off_t offset)
     while (done < bytes && n != 0) {
         n = pread(fd, (char *)data + done, bytes - done, offset + (off_t)done);
         if (n < 0 && errno != EINTR)
-            return -1;
+            return done > 0 ? (ssize_t)done : -1;
         done += n > 0 ? (size_t)n : 0;
     }
     return (ssize_t)done;

@@ -51,8 +51,8 @@ void input_hold(struct input *input);
 void input_release(struct input *input);
 
 /*
- * Reads `bytes` bytes at an offset of a regular file, or fewer if the file ends there. Returns how
- * many, or -1 with errno set.
+ * Reads `bytes` bytes at an offset of a regular file, or fewer if the file ends there or a fault
+ * follows. Returns how many, or -1 with errno set if none can be read.
  */
 ssize_t input_read_at(int fd, void *data, size_t bytes, off_t offset);
 

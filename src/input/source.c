@@ -116,30 +116,10 @@ struct source_pull {
     struct source_range range; /* to be read after chunk.whole */
 };
 
-/* Returns the length of a file from an offset on; unknown if it is not a regular file. */
-static uint64_t source_file_size(const struct stat *info, off_t offset)
-{
-    if (!S_ISREG(info->st_mode))
-        return SOURCE_SIZE_UNKNOWN;
-    return info->st_size > offset ? (uint64_t)(info->st_size - offset) : 0;
-}
-
-/* Adds a file to the size and digest of all. */
-static void source_add_origin(struct source_origin *origin, const struct stat *info, off_t offset)
-{
-    const uint64_t words[] = {
-        (uint64_t)info->st_dev,         (uint64_t)info->st_ino,          (uint64_t)info->st_size,
-        (uint64_t)info->st_mtim.tv_sec, (uint64_t)info->st_mtim.tv_nsec,
-    };
-    uint64_t bytes = source_file_size(info, offset);
-    bool is_unknown = origin->size == SOURCE_SIZE_UNKNOWN || bytes == SOURCE_SIZE_UNKNOWN;
-
-    origin->size = is_unknown ? SOURCE_SIZE_UNKNOWN : origin->size + bytes;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        origin->digest = digest_add(origin->digest, words[i]);
-}
-
-/* Checks a file before anything is read, so that a bad name is reported at once. */
+/*
+ * Checks a file before anything is read, so that a bad name is reported at once, and adds it to the
+ * size and the digest of all.
+ */
 static enum status source_check_name(const char *name, struct source_origin *origin,
                                      struct failure *failure)
 {
@@ -156,7 +136,17 @@ static enum status source_check_name(const char *name, struct source_origin *ori
     off_t offset = is_stdin && S_ISREG(info.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
     if (offset >= 0)
         origin->stdin_offset = offset;
-    source_add_origin(origin, &info, offset >= 0 ? offset : 0);
+    const off_t start = offset >= 0 ? offset : 0;
+    if (!S_ISREG(info.st_mode))
+        origin->size = SOURCE_SIZE_UNKNOWN;
+    else if (origin->size != SOURCE_SIZE_UNKNOWN && info.st_size > start)
+        origin->size += (uint64_t)(info.st_size - start);
+    const uint64_t words[] = {
+        (uint64_t)info.st_dev,         (uint64_t)info.st_ino,          (uint64_t)info.st_size,
+        (uint64_t)info.st_mtim.tv_sec, (uint64_t)info.st_mtim.tv_nsec,
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        origin->digest = digest_add(origin->digest, words[i]);
     return STATUS_OK;
 }
 
@@ -259,20 +249,6 @@ void source_divide(struct source *source)
         source->parts = parts_create(&source->format, &source->reading);
 }
 
-/* Fails if a block that is not text is text in an encoding that is not supported. */
-static enum status source_refuse_encoding(const struct reader_ahead *block, const char *name,
-                                          struct failure *failure)
-{
-    const char *encoding = text_find_encoding(block->data, block->end);
-
-    if (!encoding)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA,
-                       STATUS_NAME ": text in %s, which is not supported: convert it "
-                                   "(iconv -f %s -t UTF-8), or give --binary if it is not text",
-                       name, encoding, encoding);
-}
-
 /* Finds out whether a block is text, and what speaks against the way it is read. */
 static enum status source_look_at_block(const struct source *source, const char *name,
                                         bool has_ended, bool *is_text, char note[SOURCE_NOTE_SIZE],
@@ -297,7 +273,13 @@ static enum status source_look_at_block(const struct source *source, const char 
     if (*doubt)
         snprintf(note, SOURCE_NOTE_SIZE, "note: reading %s%.300s%s; %s",
                  *is_text ? "every word of " : "", name, *is_text ? "" : " as i32le", doubt);
-    return *is_text ? STATUS_OK : source_refuse_encoding(block, name, failure);
+    const char *encoding = *is_text ? NULL : text_find_encoding(block->data, block->end);
+    if (!encoding)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA,
+                       STATUS_NAME ": text in %s, which is not supported: convert it "
+                                   "(iconv -f %s -t UTF-8), or give --binary if it is not text",
+                       name, encoding, encoding);
 }
 
 /*
@@ -701,13 +683,6 @@ static enum status source_claim(struct source *source, struct source_pull *pull,
 
 /* --- a pull ---------------------------------------------------------------------------------- */
 
-/* Whether a pull has collected the pieces of a slow writer for long enough. The lock is held. */
-static bool source_is_late(const struct source *source, const struct source_pull *pull)
-{
-    return source->waited && pull->chunk.whole > 0 &&
-           source_clock() - source->pull_begins > SOURCE_GATHER_NS;
-}
-
 /* Reads more of the current input in order. Sets *is_done if the chunk has to end here. */
 static enum status source_read(struct source *source, struct source_pull *pull, bool *is_done,
                                struct failure *failure)
@@ -741,7 +716,7 @@ static enum status source_read(struct source *source, struct source_pull *pull, 
 
 /*
  * Reads the next bytes to the buffer after the filled ones, or claims a range to be read there. The
- * range is not counted in made.filled. The lock is held.
+ * range is not counted in chunk.filled. The lock is held.
  */
 static enum status source_fill(struct source *source, struct source_pull *pull,
                                struct failure *failure)
@@ -751,7 +726,10 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
     bool is_done = false;
 
     while (status == STATUS_OK && !is_done && chunk->filled < chunk->limit &&
-           !atomic_load(&source->stopped) && !source_is_late(source, pull)) {
+           !atomic_load(&source->stopped)) {
+        if (source->waited && chunk->whole > 0 &&
+            source_clock() - source->pull_begins > SOURCE_GATHER_NS)
+            break; /* it has collected the pieces of a slow writer for long enough */
         if (source->stream.rest_bytes > 0) {
             status = stream_take_rest(&source->stream, chunk, failure);
         } else if (source->is_reading) {
@@ -767,22 +745,6 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
         }
     }
     return status;
-}
-
-/* Fails if the input has ended and left a part of an element. The lock is held. */
-static enum status source_check_end(const struct source *source, const struct source_pull *pull,
-                                    struct failure *failure)
-{
-    size_t bytes = source->stream.rest_bytes;
-
-    if (pull->chunk.whole > 0 || bytes == 0 || source_has_input(source) ||
-        atomic_load(&source->stopped))
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA,
-                       STATUS_NAME ": %zu byte%s left over at the end: %s has %zu",
-                       source->stream.name, bytes, bytes == 1 ? "" : "s",
-                       source->format.has_records ? "a record" : "an element",
-                       source->format.element_bytes);
 }
 
 /*
@@ -826,18 +788,42 @@ static void source_count_pullers(struct source *source)
         source_want(source, SOURCE_TURNS - 1);
 }
 
-/* Makes the chunk of a pull, and advances the stream. The lock is held. */
-static void source_make_chunk(struct source *source, struct source_pull *pull, bool is_cut,
-                              struct chunk *chunk)
+/*
+ * The part of a pull that only one thread does at a time: reads or claims, makes the chunk, and
+ * advances the stream. Fails also if the input has ended within an element. The lock is held.
+ */
+static enum status source_take(struct source *source, struct source_pull *pull, struct chunk *chunk,
+                               struct failure *failure)
 {
+    const struct record_format *format = &source->format;
     const struct source_range *range = &pull->range;
     struct stream *stream = &source->stream;
-    uint64_t stop = atomic_load(&source->stop);
-    bool is_wanted = stream->position < stop; /* else the chunk is after the end */
-    bool is_dropped = range->bytes == 0 && !is_wanted && !is_cut;
-    uint64_t line = stream->line;
 
-    stream_end(stream, &pull->chunk, is_dropped, is_cut, chunk);
+    source->pull_begins = source_clock();
+    source->waited = false;
+    enum status status = source_fill(source, pull, failure);
+    size_t fault = pull->chunk.filled;
+    if (range->bytes > 0) { /* the beginning of an element that is kept belongs to the first one */
+        pull->chunk.whole = pull->chunk.filled;
+    } else if (status == STATUS_OK) {
+        fault = pull->chunk.whole;
+        status = stream_keep(stream, &pull->chunk, failure);
+    }
+    const size_t rest = stream->rest_bytes;
+    if (status == STATUS_OK && range->bytes == 0 && pull->chunk.whole == 0 && rest > 0 &&
+        !source_has_input(source) && !atomic_load(&source->stopped))
+        status =
+            status_fail(failure, STATUS_DATA,
+                        STATUS_NAME ": %zu byte%s left over at the end: %s has %zu", stream->name,
+                        rest, rest == 1 ? "" : "s", format->has_records ? "a record" : "an element",
+                        format->element_bytes);
+    if (status != STATUS_OK)
+        failure->position = stream->position + fault;
+
+    const bool is_cut = status != STATUS_OK;
+    const bool is_wanted = stream->position < atomic_load(&source->stop);
+    const uint64_t line = stream->line;
+    stream_end(stream, &pull->chunk, range->bytes == 0 && !is_wanted && !is_cut, is_cut, chunk);
     chunk->sequence = source->sequence;
     if (range->bytes > 0) {
         chunk->bytes += range->bytes;
@@ -854,70 +840,40 @@ static void source_make_chunk(struct source *source, struct source_pull *pull, b
     stream->position += source->divided;
     source->divided = 0;
     source->sequence += chunk->bytes > 0 || is_cut;
-}
-
-/* The part of a pull that only one thread does at a time. The lock is held. */
-static enum status source_take(struct source *source, struct source_pull *pull, struct chunk *chunk,
-                               struct failure *failure)
-{
-    source->pull_begins = source_clock();
-    source->waited = false;
-    enum status status = source_fill(source, pull, failure);
-    size_t fault = pull->chunk.filled;
-    if (pull->range.bytes > 0) { /* the partial record belongs to its first element */
-        pull->chunk.whole = pull->chunk.filled;
-    } else if (status == STATUS_OK) {
-        fault = pull->chunk.whole;
-        status = stream_keep(&source->stream, &pull->chunk, failure);
-        if (status == STATUS_OK)
-            status = source_check_end(source, pull, failure);
-    }
-    if (status != STATUS_OK)
-        failure->position = source->stream.position + fault;
-    source_make_chunk(source, pull, status != STATUS_OK, chunk);
     source_count_pullers(source);
     return status;
 }
 
-/* Reads the claimed range to the buffer. Fails if the file has become shorter. */
-static enum status source_read_range(const struct source_pull *pull, uint64_t position,
-                                     struct failure *failure)
-{
-    const struct source_range *range = &pull->range;
-    char *buffer = pull->chunk.buffer->data + pull->chunk.whole;
-    size_t done = 0;
-
-    while (done < range->bytes) {
-        ssize_t n = pread(range->input->fd, buffer + done, range->bytes - done,
-                          range->offset + (off_t)done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return status_fail_at(failure, position + done, STATUS_DATA, STATUS_NAME ": %s",
-                                  range->input->name,
-                                  n < 0 ? strerror(errno) : "the file shrank while it was read");
-        done += (size_t)n;
-    }
-    return STATUS_OK;
-}
-
 /*
- * Completes a chunk with its claimed range, and releases the range. The lock is neither held nor
- * taken: the thread that holds it may be waiting for later input.
+ * Reads the claimed range to the buffer, completes the chunk with it, and releases the range. Fails
+ * if the file has become shorter. The lock is neither held nor taken: the thread that holds it may
+ * be waiting for later input.
  */
-static enum status source_take_range(struct source *source, const struct source_pull *pull,
+static enum status source_read_range(struct source *source, const struct source_pull *pull,
                                      struct chunk *chunk, struct failure *failure)
 {
-    enum status status = source_read_range(pull, chunk->position + pull->chunk.whole, failure);
+    const struct source_range *range = &pull->range;
+    char *data = pull->chunk.buffer->data;
+    size_t good = pull->chunk.whole;
+    const size_t end = good + range->bytes;
+    enum status status = STATUS_OK;
+    ssize_t n = 1;
 
-    reader_count(&source->reading, pull->range.bytes);
-    if (status != STATUS_OK) {
-        size_t good = (size_t)(failure->position - chunk->position);
-        chunk->bytes = record_cut(&source->format, pull->chunk.buffer->data, 0, good);
+    while (good < end && n > 0) {
+        n = input_read_at(range->input->fd, data + good, end - good,
+                          range->offset + (off_t)(good - pull->chunk.whole));
+        good += n > 0 ? (size_t)n : 0;
+    }
+    reader_count(&source->reading, range->bytes);
+    if (good < end) {
+        status = status_fail_at(failure, chunk->position + good, STATUS_DATA, STATUS_NAME ": %s",
+                                range->input->name,
+                                n < 0 ? strerror(errno) : "the file shrank while it was read");
+        chunk->bytes = record_cut(&source->format, data, 0, good);
         chunk->is_cut = true;
         source_stop(source, failure->position);
     }
-    input_release(pull->range.input);
+    input_release(range->input);
     return status;
 }
 
@@ -943,7 +899,7 @@ static enum status source_pull_locked(struct source *source, struct chunk_buffer
     pthread_mutex_unlock(&source->lock);
     if (status != STATUS_OK || pull.range.bytes == 0)
         return status;
-    return source_take_range(source, &pull, chunk, failure);
+    return source_read_range(source, &pull, chunk, failure);
 }
 
 /*
