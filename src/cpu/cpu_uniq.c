@@ -101,11 +101,11 @@ static enum status cpu_uniq_add_weights(struct cpu_uniq *self, size_t n, struct 
         sum->count += window->outside_weights[i];
         if (count < CPU_UNIQ_MOVED)
             continue;
-        if (table_writer_add_counts(self->writer, moved, count, failure) != STATUS_OK)
+        if (table_writer_add_rows(self->writer, moved, count, failure) != STATUS_OK)
             return failure->status;
         count = 0;
     }
-    return table_writer_add_counts(self->writer, moved, count, failure);
+    return table_writer_add_rows(self->writer, moved, count, failure);
 }
 
 /* Moves the sums of the thread to the table. */
@@ -118,7 +118,7 @@ static enum status cpu_uniq_flush_sums(struct cpu_uniq *self, struct failure *fa
         self->sums[count] = sum;
         count += sum.count > 0;
     }
-    enum status status = table_writer_add_counts(self->writer, self->sums, count, failure);
+    enum status status = table_writer_add_rows(self->writer, self->sums, count, failure);
     memset(self->sums, 0, sizeof self->sums);
     return status;
 }

@@ -17,7 +17,7 @@ static enum status uniq_create(const struct job *job, void **partial, struct fai
     made->job = job;
     made->divisor = uniq_divisor_of(job->bin_width);
     made->flip = element_flip(&job->element);
-    if (table_create(&made->table, job->buffer_bytes, job->temporary_directory, failure) !=
+    if (table_create(&made->table, NULL, job->buffer_bytes, job->temporary_directory, failure) !=
         STATUS_OK) {
         free(made);
         return failure->status;
@@ -104,10 +104,10 @@ static enum status uniq_settle(struct uniq *uniq, const struct job *job, struct 
     const struct growing_window *window = uniq_window(uniq);
 
     uniq->below = 0;
-    if (window && (table_settle(uniq->table, TABLE_ANY_ORDER, failure) != STATUS_OK ||
+    if (window && (table_finalize(uniq->table, TABLE_ANY_ORDER, failure) != STATUS_OK ||
                    uniq_join_windows(uniq, failure) != STATUS_OK))
         return failure->status;
-    if (table_settle(uniq->table, order, failure) != STATUS_OK)
+    if (table_finalize(uniq->table, order, failure) != STATUS_OK)
         return failure->status;
     if (job->any_order)
         return STATUS_OK;

@@ -118,7 +118,7 @@ static enum status uniq_state_load_runs(struct state_reader *state, const struct
         if (!uniq_state_add_dense(uniq, &run, lowest, seen))
             n = uniq_state_append(entries, n, &run, lowest);
         if (n >= UNIQ_STATE_BATCH || run.n == 0) {
-            if (table_writer_add_counts(writer, entries, n, failure) != STATUS_OK)
+            if (table_writer_add_rows(writer, entries, n, failure) != STATUS_OK)
                 return failure->status;
             n = 0;
         }

@@ -115,7 +115,7 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
                           size_t n, uint64_t values)
 {
     const uint64_t affordable =
-        table_bytes_most(uniq->table) / UNIQ_WINDOW_SHARE / (sizeof(uint64_t) + sizeof(uint32_t));
+        table_bytes_max(uniq->table) / UNIQ_WINDOW_SHARE / (sizeof(uint64_t) + sizeof(uint32_t));
     uint64_t most = UNIQ_WINDOW_BINS_MAX;
     struct uniq_range range;
 
@@ -175,11 +175,11 @@ static enum status uniq_window_move(struct uniq *uniq, const struct growing_wind
         }
         entries[n++] = entry;
         if (n == UNIQ_WINDOW_BATCH) {
-            status = table_writer_add_counts(writer, entries, n, failure);
+            status = table_writer_add_rows(writer, entries, n, failure);
             n = 0;
         }
     }
-    return status == STATUS_OK ? table_writer_add_counts(writer, entries, n, failure) : status;
+    return status == STATUS_OK ? table_writer_add_rows(writer, entries, n, failure) : status;
 }
 
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure)

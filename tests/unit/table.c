@@ -64,7 +64,7 @@ static struct sample sample_open(size_t count, uint64_t bytes)
     sample.entries = must(malloc((count + 1) * sizeof *sample.entries));
     for (size_t i = 0; i < count; i++)
         sample.entries[i] = (struct table_entry){.key = key_of(i), .count = 1 + i % 5};
-    if (table_create(&sample.table, bytes, NULL, &failure) != STATUS_OK)
+    if (table_create(&sample.table, NULL, bytes, NULL, &failure) != STATUS_OK)
         bail_out(failure.message);
     return sample;
 }
@@ -107,7 +107,7 @@ static bool adder_add(struct adder *adder, struct table_writer *writer)
             continue;
         }
         if (adder->by_counts && i % 2 == 1) {
-            if (table_writer_add_counts(writer, &entry, 1, &adder->failure) != STATUS_OK)
+            if (table_writer_add_rows(writer, &entry, 1, &adder->failure) != STATUS_OK)
                 return false;
             continue;
         }
@@ -178,7 +178,7 @@ static bool settle(struct sample *sample, enum table_order order)
 {
     struct failure failure;
 
-    if (table_settle(sample->table, order, &failure) != STATUS_OK)
+    if (table_finalize(sample->table, order, &failure) != STATUS_OK)
         return tap_note("%s", failure.message);
     return true;
 }
@@ -364,7 +364,7 @@ static enum status drain_take(void *context, const struct table_entry *entries, 
         drain->total += entries[i].count;
     if (drain->total > drain->room)
         return status_fail(failure, STATUS_DATA, "no room");
-    return drain->writer ? table_writer_add_counts(drain->writer, entries, n, failure) : STATUS_OK;
+    return drain->writer ? table_writer_add_rows(drain->writer, entries, n, failure) : STATUS_OK;
 }
 
 /* Drains all partitions. Returns the sum of counts, UINT64_MAX after a failure. */
@@ -528,7 +528,7 @@ static bool fails_to_settle(struct sample *sample, enum table_order order)
 {
     struct failure failure;
 
-    return table_settle(sample->table, order, &failure) == STATUS_DATA &&
+    return table_finalize(sample->table, order, &failure) == STATUS_DATA &&
            strcmp(failure.message, "a count does not fit in 64 bits") == 0;
 }
 
@@ -569,6 +569,11 @@ static void test_overflow_of_runs(void)
 /* --- runs ----------------------------------------------------------------------------------------
  */
 
+static const struct table_layout plain = {.key_words = 1, .words = 2};
+
+/* Entries of a block. */
+#define RUN_ENTRIES 1024
+
 static const char *directory(void)
 {
     const char *set = getenv("TMPDIR");
@@ -581,7 +586,7 @@ static void run_make(struct table_run *run, const struct table_entry *entries, s
     struct table_run_writer *writer = NULL;
     struct failure failure;
 
-    if (table_run_writer_open(&writer, directory(), &failure) != STATUS_OK ||
+    if (table_run_writer_open(&writer, &plain, directory(), &failure) != STATUS_OK ||
         table_run_write(writer, entries, n / 3, &failure) != STATUS_OK ||
         table_run_write(writer, entries + n / 3, n - n / 3, &failure) != STATUS_OK ||
         table_run_writer_finish(writer, run, &failure) != STATUS_OK)
@@ -592,7 +597,7 @@ static void run_make(struct table_run *run, const struct table_entry *entries, s
 /* Whether the run has these entries. */
 static bool run_has(const struct table_run *run, const struct table_entry *entries, size_t n)
 {
-    struct table_entry read[TABLE_RUN_ENTRIES];
+    struct table_entry read[RUN_ENTRIES];
     struct failure failure;
     size_t done = 0;
     size_t some = 1;
@@ -604,7 +609,7 @@ static bool run_has(const struct table_run *run, const struct table_entry *entri
             return tap_note("block %zu", block);
         done += some;
     }
-    return done == n && run->entries == n;
+    return done == n && run->rows == n;
 }
 
 static void test_run(void)
@@ -682,7 +687,7 @@ static void test_merge_overflow(void)
 static void test_damage(void)
 {
     struct table_entry entries[2000];
-    struct table_entry read[TABLE_RUN_ENTRIES];
+    struct table_entry read[RUN_ENTRIES];
     struct table_run run;
     struct failure failure;
     uint64_t state = 5;
@@ -702,8 +707,8 @@ static void test_damage(void)
         for (size_t block = 0; block < 2 && right; block++) {
             enum status status = table_run_read(&run, block, read, &n, &failure);
             errors += status != STATUS_OK;
-            right = n <= TABLE_RUN_ENTRIES &&
-                    (status == STATUS_OK || strstr(failure.message, "is damaged"));
+            right =
+                n <= RUN_ENTRIES && (status == STATUS_OK || strstr(failure.message, "is damaged"));
         }
         right = right && pwrite(run.fd, &good, 1, place) == 1;
     }
@@ -721,7 +726,7 @@ static void test_no_directory(void)
     struct table_run_writer *writer = NULL;
     struct failure failure;
 
-    tap_ok(table_run_writer_open(&writer, "/nonexistent", &failure) == STATUS_DATA &&
+    tap_ok(table_run_writer_open(&writer, &plain, "/nonexistent", &failure) == STATUS_DATA &&
                strstr(failure.message, "in /nonexistent: No such file"),
            "a run in no directory");
     table_run_writer_close(writer);

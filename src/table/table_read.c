@@ -1,4 +1,4 @@
-/* Settling: packs all partitions, puts the entries in order, and reads them. */
+/* Finalizing a table: packs all partitions, puts the rows in order; and reading them. */
 #include "config.h"
 
 #include "base/memory.h"
@@ -7,10 +7,9 @@
 #include "table/table_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* Packs the partitions that are left, on one thread. */
-struct table_settling {
+/* The packing of all partitions, on several threads. */
+struct table_packing {
     struct table *table;
     _Atomic size_t taken; /* partitions */
     pthread_mutex_t lock; /* guards what follows */
@@ -18,87 +17,80 @@ struct table_settling {
     enum status status;
 };
 
-static void table_settle_some(void *context, size_t part)
+static void table_pack_some(void *context, size_t part)
 {
-    struct table_settling *settling = context;
-    struct table *table = settling->table;
-    struct table_counter counter = {.blocks = {.free = NULL}};
+    struct table_packing *packing = context;
+    struct table *table = packing->table;
+    struct table_packer packer = {.blocks = {.free = NULL}};
     struct failure failure;
     enum status status = STATUS_OK;
     size_t i;
 
     (void)part;
-    while (status == STATUS_OK && (i = atomic_fetch_add(&settling->taken, 1)) < TABLE_PARTITIONS) {
+    while (status == STATUS_OK && (i = atomic_fetch_add(&packing->taken, 1)) < TABLE_PARTITIONS) {
         struct table_partition *partition = &table->partitions[i];
         if (partition->pending.used + partition->added.used > 0)
-            status = table_partition_pack(table, partition, &counter, &failure);
+            status = table_partition_pack(table, partition, &packer, &failure);
     }
-    table_counter_destroy(table, &counter);
+    table_packer_destroy(table, &packer);
     if (status == STATUS_OK)
         return;
-    pthread_mutex_lock(&settling->lock);
-    settling->status = status;
-    *settling->failure = failure;
-    pthread_mutex_unlock(&settling->lock);
+    pthread_mutex_lock(&packing->lock);
+    packing->status = status;
+    *packing->failure = failure;
+    pthread_mutex_unlock(&packing->lock);
 }
 
 static unsigned table_threads(const struct table *table)
 {
-    unsigned most = atomic_load(&table->writers_most);
+    unsigned most = atomic_load(&table->writers_max);
     unsigned processors = processors_available();
     return most == 0 || most > processors ? processors : most;
 }
 
-/* Packs all partitions. */
-static enum status table_settle_partitions(struct table *table, unsigned threads,
-                                           struct failure *failure)
+/* Moves all rows to one run. */
+static enum status table_finalize_run(struct table *table, struct failure *failure)
 {
-    struct table_settling settling = {.table = table, .failure = failure, .status = STATUS_OK};
+    const size_t block_words = table_run_rows(&table->layout) * table->layout.words;
 
-    pthread_mutex_init(&settling.lock, NULL);
-    parallel_run(threads, threads, table_settle_some, &settling);
-    pthread_mutex_destroy(&settling.lock);
+    table->cache = calloc(1, sizeof *table->cache +
+                                 TABLE_CACHE_BLOCKS * block_words * sizeof *table->cache->rows);
+    if (!table->cache)
+        return status_fail(failure, STATUS_DATA, "no memory for reading counts from a file");
+    pthread_mutex_init(&table->cache->lock, NULL);
+    if (table_spill_all(table, failure) != STATUS_OK)
+        return failure->status;
+    table->distinct = table->spill.runs[0].rows;
+    return STATUS_OK;
+}
+
+enum status table_finalize(struct table *table, enum table_order order, struct failure *failure)
+{
+    const unsigned threads = table_threads(table);
+    struct table_packing packing = {.table = table, .failure = failure, .status = STATUS_OK};
+
+    table_unsort(table);
+    pthread_mutex_init(&packing.lock, NULL);
+    parallel_run(threads, threads, table_pack_some, &packing);
+    pthread_mutex_destroy(&packing.lock);
     table->distinct = 0;
     table->total = table->spill.total;
     for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
         table->distinct += table_partition_distinct(&table->partitions[i]);
         table->total += table->partitions[i].total;
     }
-    return settling.status;
-}
-
-/* Moves all counts to one run. */
-static enum status table_settle_run(struct table *table, struct failure *failure)
-{
-    table->cache = calloc(1, sizeof *table->cache);
-    if (!table->cache)
-        return status_fail(failure, STATUS_DATA, "no memory for reading counts from a file");
-    pthread_mutex_init(&table->cache->lock, NULL);
-    if (table_spill_all(table, failure) != STATUS_OK)
-        return failure->status;
-    table->distinct = table->spill.runs[0].entries;
-    return STATUS_OK;
-}
-
-enum status table_settle(struct table *table, enum table_order order, struct failure *failure)
-{
-    const unsigned threads = table_threads(table);
-
-    table_unsort(table);
-    enum status status = table_settle_partitions(table, threads, failure);
-    if (status == STATUS_OK && atomic_load(&table->has_overflowed))
-        status = status_fail(failure, STATUS_DATA, "a count does not fit in 64 bits");
-    if (status != STATUS_OK)
-        return status;
+    if (packing.status != STATUS_OK)
+        return packing.status;
+    if (atomic_load(&table->has_overflowed))
+        return status_fail(failure, STATUS_DATA, "a count does not fit in 64 bits");
     if (table->spill.count > 0 || (order == TABLE_ASCENDING && table_is_too_large(table)))
-        return table_settle_run(table, failure);
+        return table_finalize_run(table, failure);
     return order == TABLE_ASCENDING ? table_sort(table, threads, failure) : STATUS_OK;
 }
 
 void table_unsort(struct table *table)
 {
-    if (table->sorted)
-        memory_unmap(table->sorted, (table->distinct + 1) * sizeof *table->sorted);
+    memory_unmap(table->sorted, (table->distinct + 1) * table_row_bytes(table));
     table->sorted = NULL;
     if (table->cache)
         pthread_mutex_destroy(&table->cache->lock);
@@ -119,15 +111,16 @@ struct table_extraction {
 static size_t table_extract_entries(const struct table_extraction *extraction,
                                     struct table_block *block, uint64_t *total)
 {
-    struct table_entry taken[TABLE_BLOCK_ENTRIES];
+    struct table_entry taken[TABLE_BLOCK_KEYS / 2];
+    struct table_entry *entries = (struct table_entry *)block->words;
     const uint64_t span = extraction->last - extraction->first;
     size_t leave = 0;
 
     for (size_t i = 0; i < block->used; i++) {
-        const struct table_entry entry = block->entries[i];
+        const struct table_entry entry = entries[i];
         const bool leaves = entry.key - extraction->first <= span;
         taken[leave] = entry;
-        block->entries[i - leave] = entry;
+        entries[i - leave] = entry;
         leave += leaves;
         *total += leaves ? entry.count : 0;
     }
@@ -146,9 +139,9 @@ static size_t table_extract_keys(const struct table_extraction *extraction,
     size_t leave = 0;
 
     for (size_t i = 0; i < block->used; i++) {
-        const uint64_t key = block->keys[i];
+        const uint64_t key = block->words[i];
         taken[leave] = (struct table_entry){.key = key, .count = 1};
-        block->keys[i - leave] = key;
+        block->words[i - leave] = key;
         leave += key - extraction->first <= span;
     }
     block->used -= leave;
@@ -188,11 +181,6 @@ bool table_is_in_memory(const struct table *table)
     return table->spill.count == 0;
 }
 
-uint64_t table_bytes_most(const struct table *table)
-{
-    return table->bytes_most;
-}
-
 uint64_t table_distinct(const struct table *table)
 {
     return table->distinct;
@@ -203,7 +191,7 @@ uint64_t table_total(const struct table *table)
     return table->total;
 }
 
-/* Whether the entries have numbers, in ascending order; else they lie in partitions. */
+/* Whether the rows have numbers, in ascending order; else they lie in partitions. */
 static bool table_is_listed(const struct table *table)
 {
     return table->sorted || table->cache;
@@ -211,10 +199,10 @@ static bool table_is_listed(const struct table *table)
 
 struct table_position table_begin_part(const struct table *table, size_t part, size_t parts)
 {
-    const unsigned __int128 places = table_is_listed(table) ? table->distinct : TABLE_LISTS;
+    const unsigned __int128 all = table_is_listed(table) ? table->distinct : TABLE_LISTS;
 
     return (struct table_position){
-        .next = {(uint64_t)(places * part / parts), 0, 0, (uint64_t)(places * (part + 1) / parts)}};
+        .next = {(uint64_t)(all * part / parts), 0, 0, (uint64_t)(all * (part + 1) / parts)}};
 }
 
 struct table_position table_begin(const struct table *table)
@@ -228,90 +216,103 @@ struct table_position table_seek(const struct table *table, uint64_t index)
 }
 
 /*
- * Entries in partitions: the position is the number of the next list (table_list_at), a block of
- * the list before, an entry of the block, and the number of the list at which it ends.
+ * Rows in partitions: the position is the number of the next list (table_list_at), a block of the
+ * list before, a row of the block, and the number of the list at which it ends.
  */
-static const struct table_block *table_find_block(const struct table *table,
-                                                  struct table_position *position)
+static size_t table_read_blocks(const struct table *table, struct table_position *position,
+                                uint64_t *rows, size_t capacity)
 {
     const struct table_block *block = (const struct table_block *)(uintptr_t)position->next[1];
-
-    while (!block || position->next[2] == block->used) {
-        position->next[2] = 0;
-        if (block)
-            block = block->next;
-        while (!block && position->next[0] < position->next[3])
-            block = table_list_at(table, position->next[0]++)->blocks;
-        if (!block)
-            break;
-    }
-    position->next[1] = (uintptr_t)block;
-    return block;
-}
-
-static size_t table_read_blocks(const struct table *table, struct table_position *position,
-                                struct table_entry *entries, size_t room)
-{
-    const struct table_block *block;
+    const size_t words = table->layout.words;
     size_t n = 0;
 
-    while (n < room && (block = table_find_block(table, position))) {
+    while (n < capacity) {
+        while (!block || position->next[2] == block->used) {
+            position->next[2] = 0;
+            if (block)
+                block = block->next;
+            while (!block && position->next[0] < position->next[3])
+                block = table_list_at(table, position->next[0]++)->blocks;
+            if (!block)
+                break;
+        }
+        position->next[1] = (uintptr_t)block;
+        if (!block)
+            break;
         const size_t first = (size_t)position->next[2];
         const size_t left = (size_t)block->used - first;
-        const size_t some = left < room - n ? left : room - n;
+        const size_t some = left < capacity - n ? left : capacity - n;
         const bool are_singles = position->next[0] % 2 == 0;
         if (are_singles)
-            table_entries_of(block->keys + first, some, entries + n);
+            table_entries_of(block->words + first, some, (struct table_entry *)rows + n);
         else
-            memcpy(entries + n, block->entries + first, some * sizeof *entries);
+            memcpy(rows + n * words, block->words + first * words, some * words * sizeof *rows);
         position->next[2] += some;
         n += some;
     }
     return n;
 }
 
-/* Reads up to `room` entries of a block of the run. Returns how many; 0 after a failure. */
-static size_t table_read_block(const struct table *table, size_t block, size_t first,
-                               struct table_entry *entries, size_t room)
+/*
+ * Reads up to `capacity` rows of the block of the run that has row `index`. Returns how many; 0
+ * after a failure.
+ */
+static size_t table_read_block(const struct table *table, uint64_t index, uint64_t *rows,
+                               size_t capacity)
 {
     struct table_cache *cache = table->cache;
+    const size_t block_rows = table_run_rows(&table->layout);
+    const size_t block = (size_t)(index / block_rows);
+    const size_t first = (size_t)(index % block_rows);
+    const size_t words = table->layout.words;
     const size_t slot = block % TABLE_CACHE_BLOCKS;
+    uint64_t *cached = cache->rows + slot * block_rows * words;
     size_t n = 0;
 
     pthread_mutex_lock(&cache->lock);
     if (cache->numbers[slot] != block + 1 && !cache->has_failed) {
         struct failure failure;
         cache->numbers[slot] = block + 1;
-        if (table_run_read(&table->spill.runs[0], block, cache->entries[slot], &n, &failure) !=
-            STATUS_OK) {
+        if (table_run_read(&table->spill.runs[0], block, cached, &n, &failure) != STATUS_OK) {
             cache->failure = failure;
             cache->has_failed = true;
         }
     }
-    n = cache->has_failed ? 0 : TABLE_RUN_ENTRIES - first;
-    n = n < room ? n : room;
-    memcpy(entries, cache->entries[slot] + first, n * sizeof *entries);
+    n = cache->has_failed ? 0 : block_rows - first;
+    n = n < capacity ? n : capacity;
+    memcpy(rows, cached + first * words, n * words * sizeof *rows);
     pthread_mutex_unlock(&cache->lock);
     return n;
 }
 
-size_t table_read(const struct table *table, struct table_position *position,
-                  struct table_entry *entries, size_t room)
+size_t table_read(const struct table *table, struct table_position *position, void *rows,
+                  size_t capacity)
 {
-    if (!table_is_listed(table))
-        return table_read_blocks(table, position, entries, room);
     const uint64_t index = position->next[0];
+
+    if (!table_is_listed(table))
+        return table_read_blocks(table, position, rows, capacity);
     const uint64_t left = position->next[3] - index;
-    size_t n = left < room ? (size_t)left : room;
+    size_t n = left < capacity ? (size_t)left : capacity;
     if (n == 0)
         return 0;
     if (table->cache)
-        n = table_read_block(table, (size_t)(index / TABLE_RUN_ENTRIES), index % TABLE_RUN_ENTRIES,
-                             entries, n);
+        n = table_read_block(table, index, rows, n);
     else
-        memcpy(entries, table->sorted + index, n * sizeof *entries);
+        memcpy(rows, table->sorted + index * table->layout.words, n * table_row_bytes(table));
     position->next[0] += n;
     return n;
+}
+
+const uint64_t *table_row(const struct table *table, uint64_t index, uint64_t *row)
+{
+    struct table_position position = table_seek(table, index);
+
+    if (!table->cache)
+        return table->sorted + index * table->layout.words;
+    if (table_read(table, &position, row, 1) == 0)
+        memset(row, 0, table_row_bytes(table));
+    return row;
 }
 
 enum status table_check(const struct table *table, struct failure *failure)
