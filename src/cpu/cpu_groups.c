@@ -1,5 +1,4 @@
-/* Operation groups on a CPU thread: hands the keys of values, beside their groups, to the writer.
- */
+/* Operation groups on a CPU thread: adds values to the rows of their groups. */
 #include "config.h"
 
 #include "cpu/cpu_engine.h"
@@ -9,8 +8,8 @@
 #include <stdlib.h>
 
 struct cpu_groups {
-    const struct job *job;
-    struct groups_writer writer;
+    const struct groups *groups;
+    struct table_writer *writer;
 };
 
 static enum status cpu_groups_open(const struct job *job, void *partial, void **state,
@@ -20,32 +19,39 @@ static enum status cpu_groups_open(const struct job *job, void *partial, void **
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
+    (void)job;
     *state = made;
-    made->job = job;
-    return groups_writer_open(partial, &made->writer, failure);
+    made->groups = partial;
+    return table_writer_open(made->groups->table, &made->writer, failure);
 }
 
 static enum status cpu_groups_absorb(void *state, const struct chunk *chunk,
                                      struct failure *failure)
 {
     struct cpu_groups *self = state;
-    const struct element *element = &self->job->element;
+    const struct groups *groups = self->groups;
+    const struct element *element = &groups->job->element;
     const size_t elements = chunk->bytes / element->bytes;
-    uint64_t keys[GROUPS_WRITER_BLOCK];
+    uint64_t keys[TABLE_FIND_MAX];
+    uint64_t values[TABLE_FIND_MAX];
+    uint64_t *rows[TABLE_FIND_MAX];
 
     for (size_t i = 0, n; i < elements; i += n) {
         const char *block = (const char *)chunk->data + i * element->bytes;
-        n = elements - i < GROUPS_WRITER_BLOCK ? elements - i : GROUPS_WRITER_BLOCK;
-        cpu_record_gather_keys(element, block, element->bytes, n, keys);
-        if (groups_writer_add(&self->writer, chunk->second + i, keys, n, failure) != STATUS_OK)
+        n = elements - i < TABLE_FIND_MAX ? elements - i : TABLE_FIND_MAX;
+        for (size_t k = 0; k < n; k++)
+            keys[k] = chunk->second[i + k] ^ groups->flip;
+        if (table_writer_find(self->writer, keys, NULL, n, rows, failure) != STATUS_OK)
             return failure->status;
+        cpu_record_gather_keys(element, block, element->bytes, n, values);
+        groups_row_add(groups->layout, rows, values, n);
     }
     return STATUS_OK;
 }
 
 static enum status cpu_groups_finish(void *state, struct failure *failure)
 {
-    return groups_writer_flush(&((struct cpu_groups *)state)->writer, failure);
+    return table_writer_flush(((struct cpu_groups *)state)->writer, failure);
 }
 
 static void cpu_groups_close(void *state)
@@ -53,7 +59,7 @@ static void cpu_groups_close(void *state)
     struct cpu_groups *self = state;
     if (!self)
         return;
-    groups_writer_close(&self->writer);
+    table_writer_close(self->writer);
     free(self);
 }
 

@@ -6,43 +6,32 @@
 #include "operations/reduce_words.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* Appends the rules of the words that reductions need. */
-static void groups_layout_add_reductions(struct groups_layout *layout, unsigned needs)
-{
-#define GROUPS_LAYOUT_ADD(need, n)                                       \
-    for (unsigned i = 0; needs & REDUCTIONS_NEED_##need && i < (n); i++) \
-        layout->rules[layout->words++] = i == 0 ? GROUPS_RULE_##need : GROUPS_RULE_CARRY;
-    REDUCE_WORDS(GROUPS_LAYOUT_ADD)
-#undef GROUPS_LAYOUT_ADD
-}
 
 struct groups_layout *groups_layout_create(const struct job *job)
 {
-    const size_t words = GROUPS_ROW_FIRST + REDUCE_WORDS_MAX + job->predicate_count;
-    struct groups_layout *made = malloc(sizeof *made + words);
+    const unsigned needs = job->reductions.needs;
+    const size_t capacity = GROUPS_ROW_FIRST + REDUCE_WORDS_MAX + job->predicate_count;
+    struct groups_layout *made = malloc(sizeof *made + capacity * (sizeof *made->initial + 1));
     if (!made)
         return NULL;
 
     made->job = job;
     made->flip = element_flip(&job->element);
     made->words = GROUPS_ROW_FIRST;
-    groups_layout_add_reductions(made, job->reductions.needs);
+    made->rules = (unsigned char *)(made->initial + capacity);
+#define GROUPS_LAYOUT_ADD(need, n)                                       \
+    for (unsigned i = 0; needs & REDUCTIONS_NEED_##need && i < (n); i++) \
+        made->rules[made->words++] = i == 0 ? GROUPS_RULE_##need : GROUPS_RULE_CARRY;
+    REDUCE_WORDS(GROUPS_LAYOUT_ADD)
+#undef GROUPS_LAYOUT_ADD
     for (size_t i = 0; i < job->predicate_count; i++)
         made->rules[made->words++] = GROUPS_RULE_SUM;
+    for (size_t i = GROUPS_ROW_FIRST; i < made->words; i++)
+        made->initial[i] = made->rules[i] == GROUPS_RULE_MIN   ? ~made->flip
+                           : made->rules[i] == GROUPS_RULE_MAX ? made->flip
+                           : made->rules[i] == GROUPS_RULE_AND ? UINT64_MAX
+                                                               : 0;
     return made;
-}
-
-void groups_row_begin(const struct groups_layout *layout, uint64_t group, uint64_t *row)
-{
-    row[GROUPS_ROW_COUNT] = 0;
-    row[GROUPS_ROW_KEY] = group;
-    for (size_t i = GROUPS_ROW_FIRST; i < layout->words; i++)
-        row[i] = layout->rules[i] == GROUPS_RULE_MIN   ? ~layout->flip
-                 : layout->rules[i] == GROUPS_RULE_MAX ? layout->flip
-                 : layout->rules[i] == GROUPS_RULE_AND ? UINT64_MAX
-                                                       : 0;
 }
 
 /* Adds the values to the sum in two words. */
@@ -128,15 +117,12 @@ void groups_row_add(const struct groups_layout *layout, uint64_t *const *rows, c
         groups_row_add_word(layout, i, rows, keys, n);
 }
 
-void groups_row_merge(const struct groups_layout *layout, uint64_t *into, const uint64_t *from)
+bool groups_row_merge(const void *context, uint64_t *into, const uint64_t *from)
 {
+    const struct groups_layout *layout = context;
     const uint64_t flip = layout->flip;
     unsigned __int128 sum = 0;
 
-    if (into[GROUPS_ROW_COUNT] == 0) {
-        memcpy(into, from, layout->words * sizeof *into);
-        return;
-    }
     into[GROUPS_ROW_COUNT] += from[GROUPS_ROW_COUNT];
     for (size_t i = GROUPS_ROW_FIRST; i < layout->words; i++) {
         switch ((enum groups_rule)layout->rules[i]) {
@@ -166,4 +152,5 @@ void groups_row_merge(const struct groups_layout *layout, uint64_t *into, const 
             break;
         }
     }
+    return true;
 }

@@ -50,22 +50,23 @@ static enum status groups_state_recall(struct state_reader *state,
 
 static uint64_t groups_state_elements(const void *partial)
 {
-    return groups_elements(partial);
+    return table_total(((const struct groups *)partial)->table);
 }
 
 static void groups_state_save(struct state_writer *state, const struct job *job,
                               const void *partial)
 {
-    const size_t words = groups_words(partial);
+    const struct groups *groups = partial;
     uint64_t next = (uint64_t)element_min(&job->second_element);
 
-    for (size_t i = 0; i < groups_count(partial); i++) {
-        const uint64_t *row = groups_row(partial, i);
+    for (size_t i = 0; i < table_distinct(groups->table); i++) {
+        const uint64_t *row = groups_row(groups, i, groups->buffer);
+        const uint64_t key = groups_key(groups, row);
         state_write_number(state, row[GROUPS_ROW_COUNT]);
-        state_write_number(state, row[GROUPS_ROW_KEY] - next);
-        for (size_t k = GROUPS_ROW_FIRST; k < words; k++)
+        state_write_number(state, key - next);
+        for (size_t k = GROUPS_ROW_FIRST; k < groups->layout->words; k++)
             state_write_number(state, row[k]);
-        next = row[GROUPS_ROW_KEY] + 1;
+        next = key + 1;
     }
     state_write_number(state, 0);
 }
@@ -83,46 +84,51 @@ static bool groups_state_is_possible(const struct job *job, const uint64_t *row)
 }
 
 /*
- * Reads the rest of a group, whose number of values is read, and adds it. *next is the least value
- * that the group may be, and then the next one may be.
+ * Reads the rest of a group, whose number of values is read. *next is the least value that the
+ * group may be, and then the next one may be.
  */
-static enum status groups_state_load_row(struct state_reader *state, const struct job *job,
-                                         struct groups *groups, uint64_t *row, __int128 *next,
-                                         struct failure *failure)
+static enum status groups_state_load_row(struct state_reader *state, const struct groups *groups,
+                                         uint64_t *row, __int128 *next, struct failure *failure)
 {
-    const size_t words = groups_words(groups);
+    const struct job *job = groups->job;
     uint64_t skipped;
 
     if (state_read_number(state, &skipped, failure) != STATUS_OK)
         return failure->status;
     if (skipped >= element_limit(&job->second_element) - *next)
         return state_fail_damaged(state, "it has a group that does not exist", failure);
-    row[GROUPS_ROW_KEY] = (uint64_t)(*next + skipped);
+    row[GROUPS_ROW_KEY] = (uint64_t)(*next + skipped) ^ groups->flip;
     *next += (__int128)skipped + 1;
-    for (size_t k = GROUPS_ROW_FIRST; k < words; k++) {
+    for (size_t k = GROUPS_ROW_FIRST; k < groups->layout->words; k++) {
         if (state_read_number(state, &row[k], failure) != STATUS_OK)
             return failure->status;
     }
-    if (!groups_state_is_possible(job, row))
-        return state_fail_damaged(state, "the values of a group contradict each other", failure);
-    return groups_add_row(groups, row, failure);
+    if (groups_state_is_possible(job, row))
+        return STATUS_OK;
+    return state_fail_damaged(state, "the values of a group contradict each other", failure);
 }
 
 static enum status groups_state_load(struct state_reader *state, const struct job *job,
                                      void *partial, uint64_t elements, struct failure *failure)
 {
-    uint64_t *row = malloc(groups_words(partial) * sizeof *row);
+    struct groups *groups = partial;
+    uint64_t *row = calloc(groups->layout->words, sizeof *row);
     __int128 next = element_min(&job->second_element);
-    enum status status = STATUS_OK;
+    struct table_writer *writer = NULL;
+    enum status status = row ? table_writer_open(groups->table, &writer, failure)
+                             : status_fail(failure, STATUS_DATA, "no memory for a group");
 
-    if (!row)
-        return status_fail(failure, STATUS_DATA, "no memory for a group");
-    row[GROUPS_ROW_COUNT] = 1;
-    while (status == STATUS_OK && row[GROUPS_ROW_COUNT] > 0) {
+    while (status == STATUS_OK) {
         status = state_read_count(state, &row[GROUPS_ROW_COUNT], &elements, failure);
-        if (status == STATUS_OK && row[GROUPS_ROW_COUNT] > 0)
-            status = groups_state_load_row(state, job, partial, row, &next, failure);
+        if (status != STATUS_OK || row[GROUPS_ROW_COUNT] == 0)
+            break;
+        status = groups_state_load_row(state, groups, row, &next, failure);
+        if (status == STATUS_OK)
+            status = table_writer_add_rows(writer, row, 1, failure);
     }
+    if (status == STATUS_OK)
+        status = table_writer_flush(writer, failure);
+    table_writer_close(writer);
     free(row);
     if (status == STATUS_OK && elements > 0)
         status = state_fail_damaged(state, "not all was counted", failure);
@@ -135,5 +141,6 @@ const struct state_operation groups_state = {
     .recall = groups_state_recall,
     .elements = groups_state_elements,
     .save = groups_state_save,
+    .check = groups_check,
     .load = groups_state_load,
 };

@@ -360,8 +360,13 @@ enum status table_writer_find(struct table_writer *writer, const uint64_t *keys,
     if (table_slots_are_few(&writer->front, n) &&
         table_writer_empty_front(writer, failure) != STATUS_OK)
         return failure->status;
+    /* the compiler makes code for keys of one word of each of the first two */
+    struct table_layout single = *layout;
+    single.key_words = 1;
     const bool fits = writer->table->has_counts
                           ? table_writer_look_up(table_counts, writer, keys, weights, n, rows)
+                      : layout->key_words == 1
+                          ? table_writer_look_up(single, writer, keys, weights, n, rows)
                           : table_writer_look_up(*layout, writer, keys, weights, n, rows);
     if (!fits)
         atomic_store(&writer->table->has_overflowed, true);

@@ -174,7 +174,7 @@ static bool add_set(const struct sample *sample, size_t others)
     return run_adders(adders, 2 + others);
 }
 
-static bool settle(struct sample *sample, enum table_order order)
+static bool finalize(struct sample *sample, enum table_order order)
 {
     struct failure failure;
 
@@ -202,7 +202,7 @@ static bool is_sample(struct sample *sample, struct table_entry *entries, uint64
     return right;
 }
 
-/* Reads a settled table in parts, with changing room. Returns how many entries it has read. */
+/* Reads a finalized table in parts, with changing room. Returns how many entries it has read. */
 static size_t read_parts(const struct table *table, struct table_entry *entries, size_t most)
 {
     const size_t parts = most % 3 + 1;
@@ -221,7 +221,7 @@ static size_t read_parts(const struct table *table, struct table_entry *entries,
     return n;
 }
 
-/* Reads a settled table, and compares it with the sample. */
+/* Reads a finalized table, and compares it with the sample. */
 static bool has_sample(struct sample *sample, uint64_t times, bool is_ascending)
 {
     const struct table *table = sample->table;
@@ -269,8 +269,8 @@ static void test_memory(void)
         for (size_t writers = 1; writers <= ADDERS_MAX; writers *= 8) {
             struct sample sample = sample_open(counts[i], MUCH);
             bool right = add(&sample, writers, i % 2 == 0);
-            right = right && settle(&sample, TABLE_ANY_ORDER) && has_sample(&sample, 1, false);
-            right = right && settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 1, true);
+            right = right && finalize(&sample, TABLE_ANY_ORDER) && has_sample(&sample, 1, false);
+            right = right && finalize(&sample, TABLE_ASCENDING) && has_sample(&sample, 1, true);
             right = right && (counts[i] == 0 || seeks_sample(&sample, 1));
             tap_ok(right, "%zu keys in memory, %zu writers", counts[i], writers);
             sample_close(&sample);
@@ -282,14 +282,14 @@ static void test_memory(void)
 static void test_runs(void)
 {
     struct sample sample = sample_open(MANY, 1);
-    bool right = add(&sample, 1, false) && settle(&sample, TABLE_ASCENDING);
+    bool right = add(&sample, 1, false) && finalize(&sample, TABLE_ASCENDING);
 
     right = right && has_sample(&sample, 1, true) && seeks_sample(&sample, 1);
     tap_ok(right && sample.table->cache, "%zu keys in runs", MANY);
-    right = add(&sample, 2, true) && settle(&sample, TABLE_ANY_ORDER);
+    right = add(&sample, 2, true) && finalize(&sample, TABLE_ANY_ORDER);
     tap_ok(right && has_sample(&sample, 2, true), "the same again, by two writers and as counts");
-    right = settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true);
-    tap_ok(right, "settled again, with nothing new");
+    right = finalize(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true);
+    tap_ok(right, "finalized again, with nothing new");
     sample_close(&sample);
 }
 
@@ -308,7 +308,7 @@ static void test_many_runs(void)
     for (size_t j = 0; j < sample.count; j++)
         sample.entries[j].key -= 1000003;
     right = right && (sample.table->spill.next > 0 || sample.table->spill.count > 0);
-    right = right && settle(&sample, TABLE_ASCENDING);
+    right = right && finalize(&sample, TABLE_ASCENDING);
     uint64_t distinct = table_distinct(sample.table);
     tap_ok(right && distinct == rounds * sample.count,
            "%llu keys in more runs than are merged at once", (unsigned long long)distinct);
@@ -324,10 +324,10 @@ static void test_later(void)
     for (uint64_t times = 1; times <= 4 && right; times++) {
         bool is_ascending = times % 2 == 0;
         right = add(&sample, 3, times == 3) &&
-                settle(&sample, is_ascending ? TABLE_ASCENDING : TABLE_ANY_ORDER) &&
+                finalize(&sample, is_ascending ? TABLE_ASCENDING : TABLE_ANY_ORDER) &&
                 has_sample(&sample, times, is_ascending);
     }
-    tap_ok(right, "added and settled in turn");
+    tap_ok(right, "added and finalized in turn");
     sample_close(&sample);
 }
 
@@ -335,15 +335,17 @@ static void test_later(void)
 static void test_sets(uint64_t bytes, const char *what)
 {
     struct sample sample = sample_open(bytes == MUCH ? 50000 : MANY, bytes);
-    bool right =
-        add_set(&sample, 0) && settle(&sample, TABLE_ANY_ORDER) && has_sample(&sample, 1, false) &&
-        add_set(&sample, 0) && settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true) &&
-        add_set(&sample, 2) && settle(&sample, TABLE_ANY_ORDER) && has_sample(&sample, 4, false);
+    bool right = add_set(&sample, 0) && finalize(&sample, TABLE_ANY_ORDER) &&
+                 has_sample(&sample, 1, false) && add_set(&sample, 0) &&
+                 finalize(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true) &&
+                 add_set(&sample, 2) && finalize(&sample, TABLE_ANY_ORDER) &&
+                 has_sample(&sample, 4, false);
 
     tap_ok(right, "sets, %s", what);
     sample_close(&sample);
     sample = sample_open(50000, bytes);
-    right = add_set(&sample, 2) && settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true);
+    right =
+        add_set(&sample, 2) && finalize(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true);
     tap_ok(right, "a set beside keys, %s", what);
     sample_close(&sample);
 }
@@ -391,18 +393,19 @@ static void test_drain(void)
 
     for (size_t i = 0; i < sample.count; i++)
         total += sample.entries[i].count;
-    bool right = add(&sample, 3, true) && settle(&sample, TABLE_ANY_ORDER) &&
+    bool right = add(&sample, 3, true) && finalize(&sample, TABLE_ANY_ORDER) &&
                  table_held(sample.table) == sample.count && add(&sample, 3, true) &&
                  table_held(sample.table) > sample.count;
     tap_ok(right && drain_all(&sample, true, UINT64_MAX) == 2 * total &&
-               settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true),
+               finalize(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true),
            "drained, and added again");
     tap_ok(add(&sample, 2, true) && add_set(&sample, 2) &&
                drain_all(&sample, false, UINT64_MAX) == 5 * total &&
-               table_held(sample.table) == 0 && settle(&sample, TABLE_ANY_ORDER) &&
+               table_held(sample.table) == 0 && finalize(&sample, TABLE_ANY_ORDER) &&
                table_distinct(sample.table) == 0 && table_total(sample.table) == 0,
            "drained, and empty");
-    tap_ok(add_set(&sample, 0) && settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 1, true),
+    tap_ok(add_set(&sample, 0) && finalize(&sample, TABLE_ASCENDING) &&
+               has_sample(&sample, 1, true),
            "a set in a table that was drained");
     tap_ok(drain_all(&sample, false, total / 2) == UINT64_MAX, "a failure to take entries");
     sample_close(&sample);
@@ -459,11 +462,11 @@ static void test_extract(void)
     }
     right = right && table_writer_flush(writer, &failure) == STATUS_OK;
     table_writer_close(writer);
-    tap_ok(right && settle(&sample, TABLE_ANY_ORDER) && extracts(sample.table, 4000, 12001) &&
-               settle(&sample, TABLE_ANY_ORDER) && table_distinct(sample.table) == 14002 - 8002,
+    tap_ok(right && finalize(&sample, TABLE_ANY_ORDER) && extracts(sample.table, 4000, 12001) &&
+               finalize(&sample, TABLE_ANY_ORDER) && table_distinct(sample.table) == 14002 - 8002,
            "keys leave, from a packed one to a single");
     tap_ok(extracts(sample.table, 2, 3999) && extracts(sample.table, 12003, 14000) &&
-               settle(&sample, TABLE_ASCENDING) && table_total(sample.table) == 6,
+               finalize(&sample, TABLE_ASCENDING) && table_total(sample.table) == 6,
            "others, to a packed one");
     position = table_begin(sample.table);
     size_t n = table_read(sample.table, &position, read, ARRAY_LENGTH(read));
@@ -474,7 +477,7 @@ static void test_extract(void)
     sample_close(&sample);
 }
 
-/* A writer goes on after it was flushed; without a flush nothing is settled of what it holds. */
+/* A writer goes on after it was flushed; without a flush nothing is finalized of what it holds. */
 static void test_flush(void)
 {
     struct sample sample = sample_open(10, MUCH);
@@ -487,7 +490,7 @@ static void test_flush(void)
         right = table_writer_add(writer, &key, 1, &failure) == STATUS_OK;
         if (right && i % 150000 == 0)
             right = table_writer_flush(writer, &failure) == STATUS_OK &&
-                    settle(&sample, TABLE_ANY_ORDER) && table_distinct(sample.table) == 1 &&
+                    finalize(&sample, TABLE_ANY_ORDER) && table_distinct(sample.table) == 1 &&
                     table_total(sample.table) == i;
     }
     tap_ok(right, "a writer that is flushed again and again");
@@ -518,13 +521,13 @@ static void test_keys(void)
         if (sample.entries[i].key != sample.entries[sample.count - 1].key)
             sample.entries[sample.count++] = sample.entries[i];
     }
-    bool right = add(&sample, 2, true) && settle(&sample, TABLE_ASCENDING);
+    bool right = add(&sample, 2, true) && finalize(&sample, TABLE_ASCENDING);
     tap_ok(right && has_sample(&sample, 1, true), "%zu keys with equal bits, zeros and ones",
            sample.count);
     sample_close(&sample);
 }
 
-static bool fails_to_settle(struct sample *sample, enum table_order order)
+static bool fails_to_finalize(struct sample *sample, enum table_order order)
 {
     struct failure failure;
 
@@ -543,13 +546,13 @@ static void test_overflow(void)
     sample.entries[1] = sample.entries[0];
     sample.entries[0].count = 1;
     sample.count = 2;
-    right = add(&sample, 1, true) && settle(&sample, TABLE_ASCENDING) &&
+    right = add(&sample, 1, true) && finalize(&sample, TABLE_ASCENDING) &&
             table_distinct(sample.table) == 1 && table_total(sample.table) == UINT64_MAX;
     tap_ok(right, "a count of 2^64 - 1");
     sample.entries[1].count = 1;
     right = add(&sample, 1, true);
-    tap_ok(right && fails_to_settle(&sample, TABLE_ASCENDING), "and more of it: an error");
-    tap_ok(fails_to_settle(&sample, TABLE_ANY_ORDER), "also for whoever asks again");
+    tap_ok(right && fails_to_finalize(&sample, TABLE_ASCENDING), "and more of it: an error");
+    tap_ok(fails_to_finalize(&sample, TABLE_ANY_ORDER), "also for whoever asks again");
     sample_close(&sample);
 }
 
@@ -559,10 +562,10 @@ static void test_overflow_of_runs(void)
     struct sample sample = sample_open(MANY, 1);
 
     sample.entries[1].count = UINT64_MAX;
-    bool right = add(&sample, 1, true) && settle(&sample, TABLE_ASCENDING);
+    bool right = add(&sample, 1, true) && finalize(&sample, TABLE_ASCENDING);
     right = right && sample.table->cache && table_distinct(sample.table) == MANY &&
             add(&sample, 1, true);
-    tap_ok(right && fails_to_settle(&sample, TABLE_ASCENDING), "counts of runs that do not fit");
+    tap_ok(right && fails_to_finalize(&sample, TABLE_ASCENDING), "counts of runs that do not fit");
     sample_close(&sample);
 }
 
