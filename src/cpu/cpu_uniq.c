@@ -9,15 +9,9 @@
 #include "histograms/uniq.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Keys that show whether a window is worth it. */
 #define CPU_UNIQ_SAMPLE ((size_t)1024)
-
-/* Sums of weights that a thread keeps, and those that it moves to the table together. */
-#define CPU_UNIQ_SUMS_LOG2 12
-#define CPU_UNIQ_SUMS      ((size_t)1 << CPU_UNIQ_SUMS_LOG2)
-#define CPU_UNIQ_MOVED     ((size_t)256)
 
 struct cpu_uniq {
     const struct job *job;
@@ -25,10 +19,9 @@ struct cpu_uniq {
     struct cpu_window window;
     struct table_writer *writer;
     uint64_t chunks;
-    uint64_t seen;                          /* values */
-    uint64_t last;                          /* values of the last chunk */
-    uint64_t outside;                       /* those of them that were in no window */
-    struct table_entry sums[CPU_UNIQ_SUMS]; /* with weights; count 0: none */
+    uint64_t seen;    /* values */
+    uint64_t last;    /* values of the last chunk */
+    uint64_t outside; /* those of them that were in no window */
 };
 
 static enum status cpu_uniq_open(const struct job *job, void *partial, void **state,
@@ -79,57 +72,22 @@ static enum status cpu_uniq_choose(struct cpu_uniq *self, const struct chunk *ch
                                          : STATUS_OK;
 }
 
-/*
- * Adds weights to the keys outside the window. Each key has one place among the sums of the thread,
- * from which another one moves it to the table: so keys that come often stay there.
- */
-static enum status cpu_uniq_add_weights(struct cpu_uniq *self, size_t n, struct failure *failure)
-{
-    const struct cpu_window *window = &self->window;
-    struct table_entry moved[CPU_UNIQ_MOVED];
-    size_t count = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t key = window->outside[i];
-        struct table_entry *sum =
-            &self->sums[key * 0x9e3779b97f4a7c15 >> (64 - CPU_UNIQ_SUMS_LOG2)];
-        if (sum->key != key) {
-            moved[count] = *sum;
-            count += sum->count > 0;
-            *sum = (struct table_entry){.key = key, .count = 0};
-        }
-        sum->count += window->outside_weights[i];
-        if (count < CPU_UNIQ_MOVED)
-            continue;
-        if (table_writer_add_rows(self->writer, moved, count, failure) != STATUS_OK)
-            return failure->status;
-        count = 0;
-    }
-    return table_writer_add_rows(self->writer, moved, count, failure);
-}
-
-/* Moves the sums of the thread to the table. */
-static enum status cpu_uniq_flush_sums(struct cpu_uniq *self, struct failure *failure)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < CPU_UNIQ_SUMS; i++) {
-        const struct table_entry sum = self->sums[i];
-        self->sums[count] = sum;
-        count += sum.count > 0;
-    }
-    enum status status = table_writer_add_rows(self->writer, self->sums, count, failure);
-    memset(self->sums, 0, sizeof self->sums);
-    return status;
-}
-
 /* Adds what lies outside the window to the table. */
 static enum status cpu_uniq_add(struct cpu_uniq *self, size_t n, struct failure *failure)
 {
+    const struct cpu_window *window = &self->window;
+    uint64_t *rows[TABLE_FIND_MAX];
+
     uniq_make_keys(self->uniq, self->window.outside, n);
-    if (self->window.has_weights)
-        return cpu_uniq_add_weights(self, n, failure);
-    return table_writer_add(self->writer, self->window.outside, n, failure);
+    if (!window->has_weights)
+        return table_writer_add(self->writer, window->outside, n, failure);
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < TABLE_FIND_MAX ? n - i : TABLE_FIND_MAX;
+        if (table_writer_find(self->writer, window->outside + i, window->outside_weights + i, some,
+                              rows, failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
 }
 
 static enum status cpu_uniq_absorb(void *state, const struct chunk *chunk, struct failure *failure)
@@ -157,8 +115,6 @@ static enum status cpu_uniq_finish(void *state, struct failure *failure)
     struct cpu_uniq *self = state;
 
     cpu_window_flush(&self->window);
-    if (self->window.has_weights && cpu_uniq_flush_sums(self, failure) != STATUS_OK)
-        return failure->status;
     return table_writer_flush(self->writer, failure);
 }
 
