@@ -569,6 +569,236 @@ static void test_overflow_of_runs(void)
     sample_close(&sample);
 }
 
+/* --- wide rows -----------------------------------------------------------------------------------
+ */
+
+/* A key of three words, a number of values, their sum modulo 2^64, and their minimum. */
+enum { WIDE_KEY_WORDS = 3, WIDE_COUNT = 3, WIDE_SUM, WIDE_MIN, WIDE_WORDS };
+
+/* The merge of two rows; fails where the context says so. */
+static bool wide_merge(const void *context, uint64_t *into, const uint64_t *from)
+{
+    into[WIDE_COUNT] += from[WIDE_COUNT];
+    into[WIDE_SUM] += from[WIDE_SUM];
+    into[WIDE_MIN] = from[WIDE_MIN] < into[WIDE_MIN] ? from[WIDE_MIN] : into[WIDE_MIN];
+    return !context;
+}
+
+static const uint64_t wide_initial[WIDE_WORDS] = {[WIDE_MIN] = UINT64_MAX};
+
+/* Key i: its words have few and many values; the last one decides between some. */
+static void wide_key(uint64_t i, uint64_t key[WIDE_KEY_WORDS])
+{
+    key[0] = i % 7 << 60;
+    key[1] = i % 3 == 0 ? 5 : key_of(i / 4);
+    key[2] = i;
+}
+
+/* Adds each of keys 0..count times its number modulo 3, plus 1; the values are functions of both.
+ */
+struct wide_adder {
+    struct table *table;
+    uint64_t first;
+    uint64_t step;
+    uint64_t count;
+    struct failure failure;
+    bool failed;
+};
+
+static uint64_t wide_value(uint64_t i, uint64_t time)
+{
+    return key_of(i + time) >> 1;
+}
+
+static void *wide_adder_run(void *argument)
+{
+    struct wide_adder *adder = argument;
+    struct failure *failure = &adder->failure;
+    struct table_writer *writer = NULL;
+    uint64_t keys[TABLE_FIND_MAX][WIDE_KEY_WORDS];
+    uint64_t values[TABLE_FIND_MAX];
+    uint64_t *rows[TABLE_FIND_MAX];
+    size_t n = 0;
+
+    bool right = table_writer_open(adder->table, &writer, failure) == STATUS_OK;
+    for (uint64_t i = adder->first; i < adder->count && right; i += adder->step) {
+        for (uint64_t time = 0; time <= i % 3 && right; time++) {
+            wide_key(i, keys[n]);
+            values[n] = wide_value(i, time);
+            if (i % 5 == 0) { /* as a row */
+                uint64_t row[WIDE_WORDS] = {keys[n][0], keys[n][1], i, 1, values[n], values[n]};
+                right = table_writer_add_rows(writer, row, 1, failure) == STATUS_OK;
+                continue;
+            }
+            if (++n < TABLE_FIND_MAX - i % 2)
+                continue;
+            right = table_writer_find(writer, keys[0], NULL, n, rows, failure) == STATUS_OK;
+            for (size_t k = 0; k < n && right; k++) {
+                rows[k][WIDE_SUM] += values[k];
+                rows[k][WIDE_MIN] = values[k] < rows[k][WIDE_MIN] ? values[k] : rows[k][WIDE_MIN];
+            }
+            n = 0;
+        }
+    }
+    right = right && table_writer_find(writer, keys[0], NULL, n, rows, failure) == STATUS_OK;
+    for (size_t k = 0; k < n && right; k++) {
+        rows[k][WIDE_SUM] += values[k];
+        rows[k][WIDE_MIN] = values[k] < rows[k][WIDE_MIN] ? values[k] : rows[k][WIDE_MIN];
+    }
+    adder->failed = !right || table_writer_flush(writer, failure) != STATUS_OK;
+    table_writer_close(writer);
+    return NULL;
+}
+
+static int wide_compare(const void *a, const void *b)
+{
+    const uint64_t *x = a;
+    const uint64_t *y = b;
+
+    for (size_t w = 0; w < WIDE_KEY_WORDS; w++) {
+        if (x[w] != y[w])
+            return x[w] < y[w] ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Adds with threads, `times` times, and compares with what qsort makes of the rows. */
+static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t times)
+{
+    const struct table_layout layout = {.key_words = WIDE_KEY_WORDS,
+                                        .words = WIDE_WORDS,
+                                        .merge = wide_merge,
+                                        .initial = wide_initial};
+    uint64_t(*expected)[WIDE_WORDS] = must(calloc(count + 1, sizeof *expected));
+    uint64_t(*read)[WIDE_WORDS] = must(calloc(count + 1, sizeof *read));
+    uint64_t row[WIDE_WORDS];
+    struct wide_adder adders[ADDERS_MAX];
+    pthread_t ids[ADDERS_MAX];
+    struct failure failure;
+    struct table *table;
+    uint64_t total = 0;
+    bool right = table_create(&table, &layout, bytes, NULL, &failure) == STATUS_OK;
+
+    for (uint64_t t = 0; t < times; t++) {
+        for (size_t i = 0; i < threads; i++) {
+            adders[i] = (struct wide_adder){table, i, threads, count, {0}, true};
+            if (pthread_create(&ids[i], NULL, wide_adder_run, &adders[i]) != 0)
+                bail_out("pthread_create");
+        }
+        for (size_t i = 0; i < threads; i++) {
+            pthread_join(ids[i], NULL);
+            right = right && !adders[i].failed;
+        }
+        right = right && table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_OK;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        wide_key(i, expected[i]);
+        expected[i][WIDE_MIN] = UINT64_MAX;
+        for (uint64_t time = 0; time <= i % 3; time++) {
+            const uint64_t value = wide_value(i, time);
+            expected[i][WIDE_COUNT] += times;
+            expected[i][WIDE_SUM] += times * value;
+            if (value < expected[i][WIDE_MIN])
+                expected[i][WIDE_MIN] = value;
+        }
+        total += expected[i][WIDE_COUNT];
+    }
+    qsort(expected, count, sizeof *expected, wide_compare);
+    right = right && table_distinct(table) == count && table_total(table) == total &&
+            (bytes > 1 || !table_is_in_memory(table));
+    size_t n = 0;
+    for (size_t part = 0; part < 3 && right; part++) {
+        struct table_position position = table_begin_part(table, part, 3);
+        for (size_t some; (some = table_read(table, &position, read[n], count - n + 1)) > 0;)
+            n += some;
+    }
+    right = right && n == count && memcmp(read, expected, count * sizeof *read) == 0;
+    for (uint64_t i = 0; i < count && right; i += 1 + count / 100)
+        right = memcmp(table_row(table, i, row), expected[i], sizeof row) == 0;
+    tap_ok(right && table_check(table, &failure) == STATUS_OK,
+           "%llu keys of three words, %zu threads, %llu times, in %s", (unsigned long long)count,
+           threads, (unsigned long long)times, bytes > 1 ? "memory" : "runs");
+    table_destroy(table);
+    free(expected);
+    free(read);
+}
+
+/* Rows that are longer than a block of the least size, of counts. */
+static void test_long_rows(void)
+{
+    enum { WORDS = 3000, KEYS = 2000 };
+    const struct table_layout layout = {.key_words = 2, .words = WORDS};
+    const struct table_layout endless = {.key_words = 1, .words = 1 << 20};
+    static uint64_t row[WORDS];
+    struct table_writer *writer;
+    struct failure failure;
+    struct table *table;
+    uint64_t *rows[1];
+
+    if (table_create(&table, &layout, 1, NULL, &failure) != STATUS_OK ||
+        table_writer_open(table, &writer, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    bool right = true;
+    for (uint64_t i = 0; i < 2 * KEYS && right; i++) {
+        const uint64_t key[2] = {7, KEYS - 1 - i % KEYS};
+        const uint64_t weight = i + 1;
+        right = table_writer_find(writer, key, &weight, 1, rows, &failure) == STATUS_OK;
+        rows[0][WORDS - 1] += 3;
+    }
+    right = right && table_writer_flush(writer, &failure) == STATUS_OK &&
+            table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_OK &&
+            table_distinct(table) == KEYS && !table_is_in_memory(table);
+    for (uint64_t i = 0; i < KEYS && right; i++) {
+        const uint64_t *found = table_row(table, i, row);
+        right = found[0] == 7 && found[1] == i && found[2] == 2 * (KEYS - i) + KEYS &&
+                found[3] == 0 && found[WORDS - 1] == 6;
+    }
+    tap_ok(right, "rows of %u words, in runs", WORDS);
+    table_writer_close(writer);
+    table_destroy(table);
+    tap_ok(table_create(&table, &endless, 1, NULL, &failure) == STATUS_DATA &&
+               strstr(failure.message, "no memory for rows of 1048576 numbers"),
+           "rows that are too long for any block");
+}
+
+static const char failing;
+
+/* A merge that fails, in memory; counts of several words and weights that do not fit. */
+static void test_wide_overflow(void)
+{
+    const struct table_layout layouts[] = {
+        {.key_words = 1, .words = WIDE_WORDS, .merge = wide_merge, .context = &failing},
+        {.key_words = 2, .words = 4},
+        {.key_words = 1, .words = 2},
+    };
+    const uint64_t row[WIDE_WORDS] = {1, 1, UINT64_MAX, UINT64_MAX};
+    const uint64_t key[2] = {1, 1};
+    const uint64_t weights[2] = {UINT64_MAX, 1};
+    uint64_t *rows[1];
+
+    for (size_t i = 0; i < ARRAY_LENGTH(layouts); i++) {
+        struct table_writer *writer;
+        struct failure failure;
+        struct table *table;
+        if (table_create(&table, &layouts[i], MUCH, NULL, &failure) != STATUS_OK ||
+            table_writer_open(table, &writer, &failure) != STATUS_OK)
+            bail_out(failure.message);
+        for (size_t k = 0; k < 2; k++) {
+            enum status status =
+                layouts[i].words == 2
+                    ? table_writer_find(writer, key, &weights[k], 1, rows, &failure)
+                    : table_writer_add_rows(writer, row, 1, &failure);
+            if (status != STATUS_OK || table_writer_flush(writer, &failure) != STATUS_OK)
+                bail_out(failure.message);
+        }
+        tap_ok(table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_DATA &&
+                   strcmp(failure.message, "a count does not fit in 64 bits") == 0,
+               "rows of %zu words that do not fit when they are merged", layouts[i].words);
+        table_writer_close(writer);
+        table_destroy(table);
+    }
+}
+
 /* --- runs ----------------------------------------------------------------------------------------
  */
 
@@ -785,6 +1015,12 @@ int main(void)
     test_keys();
     test_overflow();
     test_overflow_of_runs();
+    test_wide(0, MUCH, 1, 1);
+    test_wide(1000, MUCH, 1, 1);
+    test_wide(100000, MUCH, 3, 2);
+    test_wide(200000, 1, 2, 2);
+    test_long_rows();
+    test_wide_overflow();
     test_run();
     test_merge();
     test_merge_overflow();
