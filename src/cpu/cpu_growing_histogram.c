@@ -1,5 +1,5 @@
 /*
- * Automatic histogram on a CPU thread: counts in the newest window (cpu_window.h), and asks for a
+ * Automatic histogram on a CPU thread: counts in the newest window (cpu_window.h), and makes a
  * wider one for what lies outside.
  */
 #include "config.h"
@@ -30,21 +30,6 @@ static enum status cpu_growing_histogram_open(const struct job *job, void *parti
     return STATUS_OK;
 }
 
-/* Asks for windows until one has all of a block that is outside, and counts it there. */
-static enum status cpu_growing_histogram_widen(struct cpu_growing_histogram *self, size_t outside,
-                                               struct failure *failure)
-{
-    while (outside > 0) {
-        const struct growing_window *window;
-        if (growing_histogram_widen(self->histogram, self->window.window, self->window.outside,
-                                    outside, &window, failure) != STATUS_OK ||
-            cpu_window_turn(&self->window, window, failure) != STATUS_OK)
-            return failure->status;
-        outside = cpu_window_count_keys(&self->window, outside);
-    }
-    return STATUS_OK;
-}
-
 static enum status cpu_growing_histogram_absorb(void *state, const struct chunk *chunk,
                                                 struct failure *failure)
 {
@@ -59,9 +44,11 @@ static enum status cpu_growing_histogram_absorb(void *state, const struct chunk 
             cpu_window_turn(&self->window, newest, failure) != STATUS_OK)
             return failure->status;
         const uint64_t *weights = chunk->second ? chunk->second + i : NULL;
-        size_t outside =
+        const size_t outside =
             cpu_window_count(&self->window, (const char *)chunk->data + i * bytes, weights, n);
-        if (cpu_growing_histogram_widen(self, outside, failure) != STATUS_OK)
+        if (growing_histogram_add(self->histogram, self->window.outside,
+                                  weights ? self->window.outside_weights : NULL, outside,
+                                  failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;

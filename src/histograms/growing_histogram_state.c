@@ -47,74 +47,21 @@ static __int128 growing_histogram_state_lowest(const struct job *job, uint64_t w
     return binning_floor(element_min(&job->element), width);
 }
 
-static void growing_histogram_state_save_rows(struct state_writer *state, struct rows *rows,
-                                              __int128 lowest, uint64_t width)
-{
-    struct rows_row found[256];
-    size_t n;
-
-    while ((n = rows->read(rows, found, sizeof found / sizeof *found)) > 0) {
-        for (size_t i = 0; i < n; i++)
-            state_write_row(state, (unsigned __int128)(binning_floor(found[i].low, width) - lowest),
-                            found[i].count);
-    }
-    state_write_rows_end(state);
-}
-
 static void growing_histogram_state_save(struct state_writer *state, const struct job *job,
                                          const void *partial)
 {
     const struct growing_histogram *histogram = partial;
+    const __int128 lowest = growing_histogram_state_lowest(job, histogram->width);
     struct rows rows;
+    struct rows_row row;
 
     state_write_number(state, histogram->width);
     growing_histogram_fine_rows_begin(&rows, job, histogram);
-    growing_histogram_state_save_rows(state, &rows,
-                                      growing_histogram_state_lowest(job, histogram->width),
-                                      histogram->width);
-}
-
-/* The bins of a run that are not empty. */
-struct growing_histogram_state_block {
-    size_t n;
-    uint64_t keys[STATE_RUN_BINS]; /* the first value of each bin, of the type's */
-    uint64_t counts[STATE_RUN_BINS];
-    uint64_t outside[STATE_RUN_BINS];
-};
-
-/*
- * Copies the keys outside the window, which may be NULL, to block->outside. Returns their number.
- */
-static size_t growing_histogram_state_find_outside(const struct growing_window *window,
-                                                   struct growing_histogram_state_block *block)
-{
-    size_t outside = 0;
-
-    for (size_t i = 0; i < block->n; i++) {
-        if (!window || binning_index(&window->binning, window->binning.form, block->keys[i]) >=
-                           window->binning.bins)
-            block->outside[outside++] = block->keys[i];
-    }
-    return outside;
-}
-
-static enum status growing_histogram_state_add(struct growing_histogram *histogram,
-                                               struct growing_histogram_state_block *block,
-                                               struct failure *failure)
-{
-    const struct growing_window *window = growing_histogram_window(histogram);
-    size_t outside;
-
-    while ((outside = growing_histogram_state_find_outside(window, block)) > 0) {
-        if (growing_histogram_widen(histogram, window, block->outside, outside, &window, failure) !=
-            STATUS_OK)
-            return failure->status;
-    }
-    for (size_t i = 0; i < block->n; i++) {
-        uint32_t bin = binning_index(&window->binning, window->binning.form, block->keys[i]);
-        histogram_add_counts64(window->histogram, bin, &block->counts[i], 1);
-    }
-    return STATUS_OK;
+    while (rows.read(&rows, &row, 1) > 0)
+        state_write_row(state,
+                        (unsigned __int128)(binning_floor(row.low, histogram->width) - lowest),
+                        row.count);
+    state_write_rows_end(state);
 }
 
 static enum status growing_histogram_state_load_runs(struct state_reader *state,
@@ -127,21 +74,23 @@ static enum status growing_histogram_state_load_runs(struct state_reader *state,
     const __int128 lowest = growing_histogram_state_lowest(job, width);
     const __int128 end = binning_floor(element_limit(&job->element) - 1, width) + 1;
     const unsigned __int128 bins = (unsigned __int128)(end - lowest);
-    struct growing_histogram_state_block block;
+    uint64_t
+        keys[STATE_RUN_BINS]; /* the first value of each bin that is not empty, of the type's */
+    uint64_t counts[STATE_RUN_BINS];
     struct state_run run;
 
     do {
         if (state_read_run(state, bins, &left, &run, failure) != STATUS_OK)
             return failure->status;
-        block.n = 0;
+        size_t n = 0;
         for (size_t i = 0; i < run.n; i++) {
             __int128 value = (lowest + (__int128)run.bin + (__int128)i) * width;
             if (run.counts[i] == 0)
                 continue;
-            block.keys[block.n] = (uint64_t)(value < min ? min : value);
-            block.counts[block.n++] = run.counts[i];
+            keys[n] = (uint64_t)(value < min ? min : value);
+            counts[n++] = run.counts[i];
         }
-        if (growing_histogram_state_add(histogram, &block, failure) != STATUS_OK)
+        if (growing_histogram_add(histogram, keys, counts, n, failure) != STATUS_OK)
             return failure->status;
     } while (run.n > 0);
     return STATUS_OK;
