@@ -15,14 +15,14 @@ struct cpu_groups {
 static enum status cpu_groups_open(const struct job *job, void *partial, void **state,
                                    struct failure *failure)
 {
-    struct cpu_groups *made = calloc(1, sizeof *made);
-    if (!made)
+    struct cpu_groups *self = calloc(1, sizeof *self);
+    if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
     (void)job;
-    *state = made;
-    made->groups = partial;
-    return table_writer_open(made->groups->table, &made->writer, failure);
+    *state = self;
+    self->groups = partial;
+    return table_writer_open(self->groups->table, &self->writer, failure);
 }
 
 static enum status cpu_groups_absorb(void *state, const struct chunk *chunk,

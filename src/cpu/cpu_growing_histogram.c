@@ -19,14 +19,14 @@ struct cpu_growing_histogram {
 static enum status cpu_growing_histogram_open(const struct job *job, void *partial, void **state,
                                               struct failure *failure)
 {
-    struct cpu_growing_histogram *made = calloc(1, sizeof *made);
-    if (!made)
+    struct cpu_growing_histogram *self = calloc(1, sizeof *self);
+    if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
-    *state = made;
-    made->job = job;
-    made->histogram = partial;
-    cpu_window_init(&made->window, job);
+    *state = self;
+    self->job = job;
+    self->histogram = partial;
+    cpu_window_init(&self->window, job);
     return STATUS_OK;
 }
 

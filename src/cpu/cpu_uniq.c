@@ -27,15 +27,15 @@ struct cpu_uniq {
 static enum status cpu_uniq_open(const struct job *job, void *partial, void **state,
                                  struct failure *failure)
 {
-    struct cpu_uniq *made = calloc(1, sizeof *made);
-    if (!made)
+    struct cpu_uniq *self = calloc(1, sizeof *self);
+    if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
-    *state = made;
-    made->job = job;
-    made->uniq = partial;
-    cpu_window_init(&made->window, job);
-    return table_writer_open(made->uniq->table, &made->writer, failure);
+    *state = self;
+    self->job = job;
+    self->uniq = partial;
+    cpu_window_init(&self->window, job);
+    return table_writer_open(self->uniq->table, &self->writer, failure);
 }
 
 /* Asks for a window for a sample of a chunk. */

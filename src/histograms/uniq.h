@@ -51,7 +51,7 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
                           size_t n, uint64_t values);
 
 /*
- * Gives each value one counter, in the newest window or in the settled table. No worker may be at
+ * Gives each value one counter, in the newest window or in the finalized table. No worker may be at
  * work. Fails with STATUS_DATA if there is no memory. Used by finish alone.
  */
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure);

@@ -21,19 +21,19 @@ static void groups_destroy(void *partial)
 
 static enum status groups_create(const struct job *job, void **partial, struct failure *failure)
 {
-    struct groups *made = calloc(1, sizeof *made);
+    struct groups *groups = calloc(1, sizeof *groups);
     struct groups_layout *layout = groups_layout_create(job);
 
-    if (made && layout)
-        made->buffer = calloc(layout->words, sizeof *made->buffer);
-    if (!made || !layout || !made->buffer) {
-        free(made);
+    if (groups && layout)
+        groups->buffer = calloc(layout->words, sizeof *groups->buffer);
+    if (!groups || !layout || !groups->buffer) {
+        free(groups);
         free(layout);
         return status_fail(failure, STATUS_DATA, "no memory for groups");
     }
-    made->job = job;
-    made->layout = layout;
-    made->flip = element_flip(&job->second_element);
+    groups->job = job;
+    groups->layout = layout;
+    groups->flip = element_flip(&job->second_element);
     const struct table_layout rows = {
         .key_words = 1,
         .words = layout->words,
@@ -41,12 +41,12 @@ static enum status groups_create(const struct job *job, void **partial, struct f
         .context = layout,
         .initial = layout->initial,
     };
-    if (table_create(&made->table, &rows, job->buffer_bytes, job->temporary_directory, failure) !=
+    if (table_create(&groups->table, &rows, job->buffer_bytes, job->temporary_directory, failure) !=
         STATUS_OK) {
-        groups_destroy(made);
+        groups_destroy(groups);
         return failure->status;
     }
-    *partial = made;
+    *partial = groups;
     return STATUS_OK;
 }
 

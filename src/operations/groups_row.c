@@ -11,27 +11,28 @@ struct groups_layout *groups_layout_create(const struct job *job)
 {
     const unsigned needs = job->reductions.needs;
     const size_t capacity = GROUPS_ROW_FIRST + REDUCE_WORDS_MAX + job->predicate_count;
-    struct groups_layout *made = malloc(sizeof *made + capacity * (sizeof *made->initial + 1));
-    if (!made)
+    struct groups_layout *layout =
+        malloc(sizeof *layout + capacity * (sizeof *layout->initial + 1));
+    if (!layout)
         return NULL;
 
-    made->job = job;
-    made->flip = element_flip(&job->element);
-    made->words = GROUPS_ROW_FIRST;
-    made->rules = (unsigned char *)(made->initial + capacity);
+    layout->job = job;
+    layout->flip = element_flip(&job->element);
+    layout->words = GROUPS_ROW_FIRST;
+    layout->rules = (unsigned char *)(layout->initial + capacity);
 #define GROUPS_LAYOUT_ADD(need, n)                                       \
     for (unsigned i = 0; needs & REDUCTIONS_NEED_##need && i < (n); i++) \
-        made->rules[made->words++] = i == 0 ? GROUPS_RULE_##need : GROUPS_RULE_CARRY;
+        layout->rules[layout->words++] = i == 0 ? GROUPS_RULE_##need : GROUPS_RULE_CARRY;
     REDUCE_WORDS(GROUPS_LAYOUT_ADD)
 #undef GROUPS_LAYOUT_ADD
     for (size_t i = 0; i < job->predicate_count; i++)
-        made->rules[made->words++] = GROUPS_RULE_SUM;
-    for (size_t i = GROUPS_ROW_FIRST; i < made->words; i++)
-        made->initial[i] = made->rules[i] == GROUPS_RULE_MIN   ? ~made->flip
-                           : made->rules[i] == GROUPS_RULE_MAX ? made->flip
-                           : made->rules[i] == GROUPS_RULE_AND ? UINT64_MAX
-                                                               : 0;
-    return made;
+        layout->rules[layout->words++] = GROUPS_RULE_SUM;
+    for (size_t i = GROUPS_ROW_FIRST; i < layout->words; i++)
+        layout->initial[i] = layout->rules[i] == GROUPS_RULE_MIN   ? ~layout->flip
+                             : layout->rules[i] == GROUPS_RULE_MAX ? layout->flip
+                             : layout->rules[i] == GROUPS_RULE_AND ? UINT64_MAX
+                                                                   : 0;
+    return layout;
 }
 
 /* Adds the values to the sum in two words. */

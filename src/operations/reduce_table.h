@@ -23,7 +23,7 @@ enum status reduce_table_init(struct reduce_table *table, const struct job *job,
 void reduce_table_destroy(struct reduce_table *table);
 
 /*
- * Checks that the table holds `elements` elements, settles it, and finds all reductions in one
+ * Checks that the table holds `elements` elements, finalizes it, and finds all reductions in one
  * pass. More may be added later, and then it is finished again. No thread may add meanwhile. Fails
  * with STATUS_DATA.
  */

@@ -23,32 +23,32 @@ _Static_assert(3 * ((size_t)1 << TABLE_FRONT_BITS_MIN) / 4 >= TABLE_FIND_MAX, "s
 enum status table_create(struct table **table, const struct table_layout *layout, uint64_t bytes,
                          const char *directory, struct failure *failure)
 {
-    struct table *made = memory_map(sizeof *made);
+    struct table *created = memory_map(sizeof *created);
     size_t block_bytes = TABLE_BLOCK_BYTES;
-    if (!made)
+    if (!created)
         return status_fail(failure, STATUS_DATA, "no memory for a table");
 
-    made->layout = layout ? *layout : table_counts;
-    made->has_counts = table_layout_is_plain(&made->layout);
-    while (table_block_words(block_bytes) < TABLE_BLOCK_ROWS_MIN * made->layout.words)
+    created->layout = layout ? *layout : table_counts;
+    created->has_counts = table_layout_is_plain(&created->layout);
+    while (table_block_words(block_bytes) < TABLE_BLOCK_ROWS_MIN * created->layout.words)
         block_bytes *= 2;
     if (block_bytes > TABLE_BLOCK_BYTES_MAX) {
-        memory_unmap(made, sizeof *made);
+        memory_unmap(created, sizeof *created);
         return status_fail(failure, STATUS_DATA, "no memory for rows of %zu numbers",
                            layout->words);
     }
-    made->block_rows = table_block_words(block_bytes) / made->layout.words;
-    made->block_items = made->has_counts ? TABLE_BLOCK_KEYS : made->block_rows;
-    made->bytes_max = bytes > 0 ? bytes : memory_available() / 2;
-    made->directory = directory ? directory : getenv("TMPDIR");
-    if (!made->directory || !*made->directory)
-        made->directory = "/tmp";
-    pthread_mutex_init(&made->spill.lock, NULL);
-    made->hash = keyed_hash_make();
-    table_blocks_init(&made->blocks, block_bytes);
+    created->block_rows = table_block_words(block_bytes) / created->layout.words;
+    created->block_items = created->has_counts ? TABLE_BLOCK_KEYS : created->block_rows;
+    created->bytes_max = bytes > 0 ? bytes : memory_available() / 2;
+    created->directory = directory ? directory : getenv("TMPDIR");
+    if (!created->directory || !*created->directory)
+        created->directory = "/tmp";
+    pthread_mutex_init(&created->spill.lock, NULL);
+    created->hash = keyed_hash_make();
+    table_blocks_init(&created->blocks, block_bytes);
     for (size_t i = 0; i < TABLE_PARTITIONS; i++)
-        pthread_mutex_init(&made->partitions[i].lock, NULL);
-    *table = made;
+        pthread_mutex_init(&created->partitions[i].lock, NULL);
+    *table = created;
     return STATUS_OK;
 }
 
@@ -77,17 +77,17 @@ void table_seeds(const struct table *table, uint64_t seeds[3])
 enum status table_writer_open(struct table *table, struct table_writer **writer,
                               struct failure *failure)
 {
-    struct table_writer *made = memory_map(sizeof *made);
-    if (!made)
+    struct table_writer *created = memory_map(sizeof *created);
+    if (!created)
         return status_fail(failure, STATUS_DATA, "no memory for a thread's part of a table");
 
-    made->table = table;
-    table_hot_init(&made->hot, table->hash.seeds[2] ^ table->hash.seeds[0]);
+    created->table = table;
+    table_hot_init(&created->hot, table->hash.seeds[2] ^ table->hash.seeds[0]);
     unsigned open = atomic_fetch_add(&table->writers, 1) + 1;
     unsigned most = atomic_load(&table->writers_max);
     while (most < open && !atomic_compare_exchange_weak(&table->writers_max, &most, open))
         ;
-    *writer = made;
+    *writer = created;
     return STATUS_OK;
 }
 

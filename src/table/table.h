@@ -1,6 +1,6 @@
 /*
  * A hash table for all that is counted by key, for any keys and any number of threads. A row is a
- * key of one or more words of 64 bits, and behind it what is known of it: a count, or more words.
+ * key of one or more words of 64 bits, and after it what is known of it: a count, or more words.
  *
  * Rows are scattered by a hash of their keys to 1,024 *partitions*. A partition holds rows of
  * distinct keys, the *packed* ones, in lists of blocks, and rows that were *added* since. When both
@@ -30,17 +30,17 @@
 
 struct table;
 
-/* The words of rows. The first word behind the key must be above 0 in every row. */
+/* The words of rows. The first word after the key must be above 0 in every row. */
 struct table_layout {
     size_t key_words; /* compared as unsigned words, the first one first */
     size_t words;     /* of a row, with its key */
     /*
      * Adds the row `from` to another one of the same key. Returns false if something does not fit.
-     * Thread-safe on distinct rows. NULL: all words behind the key are counts, which are added.
+     * Thread-safe on distinct rows. NULL: all words after the key are counts, which are added.
      */
     bool (*merge)(const void *context, uint64_t *into, const uint64_t *from);
     const void *context;
-    const uint64_t *initial; /* [words] of a new row; those behind the first one that is not of the
+    const uint64_t *initial; /* [words] of a new row; those after the first one that is not of the
                                 key are taken. NULL: zeros. It must outlive the table */
 };
 
@@ -93,7 +93,7 @@ enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, 
 #define TABLE_FIND_MAX ((size_t)256)
 
 /*
- * Adds weights[i] > 0, NULL: 1, to the first word behind the key of the rows of n <= TABLE_FIND_MAX
+ * Adds weights[i] > 0, NULL: 1, to the first word after the key of the rows of n <= TABLE_FIND_MAX
  * keys, which follow each other in `keys` and may be repeated. Stores the addresses of the rows in
  * rows[0..n), for the caller to add to their other words until the writer's next call. These are
  * rows that the writer holds, in its L2 cache: of values that it has added since it moved all of
@@ -171,7 +171,7 @@ void table_extract(struct table *table, uint64_t first, uint64_t last,
  * The rest is for a finalized table. All are thread-safe.
  */
 
-/* The number of distinct keys, and the sum of the first words behind them modulo 2^64. */
+/* The number of distinct keys, and the sum of the first words after them modulo 2^64. */
 uint64_t table_distinct(const struct table *table);
 uint64_t table_total(const struct table *table);
 

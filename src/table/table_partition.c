@@ -52,7 +52,7 @@ struct table_block *table_list_next(struct table *table, struct table_packer *pa
 
 /*
  * Adds up what came since in the slots, and its counts to the total. Making the hash table larger
- * maps memory, which may take longer than counting: it first gets room for a block more than is
+ * maps memory, which may take longer than counting: it first gets slots for a block more than is
  * expected.
  */
 TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout,

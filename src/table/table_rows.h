@@ -78,7 +78,7 @@ TABLE_INLINE bool table_row_merge(const struct table_layout layout, uint64_t *in
     return !overflows;
 }
 
-/* The first word behind the key. */
+/* The first word after the key. */
 TABLE_INLINE uint64_t table_row_count(const struct table_layout layout, const uint64_t *row)
 {
     return row[layout.key_words];
@@ -90,7 +90,7 @@ TABLE_INLINE uint64_t table_row_count(const struct table_layout layout, const ui
  * and all those of one partition follow each other. Zero-initialised, it has no slots.
  */
 struct table_slots {
-    uint64_t *rows;         /* [1 << bits]; one whose first word behind the key is 0 is free */
+    uint64_t *rows;         /* [1 << bits]; one whose first word after the key is 0 is free */
     unsigned bits;          /* above 0 */
     unsigned capacity_bits; /* 1 << capacity_bits rows are mapped */
     unsigned skipped;       /* upper bits of the hash that all rows have in common */

@@ -60,22 +60,22 @@ enum status table_run_writer_open(struct table_run_writer **writer,
                                   const struct table_layout *layout, const char *directory,
                                   struct failure *failure)
 {
-    struct table_run_writer *made = calloc(1, sizeof *made);
-    if (!made)
+    struct table_run_writer *created = calloc(1, sizeof *created);
+    if (!created)
         return status_fail(failure, STATUS_DATA, "no memory for writing counts to a file");
 
-    made->directory = directory;
-    made->block_rows = table_run_rows(layout);
-    made->context = ZSTD_createCCtx();
-    made->run = (struct table_run){.layout = layout, .fd = temporary_open_nameless(directory)};
-    *writer = made;
-    if (made->run.fd < 0)
+    created->directory = directory;
+    created->block_rows = table_run_rows(layout);
+    created->context = ZSTD_createCCtx();
+    created->run = (struct table_run){.layout = layout, .fd = temporary_open_nameless(directory)};
+    *writer = created;
+    if (created->run.fd < 0)
         return status_fail(failure, STATUS_DATA,
                            "cannot make a temporary file of counts in " STATUS_NAME ": %s",
                            directory, strerror(errno));
-    if (!made->context || !table_run_buffers_make(&made->buffers, layout))
+    if (!created->context || !table_run_buffers_make(&created->buffers, layout))
         return status_fail(failure, STATUS_DATA, "no memory for writing counts to a file");
-    ZSTD_CCtx_setParameter(made->context, ZSTD_c_compressionLevel, TABLE_RUN_LEVEL);
+    ZSTD_CCtx_setParameter(created->context, ZSTD_c_compressionLevel, TABLE_RUN_LEVEL);
     return STATUS_OK;
 }
 
@@ -87,7 +87,7 @@ static unsigned char *table_run_put_number(unsigned char *at, uint64_t number)
     return at;
 }
 
-/* Appends the offset behind the last block. */
+/* Appends the offset after the last block. */
 static bool table_run_add_offset(struct table_run *run)
 {
     const size_t block_rows = table_run_rows(run->layout);
