@@ -64,25 +64,31 @@ static void growing_histogram_state_save(struct state_writer *state, const struc
     state_write_rows_end(state);
 }
 
-static enum status growing_histogram_state_load_runs(struct state_reader *state,
-                                                     const struct job *job,
-                                                     struct growing_histogram *histogram,
-                                                     uint64_t width, uint64_t left,
-                                                     struct failure *failure)
+static enum status growing_histogram_state_load(struct state_reader *state, const struct job *job,
+                                                void *partial, uint64_t elements,
+                                                struct failure *failure)
 {
     const __int128 min = element_min(&job->element);
-    const __int128 lowest = growing_histogram_state_lowest(job, width);
-    const __int128 end = binning_floor(element_limit(&job->element) - 1, width) + 1;
-    const unsigned __int128 bins = (unsigned __int128)(end - lowest);
     uint64_t
         keys[STATE_RUN_BINS]; /* the first value of each bin that is not empty, of the type's */
     uint64_t counts[STATE_RUN_BINS];
-    struct state_run run;
+    struct state_run run = {.n = 1};
+    uint64_t width;
+    uint64_t power = 1;
 
-    do {
-        if (state_read_run(state, bins, &left, &run, failure) != STATUS_OK)
-            return failure->status;
+    if (state_read_number(state, &width, failure) != STATUS_OK)
+        return failure->status;
+    while (power < width && power <= UINT64_MAX / 10)
+        power *= 10;
+    if (width != power)
+        return state_fail_damaged(state, "its bins have an invalid width", failure);
+    const __int128 lowest = growing_histogram_state_lowest(job, width);
+    const __int128 end = binning_floor(element_limit(&job->element) - 1, width) + 1;
+    while (run.n > 0) {
         size_t n = 0;
+        if (state_read_run(state, (unsigned __int128)(end - lowest), &elements, &run, failure) !=
+            STATUS_OK)
+            return failure->status;
         for (size_t i = 0; i < run.n; i++) {
             __int128 value = (lowest + (__int128)run.bin + (__int128)i) * width;
             if (run.counts[i] == 0)
@@ -90,33 +96,10 @@ static enum status growing_histogram_state_load_runs(struct state_reader *state,
             keys[n] = (uint64_t)(value < min ? min : value);
             counts[n++] = run.counts[i];
         }
-        if (growing_histogram_add(histogram, keys, counts, n, failure) != STATUS_OK)
+        if (growing_histogram_add(partial, keys, counts, n, failure) != STATUS_OK)
             return failure->status;
-    } while (run.n > 0);
+    }
     return STATUS_OK;
-}
-
-/* Whether bins of rows can have this width. */
-static bool growing_histogram_state_has_width(uint64_t width)
-{
-    uint64_t power = 1;
-
-    while (power < width && power <= UINT64_MAX / 10)
-        power *= 10;
-    return width == power;
-}
-
-static enum status growing_histogram_state_load(struct state_reader *state, const struct job *job,
-                                                void *partial, uint64_t elements,
-                                                struct failure *failure)
-{
-    uint64_t width;
-
-    if (state_read_number(state, &width, failure) != STATUS_OK)
-        return failure->status;
-    if (!growing_histogram_state_has_width(width))
-        return state_fail_damaged(state, "its width cannot be", failure);
-    return growing_histogram_state_load_runs(state, job, partial, width, elements, failure);
 }
 
 const struct state_operation growing_histogram_state = {

@@ -88,53 +88,35 @@ static bool uniq_state_add_dense(struct uniq *uniq, const struct state_run *run,
     return false;
 }
 
-/* Appends the bins of a run that are not empty to `entries`. Returns how many there are then. */
-static size_t uniq_state_append(struct table_entry *entries, size_t n, const struct state_run *run,
-                                uint64_t lowest)
-{
-    for (size_t i = 0; i < run->n; i++) {
-        entries[n] = (struct table_entry){(uint64_t)run->bin + i + lowest, run->counts[i]};
-        n += run->counts[i] > 0;
-    }
-    return n;
-}
-
-/* Reads the runs and adds them, `left` elements together. */
-static enum status uniq_state_load_runs(struct state_reader *state, const struct job *job,
-                                        struct uniq *uniq, struct table_writer *writer,
-                                        uint64_t left, struct failure *failure)
-{
-    const uint64_t lowest = uniq_state_key(uniq, job, element_min(&job->element));
-    const uint64_t last = uniq_state_key(uniq, job, element_limit(&job->element) - 1) - lowest;
-    struct table_entry entries[UNIQ_STATE_BATCH + STATE_RUN_BINS];
-    struct state_run run;
-    uint64_t seen = 0;
-    size_t n = 0;
-
-    do {
-        if (state_read_run(state, (unsigned __int128)last + 1, &left, &run, failure) != STATUS_OK)
-            return failure->status;
-        seen += run.n;
-        if (!uniq_state_add_dense(uniq, &run, lowest, seen))
-            n = uniq_state_append(entries, n, &run, lowest);
-        if (n >= UNIQ_STATE_BATCH || run.n == 0) {
-            if (table_writer_add_rows(writer, entries, n, failure) != STATUS_OK)
-                return failure->status;
-            n = 0;
-        }
-    } while (run.n > 0);
-    return STATUS_OK;
-}
-
 static enum status uniq_state_load(struct state_reader *state, const struct job *job, void *partial,
                                    uint64_t elements, struct failure *failure)
 {
     struct uniq *uniq = partial;
-    struct table_writer *writer;
+    const uint64_t lowest = uniq_state_key(uniq, job, element_min(&job->element));
+    const uint64_t last = uniq_state_key(uniq, job, element_limit(&job->element) - 1) - lowest;
+    struct table_entry entries[UNIQ_STATE_BATCH + STATE_RUN_BINS];
+    struct table_writer *writer = NULL;
+    struct state_run run = {.n = 1};
+    uint64_t seen = 0;
+    size_t n = 0;
 
-    if (table_writer_open(uniq->table, &writer, failure) != STATUS_OK)
-        return failure->status;
-    enum status status = uniq_state_load_runs(state, job, uniq, writer, elements, failure);
+    enum status status = table_writer_open(uniq->table, &writer, failure);
+    while (status == STATUS_OK && run.n > 0) {
+        status = state_read_run(state, (unsigned __int128)last + 1, &elements, &run, failure);
+        if (status != STATUS_OK)
+            break;
+        seen += run.n;
+        if (!uniq_state_add_dense(uniq, &run, lowest, seen)) {
+            for (size_t i = 0; i < run.n; i++) {
+                entries[n] = (struct table_entry){(uint64_t)run.bin + i + lowest, run.counts[i]};
+                n += run.counts[i] > 0;
+            }
+        }
+        if (n >= UNIQ_STATE_BATCH || run.n == 0) {
+            status = table_writer_add_rows(writer, entries, n, failure);
+            n = 0;
+        }
+    }
     if (status == STATUS_OK)
         status = table_writer_flush(writer, failure);
     table_writer_close(writer);
