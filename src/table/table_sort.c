@@ -40,13 +40,13 @@ struct table_sort {
 };
 
 /* The number of splitters below the key, by a binary search without branches. */
-TABLE_INLINE size_t table_sort_bucket(const struct table_layout layout,
-                                      const struct table_sort *sort, const uint64_t *key)
+TABLE_INLINE size_t table_sort_bucket(const struct table_layout layout, const uint64_t *splitters,
+                                      size_t buckets, const uint64_t *key)
 {
     size_t bucket = 0;
 
-    for (size_t half = sort->buckets / 2; half > 0; half /= 2) {
-        const uint64_t *splitter = sort->splitters + (bucket + half - 1) * layout.key_words;
+    for (size_t half = buckets / 2; half > 0; half /= 2) {
+        const uint64_t *splitter = splitters + (bucket + half - 1) * layout.key_words;
         bucket += table_key_is_less(layout, splitter, key) ? half : 0;
     }
     return bucket;
@@ -56,6 +56,9 @@ TABLE_INLINE size_t table_sort_bucket(const struct table_layout layout,
 TABLE_INLINE void table_sort_scan(const struct table_layout layout, struct table_sort *sort,
                                   size_t group, bool copies)
 {
+    const uint64_t *splitters = sort->splitters; /* no store to rows can change these */
+    const size_t buckets = sort->buckets;
+    uint64_t *sorted = sort->sorted;
     size_t *counts = sort->counts[group];
     const size_t first = group * TABLE_SORT_GROUP_LISTS;
 
@@ -66,8 +69,8 @@ TABLE_INLINE void table_sort_scan(const struct table_layout layout, struct table
              block = block->next) {
             for (size_t i = 0; i < block->used; i++) {
                 const uint64_t *item = block->words + i * item_words;
-                const size_t at = counts[table_sort_bucket(layout, sort, item)]++;
-                uint64_t *row = sort->sorted + at * layout.words;
+                const size_t at = counts[table_sort_bucket(layout, splitters, buckets, item)]++;
+                uint64_t *row = sorted + at * layout.words;
                 if (!copies)
                     continue;
                 if (are_singles) {
