@@ -107,63 +107,38 @@ struct table_extraction {
     void *context;
 };
 
-/* Keeps the entries of a block that stay, and returns how many leave. */
-static size_t table_extract_entries(const struct table_extraction *extraction,
-                                    struct table_block *block, uint64_t *total)
-{
-    struct table_entry taken[TABLE_BLOCK_KEYS / 2];
-    struct table_entry *entries = (struct table_entry *)block->words;
-    const uint64_t span = extraction->last - extraction->first;
-    size_t leave = 0;
-
-    for (size_t i = 0; i < block->used; i++) {
-        const struct table_entry entry = entries[i];
-        const bool leaves = entry.key - extraction->first <= span;
-        taken[leave] = entry;
-        entries[i - leave] = entry;
-        leave += leaves;
-        *total += leaves ? entry.count : 0;
-    }
-    block->used -= leave;
-    if (leave > 0)
-        extraction->take(extraction->context, taken, leave);
-    return leave;
-}
-
-/* Likewise of a block of keys that have come once. */
-static size_t table_extract_keys(const struct table_extraction *extraction,
-                                 struct table_block *block)
-{
-    struct table_entry taken[TABLE_BLOCK_KEYS];
-    const uint64_t span = extraction->last - extraction->first;
-    size_t leave = 0;
-
-    for (size_t i = 0; i < block->used; i++) {
-        const uint64_t key = block->words[i];
-        taken[leave] = (struct table_entry){.key = key, .count = 1};
-        block->words[i - leave] = key;
-        leave += key - extraction->first <= span;
-    }
-    block->used -= leave;
-    if (leave > 0)
-        extraction->take(extraction->context, taken, leave);
-    return leave;
-}
-
 static void table_extract_partition(void *context, size_t part)
 {
     const struct table_extraction *extraction = context;
+    const uint64_t first = extraction->first;
+    const uint64_t span = extraction->last - first;
     struct table_partition *partition = &extraction->table->partitions[part];
-    uint64_t total = 0;
+    struct table_list *const lists[] = {&partition->packed, &partition->singles};
+    struct table_entry taken[TABLE_BLOCK_KEYS];
 
-    for (struct table_block *block = partition->packed.blocks; block; block = block->next)
-        partition->packed.used -= table_extract_entries(extraction, block, &total);
-    for (struct table_block *block = partition->singles.blocks; block; block = block->next) {
-        const size_t leave = table_extract_keys(extraction, block);
-        partition->singles.used -= leave;
-        total += leave;
+    for (size_t l = 0; l < 2; l++) {
+        const size_t item_words = l == 0 ? 2 : 1;
+        for (struct table_block *block = lists[l]->blocks; block; block = block->next) {
+            size_t leave = 0;
+            for (size_t i = 0; i < block->used; i++) {
+                const uint64_t *item = block->words + i * item_words;
+                uint64_t *kept = block->words + (i - leave) * item_words;
+                const uint64_t key = item[0];
+                const uint64_t count = l == 0 ? item[1] : 1;
+                const bool leaves = key - first <= span;
+                taken[leave] = (struct table_entry){key, count};
+                kept[0] = key;
+                if (l == 0)
+                    kept[1] = count;
+                leave += leaves;
+                partition->total -= leaves ? count : 0;
+            }
+            block->used -= leave;
+            lists[l]->used -= leave;
+            if (leave > 0)
+                extraction->take(extraction->context, taken, leave);
+        }
     }
-    partition->total -= total;
 }
 
 void table_extract(struct table *table, uint64_t first, uint64_t last,
