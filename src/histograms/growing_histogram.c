@@ -31,55 +31,10 @@ void growing_histogram_destroy(struct growing_histogram *histogram)
     free(histogram);
 }
 
-/* A range of values, empty if low > high. */
-struct growing_histogram_range {
-    __int128 low;
-    __int128 high;
-};
-
-static void growing_histogram_include(struct growing_histogram_range *range, __int128 value)
-{
-    bool is_empty = range->low > range->high;
-
-    if (is_empty || value < range->low)
-        range->low = value;
-    if (is_empty || value > range->high)
-        range->high = value;
-}
-
-/* The number of bins of a width that a range touches. */
-static unsigned __int128 growing_histogram_bins(const struct growing_histogram_range *range,
-                                                uint64_t width)
-{
-    return (unsigned __int128)(binning_floor(range->high, width) -
-                               binning_floor(range->low, width)) +
-           1;
-}
-
 /*
- * Makes a window for the known values and the keys, with bins as wide as necessary. Half of the
- * free bins lie on each side, so that the number of windows of one width is limited.
+ * The window has the known values and the keys, with bins as wide as necessary. Half of the free
+ * bins lie on each side, so that the number of windows of one width is limited.
  */
-static enum status growing_histogram_fit(struct growing_histogram *self, const uint64_t *keys,
-                                         size_t n, struct failure *failure)
-{
-    struct growing_histogram_range range = {.low = self->low, .high = self->high};
-
-    for (size_t i = 0; i < n; i++)
-        growing_histogram_include(&range, element_value(&self->job->element, keys[i]));
-    while (growing_histogram_bins(&range, self->width) > GROWING_HISTOGRAM_BINS / 2)
-        self->width *= 10;
-    const uint64_t free_bins =
-        GROWING_HISTOGRAM_BINS - (uint64_t)growing_histogram_bins(&range, self->width);
-    const __int128 first = binning_floor(range.low, self->width) - free_bins / 2;
-    if (growing_windows_add(&self->windows, &self->job->element, first, GROWING_HISTOGRAM_BINS,
-                            self->width, failure) != STATUS_OK)
-        return failure->status;
-    self->low = range.low;
-    self->high = range.high;
-    return STATUS_OK;
-}
-
 enum status growing_histogram_widen(struct growing_histogram *histogram,
                                     const struct growing_window *seen, const uint64_t *keys,
                                     size_t n, const struct growing_window **window,
@@ -88,8 +43,29 @@ enum status growing_histogram_widen(struct growing_histogram *histogram,
     enum status status = STATUS_OK;
 
     pthread_mutex_lock(&histogram->windows.lock);
-    if (growing_histogram_window(histogram) == seen)
-        status = growing_histogram_fit(histogram, keys, n, failure);
+    if (growing_histogram_window(histogram) == seen) {
+        const struct element *element = &histogram->job->element;
+        __int128 low = histogram->low;
+        __int128 high = histogram->high;
+        __int128 used;
+        for (size_t i = 0; i < n; i++) {
+            const __int128 value = element_value(element, keys[i]);
+            const bool is_first = low > high;
+            low = is_first || value < low ? value : low;
+            high = is_first || value > high ? value : high;
+        }
+        while ((used = binning_floor(high, histogram->width) -
+                       binning_floor(low, histogram->width) + 1) > GROWING_HISTOGRAM_BINS / 2)
+            histogram->width *= 10;
+        const __int128 first =
+            binning_floor(low, histogram->width) - (GROWING_HISTOGRAM_BINS - used) / 2;
+        status = growing_windows_add(&histogram->windows, element, first, GROWING_HISTOGRAM_BINS,
+                                     histogram->width, failure);
+        if (status == STATUS_OK) {
+            histogram->low = low;
+            histogram->high = high;
+        }
+    }
     *window = growing_histogram_window(histogram);
     pthread_mutex_unlock(&histogram->windows.lock);
     return status;

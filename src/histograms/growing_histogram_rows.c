@@ -7,7 +7,7 @@
 /*
  * Let u be the width of the last window, a power of ten. The final width is the smallest of u, 2u,
  * 5u, 10u, ... that makes at most 64 bins. No width below u would do: if u > 1, the known values
- * touched more than 511 bins of width u / 10 (growing_histogram_fit). The largest of 1,
+ * touched more than 511 bins of width u / 10 (growing_histogram_widen). The largest of 1,
  * 2 and 5 times a power of ten below u is u / 2; one of its bins covers 5 of those, so the values
  * touch more than 102 bins.
  *
