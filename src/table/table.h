@@ -40,8 +40,11 @@ struct table_layout {
      */
     bool (*merge)(const void *context, uint64_t *into, const uint64_t *from);
     const void *context;
-    const uint64_t *initial; /* [words] of a new row; those after the first one that is not of the
-                                key are taken. NULL: zeros. It must outlive the table */
+    /*
+     * [words]: the first values of a new row (table_writer_find); those of the key and of the word
+     * after it are not used. NULL: zeros. It must outlive the table.
+     */
+    const uint64_t *initial;
 };
 
 /* A row of the layout {1, 2}: plain counts. */
@@ -93,11 +96,11 @@ enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, 
 #define TABLE_FIND_MAX ((size_t)256)
 
 /*
- * Adds weights[i] > 0, NULL: 1, to the first word after the key of the rows of n <= TABLE_FIND_MAX
- * keys, which follow each other in `keys` and may be repeated. Stores the addresses of the rows in
- * rows[0..n), for the caller to add to their other words until the writer's next call. These are
- * rows that the writer holds, in its L2 cache: of values that it has added since it moved all of
- * them to the table. Fails likewise.
+ * Adds weights[i] > 0, NULL: 1, to the first word after the key of the row of key i, for n <=
+ * TABLE_FIND_MAX keys, which follow each other in `keys` and may be repeated. Stores the addresses
+ * of the rows in rows[0..n): until the writer's next call, the caller adds to their other words.
+ * The rows are the writer's own, in a hash table that fits its L2 cache; when that is full, they
+ * move to the partitions, and it begins with new rows. Fails likewise.
  */
 enum status table_writer_find(struct table_writer *writer, const uint64_t *keys,
                               const uint64_t *weights, size_t n, uint64_t **rows,
