@@ -64,9 +64,9 @@ _gpuhist_options() {
     count)
         echo --eq --ne --lt --le --gt --ge --in --any-of --all --format -o --output --save \
             -t --type --binary --text -f --field -d --delimiter --csv --base --decimals --header \
-            --record --offset --by --invalid --decompress --memory -S --buffer-size --engine \
-            --gpus --threads --chunk-size --progress --no-progress --every --stats -v --verbose \
-            -q --quiet -h --help -V --version
+            --record --offset --by --invalid --decompress --memory -S --buffer-size \
+            -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
+            --no-progress --every --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     stalin-sort | stalin)
         echo --strict --descending --purged -o --output -t --type --binary --text -f --field \

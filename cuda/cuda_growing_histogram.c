@@ -246,7 +246,7 @@ static enum status cuda_growing_histogram_add(const struct cuda_shared *shared,
             walk->keys[outside] = key;
             outside += binning_index(binning, binning->form, key) >= binning->bins;
         }
-        if (growing_histogram_add(shared->partial, walk->keys, outside, failure) != STATUS_OK)
+        if (growing_histogram_add(shared->partial, walk->keys, NULL, outside, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;

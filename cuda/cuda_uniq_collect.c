@@ -74,7 +74,7 @@ static size_t cuda_uniq_slots(const struct cuda_shared *shared)
 size_t cuda_uniq_staging_bytes(const struct cuda_shared *shared)
 {
     const size_t slots_bytes = cuda_uniq_slots(shared) * sizeof(struct table_entry);
-    const uint64_t host_bytes = table_bytes_most(cuda_uniq_host_table(shared));
+    const uint64_t host_bytes = table_bytes_max(cuda_uniq_host_table(shared));
     size_t bytes = CUDA_UNIQ_STAGING_BYTES_MAX;
 
     while (bytes > slots_bytes / CUDA_UNIQ_STAGING_SHARE ||
@@ -192,7 +192,7 @@ static enum status cuda_uniq_take(void *context, const struct table_entry *entri
     for (size_t i = 0; i < n && status == STATUS_OK; i++) {
         const struct table_entry word = {entries[i].key ^ self->table.seeds[0], entries[i].count};
         if (word.key == 0) {
-            status = table_writer_add_counts(thread->writer, &entries[i], 1, failure);
+            status = table_writer_add_rows(thread->writer, &entries[i], 1, failure);
             continue;
         }
         thread->entries[thread->used++] = word;

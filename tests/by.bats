@@ -225,16 +225,24 @@ make_log() {
     gpuhist reduce max -f 1 --by 1 --threads 5 in | awk '$1 != $2 || $1 != NR - 20001' | cmp /dev/null -
 }
 
-@test "--by: more groups than --buffer-size has room for are an error" {
-    seq 100000 >in
-    run --separate-stderr gpuhist reduce sum -f 1 --by 1 -S 1M in
-    assert_failed 1 "the groups take more than 1048576 bytes of memory (see --buffer-size)"
-    run --separate-stderr gpuhist count --lt 5 -f 1 --by 1 -S 1M in
-    assert_failed 1 "the groups take more than 1048576 bytes of memory (see --buffer-size)"
-    gpuhist reduce sum -f 1 --by 1 -S 100M in | awk '$1 != $2' | cmp /dev/null -
-    gpuhist reduce sum -f 1 --by 1 -o /dev/null --save state in
-    run --separate-stderr gpuhist merge -S 1M state
-    assert_failed 1 "the groups take more than 1048576 bytes"
+# bats test_tags=slow
+@test "--by: groups that take more memory than --buffer-size allows go to sorted runs" {
+    seq -400000 399999 >in
+    seq 399999 -1 -200000 >>in
+    awk 'BEGIN { for (i = -400000; i < 400000; i++) { n = 1 + (i >= -200000); print i "\t" n "\t" n * i "\t" i } }' >expected
+    for threads in 1 3; do
+        gpuhist reduce count,sum,max -f 1 --by 1 -S 1M --threads $threads --save state in | cmp expected -
+        gpuhist merge -S 1M state | cmp expected -
+    done
+    gpuhist count --lt 5 --ge 0 -f 1 --by 1 -S 1M in |
+        cmp - <(awk '{ print $1 "\t" ($1 < 5) * $2 "\t" ($1 >= 0) * $2 }' expected)
+    gpuhist reduce count,sum,max -f 1 --by 1 -S 300M -T nowhere in | cmp expected -
+    run --separate-stderr gpuhist reduce count,sum,max -f 1 --by 1 -S 1M -T nowhere in
+    assert_failed 1 "cannot make a temporary file of counts in nowhere: No such file or directory"
+    run --separate-stderr gpuhist count --lt 5 -f 1 --by 1 -S 1M -T nowhere in
+    assert_failed 1 "cannot make a temporary file of counts in nowhere: No such file or directory"
+    TMPDIR=nowhere run --separate-stderr gpuhist count --lt 5 -f 1 --by 1 -S 1M in
+    assert_failed 1 "cannot make a temporary file of counts in nowhere: No such file or directory"
 }
 
 @test "--by: states are small, the same for every run, and only those of one definition are merged" {

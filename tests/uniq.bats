@@ -151,8 +151,8 @@ counts_of_lines() {
     assert_failed 2 "invalid --temporary-directory ''"
     run --separate-stderr gpuhist stalin-sort -S 1M </dev/null
     assert_failed 2 "option --buffer-size does not go with stalin-sort"
-    run --separate-stderr gpuhist count --all -T . </dev/null
-    assert_failed 2 "option --temporary-directory does not go with count"
+    run --separate-stderr gpuhist stalin-sort -T . </dev/null
+    assert_failed 2 "option --temporary-directory does not go with stalin-sort"
 }
 
 # bats test_tags=slow

@@ -16,7 +16,7 @@
 #define STALIN    (1u << OPERATION_STALIN_SORT)
 #define MERGE     OPTIONS_MERGES
 #define OF_BINS   (HISTOGRAM | UNIQ | MERGE)          /* whose result has bins */
-#define OF_TABLES (OF_BINS | REDUCE)                  /* that count distinct values */
+#define OF_TABLES (OF_BINS | REDUCE | COUNT)          /* that count distinct values or groups */
 #define OF_RESULT (HISTOGRAM | UNIQ | REDUCE | COUNT) /* whose result exists only at the end */
 #define OF_RUNS   (OF_RESULT | STALIN)                /* all that read integers */
 #define OF_ALL    (OF_RUNS | MERGE | OPTIONS_INFORMS)
@@ -162,7 +162,7 @@ const struct options_row options_rows[] = {
            "limit for a zstd frame or xz block (default: 128M)",
            SIZE(decoding_memory, 1, UINT64_MAX, "bytes, such as 512M"))
 
-    OPTION(EXECUTION, OF_TABLES | COUNT, 'S', "buffer-size", "SIZE",
+    OPTION(EXECUTION, OF_TABLES, 'S', "buffer-size", "SIZE",
            "memory for counts (default: half of what is free)",
            SIZE(buffer_bytes, 1, UINT64_MAX, "bytes, such as 512M"))
     OPTION(EXECUTION, OF_TABLES, 'T', "temporary-directory", "DIR",

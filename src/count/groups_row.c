@@ -6,137 +6,99 @@
 #include "count/reduce_words.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* Appends the rules of the words that reductions need. */
-static void groups_layout_add_reductions(struct groups_layout *layout, unsigned needs)
+struct groups_layout *groups_layout_create(const struct job *job)
 {
+    const unsigned needs = job->reductions.needs;
+    const size_t capacity = GROUPS_ROW_FIRST + REDUCE_WORDS_MAX + job->predicate_count;
+    struct groups_layout *layout =
+        malloc(sizeof *layout + capacity * (sizeof *layout->initial + 1));
+    if (!layout)
+        return NULL;
+
+    layout->job = job;
+    layout->flip = element_flip(&job->element);
+    layout->words = GROUPS_ROW_FIRST;
+    layout->rules = (unsigned char *)(layout->initial + capacity);
 #define GROUPS_LAYOUT_ADD(need, n)                                       \
     for (unsigned i = 0; needs & REDUCTIONS_NEED_##need && i < (n); i++) \
         layout->rules[layout->words++] = i == 0 ? GROUPS_RULE_##need : GROUPS_RULE_CARRY;
     REDUCE_WORDS(GROUPS_LAYOUT_ADD)
 #undef GROUPS_LAYOUT_ADD
-}
-
-struct groups_layout *groups_layout_create(const struct job *job)
-{
-    const size_t words = GROUPS_ROW_FIRST + REDUCE_WORDS_MAX + job->predicate_count;
-    struct groups_layout *made = malloc(sizeof *made + words);
-    if (!made)
-        return NULL;
-
-    made->job = job;
-    made->flip = element_flip(&job->element);
-    made->words = GROUPS_ROW_FIRST;
-    groups_layout_add_reductions(made, job->reductions.needs);
     for (size_t i = 0; i < job->predicate_count; i++)
-        made->rules[made->words++] = GROUPS_RULE_SUM;
-    return made;
-}
-
-void groups_row_begin(const struct groups_layout *layout, uint64_t group, uint64_t *row)
-{
-    row[GROUPS_ROW_COUNT] = 0;
-    row[GROUPS_ROW_KEY] = group;
+        layout->rules[layout->words++] = GROUPS_RULE_SUM;
     for (size_t i = GROUPS_ROW_FIRST; i < layout->words; i++)
-        row[i] = layout->rules[i] == GROUPS_RULE_MIN   ? ~layout->flip
-                 : layout->rules[i] == GROUPS_RULE_MAX ? layout->flip
-                 : layout->rules[i] == GROUPS_RULE_AND ? UINT64_MAX
-                                                       : 0;
-}
-
-/* Adds the values to the sum in two words. */
-static void groups_row_add_sums(const struct groups_layout *layout, size_t word,
-                                uint64_t *const *rows, const uint64_t *keys, size_t n)
-{
-    const bool is_signed = layout->flip != 0;
-
-    for (size_t k = 0; k < n; k++) {
-        uint64_t *sum = rows[k] + word;
-        const uint64_t upper = is_signed && (int64_t)keys[k] < 0 ? UINT64_MAX : 0;
-        sum[0] += keys[k];
-        sum[1] += upper + (sum[0] < keys[k]);
-    }
-}
-
-/* Adds their squares to the sum in three words. */
-static void groups_row_add_squares(const struct groups_layout *layout, size_t word,
-                                   uint64_t *const *rows, const uint64_t *keys, size_t n)
-{
-    const bool is_signed = layout->flip != 0;
-
-    for (size_t k = 0; k < n; k++) {
-        uint64_t *sum = rows[k] + word;
-        const uint64_t magnitude = is_signed && (int64_t)keys[k] < 0 ? -keys[k] : keys[k];
-        const unsigned __int128 square = (unsigned __int128)magnitude * magnitude;
-        const unsigned __int128 lower = (unsigned __int128)sum[1] << 64 | sum[0];
-        const unsigned __int128 total = lower + square;
-        sum[0] = (uint64_t)total;
-        sum[1] = (uint64_t)(total >> 64);
-        sum[2] += total < square;
-    }
-}
-
-/* Applies the rule of a word to it and the values. */
-static void groups_row_add_word(const struct groups_layout *layout, size_t word,
-                                uint64_t *const *rows, const uint64_t *keys, size_t n)
-{
-    const uint64_t flip = layout->flip;
-
-    switch ((enum groups_rule)layout->rules[word]) {
-    case GROUPS_RULE_SUM:
-        groups_row_add_sums(layout, word, rows, keys, n);
-        break;
-    case GROUPS_RULE_SQUARES:
-        groups_row_add_squares(layout, word, rows, keys, n);
-        break;
-    case GROUPS_RULE_CARRY:
-        break;
-    case GROUPS_RULE_MIN:
-        for (size_t k = 0; k < n; k++)
-            rows[k][word] = (keys[k] ^ flip) < (rows[k][word] ^ flip) ? keys[k] : rows[k][word];
-        break;
-    case GROUPS_RULE_MAX:
-        for (size_t k = 0; k < n; k++)
-            rows[k][word] = (keys[k] ^ flip) > (rows[k][word] ^ flip) ? keys[k] : rows[k][word];
-        break;
-    case GROUPS_RULE_AND:
-        for (size_t k = 0; k < n; k++)
-            rows[k][word] &= keys[k];
-        break;
-    case GROUPS_RULE_OR:
-        for (size_t k = 0; k < n; k++)
-            rows[k][word] |= keys[k];
-        break;
-    case GROUPS_RULE_XOR:
-        for (size_t k = 0; k < n; k++)
-            rows[k][word] ^= keys[k];
-        break;
-    }
+        layout->initial[i] = layout->rules[i] == GROUPS_RULE_MIN   ? ~layout->flip
+                             : layout->rules[i] == GROUPS_RULE_MAX ? layout->flip
+                             : layout->rules[i] == GROUPS_RULE_AND ? UINT64_MAX
+                                                                   : 0;
+    return layout;
 }
 
 void groups_row_add(const struct groups_layout *layout, uint64_t *const *rows, const uint64_t *keys,
                     size_t n)
 {
     const struct job *job = layout->job;
+    const uint64_t flip = layout->flip;
+    const bool is_signed = flip != 0;
 
     for (size_t i = 0; i < job->predicate_count; i++) {
         for (size_t k = 0; k < n; k++)
             rows[k][GROUPS_ROW_FIRST + i] += predicate_contains(&job->predicates[i], keys[k]);
     }
-    for (size_t i = GROUPS_ROW_FIRST; i < layout->words && job->predicate_count == 0; i++)
-        groups_row_add_word(layout, i, rows, keys, n);
+    for (size_t w = GROUPS_ROW_FIRST; w < layout->words && job->predicate_count == 0; w++) {
+        switch ((enum groups_rule)layout->rules[w]) {
+        case GROUPS_RULE_SUM: /* of two words */
+            for (size_t k = 0; k < n; k++) {
+                uint64_t *sum = rows[k] + w;
+                const uint64_t upper = is_signed && (int64_t)keys[k] < 0 ? UINT64_MAX : 0;
+                sum[0] += keys[k];
+                sum[1] += upper + (sum[0] < keys[k]);
+            }
+            break;
+        case GROUPS_RULE_SQUARES: /* of three words */
+            for (size_t k = 0; k < n; k++) {
+                uint64_t *sum = rows[k] + w;
+                const uint64_t magnitude = is_signed && (int64_t)keys[k] < 0 ? -keys[k] : keys[k];
+                const unsigned __int128 square = (unsigned __int128)magnitude * magnitude;
+                const unsigned __int128 total = ((unsigned __int128)sum[1] << 64 | sum[0]) + square;
+                sum[0] = (uint64_t)total;
+                sum[1] = (uint64_t)(total >> 64);
+                sum[2] += total < square;
+            }
+            break;
+        case GROUPS_RULE_CARRY:
+            break;
+        case GROUPS_RULE_MIN:
+            for (size_t k = 0; k < n; k++)
+                rows[k][w] = (keys[k] ^ flip) < (rows[k][w] ^ flip) ? keys[k] : rows[k][w];
+            break;
+        case GROUPS_RULE_MAX:
+            for (size_t k = 0; k < n; k++)
+                rows[k][w] = (keys[k] ^ flip) > (rows[k][w] ^ flip) ? keys[k] : rows[k][w];
+            break;
+        case GROUPS_RULE_AND:
+            for (size_t k = 0; k < n; k++)
+                rows[k][w] &= keys[k];
+            break;
+        case GROUPS_RULE_OR:
+            for (size_t k = 0; k < n; k++)
+                rows[k][w] |= keys[k];
+            break;
+        case GROUPS_RULE_XOR:
+            for (size_t k = 0; k < n; k++)
+                rows[k][w] ^= keys[k];
+            break;
+        }
+    }
 }
 
-void groups_row_merge(const struct groups_layout *layout, uint64_t *into, const uint64_t *from)
+bool groups_row_merge(const void *context, uint64_t *into, const uint64_t *from)
 {
+    const struct groups_layout *layout = context;
     const uint64_t flip = layout->flip;
     unsigned __int128 sum = 0;
 
-    if (into[GROUPS_ROW_COUNT] == 0) {
-        memcpy(into, from, layout->words * sizeof *into);
-        return;
-    }
     into[GROUPS_ROW_COUNT] += from[GROUPS_ROW_COUNT];
     for (size_t i = GROUPS_ROW_FIRST; i < layout->words; i++) {
         switch ((enum groups_rule)layout->rules[i]) {
@@ -166,4 +128,5 @@ void groups_row_merge(const struct groups_layout *layout, uint64_t *into, const 
             break;
         }
     }
+    return true;
 }

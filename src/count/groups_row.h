@@ -1,7 +1,7 @@
 /*
  * The rows of groups: what is known of the values of a group, in words of 64 bits. The first two
- * are the number of values and the group's key (element.h); the others depend on the job: those of
- * its reductions (reduce_words.h), or the hits of each of its predicates.
+ * are the group's key and the number of its values; the others depend on the job: those of its
+ * reductions (reduce_words.h), or the hits of each of its predicates.
  *
  * The functions are thread-safe on distinct rows.
  */
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 enum groups_row_word {
-    GROUPS_ROW_COUNT, /* of values; 0: the row is not in use */
     GROUPS_ROW_KEY,
+    GROUPS_ROW_COUNT, /* of values, above 0 */
     GROUPS_ROW_FIRST, /* the first word of the reductions or predicates */
 };
 
@@ -36,14 +36,12 @@ struct groups_layout {
     const struct job *job;
     uint64_t flip; /* XORed with the keys of values, which are then in unsigned order */
     size_t words;
-    unsigned char rules[]; /* [words]: enum groups_rule */
+    unsigned char *rules; /* [words]: enum groups_rule */
+    uint64_t initial[];   /* [words]: of a group without values */
 };
 
 /* Makes the layout of a job, which must outlive it. NULL: no memory. The caller frees it. */
 struct groups_layout *groups_layout_create(const struct job *job);
-
-/* Makes a row of a group without values. */
-void groups_row_begin(const struct groups_layout *layout, uint64_t group, uint64_t *row);
 
 /*
  * Adds the values keys[0..n) to the words of rows[0..n), each to its own, but for the number of
@@ -52,7 +50,10 @@ void groups_row_begin(const struct groups_layout *layout, uint64_t group, uint64
 void groups_row_add(const struct groups_layout *layout, uint64_t *const *rows, const uint64_t *keys,
                     size_t n);
 
-/* Adds a row in use to another one of the same group, or copies it if that is not in use. */
-void groups_row_merge(const struct groups_layout *layout, uint64_t *into, const uint64_t *from);
+/*
+ * Adds a row to another one of the same group, as a table does (table.h); `layout` is a struct
+ * groups_layout. Returns true.
+ */
+bool groups_row_merge(const void *layout, uint64_t *into, const uint64_t *from);
 
 #endif

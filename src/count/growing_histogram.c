@@ -18,7 +18,7 @@ void *growing_histogram_create(const struct job *job, struct failure *failure)
     made->job = job;
     made->width = 1;
     made->low = 1; /* low > high: no value is known */
-    pthread_mutex_init(&made->lock, NULL);
+    pthread_mutex_init(&made->windows.lock, NULL);
     return made;
 }
 
@@ -27,73 +27,14 @@ void growing_histogram_destroy(void *partial)
     struct growing_histogram *histogram = partial;
     if (!histogram)
         return;
-    for (size_t i = 0; i < histogram->count; i++)
-        growing_window_destroy(&histogram->windows[i]);
-    pthread_mutex_destroy(&histogram->lock);
+    growing_windows_destroy(&histogram->windows);
     free(histogram);
 }
 
-/* A range of values, empty if low > high. */
-struct growing_histogram_range {
-    __int128 low;
-    __int128 high;
-};
-
-static void growing_histogram_include(struct growing_histogram_range *range, __int128 value)
-{
-    bool is_empty = range->low > range->high;
-
-    if (is_empty || value < range->low)
-        range->low = value;
-    if (is_empty || value > range->high)
-        range->high = value;
-}
-
-/* The number of bins of a width that a range touches. */
-static unsigned __int128 growing_histogram_bins(const struct growing_histogram_range *range,
-                                                uint64_t width)
-{
-    return (unsigned __int128)(binning_floor(range->high, width) -
-                               binning_floor(range->low, width)) +
-           1;
-}
-
 /*
- * Makes a window around the range, which touches fewer bins. Half of the free bins lie on each
- * side, so that the number of windows of one width is limited (GROWING_HISTOGRAM_WINDOWS_MAX).
+ * The window has the known values and the keys, with bins as wide as necessary. Half of the free
+ * bins lie on each side, so that the number of windows of one width is limited.
  */
-static enum status growing_histogram_open_window(struct growing_histogram *self,
-                                                 const struct growing_histogram_range *range,
-                                                 struct failure *failure)
-{
-    const uint64_t bins = GROWING_HISTOGRAM_BINS;
-    uint64_t room = bins - (uint64_t)growing_histogram_bins(range, self->width);
-    struct growing_window *window = &self->windows[self->count];
-
-    if (growing_window_init(window, &self->job->element,
-                            binning_floor(range->low, self->width) - room / 2, bins, self->width,
-                            failure) != STATUS_OK)
-        return failure->status;
-    self->count++;
-    self->low = range->low;
-    self->high = range->high;
-    atomic_store_explicit(&self->window, window, memory_order_release);
-    return STATUS_OK;
-}
-
-/* Makes a window for the known values and the keys, with bins as wide as necessary. */
-static enum status growing_histogram_fit(struct growing_histogram *self, const uint64_t *keys,
-                                         size_t n, struct failure *failure)
-{
-    struct growing_histogram_range range = {.low = self->low, .high = self->high};
-
-    for (size_t i = 0; i < n; i++)
-        growing_histogram_include(&range, element_value(&self->job->element, keys[i]));
-    while (growing_histogram_bins(&range, self->width) > GROWING_HISTOGRAM_BINS / 2)
-        self->width *= 10;
-    return growing_histogram_open_window(self, &range, failure);
-}
-
 enum status growing_histogram_widen(struct growing_histogram *histogram,
                                     const struct growing_window *seen, const uint64_t *keys,
                                     size_t n, const struct growing_window **window,
@@ -101,46 +42,62 @@ enum status growing_histogram_widen(struct growing_histogram *histogram,
 {
     enum status status = STATUS_OK;
 
-    pthread_mutex_lock(&histogram->lock);
-    if (growing_histogram_window(histogram) == seen)
-        status = growing_histogram_fit(histogram, keys, n, failure);
+    pthread_mutex_lock(&histogram->windows.lock);
+    if (growing_histogram_window(histogram) == seen) {
+        const struct element *element = &histogram->job->element;
+        __int128 low = histogram->low;
+        __int128 high = histogram->high;
+        __int128 used;
+        for (size_t i = 0; i < n; i++) {
+            const __int128 value = element_value(element, keys[i]);
+            const bool is_first = low > high;
+            low = is_first || value < low ? value : low;
+            high = is_first || value > high ? value : high;
+        }
+        while ((used = binning_floor(high, histogram->width) -
+                       binning_floor(low, histogram->width) + 1) > GROWING_HISTOGRAM_BINS / 2)
+            histogram->width *= 10;
+        const __int128 first =
+            binning_floor(low, histogram->width) - (GROWING_HISTOGRAM_BINS - used) / 2;
+        status = growing_windows_add(&histogram->windows, element, first, GROWING_HISTOGRAM_BINS,
+                                     histogram->width, failure);
+        if (status == STATUS_OK) {
+            histogram->low = low;
+            histogram->high = high;
+        }
+    }
     *window = growing_histogram_window(histogram);
-    pthread_mutex_unlock(&histogram->lock);
+    pthread_mutex_unlock(&histogram->windows.lock);
     return status;
 }
 
-/*
- * Counts the keys that lie in the window. Moves the others to the front of `keys` and returns how
- * many they are.
- */
-static size_t growing_histogram_count(const struct growing_window *window, uint64_t *keys, size_t n)
-{
-    const struct binning *binning = &window->binning;
-    const uint64_t one = 1;
-    size_t outside = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        uint32_t bin = binning_index(binning, binning->form, keys[i]);
-        if (bin < window->binning.bins)
-            histogram_add_counts64(window->histogram, bin, &one, 1);
-        else
-            keys[outside++] = keys[i];
-    }
-    return outside;
-}
-
-enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t *keys, size_t n,
-                                  struct failure *failure)
+enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t *keys,
+                                  uint64_t *counts, size_t n, struct failure *failure)
 {
     const struct growing_window *window = growing_histogram_window(histogram);
+    const uint64_t one = 1;
 
-    for (;;) {
-        n = window ? growing_histogram_count(window, keys, n) : n;
-        if (n == 0)
-            return STATUS_OK;
-        if (growing_histogram_widen(histogram, window, keys, n, &window, failure) != STATUS_OK)
+    while (n > 0) {
+        size_t outside = 0;
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t *count = counts ? &counts[i] : &one;
+            const uint32_t bin =
+                window ? binning_index(&window->binning, window->binning.form, keys[i]) : 0;
+            if (window && bin < window->binning.bins) {
+                histogram_add_counts64(window->histogram, bin, count, 1);
+                continue;
+            }
+            keys[outside] = keys[i];
+            if (counts)
+                counts[outside] = *count;
+            outside++;
+        }
+        n = outside;
+        if (n > 0 &&
+            growing_histogram_widen(histogram, window, keys, n, &window, failure) != STATUS_OK)
             return failure->status;
     }
+    return STATUS_OK;
 }
 
 enum status growing_histogram_finish(void *partial, const struct job *job, uint64_t elements,
@@ -149,9 +106,7 @@ enum status growing_histogram_finish(void *partial, const struct job *job, uint6
     struct growing_histogram *self = partial;
 
     (void)job;
-    self->elements = 0;
-    for (size_t i = 0; i < self->count; i++)
-        self->elements += histogram_sum_bins(self->windows[i].histogram);
-    growing_histogram_add_up(self);
+    self->elements = growing_windows_total(&self->windows);
+    growing_histogram_find_bins(self);
     return operation_check_elements(elements, self->elements, failure);
 }

@@ -16,9 +16,6 @@
 
 #include "count/growing_window.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-
 /* The most values of a block. */
 #define GROWING_HISTOGRAM_BLOCK ((size_t)4096)
 
@@ -32,33 +29,23 @@
 #define GROWING_HISTOGRAM_BINS ((uint64_t)1022)
 
 /*
- * More windows than there can be: after three of one width the known values do not fit in half a
- * window, and there are 18 widths.
+ * There are fewer windows than GROWING_WINDOWS_MAX: after three of one width the known values do
+ * not fit in half a window, and there are 18 widths.
  */
-#define GROWING_HISTOGRAM_WINDOWS_MAX 64
-
-/* The result: adjacent bins and their counts. */
-struct growing_histogram_result {
-    uint64_t width;
-    __int128 first;
-    size_t bins;
-    uint64_t counts[GROWING_HISTOGRAM_RESULT_BINS];
-};
+_Static_assert(GROWING_WINDOWS_MAX >= 3 * 18, "all windows fit");
 
 struct growing_histogram {
     const struct job *job;
-    _Atomic(const struct growing_window *) window; /* the newest; NULL: there is none */
-
-    pthread_mutex_t lock; /* guards what follows; windows[0..count) do not change any more */
-    struct growing_window windows[GROWING_HISTOGRAM_WINDOWS_MAX];
-    size_t count;
-    __int128 low; /* the known values, for which windows were made: low to high */
+    struct growing_windows windows; /* their lock guards what follows */
+    __int128 low;                   /* the known values, for which windows were made: low to high */
     __int128 high;
     uint64_t width; /* of the next window */
 
     /* Set by finish. */
     uint64_t elements;
-    struct growing_histogram_result result;
+    uint64_t result_width;
+    __int128 first; /* the first and the last bin of `width` that is not empty; */
+    __int128 last;  /* less than `first` if all are empty */
 };
 
 /*
@@ -74,7 +61,7 @@ void growing_histogram_destroy(void *histogram);
 static inline const struct growing_window *growing_histogram_window(
     struct growing_histogram *histogram)
 {
-    return atomic_load_explicit(&histogram->window, memory_order_acquire);
+    return growing_windows_newest(&histogram->windows);
 }
 
 /*
@@ -88,14 +75,15 @@ enum status growing_histogram_widen(struct growing_histogram *histogram,
                                     struct failure *failure);
 
 /*
- * Counts keys[0..n), one by one: for few keys, such as those that a device has found outside its
- * window. Overwrites the keys. Fails likewise.
+ * Adds counts[i], NULL: 1, for each of keys[0..n), one by one, and makes windows for them: for
+ * values outside the window of a thread or a device, and for states. Overwrites both. Fails
+ * likewise.
  */
-enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t *keys, size_t n,
-                                  struct failure *failure);
+enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t *keys,
+                                  uint64_t *counts, size_t n, struct failure *failure);
 
-/* Makes `result` of the windows. Used by finish alone. */
-void growing_histogram_add_up(struct growing_histogram *histogram);
+/* Finds the first and the last bin of a finished one, and the width of the result. */
+void growing_histogram_find_bins(struct growing_histogram *histogram);
 
 struct rows;
 

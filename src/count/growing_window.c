@@ -44,3 +44,32 @@ bool growing_window_find_ends(const struct growing_window *window, __int128 *fir
     *last = window->first + end - 1;
     return start < end;
 }
+
+enum status growing_windows_add(struct growing_windows *windows, const struct element *element,
+                                __int128 first, uint64_t bins, uint64_t width,
+                                struct failure *failure)
+{
+    struct growing_window *window = &windows->list[windows->count];
+
+    if (growing_window_init(window, element, first, bins, width, failure) != STATUS_OK)
+        return failure->status;
+    windows->count++;
+    atomic_store_explicit(&windows->newest, window, memory_order_release);
+    return STATUS_OK;
+}
+
+uint64_t growing_windows_total(const struct growing_windows *windows)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < windows->count; i++)
+        total += histogram_sum_bins(windows->list[i].histogram);
+    return total;
+}
+
+void growing_windows_destroy(struct growing_windows *windows)
+{
+    for (size_t i = 0; i < windows->count; i++)
+        growing_window_destroy(&windows->list[i]);
+    pthread_mutex_destroy(&windows->lock);
+}

@@ -12,6 +12,8 @@
 
 #include "count/histogram.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct growing_window {
@@ -39,6 +41,39 @@ void growing_window_destroy(struct growing_window *window);
  * empty.
  */
 bool growing_window_find_ends(const struct growing_window *window, __int128 *first, __int128 *last);
+
+/*
+ * Windows that are made one after the other. Counts are not moved from one to the next while
+ * threads count. Zero-initialised but for the lock.
+ */
+#define GROWING_WINDOWS_MAX 64
+struct growing_windows {
+    _Atomic(const struct growing_window *) newest; /* NULL: there is none */
+    pthread_mutex_t lock; /* guards what follows; list[0..count) do not change any more */
+    struct growing_window list[GROWING_WINDOWS_MAX];
+    size_t count;
+};
+
+/* The newest window, NULL if there is none. It lives as long as the list. Thread-safe. */
+static inline const struct growing_window *growing_windows_newest(
+    const struct growing_windows *windows)
+{
+    return atomic_load_explicit(&windows->newest, memory_order_acquire);
+}
+
+/*
+ * Makes another window, the newest, as growing_window_init does. The caller has the lock, and there
+ * are fewer than GROWING_WINDOWS_MAX.
+ */
+enum status growing_windows_add(struct growing_windows *windows, const struct element *element,
+                                __int128 first, uint64_t bins, uint64_t width,
+                                struct failure *failure);
+
+/* The sum of all counts in bins of windows, while no thread counts. */
+uint64_t growing_windows_total(const struct growing_windows *windows);
+
+/* Frees the windows, and the lock. */
+void growing_windows_destroy(struct growing_windows *windows);
 
 /* The count of bin first + i, i < bins. */
 static inline uint64_t growing_window_count(const struct growing_window *window, uint64_t i)

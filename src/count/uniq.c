@@ -17,12 +17,12 @@ void *uniq_create(const struct job *job, struct failure *failure)
     made->job = job;
     made->divisor = uniq_divisor_of(job->bin_width);
     made->flip = element_flip(&job->element);
-    if (table_create(&made->table, job->buffer_bytes, job->temporary_directory, failure) !=
+    if (table_create(&made->table, NULL, job->buffer_bytes, job->temporary_directory, failure) !=
         STATUS_OK) {
         free(made);
         return NULL;
     }
-    pthread_mutex_init(&made->lock, NULL);
+    pthread_mutex_init(&made->windows.lock, NULL);
     return made;
 }
 
@@ -32,9 +32,7 @@ void uniq_destroy(void *partial)
 
     if (!uniq)
         return;
-    for (size_t i = 0; i < uniq->count; i++)
-        growing_window_destroy(&uniq->windows[i]);
-    pthread_mutex_destroy(&uniq->lock);
+    growing_windows_destroy(&uniq->windows);
     table_destroy(uniq->table);
     free(uniq);
 }
@@ -97,37 +95,27 @@ unsigned __int128 uniq_span(const struct uniq *uniq)
     return (unsigned __int128)(uniq->last - uniq->first + 1);
 }
 
-static enum status uniq_settle(struct uniq *uniq, const struct job *job, struct failure *failure)
-{
-    const enum table_order order = job->any_order ? TABLE_ANY_ORDER : TABLE_ASCENDING;
-    const struct growing_window *window = uniq_window(uniq);
-
-    uniq->below = 0;
-    if (window && (table_settle(uniq->table, TABLE_ANY_ORDER, failure) != STATUS_OK ||
-                   uniq_join_windows(uniq, failure) != STATUS_OK))
-        return failure->status;
-    if (table_settle(uniq->table, order, failure) != STATUS_OK)
-        return failure->status;
-    if (job->any_order)
-        return STATUS_OK;
-    if (window)
-        uniq->below = uniq_count_below(uniq, (uint64_t)window->first ^ uniq->flip);
-    uniq_find_ends(uniq);
-    return STATUS_OK;
-}
-
 enum status uniq_finish(void *partial, const struct job *job, uint64_t elements,
                         struct failure *failure)
 {
+    const enum table_order order = job->any_order ? TABLE_ANY_ORDER : TABLE_ASCENDING;
     struct uniq *uniq = partial;
+    const struct growing_window *window = uniq_window(uniq);
 
     uniq->elements = elements;
-    if (uniq_settle(uniq, job, failure) != STATUS_OK)
+    uniq->below = 0;
+    if (window && (table_finalize(uniq->table, TABLE_ANY_ORDER, failure) != STATUS_OK ||
+                   uniq_join_windows(uniq, failure) != STATUS_OK))
         return failure->status;
-    uint64_t total = table_total(uniq->table);
-    for (size_t i = 0; i < uniq->count; i++)
-        total += histogram_sum_bins(uniq->windows[i].histogram);
-    return operation_check_elements(elements, total, failure);
+    if (table_finalize(uniq->table, order, failure) != STATUS_OK)
+        return failure->status;
+    if (!job->any_order) {
+        if (window)
+            uniq->below = uniq_count_below(uniq, (uint64_t)window->first ^ uniq->flip);
+        uniq_find_ends(uniq);
+    }
+    return operation_check_elements(
+        elements, table_total(uniq->table) + growing_windows_total(&uniq->windows), failure);
 }
 
 enum status uniq_check(const struct uniq *uniq, struct failure *failure)

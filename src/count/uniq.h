@@ -21,20 +21,12 @@
 #include "job/job.h"
 #include "table/table.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-
-#define UNIQ_WINDOWS_MAX 16
-
 struct uniq {
     const struct job *job;
     struct table *table;
-    uint64_t flip;                                 /* XORed with the number of a bin: its key */
-    struct uniq_divisor divisor;                   /* by the width */
-    _Atomic(const struct growing_window *) window; /* the newest; NULL: there is none */
-    pthread_mutex_t lock; /* guards what follows; windows[0..count) do not change any more */
-    struct growing_window windows[UNIQ_WINDOWS_MAX];
-    size_t count;
+    uint64_t flip;               /* XORed with the number of a bin: its key */
+    struct uniq_divisor divisor; /* by the width */
+    struct growing_windows windows;
 
     /* Set by finish. */
     uint64_t elements;
@@ -52,7 +44,7 @@ void uniq_destroy(void *uniq);
 /* The newest window, NULL if there is none. It lives until the partial is destroyed. */
 static inline const struct growing_window *uniq_window(const struct uniq *uniq)
 {
-    return atomic_load_explicit(&uniq->window, memory_order_acquire);
+    return growing_windows_newest(&uniq->windows);
 }
 
 /*
@@ -65,7 +57,7 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
                           size_t n, uint64_t values);
 
 /*
- * Gives each value one counter, in the newest window or in the settled table. No worker may be at
+ * Gives each value one counter, in the newest window or in the finalized table. No worker may be at
  * work. Fails with STATUS_DATA if there is no memory. Used by finish alone.
  */
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure);

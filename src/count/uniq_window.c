@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* Windows take memory. */
+#define UNIQ_WINDOWS_MAX 16
+
 /* A window of so many bins is always worth its memory. */
 #define UNIQ_WINDOW_BINS_MIN ((uint64_t)64 << 10)
 
@@ -97,27 +100,14 @@ static bool uniq_window_find(const uint64_t *keys, size_t n, uint64_t most,
     return false;
 }
 
-/* Makes a window, if there is memory: without one, values are counted in the table. */
-static void uniq_window_make(struct uniq *uniq, const struct uniq_range *range)
-{
-    struct growing_window *window = &uniq->windows[uniq->count];
-    struct failure failure;
-
-    if (growing_window_init(window, &uniq->job->element, uniq_bin(uniq, range->first),
-                            range->last - range->first + 1, uniq->job->bin_width,
-                            &failure) != STATUS_OK)
-        return;
-    uniq->count++;
-    atomic_store_explicit(&uniq->window, window, memory_order_release);
-}
-
 void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, uint64_t *keys,
                           size_t n, uint64_t values)
 {
     const uint64_t affordable =
-        table_bytes_most(uniq->table) / UNIQ_WINDOW_SHARE / (sizeof(uint64_t) + sizeof(uint32_t));
+        table_bytes_max(uniq->table) / UNIQ_WINDOW_SHARE / (sizeof(uint64_t) + sizeof(uint32_t));
     uint64_t most = UNIQ_WINDOW_BINS_MAX;
     struct uniq_range range;
+    struct failure no_memory;
 
     if (values < UNIQ_WINDOW_BINS_MAX / UNIQ_WINDOW_BINS_PER_VALUE)
         most = UNIQ_WINDOW_BINS_PER_VALUE * values;
@@ -128,12 +118,14 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
     qsort(keys, n, sizeof *keys, uniq_compare_keys);
     if (!uniq_window_find(keys, n, most, &range))
         return;
-    pthread_mutex_lock(&uniq->lock);
-    if (uniq_window(uniq) == seen && uniq->count < UNIQ_WINDOWS_MAX) {
+    pthread_mutex_lock(&uniq->windows.lock);
+    if (uniq_window(uniq) == seen && uniq->windows.count < UNIQ_WINDOWS_MAX) {
         uniq_window_extend(uniq, &range, most);
-        uniq_window_make(uniq, &range);
+        growing_windows_add(&uniq->windows, &uniq->job->element, uniq_bin(uniq, range.first),
+                            range.last - range.first + 1, uniq->job->bin_width,
+                            &no_memory); /* values are then counted in the table */
     }
-    pthread_mutex_unlock(&uniq->lock);
+    pthread_mutex_unlock(&uniq->windows.lock);
 }
 
 /* Takes entries of the table that lie in the newest window. */
@@ -175,17 +167,17 @@ static enum status uniq_window_move(struct uniq *uniq, const struct growing_wind
         }
         entries[n++] = entry;
         if (n == UNIQ_WINDOW_BATCH) {
-            status = table_writer_add_counts(writer, entries, n, failure);
+            status = table_writer_add_rows(writer, entries, n, failure);
             n = 0;
         }
     }
-    return status == STATUS_OK ? table_writer_add_counts(writer, entries, n, failure) : status;
+    return status == STATUS_OK ? table_writer_add_rows(writer, entries, n, failure) : status;
 }
 
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure)
 {
     const bool keeps_newest = table_is_in_memory(uniq->table);
-    const size_t moved = keeps_newest ? uniq->count - 1 : uniq->count;
+    const size_t moved = keeps_newest ? uniq->windows.count - 1 : uniq->windows.count;
     struct table_writer *writer;
     struct uniq_range newest = {0, 0};
     enum status status = STATUS_OK;
@@ -196,8 +188,8 @@ enum status uniq_join_windows(struct uniq *uniq, struct failure *failure)
     if (table_writer_open(uniq->table, &writer, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0; i < moved && status == STATUS_OK; i++)
-        status = uniq_window_move(uniq, &uniq->windows[i], keeps_newest ? &newest : NULL, writer,
-                                  failure);
+        status = uniq_window_move(uniq, &uniq->windows.list[i], keeps_newest ? &newest : NULL,
+                                  writer, failure);
     if (status == STATUS_OK)
         status = table_writer_flush(writer, failure);
     table_writer_close(writer);

@@ -4,7 +4,6 @@
 #include "cpu/cpu_window.h"
 
 #include "cpu/cpu_keys.h"
-#include "job/binning_index.h"
 
 /* Without branches: a block can be a mixture. */
 #define CPU_WINDOW_DEFINE_PICK(id, name, ctype)                                             \
@@ -90,25 +89,6 @@ size_t cpu_window_count(struct cpu_window *self, const void *block, const uint64
     if (outside > 0)
         self->pick(block, self->element->swapped, n, binning->bins, self->indexes, self->outside);
     self->counter->count(self->counter_state, self->indexes, NULL, n - outside);
-    return outside;
-}
-
-size_t cpu_window_count_keys(struct cpu_window *self, size_t n)
-{
-    const struct binning *binning = &self->window->binning;
-    size_t outside = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t key = self->outside[i];
-        const uint64_t weight = self->outside_weights[i];
-        const uint32_t index = binning_index(binning, binning->form, key);
-        self->outside[outside] = key;
-        self->outside_weights[outside] = weight;
-        self->indexes[i - outside] = index;
-        self->weights[i - outside] = weight;
-        outside += index >= binning->bins;
-    }
-    self->counter->count(self->counter_state, self->indexes, self->weights, n - outside);
     return outside;
 }
 

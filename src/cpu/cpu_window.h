@@ -50,9 +50,6 @@ enum status cpu_window_turn(struct cpu_window *self, const struct growing_window
 size_t cpu_window_count(struct cpu_window *self, const void *block, const uint64_t *weights,
                         size_t n);
 
-/* The same of the keys outside[0..n), with their weights. */
-size_t cpu_window_count_keys(struct cpu_window *self, size_t n);
-
 /* Adds all counts to the histograms of their windows. */
 void cpu_window_flush(struct cpu_window *self);
 

@@ -1,6 +1,6 @@
 /*
  * Histogram with automatic bins, a mode of histogram (growing_histogram.h). A CPU thread counts in
- * the newest window (cpu_window.h), and asks for a wider one for what lies outside.
+ * the newest window (cpu_window.h), and makes a wider one for what lies outside.
  *
  * The definition of its states has the line "width automatic". The numbers are the width of the
  * bins of the rows, the power of ten that the windows have reached, and the rows. Bin 0 is that of
@@ -13,7 +13,6 @@
 #include "base/decimal.h"
 #include "count/growing_histogram.h"
 #include "cpu/cpu_window.h"
-#include "job/binning_index.h"
 #include "ops/operations.h"
 #include "partial/rows.h"
 #include "partial/state.h"
@@ -53,15 +52,12 @@ static enum status op_automatic_absorb(void *thread, const struct chunk *chunk,
         if (newest != window->window && cpu_window_turn(window, newest, failure) != STATUS_OK)
             return failure->status;
         const uint64_t *weights = chunk->second ? chunk->second + i : NULL;
-        size_t outside =
+        const size_t outside =
             cpu_window_count(window, (const char *)chunk->data + i * bytes, weights, n);
-        while (outside > 0) { /* until a window has all of the block */
-            if (growing_histogram_widen(self->histogram, window->window, window->outside, outside,
-                                        &newest, failure) != STATUS_OK ||
-                cpu_window_turn(window, newest, failure) != STATUS_OK)
-                return failure->status;
-            outside = cpu_window_count_keys(window, outside);
-        }
+        if (growing_histogram_add(self->histogram, window->outside,
+                                  weights ? window->outside_weights : NULL, outside,
+                                  failure) != STATUS_OK)
+            return failure->status;
     }
     return STATUS_OK;
 }
@@ -120,48 +116,13 @@ static enum status op_automatic_save(struct state_writer *state, const struct jo
     return STATUS_OK;
 }
 
-/* The bins of a run that are not empty. */
-struct op_automatic_block {
-    size_t n;
-    uint64_t keys[STATE_RUN_BINS]; /* the first value of each bin, of the type's */
-    uint64_t counts[STATE_RUN_BINS];
-};
-
-/* Adds a block in a window that has all of its keys. */
-static enum status op_automatic_add(struct growing_histogram *histogram,
-                                    const struct op_automatic_block *block, struct failure *failure)
-{
-    const struct growing_window *window = growing_histogram_window(histogram);
-    uint64_t outside[STATE_RUN_BINS];
-    size_t count;
-
-    for (;;) {
-        count = 0;
-        for (size_t i = 0; i < block->n; i++) {
-            if (!window || binning_index(&window->binning, window->binning.form, block->keys[i]) >=
-                               window->binning.bins)
-                outside[count++] = block->keys[i];
-        }
-        if (count == 0)
-            break;
-        if (growing_histogram_widen(histogram, window, outside, count, &window, failure) !=
-            STATUS_OK)
-            return failure->status;
-    }
-    for (size_t i = 0; i < block->n; i++) {
-        uint32_t bin = binning_index(&window->binning, window->binning.form, block->keys[i]);
-        histogram_add_counts64(window->histogram, bin, &block->counts[i], 1);
-    }
-    return STATUS_OK;
-}
-
 static enum status op_automatic_load(struct state_reader *state, const struct job *job,
                                      void *partial, uint64_t elements, struct failure *failure)
 {
     const __int128 min = element_min(&job->element);
-    struct op_automatic_block block;
-    struct state_run run;
-    uint64_t left = elements;
+    uint64_t keys[STATE_RUN_BINS]; /* the first value of a bin that is not empty, of the type's */
+    uint64_t counts[STATE_RUN_BINS];
+    struct state_run run = {.n = 1};
     uint64_t width;
     uint64_t power = 1;
 
@@ -173,21 +134,21 @@ static enum status op_automatic_load(struct state_reader *state, const struct jo
         return state_fail_damaged(state, "its width cannot be", failure);
     const __int128 lowest = binning_floor(min, width);
     const __int128 end = binning_floor(element_limit(&job->element) - 1, width) + 1;
-    do {
-        if (state_read_run(state, (unsigned __int128)(end - lowest), &left, &run, failure) !=
+    while (run.n > 0) {
+        size_t n = 0;
+        if (state_read_run(state, (unsigned __int128)(end - lowest), &elements, &run, failure) !=
             STATUS_OK)
             return failure->status;
-        block.n = 0;
         for (size_t i = 0; i < run.n; i++) {
             __int128 value = (lowest + (__int128)run.bin + (__int128)i) * width;
             if (run.counts[i] == 0)
                 continue;
-            block.keys[block.n] = (uint64_t)(value < min ? min : value);
-            block.counts[block.n++] = run.counts[i];
+            keys[n] = (uint64_t)(value < min ? min : value);
+            counts[n++] = run.counts[i];
         }
-        if (op_automatic_add(partial, &block, failure) != STATUS_OK)
+        if (growing_histogram_add(partial, keys, counts, n, failure) != STATUS_OK)
             return failure->status;
-    } while (run.n > 0);
+    }
     return STATUS_OK;
 }
 

@@ -1,6 +1,5 @@
 /*
- * Reduce and count with --by. A CPU thread hands the keys of values, beside their groups, to the
- * writer (groups.h).
+ * Reduce and count with --by. A CPU thread adds values to the rows of their groups.
  *
  * The definition of its states has the line "by TYPE", the type of the groups, and then
  * "of reduce" or "of count" and the lines of that. The numbers are, for each group in ascending
@@ -23,45 +22,52 @@
 #define OP_GROUPS_NAME_SIZE 16
 
 struct op_groups_thread {
-    const struct job *job;
-    struct groups_writer writer;
+    const struct groups *groups;
+    struct table_writer *writer;
 };
 
 static enum status op_groups_open(void *thread, const struct job *job, void *partial,
                                   struct failure *failure)
 {
     struct op_groups_thread *self = thread;
+    (void)job;
 
-    self->job = job;
-    return groups_writer_open(partial, &self->writer, failure);
+    self->groups = partial;
+    return table_writer_open(self->groups->table, &self->writer, failure);
 }
 
 static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
                                     struct failure *failure)
 {
     struct op_groups_thread *self = thread;
-    const struct element *element = &self->job->element;
+    const struct groups *groups = self->groups;
+    const struct element *element = &groups->job->element;
     const size_t elements = chunk->bytes / element->bytes;
-    uint64_t keys[GROUPS_WRITER_BLOCK];
+    uint64_t keys[TABLE_FIND_MAX];
+    uint64_t values[TABLE_FIND_MAX];
+    uint64_t *rows[TABLE_FIND_MAX];
 
     for (size_t i = 0, n; i < elements; i += n) {
         const char *block = (const char *)chunk->data + i * element->bytes;
-        n = elements - i < GROUPS_WRITER_BLOCK ? elements - i : GROUPS_WRITER_BLOCK;
-        cpu_record_gather_keys(element, block, element->bytes, n, keys);
-        if (groups_writer_add(&self->writer, chunk->second + i, keys, n, failure) != STATUS_OK)
+        n = elements - i < TABLE_FIND_MAX ? elements - i : TABLE_FIND_MAX;
+        for (size_t k = 0; k < n; k++)
+            keys[k] = chunk->second[i + k] ^ groups->flip;
+        if (table_writer_find(self->writer, keys, NULL, n, rows, failure) != STATUS_OK)
             return failure->status;
+        cpu_record_gather_keys(element, block, element->bytes, n, values);
+        groups_row_add(groups->layout, rows, values, n);
     }
     return STATUS_OK;
 }
 
 static enum status op_groups_flush(void *thread, struct failure *failure)
 {
-    return groups_writer_flush(&((struct op_groups_thread *)thread)->writer, failure);
+    return table_writer_flush(((struct op_groups_thread *)thread)->writer, failure);
 }
 
 static void op_groups_close(void *thread)
 {
-    groups_writer_close(&((struct op_groups_thread *)thread)->writer);
+    table_writer_close(((struct op_groups_thread *)thread)->writer);
 }
 
 static void op_groups_define(struct definition *definition, const struct job *job)
@@ -94,21 +100,21 @@ static enum status op_groups_recall(struct state_reader *state, const struct def
 static enum status op_groups_save(struct state_writer *state, const struct job *job,
                                   const void *partial, struct failure *failure)
 {
-    const size_t words = groups_words(partial);
+    const struct groups *groups = partial;
     uint64_t next = (uint64_t)element_min(&job->second_element);
-    (void)failure;
 
-    state_write_number(state, groups_elements(partial));
-    for (size_t i = 0; i < groups_count(partial); i++) {
-        const uint64_t *row = groups_row(partial, i);
+    state_write_number(state, table_total(groups->table));
+    for (size_t i = 0; i < table_distinct(groups->table); i++) {
+        const uint64_t *row = groups_row(groups, i, groups->buffer);
+        const uint64_t key = groups_key(groups, row);
         state_write_number(state, row[GROUPS_ROW_COUNT]);
-        state_write_number(state, row[GROUPS_ROW_KEY] - next);
-        for (size_t k = GROUPS_ROW_FIRST; k < words; k++)
+        state_write_number(state, key - next);
+        for (size_t k = GROUPS_ROW_FIRST; k < groups->layout->words; k++)
             state_write_number(state, row[k]);
-        next = row[GROUPS_ROW_KEY] + 1;
+        next = key + 1;
     }
     state_write_number(state, 0);
-    return STATUS_OK;
+    return groups_check(groups, failure);
 }
 
 /* Whether values can have these words, of a row that a state has. */
@@ -124,64 +130,79 @@ static bool op_groups_is_possible(const struct job *job, const uint64_t *row)
 }
 
 /*
- * Reads the rest of a group, whose number of values is read, and adds it. *next is the least value
- * that the group may be, and then the next one may be.
+ * Reads the rest of a group, whose number of values is read. *next is the least value that the
+ * group may be, and then the next one may be.
  */
-static enum status op_groups_load_row(struct state_reader *state, const struct job *job,
-                                      struct groups *groups, uint64_t *row, __int128 *next,
-                                      struct failure *failure)
+static enum status op_groups_load_row(struct state_reader *state, const struct groups *groups,
+                                      uint64_t *row, __int128 *next, struct failure *failure)
 {
-    const size_t words = groups_words(groups);
+    const struct job *job = groups->job;
     uint64_t skipped;
 
     if (state_read_number(state, &skipped, failure) != STATUS_OK)
         return failure->status;
     if (skipped >= element_limit(&job->second_element) - *next)
         return state_fail_damaged(state, "it has a group that does not exist", failure);
-    row[GROUPS_ROW_KEY] = (uint64_t)(*next + skipped);
+    row[GROUPS_ROW_KEY] = (uint64_t)(*next + skipped) ^ groups->flip;
     *next += (__int128)skipped + 1;
-    for (size_t k = GROUPS_ROW_FIRST; k < words; k++) {
+    for (size_t k = GROUPS_ROW_FIRST; k < groups->layout->words; k++) {
         if (state_read_number(state, &row[k], failure) != STATUS_OK)
             return failure->status;
     }
-    if (!op_groups_is_possible(job, row))
-        return state_fail_damaged(state, "the values of a group contradict each other", failure);
-    return groups_add_row(groups, row, failure);
+    if (op_groups_is_possible(job, row))
+        return STATUS_OK;
+    return state_fail_damaged(state, "the values of a group contradict each other", failure);
 }
 
 static enum status op_groups_load(struct state_reader *state, const struct job *job, void *partial,
                                   uint64_t elements, struct failure *failure)
 {
-    uint64_t *row = malloc(groups_words(partial) * sizeof *row);
+    struct groups *groups = partial;
+    uint64_t *row = calloc(groups->layout->words, sizeof *row);
     __int128 next = element_min(&job->second_element);
-    enum status status = STATUS_OK;
+    struct table_writer *writer = NULL;
+    enum status status = row ? table_writer_open(groups->table, &writer, failure)
+                             : status_fail(failure, STATUS_DATA, "no memory for a group");
 
-    if (!row)
-        return status_fail(failure, STATUS_DATA, "no memory for a group");
-    row[GROUPS_ROW_COUNT] = 1;
-    while (status == STATUS_OK && row[GROUPS_ROW_COUNT] > 0) {
+    while (status == STATUS_OK) {
         status = state_read_count(state, &row[GROUPS_ROW_COUNT], &elements, failure);
-        if (status == STATUS_OK && row[GROUPS_ROW_COUNT] > 0)
-            status = op_groups_load_row(state, job, partial, row, &next, failure);
+        if (status != STATUS_OK || row[GROUPS_ROW_COUNT] == 0)
+            break;
+        status = op_groups_load_row(state, groups, row, &next, failure);
+        if (status == STATUS_OK)
+            status = table_writer_add_rows(writer, row, 1, failure);
     }
+    if (status == STATUS_OK)
+        status = table_writer_flush(writer, failure);
+    table_writer_close(writer);
     free(row);
     if (status == STATUS_OK && elements > 0)
         status = state_fail_damaged(state, "not all was counted", failure);
     return status;
 }
 
-/* Rows between the one that is printed and the one that is fetched from memory. */
-#define OP_GROUPS_AHEAD 16
-
 _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
+
+/* The groups, and memory for a row of each part that a thread prints. */
+struct op_groups_values {
+    const struct groups *groups;
+    uint64_t *buffers; /* [parts] of the layout's words */
+};
+
+static const uint64_t *op_groups_row(const struct print_values *values, size_t group)
+{
+    const struct op_groups_values *self = values->partial;
+    const size_t part = group / PRINT_VALUES_PART;
+
+    return groups_row(self->groups, group, self->buffers + part * self->groups->layout->words);
+}
 
 static size_t op_groups_write_group(const struct print_values *values, size_t group,
                                     char out[PRINT_VALUE_SIZE])
 {
-    const size_t ahead = values->groups - group > OP_GROUPS_AHEAD ? OP_GROUPS_AHEAD : 0;
-    const uint64_t key = groups_row(values->partial, group)[GROUPS_ROW_KEY];
+    const struct op_groups_values *self = values->partial;
+    const uint64_t key = groups_key(self->groups, op_groups_row(values, group));
 
-    __builtin_prefetch(groups_row(values->partial, group + ahead));
     return decimal_write_signed(out, element_value(&values->job->second_element, key));
 }
 
@@ -189,7 +210,7 @@ static size_t op_groups_write(const struct print_values *values, size_t group, s
                               char out[PRINT_VALUE_SIZE])
 {
     const struct job *job = values->job;
-    const uint64_t *row = groups_row(values->partial, group);
+    const uint64_t *row = op_groups_row(values, group);
     const uint64_t count = row[GROUPS_ROW_COUNT];
     struct reduce reduce;
 
@@ -205,20 +226,26 @@ static enum status op_groups_print(struct writer *writer, const struct job *job,
                                    struct failure *failure)
 {
     const bool is_reduce = job->operation == OPERATION_REDUCE;
+    const struct groups *groups = partial;
+    const size_t count = table_distinct(groups->table);
+    const size_t row_bytes = groups->layout->words * sizeof(uint64_t);
+    struct op_groups_values self = {groups, calloc(count / PRINT_VALUES_PART + 1, row_bytes)};
     const struct print_values values = {
         .job = job,
-        .partial = partial,
+        .partial = &self,
         .count = is_reduce ? job->reductions.count : job->predicate_count,
         .threads = options->threads,
-        .groups = groups_count(partial),
+        .groups = count,
         .write_group = op_groups_write_group,
         .name = is_reduce ? op_reduce_name : op_count_name,
         .write = op_groups_write,
     };
 
-    (void)failure;
+    if (!self.buffers)
+        return status_fail(failure, STATUS_DATA, "no memory for printing groups");
     print_values(writer, options, &values);
-    return STATUS_OK;
+    free(self.buffers);
+    return groups_check(groups, failure);
 }
 
 const struct operation op_groups = {

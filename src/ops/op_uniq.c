@@ -16,15 +16,8 @@
 #include "partial/state.h"
 #include "print/print_rows.h"
 
-#include <string.h>
-
 /* Keys that show whether a window is worth it. */
 #define OP_UNIQ_SAMPLE ((size_t)1024)
-
-/* Sums of weights that a thread keeps, and those that it moves to the table together. */
-#define OP_UNIQ_SUMS_LOG2 12
-#define OP_UNIQ_SUMS      ((size_t)1 << OP_UNIQ_SUMS_LOG2)
-#define OP_UNIQ_MOVED     ((size_t)256)
 
 struct op_uniq_thread {
     const struct job *job;
@@ -32,10 +25,9 @@ struct op_uniq_thread {
     struct cpu_window window;
     struct table_writer *writer;
     uint64_t chunks;
-    uint64_t seen;                         /* values */
-    uint64_t last;                         /* values of the last chunk */
-    uint64_t outside;                      /* those of them that were in no window */
-    struct table_entry sums[OP_UNIQ_SUMS]; /* with weights; count 0: none */
+    uint64_t seen;    /* values */
+    uint64_t last;    /* values of the last chunk */
+    uint64_t outside; /* those of them that were in no window */
 };
 
 static enum status op_uniq_open(void *thread, const struct job *job, void *partial,
@@ -77,33 +69,22 @@ static enum status op_uniq_choose_window(struct op_uniq_thread *self, const stru
                                          : STATUS_OK;
 }
 
-/*
- * Adds weights to the keys outside the window. Each key has one place among the sums of the thread,
- * from which another one moves it to the table: so keys that come often stay there.
- */
-static enum status op_uniq_add_weights(struct op_uniq_thread *self, size_t n,
-                                       struct failure *failure)
+/* Adds what lies outside the window to the table. */
+static enum status op_uniq_add(struct op_uniq_thread *self, size_t n, struct failure *failure)
 {
     const struct cpu_window *window = &self->window;
-    struct table_entry moved[OP_UNIQ_MOVED];
-    size_t count = 0;
+    uint64_t *rows[TABLE_FIND_MAX];
 
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t key = window->outside[i];
-        struct table_entry *sum = &self->sums[key * 0x9e3779b97f4a7c15 >> (64 - OP_UNIQ_SUMS_LOG2)];
-        if (sum->key != key) {
-            moved[count] = *sum;
-            count += sum->count > 0;
-            *sum = (struct table_entry){.key = key, .count = 0};
-        }
-        sum->count += window->outside_weights[i];
-        if (count < OP_UNIQ_MOVED)
-            continue;
-        if (table_writer_add_counts(self->writer, moved, count, failure) != STATUS_OK)
+    uniq_make_keys(self->uniq, self->window.outside, n);
+    if (!window->has_weights)
+        return table_writer_add(self->writer, window->outside, n, failure);
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < TABLE_FIND_MAX ? n - i : TABLE_FIND_MAX;
+        if (table_writer_find(self->writer, window->outside + i, window->outside_weights + i, some,
+                              rows, failure) != STATUS_OK)
             return failure->status;
-        count = 0;
     }
-    return table_writer_add_counts(self->writer, moved, count, failure);
+    return STATUS_OK;
 }
 
 static enum status op_uniq_absorb(void *thread, const struct chunk *chunk, struct failure *failure)
@@ -120,13 +101,8 @@ static enum status op_uniq_absorb(void *thread, const struct chunk *chunk, struc
         size_t outside =
             cpu_window_count(&self->window, (const char *)chunk->data + i * bytes, weights, n);
         self->outside += outside;
-        uniq_make_keys(self->uniq, self->window.outside, outside);
-        enum status status =
-            self->window.has_weights
-                ? op_uniq_add_weights(self, outside, failure)
-                : table_writer_add(self->writer, self->window.outside, outside, failure);
-        if (status != STATUS_OK)
-            return status;
+        if (op_uniq_add(self, outside, failure) != STATUS_OK)
+            return failure->status;
     }
     return STATUS_OK;
 }
@@ -134,19 +110,8 @@ static enum status op_uniq_absorb(void *thread, const struct chunk *chunk, struc
 static enum status op_uniq_flush(void *thread, struct failure *failure)
 {
     struct op_uniq_thread *self = thread;
-    size_t count = 0;
 
     cpu_window_flush(&self->window);
-    if (self->window.has_weights) {
-        for (size_t i = 0; i < OP_UNIQ_SUMS; i++) {
-            const struct table_entry sum = self->sums[i];
-            self->sums[count] = sum;
-            count += sum.count > 0;
-        }
-        if (table_writer_add_counts(self->writer, self->sums, count, failure) != STATUS_OK)
-            return failure->status;
-        memset(self->sums, 0, sizeof self->sums);
-    }
     return table_writer_flush(self->writer, failure);
 }
 
@@ -246,17 +211,14 @@ static enum status op_uniq_load(struct state_reader *state, const struct job *jo
     const uint64_t lowest = op_uniq_key(uniq, job, element_min(&job->element));
     const uint64_t last = op_uniq_key(uniq, job, element_limit(&job->element) - 1) - lowest;
     struct table_entry entries[OP_UNIQ_BATCH + STATE_RUN_BINS];
-    struct table_writer *writer;
-    struct state_run run;
-    uint64_t left = elements;
+    struct table_writer *writer = NULL;
+    struct state_run run = {.n = 1};
     uint64_t seen = 0;
     size_t n = 0;
 
     enum status status = table_writer_open(uniq->table, &writer, failure);
-    if (status != STATUS_OK)
-        return status;
-    do {
-        status = state_read_run(state, (unsigned __int128)last + 1, &left, &run, failure);
+    while (status == STATUS_OK && run.n > 0) {
+        status = state_read_run(state, (unsigned __int128)last + 1, &elements, &run, failure);
         if (status != STATUS_OK)
             break;
         seen += run.n;
@@ -267,10 +229,10 @@ static enum status op_uniq_load(struct state_reader *state, const struct job *jo
             }
         }
         if (n >= OP_UNIQ_BATCH || run.n == 0) {
-            status = table_writer_add_counts(writer, entries, n, failure);
+            status = table_writer_add_rows(writer, entries, n, failure);
             n = 0;
         }
-    } while (status == STATUS_OK && run.n > 0);
+    }
     if (status == STATUS_OK)
         status = table_writer_flush(writer, failure);
     table_writer_close(writer);

@@ -11,8 +11,7 @@
 
 #include <string.h>
 
-/* Groups that a thread writes at a time, and the least parts that are worth starting threads. */
-#define PRINT_VALUES_PART      ((size_t)2048)
+/* The least parts that are worth starting threads. */
 #define PRINT_VALUES_PARTS_MIN 16
 
 /* Room for a value, and for what stands around it and its name. */

@@ -19,6 +19,9 @@ struct writer;
 /* Room for the text of a value. */
 #define PRINT_VALUE_SIZE 48
 
+/* Groups that a thread writes at a time: those of equal group / PRINT_VALUES_PART. */
+#define PRINT_VALUES_PART ((size_t)2048)
+
 /* The values of a finished partial. */
 struct print_values {
     const struct job *job;

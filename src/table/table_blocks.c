@@ -5,8 +5,9 @@
 
 #include "base/memory.h"
 
-/* Returned blocks that a cache takes at once. */
-#define TABLE_BLOCKS_BATCH 64
+/* Returned bytes that a cache takes at once, and those that it holds at most. */
+#define TABLE_CACHE_BATCH_BYTES ((size_t)256 << 10)
+#define TABLE_CACHE_BYTES       (4 * TABLE_CACHE_BATCH_BYTES)
 
 /*
  * Unused memory that a cache takes at once: a huge page, which the kernel clears at its first use.
@@ -14,20 +15,19 @@
  */
 #define TABLE_REGION_BYTES ((size_t)2 << 20)
 
-/* A cache returns a batch when it holds more. */
-#define TABLE_BLOCKS_CACHED (4 * TABLE_BLOCKS_BATCH)
-
 /* A mapping. Untouched pages take no memory. */
 #define TABLE_EXTENT_BYTES ((size_t)64 << 20)
+
+_Static_assert(TABLE_REGION_BYTES % TABLE_BLOCK_BYTES_MAX == 0, "regions are whole blocks");
 
 /* The first block of a mapping. */
 struct table_extent {
     struct table_extent *next;
 };
 
-void table_blocks_init(struct table_blocks *blocks)
+void table_blocks_init(struct table_blocks *blocks, size_t block_bytes)
 {
-    *blocks = (struct table_blocks){.extents = NULL};
+    *blocks = (struct table_blocks){.block_bytes = block_bytes};
     pthread_mutex_init(&blocks->lock, NULL);
 }
 
@@ -39,25 +39,6 @@ void table_blocks_destroy(struct table_blocks *blocks)
         memory_unmap(extent, TABLE_EXTENT_BYTES);
     }
     pthread_mutex_destroy(&blocks->lock);
-}
-
-static size_t table_block_cache_bytes(const struct table_block_cache *cache)
-{
-    return cache->count * TABLE_BLOCK_BYTES + (size_t)(cache->end - cache->at);
-}
-
-/* Maps more memory. Returns false if there is none. The caller holds the lock. */
-static bool table_blocks_extend(struct table_blocks *blocks)
-{
-    struct table_extent *extent = memory_map(TABLE_EXTENT_BYTES);
-    if (!extent)
-        return false;
-
-    extent->next = blocks->extents;
-    blocks->extents = extent;
-    blocks->at = (char *)extent + TABLE_BLOCK_BYTES;
-    blocks->end = (char *)extent + TABLE_EXTENT_BYTES;
-    return true;
 }
 
 static void table_block_push(struct table_block_cache *cache, struct table_block *block)
@@ -78,19 +59,31 @@ static struct table_block *table_block_pop(struct table_block_cache *cache)
 /* Fills an empty cache: with returned blocks, or with a region of unused memory. */
 static void table_blocks_fill(struct table_blocks *blocks, struct table_block_cache *cache)
 {
+    const size_t bytes = blocks->block_bytes;
+
     pthread_mutex_lock(&blocks->lock);
-    while (blocks->free && cache->count < TABLE_BLOCKS_BATCH) {
+    while (blocks->free && cache->count * bytes < TABLE_CACHE_BATCH_BYTES) {
         struct table_block *block = blocks->free;
         blocks->free = block->next;
         table_block_push(cache, block);
     }
-    if (!cache->free && (blocks->at < blocks->end || table_blocks_extend(blocks))) {
-        const size_t left = (size_t)(blocks->end - blocks->at);
-        const size_t bytes = left % TABLE_REGION_BYTES; /* the first one ends with a huge page */
-        cache->at = blocks->at;
-        cache->end = blocks->at += bytes > 0 ? bytes : TABLE_REGION_BYTES;
+    if (!cache->free && blocks->at == blocks->end) {
+        struct table_extent *extent = memory_map(TABLE_EXTENT_BYTES);
+        if (extent) {
+            extent->next = blocks->extents;
+            blocks->extents = extent;
+            blocks->at = (char *)extent + bytes;
+            blocks->end = (char *)extent + TABLE_EXTENT_BYTES;
+        }
     }
-    atomic_fetch_add_explicit(&blocks->used, table_block_cache_bytes(cache), memory_order_relaxed);
+    if (!cache->free && blocks->at < blocks->end) {
+        const size_t left = (size_t)(blocks->end - blocks->at) % TABLE_REGION_BYTES;
+        cache->at = blocks->at;
+        cache->end = blocks->at += left > 0 ? left : TABLE_REGION_BYTES; /* to a huge page's end */
+    }
+    atomic_fetch_add_explicit(&blocks->used,
+                              cache->count * bytes + (size_t)(cache->end - cache->at),
+                              memory_order_relaxed);
     pthread_mutex_unlock(&blocks->lock);
 }
 
@@ -102,15 +95,15 @@ struct table_block *table_block_take(struct table_blocks *blocks, struct table_b
         return table_block_pop(cache);
     if (cache->at == cache->end)
         return NULL;
-    cache->at += TABLE_BLOCK_BYTES;
-    return (struct table_block *)(cache->at - TABLE_BLOCK_BYTES);
+    cache->at += blocks->block_bytes;
+    return (struct table_block *)(cache->at - blocks->block_bytes);
 }
 
 /* Returns blocks to the pool until `left` are left. */
 static void table_block_cache_shrink(struct table_blocks *blocks, struct table_block_cache *cache,
                                      size_t left)
 {
-    uint64_t bytes = (cache->count - left) * TABLE_BLOCK_BYTES;
+    uint64_t bytes = (cache->count - left) * blocks->block_bytes;
 
     pthread_mutex_lock(&blocks->lock);
     while (cache->count > left) {
@@ -126,13 +119,13 @@ void table_block_return(struct table_blocks *blocks, struct table_block_cache *c
                         struct table_block *block)
 {
     table_block_push(cache, block);
-    if (cache->count > TABLE_BLOCKS_CACHED)
-        table_block_cache_shrink(blocks, cache, TABLE_BLOCKS_CACHED / 2);
+    if (cache->count * blocks->block_bytes > TABLE_CACHE_BYTES)
+        table_block_cache_shrink(blocks, cache, cache->count / 2);
 }
 
 void table_block_cache_empty(struct table_blocks *blocks, struct table_block_cache *cache)
 {
-    for (; cache->at < cache->end; cache->at += TABLE_BLOCK_BYTES)
+    for (; cache->at < cache->end; cache->at += blocks->block_bytes)
         table_block_push(cache, (struct table_block *)cache->at);
     table_block_cache_shrink(blocks, cache, 0);
 }

@@ -1,32 +1,39 @@
 /*
- * The memory of a table: blocks of 4 KiB, which hold keys or entries and form lists. They lie in
- * huge pages that are mapped once. Threads take and return them in batches.
+ * The memory of a table: blocks, which hold keys or rows and form lists. They lie in huge pages
+ * that are mapped once. Threads take and return them in batches.
  */
 #ifndef GPUHIST_TABLE_BLOCKS_H
 #define GPUHIST_TABLE_BLOCKS_H
 
-#include "table/table.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#define TABLE_BLOCK_BYTES   ((size_t)4096) /* its alignment, too */
-#define TABLE_BLOCK_KEYS    ((TABLE_BLOCK_BYTES - 16) / sizeof(uint64_t))
-#define TABLE_BLOCK_ENTRIES ((TABLE_BLOCK_BYTES - 16) / sizeof(struct table_entry))
+/* The least and the most bytes of a block: powers of two, its alignment, too. */
+#define TABLE_BLOCK_BYTES     ((size_t)4096)
+#define TABLE_BLOCK_BYTES_MAX ((size_t)2 << 20)
+
+/* The words of a block of so many bytes. Pure. */
+static inline size_t table_block_words(size_t block_bytes)
+{
+    return (block_bytes - 16) / sizeof(uint64_t);
+}
+
+/* Keys of one word in a block of the least size, the only one in tables of plain counts. */
+#define TABLE_BLOCK_KEYS ((TABLE_BLOCK_BYTES - 16) / sizeof(uint64_t))
 
 struct table_block {
     struct table_block *next;
-    uint64_t used; /* keys or entries */
-    union {
-        uint64_t keys[TABLE_BLOCK_KEYS];
-        struct table_entry entries[TABLE_BLOCK_ENTRIES];
-    };
+    uint64_t used;    /* keys or rows */
+    uint64_t words[]; /* of them, one after the other */
 };
 
 struct table_extent;
 
 struct table_blocks {
+    size_t block_bytes;           /* constant */
     pthread_mutex_t lock;         /* guards what follows */
     struct table_extent *extents; /* the mappings, the newest first */
     char *at;                     /* the unused part of the newest */
@@ -44,7 +51,7 @@ struct table_block_cache {
 };
 
 /* Prepares an empty pool. The owner frees all of its memory with table_blocks_destroy. */
-void table_blocks_init(struct table_blocks *blocks);
+void table_blocks_init(struct table_blocks *blocks, size_t block_bytes);
 void table_blocks_destroy(struct table_blocks *blocks);
 
 /* Bytes of the blocks that are not free, about. Thread-safe. */

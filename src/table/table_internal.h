@@ -1,11 +1,11 @@
-/* Shared by the files of the table: partitions, writers, and hashing. */
+/* Shared by the files of the table: partitions, writers, what has left memory. */
 #ifndef GPUHIST_TABLE_INTERNAL_H
 #define GPUHIST_TABLE_INTERNAL_H
 
-#include "base/keyed_hash.h"
 #include "table/table.h"
 #include "table/table_blocks.h"
 #include "table/table_hot.h"
+#include "table/table_rows.h"
 #include "table/table_runs.h"
 
 #include <stdbool.h>
@@ -19,32 +19,24 @@ struct table_list {
 /* A part of the keys, by their hash. */
 struct table_partition {
     pthread_mutex_t lock;      /* guards what follows */
-    struct table_list packed;  /* entries of distinct keys */
+    struct table_list packed;  /* rows of distinct keys */
     struct table_list singles; /* other distinct keys, each of which has come once */
     struct table_list pending; /* keys that came since */
-    struct table_list added;   /* entries that came since */
+    struct table_list added;   /* rows that came since */
     uint64_t total;            /* the sum of the packed counts, modulo 2^64 */
-    uint64_t only;             /* the set that all packed entries are of; 0: there is none */
+    uint64_t only;             /* the set that all packed rows are of; 0: there is none */
 } __attribute__((aligned(128)));
 
-/* Memory in which a thread counts a partition: a hash table with linear probing. */
-struct table_scratch {
-    struct table_entry *slots; /* [1 << bits]; count 0: free. NULL: none yet */
-    unsigned bits;
-    unsigned room_bits; /* 1 << room_bits slots are mapped */
-    uint64_t used;      /* slots that are not free */
-};
-
-/* What a thread needs to count partitions. Zero-initialised at first. */
-struct table_counter {
+/* What a thread needs to pack partitions. Zero-initialised at first. */
+struct table_packer {
     struct table_block_cache blocks;
-    struct table_scratch scratch;
+    struct table_slots slots;
 };
 
 /* The most runs. When there are so many, the smaller half is merged into one. */
 #define TABLE_RUNS_MAX 32
 
-/* Counts that have left memory. */
+/* Rows that have left memory. */
 struct table_spill {
     pthread_mutex_t lock; /* guards what follows */
     struct table_run runs[TABLE_RUNS_MAX];
@@ -58,35 +50,41 @@ struct table_spill {
 struct table_cache {
     pthread_mutex_t lock;               /* guards what follows */
     size_t numbers[TABLE_CACHE_BLOCKS]; /* plus 1; 0: none */
-    struct table_entry entries[TABLE_CACHE_BLOCKS][TABLE_RUN_ENTRIES];
-    struct failure failure; /* the first one */
+    struct failure failure;             /* the first one */
     bool has_failed;
+    uint64_t rows[]; /* [TABLE_CACHE_BLOCKS][the words of a block] */
 };
 
 struct table {
-    uint64_t bytes_most; /* const, like the next two */
+    struct table_layout layout; /* const, like the next seven */
+    bool has_counts;            /* the layout is that of plain counts */
+    size_t block_rows;          /* of a block */
+    size_t block_items;         /* the most keys or rows of a block */
+    uint64_t bytes_max;
     const char *directory;
     struct keyed_hash hash;
     struct table_blocks blocks;
-    _Atomic unsigned writers;      /* open now */
-    _Atomic unsigned writers_most; /* open at once */
-    _Atomic uint64_t sets;         /* numbers given by table_new_set */
-    _Atomic bool has_new_keys;     /* most keys that a partition packed last were different */
-    _Atomic bool has_overflowed;   /* a count did not fit in 64 bits */
+    _Atomic unsigned writers;     /* open now */
+    _Atomic unsigned writers_max; /* open at once */
+    _Atomic uint64_t sets;        /* numbers given by table_new_set */
+    _Atomic bool has_new_keys;    /* most keys that a partition packed last were different */
+    _Atomic bool has_overflowed;  /* rows did not fit when they were merged */
     struct table_partition partitions[TABLE_PARTITIONS];
 
     struct table_spill spill;
 
-    /* Set by table_settle. */
+    /* Set by table_finalize. */
     uint64_t distinct;
     uint64_t total;
-    struct table_entry *sorted; /* [distinct], or NULL: not sorted */
-    struct table_cache *cache;  /* of the run that has all entries, or NULL: they are in memory */
+    uint64_t *sorted;          /* [distinct] rows, or NULL: not sorted */
+    struct table_cache *cache; /* of the run that has all rows, or NULL: they are in memory */
 };
 
 struct table_writer {
     struct table *table;
-    struct table_counter counter;
+    struct table_packer packer;
+    struct table_slots front; /* the rows that table_writer_find returns */
+    /* In a table of plain counts: */
     struct table_hot hot;
     /* Where the next key of each partition goes, in a block; a multiple of TABLE_BLOCK_BYTES: the
      * block is full, or there is none. */
@@ -94,22 +92,11 @@ struct table_writer {
     uint64_t cold[TABLE_HOT_BLOCK]; /* keys that the hot table does not have */
 };
 
-static inline uint64_t table_hash(const struct table *table, uint64_t key)
+/* The bytes of a row. */
+static inline uint64_t table_row_bytes(const struct table *table)
 {
-    return keyed_hash_of(&table->hash, key);
+    return table->layout.words * sizeof(uint64_t);
 }
-
-static inline size_t table_hash_partition(uint64_t hash)
-{
-    return hash >> (64 - TABLE_PARTITION_BITS);
-}
-
-/*
- * Counts what came since in a partition, and packs the result. The caller holds its lock. Fails
- * with STATUS_DATA if there is no memory.
- */
-enum status table_partition_pack(struct table *table, struct table_partition *partition,
-                                 struct table_counter *counter, struct failure *failure);
 
 /* The number of distinct keys of a partition, of which nothing is pending or added. */
 static inline uint64_t table_partition_distinct(const struct table_partition *partition)
@@ -125,7 +112,7 @@ static inline void table_entries_of(const uint64_t *keys, size_t n, struct table
 }
 
 /*
- * All lists of distinct keys have a number: of each partition the packed entries, and the singles.
+ * All lists of distinct keys have a number: of each partition the packed rows, and the singles.
  */
 #define TABLE_LISTS (2 * TABLE_PARTITIONS)
 
@@ -139,32 +126,39 @@ static inline const struct table_list *table_list_at(const struct table *table, 
 bool table_partition_is_due(const struct table *table, const struct table_partition *partition);
 
 /*
+ * Adds up what came since in a partition, and packs the result. The caller holds its lock. Fails
+ * with STATUS_DATA if there is no memory.
+ */
+enum status table_partition_pack(struct table *table, struct table_partition *partition,
+                                 struct table_packer *packer, struct failure *failure);
+
+/*
  * Takes the first block of a list, NULL if there is none, and returns `done`, the one before, to
  * the pool.
  */
-struct table_block *table_list_next(struct table *table, struct table_counter *counter,
+struct table_block *table_list_next(struct table *table, struct table_packer *packer,
                                     struct table_list *list, struct table_block *done);
 
-/* Frees what a counter holds. */
-void table_counter_destroy(struct table *table, struct table_counter *counter);
+/* Frees what a packer holds. */
+void table_packer_destroy(struct table *table, struct table_packer *packer);
 
-/* Whether the table should move counts to a run. Thread-safe. */
+/* Whether the table should move rows to a run. Thread-safe. */
 bool table_is_full(const struct table *table);
 
 /*
- * Moves the counts of some partitions to a run, unless another thread has just done so. The caller
+ * Moves the rows of some partitions to a run, unless another thread has just done so. The caller
  * has no lock. Fails with STATUS_DATA.
  */
-enum status table_spill_some(struct table *table, struct table_counter *counter,
+enum status table_spill_some(struct table *table, struct table_packer *packer,
                              struct failure *failure);
 
 /*
- * Moves all counts to runs, and merges all runs into spill.runs[0]. No writer may be at work. Fails
+ * Moves all rows to runs, and merges all runs into spill.runs[0]. No writer may be at work. Fails
  * with STATUS_DATA.
  */
 enum status table_spill_all(struct table *table, struct failure *failure);
 
-/* Whether entries in ascending order would take more memory than the table may. */
+/* Whether rows in ascending order would take more memory than the table may. */
 bool table_is_too_large(const struct table *table);
 
 /* Frees all runs. */
@@ -173,7 +167,7 @@ void table_spill_destroy(struct table *table);
 /* Makes table->sorted. Fails with STATUS_DATA. */
 enum status table_sort(struct table *table, unsigned threads, struct failure *failure);
 
-/* Frees table->sorted. */
+/* Frees table->sorted and table->cache. */
 void table_unsort(struct table *table);
 
 #endif

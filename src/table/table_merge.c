@@ -1,9 +1,10 @@
 /*
- * Merges runs: a heap has the next entry of each run, the least on top (Knuth, "The Art of Computer
- * Programming", vol. 3, 5.4.1).
+ * Merges runs: a heap has the next row of each run, the least key on top (Knuth, "The Art of
+ * Computer Programming", vol. 3, 5.4.1).
  */
 #include "config.h"
 
+#include "table/table_rows.h"
 #include "table/table_runs.h"
 
 #include <stdlib.h>
@@ -11,44 +12,56 @@
 /* A run that is read. */
 struct table_merge_input {
     const struct table_run *run;
-    size_t block; /* the next one */
-    size_t at;    /* the next entry */
-    size_t count;
-    struct table_entry entries[TABLE_RUN_ENTRIES];
+    size_t block;        /* the next one */
+    const uint64_t *row; /* the next row */
+    const uint64_t *end; /* of the rows read */
+    uint64_t rows[];     /* of a block */
 };
 
 struct table_merge {
+    struct table_layout layout;
     struct table_merge_input **heap; /* [left] */
     size_t left;
+    uint64_t *row; /* the one that is merged */
     struct table_run_writer *writer;
 };
 
-static uint64_t table_merge_key(const struct table_merge_input *input)
+/* Moves input i of the heap down to where it belongs. */
+TABLE_INLINE void table_merge_sift_down(const struct table_layout layout, struct table_merge *merge,
+                                        size_t i)
 {
-    return input->entries[input->at].key;
-}
-
-/* Moves the input at place i of the heap down to where it belongs. */
-static void table_merge_sift(struct table_merge *merge, size_t i)
-{
-    struct table_merge_input *input = merge->heap[i];
+    struct table_merge_input **heap = merge->heap;
+    struct table_merge_input *input = heap[i];
 
     for (size_t child; (child = 2 * i + 1) < merge->left; i = child) {
         if (child + 1 < merge->left &&
-            table_merge_key(merge->heap[child + 1]) < table_merge_key(merge->heap[child]))
+            table_key_is_less(layout, heap[child + 1]->row, heap[child]->row))
             child++;
-        if (table_merge_key(input) <= table_merge_key(merge->heap[child]))
+        if (!table_key_is_less(layout, heap[child]->row, input->row))
             break;
-        merge->heap[i] = merge->heap[child];
+        heap[i] = heap[child];
     }
-    merge->heap[i] = input;
+    heap[i] = input;
+}
+
+static void table_merge_sift(struct table_merge *merge, size_t i)
+{
+    if (merge->layout.key_words == 1)
+        table_merge_sift_down(table_counts, merge, i);
+    else
+        table_merge_sift_down(merge->layout, merge, i);
 }
 
 /* Reads the next block of an input. */
 static enum status table_merge_fill(struct table_merge_input *input, struct failure *failure)
 {
-    input->at = 0;
-    return table_run_read(input->run, input->block++, input->entries, &input->count, failure);
+    size_t n;
+
+    if (table_run_read(input->run, input->block++, input->rows, &n, failure) != STATUS_OK)
+        return failure->status;
+    input->row = input->rows;
+    input->end = input->rows + n * input->run->layout->words;
+    return STATUS_OK;
 }
 
 /* Advances the input on top. */
@@ -56,9 +69,10 @@ static enum status table_merge_advance(struct table_merge *merge, struct failure
 {
     struct table_merge_input *input = merge->heap[0];
 
-    if (++input->at == input->count && table_merge_fill(input, failure) != STATUS_OK)
+    input->row += merge->layout.words;
+    if (input->row == input->end && table_merge_fill(input, failure) != STATUS_OK)
         return failure->status;
-    if (input->count == 0) {
+    if (input->row == input->end) {
         merge->heap[0] = merge->heap[--merge->left];
         free(input);
     }
@@ -67,58 +81,60 @@ static enum status table_merge_advance(struct table_merge *merge, struct failure
     return STATUS_OK;
 }
 
-/* Writes all entries in order. */
+/* Writes all rows in order. */
 static enum status table_merge_write(struct table_merge *merge, struct failure *failure)
 {
+    const struct table_layout layout = merge->layout;
+
     while (merge->left > 0) {
-        struct table_entry entry = merge->heap[0]->entries[merge->heap[0]->at];
+        table_row_copy(layout, merge->row, merge->heap[0]->row);
         if (table_merge_advance(merge, failure) != STATUS_OK)
             return failure->status;
-        while (merge->left > 0 && table_merge_key(merge->heap[0]) == entry.key) {
-            uint64_t more = merge->heap[0]->entries[merge->heap[0]->at].count;
-            if (__builtin_add_overflow(entry.count, more, &entry.count))
+        while (merge->left > 0 && table_keys_are_equal(layout, merge->heap[0]->row, merge->row)) {
+            if (!table_row_merge(layout, merge->row, merge->heap[0]->row))
                 return status_fail(failure, STATUS_DATA, "a count does not fit in 64 bits");
             if (table_merge_advance(merge, failure) != STATUS_OK)
                 return failure->status;
         }
-        if (table_run_write(merge->writer, &entry, 1, failure) != STATUS_OK)
+        if (table_run_write(merge->writer, merge->row, 1, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
 }
 
-/* Adds a run to the heap, which is in order only once all are added. */
-static enum status table_merge_add(struct table_merge *merge, const struct table_run *run,
-                                   struct failure *failure)
-{
-    struct table_merge_input *input = malloc(sizeof *input);
-    if (!input)
-        return status_fail(failure, STATUS_DATA, "no memory for merging counts");
-
-    input->run = run;
-    input->block = 0;
-    enum status status = table_merge_fill(input, failure);
-    if (status == STATUS_OK && input->count > 0)
-        merge->heap[merge->left++] = input;
-    else
-        free(input);
-    return status;
-}
-
 enum status table_runs_merge(struct table_run *runs, size_t n, const char *directory,
                              struct table_run *merged, struct failure *failure)
 {
-    struct table_merge merge = {.heap = calloc(n, sizeof *merge.heap)};
+    const struct table_layout *layout = runs[0].layout;
+    const size_t row_bytes = layout->words * sizeof(uint64_t);
+    struct table_merge merge = {
+        .layout = *layout,
+        .heap = calloc(n, sizeof *merge.heap),
+        .row = malloc(row_bytes),
+    };
     enum status status = STATUS_OK;
 
-    if (!merge.heap)
+    if (!merge.heap || !merge.row)
         status = status_fail(failure, STATUS_DATA, "no memory for merging counts");
-    for (size_t i = 0; status == STATUS_OK && i < n; i++)
-        status = table_merge_add(&merge, &runs[i], failure);
+    for (size_t i = 0; status == STATUS_OK && i < n; i++) {
+        struct table_merge_input *input =
+            malloc(sizeof *input + table_run_rows(layout) * row_bytes);
+        if (!input) {
+            status = status_fail(failure, STATUS_DATA, "no memory for merging counts");
+            break;
+        }
+        input->run = &runs[i];
+        input->block = 0;
+        status = table_merge_fill(input, failure);
+        if (status == STATUS_OK && input->row < input->end)
+            merge.heap[merge.left++] = input;
+        else
+            free(input);
+    }
     for (size_t i = merge.left / 2; status == STATUS_OK && i-- > 0;)
         table_merge_sift(&merge, i);
     if (status == STATUS_OK)
-        status = table_run_writer_open(&merge.writer, directory, failure);
+        status = table_run_writer_open(&merge.writer, layout, directory, failure);
     if (status == STATUS_OK)
         status = table_merge_write(&merge, failure);
     if (status == STATUS_OK)
@@ -127,6 +143,7 @@ enum status table_runs_merge(struct table_run *runs, size_t n, const char *direc
     while (merge.left > 0)
         free(merge.heap[--merge.left]);
     free(merge.heap);
+    free(merge.row);
     for (size_t i = 0; status == STATUS_OK && i < n; i++)
         table_run_destroy(&runs[i]);
     return status;

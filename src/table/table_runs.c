@@ -4,6 +4,7 @@
 #include "table/table_runs.h"
 
 #include "output/temporary.h"
+#include "table/table_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,20 +12,27 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* The longest number as LEB128, and the longest block before compression. */
+/* The longest number as LEB128. */
 #define TABLE_RUN_NUMBER_BYTES 10
-#define TABLE_RUN_BLOCK_BYTES  (2 * TABLE_RUN_NUMBER_BYTES * TABLE_RUN_ENTRIES)
 
 #define TABLE_RUN_LEVEL 1
+
+/* The memory for a block: its rows, their numbers, and these compressed. */
+struct table_run_buffers {
+    uint64_t *rows; /* the beginning of the memory for all; owned */
+    unsigned char *numbers;
+    size_t numbers_bytes;
+    unsigned char *block;
+    size_t block_bytes;
+};
 
 struct table_run_writer {
     const char *directory;
     struct table_run run;
     ZSTD_CCtx *context;
-    size_t held; /* entries not yet written */
-    struct table_entry entries[TABLE_RUN_ENTRIES];
-    unsigned char numbers[TABLE_RUN_BLOCK_BYTES];
-    unsigned char block[ZSTD_COMPRESSBOUND(TABLE_RUN_BLOCK_BYTES)];
+    size_t block_rows;
+    size_t held; /* rows not yet written */
+    struct table_run_buffers buffers;
 };
 
 static enum status table_run_fail(const char *what, struct failure *failure)
@@ -33,25 +41,41 @@ static enum status table_run_fail(const char *what, struct failure *failure)
                        strerror(errno));
 }
 
-enum status table_run_writer_open(struct table_run_writer **writer, const char *directory,
+/* Returns false if there is no memory. */
+static bool table_run_buffers_make(struct table_run_buffers *buffers,
+                                   const struct table_layout *layout)
+{
+    const size_t words = table_run_rows(layout) * layout->words;
+
+    buffers->numbers_bytes = TABLE_RUN_NUMBER_BYTES * words;
+    buffers->block_bytes = ZSTD_compressBound(buffers->numbers_bytes);
+    buffers->rows =
+        malloc(words * sizeof(uint64_t) + buffers->numbers_bytes + buffers->block_bytes);
+    buffers->numbers = (unsigned char *)(buffers->rows + words);
+    buffers->block = buffers->numbers + buffers->numbers_bytes;
+    return buffers->rows;
+}
+
+enum status table_run_writer_open(struct table_run_writer **writer,
+                                  const struct table_layout *layout, const char *directory,
                                   struct failure *failure)
 {
-    struct table_run_writer *made = malloc(sizeof *made);
-    if (!made)
+    struct table_run_writer *created = calloc(1, sizeof *created);
+    if (!created)
         return status_fail(failure, STATUS_DATA, "no memory for writing counts to a file");
 
-    made->directory = directory;
-    made->held = 0;
-    made->context = ZSTD_createCCtx();
-    made->run = (struct table_run){.fd = temporary_open_nameless(directory)};
-    *writer = made;
-    if (made->run.fd < 0)
+    created->directory = directory;
+    created->block_rows = table_run_rows(layout);
+    created->context = ZSTD_createCCtx();
+    created->run = (struct table_run){.layout = layout, .fd = temporary_open_nameless(directory)};
+    *writer = created;
+    if (created->run.fd < 0)
         return status_fail(failure, STATUS_DATA,
                            "cannot make a temporary file of counts in " STATUS_NAME ": %s",
                            directory, strerror(errno));
-    if (!made->context)
+    if (!created->context || !table_run_buffers_make(&created->buffers, layout))
         return status_fail(failure, STATUS_DATA, "no memory for writing counts to a file");
-    ZSTD_CCtx_setParameter(made->context, ZSTD_c_compressionLevel, TABLE_RUN_LEVEL);
+    ZSTD_CCtx_setParameter(created->context, ZSTD_c_compressionLevel, TABLE_RUN_LEVEL);
     return STATUS_OK;
 }
 
@@ -63,20 +87,21 @@ static unsigned char *table_run_put_number(unsigned char *at, uint64_t number)
     return at;
 }
 
-/* Appends the place behind the last block. */
-static bool table_run_add_place(struct table_run *run)
+/* Appends the offset after the last block. */
+static bool table_run_add_offset(struct table_run *run)
 {
-    size_t blocks = (size_t)((run->entries + TABLE_RUN_ENTRIES - 1) / TABLE_RUN_ENTRIES);
+    const size_t block_rows = table_run_rows(run->layout);
+    const size_t blocks = (size_t)((run->rows + block_rows - 1) / block_rows);
 
-    if (blocks >= run->room) {
-        size_t room = run->room > 0 ? 2 * run->room : 64;
-        uint64_t *grown = realloc(run->places, room * sizeof *grown);
+    if (blocks >= run->capacity) {
+        const size_t capacity = run->capacity > 0 ? 2 * run->capacity : 64;
+        uint64_t *grown = realloc(run->offsets, capacity * sizeof *grown);
         if (!grown)
             return false;
-        run->places = grown;
-        run->room = room;
+        run->offsets = grown;
+        run->capacity = capacity;
     }
-    run->places[blocks] = run->bytes;
+    run->offsets[blocks] = run->bytes;
     return true;
 }
 
@@ -94,46 +119,64 @@ static bool table_run_write_all(int fd, const unsigned char *data, size_t bytes)
     return true;
 }
 
-/* Writes the entries held as a block. */
+/* Makes numbers of the first n rows. Returns their end. */
+TABLE_INLINE unsigned char *table_run_format(const struct table_layout layout,
+                                             const struct table_run_buffers *buffers, size_t n)
+{
+    unsigned char *end = buffers->numbers;
+    const uint64_t *before = NULL;
+
+    for (const uint64_t *row = buffers->rows; row < buffers->rows + n * layout.words;
+         row += layout.words) {
+        for (size_t w = 0; w < layout.key_words; w++) {
+            end = table_run_put_number(end, before ? row[w] - before[w] : row[w]);
+            before = before && row[w] == before[w] ? before : NULL;
+        }
+        for (size_t w = layout.key_words; w < layout.words; w++)
+            end = table_run_put_number(end, row[w]);
+        before = row;
+    }
+    return end;
+}
+
+/* Writes the rows held as a block. */
 static enum status table_run_write_block(struct table_run_writer *writer, struct failure *failure)
 {
+    const struct table_run_buffers *buffers = &writer->buffers;
     struct table_run *run = &writer->run;
-    unsigned char *end = writer->numbers;
-    uint64_t before = 0;
-
-    for (size_t i = 0; i < writer->held; i++) {
-        end = table_run_put_number(end, writer->entries[i].key - before);
-        end = table_run_put_number(end, writer->entries[i].count);
-        before = writer->entries[i].key;
-    }
-    const size_t bytes = ZSTD_compress2(writer->context, writer->block, sizeof writer->block,
-                                        writer->numbers, (size_t)(end - writer->numbers));
+    unsigned char *end = table_layout_is_plain(run->layout)
+                             ? table_run_format(table_counts, buffers, writer->held)
+                             : table_run_format(*run->layout, buffers, writer->held);
+    const size_t bytes = ZSTD_compress2(writer->context, buffers->block, buffers->block_bytes,
+                                        buffers->numbers, (size_t)(end - buffers->numbers));
     if (ZSTD_isError(bytes))
         return status_fail(failure, STATUS_DATA, "cannot compress counts: %s",
                            ZSTD_getErrorName(bytes));
-    if (run->entries == 0 && !table_run_add_place(run))
+    if (run->rows == 0 && !table_run_add_offset(run))
         return status_fail(failure, STATUS_DATA, "no memory for writing counts to a file");
-    if (!table_run_write_all(run->fd, writer->block, bytes))
+    if (!table_run_write_all(run->fd, buffers->block, bytes))
         return table_run_fail("write", failure);
     run->bytes += bytes;
-    run->entries += writer->held;
+    run->rows += writer->held;
     writer->held = 0;
-    if (table_run_add_place(run))
+    if (table_run_add_offset(run))
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "no memory for writing counts to a file");
 }
 
-enum status table_run_write(struct table_run_writer *writer, const struct table_entry *entries,
-                            size_t n, struct failure *failure)
+enum status table_run_write(struct table_run_writer *writer, const void *rows, size_t n,
+                            struct failure *failure)
 {
-    for (size_t i = 0; i < n;) {
-        size_t some = TABLE_RUN_ENTRIES - writer->held;
-        some = some < n - i ? some : n - i;
-        memcpy(writer->entries + writer->held, entries + i, some * sizeof *entries);
+    const size_t words = writer->run.layout->words;
+    const size_t block_rows = writer->block_rows;
+    const uint64_t *from = rows;
+
+    for (size_t i = 0, some; i < n; i += some) {
+        some = block_rows - writer->held < n - i ? block_rows - writer->held : n - i;
+        memcpy(writer->buffers.rows + writer->held * words, from + i * words,
+               some * words * sizeof *from);
         writer->held += some;
-        i += some;
-        if (writer->held == TABLE_RUN_ENTRIES &&
-            table_run_write_block(writer, failure) != STATUS_OK)
+        if (writer->held == block_rows && table_run_write_block(writer, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
@@ -155,13 +198,14 @@ void table_run_writer_close(struct table_run_writer *writer)
         return;
     table_run_destroy(&writer->run);
     ZSTD_freeCCtx(writer->context);
+    free(writer->buffers.rows);
     free(writer);
 }
 
-static bool table_run_read_all(int fd, unsigned char *data, size_t bytes, uint64_t place)
+static bool table_run_read_all(int fd, unsigned char *data, size_t bytes, uint64_t offset)
 {
     while (bytes > 0) {
-        ssize_t n = pread(fd, data, bytes, (off_t)place);
+        ssize_t n = pread(fd, data, bytes, (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0)
@@ -170,7 +214,7 @@ static bool table_run_read_all(int fd, unsigned char *data, size_t bytes, uint64
             return false;
         data += n;
         bytes -= (size_t)n;
-        place += (uint64_t)n;
+        offset += (uint64_t)n;
     }
     return true;
 }
@@ -188,60 +232,64 @@ static const unsigned char *table_run_get_number(const unsigned char *at, const 
     return NULL;
 }
 
-/* Reads `n` entries from the numbers of a block. Returns false if it is damaged. */
-static bool table_run_parse(const unsigned char *numbers, size_t bytes, struct table_entry *entries,
-                            size_t n)
+/* Reads n rows from the numbers of a block. Returns false if it is damaged. */
+TABLE_INLINE bool table_run_parse(const struct table_layout layout, const unsigned char *numbers,
+                                  size_t bytes, uint64_t *rows, size_t n)
 {
     const unsigned char *end = numbers + bytes;
-    uint64_t before = 0;
+    const uint64_t *before = NULL;
 
-    for (size_t i = 0; i < n; i++) {
-        uint64_t difference;
-        numbers = table_run_get_number(numbers, end, &difference);
-        numbers = table_run_get_number(numbers, end, &entries[i].count);
-        before += difference;
-        entries[i].key = before;
+    for (uint64_t *row = rows; row < rows + n * layout.words; row += layout.words) {
+        for (size_t w = 0; w < layout.words; w++) {
+            numbers = table_run_get_number(numbers, end, &row[w]);
+            if (w >= layout.key_words || !before)
+                continue;
+            const bool is_equal = row[w] == 0;
+            row[w] += before[w];
+            before = is_equal ? before : NULL;
+        }
+        before = row;
     }
     return numbers == end;
 }
 
-/* What reading a block needs. */
-struct table_run_buffers {
-    unsigned char numbers[TABLE_RUN_BLOCK_BYTES];
-    unsigned char block[ZSTD_COMPRESSBOUND(TABLE_RUN_BLOCK_BYTES)];
-};
-
-enum status table_run_read(const struct table_run *run, size_t block, struct table_entry *entries,
-                           size_t *n, struct failure *failure)
+enum status table_run_read(const struct table_run *run, size_t block, void *rows, size_t *n,
+                           struct failure *failure)
 {
-    const uint64_t first = (uint64_t)block * TABLE_RUN_ENTRIES;
-    const uint64_t left = first < run->entries ? run->entries - first : 0;
+    const size_t block_rows = table_run_rows(run->layout);
+    const uint64_t first = (uint64_t)block * block_rows;
+    const uint64_t left = first < run->rows ? run->rows - first : 0;
+    struct table_run_buffers buffers;
 
-    *n = left < TABLE_RUN_ENTRIES ? (size_t)left : TABLE_RUN_ENTRIES;
+    *n = left < block_rows ? (size_t)left : block_rows;
     if (*n == 0)
         return STATUS_OK;
-    struct table_run_buffers *buffers = malloc(sizeof *buffers);
-    if (!buffers)
+    if (!table_run_buffers_make(&buffers, run->layout))
         return status_fail(failure, STATUS_DATA, "no memory for reading counts from a file");
-    const size_t bytes = (size_t)(run->places[block + 1] - run->places[block]);
+    const size_t bytes = (size_t)(run->offsets[block + 1] - run->offsets[block]);
     enum status status = STATUS_OK;
     errno = EIO;
-    if (!table_run_read_all(run->fd, buffers->block, bytes, run->places[block]))
+    if (!table_run_read_all(run->fd, buffers.block, bytes, run->offsets[block]))
         status = table_run_fail("read", failure);
     if (status == STATUS_OK) {
         size_t length =
-            ZSTD_decompress(buffers->numbers, sizeof buffers->numbers, buffers->block, bytes);
-        if (ZSTD_isError(length) || !table_run_parse(buffers->numbers, length, entries, *n))
+            ZSTD_decompress(buffers.numbers, buffers.numbers_bytes, buffers.block, bytes);
+        const bool is_good =
+            !ZSTD_isError(length) &&
+            (table_layout_is_plain(run->layout)
+                 ? table_run_parse(table_counts, buffers.numbers, length, rows, *n)
+                 : table_run_parse(*run->layout, buffers.numbers, length, rows, *n));
+        if (!is_good)
             status = status_fail(failure, STATUS_DATA, "a temporary file of counts is damaged");
     }
-    free(buffers);
+    free(buffers.rows);
     return status;
 }
 
 void table_run_destroy(struct table_run *run)
 {
-    if (run->places || run->fd > 0)
+    if (run->offsets || run->fd > 0)
         close(run->fd);
-    free(run->places);
+    free(run->offsets);
     *run = (struct table_run){.fd = -1};
 }

@@ -1,6 +1,6 @@
 /*
- * Puts the entries of a settled table in ascending order: a sample sort (W. D. Frazer, A. C.
- * McKellar, "Samplesort", JACM 1970). The entries are distributed to buckets between splitters, and
+ * Puts the rows of a finalized table in ascending order: a sample sort (W. D. Frazer, A. C.
+ * McKellar, "Samplesort", JACM 1970). The rows are distributed to buckets between splitters, and
  * each bucket is sorted in the cache. Since partitions are chosen by a hash, some partitions are a
  * random sample of the keys.
  */
@@ -13,156 +13,178 @@
 
 #include <stdlib.h>
 
-/* Entries of a bucket, about: 128 KiB. */
-#define TABLE_SORT_BUCKET_ENTRIES 8192
+/* Bytes of a bucket, about. */
+#define TABLE_SORT_BUCKET_BYTES ((size_t)128 << 10)
 
 #define TABLE_SORT_BUCKETS_MAX ((size_t)1024)
 
 /* Keys of the sample for each splitter. */
 #define TABLE_SORT_SAMPLE 16
 
-/* The part of all entries that the sample is chosen from. */
+/* The part of all rows that the sample is chosen from. */
 #define TABLE_SORT_SAMPLE_SHARE 64
 
-/* Parts of the table that threads take, and entries that they read at a time. */
-#define TABLE_SORT_GROUPS 64
-#define TABLE_SORT_BATCH  ((size_t)512)
+/* Lists of the table that threads take together. */
+#define TABLE_SORT_GROUPS      64
+#define TABLE_SORT_GROUP_LISTS (TABLE_LISTS / TABLE_SORT_GROUPS)
 
 struct table_sort {
     const struct table *table;
-    struct table_entry *sorted;                 /* the entries of all buckets */
-    size_t buckets;                             /* a power of 2 */
-    uint64_t splitters[TABLE_SORT_BUCKETS_MAX]; /* the greatest key of each bucket but the last */
-    size_t starts[TABLE_SORT_BUCKETS_MAX + 1];  /* of each bucket in `sorted` */
-    size_t (*counts)[TABLE_SORT_BUCKETS_MAX];   /* [groups]: entries of each bucket; then where
-                                                   the next one goes */
-    _Atomic bool has_failed;                    /* no memory */
+    uint64_t *sorted;                          /* the rows of all buckets */
+    size_t buckets;                            /* a power of 2 */
+    uint64_t *splitters;                       /* the greatest key of each bucket but the last */
+    size_t starts[TABLE_SORT_BUCKETS_MAX + 1]; /* of each bucket in `sorted` */
+    size_t (*counts)[TABLE_SORT_BUCKETS_MAX];  /* [groups]: rows of each bucket; then where the
+                                                  next one goes */
+    _Atomic bool has_failed;                   /* no memory */
 };
 
 /* The number of splitters below the key, by a binary search without branches. */
-static inline size_t table_sort_bucket(const struct table_sort *sort, uint64_t key)
+TABLE_INLINE size_t table_sort_bucket(const struct table_layout layout, const uint64_t *splitters,
+                                      size_t buckets, const uint64_t *key)
 {
     size_t bucket = 0;
 
-    for (size_t half = sort->buckets / 2; half > 0; half /= 2)
-        bucket += sort->splitters[bucket + half - 1] < key ? half : 0;
+    for (size_t half = buckets / 2; half > 0; half /= 2) {
+        const uint64_t *splitter = splitters + (bucket + half - 1) * layout.key_words;
+        bucket += table_key_is_less(layout, splitter, key) ? half : 0;
+    }
     return bucket;
+}
+
+/* Counts the rows of a group for each bucket, or copies them there. */
+TABLE_INLINE void table_sort_scan(const struct table_layout layout, struct table_sort *sort,
+                                  size_t group, bool copies)
+{
+    const uint64_t *splitters = sort->splitters; /* no store to rows can change these */
+    const size_t buckets = sort->buckets;
+    uint64_t *sorted = sort->sorted;
+    size_t *counts = sort->counts[group];
+    const size_t first = group * TABLE_SORT_GROUP_LISTS;
+
+    for (size_t l = first; l < first + TABLE_SORT_GROUP_LISTS; l++) {
+        const bool are_singles = l % 2 == 1;
+        const size_t item_words = are_singles ? 1 : layout.words;
+        for (const struct table_block *block = table_list_at(sort->table, l)->blocks; block;
+             block = block->next) {
+            for (size_t i = 0; i < block->used; i++) {
+                const uint64_t *item = block->words + i * item_words;
+                const size_t at = counts[table_sort_bucket(layout, splitters, buckets, item)]++;
+                uint64_t *row = sorted + at * layout.words;
+                if (!copies)
+                    continue;
+                if (are_singles) {
+                    row[0] = item[0];
+                    row[1] = 1;
+                } else {
+                    memcpy(row, item, layout.words * sizeof *row);
+                }
+            }
+        }
+    }
 }
 
 static void table_sort_count(void *context, size_t group)
 {
     struct table_sort *sort = context;
-    struct table_position position = table_begin_part(sort->table, group, TABLE_SORT_GROUPS);
-    struct table_entry entries[TABLE_SORT_BATCH];
-    size_t n;
 
-    while ((n = table_read(sort->table, &position, entries, TABLE_SORT_BATCH)) > 0) {
-        for (size_t i = 0; i < n; i++)
-            sort->counts[group][table_sort_bucket(sort, entries[i].key)]++;
-    }
+    if (sort->table->has_counts)
+        table_sort_scan(table_counts, sort, group, false);
+    else
+        table_sort_scan(sort->table->layout, sort, group, false);
 }
 
 static void table_sort_distribute(void *context, size_t group)
 {
     struct table_sort *sort = context;
-    struct table_position position = table_begin_part(sort->table, group, TABLE_SORT_GROUPS);
-    struct table_entry entries[TABLE_SORT_BATCH];
-    size_t *places = sort->counts[group];
-    size_t n;
 
-    while ((n = table_read(sort->table, &position, entries, TABLE_SORT_BATCH)) > 0) {
-        for (size_t i = 0; i < n; i++)
-            sort->sorted[places[table_sort_bucket(sort, entries[i].key)]++] = entries[i];
-    }
+    if (sort->table->has_counts)
+        table_sort_scan(table_counts, sort, group, true);
+    else
+        table_sort_scan(sort->table->layout, sort, group, true);
 }
 
 static void table_sort_one(void *context, size_t bucket)
 {
     struct table_sort *sort = context;
-    struct table_entry *entries = sort->sorted + sort->starts[bucket];
-    size_t n = sort->starts[bucket + 1] - sort->starts[bucket];
-    struct table_entry *spare = malloc((n + 1) * sizeof *spare);
+    const struct table_layout *layout = &sort->table->layout;
+    uint64_t *rows = sort->sorted + sort->starts[bucket] * layout->words;
+    const size_t n = sort->starts[bucket + 1] - sort->starts[bucket];
+    uint64_t *spare = malloc((n + 1) * table_order_spare_words(layout) * sizeof *spare);
 
     if (spare)
-        table_order_entries(entries, n, spare);
+        table_order_rows(layout, rows, n, spare);
     else
         atomic_store(&sort->has_failed, true);
     free(spare);
 }
 
-/* Turns the counts into places. */
-static void table_sort_place(struct table_sort *sort)
-{
-    size_t place = 0;
-
-    for (size_t bucket = 0; bucket < sort->buckets; bucket++) {
-        sort->starts[bucket] = place;
-        for (size_t group = 0; group < TABLE_SORT_GROUPS; group++) {
-            size_t count = sort->counts[group][bucket];
-            sort->counts[group][bucket] = place;
-            place += count;
-        }
-    }
-    sort->starts[sort->buckets] = place;
-}
-
 /*
- * Reads a sample of up to `wanted` entries, evenly from a part of the table: entries that follow
- * each other have similar counts. Returns how many.
+ * Chooses the splitters from a sample, read evenly from a part of the table: rows that follow each
+ * other have similar counts. Returns false if there is no memory.
  */
-static size_t table_sort_take_sample(const struct table *table, struct table_entry *sample,
-                                     size_t wanted)
-{
-    const uint64_t step = table_distinct(table) / TABLE_SORT_SAMPLE_SHARE / wanted + 1;
-    struct table_position position = table_begin(table);
-    struct table_entry entries[TABLE_SORT_BATCH];
-    uint64_t seen = 0;
-    size_t taken = 0;
-    size_t n;
-
-    while (taken < wanted && (n = table_read(table, &position, entries, TABLE_SORT_BATCH)) > 0) {
-        for (size_t i = 0; i < n && taken < wanted; i++) {
-            if (seen++ % step == 0)
-                sample[taken++] = entries[i];
-        }
-    }
-    return taken;
-}
-
-/* Chooses the splitters from a sample. Returns false if there is no memory. */
 static bool table_sort_split(struct table_sort *sort)
 {
+    const struct table *table = sort->table;
+    const size_t words = table->layout.words;
+    const size_t key_bytes = table->layout.key_words * sizeof(uint64_t);
     const size_t wanted = TABLE_SORT_SAMPLE * sort->buckets;
-    struct table_entry *sample = malloc(2 * wanted * sizeof *sample);
+    const uint64_t step = table->distinct / TABLE_SORT_SAMPLE_SHARE / wanted + 1;
+    struct table_position position = table_begin(table);
+    uint64_t *sample =
+        malloc((wanted + 1) * (words + table_order_spare_words(&table->layout)) * sizeof *sample);
+    uint64_t *rows = sample + wanted * words; /* in the spare part */
+    uint64_t seen = 0;
+    size_t n = 0;
+    size_t some;
 
-    if (!sample)
+    sort->splitters = malloc(sort->buckets * key_bytes);
+    if (!sample || !sort->splitters) {
+        free(sample);
         return false;
-    size_t n = table_sort_take_sample(sort->table, sample, wanted);
-    table_order_entries(sample, n, sample + wanted);
+    }
+    while (n < wanted && (some = table_read(table, &position, rows, wanted)) > 0) {
+        for (size_t i = 0; i < some && n < wanted; i++) {
+            if (seen++ % step == 0)
+                memcpy(sample + n++ * words, rows + i * words, words * sizeof *rows);
+        }
+    }
+    table_order_rows(&table->layout, sample, n, sample + wanted * words);
     for (size_t i = 0; i + 1 < sort->buckets; i++)
-        sort->splitters[i] = sample[(i + 1) * n / sort->buckets].key;
+        memcpy((char *)sort->splitters + i * key_bytes,
+               sample + (i + 1) * n / sort->buckets * words, key_bytes);
     free(sample);
     return true;
 }
 
 static bool table_sort_run(struct table_sort *sort, unsigned threads)
 {
-    const uint64_t distinct = table_distinct(sort->table);
+    const uint64_t distinct = sort->table->distinct;
+    const uint64_t bytes = distinct * table_row_bytes(sort->table);
+    size_t start = 0;
 
     sort->buckets = 1;
     while (sort->buckets < TABLE_SORT_BUCKETS_MAX &&
-           sort->buckets * TABLE_SORT_BUCKET_ENTRIES < distinct)
+           sort->buckets * TABLE_SORT_BUCKET_BYTES < bytes)
         sort->buckets *= 2;
     sort->counts = calloc(TABLE_SORT_GROUPS, sizeof *sort->counts);
     if (!sort->counts || !table_sort_split(sort))
         return false;
-    sort->sorted = memory_map((distinct + 1) * sizeof *sort->sorted);
+    sort->sorted = memory_map(bytes + table_row_bytes(sort->table));
     if (!sort->sorted)
         return false;
-    if (distinct <= TABLE_SORT_BUCKET_ENTRIES)
+    if (bytes <= TABLE_SORT_BUCKET_BYTES)
         threads = 1;
     parallel_run(threads, TABLE_SORT_GROUPS, table_sort_count, sort);
-    table_sort_place(sort);
+    for (size_t bucket = 0; bucket < sort->buckets; bucket++) { /* counts become indexes */
+        sort->starts[bucket] = start;
+        for (size_t group = 0; group < TABLE_SORT_GROUPS; group++) {
+            const size_t count = sort->counts[group][bucket];
+            sort->counts[group][bucket] = start;
+            start += count;
+        }
+    }
+    sort->starts[sort->buckets] = start;
     parallel_run(threads, TABLE_SORT_GROUPS, table_sort_distribute, sort);
     parallel_run(threads, sort->buckets, table_sort_one, sort);
     return !atomic_load(&sort->has_failed);
@@ -177,6 +199,7 @@ enum status table_sort(struct table *table, unsigned threads, struct failure *fa
         sort->table = table;
         is_sorted = table_sort_run(sort, threads);
         table->sorted = sort->sorted;
+        free(sort->splitters);
         free(sort->counts);
         free(sort);
     }

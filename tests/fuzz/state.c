@@ -122,8 +122,10 @@ static void write_reductions(const struct job *job, const void *partial)
         if (job->second != SECOND_GROUPS && job->operation == OPERATION_REDUCE &&
             reduce_has(reduce_result(partial), id))
             reduce_write(text, partial, job, i);
-        for (size_t k = 0; job->second == SECOND_GROUPS && k < groups_count(partial); k++) {
-            const uint64_t *row = groups_row(partial, k);
+        const struct groups *groups = partial;
+        const bool has_groups = job->second == SECOND_GROUPS;
+        for (size_t k = 0; has_groups && k < table_distinct(groups->table); k++) {
+            const uint64_t *row = groups_row(groups, k, groups->buffer);
             struct reduce reduce;
             reduce_words_unpack(job, row[GROUPS_ROW_COUNT], row + GROUPS_ROW_FIRST, &reduce);
             reduce_write_value(text, &reduce, &job->element, id);

@@ -41,7 +41,7 @@ static void test_add(struct test *test, uint64_t first, uint64_t step, size_t n)
 
     for (size_t i = 0; i < n; i++)
         keys[i] = first + i * step;
-    if (growing_histogram_add(test->histogram, keys, n, &failure) != STATUS_OK) {
+    if (growing_histogram_add(test->histogram, keys, NULL, n, &failure) != STATUS_OK) {
         printf("Bail out! %s\n", failure.message);
         exit(1);
     }
@@ -80,7 +80,8 @@ static void test_growth(void)
     for (uint64_t i = 0; i < 4000; i++)
         test_add(&test, i * 1000, 1, 1000);
     tap_ok(test_rows(&test, 40), "ascending values are all there");
-    tap_ok(test.histogram->count <= 15, "windows widen: %zu", test.histogram->count);
+    tap_ok(test.histogram->windows.count <= 15, "windows widen: %zu",
+           test.histogram->windows.count);
     test_add(&test, 1u << 30, 0, 3);
     test_add(&test, (uint64_t)-5, 1, 5);
     tap_ok(test_rows(&test, 3), "more may be added to a finished one");
@@ -101,9 +102,9 @@ static void test_automatic(void)
     test_add(&test, (uint64_t)1 << 63, 0, 3);
     test_add(&test, INT64_MAX, 0, 2);
     tap_ok(test_rows(&test, 22), "automatic bins over all of i64");
-    tap_ok(test.histogram->count <= 54, "three windows a width at the most: %zu",
-           test.histogram->count);
-    tap_ok(test.histogram->result.width == 500000000000000000, "the final width");
+    tap_ok(test.histogram->windows.count <= 54, "three windows a width at the most: %zu",
+           test.histogram->windows.count);
+    tap_ok(test.histogram->result_width == 500000000000000000, "the final width");
     test_close(&test);
 }
 
@@ -132,7 +133,7 @@ static void test_outside(void)
 
     test_open(&test, "i32");
     test_add(&test, 0, 1, 1000);
-    struct histogram *histogram = test.histogram->windows[0].histogram;
+    struct histogram *histogram = test.histogram->windows.list[0].histogram;
     histogram_add_unlocked(histogram, histogram->entries - 2, 5);
     histogram_add_unlocked(histogram, histogram->entries - 1, 7);
     tap_ok(test_rows(&test, 50), "what lies outside of a window is not counted");

@@ -503,12 +503,12 @@ static void counted_put(struct counted *counted, uint64_t first, uint64_t step, 
 /* Makes a window for such values, as if they were a sample of many. */
 static void counted_look(struct counted *counted, uint64_t first, uint64_t step, size_t n)
 {
-    const size_t before = counted->uniq->count;
+    const size_t before = counted->uniq->windows.count;
     uint64_t keys[COUNTED_BLOCK];
 
     counted_make_keys(counted, first, step, n, keys);
     uniq_consider_window(counted->uniq, uniq_window(counted->uniq), keys, n, 1 << 20);
-    must(counted->uniq->count == before + 1, "no window");
+    must(counted->uniq->windows.count == before + 1, "no window");
 }
 
 /* Counts in bins start, start + step, ... of the newest window, n of them, in the 32-bit part. */
@@ -563,8 +563,8 @@ static bool counted_finish(struct counted *counted)
             counted->rows[n++] = counted->rows[i];
     }
     counted->n = n;
-    for (size_t i = 0; i < uniq->count; i++)
-        counted_note_window(counted, &uniq->windows[i]);
+    for (size_t i = 0; i < uniq->windows.count; i++)
+        counted_note_window(counted, &uniq->windows.list[i]);
     bool passed = table_writer_flush(counted->writer, &failure) == STATUS_OK &&
                   op_uniq.finish(uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
     counted_shape.has_below |= passed && uniq_window(uniq) && uniq->below > 0;

@@ -333,7 +333,7 @@ static void put_entry(struct table *table, const struct table_entry *entry)
     struct table_writer *writer;
 
     require(table_writer_open(table, &writer, &failure), &failure);
-    require(table_writer_add_counts(writer, entry, 1, &failure), &failure);
+    require(table_writer_add_rows(writer, entry, 1, &failure), &failure);
     require(table_writer_flush(writer, &failure), &failure);
     table_writer_close(writer);
 }

@@ -64,7 +64,7 @@ static struct sample sample_open(size_t count, uint64_t bytes)
     sample.entries = must(malloc((count + 1) * sizeof *sample.entries));
     for (size_t i = 0; i < count; i++)
         sample.entries[i] = (struct table_entry){.key = key_of(i), .count = 1 + i % 5};
-    if (table_create(&sample.table, bytes, NULL, &failure) != STATUS_OK)
+    if (table_create(&sample.table, NULL, bytes, NULL, &failure) != STATUS_OK)
         bail_out(failure.message);
     return sample;
 }
@@ -107,7 +107,7 @@ static bool adder_add(struct adder *adder, struct table_writer *writer)
             continue;
         }
         if (adder->by_counts && i % 2 == 1) {
-            if (table_writer_add_counts(writer, &entry, 1, &adder->failure) != STATUS_OK)
+            if (table_writer_add_rows(writer, &entry, 1, &adder->failure) != STATUS_OK)
                 return false;
             continue;
         }
@@ -174,11 +174,11 @@ static bool add_set(const struct sample *sample, size_t others)
     return run_adders(adders, 2 + others);
 }
 
-static bool settle(struct sample *sample, enum table_order order)
+static bool finalize(struct sample *sample, enum table_order order)
 {
     struct failure failure;
 
-    if (table_settle(sample->table, order, &failure) != STATUS_OK)
+    if (table_finalize(sample->table, order, &failure) != STATUS_OK)
         return tap_note("%s", failure.message);
     return true;
 }
@@ -202,7 +202,7 @@ static bool is_sample(struct sample *sample, struct table_entry *entries, uint64
     return right;
 }
 
-/* Reads a settled table in parts, with changing room. Returns how many entries it has read. */
+/* Reads a finalized table in parts, with changing room. Returns how many entries it has read. */
 static size_t read_parts(const struct table *table, struct table_entry *entries, size_t most)
 {
     const size_t parts = most % 3 + 1;
@@ -221,7 +221,7 @@ static size_t read_parts(const struct table *table, struct table_entry *entries,
     return n;
 }
 
-/* Reads a settled table, and compares it with the sample. */
+/* Reads a finalized table, and compares it with the sample. */
 static bool has_sample(struct sample *sample, uint64_t times, bool is_ascending)
 {
     const struct table *table = sample->table;
@@ -269,8 +269,8 @@ static void test_memory(void)
         for (size_t writers = 1; writers <= ADDERS_MAX; writers *= 8) {
             struct sample sample = sample_open(counts[i], MUCH);
             bool right = add(&sample, writers, i % 2 == 0);
-            right = right && settle(&sample, TABLE_ANY_ORDER) && has_sample(&sample, 1, false);
-            right = right && settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 1, true);
+            right = right && finalize(&sample, TABLE_ANY_ORDER) && has_sample(&sample, 1, false);
+            right = right && finalize(&sample, TABLE_ASCENDING) && has_sample(&sample, 1, true);
             right = right && (counts[i] == 0 || seeks_sample(&sample, 1));
             tap_ok(right, "%zu keys in memory, %zu writers", counts[i], writers);
             sample_close(&sample);
@@ -282,14 +282,14 @@ static void test_memory(void)
 static void test_runs(void)
 {
     struct sample sample = sample_open(MANY, 1);
-    bool right = add(&sample, 1, false) && settle(&sample, TABLE_ASCENDING);
+    bool right = add(&sample, 1, false) && finalize(&sample, TABLE_ASCENDING);
 
     right = right && has_sample(&sample, 1, true) && seeks_sample(&sample, 1);
     tap_ok(right && sample.table->cache, "%zu keys in runs", MANY);
-    right = add(&sample, 2, true) && settle(&sample, TABLE_ANY_ORDER);
+    right = add(&sample, 2, true) && finalize(&sample, TABLE_ANY_ORDER);
     tap_ok(right && has_sample(&sample, 2, true), "the same again, by two writers and as counts");
-    right = settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true);
-    tap_ok(right, "settled again, with nothing new");
+    right = finalize(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true);
+    tap_ok(right, "finalized again, with nothing new");
     sample_close(&sample);
 }
 
@@ -308,7 +308,7 @@ static void test_many_runs(void)
     for (size_t j = 0; j < sample.count; j++)
         sample.entries[j].key -= 1000003;
     right = right && (sample.table->spill.next > 0 || sample.table->spill.count > 0);
-    right = right && settle(&sample, TABLE_ASCENDING);
+    right = right && finalize(&sample, TABLE_ASCENDING);
     uint64_t distinct = table_distinct(sample.table);
     tap_ok(right && distinct == rounds * sample.count,
            "%llu keys in more runs than are merged at once", (unsigned long long)distinct);
@@ -324,10 +324,10 @@ static void test_later(void)
     for (uint64_t times = 1; times <= 4 && right; times++) {
         bool is_ascending = times % 2 == 0;
         right = add(&sample, 3, times == 3) &&
-                settle(&sample, is_ascending ? TABLE_ASCENDING : TABLE_ANY_ORDER) &&
+                finalize(&sample, is_ascending ? TABLE_ASCENDING : TABLE_ANY_ORDER) &&
                 has_sample(&sample, times, is_ascending);
     }
-    tap_ok(right, "added and settled in turn");
+    tap_ok(right, "added and finalized in turn");
     sample_close(&sample);
 }
 
@@ -335,15 +335,17 @@ static void test_later(void)
 static void test_sets(uint64_t bytes, const char *what)
 {
     struct sample sample = sample_open(bytes == MUCH ? 50000 : MANY, bytes);
-    bool right =
-        add_set(&sample, 0) && settle(&sample, TABLE_ANY_ORDER) && has_sample(&sample, 1, false) &&
-        add_set(&sample, 0) && settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true) &&
-        add_set(&sample, 2) && settle(&sample, TABLE_ANY_ORDER) && has_sample(&sample, 4, false);
+    bool right = add_set(&sample, 0) && finalize(&sample, TABLE_ANY_ORDER) &&
+                 has_sample(&sample, 1, false) && add_set(&sample, 0) &&
+                 finalize(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true) &&
+                 add_set(&sample, 2) && finalize(&sample, TABLE_ANY_ORDER) &&
+                 has_sample(&sample, 4, false);
 
     tap_ok(right, "sets, %s", what);
     sample_close(&sample);
     sample = sample_open(50000, bytes);
-    right = add_set(&sample, 2) && settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true);
+    right =
+        add_set(&sample, 2) && finalize(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true);
     tap_ok(right, "a set beside keys, %s", what);
     sample_close(&sample);
 }
@@ -364,7 +366,7 @@ static enum status drain_take(void *context, const struct table_entry *entries, 
         drain->total += entries[i].count;
     if (drain->total > drain->room)
         return status_fail(failure, STATUS_DATA, "no room");
-    return drain->writer ? table_writer_add_counts(drain->writer, entries, n, failure) : STATUS_OK;
+    return drain->writer ? table_writer_add_rows(drain->writer, entries, n, failure) : STATUS_OK;
 }
 
 /* Drains all partitions. Returns the sum of counts, UINT64_MAX after a failure. */
@@ -391,18 +393,19 @@ static void test_drain(void)
 
     for (size_t i = 0; i < sample.count; i++)
         total += sample.entries[i].count;
-    bool right = add(&sample, 3, true) && settle(&sample, TABLE_ANY_ORDER) &&
+    bool right = add(&sample, 3, true) && finalize(&sample, TABLE_ANY_ORDER) &&
                  table_held(sample.table) == sample.count && add(&sample, 3, true) &&
                  table_held(sample.table) > sample.count;
     tap_ok(right && drain_all(&sample, true, UINT64_MAX) == 2 * total &&
-               settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true),
+               finalize(&sample, TABLE_ASCENDING) && has_sample(&sample, 2, true),
            "drained, and added again");
     tap_ok(add(&sample, 2, true) && add_set(&sample, 2) &&
                drain_all(&sample, false, UINT64_MAX) == 5 * total &&
-               table_held(sample.table) == 0 && settle(&sample, TABLE_ANY_ORDER) &&
+               table_held(sample.table) == 0 && finalize(&sample, TABLE_ANY_ORDER) &&
                table_distinct(sample.table) == 0 && table_total(sample.table) == 0,
            "drained, and empty");
-    tap_ok(add_set(&sample, 0) && settle(&sample, TABLE_ASCENDING) && has_sample(&sample, 1, true),
+    tap_ok(add_set(&sample, 0) && finalize(&sample, TABLE_ASCENDING) &&
+               has_sample(&sample, 1, true),
            "a set in a table that was drained");
     tap_ok(drain_all(&sample, false, total / 2) == UINT64_MAX, "a failure to take entries");
     sample_close(&sample);
@@ -459,11 +462,11 @@ static void test_extract(void)
     }
     right = right && table_writer_flush(writer, &failure) == STATUS_OK;
     table_writer_close(writer);
-    tap_ok(right && settle(&sample, TABLE_ANY_ORDER) && extracts(sample.table, 4000, 12001) &&
-               settle(&sample, TABLE_ANY_ORDER) && table_distinct(sample.table) == 14002 - 8002,
+    tap_ok(right && finalize(&sample, TABLE_ANY_ORDER) && extracts(sample.table, 4000, 12001) &&
+               finalize(&sample, TABLE_ANY_ORDER) && table_distinct(sample.table) == 14002 - 8002,
            "keys leave, from a packed one to a single");
     tap_ok(extracts(sample.table, 2, 3999) && extracts(sample.table, 12003, 14000) &&
-               settle(&sample, TABLE_ASCENDING) && table_total(sample.table) == 6,
+               finalize(&sample, TABLE_ASCENDING) && table_total(sample.table) == 6,
            "others, to a packed one");
     position = table_begin(sample.table);
     size_t n = table_read(sample.table, &position, read, ARRAY_LENGTH(read));
@@ -474,7 +477,7 @@ static void test_extract(void)
     sample_close(&sample);
 }
 
-/* A writer goes on after it was flushed; without a flush nothing is settled of what it holds. */
+/* A writer goes on after it was flushed; without a flush nothing is finalized of what it holds. */
 static void test_flush(void)
 {
     struct sample sample = sample_open(10, MUCH);
@@ -487,7 +490,7 @@ static void test_flush(void)
         right = table_writer_add(writer, &key, 1, &failure) == STATUS_OK;
         if (right && i % 150000 == 0)
             right = table_writer_flush(writer, &failure) == STATUS_OK &&
-                    settle(&sample, TABLE_ANY_ORDER) && table_distinct(sample.table) == 1 &&
+                    finalize(&sample, TABLE_ANY_ORDER) && table_distinct(sample.table) == 1 &&
                     table_total(sample.table) == i;
     }
     tap_ok(right, "a writer that is flushed again and again");
@@ -518,17 +521,17 @@ static void test_keys(void)
         if (sample.entries[i].key != sample.entries[sample.count - 1].key)
             sample.entries[sample.count++] = sample.entries[i];
     }
-    bool right = add(&sample, 2, true) && settle(&sample, TABLE_ASCENDING);
+    bool right = add(&sample, 2, true) && finalize(&sample, TABLE_ASCENDING);
     tap_ok(right && has_sample(&sample, 1, true), "%zu keys with equal bits, zeros and ones",
            sample.count);
     sample_close(&sample);
 }
 
-static bool fails_to_settle(struct sample *sample, enum table_order order)
+static bool fails_to_finalize(struct sample *sample, enum table_order order)
 {
     struct failure failure;
 
-    return table_settle(sample->table, order, &failure) == STATUS_DATA &&
+    return table_finalize(sample->table, order, &failure) == STATUS_DATA &&
            strcmp(failure.message, "a count does not fit in 64 bits") == 0;
 }
 
@@ -543,13 +546,13 @@ static void test_overflow(void)
     sample.entries[1] = sample.entries[0];
     sample.entries[0].count = 1;
     sample.count = 2;
-    right = add(&sample, 1, true) && settle(&sample, TABLE_ASCENDING) &&
+    right = add(&sample, 1, true) && finalize(&sample, TABLE_ASCENDING) &&
             table_distinct(sample.table) == 1 && table_total(sample.table) == UINT64_MAX;
     tap_ok(right, "a count of 2^64 - 1");
     sample.entries[1].count = 1;
     right = add(&sample, 1, true);
-    tap_ok(right && fails_to_settle(&sample, TABLE_ASCENDING), "and more of it: an error");
-    tap_ok(fails_to_settle(&sample, TABLE_ANY_ORDER), "also for whoever asks again");
+    tap_ok(right && fails_to_finalize(&sample, TABLE_ASCENDING), "and more of it: an error");
+    tap_ok(fails_to_finalize(&sample, TABLE_ANY_ORDER), "also for whoever asks again");
     sample_close(&sample);
 }
 
@@ -559,15 +562,250 @@ static void test_overflow_of_runs(void)
     struct sample sample = sample_open(MANY, 1);
 
     sample.entries[1].count = UINT64_MAX;
-    bool right = add(&sample, 1, true) && settle(&sample, TABLE_ASCENDING);
+    bool right = add(&sample, 1, true) && finalize(&sample, TABLE_ASCENDING);
     right = right && sample.table->cache && table_distinct(sample.table) == MANY &&
             add(&sample, 1, true);
-    tap_ok(right && fails_to_settle(&sample, TABLE_ASCENDING), "counts of runs that do not fit");
+    tap_ok(right && fails_to_finalize(&sample, TABLE_ASCENDING), "counts of runs that do not fit");
     sample_close(&sample);
+}
+
+/* --- wide rows -----------------------------------------------------------------------------------
+ */
+
+/* A key of three words, a number of values, their sum modulo 2^64, and their minimum. */
+enum { WIDE_KEY_WORDS = 3, WIDE_COUNT = 3, WIDE_SUM, WIDE_MIN, WIDE_WORDS };
+
+/* The merge of two rows; fails where the context says so. */
+static bool wide_merge(const void *context, uint64_t *into, const uint64_t *from)
+{
+    into[WIDE_COUNT] += from[WIDE_COUNT];
+    into[WIDE_SUM] += from[WIDE_SUM];
+    into[WIDE_MIN] = from[WIDE_MIN] < into[WIDE_MIN] ? from[WIDE_MIN] : into[WIDE_MIN];
+    return !context;
+}
+
+static const uint64_t wide_initial[WIDE_WORDS] = {[WIDE_MIN] = UINT64_MAX};
+
+/* Key i: its words have few and many values; the last one decides between some. */
+static void wide_key(uint64_t i, uint64_t key[WIDE_KEY_WORDS])
+{
+    key[0] = i % 7 << 60;
+    key[1] = i % 3 == 0 ? 5 : key_of(i / 4);
+    key[2] = i;
+}
+
+/* Adds each of keys 0..count times its number modulo 3, plus 1; the values are functions of both.
+ */
+struct wide_adder {
+    struct table *table;
+    uint64_t first;
+    uint64_t step;
+    uint64_t count;
+    struct failure failure;
+    bool failed;
+};
+
+static uint64_t wide_value(uint64_t i, uint64_t time)
+{
+    return key_of(i + time) >> 1;
+}
+
+static void *wide_adder_run(void *argument)
+{
+    struct wide_adder *adder = argument;
+    struct failure *failure = &adder->failure;
+    struct table_writer *writer = NULL;
+    uint64_t keys[TABLE_FIND_MAX][WIDE_KEY_WORDS];
+    uint64_t values[TABLE_FIND_MAX];
+    uint64_t *rows[TABLE_FIND_MAX];
+    size_t n = 0;
+
+    bool right = table_writer_open(adder->table, &writer, failure) == STATUS_OK;
+    for (uint64_t i = adder->first; i < adder->count && right; i += adder->step) {
+        for (uint64_t time = 0; time <= i % 3 && right; time++) {
+            wide_key(i, keys[n]);
+            values[n] = wide_value(i, time);
+            if (i % 5 == 0) { /* as a row */
+                uint64_t row[WIDE_WORDS] = {keys[n][0], keys[n][1], i, 1, values[n], values[n]};
+                right = table_writer_add_rows(writer, row, 1, failure) == STATUS_OK;
+                continue;
+            }
+            if (++n < TABLE_FIND_MAX - i % 2)
+                continue;
+            right = table_writer_find(writer, keys[0], NULL, n, rows, failure) == STATUS_OK;
+            for (size_t k = 0; k < n && right; k++) {
+                rows[k][WIDE_SUM] += values[k];
+                rows[k][WIDE_MIN] = values[k] < rows[k][WIDE_MIN] ? values[k] : rows[k][WIDE_MIN];
+            }
+            n = 0;
+        }
+    }
+    right = right && table_writer_find(writer, keys[0], NULL, n, rows, failure) == STATUS_OK;
+    for (size_t k = 0; k < n && right; k++) {
+        rows[k][WIDE_SUM] += values[k];
+        rows[k][WIDE_MIN] = values[k] < rows[k][WIDE_MIN] ? values[k] : rows[k][WIDE_MIN];
+    }
+    adder->failed = !right || table_writer_flush(writer, failure) != STATUS_OK;
+    table_writer_close(writer);
+    return NULL;
+}
+
+static int wide_compare(const void *a, const void *b)
+{
+    const uint64_t *x = a;
+    const uint64_t *y = b;
+
+    for (size_t w = 0; w < WIDE_KEY_WORDS; w++) {
+        if (x[w] != y[w])
+            return x[w] < y[w] ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Adds with threads, `times` times, and compares with what qsort makes of the rows. */
+static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t times)
+{
+    const struct table_layout layout = {.key_words = WIDE_KEY_WORDS,
+                                        .words = WIDE_WORDS,
+                                        .merge = wide_merge,
+                                        .initial = wide_initial};
+    uint64_t(*expected)[WIDE_WORDS] = must(calloc(count + 1, sizeof *expected));
+    uint64_t(*read)[WIDE_WORDS] = must(calloc(count + 1, sizeof *read));
+    uint64_t row[WIDE_WORDS];
+    struct wide_adder adders[ADDERS_MAX];
+    pthread_t ids[ADDERS_MAX];
+    struct failure failure;
+    struct table *table;
+    uint64_t total = 0;
+    bool right = table_create(&table, &layout, bytes, NULL, &failure) == STATUS_OK;
+
+    for (uint64_t t = 0; t < times; t++) {
+        for (size_t i = 0; i < threads; i++) {
+            adders[i] = (struct wide_adder){table, i, threads, count, {0}, true};
+            if (pthread_create(&ids[i], NULL, wide_adder_run, &adders[i]) != 0)
+                bail_out("pthread_create");
+        }
+        for (size_t i = 0; i < threads; i++) {
+            pthread_join(ids[i], NULL);
+            right = right && !adders[i].failed;
+        }
+        right = right && table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_OK;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        wide_key(i, expected[i]);
+        expected[i][WIDE_MIN] = UINT64_MAX;
+        for (uint64_t time = 0; time <= i % 3; time++) {
+            const uint64_t value = wide_value(i, time);
+            expected[i][WIDE_COUNT] += times;
+            expected[i][WIDE_SUM] += times * value;
+            if (value < expected[i][WIDE_MIN])
+                expected[i][WIDE_MIN] = value;
+        }
+        total += expected[i][WIDE_COUNT];
+    }
+    qsort(expected, count, sizeof *expected, wide_compare);
+    right = right && table_distinct(table) == count && table_total(table) == total &&
+            (bytes > 1 || !table_is_in_memory(table));
+    size_t n = 0;
+    for (size_t part = 0; part < 3 && right; part++) {
+        struct table_position position = table_begin_part(table, part, 3);
+        for (size_t some; (some = table_read(table, &position, read[n], count - n + 1)) > 0;)
+            n += some;
+    }
+    right = right && n == count && memcmp(read, expected, count * sizeof *read) == 0;
+    for (uint64_t i = 0; i < count && right; i += 1 + count / 100)
+        right = memcmp(table_row(table, i, row), expected[i], sizeof row) == 0;
+    tap_ok(right && table_check(table, &failure) == STATUS_OK,
+           "%llu keys of three words, %zu threads, %llu times, in %s", (unsigned long long)count,
+           threads, (unsigned long long)times, bytes > 1 ? "memory" : "runs");
+    table_destroy(table);
+    free(expected);
+    free(read);
+}
+
+/* Rows that are longer than a block of the least size, of counts. */
+static void test_long_rows(void)
+{
+    enum { WORDS = 3000, KEYS = 2000 };
+    const struct table_layout layout = {.key_words = 2, .words = WORDS};
+    const struct table_layout endless = {.key_words = 1, .words = 1 << 20};
+    static uint64_t row[WORDS];
+    struct table_writer *writer;
+    struct failure failure;
+    struct table *table;
+    uint64_t *rows[1];
+
+    if (table_create(&table, &layout, 1, NULL, &failure) != STATUS_OK ||
+        table_writer_open(table, &writer, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    bool right = true;
+    for (uint64_t i = 0; i < 2 * KEYS && right; i++) {
+        const uint64_t key[2] = {7, KEYS - 1 - i % KEYS};
+        const uint64_t weight = i + 1;
+        right = table_writer_find(writer, key, &weight, 1, rows, &failure) == STATUS_OK;
+        rows[0][WORDS - 1] += 3;
+    }
+    right = right && table_writer_flush(writer, &failure) == STATUS_OK &&
+            table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_OK &&
+            table_distinct(table) == KEYS && !table_is_in_memory(table);
+    for (uint64_t i = 0; i < KEYS && right; i++) {
+        const uint64_t *found = table_row(table, i, row);
+        right = found[0] == 7 && found[1] == i && found[2] == 2 * (KEYS - i) + KEYS &&
+                found[3] == 0 && found[WORDS - 1] == 6;
+    }
+    tap_ok(right, "rows of %u words, in runs", WORDS);
+    table_writer_close(writer);
+    table_destroy(table);
+    tap_ok(table_create(&table, &endless, 1, NULL, &failure) == STATUS_DATA &&
+               strstr(failure.message, "no memory for rows of 1048576 numbers"),
+           "rows that are too long for any block");
+}
+
+static const char failing;
+
+/* A merge that fails, in memory; counts of several words and weights that do not fit. */
+static void test_wide_overflow(void)
+{
+    const struct table_layout layouts[] = {
+        {.key_words = 1, .words = WIDE_WORDS, .merge = wide_merge, .context = &failing},
+        {.key_words = 2, .words = 4},
+        {.key_words = 1, .words = 2},
+    };
+    const uint64_t row[WIDE_WORDS] = {1, 1, UINT64_MAX, UINT64_MAX};
+    const uint64_t key[2] = {1, 1};
+    const uint64_t weights[2] = {UINT64_MAX, 1};
+    uint64_t *rows[1];
+
+    for (size_t i = 0; i < ARRAY_LENGTH(layouts); i++) {
+        struct table_writer *writer;
+        struct failure failure;
+        struct table *table;
+        if (table_create(&table, &layouts[i], MUCH, NULL, &failure) != STATUS_OK ||
+            table_writer_open(table, &writer, &failure) != STATUS_OK)
+            bail_out(failure.message);
+        for (size_t k = 0; k < 2; k++) {
+            enum status status =
+                layouts[i].words == 2
+                    ? table_writer_find(writer, key, &weights[k], 1, rows, &failure)
+                    : table_writer_add_rows(writer, row, 1, &failure);
+            if (status != STATUS_OK || table_writer_flush(writer, &failure) != STATUS_OK)
+                bail_out(failure.message);
+        }
+        tap_ok(table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_DATA &&
+                   strcmp(failure.message, "a count does not fit in 64 bits") == 0,
+               "rows of %zu words that do not fit when they are merged", layouts[i].words);
+        table_writer_close(writer);
+        table_destroy(table);
+    }
 }
 
 /* --- runs ----------------------------------------------------------------------------------------
  */
+
+static const struct table_layout plain = {.key_words = 1, .words = 2};
+
+/* Entries of a block. */
+#define RUN_ENTRIES 1024
 
 static const char *directory(void)
 {
@@ -581,7 +819,7 @@ static void run_make(struct table_run *run, const struct table_entry *entries, s
     struct table_run_writer *writer = NULL;
     struct failure failure;
 
-    if (table_run_writer_open(&writer, directory(), &failure) != STATUS_OK ||
+    if (table_run_writer_open(&writer, &plain, directory(), &failure) != STATUS_OK ||
         table_run_write(writer, entries, n / 3, &failure) != STATUS_OK ||
         table_run_write(writer, entries + n / 3, n - n / 3, &failure) != STATUS_OK ||
         table_run_writer_finish(writer, run, &failure) != STATUS_OK)
@@ -592,7 +830,7 @@ static void run_make(struct table_run *run, const struct table_entry *entries, s
 /* Whether the run has these entries. */
 static bool run_has(const struct table_run *run, const struct table_entry *entries, size_t n)
 {
-    struct table_entry read[TABLE_RUN_ENTRIES];
+    struct table_entry read[RUN_ENTRIES];
     struct failure failure;
     size_t done = 0;
     size_t some = 1;
@@ -604,7 +842,7 @@ static bool run_has(const struct table_run *run, const struct table_entry *entri
             return tap_note("block %zu", block);
         done += some;
     }
-    return done == n && run->entries == n;
+    return done == n && run->rows == n;
 }
 
 static void test_run(void)
@@ -682,7 +920,7 @@ static void test_merge_overflow(void)
 static void test_damage(void)
 {
     struct table_entry entries[2000];
-    struct table_entry read[TABLE_RUN_ENTRIES];
+    struct table_entry read[RUN_ENTRIES];
     struct table_run run;
     struct failure failure;
     uint64_t state = 5;
@@ -702,8 +940,8 @@ static void test_damage(void)
         for (size_t block = 0; block < 2 && right; block++) {
             enum status status = table_run_read(&run, block, read, &n, &failure);
             errors += status != STATUS_OK;
-            right = n <= TABLE_RUN_ENTRIES &&
-                    (status == STATUS_OK || strstr(failure.message, "is damaged"));
+            right =
+                n <= RUN_ENTRIES && (status == STATUS_OK || strstr(failure.message, "is damaged"));
         }
         right = right && pwrite(run.fd, &good, 1, place) == 1;
     }
@@ -721,7 +959,7 @@ static void test_no_directory(void)
     struct table_run_writer *writer = NULL;
     struct failure failure;
 
-    tap_ok(table_run_writer_open(&writer, "/nonexistent", &failure) == STATUS_DATA &&
+    tap_ok(table_run_writer_open(&writer, &plain, "/nonexistent", &failure) == STATUS_DATA &&
                strstr(failure.message, "in /nonexistent: No such file"),
            "a run in no directory");
     table_run_writer_close(writer);
@@ -777,6 +1015,12 @@ int main(void)
     test_keys();
     test_overflow();
     test_overflow_of_runs();
+    test_wide(0, MUCH, 1, 1);
+    test_wide(1000, MUCH, 1, 1);
+    test_wide(100000, MUCH, 3, 2);
+    test_wide(200000, 1, 2, 2);
+    test_long_rows();
+    test_wide_overflow();
     test_run();
     test_merge();
     test_merge_overflow();

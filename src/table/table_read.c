@@ -1,0 +1,299 @@
+/* Finalizing a table: packs all partitions, puts the rows in order; and reading them. */
+#include "config.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/processors.h"
+#include "table/table_internal.h"
+
+#include <stdlib.h>
+
+/* The packing of all partitions, on several threads. */
+struct table_packing {
+    struct table *table;
+    _Atomic size_t taken; /* partitions */
+    pthread_mutex_t lock; /* guards what follows */
+    struct failure *failure;
+    enum status status;
+};
+
+static void table_pack_some(void *context, size_t part)
+{
+    struct table_packing *packing = context;
+    struct table *table = packing->table;
+    struct table_packer packer = {.blocks = {.free = NULL}};
+    struct failure failure;
+    enum status status = STATUS_OK;
+    size_t i;
+
+    (void)part;
+    while (status == STATUS_OK && (i = atomic_fetch_add(&packing->taken, 1)) < TABLE_PARTITIONS) {
+        struct table_partition *partition = &table->partitions[i];
+        if (partition->pending.used + partition->added.used > 0)
+            status = table_partition_pack(table, partition, &packer, &failure);
+    }
+    table_packer_destroy(table, &packer);
+    if (status == STATUS_OK)
+        return;
+    pthread_mutex_lock(&packing->lock);
+    packing->status = status;
+    *packing->failure = failure;
+    pthread_mutex_unlock(&packing->lock);
+}
+
+static unsigned table_threads(const struct table *table)
+{
+    unsigned most = atomic_load(&table->writers_max);
+    unsigned processors = processors_available();
+    return most == 0 || most > processors ? processors : most;
+}
+
+/* Moves all rows to one run. */
+static enum status table_finalize_run(struct table *table, struct failure *failure)
+{
+    const size_t block_words = table_run_rows(&table->layout) * table->layout.words;
+
+    table->cache = calloc(1, sizeof *table->cache +
+                                 TABLE_CACHE_BLOCKS * block_words * sizeof *table->cache->rows);
+    if (!table->cache)
+        return status_fail(failure, STATUS_DATA, "no memory for reading counts from a file");
+    pthread_mutex_init(&table->cache->lock, NULL);
+    if (table_spill_all(table, failure) != STATUS_OK)
+        return failure->status;
+    table->distinct = table->spill.runs[0].rows;
+    return STATUS_OK;
+}
+
+enum status table_finalize(struct table *table, enum table_order order, struct failure *failure)
+{
+    const unsigned threads = table_threads(table);
+    struct table_packing packing = {.table = table, .failure = failure, .status = STATUS_OK};
+
+    table_unsort(table);
+    pthread_mutex_init(&packing.lock, NULL);
+    parallel_run(threads, threads, table_pack_some, &packing);
+    pthread_mutex_destroy(&packing.lock);
+    table->distinct = 0;
+    table->total = table->spill.total;
+    for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
+        table->distinct += table_partition_distinct(&table->partitions[i]);
+        table->total += table->partitions[i].total;
+    }
+    if (packing.status != STATUS_OK)
+        return packing.status;
+    if (atomic_load(&table->has_overflowed))
+        return status_fail(failure, STATUS_DATA, "a count does not fit in 64 bits");
+    if (table->spill.count > 0 || (order == TABLE_ASCENDING && table_is_too_large(table)))
+        return table_finalize_run(table, failure);
+    return order == TABLE_ASCENDING ? table_sort(table, threads, failure) : STATUS_OK;
+}
+
+void table_unsort(struct table *table)
+{
+    memory_unmap(table->sorted, (table->distinct + 1) * table_row_bytes(table));
+    table->sorted = NULL;
+    if (table->cache)
+        pthread_mutex_destroy(&table->cache->lock);
+    free(table->cache);
+    table->cache = NULL;
+}
+
+/* Removes entries from partitions, on several threads. */
+struct table_extraction {
+    struct table *table;
+    uint64_t first;
+    uint64_t last;
+    void (*take)(void *context, const struct table_entry *entries, size_t n);
+    void *context;
+};
+
+static void table_extract_partition(void *context, size_t part)
+{
+    const struct table_extraction *extraction = context;
+    const uint64_t first = extraction->first;
+    const uint64_t span = extraction->last - first;
+    struct table_partition *partition = &extraction->table->partitions[part];
+    struct table_list *const lists[] = {&partition->packed, &partition->singles};
+    struct table_entry taken[TABLE_BLOCK_KEYS];
+
+    for (size_t l = 0; l < 2; l++) {
+        const size_t item_words = l == 0 ? 2 : 1;
+        for (struct table_block *block = lists[l]->blocks; block; block = block->next) {
+            size_t leave = 0;
+            for (size_t i = 0; i < block->used; i++) {
+                const uint64_t *item = block->words + i * item_words;
+                uint64_t *kept = block->words + (i - leave) * item_words;
+                const uint64_t key = item[0];
+                const uint64_t count = l == 0 ? item[1] : 1;
+                const bool leaves = key - first <= span;
+                taken[leave] = (struct table_entry){key, count};
+                kept[0] = key;
+                if (l == 0)
+                    kept[1] = count;
+                leave += leaves;
+                partition->total -= leaves ? count : 0;
+            }
+            block->used -= leave;
+            lists[l]->used -= leave;
+            if (leave > 0)
+                extraction->take(extraction->context, taken, leave);
+        }
+    }
+}
+
+void table_extract(struct table *table, uint64_t first, uint64_t last,
+                   void (*take)(void *context, const struct table_entry *entries, size_t n),
+                   void *context)
+{
+    struct table_extraction extraction = {table, first, last, take, context};
+
+    if (table->distinct > 0)
+        parallel_run(table_threads(table), TABLE_PARTITIONS, table_extract_partition, &extraction);
+}
+
+bool table_is_in_memory(const struct table *table)
+{
+    return table->spill.count == 0;
+}
+
+uint64_t table_distinct(const struct table *table)
+{
+    return table->distinct;
+}
+
+uint64_t table_total(const struct table *table)
+{
+    return table->total;
+}
+
+/* Whether the rows have numbers, in ascending order; else they lie in partitions. */
+static bool table_is_listed(const struct table *table)
+{
+    return table->sorted || table->cache;
+}
+
+struct table_position table_begin_part(const struct table *table, size_t part, size_t parts)
+{
+    const unsigned __int128 all = table_is_listed(table) ? table->distinct : TABLE_LISTS;
+
+    return (struct table_position){
+        .next = {(uint64_t)(all * part / parts), 0, 0, (uint64_t)(all * (part + 1) / parts)}};
+}
+
+struct table_position table_begin(const struct table *table)
+{
+    return table_begin_part(table, 0, 1);
+}
+
+struct table_position table_seek(const struct table *table, uint64_t index)
+{
+    return (struct table_position){.next = {index, 0, 0, table->distinct}};
+}
+
+/*
+ * Rows in partitions: the position is the number of the next list (table_list_at), a block of the
+ * list before, a row of the block, and the number of the list at which it ends.
+ */
+static size_t table_read_blocks(const struct table *table, struct table_position *position,
+                                uint64_t *rows, size_t capacity)
+{
+    const struct table_block *block = (const struct table_block *)(uintptr_t)position->next[1];
+    const size_t words = table->layout.words;
+    size_t n = 0;
+
+    while (n < capacity) {
+        while (!block || position->next[2] == block->used) {
+            position->next[2] = 0;
+            if (block)
+                block = block->next;
+            while (!block && position->next[0] < position->next[3])
+                block = table_list_at(table, position->next[0]++)->blocks;
+            if (!block)
+                break;
+        }
+        position->next[1] = (uintptr_t)block;
+        if (!block)
+            break;
+        const size_t first = (size_t)position->next[2];
+        const size_t left = (size_t)block->used - first;
+        const size_t some = left < capacity - n ? left : capacity - n;
+        const bool are_singles = position->next[0] % 2 == 0;
+        if (are_singles)
+            table_entries_of(block->words + first, some, (struct table_entry *)rows + n);
+        else
+            memcpy(rows + n * words, block->words + first * words, some * words * sizeof *rows);
+        position->next[2] += some;
+        n += some;
+    }
+    return n;
+}
+
+/*
+ * Reads up to `capacity` rows of the block of the run that has row `index`. Returns how many; 0
+ * after a failure.
+ */
+static size_t table_read_block(const struct table *table, uint64_t index, uint64_t *rows,
+                               size_t capacity)
+{
+    struct table_cache *cache = table->cache;
+    const size_t block_rows = table_run_rows(&table->layout);
+    const size_t block = (size_t)(index / block_rows);
+    const size_t first = (size_t)(index % block_rows);
+    const size_t words = table->layout.words;
+    const size_t slot = block % TABLE_CACHE_BLOCKS;
+    uint64_t *cached = cache->rows + slot * block_rows * words;
+    size_t n = 0;
+
+    pthread_mutex_lock(&cache->lock);
+    if (cache->numbers[slot] != block + 1 && !cache->has_failed) {
+        struct failure failure;
+        cache->numbers[slot] = block + 1;
+        if (table_run_read(&table->spill.runs[0], block, cached, &n, &failure) != STATUS_OK) {
+            cache->failure = failure;
+            cache->has_failed = true;
+        }
+    }
+    n = cache->has_failed ? 0 : block_rows - first;
+    n = n < capacity ? n : capacity;
+    memcpy(rows, cached + first * words, n * words * sizeof *rows);
+    pthread_mutex_unlock(&cache->lock);
+    return n;
+}
+
+size_t table_read(const struct table *table, struct table_position *position, void *rows,
+                  size_t capacity)
+{
+    const uint64_t index = position->next[0];
+
+    if (!table_is_listed(table))
+        return table_read_blocks(table, position, rows, capacity);
+    const uint64_t left = position->next[3] - index;
+    size_t n = left < capacity ? (size_t)left : capacity;
+    if (n == 0)
+        return 0;
+    if (table->cache)
+        n = table_read_block(table, index, rows, n);
+    else
+        memcpy(rows, table->sorted + index * table->layout.words, n * table_row_bytes(table));
+    position->next[0] += n;
+    return n;
+}
+
+const uint64_t *table_row(const struct table *table, uint64_t index, uint64_t *row)
+{
+    struct table_position position = table_seek(table, index);
+
+    if (!table->cache)
+        return table->sorted + index * table->layout.words;
+    if (table_read(table, &position, row, 1) == 0)
+        memset(row, 0, table_row_bytes(table));
+    return row;
+}
+
+enum status table_check(const struct table *table, struct failure *failure)
+{
+    if (!table->cache || !table->cache->has_failed)
+        return STATUS_OK;
+    *failure = table->cache->failure;
+    return failure->status;
+}
