@@ -18,10 +18,12 @@ divide() {
     divide rows 1 60
 }
 
+# bats test_tags=later
 @test "texts and binary data, divided at random places" {
     divide random 1 100
 }
 
+# bats test_tags=later
 @test "lines of invalid tokens where the input is divided" {
     divide reports 1 60
 }
