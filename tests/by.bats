@@ -237,11 +237,11 @@ make_log() {
     gpuhist count --lt 5 --ge 0 -f 1 --by 1 -S 1M in |
         cmp - <(awk '{ print $1 "\t" ($1 < 5) * $2 "\t" ($1 >= 0) * $2 }' expected)
     gpuhist reduce count,sum,max -f 1 --by 1 -S 300M -T nowhere in | cmp expected -
-    run --separate-stderr gpuhist reduce count,sum,max -f 1 --by 1 -S 1M -T nowhere in
+    run --separate-stderr gpuhist reduce count,sum,max -f 1 --by 1 -S 1M --threads 1 -T nowhere in
     assert_failed 1 "cannot make a temporary file of counts in nowhere: No such file or directory"
-    run --separate-stderr gpuhist count --lt 5 -f 1 --by 1 -S 1M -T nowhere in
+    run --separate-stderr gpuhist count --lt 5 -f 1 --by 1 -S 1M --threads 1 -T nowhere in
     assert_failed 1 "cannot make a temporary file of counts in nowhere: No such file or directory"
-    TMPDIR=nowhere run --separate-stderr gpuhist count --lt 5 -f 1 --by 1 -S 1M in
+    TMPDIR=nowhere run --separate-stderr gpuhist count --lt 5 -f 1 --by 1 -S 1M --threads 1 in
     assert_failed 1 "cannot make a temporary file of counts in nowhere: No such file or directory"
 }
 

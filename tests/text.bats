@@ -289,8 +289,8 @@ END
     run --separate-stderr bash -c 'head -c 500M /dev/zero | tr "\0" 7 |
         "$GPUHIST" reduce sum --text --engine cpu --threads 2'
     [[ $stderr == "gpuhist: standard input:1: '7777777777"*"...' is out of range for i64" ]]
-    run -0 --separate-stderr bash -c 'ulimit -v 700000
-        { head -c 300M /dev/zero | tr "\0" 0; echo 42; } | "$GPUHIST" reduce sum --text --engine cpu'
+    run -0 --separate-stderr bash -c 'ulimit -v 1200000
+        { head -c 300M /dev/zero | tr "\0" 0; echo 42; } | "$GPUHIST" reduce sum --text --engine cpu --threads 2'
     [ "$output" = 42 ]
 }
 
@@ -298,14 +298,14 @@ END
 @test "a line of 300 MiB: a field, the last one, one behind a delimiter" {
     skip_under_asan
     local line='{ echo "1 2 3"; printf "4 5 "; yes "8888888 xxx" | head -c $size | tr "\n" " "; echo 6; echo "7 8 9"; }'
-    run -0 bash -c "size=300M; ulimit -v 700000; $line | \"\$GPUHIST\" reduce sum -f 2 --engine cpu"
+    run -0 bash -c "size=300M; ulimit -v 1200000; $line | \"\$GPUHIST\" reduce sum -f 2 --engine cpu --threads 2"
     [ "$output" = 15 ]
-    run -0 bash -c "size=300M; ulimit -v 700000; $line | \"\$GPUHIST\" reduce sum -f -1 --engine cpu"
+    run -0 bash -c "size=300M; ulimit -v 1200000; $line | \"\$GPUHIST\" reduce sum -f -1 --engine cpu --threads 2"
     [ "$output" = 18 ]
-    run -0 bash -c "size=50M; ulimit -v 600000; $line | tr ' ' , | \"\$GPUHIST\" reduce sum -f 2 -d, --engine cpu"
+    run -0 bash -c "size=50M; ulimit -v 600000; $line | tr ' ' , | \"\$GPUHIST\" reduce sum -f 2 -d, --engine cpu --threads 2"
     [ "$output" = 15 ]
     run -0 bash -c '{ yes 3 | head -c 50M | tr "\n" ,; echo 3; } |
-        { ulimit -v 600000; "$GPUHIST" reduce count,sum -d, --engine cpu; }'
+        { ulimit -v 600000; "$GPUHIST" reduce count,sum -d, --engine cpu --threads 2; }'
     [ "$output" = $'count\t26214401\nsum\t78643203' ]
 }
 

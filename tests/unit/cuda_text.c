@@ -231,7 +231,8 @@ static void expect_line(struct bench *bench, const char *line, size_t bytes)
     }
     int64_t fields = (int64_t)for_each(bench, line, bytes, none);
     int64_t wanted = field > 0 ? field : fields + 1 + field;
-    if (wanted < 1 || wanted > fields)
+    const int32_t columns = bench->job.text.columns;
+    if (wanted < 1 || wanted > fields || (columns > 0 && fields != columns))
         bench->expected.invalid++;
     else
         for_each(bench, line, bytes, (size_t)wanted);
