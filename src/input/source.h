@@ -87,8 +87,9 @@ void source_close(struct source *source);
  * Waits until another thread is of use, and returns true; returns false if the input ends before.
  * Every thread calls it once before its first pull. The first thread never waits, and no thread
  * waits if ranges of a file, or parts of compressed files, can be read in parallel. For a pipe,
- * another thread is of use whenever the pipe goes unread for more than a tenth of the time: with as
- * few as possible, the pipe moves between cores less often. For one compressed file that cannot be
+ * another thread is of use whenever the pipe goes unread for more than a tenth of the time, or
+ * two fifths if no processor is to spare: with as few as possible, the pipe moves between cores
+ * less often. For one compressed file that cannot be
  * divided, a few threads are of use. Thread-safe.
  */
 bool source_join(struct source *source);
@@ -164,8 +165,8 @@ const char *source_tabbed_file(const struct source *source);
 bool source_is_decoding(const struct source *source);
 
 /*
- * Whether a pipe went unread for more than a tenth of the time when that was last measured: then
- * those that pull cannot keep up with the writer. Thread-safe.
+ * Whether a pipe went unread for so long when that was last measured that another thread would be
+ * of use: then those that pull cannot keep up with the writer. Thread-safe.
  */
 bool source_is_unread(const struct source *source);
 

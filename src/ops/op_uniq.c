@@ -43,7 +43,9 @@ static enum status op_uniq_open(void *thread, const struct job *job, void *parti
 
 /*
  * Turns to the newest window. After 0, 1, 3, 7, ... chunks asks for another one, for a sample of
- * this chunk, if most values of the last one lay outside.
+ * this chunk, if more than an eighth of the values of the last one lay outside. (If it had to be
+ * half, 5M values in chunks of 128 KiB took 1.34 s instead of 0.57: their first windows were small,
+ * and the one that held half of them stayed.)
  */
 static enum status op_uniq_choose_window(struct op_uniq_thread *self, const struct chunk *chunk,
                                          size_t elements, struct failure *failure)
@@ -53,7 +55,7 @@ static enum status op_uniq_choose_window(struct op_uniq_thread *self, const stru
     const size_t bytes = self->job->element.bytes;
     uint64_t keys[OP_UNIQ_SAMPLE];
 
-    if (is_due && elements > 0 && 2 * self->outside >= self->last) {
+    if (is_due && elements > 0 && 8 * self->outside >= self->last) {
         for (size_t i = 0; i < n; i++)
             keys[i] = element_key(&self->job->element,
                                   (const char *)chunk->data + i * elements / n * bytes);
