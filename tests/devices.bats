@@ -95,7 +95,7 @@ assert_again() {
     assert_again "$expected"
 }
 
-# frames_that_cut BYTES TOOL ARG...: "cut", a frame of so many bytes of "in" and one of the rest; behind the first
+# frames_that_cut BYTES TOOL ARG...: "cut.zst", a frame of so many bytes of "in" and one of the rest; behind the first
 # one a hole, a skippable frame, so that they are decoded side by side.
 frames_that_cut() {
     {
@@ -103,15 +103,15 @@ frames_that_cut() {
         printf 'S*M\x18\0\0\x10\0'
         head -c 1M /dev/zero
         tail -c +$(($1 + 1)) in | "${@:2}"
-    } >cut
+    } >cut.zst
 }
 
-# assert_struck FUNCTION:N[+]...: each of these faults strikes in one of some runs on "cut", and no run is wrong.
+# assert_struck FUNCTION:N[+]...: each of these faults strikes in one of some runs on "cut.zst", and no run is wrong.
 assert_struck() {
-    local fault tries
+    local fault
     for fault; do
-        for tries in {1..50}; do
-            failing "$fault" reduce sum -t i32le cut 2>err | cmp - sum
+        for _ in {1..50}; do
+            failing "$fault" reduce sum -t i32le cut.zst 2>err | cmp - sum
             assert_told err
             [ ! -e mark ] || break
         done
@@ -127,7 +127,7 @@ assert_struck() {
     frames_that_cut 4000001 zstd -qc1
     assert_struck worker_absorb:1 worker_absorb:9 worker_absorb:1+ worker_buffer:1
     for fault in worker_absorb:2 worker_buffer:3; do
-        run --separate-stderr failing $fault reduce sum -t i32le --engine cuda cut
+        run --separate-stderr failing $fault reduce sum -t i32le --engine cuda cut.zst
         assert_failed 3 "has failed"
     done
 }
@@ -140,7 +140,7 @@ assert_struck() {
     frames_that_cut 5 lz4 -qc1
     assert_struck worker_absorb:2 worker_absorb:9 worker_finish:1 finish:1 worker_buffer:2
     for fault in worker_absorb:9 worker_buffer:9; do
-        run --separate-stderr failing $fault reduce sum -t i32le --engine cuda cut
+        run --separate-stderr failing $fault reduce sum -t i32le --engine cuda cut.zst
         assert_failed 3 "has failed"
     done
 }

@@ -148,6 +148,7 @@ make_data() (
     [ -x "$generator" ] || skip "no build directory"
     for part in man:man/gpuhist.1 bash:completions/gpuhist.bash zsh:completions/_gpuhist; do
         # If they differ: make option-documents
+        # shellcheck disable=SC2094  # nothing is written
         "$generator" "${part%%:*}" <"$srcdir/${part#*:}" | diff "$srcdir/${part#*:}" -
     done
     # An option of which the page has no text gets its help line.

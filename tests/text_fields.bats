@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Fields, headers and ends of lines in text. Oracles are awk, cut and datamash.
 
+# shellcheck disable=SC2031  # each test has variables of its own
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
@@ -12,6 +13,18 @@ make_log() {
         line = (i % 7 ? "" : "\t ") "GET" blanks "/index" int(9 * rand()) "\t" int(600 * rand())
         for (j = int(5 * rand()); j > 0; j--) line = line " w" j
         print line blanks int(100000 * rand()) - 50000 (i % 5 ? "" : " ") } }' >log
+}
+
+# assert_named SUM ARG...: the sum of a named column of "in", from a file and a pipe, on every engine.
+assert_named() {
+    local engine
+    for engine in $ENGINES; do
+        [[ $engine == cpu || " $* " != *" --csv "* ]] || continue # on the CPU alone
+        run -0 --separate-stderr gpuhist reduce sum --engine "$engine" "${@:2}" in
+        [ "$output" = "$1" ] || { echo "$output for $1: ${*:2}"; return 1; }
+        run -0 --separate-stderr gpuhist reduce sum --engine "$engine" "${@:2}" < <(cat in)
+        [ "$output" = "$1" ] || { echo "$output for $1 in a pipe: ${*:2}"; return 1; }
+    done
 }
 
 @test "-f N, from the front and the back, as awk counts" {
@@ -295,18 +308,6 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     [ "$output" = 2 ]
 }
 
-# assert_named SUM ARG...: the sum of a named column of "in", from a file and a pipe, on every engine.
-assert_named() {
-    local engine
-    for engine in $ENGINES; do
-        [[ $engine == cpu || " $* " != *" --csv "* ]] || continue # on the CPU alone
-        run -0 --separate-stderr gpuhist reduce sum --engine "$engine" "${@:2}" in
-        [ "$output" = "$1" ] || { echo "$output for $1: ${*:2}"; return 1; }
-        run -0 --separate-stderr gpuhist reduce sum --engine "$engine" "${@:2}" < <(cat in)
-        [ "$output" = "$1" ] || { echo "$output for $1 in a pipe: ${*:2}"; return 1; }
-    done
-}
-
 @test "-f NAME: a header that begins with # names the columns behind it" {
     printf '# x y  z\n1 20 300\n2 30 400\n' >in
     assert_named 3 -f x
@@ -371,33 +372,33 @@ assert_named() {
     assert_named 20 -f ms
     [ -z "$stderr" ]
     # large files, by several workers, compressed and not, each with a header of its own
-    awk 'BEGIN { print "a b\tms\tw"; for (i = 0; i < 60000; i++) print "x y\t" i % 1000 "\t" i % 7 }' >tabs
+    awk 'BEGIN { print "a b\tms\tw"; for (i = 0; i < 60000; i++) print "x y\t" i % 1000 "\t" i % 7 }' >tabbed
     awk 'BEGIN { print "w  ms"; for (i = 0; i < 60000; i++) print i % 5 " " i % 100 }' >blanks
-    awk -F '\t' 'FNR > 1 { n += $2 } END { print n }' tabs >tabs.ms
+    awk -F '\t' 'FNR > 1 { n += $2 } END { print n }' tabbed >tabbed.ms
     awk 'FNR > 1 { n += $2 } END { print n }' blanks >blanks.ms
-    awk -F '\t' 'FNR > 1 { n[$3] += $2 } END { for (w in n) print w "\t" n[w] }' tabs | sort -n >tabs.by
+    awk -F '\t' 'FNR > 1 { n[$3] += $2 } END { for (w in n) print w "\t" n[w] }' tabbed | sort -n >tabbed.by
     for engine in $ENGINES; do
         for how in "--threads 4 --chunk-size 4096" "--threads 3" "--threads 1 --chunk-size 1M"; do
             # shellcheck disable=SC2086
-            gpuhist reduce sum -f ms --engine "$engine" $how tabs 2>/dev/null | cmp tabs.ms -
+            gpuhist reduce sum -f ms --engine "$engine" $how tabbed 2>/dev/null | cmp tabbed.ms -
             # shellcheck disable=SC2086
-            gpuhist reduce sum -f ms --engine "$engine" $how 2>/dev/null < <(cat tabs) | cmp tabs.ms -
+            gpuhist reduce sum -f ms --engine "$engine" $how 2>/dev/null < <(cat tabbed) | cmp tabbed.ms -
             # shellcheck disable=SC2086
             gpuhist reduce sum -f ms --engine "$engine" $how blanks | cmp blanks.ms -
-            for files in "tabs blanks tabs" "blanks tabs tabs"; do
+            for files in "tabbed blanks tabbed" "blanks tabbed tabbed"; do
                 # shellcheck disable=SC2086
                 gpuhist reduce sum -f ms --engine "$engine" $how $files 2>/dev/null |
-                    cmp <(echo $((2 * $(cat tabs.ms) + $(cat blanks.ms)))) -
+                    cmp <(echo $((2 * $(cat tabbed.ms) + $(cat blanks.ms)))) -
             done
         done
     done
-    gpuhist reduce sum -f ms --by w --threads 3 tabs 2>/dev/null | cmp tabs.by -
+    gpuhist reduce sum -f ms --by w --threads 3 tabbed 2>/dev/null | cmp tabbed.by -
     if command -v zstd >/dev/null; then
-        { head -c 300000 tabs | zstd -q; tail -c +300001 tabs | zstd -q; } >tabs.zst
+        { head -c 300000 tabbed | zstd -q; tail -c +300001 tabbed | zstd -q; } >tabbed.zst
         zstd -qf blanks -o blanks.zst
-        gpuhist reduce sum -f ms --threads 4 tabs.zst blanks.zst tabs.zst 2>/dev/null |
-            cmp <(echo $((2 * $(cat tabs.ms) + $(cat blanks.ms)))) -
-        gpuhist reduce sum -f ms --by w --threads 4 tabs.zst 2>/dev/null | cmp tabs.by -
+        gpuhist reduce sum -f ms --threads 4 tabbed.zst blanks.zst tabbed.zst 2>/dev/null |
+            cmp <(echo $((2 * $(cat tabbed.ms) + $(cat blanks.ms)))) -
+        gpuhist reduce sum -f ms --by w --threads 4 tabbed.zst 2>/dev/null | cmp tabbed.by -
     fi
 }
 

@@ -9,9 +9,9 @@
 
 #include "count/reduce.h"
 #include "count/stalin_sort.h"
-#include "output/writer.h"
 #include "exec/offload_policy.h"
 #include "exec/pipeline.h"
+#include "output/writer.h"
 
 #include "tap.h"
 
