@@ -5,6 +5,7 @@
 
 #include "base/memory_limits.h"
 
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -53,8 +54,13 @@ void memory_unmap(void *memory, size_t bytes)
 
 void *memory_remap(void *memory, size_t bytes, size_t new_bytes)
 {
-    void *moved = mremap(memory, memory_size(bytes), memory_size(new_bytes), MREMAP_MAYMOVE);
-    return moved == MAP_FAILED ? NULL : moved;
+    void *moved = memory_map(new_bytes); /* ThreadSanitizer does not know mremap */
+
+    if (!moved)
+        return NULL;
+    memcpy(moved, memory, bytes < new_bytes ? bytes : new_bytes);
+    memory_unmap(memory, bytes);
+    return moved;
 }
 
 void memory_touch(void *memory, size_t bytes)

@@ -29,7 +29,7 @@ static unsigned decoder_bits_take(struct decoder_bits *from, unsigned count)
 
     for (unsigned i = 0; i < count; i++, from->next++) {
         if (from->next < from->bits)
-            value |= (from->data[from->next / 8] >> from->next % 8 & 1u) << i;
+            value |= ((unsigned)from->data[from->next / 8] >> from->next % 8 & 1u) << i;
     }
     return value;
 }
