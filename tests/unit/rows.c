@@ -452,7 +452,7 @@ static void must(bool is_so, const char *what)
 static void counted_begin(struct counted *counted, const char *type, uint64_t width)
 {
     struct failure failure;
-    void *partial;
+    void *partial = NULL;
 
     *counted = (struct counted){.job = {.operation = OPERATION_UNIQ, .bin_width = width}};
     counted->rows = malloc(COUNTED_ROWS_MAX * sizeof *counted->rows);
