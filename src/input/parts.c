@@ -196,7 +196,7 @@ static bool parts_find_next(const struct parts *parts, struct parts_file *file)
         file->found_capacity = capacity;
     }
     struct decoder_part *part = &file->found[file->found_count];
-    if (!before)
+    if (!before && !file->index) /* it is kept if memory was short behind it */
         file->index = decoder_index_open(file->format, &view, begin, PARTS_BLOCK_BYTES);
     if (file->index) {
         if (!decoder_index_next(file->index, PARTS_BYTES_MIN, part))
