@@ -124,8 +124,8 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
 
 static const char *cuda_engine_lacks(const struct job *job)
 {
-    if (job->second != SECOND_NONE)
-        return job_second_option(job);
+    if (job_has_rows(job))
+        return job_column_option(job, job_column_count(job) - 1);
     if (job->is_text && job->text.is_quoted)
         return "--csv";
     if (!cuda_engine_find_operation(job))

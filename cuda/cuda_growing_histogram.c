@@ -131,7 +131,7 @@ static size_t cuda_growing_histogram_walk_text(struct cuda_growing_histogram_wal
         .bytes = walk->chunk->bytes,
         .offset = walk->offset,
         .values = values,
-        .room = CUDA_GROWING_HISTOGRAM_BLOCK,
+        .capacity = CUDA_GROWING_HISTOGRAM_BLOCK,
     };
 
     walk->event = walk->parse(&text);

@@ -90,10 +90,10 @@ enum status lists_read_edges(const char *argument, unsigned decimals, __int128 *
     return status;
 }
 
-enum status lists_read_keys(const char *argument, const struct element *element, uint64_t **keys,
-                            size_t *count, struct failure *failure)
+enum status lists_read_keys(const char *argument, const char *option, const struct element *element,
+                            uint64_t **keys, size_t *count, struct failure *failure)
 {
-    struct lists_array array = {.option = "any-of", .element = element};
+    struct lists_array array = {.option = option, .element = element};
     enum status status = number_list_scan(argument, array.option, element->decimals, lists_take_key,
                                           &array, failure);
 

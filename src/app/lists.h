@@ -17,10 +17,10 @@ enum status lists_read_edges(const char *argument, unsigned decimals, __int128 *
                              size_t *count, struct failure *failure);
 
 /*
- * Likewise stores the list of --any-of as keys of the element type, ascending as its values and
+ * Likewise stores the list of `option` as keys of the element type, ascending as its values and
  * without duplicates. Skips numbers that are not values of the type.
  */
-enum status lists_read_keys(const char *argument, const struct element *element, uint64_t **keys,
-                            size_t *count, struct failure *failure);
+enum status lists_read_keys(const char *argument, const char *option, const struct element *element,
+                            uint64_t **keys, size_t *count, struct failure *failure);
 
 #endif

@@ -16,8 +16,6 @@
 /* What getopt_long returns for the first row; a letter if the option was given by its letter. */
 #define OPTIONS_KEY_FIRST 256
 
-#define OPTIONS_FIELD_MAX INT32_MAX
-
 enum status options_fail_value(const char *name, const char *value, const char *expected,
                                struct failure *failure)
 {
@@ -59,31 +57,6 @@ static bool options_find_word(const char *words, const char *value, unsigned *in
         words += word_length + (words[word_length] != '\0');
     }
     return false;
-}
-
-/* Reads a column: the number or name of a field or, `with_places`, TYPE@OFFSET. */
-static bool options_parse_column(const char *value, bool with_places, struct options_column *column)
-{
-    const char *digits = value + (*value == '+' || *value == '-');
-    const char *at = strrchr(value, '@');
-    char type[8];
-    __int128 number = 1;
-
-    *column = (struct options_column){.name = NULL};
-    if (with_places && at && (size_t)(at - value) < sizeof type) {
-        snprintf(type, sizeof type, "%.*s", (int)(at - value), value);
-        if (element_parse(type, &column->element) &&
-            decimal_parse_unsigned(at + 1, DECIMAL_UNIT_BYTES, &column->offset))
-            return true;
-        column->element.bytes = 0;
-    }
-    if (*value != '\0' && (*digits == '\0' || digits[strspn(digits, "0123456789")]))
-        column->name = value;
-    else if (!decimal_parse(value, strlen(value), DECIMAL_UNIT_SI, &number) || number == 0 ||
-             number < -OPTIONS_FIELD_MAX || number > OPTIONS_FIELD_MAX)
-        return false;
-    column->field = (int32_t)number;
-    return true;
 }
 
 /* Reads a list of different numbers of GPUs. */
@@ -159,8 +132,18 @@ static enum status options_set(struct options *options, const struct options_row
     case OPTIONS_LIST:
         *(const char **)target = value;
         break;
-    case OPTIONS_COLUMN:
-        is_valid = options_parse_column(value, row->value, target);
+    case OPTIONS_COLUMNS: {
+        struct options_columns *columns = target;
+        if (columns->list_count == TEXT_COLUMNS_MAX)
+            return status_fail(failure, STATUS_USAGE, "--%s is given too often", row->name);
+        columns->lists[columns->list_count++] = value;
+        break;
+    }
+    case OPTIONS_CONDITIONS:
+        if (options->condition_count == OPTIONS_CONDITIONS_MAX)
+            return status_fail(failure, STATUS_USAGE, "--%s can be given at most %d times",
+                               row->name, OPTIONS_CONDITIONS_MAX);
+        options->conditions[options->condition_count++].typed = value;
         break;
     case OPTIONS_CHARACTER:
         value = strcmp(value, "\\t") == 0 ? "\t" : value;
@@ -276,12 +259,14 @@ static enum status options_parse_words(struct options *options, int argc, char *
 /* Reads what depends on other options: --range and --width on --decimals. */
 static enum status options_finish(struct options *options, struct failure *failure)
 {
-    const unsigned decimals = options->decimals;
     const char *range = options->range_text;
     const char *text = options->width_text;
     char smallest[DECIMAL_SIZE];
     __int128 width = 0;
 
+    if (options_finish_columns(options, failure) != STATUS_OK)
+        return failure->status;
+    const unsigned decimals = options->decimals;
     if (options->has_decimals && options->base == OPTIONS_BASE_16)
         return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
     if (range && !decimal_parse_range(range, decimals, &options->range_low, &options->range_high))
@@ -307,7 +292,7 @@ static enum status options_finish(struct options *options, struct failure *failu
     if (options->engine && strcmp(options->engine, "auto") == 0)
         options->engine = NULL;
     options->print.threads = options->threads;
-    options->print.value_name = options->field.name;
+    options->print.value_name = options->field.count == 1 ? options->field.list[0].name : NULL;
     options->stalin_sort.purged = options->print.purged != NULL;
     return STATUS_OK;
 }
@@ -396,5 +381,10 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 void options_destroy(struct options *options)
 {
     free(options->predicates);
+    while (options->copies) {
+        struct options_copy *copy = options->copies;
+        options->copies = copy->next;
+        free(copy);
+    }
     quantiles_destroy(&options->print.quantiles);
 }

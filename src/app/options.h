@@ -42,12 +42,50 @@ enum options_base {
     OPTIONS_BASE_16,
 };
 
-/* A column as typed: a field of text, or with an `element` an integer of binary records. */
+/* How the values of a column are written. */
+enum options_kind_of_column {
+    OPTIONS_KIND_DEFAULT, /* of -f as --base and --decimals say, else integers */
+    OPTIONS_KIND_INT,
+    OPTIONS_KIND_HEX,
+    OPTIONS_KIND_FIXED,
+};
+
+/* A column: a field of text, or with an `element` an integer of binary records. */
 struct options_column {
-    int32_t field;          /* its number, 1 if it has a name; 0: not given */
-    const char *name;       /* NULL: none. Points into argv */
+    const char *typed; /* all of it; the first where_bytes say where it is: */
+    size_t where_bytes;
+    const char *where; /* NULL only while it is parsed */
+    int32_t field;     /* its number, 1 if it has a name */
+    bool is_name;
+    const char *name;       /* NULL: none */
     struct element element; /* its `bytes` are 0 for a field of text */
     uint64_t offset;        /* of the element in its record */
+    enum options_kind_of_column kind;
+    unsigned decimals; /* OPTIONS_KIND_FIXED */
+    uint64_t width;    /* values are floored to multiples of it; 0: they are not */
+};
+
+/* The columns of an option, which may be given several times. */
+struct options_columns {
+    const char *lists[TEXT_COLUMNS_MAX]; /* [list_count] as typed */
+    size_t list_count;
+    struct options_column list[TEXT_COLUMNS_MAX]; /* [count] */
+    size_t count;
+};
+
+/* A condition of --where. */
+struct options_condition {
+    const char *typed;
+    struct options_column column;
+    enum predicate_relation relation;
+    const char *value; /* a number; with = and != a list */
+};
+#define OPTIONS_CONDITIONS_MAX 16
+
+/* A text that the options keep. */
+struct options_copy {
+    struct options_copy *next;
+    char text[];
 };
 
 /* A predicate as typed. The text points into argv. */
@@ -89,10 +127,14 @@ struct options {
     bool has_names;
     bool binary;
     bool text;
-    struct options_column field;
-    struct options_column weight;
-    struct options_column by;
-    int delimiter; /* a byte, or TEXT_NO_DELIMITER */
+    struct options_columns field;
+    struct options_columns weight;
+    struct options_columns by;
+    struct options_condition conditions[OPTIONS_CONDITIONS_MAX]; /* [condition_count] */
+    size_t condition_count;
+    bool names_only;             /* columns are names, also those that are numbers */
+    struct options_copy *copies; /* owned */
+    int delimiter;               /* a byte, or TEXT_NO_DELIMITER */
     bool csv;
     enum options_base base;
     bool has_decimals;
@@ -125,13 +167,6 @@ struct options {
 
 /* Whether the result is of bins, which all formats and options of the output are for. Pure. */
 bool options_print_bins(const struct options *options);
-
-/* The second column; one that is not given if there is none. Pure. */
-static inline const struct options_column *options_second(const struct options *options)
-{
-    const bool is_weight = options->weight.field != 0 || options->weight.element.bytes > 0;
-    return is_weight ? &options->weight : &options->by;
-}
 
 /*
  * Parses the command line; getopt reorders argv. Fails with STATUS_USAGE. The options point into

@@ -4,22 +4,17 @@
 #include "app/options.h"
 
 #include "app/lists.h"
+#include "base/decimal.h"
 #include "input/number_list.h"
 #include "partial/operation.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a column was given, as a field or as an element. */
-static bool options_has_column(const struct options_column *column)
-{
-    return column->field != 0 || column->element.bytes > 0;
-}
-
 /* Fails unless an element at an offset of a record lies in it. */
-static enum status options_check_place(const struct options *options, const char *option,
-                                       const struct element *element, uint64_t offset,
-                                       struct failure *failure)
+static enum status options_check_position(const struct options *options, const char *option,
+                                          const struct element *element, uint64_t offset,
+                                          struct failure *failure)
 {
     if (options->record_bytes >= element->bytes && offset <= options->record_bytes - element->bytes)
         return STATUS_OK;
@@ -29,38 +24,157 @@ static enum status options_check_place(const struct options *options, const char
                        (unsigned long long)options->record_bytes);
 }
 
-/*
- * Sets the columns: of text the fields, of binary input the record, unless it is an element alone,
- * and the elements in it. The job's element is known.
- */
-static enum status options_make_columns(const struct options *options, struct job *job,
-                                        struct failure *failure)
+/* Makes a column of the job, whose element is known. NULL: the value, where no option names it. */
+static enum status options_make_column(const struct options *options, const struct job *job,
+                                       const struct options_column *from, const char *option,
+                                       bool is_value, struct column *column,
+                                       struct failure *failure)
 {
-    const struct options_column *second = options_second(options);
+    static const struct options_column none = {.typed = NULL};
+    const bool has_default = is_value && (!from || from->kind == OPTIONS_KIND_DEFAULT);
+
+    from = from ? from : &none;
+    *column = (struct column){
+        .where = from->where,
+        .name = from->name,
+        .field = from->field,
+        .width = from->width,
+        .element = job->element,
+        .offset = options->record_offset,
+    };
+    if (!job->is_text) {
+        if (from->kind != OPTIONS_KIND_DEFAULT && from->kind != OPTIONS_KIND_INT)
+            return status_fail(failure, STATUS_USAGE, "--record: %s '%s' can only be of kind int",
+                               option, from->typed);
+        if (from->element.bytes > 0) {
+            column->element = from->element;
+            column->offset = from->offset;
+        }
+        if (is_value && from->width > 0)
+            return status_fail(failure, STATUS_USAGE,
+                               "--record: %s '%s' cannot be divided (but see --width)", option,
+                               from->typed);
+        if (options->record_bytes == 0)
+            return STATUS_OK;
+        return options_check_position(options, from->element.bytes > 0 ? option : "--offset",
+                                      &column->element, column->offset, failure);
+    }
+    if (!is_value)
+        element_parse(job->element.type == ELEMENT_U64 ? "u64" : "i64", &column->element);
+    column->element.swapped = false; /* parsed values are in this machine's byte order */
+    column->notation = from->kind == OPTIONS_KIND_FIXED                  ? TEXT_FIXED
+                       : from->kind == OPTIONS_KIND_HEX                  ? TEXT_HEX
+                       : has_default && options->has_decimals            ? TEXT_FIXED
+                       : has_default && options->base == OPTIONS_BASE_16 ? TEXT_HEX
+                                                                         : TEXT_INTEGERS;
+    column->element.decimals = from->kind == OPTIONS_KIND_FIXED ? from->decimals
+                               : has_default                    ? options->decimals
+                                                                : 0;
+    return STATUS_OK;
+}
+
+/* Makes the condition of a column of the job. */
+static enum status options_make_condition(const struct options_condition *typed,
+                                          const struct element *element, bool with_files,
+                                          struct predicate *condition, struct failure *failure)
+{
+    const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
+
+    if (is_list && number_list_is_file(typed->value) && !with_files)
+        return STATUS_OK;
+    if (is_list) {
+        uint64_t *keys;
+        size_t count;
+        enum status status =
+            lists_read_keys(typed->value, "where", element, &keys, &count, failure);
+        if (status == STATUS_OK)
+            status = predicate_init_any_of(condition, typed->value, element, keys, count, failure);
+        condition->negated ^= typed->relation == PREDICATE_NE;
+        free(keys);
+        return status;
+    }
+    __int128 value;
+    if (!decimal_parse_fixed(typed->value, strlen(typed->value), element->decimals, &value))
+        return status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is not %s",
+                           typed->typed, typed->value,
+                           element->decimals > 0
+                               ? "a number with no more decimals than its column"
+                               : "an integer such as 500, -3 or 5M (with decimals: COLUMN:.2)");
+    return predicate_init(condition, typed->relation, typed->value, element, failure);
+}
+
+/* Whether the result counts rows, whatever their values are. */
+static bool options_counts_rows(const struct options *options)
+{
+    for (size_t i = 0; i < options->predicate_count; i++) {
+        if (options->predicates[i].relation != PREDICATE_ALL)
+            return false;
+    }
+    return options->operation == OPERATION_COUNT ||
+           (options->operation == OPERATION_REDUCE && options->reductions.count == 1 &&
+            options->reductions.list[0].id == REDUCTION_COUNT);
+}
+
+/*
+ * Makes the columns: of text fields, of binary input elements of records. The job's element is
+ * known. `value`: the index of the only value column, or SIZE_MAX for all.
+ */
+static enum status options_make_columns(const struct options *options, size_t value,
+                                        bool with_files, struct job *job, struct failure *failure)
+{
+    const struct options_columns *fields = &options->field;
+    const bool has_others =
+        options->weight.count + options->by.count + options->condition_count > 0;
+    const struct options_column *only = fields->count > 0 ? &fields->list[0] : NULL;
+    struct column *next = job->columns;
 
     if (options->record_bytes == 0 && options->has_offset)
         return status_fail(failure, STATUS_USAGE, "--offset needs --record");
-    if (options_has_column(second))
-        job->second = second == &options->weight ? SECOND_WEIGHTS : SECOND_GROUPS;
-    if (options->record_bytes > 0 && !job->is_text) {
-        if (options_check_place(options, "--offset", &job->element, options->record_offset,
+    /* What counts rows needs no values: they may be those of any column. */
+    if (!only && job->is_text && has_others && options_counts_rows(options))
+        only = options->by.count > 0 ? &options->by.list[0] : &options->conditions[0].column;
+    job->value_count = value == SIZE_MAX && fields->count > 1 ? fields->count : 1;
+    for (size_t i = 0; i < job->value_count; i++) {
+        const struct options_column *from =
+            fields->count > 0 ? &fields->list[value == SIZE_MAX ? i : value] : only;
+        if (options_make_column(options, job, from, "-f", fields->count > 0 || !only, next++,
                                 failure) != STATUS_OK)
             return failure->status;
-        if (options->record_bytes > job->element.bytes || job->second != SECOND_NONE)
-            job->record_bytes = options->record_bytes;
-        job->record_offset = options->record_offset;
     }
-    if (second->element.bytes > 0) {
-        job->second_element = second->element;
-        job->second_offset = second->offset;
-        return options_check_place(options, job_second_option(job), &second->element,
-                                   second->offset, failure);
+    job->has_weights = options->weight.count > 0;
+    if (job->has_weights && options_make_column(options, job, &options->weight.list[0], "--weight",
+                                                false, next++, failure) != STATUS_OK)
+        return failure->status;
+    job->group_count = options->by.count;
+    for (size_t i = 0; i < options->by.count; i++) {
+        if (options_make_column(options, job, &options->by.list[i], "--by", false, next++,
+                                failure) != STATUS_OK)
+            return failure->status;
     }
-    if (job->second != SECOND_NONE) {
-        bool is_unsigned = job->second == SECOND_GROUPS && job->element.type == ELEMENT_U64;
-        element_parse(is_unsigned ? "u64" : "i64", &job->second_element);
-        job->second_element.swapped = false;
+    if (options->condition_count > 0) {
+        job->conditions = calloc(options->condition_count, sizeof *job->conditions);
+        if (!job->conditions)
+            return status_fail(failure, STATUS_DATA, "no memory for conditions");
     }
+    job->condition_count = options->condition_count;
+    for (size_t i = 0; i < options->condition_count; i++, next++) {
+        const struct options_condition *condition = &options->conditions[i];
+        if (options_make_column(options, job, &condition->column, "--where", false, next,
+                                failure) != STATUS_OK ||
+            options_make_condition(condition, &next->element, with_files, &job->conditions[i],
+                                   failure) != STATUS_OK)
+            return failure->status;
+    }
+    if (options->record_bytes > 0 && !job->is_text &&
+        (options->record_bytes > job->columns[0].element.bytes || job_has_rows(job)))
+        job->record_bytes = options->record_bytes;
+    job->element = job->columns[0].element;
+    job->record_offset = job->columns[0].offset;
+    job->text.field = job->columns[0].field;
+    job->text.notation = job->columns[0].notation;
+    job->text.decimals = job->element.decimals;
+    for (size_t i = 1; i < job_column_count(job); i++)
+        job->text.more[i - 1] = job->columns[i].field;
     return STATUS_OK;
 }
 
@@ -152,7 +266,8 @@ static enum status options_make_predicates(const struct options *options, bool w
         if (typed->relation == PREDICATE_ANY_OF) {
             uint64_t *keys;
             size_t key_count;
-            status = lists_read_keys(typed->text, &job->element, &keys, &key_count, failure);
+            status =
+                lists_read_keys(typed->text, "any-of", &job->element, &keys, &key_count, failure);
             if (status == STATUS_OK)
                 status = predicate_init_any_of(predicate, typed->text, &job->element, keys,
                                                key_count, failure);
@@ -181,7 +296,7 @@ static enum status options_make_values(const struct options *options, bool with_
     if (job->operation == OPERATION_COUNT)
         return STATUS_OK;
     const char *ungrouped = reductions_first(&options->reductions, REDUCTIONS_NEED_TABLE);
-    if (job->second == SECOND_GROUPS && ungrouped)
+    if (job->group_count > 0 && ungrouped)
         return status_fail(failure, STATUS_USAGE, "%s does not go with --by", ungrouped);
     job->reductions = options->reductions;
     job->any_order = !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options->print.save;
@@ -190,7 +305,7 @@ static enum status options_make_values(const struct options *options, bool with_
 
 /* As options_make_job; reads the files that options name only `with_files`. */
 static enum status options_make(const struct options *options, bool is_text, bool with_files,
-                                struct job *job, struct failure *failure)
+                                size_t value, struct job *job, struct failure *failure)
 {
     *job = (struct job){
         .operation = options->operation,
@@ -201,24 +316,15 @@ static enum status options_make(const struct options *options, bool is_text, boo
         .temporary_directory = options->temporary_directory,
         .text =
             {
-                .field = options->field.field,
-                .second_field = options_second(options)->field,
                 .delimiter = options->csv && options->delimiter == TEXT_NO_DELIMITER
                                  ? ','
                                  : options->delimiter,
                 .is_quoted = options->csv,
-                .notation = options->has_decimals              ? TEXT_FIXED
-                            : options->base == OPTIONS_BASE_16 ? TEXT_HEX
-                                                               : TEXT_INTEGERS,
-                .decimals = options->decimals,
             },
     };
     if (!options->has_type)
         element_parse(is_text ? "i64" : "i32", &job->element);
-    if (is_text)
-        job->element.swapped = false; /* parsed values are in this machine's byte order */
-    job->element.decimals = options->decimals;
-    if (options_make_columns(options, job, failure) != STATUS_OK)
+    if (options_make_columns(options, value, with_files, job, failure) != STATUS_OK)
         return failure->status;
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
@@ -236,12 +342,80 @@ static enum status options_make(const struct options *options, bool is_text, boo
     }
 }
 
+/* As options_make for all columns; makes also the jobs of each value column alone. */
+static enum status options_make_all(const struct options *options, bool is_text, bool with_files,
+                                    struct job *job, struct failure *failure)
+{
+    enum status status = options_make(options, is_text, with_files, SIZE_MAX, job, failure);
+
+    if (status != STATUS_OK || job->value_count == 1)
+        return status;
+    job->singles = calloc(job->value_count, sizeof *job->singles);
+    if (!job->singles)
+        return status_fail(failure, STATUS_DATA, "no memory for columns");
+    for (size_t i = 0; i < job->value_count && status == STATUS_OK; i++)
+        status = options_make(options, is_text, with_files, i, &job->singles[i], failure);
+    return status;
+}
+
+/* Whether a column is a field, which says that the input is text. */
+static bool options_has_fields(const struct options *options)
+{
+    if (options->field.count > 0 && options->field.list[0].field != 0)
+        return true;
+    return options->record_bytes == 0 &&
+           options->weight.count + options->by.count + options->condition_count > 0;
+}
+
+/*
+ * Fails unless the columns are of the input: of text fields, of records elements; and unless the
+ * values are in a column if others are.
+ */
+static enum status options_check_columns(const struct options *options, struct failure *failure)
+{
+    const struct options_columns *fields = &options->field;
+    const struct {
+        const char *option;
+        const struct options_column *first;
+        size_t count;
+        size_t stride;
+    } uses[] = {
+        {"-f", fields->list, fields->count, sizeof *fields->list},
+        {"--weight", options->weight.list, options->weight.count, sizeof *fields->list},
+        {"--by", options->by.list, options->by.count, sizeof *fields->list},
+        {"--where", &options->conditions[0].column, options->condition_count,
+         sizeof *options->conditions},
+    };
+
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        for (size_t k = 0; k < uses[i].count; k++) {
+            const struct options_column *column =
+                (const void *)((const char *)uses[i].first + k * uses[i].stride);
+            const bool is_element = column->element.bytes > 0;
+            if (is_element && options->record_bytes == 0)
+                return status_fail(failure, STATUS_USAGE, "%s TYPE@OFFSET needs --record",
+                                   uses[i].option);
+            if (!is_element && options->record_bytes > 0)
+                return status_fail(failure, STATUS_USAGE, "with --record, %s wants TYPE@OFFSET",
+                                   uses[i].option);
+        }
+        if (i > 0 && uses[i].count > 0 && fields->count == 0 && options->record_bytes == 0 &&
+            !(options_counts_rows(options) && i > 1))
+            return status_fail(failure, STATUS_USAGE, "%s needs -f, the field of the values%s",
+                               uses[i].option, i == 1 ? " (of uniq -c lines: -f 2)" : "");
+    }
+    if (fields->count > 1 && options->operation != OPERATION_REDUCE &&
+        options->operation != OPERATION_COUNT)
+        return status_fail(failure, STATUS_USAGE,
+                           "%s takes one column of values (reduce and count take several)",
+                           operations[options->operation]->name);
+    return STATUS_OK;
+}
+
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure)
 {
-    const struct options_column *second = options_second(options);
-    const char *name = second == &options->weight ? "--weight" : "--by";
-    bool is_text = options->text || options->field.field != 0 ||
+    bool is_text = options->text || options_has_fields(options) ||
                    options->delimiter != TEXT_NO_DELIMITER || options->csv ||
                    options->header_lines > 0 || options->base != OPTIONS_BASE_DEFAULT ||
                    options->has_decimals;
@@ -257,13 +431,8 @@ enum status options_check(const struct options *options, enum options_input *inp
             "--header) and binary (--binary, --record, a type with le or be)");
     if (options->csv && options->delimiter == '"')
         return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
-    if (second->element.bytes > 0 && options->record_bytes == 0)
-        return status_fail(failure, STATUS_USAGE, "%s TYPE@OFFSET needs --record", name);
-    if (second->field != 0 && options->record_bytes > 0)
-        return status_fail(failure, STATUS_USAGE, "with --record, %s wants TYPE@OFFSET", name);
-    if (second->field != 0 && options->field.field == 0)
-        return status_fail(failure, STATUS_USAGE, "%s needs -f, the field of the values%s", name,
-                           second == &options->weight ? " (of uniq -c lines: -f 2)" : "");
+    if (options_check_columns(options, failure) != STATUS_OK)
+        return failure->status;
     for (size_t i = 0; i < options->predicate_count; i++) {
         if (!options_names_file(&options->predicates[i]))
             continue;
@@ -276,7 +445,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         return status_fail(failure, STATUS_USAGE,
                            "--%s @-: standard input is already used for something else", list);
     *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;
-    enum status status = options_make(options, is_text, false, &job, failure);
+    enum status status = options_make_all(options, is_text, false, &job, failure);
     job_destroy(&job);
     return status;
 }
@@ -284,7 +453,7 @@ enum status options_check(const struct options *options, enum options_input *inp
 enum status options_make_job(const struct options *options, bool is_text, struct job *job,
                              struct failure *failure)
 {
-    return options_make(options, is_text, true, job, failure);
+    return options_make_all(options, is_text, true, job, failure);
 }
 
 enum status options_check_merged(const struct options *options, const struct job *job,

@@ -121,9 +121,10 @@ const struct options_row options_rows[] = {
            "the input is binary, of i32 unless -t is given", FLAG(binary, true))
     OPTION(INPUT, OF_RUNS, 0, "text", NULL,
            "the input is text (default: detected)", FLAG(text, true))
-    OPTION(INPUT, OF_RUNS, 'f', "field", "N|NAME",
+    OPTION(INPUT, OF_RUNS, 'f', "field", "COLUMN",
            "text: field N (-1: last) or NAME (default: all fields)",
-           TARGET(COLUMN, field), .expected = "1 for the first, -1 for the last, ..., or a name")
+           TARGET(COLUMNS, field), .maximum = 32,
+           .expected = "1 for the first, -1 for the last, ..., or a name")
     OPTION(INPUT, OF_RUNS, 'd', "delimiter", "C",
            "text: C separates fields (default: blanks)",
            TARGET(CHARACTER, delimiter), .expected = "one character, such as ',' or '\\t'")
@@ -146,12 +147,17 @@ const struct options_row options_rows[] = {
            SIZE(record_offset, 0, UINT64_MAX, "bytes, such as 8"), GIVEN(has_offset))
     OPTION(INPUT, HISTOGRAM | UNIQ, 0, "weight", "COLUMN",
            "instead of counting, add up field N|NAME, or u32@8",
-           TARGET(COLUMN, weight), .value = true,
+           TARGET(COLUMNS, weight), .maximum = 1,
            .expected = "a field's number or name, or in records such as u32@8")
     OPTION(INPUT, REDUCE | COUNT, 0, "by", "COLUMN",
            "a line for each integer in field N|NAME, or u32@8",
-           TARGET(COLUMN, by), .value = true,
+           TARGET(COLUMNS, by), .maximum = 8,
            .expected = "a field's number or name, or in records such as u32@8")
+    OPTION(INPUT, OF_RUNS, 0, "where", "CONDITION",
+           "only rows that meet it, such as '9>=500' or 'status=200,304'",
+           .kind = OPTIONS_CONDITIONS)
+    OPTION(INPUT, OF_RUNS, 0, "names", NULL,
+           "columns are names, also those that are numbers", FLAG(names_only, true))
     OPTION(INPUT, OF_RUNS, 0, "invalid", "HOW",
            "invalid tokens: abort (default), fail, warn, ignore",
            CHOICE(invalid, INVALID_ABORT, "abort fail warn ignore"))

@@ -29,18 +29,19 @@ extern const char *const options_groups[OPTIONS_GROUPS];
 
 /* What a value is, and the type of the target. */
 enum options_kind {
-    OPTIONS_FLAG,      /* no value: stores `value` */
-    OPTIONS_NUMBER,    /* from `minimum` to `maximum`, in `unit`; 1 if it is left out */
-    OPTIONS_CHOICE,    /* one of `words`: stores `value` for the first, value + 1, ... */
-    OPTIONS_FORMAT,    /* likewise, the format of that name: const struct print_format * */
-    OPTIONS_TEXT,      /* const char *, read later */
-    OPTIONS_FILE,      /* likewise, not empty */
-    OPTIONS_DIRECTORY, /* likewise */
-    OPTIONS_LIST,      /* likewise, integers or @FILE */
-    OPTIONS_COLUMN,    /* struct options_column; a number or name, with a `value` TYPE@OFFSET too */
-    OPTIONS_CHARACTER, /* int, a byte that separates fields */
-    OPTIONS_QUANTILES, /* struct quantiles */
-    OPTIONS_TYPE,      /* an element type; this and the next have targets of their own */
+    OPTIONS_FLAG,       /* no value: stores `value` */
+    OPTIONS_NUMBER,     /* from `minimum` to `maximum`, in `unit`; 1 if it is left out */
+    OPTIONS_CHOICE,     /* one of `words`: stores `value` for the first, value + 1, ... */
+    OPTIONS_FORMAT,     /* likewise, the format of that name: const struct print_format * */
+    OPTIONS_TEXT,       /* const char *, read later */
+    OPTIONS_FILE,       /* likewise, not empty */
+    OPTIONS_DIRECTORY,  /* likewise */
+    OPTIONS_LIST,       /* likewise, integers or @FILE */
+    OPTIONS_COLUMNS,    /* struct options_columns, at most `maximum` */
+    OPTIONS_CONDITIONS, /* appended to those before */
+    OPTIONS_CHARACTER,  /* int, a byte that separates fields */
+    OPTIONS_QUANTILES,  /* struct quantiles */
+    OPTIONS_TYPE,       /* an element type; this and the next have targets of their own */
     OPTIONS_GPUS,
     OPTIONS_PREDICATE, /* appended to those before; `value` is the relation */
 };
@@ -78,6 +79,12 @@ bool options_takes(const struct options *options, const struct options_row *row)
  */
 #define OPTIONS_TAKERS_SIZE 128
 void options_list_takers(const struct options_row *row, char list[OPTIONS_TAKERS_SIZE]);
+
+/*
+ * Reads the columns and conditions that were given. Fails with STATUS_USAGE, or with STATUS_DATA if
+ * there is no memory.
+ */
+enum status options_finish_columns(struct options *options, struct failure *failure);
 
 /* Fails with STATUS_USAGE: "invalid --NAME 'VALUE': expected EXPECTED". */
 enum status options_fail_value(const char *name, const char *value, const char *expected,

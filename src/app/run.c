@@ -10,7 +10,7 @@
 #include "exec/pipeline.h"
 #include "input/parse_errors.h"
 #include "input/source.h"
-#include "job/weight_sum.h"
+#include "job/row_count.h"
 #include "partial/operation.h"
 #include "print/print.h"
 
@@ -37,7 +37,7 @@ struct run {
     const struct options *options;
     const char *engine; /* the only engine to use; NULL: all that pay */
     struct job job;
-    struct weight_sum weights; /* of the job */
+    struct row_count rows; /* of the job */
     struct source *source;
     void *partial;
     struct print_output output;
@@ -153,17 +153,16 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     return status;
 }
 
-/* Prepares an attempt: empty parse errors for text, no weights yet, and an empty partial. */
+/* Prepares an attempt: empty parse errors for text, no rows yet, and an empty partial. */
 static enum status run_make_partial(struct run *run, struct failure *failure)
 {
     struct job *job = &run->job;
 
-    weight_sum_clear(&run->weights);
-    job->weights = &run->weights;
+    row_count_clear(&run->rows);
+    job->rows = &run->rows;
 
-    if (job->is_text && parse_errors_create(&job->errors, job, run->options->field.name,
-                                            options_second(run->options)->name,
-                                            run->options->invalid, failure) != STATUS_OK)
+    if (job->is_text &&
+        parse_errors_create(&job->errors, job, run->options->invalid, failure) != STATUS_OK)
         return failure->status;
     run->partial = operation_of(job)->create(job, failure);
     return run->partial ? STATUS_OK : failure->status;
@@ -276,9 +275,11 @@ static enum status run_operation(struct run *run, struct failure *failure)
         .is_text = job->is_text,
         .text = job->text,
         .header_lines = options->header_lines,
-        .field_name = options->field.name,
-        .second_name = options_second(options)->name,
+        .columns = job_column_count(job),
     };
+
+    for (size_t i = 0; i < format.columns; i++)
+        format.names[i] = job->columns[i].name;
 
     if (format.header_lines == 0 && record_has_names(&format))
         format.header_lines = 1;

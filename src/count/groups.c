@@ -33,9 +33,10 @@ void *groups_create(const struct job *job, struct failure *failure)
     }
     groups->job = job;
     groups->layout = layout;
-    groups->flip = element_flip(&job->second_element);
+    for (size_t i = 0; i < job->group_count; i++)
+        groups->flips[i] = element_flip(&job->columns[job_group_column(job) + i].element);
     const struct table_layout rows = {
-        .key_words = 1,
+        .key_words = job->group_count,
         .words = layout->words,
         .merge = groups_row_merge,
         .context = layout,

@@ -1,8 +1,11 @@
 /*
- * The partial of reduce and count with --by: for each different value of another column, the
- * *group*, what reduce or count computes. It is a table (table.h) whose keys are the groups and
- * whose rows groups_row.h describes. The key of a group (element.h) is XORed with `flip`, so that
- * keys in ascending order are groups in ascending order.
+ * The partial of an operation with --by: for each combination of values of other columns, the
+ * *group*, what the operation computes. It is a table (table.h) whose keys begin with the keys of
+ * the groups (element.h), XORed with what makes their unsigned order that of the values.
+ *
+ * Of reductions and predicates a row is a group, and groups_row.h describes it. Of histograms,
+ * uniq, and reductions that need a table, a row is a value or bin of a group, and its count or
+ * weight: those of a group follow each other.
  */
 #ifndef GPUHIST_GROUPS_H
 #define GPUHIST_GROUPS_H
@@ -16,8 +19,8 @@ struct groups {
     const struct job *job;
     struct groups_layout *layout;
     struct table *table;
-    uint64_t flip;
-    uint64_t *buffer; /* for a row, of the one thread that saves the partial */
+    uint64_t flips[TEXT_COLUMNS_MAX]; /* of the columns of groups */
+    uint64_t *buffer;                 /* for a row, of the one thread that saves the partial */
 };
 
 /* Create, finish and destroy a struct groups, as operation.h says. The job must outlive it. */
@@ -35,10 +38,11 @@ static inline const uint64_t *groups_row(const struct groups *groups, size_t i, 
     return table_row(groups->table, i, buffer);
 }
 
-/* The key (element.h) of the group of a row. */
-static inline uint64_t groups_key(const struct groups *groups, const uint64_t *row)
+/* The value of a column, the first is 0, of the group of a row. */
+static inline __int128 groups_value(const struct groups *groups, const uint64_t *row, size_t column)
 {
-    return row[GROUPS_ROW_KEY] ^ groups->flip;
+    const struct column *of = &groups->job->columns[job_group_column(groups->job) + column];
+    return element_value(&of->element, row[column] ^ groups->flips[column]);
 }
 
 /* Fails with STATUS_DATA if a row could not be read. */

@@ -10,7 +10,8 @@
 struct groups_layout *groups_layout_create(const struct job *job)
 {
     const unsigned needs = job->reductions.needs;
-    const size_t capacity = GROUPS_ROW_FIRST + REDUCE_WORDS_MAX + job->predicate_count;
+    const size_t first = job->group_count + 1;
+    const size_t capacity = first + REDUCE_WORDS_MAX + job->predicate_count;
     struct groups_layout *layout =
         malloc(sizeof *layout + capacity * (sizeof *layout->initial + 1));
     if (!layout)
@@ -18,7 +19,8 @@ struct groups_layout *groups_layout_create(const struct job *job)
 
     layout->job = job;
     layout->flip = element_flip(&job->element);
-    layout->words = GROUPS_ROW_FIRST;
+    layout->count = job->group_count;
+    layout->first = layout->words = first;
     layout->rules = (unsigned char *)(layout->initial + capacity);
 #define GROUPS_LAYOUT_ADD(need, n)                                       \
     for (unsigned i = 0; needs & REDUCTIONS_NEED_##need && i < (n); i++) \
@@ -27,7 +29,7 @@ struct groups_layout *groups_layout_create(const struct job *job)
 #undef GROUPS_LAYOUT_ADD
     for (size_t i = 0; i < job->predicate_count; i++)
         layout->rules[layout->words++] = GROUPS_RULE_SUM;
-    for (size_t i = GROUPS_ROW_FIRST; i < layout->words; i++)
+    for (size_t i = layout->first; i < layout->words; i++)
         layout->initial[i] = layout->rules[i] == GROUPS_RULE_MIN   ? ~layout->flip
                              : layout->rules[i] == GROUPS_RULE_MAX ? layout->flip
                              : layout->rules[i] == GROUPS_RULE_AND ? UINT64_MAX
@@ -44,9 +46,9 @@ void groups_row_add(const struct groups_layout *layout, uint64_t *const *rows, c
 
     for (size_t i = 0; i < job->predicate_count; i++) {
         for (size_t k = 0; k < n; k++)
-            rows[k][GROUPS_ROW_FIRST + i] += predicate_contains(&job->predicates[i], keys[k]);
+            rows[k][layout->first + i] += predicate_contains(&job->predicates[i], keys[k]);
     }
-    for (size_t w = GROUPS_ROW_FIRST; w < layout->words && job->predicate_count == 0; w++) {
+    for (size_t w = layout->first; w < layout->words && job->predicate_count == 0; w++) {
         switch ((enum groups_rule)layout->rules[w]) {
         case GROUPS_RULE_SUM: /* of two words */
             for (size_t k = 0; k < n; k++) {
@@ -99,8 +101,8 @@ bool groups_row_merge(const void *context, uint64_t *into, const uint64_t *from)
     const uint64_t flip = layout->flip;
     unsigned __int128 sum = 0;
 
-    into[GROUPS_ROW_COUNT] += from[GROUPS_ROW_COUNT];
-    for (size_t i = GROUPS_ROW_FIRST; i < layout->words; i++) {
+    into[layout->count] += from[layout->count];
+    for (size_t i = layout->first; i < layout->words; i++) {
         switch ((enum groups_rule)layout->rules[i]) {
         case GROUPS_RULE_SUM:
         case GROUPS_RULE_SQUARES:

@@ -1,7 +1,7 @@
 /*
- * The rows of groups: what is known of the values of a group, in words of 64 bits. The first two
- * are the group's key and the number of its values; the others depend on the job: those of its
- * reductions (reduce_words.h), or the hits of each of its predicates.
+ * The rows of groups: what is known of the values of a group, in words of 64 bits. The first are
+ * the keys of its columns, then comes the number of its values; the others depend on the job: those
+ * of its reductions (reduce_words.h), or the hits of each of its predicates.
  *
  * The functions are thread-safe on distinct rows.
  */
@@ -12,12 +12,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
-enum groups_row_word {
-    GROUPS_ROW_KEY,
-    GROUPS_ROW_COUNT, /* of values, above 0 */
-    GROUPS_ROW_FIRST, /* the first word of the reductions or predicates */
-};
 
 /* How a word is merged with that of another row. */
 enum groups_rule {
@@ -35,6 +29,8 @@ enum groups_rule {
 struct groups_layout {
     const struct job *job;
     uint64_t flip; /* XORed with the keys of values, which are then in unsigned order */
+    size_t count;  /* the word that is the number of values, above 0; before it are the keys */
+    size_t first;  /* the first word of the reductions or predicates */
     size_t words;
     unsigned char *rules; /* [words]: enum groups_rule */
     uint64_t initial[];   /* [words]: of a group without values */

@@ -163,7 +163,7 @@ static void stalin_sort_write_tokens(const struct stalin_sort *self,
     struct text_cursor cursor = {.rules = &opaque,
                                  .data = text->data,
                                  .bytes = text->bytes,
-                                 .room = 1};
+                                 .capacity = 1};
 
     opaque.notation = TEXT_OPAQUE;
     text_parse_function *parse = text_choose_parser(&opaque, job->element.type);

@@ -4,18 +4,13 @@
 #include "cpu/cpu_engine.h"
 
 #include "base/cpu_isa.h"
-#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/processors.h"
-#include "cpu/cpu_record.h"
-#include "input/parse_errors.h"
-#include "job/weight_sum.h"
+#include "cpu/cpu_rows.h"
 #include "partial/operation.h"
-#include "text/text_pairs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * Half of a common L2. Million values a second and core, 256 bins from the page cache, two cores
@@ -41,9 +36,6 @@
  */
 #define CPU_ENGINE_COMPRESSED_CHUNK_BYTES ((size_t)2 << 20)
 
-/* Values of text that are parsed and then absorbed together: 32 KiB, which stay in or near L1. */
-#define CPU_ENGINE_VALUES ((size_t)4096)
-
 struct cpu_session {
     const struct job *job;
     void *partial;
@@ -56,11 +48,8 @@ struct cpu_worker {
     const struct operation *operation;
     void *thread; /* of the operation */
     struct chunk_buffer buffer;
-    size_t buffer_bytes;        /* its memory: more than the usual capacity if it has grown */
-    text_parse_function *parse; /* for text */
-    void *values;               /* parsed from text, or gathered beside a second column */
-    uint64_t *second;           /* of the values; NULL: there is no second column */
-    size_t values_room;         /* how many 64-bit values fit */
+    size_t buffer_bytes;   /* its memory: more than the usual capacity if it has grown */
+    struct cpu_rows *rows; /* NULL: chunks are elements */
 };
 
 /* What plain code has on some processors, in words. */
@@ -124,30 +113,20 @@ static void cpu_engine_worker_close(void *worker)
     if (!self)
         return;
     operation_close_thread(self->operation, self->thread);
-    memory_unmap(self->values, self->values_room * sizeof(uint64_t));
-    memory_unmap(self->second, self->values_room * sizeof(uint64_t));
+    cpu_rows_destroy(self->rows);
     memory_unmap(self->buffer.data, self->buffer_bytes);
     free(self);
 }
 
-/* Makes the memory of a worker's buffer, and of the values of a chunk of it, longer or shorter. */
+/* Makes the memory of a worker's buffer longer or shorter. */
 static bool cpu_engine_resize(struct cpu_worker *self, size_t bytes)
 {
-    const bool holds_all = self->operation->stop && self->values; /* values of a whole chunk */
     char *data = memory_remap(self->buffer.data, self->buffer_bytes, bytes);
 
     if (!data)
         return false;
     self->buffer.data = data;
     self->buffer_bytes = bytes;
-    if (!holds_all)
-        return true;
-    void *values = memory_remap(self->values, self->values_room * sizeof(uint64_t),
-                                (bytes / 2 + 1) * sizeof(uint64_t));
-    if (!values)
-        return false;
-    self->values = values;
-    self->values_room = bytes / 2 + 1;
     return true;
 }
 
@@ -186,17 +165,8 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
     if (!made->buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
                            owner->chunk_bytes);
-    if (job->is_text)
-        made->parse = text_choose_parser(&job->text, job->element.type);
-    if (job->is_text || job->second != SECOND_NONE) {
-        /* an ordered operation absorbs all values of a chunk at once, up to four times its bytes */
-        made->values_room = made->operation->stop ? owner->chunk_bytes / 2 + 1 : CPU_ENGINE_VALUES;
-        made->values = memory_map(made->values_room * sizeof(uint64_t));
-        if (job->second != SECOND_NONE)
-            made->second = memory_map(made->values_room * sizeof(uint64_t));
-        if (!made->values || (!made->second && job->second != SECOND_NONE))
-            return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
-    }
+    if (cpu_rows_are_needed(job) && !(made->rows = cpu_rows_create(job)))
+        return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
     return operation_open_thread(made->operation, job, owner->partial, &made->thread, failure);
 }
 
@@ -213,126 +183,14 @@ static enum status cpu_engine_worker_buffer(void *worker, struct chunk_buffer *b
     return STATUS_OK;
 }
 
-/* Absorbs a chunk of elements, and adds up their weights if they have any. */
-static enum status cpu_engine_absorb_elements(struct cpu_worker *self, const struct chunk *elements,
-                                              struct failure *failure)
-{
-    const struct job *job = self->job;
-
-    if (job->second == SECOND_WEIGHTS)
-        weight_sum_add(job->weights, elements->second, elements->bytes / job->element.bytes);
-    return self->operation->thread_absorb(self->thread, elements, failure);
-}
-
-/* Absorbs `count` values that were parsed from a chunk of text; `is_cut`: an error follows them. */
-static enum status cpu_engine_absorb_values(struct cpu_worker *self, const struct chunk *text,
-                                            size_t count, bool is_cut, struct failure *failure)
-{
-    struct chunk values = *text;
-
-    values.data = self->values;
-    values.bytes = count * self->job->element.bytes;
-    values.is_cut = is_cut;
-    values.text = text;
-    values.second = self->second;
-    parse_errors_add_values(self->job->errors, count);
-    return cpu_engine_absorb_elements(self, &values, failure);
-}
-
-/* Parses a chunk of text and absorbs its values, as many at a time as there is room for. */
-static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct chunk *text,
-                                          struct failure *failure)
-{
-    const struct job *job = self->job;
-    struct text_cursor cursor = {.rules = &text->rules, .data = text->data, .bytes = text->bytes};
-    enum text_event event;
-    size_t held = 0; /* values that are parsed and not yet absorbed */
-
-    do {
-        cursor.values = (char *)self->values + held * job->element.bytes;
-        cursor.second = self->second ? self->second + held : NULL;
-        cursor.room = self->values_room - held;
-        event = self->second ? text_pairs_parse(job, &cursor) : self->parse(&cursor);
-        held += cursor.count;
-        if (event == TEXT_INVALID &&
-            parse_errors_add_invalid(job->errors, text, &cursor.invalid, failure) != STATUS_OK) {
-            struct failure before; /* the failure that comes first in the stream is reported */
-            if (cpu_engine_absorb_values(self, text, held, true, &before) != STATUS_OK &&
-                before.position < failure->position)
-                *failure = before;
-            return failure->status;
-        }
-        if (event == TEXT_INVALID && held < self->values_room)
-            continue;
-        bool is_cut = text->is_cut && event == TEXT_END;
-        if (cpu_engine_absorb_values(self, text, held, is_cut, failure) != STATUS_OK)
-            return failure->status;
-        held = 0;
-    } while (event != TEXT_END);
-    return STATUS_OK;
-}
-
-/*
- * Gathers pairs of elements of a chunk of records and absorbs them, as many at a time as there is
- * room for.
- */
-static enum status cpu_engine_absorb_pairs(struct cpu_worker *self, const struct chunk *records,
-                                           struct failure *failure)
-{
-    const struct job *job = self->job;
-    const size_t all = records->bytes / job->record_bytes;
-    struct chunk elements = *records;
-
-    elements.data = self->values;
-    elements.second = self->second;
-    elements.is_gathered = true;
-    for (size_t i = 0, n; i < all; i += n) {
-        const char *from = (const char *)records->data + i * job->record_bytes;
-        n = all - i < self->values_room ? all - i : self->values_room;
-        cpu_record_gather(job, from, n, self->values);
-        cpu_record_gather_keys(&job->second_element, from + job->second_offset, job->record_bytes,
-                               n, self->second);
-        size_t good = job->second == SECOND_WEIGHTS ? 0 : n; /* those before the first no weight */
-        while (good < n && self->second[good] <= INT64_MAX)
-            good++;
-        elements.bytes = good * job->element.bytes;
-        elements.position = records->position + i * job->record_bytes;
-        elements.is_cut = good < n || (records->is_cut && i + n == all);
-        if (cpu_engine_absorb_elements(self, &elements, failure) != STATUS_OK)
-            return failure->status;
-        if (good < n) {
-            const uint64_t position =
-                elements.position + good * job->record_bytes + job->second_offset;
-            char weight[DECIMAL_SIZE];
-            decimal_format_signed(weight, element_value(&job->second_element, self->second[good]));
-            return status_fail_at(failure, position, STATUS_DATA,
-                                  "weight %s at byte %llu of the input is not from 0 to 2^63 - 1",
-                                  weight, (unsigned long long)position);
-        }
-    }
-    return STATUS_OK;
-}
-
 static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *chunk,
                                             struct failure *failure)
 {
     struct cpu_worker *self = worker;
-    const struct job *job = self->job;
 
-    if (job->is_text)
-        return cpu_engine_absorb_text(self, chunk, failure);
-    if (self->second)
-        return cpu_engine_absorb_pairs(self, chunk, failure);
-    if (job->record_bytes == 0)
-        return self->operation->thread_absorb(self->thread, chunk, failure);
-
-    struct chunk elements = *chunk; /* they are gathered in the chunk's own memory */
-    const size_t count = chunk->bytes / job->record_bytes;
-    cpu_record_gather(job, chunk->data, count, self->buffer.data);
-    elements.data = self->buffer.data;
-    elements.bytes = count * job->element.bytes;
-    elements.is_gathered = true;
-    return self->operation->thread_absorb(self->thread, &elements, failure);
+    if (self->rows)
+        return cpu_rows_absorb(self->rows, self->thread, chunk, failure);
+    return self->operation->thread_absorb(self->thread, chunk, failure);
 }
 
 static enum status cpu_engine_worker_finish(void *worker, struct failure *failure)

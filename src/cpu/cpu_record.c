@@ -14,28 +14,27 @@ static inline __attribute__((always_inline)) void cpu_record_copy(char *to, cons
                                                                   size_t width)
 {
     for (size_t i = 0; i < count; i++) {
-        uint64_t element = 0; /* both may overlap */
+        uint64_t element = 0;
         memcpy(&element, from + i * record_bytes, width);
         memcpy(to + i * width, &element, width);
     }
 }
 
-void cpu_record_gather(const struct job *job, const void *records, size_t count, void *elements)
+void cpu_record_gather(const void *first, size_t record_bytes, size_t count, size_t width,
+                       void *elements)
 {
-    const char *from = (const char *)records + job->record_offset;
-
-    switch (job->element.bytes) {
+    switch (width) {
     case 1:
-        cpu_record_copy(elements, from, job->record_bytes, count, 1);
+        cpu_record_copy(elements, first, record_bytes, count, 1);
         break;
     case 2:
-        cpu_record_copy(elements, from, job->record_bytes, count, 2);
+        cpu_record_copy(elements, first, record_bytes, count, 2);
         break;
     case 4:
-        cpu_record_copy(elements, from, job->record_bytes, count, 4);
+        cpu_record_copy(elements, first, record_bytes, count, 4);
         break;
     default:
-        cpu_record_copy(elements, from, job->record_bytes, count, 8);
+        cpu_record_copy(elements, first, record_bytes, count, 8);
         break;
     }
 }

@@ -5,13 +5,14 @@
 #ifndef GPUHIST_CPU_RECORD_H
 #define GPUHIST_CPU_RECORD_H
 
-#include "job/job.h"
+#include "job/element.h"
 
 /*
- * Copies the element of each of `count` records to elements[0..count), which may begin where the
- * records do.
+ * Copies `count` elements of `width` (1, 2, 4 or 8) bytes, one in each record of record_bytes
+ * bytes, the first at `first`, to elements[0..count).
  */
-void cpu_record_gather(const struct job *job, const void *records, size_t count, void *elements);
+void cpu_record_gather(const void *first, size_t record_bytes, size_t count, size_t width,
+                       void *elements);
 
 /*
  * Stores the keys (element.h) of `count` elements, one in each record of record_bytes bytes, the

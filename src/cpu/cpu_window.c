@@ -29,7 +29,7 @@ static cpu_window_pick *const cpu_window_picks[ELEMENT_TYPE_COUNT] = {
 void cpu_window_init(struct cpu_window *self, const struct job *job)
 {
     self->element = &job->element;
-    self->has_weights = job->second == SECOND_WEIGHTS;
+    self->has_weights = job->has_weights;
     self->pick = cpu_window_picks[job->element.type];
 }
 

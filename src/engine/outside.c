@@ -6,7 +6,7 @@
 #include "base/decimal.h"
 #include "input/parse_errors.h"
 #include "job/binning_index.h"
-#include "text/text_pairs.h"
+#include "text/text_rows.h"
 
 static bool outside_is(const struct job *job, uint64_t key)
 {
@@ -17,7 +17,7 @@ static bool outside_is(const struct job *job, uint64_t key)
 static enum status outside_check_text(const struct job *job, const struct chunk *text,
                                       struct failure *failure)
 {
-    const bool has_weights = job->second == SECOND_WEIGHTS;
+    const bool has_rows = job_has_rows(job) || text->rules.columns > 0;
     const char *data = text->data;
     text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
     struct element native = job->element;
@@ -28,17 +28,26 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
         .data = text->data,
         .bytes = text->bytes,
         .values = &value,
-        .second = &weight,
-        .room = 1,
+        .capacity = 1,
     };
+    struct text_rows rows = {
+        .job = job,
+        .rules = &text->rules,
+        .data = text->data,
+        .bytes = text->bytes,
+        .keys = {&value, &weight},
+        .capacity = 1,
+    };
+    const size_t *offset = has_rows ? &rows.offset : &cursor.offset;
+    const size_t *count = has_rows ? &rows.count : &cursor.count;
     enum text_event event;
 
     native.swapped = false;
     do {
-        event = has_weights ? text_pairs_parse(job, &cursor) : parse(&cursor);
-        if (cursor.count == 0 || weight == 0 || !outside_is(job, element_key(&native, &value)))
+        event = has_rows ? text_rows_parse(&rows) : parse(&cursor);
+        if (*count == 0 || weight == 0 || !outside_is(job, element_key(&native, &value)))
             continue;
-        size_t end = cursor.offset < text->bytes ? cursor.offset : text->bytes;
+        size_t end = *offset < text->bytes ? *offset : text->bytes;
         while (end > 1 &&
                (data[end - 1] == ' ' || (data[end - 1] >= '\t' && data[end - 1] <= '\r')))
             end--; /* the parser also skips blank lines */
@@ -62,10 +71,11 @@ enum status outside_check(const struct job *job, const struct chunk *chunk, stru
         return outside_check_text(job, chunk->text ? chunk->text : chunk, failure);
     for (size_t i = 0; i < chunk->bytes / stride; i++) {
         uint64_t key = element_key(element, first + i * stride);
-        if (!outside_is(job, key) || (chunk->second && chunk->second[i] == 0))
+        if (!outside_is(job, key) || (chunk->weights && chunk->weights[i] == 0))
             continue;
         char value[DECIMAL_SIZE];
-        uint64_t position = chunk->position + i * job_value_bytes(job) + job->record_offset;
+        const size_t index = chunk->indices ? chunk->indices[i] : i;
+        uint64_t position = chunk->position + index * job_value_bytes(job) + job->record_offset;
         decimal_format_signed(value, element_value(element, key));
         return status_fail_at(failure, position, STATUS_DATA,
                               "value %s at byte %llu of the input is outside the bins", value,

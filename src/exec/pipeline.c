@@ -6,7 +6,7 @@
 #include "exec/device_startup.h"
 #include "exec/offload_policy.h"
 #include "input/parse_errors.h"
-#include "job/weight_sum.h"
+#include "job/row_count.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -143,8 +143,8 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
     enum status status = pipeline_merge(pipeline, failure);
 
     uint64_t elements = pipeline_elements(pipeline, pipeline_bytes(pipeline));
-    if (status == STATUS_OK && job->second == SECOND_WEIGHTS)
-        status = weight_sum_get(job->weights, &elements, failure);
+    if (status == STATUS_OK && job_has_rows(job))
+        status = row_count_get(job->rows, &elements, failure);
     if (status != STATUS_OK)
         return status;
     return pipeline->crew.operation->finish(task->partial, job, elements, failure);

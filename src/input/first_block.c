@@ -298,10 +298,11 @@ bool first_block_splits_quotes(const struct record_format *format, const void *b
     const struct text_rules *rules = &format->text;
     const char delimiter = (char)rules->delimiter;
     const char *text = block;
-    const int32_t first =
-        first_block_find_field(format, format->field_name, rules->field, text, bytes);
-    const int32_t second =
-        first_block_find_field(format, format->second_name, rules->second_field, text, bytes);
+    int32_t fields[TEXT_COLUMNS_MAX];
+
+    for (size_t i = 0; i < format->columns; i++)
+        fields[i] = first_block_find_field(format, format->names[i],
+                                           i == 0 ? rules->field : rules->more[i - 1], text, bytes);
     int32_t number = 1; /* of the field */
 
     for (size_t i = 0; i < bytes; i++) {
@@ -312,8 +313,10 @@ bool first_block_splits_quotes(const struct record_format *format, const void *b
         if (length == 0)
             continue;
         const int32_t behind = first_block_count(text + i + length, bytes - i - length, delimiter);
-        if (first_block_shifts(first, number, behind) || first_block_shifts(second, number, behind))
-            return true;
+        for (size_t k = 0; k < format->columns; k++) {
+            if (first_block_shifts(fields[k], number, behind))
+                return true;
+        }
     }
     return false;
 }

@@ -6,6 +6,7 @@
 #include "input/reader.h"
 #include "text/text.h"
 #include "text/text_reason.h"
+#include "text/text_rows.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,9 +19,9 @@
 /* Room for what is told of tokens that are numbers. */
 #define PARSE_ERRORS_NUMBERS_SIZE 384
 
-/* Kinds of invalid tokens: enum text_misfit, and numbers of the second column that do not fit. */
-#define PARSE_ERRORS_SECOND TEXT_MISFITS
-#define PARSE_ERRORS_KINDS  (TEXT_MISFITS + 1)
+/* Kinds of invalid tokens: enum text_misfit, and numbers that do not fit of no value column. */
+#define PARSE_ERRORS_OTHER TEXT_MISFITS
+#define PARSE_ERRORS_KINDS (TEXT_MISFITS + 1)
 
 /* An invalid token, as it is reported. */
 struct parse_errors_invalid {
@@ -36,8 +37,6 @@ struct parse_errors_invalid {
 
 struct parse_errors {
     const struct job *job;
-    const char *field_name;
-    const char *second_name;
     enum invalid_policy policy;
     const char *kind; /* of value: "integer" or "number" */
     atomic_uint_least64_t values;
@@ -52,7 +51,6 @@ struct parse_errors {
 };
 
 enum status parse_errors_create(struct parse_errors **errors, const struct job *job,
-                                const char *field_name, const char *second_name,
                                 enum invalid_policy policy, struct failure *failure)
 {
     struct parse_errors *made = calloc(1, sizeof *made);
@@ -60,8 +58,6 @@ enum status parse_errors_create(struct parse_errors **errors, const struct job *
         return status_fail(failure, STATUS_DATA, "no memory for reading text");
 
     made->job = job;
-    made->field_name = field_name;
-    made->second_name = second_name;
     made->policy = policy;
     made->kind = job->text.notation == TEXT_FIXED ? "number" : "integer";
     pthread_mutex_init(&made->lock, NULL);
@@ -112,7 +108,7 @@ static struct parse_errors_invalid parse_errors_locate(const struct chunk *chunk
 
 static bool parse_errors_is_group(const struct job *job, const struct text_token *token)
 {
-    return token->is_second && job->second == SECOND_GROUPS;
+    return token->column >= job_group_column(job) && token->column < job_condition_column(job);
 }
 
 static struct parse_errors_invalid parse_errors_describe(const struct parse_errors *errors,
@@ -120,15 +116,17 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
                                                          const struct text_token *token)
 {
     const struct job *job = errors->job;
-    const struct text_rules second = job_second_rules(job, &chunk->rules);
+    const size_t column = token->column;
+    const struct text_rules rules = job_column_rules(job, &chunk->rules, column);
     struct parse_errors_invalid invalid = parse_errors_locate(chunk, token);
     const bool begins_file = chunk->line == 0 && chunk->offset == 0 && chunk->left_out == 0;
     const struct text_reading reading = {
-        .rules = token->is_second ? &second : &chunk->rules,
-        .is_group = parse_errors_is_group(job, token),
-        .option = token->is_second ? job_second_option(job) : "-f",
-        .field_name = token->is_second ? errors->second_name : errors->field_name,
-        .element = token->is_second ? &job->second_element : &job->element,
+        .rules = &rules,
+        .noun = parse_errors_is_group(job, token) ? "group" : NULL,
+        .is_value = column < job->value_count,
+        .option = job_column_option(job, column),
+        .field_name = job->columns[column].name,
+        .element = &job->columns[column].element,
         .data = chunk->data,
         .bytes = chunk->bytes,
         .ends_run = errors->policy == INVALID_ABORT,
@@ -160,15 +158,14 @@ uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset)
 static unsigned parse_errors_count(struct parse_errors *errors, const struct chunk *chunk,
                                    const struct text_token *token)
 {
-    const struct text_rules second = job_second_rules(errors->job, &chunk->rules);
+    const struct text_rules rules = job_column_rules(errors->job, &chunk->rules, token->column);
     const char *begin = (const char *)chunk->data + token->offset;
     size_t most = atomic_load_explicit(&errors->decimals, memory_order_relaxed);
     size_t decimals;
-    unsigned kind = text_find_misfit(token->is_second ? &second : &chunk->rules, begin,
-                                     token->bytes, &decimals);
+    unsigned kind = text_find_misfit(&rules, begin, token->bytes, &decimals);
 
-    if (token->is_second && kind != TEXT_MISFIT_NONE)
-        kind = PARSE_ERRORS_SECOND;
+    if (token->column >= errors->job->value_count && kind != TEXT_MISFIT_NONE)
+        kind = PARSE_ERRORS_OTHER;
     while (kind == TEXT_MISFIT_DECIMAL && decimals > most &&
            !atomic_compare_exchange_weak(&errors->decimals, &most, decimals))
         continue;
@@ -228,20 +225,30 @@ enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct jo
                                     const struct chunk *chunk, struct failure *failure)
 {
     uint64_t values[256];
-    text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
     struct text_cursor text = {
         .rules = &chunk->rules,
         .data = chunk->data,
         .bytes = chunk->bytes,
         .values = values,
-        .room = sizeof values / sizeof *values,
+        .capacity = sizeof values / sizeof *values,
     };
+    struct text_rows rows = {
+        .job = job,
+        .rules = &chunk->rules,
+        .data = chunk->data,
+        .bytes = chunk->bytes,
+        .keys = {values},
+        .capacity = sizeof values / sizeof *values,
+    };
+    const bool is_counted = chunk->rules.columns > 0;
+    text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
     enum text_event event;
 
     do {
-        event = parse(&text);
+        event = is_counted ? text_rows_parse(&rows) : parse(&text);
         if (event == TEXT_INVALID &&
-            parse_errors_add_invalid(errors, chunk, &text.invalid, failure) != STATUS_OK)
+            parse_errors_add_invalid(errors, chunk, is_counted ? &rows.invalid[0] : &text.invalid,
+                                     failure) != STATUS_OK)
             return failure->status;
     } while (event != TEXT_END);
     return STATUS_OK;
@@ -267,8 +274,9 @@ static void parse_errors_tell_numbers(const struct parse_errors *errors, const u
         {range, out_of_range},
         {kinds[TEXT_MISFIT_DECIMAL], with_decimals},
         {kinds[TEXT_MISFIT_FORM], "in another notation, such as 1e6 or 1,234"},
-        {kinds[PARSE_ERRORS_SECOND],
-         job->second == SECOND_GROUPS ? "not allowed as a group" : "not allowed as a weight"},
+        {kinds[PARSE_ERRORS_OTHER], job->has_weights       ? "not allowed as a weight"
+                                    : job->group_count > 0 ? "not allowed as a group"
+                                                           : "not allowed in a condition"},
     };
     const size_t count = sizeof reasons / sizeof *reasons;
     uint64_t numbers = 0;

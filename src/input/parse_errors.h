@@ -17,12 +17,10 @@
 struct parse_errors;
 
 /*
- * Makes an empty outcome of a job. `field_name` and `second_name` are the names of its field and of
- * the field of its second column; NULL: the field has no name. The job and the names must outlive
- * it. Fails with STATUS_DATA if there is no memory. The caller destroys it.
+ * Makes an empty outcome of a job, which must outlive it. Fails with STATUS_DATA if there is no
+ * memory. The caller destroys it.
  */
 enum status parse_errors_create(struct parse_errors **errors, const struct job *job,
-                                const char *field_name, const char *second_name,
                                 enum invalid_policy policy, struct failure *failure);
 
 /* Frees an outcome. NULL is allowed. */

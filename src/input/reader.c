@@ -338,10 +338,12 @@ static enum input_event reader_find_names(struct reader *reader, struct failure 
 
     names->bytes -= names->bytes > 0 && names->line[names->bytes - 1] == '\n';
     names->bytes -= names->bytes > 0 && names->line[names->bytes - 1] == '\r';
-    enum input_event event = reader_find_name(reader, records->field_name, &reader->field, failure);
-    if (event == INPUT_DATA)
-        event = reader_find_name(reader, records->second_name, &reader->second_field, failure);
+    enum input_event event = INPUT_DATA;
     reader->header = records->text;
+    for (size_t i = 0; i < records->columns && event == INPUT_DATA; i++)
+        event =
+            reader_find_name(reader, records->names[i], record_field(&reader->header, i), failure);
+    reader->has_fields = event == INPUT_DATA;
     record_begin_header(&reader->header, names->line, names->bytes);
     if (event == INPUT_DATA && reader->header.delimiter != records->text.delimiter &&
         reader->options->tabbed) {
@@ -355,14 +357,8 @@ static enum input_event reader_find_names(struct reader *reader, struct failure 
 
 void reader_set_fields(const struct reader *reader, struct text_rules *rules)
 {
-    if (reader->field > 0)
-        rules->field = reader->field;
-    if (reader->second_field > 0)
-        rules->second_field = reader->second_field;
-    if (reader->field > 0 || reader->second_field > 0) {
-        rules->delimiter = reader->header.delimiter;
-        rules->columns = reader->header.columns;
-    }
+    if (reader->has_fields)
+        *rules = reader->header;
 }
 
 /* Removes the rest of the header from the front of the data. */

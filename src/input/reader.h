@@ -98,9 +98,8 @@ struct reader {
     uint64_t header_bytes;
     struct reader_names names;
     struct reader_first_line first_line;
-    int32_t field;            /* number of the named field, once the header is read; else 0 */
-    int32_t second_field;     /* likewise, of the second column */
-    struct text_rules header; /* how the header says that lines are separated, once it is read */
+    bool has_fields;          /* a header with names is read */
+    struct text_rules header; /* then: the rules of the file's text, with the numbers of fields */
 };
 
 /*

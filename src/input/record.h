@@ -16,19 +16,30 @@
 
 /* What chunks are made of. */
 struct record_format {
-    size_t element_bytes;    /* of binary input: of an element or record */
-    bool has_records;        /* of binary input: these are records, as messages call them */
-    bool is_text;            /* a chunk of text is of one file */
-    struct text_rules text;  /* of text */
-    uint64_t header_lines;   /* of each file, skipped */
-    const char *field_name;  /* of text.field, in the last header line; NULL: none; not owned */
-    const char *second_name; /* likewise, of text.second_field */
+    size_t element_bytes;   /* of binary input: of an element or record */
+    bool has_records;       /* of binary input: these are records, as messages call them */
+    bool is_text;           /* a chunk of text is of one file */
+    struct text_rules text; /* of text */
+    uint64_t header_lines;  /* of each file, skipped */
+    size_t columns;         /* of text: 1 or more */
+    const char *names[TEXT_COLUMNS_MAX]; /* of their fields, in the last header line; NULL: the
+                                            field has none; not owned */
 };
 
 /* Whether fields have to be looked up in the header. */
 static inline bool record_has_names(const struct record_format *format)
 {
-    return format->field_name || format->second_name;
+    bool has_names = false;
+
+    for (size_t i = 0; i < format->columns; i++)
+        has_names = has_names || format->names[i];
+    return has_names;
+}
+
+/* Where the rules have the number of a column's field. */
+static inline int32_t *record_field(struct text_rules *rules, size_t column)
+{
+    return column == 0 ? &rules->field : &rules->more[column - 1];
 }
 
 /* Whether a chunk of text may end after this character. */

@@ -42,9 +42,8 @@ static inline size_t chunk_grown_bytes(size_t capacity)
  * a line. A chunk of text never spans two files. From it an engine may make a chunk of elements,
  * parsed or gathered, for the operation.
  *
- * The second column: an operation may take two numbers from each line or record, a value and beside
- * it a weight or a group (enum second_use of job.h). The engine parses or gathers both. A line that
- * is invalid in either column has neither.
+ * Of a job with several columns (job.h) the engine makes chunks of elements from the rows that meet
+ * its conditions: one for each value column, with the weight and the groups of each element.
  */
 struct chunk {
     const void *data;
@@ -63,8 +62,11 @@ struct chunk {
                                              then those of frames. Else NULL */
     const struct chunk *text; /* values parsed from text: the chunk of text; else NULL */
     bool is_gathered;         /* elements gathered from records; else bytes as they were read */
-    const uint64_t *second; /* elements: the key (element.h) that the second column has beside each
-                               of them; NULL: there is no second column */
+    size_t column;            /* elements: of this value column */
+    const uint64_t *weights;  /* elements: how many times each counts; NULL: once */
+    const uint16_t *indices;  /* gathered elements: of their records among those from `position` on;
+                                 NULL: they follow each other */
+    const uint64_t *const *groups; /* elements: [group_count], the keys of each one's groups */
 };
 
 #endif

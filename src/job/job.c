@@ -10,6 +10,12 @@ void job_destroy(struct job *job)
     for (size_t i = 0; i < job->predicate_count; i++)
         predicate_destroy(&job->predicates[i]);
     free(job->predicates);
+    for (size_t i = 0; job->singles && i < job->value_count; i++)
+        job_destroy(&job->singles[i]);
+    free(job->singles);
+    for (size_t i = 0; i < job->condition_count; i++)
+        predicate_destroy(&job->conditions[i]);
+    free(job->conditions);
     binning_destroy(&job->binning);
 }
 
@@ -20,18 +26,32 @@ enum status job_check_values(const struct job *job, bool has_values, struct fail
     return status_fail(failure, STATUS_DATA, "no values were counted, so there are no quantiles");
 }
 
-const char *job_second_option(const struct job *job)
+const char *job_column_option(const struct job *job, size_t column)
 {
-    return job->second == SECOND_GROUPS ? "--by" : "--weight";
+    return column < job->value_count            ? "-f"
+           : column < job_group_column(job)     ? "--weight"
+           : column < job_condition_column(job) ? "--by"
+                                                : "--where";
 }
 
-struct text_rules job_second_rules(const struct job *job, const struct text_rules *rules)
+const char *job_group_name(const struct job *job, size_t group)
 {
+    const struct column *column = &job->columns[job_group_column(job) + group];
+    return column->name ? column->name : job->group_count == 1 ? "by" : column->where;
+}
+
+struct text_rules job_column_rules(const struct job *job, const struct text_rules *rules,
+                                   size_t column)
+{
+    const struct column *of = &job->columns[column];
+
     return (struct text_rules){
-        .field = rules->second_field,
+        .field = column == 0 ? rules->field : rules->more[column - 1],
+        .columns = rules->columns,
         .delimiter = rules->delimiter,
         .is_quoted = rules->is_quoted,
-        .from_zero = job->second == SECOND_WEIGHTS,
-        .notation = TEXT_INTEGERS,
+        .from_zero = job->has_weights && column == job_weight_column(job),
+        .notation = of->notation,
+        .decimals = of->element.decimals,
     };
 }

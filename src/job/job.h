@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "job/binning.h"
+#include "job/columns.h"
 #include "job/element.h"
 #include "job/predicate.h"
 #include "job/reductions.h"
@@ -48,14 +49,7 @@ enum invalid_policy {
 };
 
 struct parse_errors;
-struct weight_sum;
-
-/* What the second column (chunk.h) is for. */
-enum second_use {
-    SECOND_NONE,    /* there is none */
-    SECOND_WEIGHTS, /* how many times the value beside it counts, 0 to 2^63 - 1 */
-    SECOND_GROUPS,  /* the group that the value beside it belongs to */
-};
+struct row_count;
 
 /*
  * Which elements survive a stalin-sort: by default those not less than every survivor before them.
@@ -71,20 +65,28 @@ struct job {
     struct element element;
     size_t record_bytes;  /* binary: of a record of which one element is a value; 0: none */
     size_t record_offset; /* binary: of the element in its record */
-    enum second_use second;
-    struct element second_element;   /* of the second column; of text: of 8 bytes, not swapped */
-    size_t second_offset;            /* binary: of its element in the record */
-    struct weight_sum *weights;      /* weights: their sum so far; thread-safe, not owned */
-    bool is_text;                    /* text input; otherwise binary */
-    struct text_rules text;          /* text: fields and delimiter */
-    struct parse_errors *errors;     /* text: errors of parsing; thread-safe, not owned */
-    bool is_automatic;               /* histogram: the values determine its bins */
-    struct binning binning;          /* histogram, unless is_automatic; owned */
-    enum outside_policy outside;     /* histogram */
-    bool needs_values;               /* histogram: a run without values is an error */
-    uint64_t bin_width;              /* uniq: the width of every bin, 1 for values */
-    bool any_order;                  /* uniq, reduce: the result may be in any order */
-    uint64_t buffer_bytes;           /* uniq, reduce: memory for counts */
+    /*
+     * The columns: the values, then the weight, the groups, the conditions. The first one is also
+     * described by element, record_offset and text.
+     */
+    struct column columns[TEXT_COLUMNS_MAX];
+    size_t value_count;           /* 1 or more */
+    struct job *singles;          /* several values: [value_count], the job of each alone; owned */
+    bool has_weights;             /* how many times a value counts, 0 to 2^63 - 1 */
+    size_t group_count;           /* a result for each combination of their keys */
+    size_t condition_count;       /* only rows that meet all of them count */
+    struct predicate *conditions; /* [condition_count], owned */
+    struct row_count *rows;       /* what counts of them; thread-safe, not owned */
+    bool is_text;                 /* text input; otherwise binary */
+    struct text_rules text;       /* text: fields and delimiter */
+    struct parse_errors *errors;  /* text: errors of parsing; thread-safe, not owned */
+    bool is_automatic;            /* histogram: the values determine its bins */
+    struct binning binning;       /* histogram, unless is_automatic; owned */
+    enum outside_policy outside;  /* histogram */
+    bool needs_values;            /* histogram: a run without values is an error */
+    uint64_t bin_width;           /* uniq: the width of every bin, 1 for values */
+    bool any_order;               /* uniq, reduce: the result may be in any order */
+    uint64_t buffer_bytes;        /* uniq, reduce: memory for counts */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
     struct reductions reductions;    /* reduce, and groups of it */
     struct predicate *predicates;    /* count, and groups of it: [predicate_count], owned */
@@ -98,14 +100,42 @@ static inline size_t job_value_bytes(const struct job *job)
     return job->record_bytes > 0 ? job->record_bytes : job->element.bytes;
 }
 
-/* Returns the option that names the second column, for messages. Pure. */
-const char *job_second_option(const struct job *job);
+/* Return the index of the column of weights, and of the first group, condition, and past all. */
+static inline size_t job_weight_column(const struct job *job)
+{
+    return job->value_count;
+}
 
-/*
- * Returns the rules of the second column, as if it were the only one, in a text of these rules. Its
- * values are decimal integers. Pure.
- */
-struct text_rules job_second_rules(const struct job *job, const struct text_rules *rules);
+static inline size_t job_group_column(const struct job *job)
+{
+    return job->value_count + job->has_weights;
+}
+
+static inline size_t job_condition_column(const struct job *job)
+{
+    return job_group_column(job) + job->group_count;
+}
+
+static inline size_t job_column_count(const struct job *job)
+{
+    return job_condition_column(job) + job->condition_count;
+}
+
+/* Returns whether values are one column of several, or have conditions. Pure. */
+static inline bool job_has_rows(const struct job *job)
+{
+    return job_column_count(job) > 1;
+}
+
+/* Returns what results call the column of groups, the first is 0: its name, else "by". Pure. */
+const char *job_group_name(const struct job *job, size_t group);
+
+/* Returns the option that names a column, for messages. Pure. */
+const char *job_column_option(const struct job *job, size_t column);
+
+/* Returns the rules of a column, as if it were the only one, in a text of these rules. Pure. */
+struct text_rules job_column_rules(const struct job *job, const struct text_rules *rules,
+                                   size_t column);
 
 /* Frees what the job owns. A zero-initialised job is allowed. Not thread-safe. */
 void job_destroy(struct job *job);

@@ -86,6 +86,13 @@ static inline bool predicate_contains(const struct predicate *predicate, uint64_
     return predicate->form == PREDICATE_INTERVAL && key - low <= predicate->last;
 }
 
+/* Returns whether a predicate holds for the value of a key. Pure. */
+static inline bool predicate_holds(const struct predicate *predicate, uint64_t key)
+{
+    return (predicate->form == PREDICATE_EVERY || predicate_contains(predicate, key)) !=
+           predicate->negated;
+}
+
 /* Finds the relation named text[0..length). Returns false if there is none. Thread-safe. */
 bool predicate_find(const char *text, size_t length, enum predicate_relation *relation);
 

@@ -10,6 +10,9 @@
 
 #define TEXT_NO_DELIMITER (-1)
 
+/* The columns of a job. */
+#define TEXT_COLUMNS_MAX 64
+
 /* Every power of ten up to this one fits 64 bits, with a sign. */
 #define TEXT_DECIMALS_MAX 18
 
@@ -24,7 +27,7 @@ enum text_notation {
 struct text_rules {
     int32_t field; /* the number of the field, from 1; 0: every token or part. If it has a name: 1
                       in the job, and its number in the file in the rules of a chunk */
-    int32_t second_field; /* likewise, the field of the second column (chunk.h); 0: there is none */
+    int32_t more[TEXT_COLUMNS_MAX - 1]; /* likewise, the fields of the job's further columns */
     int32_t columns; /* of a field counted from the left: a line with another number of fields is an
                         invalid token; 0: lines are not counted. Their parts are not quoted */
     int delimiter;   /* a byte, or TEXT_NO_DELIMITER. In a chunk: of its file */

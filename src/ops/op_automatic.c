@@ -51,7 +51,7 @@ static enum status op_automatic_absorb(void *thread, const struct chunk *chunk,
         n = elements - i < CPU_WINDOW_BLOCK ? elements - i : CPU_WINDOW_BLOCK;
         if (newest != window->window && cpu_window_turn(window, newest, failure) != STATUS_OK)
             return failure->status;
-        const uint64_t *weights = chunk->second ? chunk->second + i : NULL;
+        const uint64_t *weights = chunk->weights ? chunk->weights + i : NULL;
         const size_t outside =
             cpu_window_count(window, (const char *)chunk->data + i * bytes, weights, n);
         if (growing_histogram_add(self->histogram, window->outside,

@@ -43,15 +43,18 @@ static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
     const struct groups *groups = self->groups;
     const struct element *element = &groups->job->element;
     const size_t elements = chunk->bytes / element->bytes;
-    uint64_t keys[TABLE_FIND_MAX];
+    const size_t columns = groups->job->group_count;
+    uint64_t keys[TABLE_FIND_MAX * TEXT_COLUMNS_MAX];
     uint64_t values[TABLE_FIND_MAX];
     uint64_t *rows[TABLE_FIND_MAX];
 
     for (size_t i = 0, n; i < elements; i += n) {
         const char *block = (const char *)chunk->data + i * element->bytes;
         n = elements - i < TABLE_FIND_MAX ? elements - i : TABLE_FIND_MAX;
-        for (size_t k = 0; k < n; k++)
-            keys[k] = chunk->second[i + k] ^ groups->flip;
+        for (size_t c = 0; c < columns; c++) {
+            for (size_t k = 0; k < n; k++)
+                keys[k * columns + c] = chunk->groups[c][i + k] ^ groups->flips[c];
+        }
         if (table_writer_find(self->writer, keys, NULL, n, rows, failure) != STATUS_OK)
             return failure->status;
         cpu_record_gather_keys(element, block, element->bytes, n, values);
@@ -74,7 +77,8 @@ static void op_groups_define(struct definition *definition, const struct job *jo
 {
     const struct operation *of = operations[job->operation];
 
-    definition_print(definition, "by\t%s\nof\t%s\n", job->second_element.name, of->state_name);
+    definition_print(definition, "by\t%s\nof\t%s\n",
+                     job->columns[job_group_column(job)].element.name, of->state_name);
     of->define(definition, job);
 }
 
@@ -85,11 +89,12 @@ static enum status op_groups_recall(struct state_reader *state, const struct def
     char of[OP_GROUPS_NAME_SIZE];
 
     if (!definition_get(definition, "by", type, sizeof type) ||
-        !element_parse(type, &job->second_element) ||
+        !element_parse(type, &job->columns[1].element) ||
         !definition_get(definition, "of", of, sizeof of) || !operation_find(of, &job->operation) ||
         (job->operation != OPERATION_REDUCE && job->operation != OPERATION_COUNT))
         return state_fail_damaged(state, "its groups are unknown", failure);
-    job->second = SECOND_GROUPS;
+    job->value_count = 1;
+    job->group_count = 1;
     if (operations[job->operation]->recall(state, definition, job, failure) != STATUS_OK)
         return failure->status;
     if (job->reductions.needs & REDUCTIONS_NEED_TABLE)
@@ -101,15 +106,16 @@ static enum status op_groups_save(struct state_writer *state, const struct job *
                                   const void *partial, struct failure *failure)
 {
     const struct groups *groups = partial;
-    uint64_t next = (uint64_t)element_min(&job->second_element);
+    const size_t count = groups->layout->count;
+    uint64_t next = (uint64_t)element_min(&job->columns[1].element);
 
     state_write_number(state, table_total(groups->table));
     for (size_t i = 0; i < table_distinct(groups->table); i++) {
         const uint64_t *row = groups_row(groups, i, groups->buffer);
-        const uint64_t key = groups_key(groups, row);
-        state_write_number(state, row[GROUPS_ROW_COUNT]);
+        const uint64_t key = (uint64_t)groups_value(groups, row, 0);
+        state_write_number(state, row[count]);
         state_write_number(state, key - next);
-        for (size_t k = GROUPS_ROW_FIRST; k < groups->layout->words; k++)
+        for (size_t k = groups->layout->first; k < groups->layout->words; k++)
             state_write_number(state, row[k]);
         next = key + 1;
     }
@@ -118,15 +124,18 @@ static enum status op_groups_save(struct state_writer *state, const struct job *
 }
 
 /* Whether values can have these words, of a row that a state has. */
-static bool op_groups_is_possible(const struct job *job, const uint64_t *row)
+static bool op_groups_is_possible(const struct groups *groups, const uint64_t *row)
 {
+    const struct job *job = groups->job;
+    const uint64_t count = row[groups->layout->count];
+    const uint64_t *words = row + groups->layout->first;
     struct reduce reduce;
 
     for (size_t i = 0; i < job->predicate_count; i++) {
-        if (row[GROUPS_ROW_FIRST + i] > row[GROUPS_ROW_COUNT])
+        if (words[i] > count)
             return false;
     }
-    return reduce_words_check(job, row[GROUPS_ROW_COUNT], row + GROUPS_ROW_FIRST, &reduce);
+    return reduce_words_check(job, count, words, &reduce);
 }
 
 /*
@@ -136,20 +145,20 @@ static bool op_groups_is_possible(const struct job *job, const uint64_t *row)
 static enum status op_groups_load_row(struct state_reader *state, const struct groups *groups,
                                       uint64_t *row, __int128 *next, struct failure *failure)
 {
-    const struct job *job = groups->job;
+    const struct element *element = &groups->job->columns[1].element;
     uint64_t skipped;
 
     if (state_read_number(state, &skipped, failure) != STATUS_OK)
         return failure->status;
-    if (skipped >= element_limit(&job->second_element) - *next)
+    if (skipped >= element_limit(element) - *next)
         return state_fail_damaged(state, "it has a group that does not exist", failure);
-    row[GROUPS_ROW_KEY] = (uint64_t)(*next + skipped) ^ groups->flip;
+    row[0] = (uint64_t)(*next + skipped) ^ groups->flips[0];
     *next += (__int128)skipped + 1;
-    for (size_t k = GROUPS_ROW_FIRST; k < groups->layout->words; k++) {
+    for (size_t k = groups->layout->first; k < groups->layout->words; k++) {
         if (state_read_number(state, &row[k], failure) != STATUS_OK)
             return failure->status;
     }
-    if (op_groups_is_possible(job, row))
+    if (op_groups_is_possible(groups, row))
         return STATUS_OK;
     return state_fail_damaged(state, "the values of a group contradict each other", failure);
 }
@@ -159,14 +168,14 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
 {
     struct groups *groups = partial;
     uint64_t *row = calloc(groups->layout->words, sizeof *row);
-    __int128 next = element_min(&job->second_element);
+    __int128 next = element_min(&job->columns[1].element);
     struct table_writer *writer = NULL;
     enum status status = row ? table_writer_open(groups->table, &writer, failure)
                              : status_fail(failure, STATUS_DATA, "no memory for a group");
 
     while (status == STATUS_OK) {
-        status = state_read_count(state, &row[GROUPS_ROW_COUNT], &elements, failure);
-        if (status != STATUS_OK || row[GROUPS_ROW_COUNT] == 0)
+        status = state_read_count(state, &row[groups->layout->count], &elements, failure);
+        if (status != STATUS_OK || row[groups->layout->count] == 0)
             break;
         status = op_groups_load_row(state, groups, row, &next, failure);
         if (status == STATUS_OK)
@@ -197,13 +206,14 @@ static const uint64_t *op_groups_row(const struct print_values *values, size_t g
     return groups_row(self->groups, group, self->buffers + part * self->groups->layout->words);
 }
 
-static size_t op_groups_write_group(const struct print_values *values, size_t group,
+static size_t op_groups_write_group(const struct print_values *values, size_t group, size_t column,
                                     char out[PRINT_VALUE_SIZE])
 {
     const struct op_groups_values *self = values->partial;
-    const uint64_t key = groups_key(self->groups, op_groups_row(values, group));
+    const uint64_t *row = op_groups_row(values, group);
 
-    return decimal_write_signed(out, element_value(&values->job->second_element, key));
+    const struct column *of = &values->job->columns[job_group_column(values->job) + column];
+    return decimal_write_fixed(out, groups_value(self->groups, row, column), of->element.decimals);
 }
 
 static size_t op_groups_write(const struct print_values *values, size_t group, size_t i,
@@ -211,13 +221,14 @@ static size_t op_groups_write(const struct print_values *values, size_t group, s
 {
     const struct job *job = values->job;
     const uint64_t *row = op_groups_row(values, group);
-    const uint64_t count = row[GROUPS_ROW_COUNT];
+    const struct groups_layout *layout =
+        ((const struct op_groups_values *)values->partial)->groups->layout;
+    const uint64_t count = row[layout->count];
     struct reduce reduce;
 
     if (job->operation == OPERATION_COUNT)
-        return decimal_write(out,
-                             count_derive(&job->predicates[i], count, row[GROUPS_ROW_FIRST + i]));
-    reduce_words_unpack(job, count, row + GROUPS_ROW_FIRST, &reduce);
+        return decimal_write(out, count_derive(&job->predicates[i], count, row[layout->first + i]));
+    reduce_words_unpack(job, count, row + layout->first, &reduce);
     return reduce_write_value(out, &reduce, &job->element, job->reductions.list[i].id);
 }
 

@@ -74,7 +74,7 @@ static enum status op_histogram_open(void *thread, const struct job *job, void *
     }
     if (cpu_index_init(&self->index, &job->element, binning, failure) != STATUS_OK)
         return failure->status;
-    self->counter = cpu_counter_choose(table, job->second == SECOND_WEIGHTS);
+    self->counter = cpu_counter_choose(table, job->has_weights);
     return self->counter->open(table, &self->counter_state, failure);
 }
 
@@ -93,7 +93,7 @@ static enum status op_histogram_absorb(void *thread, const struct chunk *chunk,
         if (self->job->outside == OUTSIDE_ABORT)
             outside += cpu_index_outside(self->numbers, n, bins);
         self->counter->count(self->counter_state, self->numbers,
-                             chunk->second ? chunk->second + i : NULL, n);
+                             chunk->weights ? chunk->weights + i : NULL, n);
     }
     return outside > 0 ? outside_check(self->job, chunk, failure) : STATUS_OK;
 }
@@ -302,7 +302,7 @@ static void op_histogram_report(const struct job *job, const void *partial)
 
     if (below > 0 || above > 0)
         status_print("%s outside the bins: %llu below, %llu above (%s)",
-                     job->second == SECOND_WEIGHTS ? "weights" : "values", below, above,
+                     job->has_weights ? "weights" : "values", below, above,
                      histogram->inside > 0 ? "see --outside" : "none inside: try --width or uniq");
 }
 

@@ -99,7 +99,7 @@ static enum status op_uniq_absorb(void *thread, const struct chunk *chunk, struc
         return failure->status;
     for (size_t i = 0, n; i < elements; i += n) {
         n = elements - i < CPU_WINDOW_BLOCK ? elements - i : CPU_WINDOW_BLOCK;
-        const uint64_t *weights = chunk->second ? chunk->second + i : NULL;
+        const uint64_t *weights = chunk->weights ? chunk->weights + i : NULL;
         size_t outside =
             cpu_window_count(&self->window, (const char *)chunk->data + i * bytes, weights, n);
         self->outside += outside;

@@ -7,12 +7,15 @@
 
 const struct operation *const operations[] = {[OPERATION_IDS] = &op_automatic,
                                               [OPERATION_IDS + 1] = &op_groups,
-                                              [OPERATION_IDS + 2] = NULL,
+                                              [OPERATION_IDS + 2] = &op_columns,
+                                              [OPERATION_IDS + 3] = NULL,
                                               OPERATIONS(OPERATIONS_ROW)};
 
 const struct operation *operation_of(const struct job *job)
 {
-    if (job->second == SECOND_GROUPS)
+    if (job->value_count > 1)
+        return &op_columns;
+    if (job->group_count > 0)
         return &op_groups;
     return job->is_automatic ? &op_automatic : operations[job->operation];
 }

@@ -10,6 +10,7 @@ OPERATIONS(OPERATION_DECLARE)
 
 extern const struct operation op_automatic; /* histogram with bins that the values determine */
 extern const struct operation op_groups;    /* reduce and count with --by */
+extern const struct operation op_columns;   /* reduce and count of several value columns */
 
 struct print_values;
 struct uniq;

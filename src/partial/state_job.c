@@ -22,7 +22,7 @@ static void state_define(struct definition *definition, const struct job *job)
                          element->decimals);
     else
         definition_print(definition, "type\t%s\n", element->name);
-    if (job->second == SECOND_WEIGHTS)
+    if (job->has_weights)
         definition_print(definition, "sums\tweight\n");
     operation->define(definition, job);
 }
@@ -92,7 +92,7 @@ enum status state_recall(struct state_reader *state, struct definition *definiti
         !state_read_type(text, &job->element))
         return state_fail_damaged(state, "its type is unknown", failure);
     if (definition_get(definition, "sums", text, sizeof text))
-        job->second = SECOND_WEIGHTS;
+        job->has_weights = true;
     if (operation->recall(state, definition, job, failure) != STATUS_OK)
         return failure->status;
     state_define(&again, job);

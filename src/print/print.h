@@ -37,6 +37,8 @@ struct print_options {
 
     const struct print_format *format; /* NULL: not given */
     const char *value_name;            /* what the input calls the values; NULL: unknown */
+    const char *column;  /* of several: whose values are printed; NULL: there is only one */
+    bool is_next_column; /* it is not the first */
 
     /* histogram */
     bool plot;          /* bars in the terminal */

@@ -31,6 +31,16 @@ static void print_values_word(struct writer *writer, const char *word, const cha
     }
 }
 
+/* Writes a name as a field of tsv or csv. */
+static void print_values_field(struct writer *writer, const char *name, char separator)
+{
+    const char *quote = separator == ',' && strpbrk(name, ",\"") ? "\"" : "";
+
+    writer_write_text(writer, quote);
+    print_values_word(writer, name, *quote ? "\"" : "", "\"");
+    writer_write_text(writer, quote);
+}
+
 /* Writes the name of value i, its words separated by a blank. */
 static void print_values_name(struct writer *writer, const struct print_values *values, size_t i,
                               const char *quoted, const char *escape)
@@ -53,9 +63,21 @@ static void print_values_groups(struct writer *writer, const struct print_values
     char text[PRINT_VALUE_SIZE];
 
     for (size_t group = values->first; group < values->groups; group++) {
-        if (values->write_group) {
-            writer_write_text(writer, !is_json ? "" : group > 0 ? ",\n{\"by\":" : "\n{\"by\":");
-            writer_write(writer, text, values->write_group(values, group, text));
+        if (values->write_group && is_json)
+            writer_write_text(writer, group > 0 ? ",\n{" : "\n{");
+        if (values->column && !is_json) {
+            print_values_field(writer, values->column, values->separator);
+            writer_write(writer, &values->separator, 1);
+        }
+        for (size_t i = 0; values->write_group && i < values->job->group_count; i++) {
+            if (i > 0)
+                writer_write(writer, is_json ? "," : &values->separator, 1);
+            if (is_json) {
+                writer_write_text(writer, "\"");
+                print_values_word(writer, job_group_name(values->job, i), "\"\\", "\\");
+                writer_write_text(writer, "\":");
+            }
+            writer_write(writer, text, values->write_group(values, group, i, text));
         }
         for (size_t i = 0; i < values->count; i++) {
             if (is_json) {
@@ -88,6 +110,9 @@ static void print_values_write_part(const void *context, size_t part, struct wri
 static void print_values_in_parts(struct writer *writer, const struct print_values *values)
 {
     size_t group_bytes = PRINT_VALUES_EXTRA; /* at most, in any format */
+    group_bytes += values->column ? 2 * strlen(values->column) : 0;
+    for (size_t i = 0; values->write_group && i < values->job->group_count; i++)
+        group_bytes += PRINT_VALUES_EXTRA + 2 * strlen(job_group_name(values->job, i));
 
     for (size_t i = 0; i < values->count; i++) {
         const char *words[2] = {NULL, NULL};
@@ -111,7 +136,11 @@ static void print_values_in_parts(struct writer *writer, const struct print_valu
 /* The names of all values, in quotes if they have commas or quotes. */
 static void print_values_header(struct writer *writer, const struct print_values *values)
 {
-    writer_write_text(writer, values->write_group ? "by," : "");
+    writer_write_text(writer, values->column ? "column," : "");
+    for (size_t i = 0; values->write_group && i < values->job->group_count; i++) {
+        print_values_field(writer, job_group_name(values->job, i), ',');
+        writer_write_text(writer, ",");
+    }
     for (size_t i = 0; i < values->count; i++) {
         const char *words[2] = {NULL, NULL};
         values->name(values, i, words);
@@ -132,6 +161,10 @@ static void print_values_lines(struct writer *writer, const struct print_values 
         size_t length = values->write(values, 0, i, text);
         if (length == 0)
             continue;
+        if (values->column) {
+            print_values_field(writer, values->column, '\t');
+            writer_write_text(writer, "\t");
+        }
         if (values->count > 1) {
             print_values_name(writer, values, i, "", "");
             writer_write_text(writer, "\t");
@@ -148,15 +181,18 @@ void print_values(struct writer *writer, const struct print_options *options,
     struct print_values all = *values;
 
     all.separator = format->separator;
+    all.column = options->column;
     if (format == &print_tsv && !all.write_group) {
         print_values_lines(writer, &all);
         return;
     }
-    if (format == &print_csv) {
+    if (format == &print_csv && !options->is_next_column) {
         print_values_header(writer, &all);
     } else if (format == &print_json) {
-        writer_write_text(writer, "{\"operation\":\"");
-        writer_write_text(writer, operations[all.job->operation]->name);
+        writer_write_text(writer, options->is_next_column ? "," : "");
+        writer_write_text(writer, all.column ? "{\"column\":\"" : "{\"operation\":\"");
+        print_values_word(writer, all.column ? all.column : operations[all.job->operation]->name,
+                          "\"\\", "\\");
         writer_write_text(writer, all.write_group ? "\",\"groups\":[" : "\"");
     }
     print_values_in_parts(writer, &all);

@@ -29,10 +29,12 @@ struct print_values {
     size_t count;
     unsigned threads; /* the most that print groups; 0: all processors */
     char separator;   /* set by print_values: that of the format */
-    size_t first;     /* this and the next: groups first to groups - 1 are printed */
-    size_t groups;    /* 1 if the values are not of groups */
-    /* Writes the value of a group, likewise. NULL: the values are not of groups. */
-    size_t (*write_group)(const struct print_values *values, size_t group,
+    const char
+        *column;   /* likewise: of several, the name of the values' one; NULL: it is the only one */
+    size_t first;  /* this and the next: groups first to groups - 1 are printed */
+    size_t groups; /* 1 if the values are not of groups */
+    /* Writes the value of a column of a group, likewise. NULL: the values are not of groups. */
+    size_t (*write_group)(const struct print_values *values, size_t group, size_t column,
                           char out[PRINT_VALUE_SIZE]);
     /* Stores the name of value i as one or two words; the second is NULL if there is none. */
     void (*name)(const struct print_values *values, size_t i, const char *words[2]);

@@ -13,7 +13,8 @@
  * A negative n counts from the end of the line: -1 is the last word or part.
  *
  * If the rules say how many fields a line has (columns), as a header with names does, then a line
- * that has another number of them is an invalid token of 0 bytes at the end of the line.
+ * that has another number of them is an invalid token of 0 bytes at the end of the line. Only the
+ * parser of rows (text_rows.h) counts them.
  *
  * If parts may be quoted (is_quoted), a part that begins with a quote ends at the next quote that
  * is not doubled. Delimiters between the two do not separate parts, and the two are not part of the
@@ -48,7 +49,7 @@
 /* Why a call of the parser returned. */
 enum text_event {
     TEXT_END,     /* the whole text is parsed */
-    TEXT_FULL,    /* there is no room for more values */
+    TEXT_FULL,    /* there is no capacity for more values */
     TEXT_INVALID, /* a token is not an integer of the type */
 };
 
@@ -56,7 +57,7 @@ enum text_event {
 struct text_token {
     size_t offset;
     size_t bytes;
-    bool is_second; /* it is of the second column */
+    size_t column; /* of the job; 0 if there is only one */
 };
 
 /* A text that is parsed in calls, and where the values of a call go. */
@@ -64,18 +65,17 @@ struct text_cursor {
     const struct text_rules *rules;
     const char *data; /* [bytes] */
     size_t bytes;
-    size_t offset;    /* 0, or what the last call left */
-    void *values;     /* [room], elements of the type in this machine's byte order */
-    uint64_t *second; /* [room], of pairs (text_pairs.h) */
-    size_t room;
+    size_t offset; /* 0, or what the last call left */
+    void *values;  /* [capacity], elements of the type in this machine's byte order */
+    size_t capacity;
     size_t count;              /* values that the last call stored */
     struct text_token invalid; /* after TEXT_INVALID */
 };
 
 /*
  * Parses data[offset..bytes), which consists of whole lines or, if text_is_of_tokens, of whole
- * tokens; its end also ends a line. Stores at most `room` values, and how many they are in `count`.
- * Advances `offset`.
+ * tokens; its end also ends a line. Stores at most `capacity` values, and how many they are in
+ * `count`. Advances `offset`.
  *
  * After TEXT_INVALID, `invalid` is the invalid token; it comes after the stored values. The caller
  * may continue after it. The text is parsed when a call returns TEXT_END, not when `offset` is

@@ -185,7 +185,7 @@ static const char *text_advice_choose(const struct text_case *c)
 {
     const struct text_rules *rules = c->rules;
     const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
-    const bool is_integer = rules->notation == TEXT_INTEGERS && !c->reading->is_group;
+    const bool is_integer = rules->notation == TEXT_INTEGERS && c->reading->is_value;
     const struct text_rules hex = {.notation = TEXT_HEX};
     const char *digits = c->text + c->sign;
     const size_t count = c->bytes - c->sign;
@@ -221,7 +221,7 @@ static const char *text_advice_choose(const struct text_case *c)
     if (c->reading->begins_file && c->text == c->reading->data &&
         text_advice_has_mark(c->text, c->bytes))
         return "tail -c +4 removes it";
-    return c->reading->is_group ? "groups are integers" : "";
+    return "";
 }
 
 static void text_advice_write(const char *advice, char out[TEXT_ADVICE_SIZE])
@@ -253,10 +253,10 @@ void text_advise_token(const struct text_reading *reading, const struct text_tok
         text_advice_write("", out);
     else if (text_advice_is_json(is_word ? text : c.line, is_word ? c.bytes : c.length))
         text_advice_write(TEXT_ADVICE_JSON, out);
-    else if (c.rules->notation != TEXT_HEX && !reading->is_group && decimals > 0 &&
-             decimals <= TEXT_DECIMALS_MAX &&
+    else if (c.rules->notation != TEXT_HEX && decimals > 0 && decimals <= TEXT_DECIMALS_MAX &&
              text_advice_is_decimal(text + c.sign, c.bytes - c.sign))
-        snprintf(out, TEXT_ADVICE_SIZE, " (try --decimals %zu)", decimals);
+        snprintf(out, TEXT_ADVICE_SIZE,
+                 reading->is_value ? " (try --decimals %zu)" : " (try COLUMN:.%zu)", decimals);
     else
         text_advice_write(text_advice_choose(&c), out);
 }

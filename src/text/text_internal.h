@@ -16,17 +16,6 @@ text_parse_function *text_lanes_choose(enum text_notation notation, enum element
 /* The parser of fields, for rules that are not text_is_of_tokens. */
 text_parse_function *text_fields_choose(const struct text_rules *rules, enum element_type type);
 
-/* Two fields of each line, numbered from either end. The second column's elements have 8 bytes. */
-struct text_columns {
-    const struct text_rules *second; /* the first's are those of the text */
-    struct element first_element;
-    struct element second_element;
-};
-
-/* Parses both in one pass, as text_pairs_parse (text_pairs.h). text->rules are the first's. */
-enum text_event text_fields_parse_pairs(const struct text_columns *columns,
-                                        struct text_cursor *text);
-
 /*
  * Defines a text_parse_function with these attributes. It calls `parse` with the given constants
  * and then its own argument: so an always-inline loop is compiled for an instruction set and a

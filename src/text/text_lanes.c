@@ -298,14 +298,14 @@ TEXT_LANES_INLINE void text_lanes_read(struct element element, const struct text
 {
     char *values = text->values;
     const size_t bytes = text->bytes;
-    const size_t room = text->room;
+    const size_t capacity = text->capacity;
     const struct text_number_limits limits = text_number_limits(element);
     const struct text_lanes_constants kept = text_lanes_make_constants(limits.magnitude[false]);
     const struct text_lanes_constants *constants = &kept;
     size_t at = text->offset;
     size_t stored = text->count;
 
-    while (at + TEXT_BLOCK <= bytes && room - stored >= TEXT_LANES_ROOM) {
+    while (at + TEXT_BLOCK <= bytes && capacity - stored >= TEXT_LANES_ROOM) {
         struct text_lanes_words words;
         if (!text_lanes_find(constants, rules, text->data + at, &words) ||
             !text_lanes_take(constants, rules, limits.magnitude[true], &words,
@@ -329,15 +329,15 @@ static enum text_event text_lanes_parse(void (*read)(struct text_cursor *), stru
     enum text_event event;
 
     for (text->count = 0;;) {
-        const size_t left = text->room - text->count;
+        const size_t left = text->capacity - text->count;
         struct text_cursor few = *text;
         few.values = (char *)text->values + text->count * element.bytes;
-        few.room = left < TEXT_LANES ? left : TEXT_LANES;
+        few.capacity = left < TEXT_LANES ? left : TEXT_LANES;
         event = parse_one_by_one(&few);
         text->offset = few.offset;
         text->count += few.count;
         text->invalid = few.invalid;
-        if (event != TEXT_FULL || text->count == text->room)
+        if (event != TEXT_FULL || text->count == text->capacity)
             break;
         read(text);
     }

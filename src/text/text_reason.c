@@ -197,11 +197,14 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
                  reading->element->name, decimals, *type ? " (try -t " : "", type,
                  *type ? ")" : "");
     else
-        snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s%s",
+        snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s%s%s",
                  reading->rules->from_zero                ? "weight"
-                 : reading->is_group                      ? "group"
+                 : reading->noun                          ? reading->noun
                  : reading->rules->notation == TEXT_FIXED ? "number"
                                                           : "integer",
                  has_mark ? "<byte order mark>" : "", shown,
-                 reading->rules->from_zero ? ", no integer from 0 to 2^63 - 1" : "", advice);
+                 reading->rules->from_zero ? ", no integer from 0 to 2^63 - 1" : "",
+                 reading->is_value || reading->noun || reading->rules->from_zero ? ""
+                                                                                 : " of --where",
+                 advice);
 }

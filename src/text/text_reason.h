@@ -12,7 +12,8 @@
 /* A text, and how it is read. */
 struct text_reading {
     const struct text_rules *rules;
-    bool is_group;          /* the token is of the column that --by names */
+    const char *noun;       /* of the column's values: "group"; NULL: as they are written */
+    bool is_value;          /* the column is one of the values */
     const char *option;     /* that names rules->field: -f */
     const char *field_name; /* of rules->field; NULL: it has none */
     const struct element *element;

@@ -61,7 +61,7 @@ TEXT_INLINE enum text_event text_tokens_loop(enum cpu_isa isa, struct text_numbe
 {
     const char *data = text->data;
     const size_t bytes = text->bytes;
-    const size_t room = text->room;
+    const size_t capacity = text->capacity;
     char *values = text->values;
     char copy[TEXT_BLOCK];
     struct text_words words = {.inside = false};
@@ -75,7 +75,7 @@ TEXT_INLINE enum text_event text_tokens_loop(enum cpu_isa isa, struct text_numbe
         begin = inside ? begin : text_tokens_next(at, &words.begins);
         while (words.ends) {
             size_t end = text_tokens_next(at, &words.ends);
-            if (__builtin_expect(stored == room, false)) {
+            if (__builtin_expect(stored == capacity, false)) {
                 event = TEXT_FULL;
                 goto stop;
             }

@@ -1241,7 +1241,7 @@ static bool sum_values(struct source *source, const struct text_rules *rules,
             .data = chunk.data,
             .bytes = chunk.bytes,
             .values = values,
-            .room = 512,
+            .capacity = 512,
         };
         do {
             event = parse(&text);

@@ -140,7 +140,7 @@ static void describe(const struct text_rules *rules, enum element_type type, con
     enum text_event event = TEXT_FULL;
     uint64_t value[1];
     struct text_cursor cursor = {
-        .rules = rules, .data = text, .bytes = bytes, .values = value, .room = 1};
+        .rules = rules, .data = text, .bytes = bytes, .values = value, .capacity = 1};
     size_t used = 0;
 
     *out = '\0';
@@ -349,7 +349,7 @@ static void test_hex_bytes(void)
                 .data = arena_place(text, sizeof text - 1, true),
                 .bytes = sizeof text - 1,
                 .values = &element,
-                .room = 1,
+                .capacity = 1,
             };
             text_choose_parser(&rules, ELEMENT_U64)(&cursor);
             if (is_digit ? cursor.count != 1 || element != strtoull(text + 2, NULL, 16)
@@ -486,7 +486,7 @@ static bool number_is_right(enum element_type type, enum text_notation notation,
             .data = arena_place(text, bytes, true),
             .bytes = bytes,
             .values = &element,
-            .room = 1,
+            .capacity = 1,
         };
         enum text_event event = text_choose_parser(&rules, type)(&cursor);
         if (fits ? cursor.count != 1 || reference_value(type, &element) != number
@@ -758,7 +758,7 @@ static void test_sequence(void)
         for (size_t i = 0; i < numbers; i++)
             bytes += (size_t)sprintf(arena + bytes, "%d\n", (int)(i * 7) - 1000000);
         struct text_cursor cursor = {
-            .rules = &rules, .data = arena, .bytes = bytes, .values = values, .room = numbers};
+            .rules = &rules, .data = arena, .bytes = bytes, .values = values, .capacity = numbers};
         enum text_event event = text_choose_parser(&rules, ELEMENT_I32)(&cursor);
         right = right && event != TEXT_INVALID && cursor.count == numbers;
         for (size_t i = 0; i < numbers; i++)

@@ -363,7 +363,7 @@ static inline const char *reference_compare(const struct reference *all, size_t 
         .data = all->data,
         .bytes = bytes,
         .values = values,
-        .room = room,
+        .capacity = room,
     };
     size_t next = 0;
     enum text_event event = TEXT_FULL;

@@ -1,0 +1,209 @@
+/* Reads columns, WHERE[:KIND[/WIDTH]], and conditions, COLUMN OP VALUE. */
+#include "config.h"
+
+#include "app/options_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The greatest number of a field, from either end. */
+#define OPTIONS_FIELD_MAX INT32_MAX
+
+/* The operators, the longest first. */
+static const struct {
+    const char *text;
+    enum predicate_relation relation;
+} options_operators[] = {
+    {"!=", PREDICATE_NE}, {"<=", PREDICATE_LE}, {">=", PREDICATE_GE}, {"==", PREDICATE_EQ},
+    {"=", PREDICATE_EQ},  {"<", PREDICATE_LT},  {">", PREDICATE_GT},
+};
+
+/*
+ * Reads KIND[/WIDTH] of text[0..length). Returns false if that is no kind: it then belongs to a
+ * name.
+ */
+static bool options_parse_kind(const char *text, size_t length, struct options_column *column)
+{
+    const char *slash = memchr(text, '/', length);
+    const size_t kind = slash ? (size_t)(slash - text) : length;
+    __int128 number = 0;
+
+    if (kind == 3 && memcmp(text, "int", 3) == 0)
+        column->kind = OPTIONS_KIND_INT;
+    else if (kind == 3 && memcmp(text, "hex", 3) == 0)
+        column->kind = OPTIONS_KIND_HEX;
+    else if (kind > 1 && *text == '.' &&
+             decimal_parse(text + 1, kind - 1, DECIMAL_UNIT_SI, &number) && number >= 0 &&
+             number <= TEXT_DECIMALS_MAX)
+        column->kind = OPTIONS_KIND_FIXED;
+    else
+        return false;
+    column->decimals = (unsigned)number;
+    if (!slash)
+        return true;
+    if (!decimal_parse_fixed(slash + 1, length - kind - 1, column->decimals, &number) ||
+        number < 1 || number > INT64_MAX) {
+        column->kind = OPTIONS_KIND_DEFAULT;
+        return false;
+    }
+    column->width = (uint64_t)number;
+    return true;
+}
+
+/*
+ * Reads one column, text[0..length), which is terminated by a NUL and outlives it. Returns false if
+ * it is none.
+ */
+static bool options_parse_column(const struct options *options, char *text,
+                                 struct options_column *column)
+{
+    *column = (struct options_column){.typed = text, .field = 1};
+    char *colon = strrchr(text, ':');
+    if (colon && colon > text && options_parse_kind(colon + 1, strlen(colon + 1), column))
+        column->where_bytes = (size_t)(colon - text);
+    else
+        column->where_bytes = strlen(text);
+
+    const size_t length = column->where_bytes;
+    const char *at = memchr(text, '@', length);
+    const char *digits = text + (*text == '+' || *text == '-');
+    const size_t sign = (size_t)(digits - text);
+    char element[8];
+    char offset[32];
+    if (length == 0)
+        return false;
+    if (!options->names_only && at && (size_t)(at - text) < sizeof element &&
+        length - (size_t)(at - text) <= sizeof offset) {
+        memcpy(element, text, (size_t)(at - text));
+        element[at - text] = '\0';
+        memcpy(offset, at + 1, length - (size_t)(at - text) - 1);
+        offset[length - (size_t)(at - text) - 1] = '\0';
+        column->field = 0;
+        if (element_parse(element, &column->element) &&
+            decimal_parse_unsigned(offset, DECIMAL_UNIT_BYTES, &column->offset))
+            return true;
+        column->element.bytes = 0;
+        column->field = 1;
+    }
+    bool is_number = sign < length;
+    for (size_t i = sign; i < length; i++)
+        is_number = is_number && text[i] >= '0' && text[i] <= '9';
+    if (is_number && !options->names_only) {
+        __int128 number;
+        if (!decimal_parse(text, length, DECIMAL_UNIT_SI, &number) || number == 0 ||
+            number < -OPTIONS_FIELD_MAX || number > OPTIONS_FIELD_MAX)
+            return false;
+        column->field = (int32_t)number;
+        return true;
+    }
+    column->is_name = true;
+    return true;
+}
+
+/* Copies a text that options keep; NULL if there is no memory. */
+static char *options_copy(struct options *options, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    struct options_copy *copy = malloc(sizeof *copy + bytes);
+    if (!copy)
+        return NULL;
+
+    copy->next = options->copies;
+    options->copies = copy;
+    return memcpy(copy->text, text, bytes);
+}
+
+/* Gives a column the text that says where it is, which options keep, and its name. */
+static enum status options_name_column(struct options *options, struct options_column *column,
+                                       struct failure *failure)
+{
+    char *where = options_copy(options, column->typed);
+    if (!where)
+        return status_fail(failure, STATUS_DATA, "no memory for the name of a column");
+    where[column->where_bytes] = '\0';
+    column->where = where;
+    column->name = column->is_name ? where : NULL;
+    return STATUS_OK;
+}
+
+/* Reads the columns of an option, in the lists in which they were given. */
+static enum status options_parse_columns(struct options *options, const struct options_row *row,
+                                         struct failure *failure)
+{
+    struct options_columns *columns = (void *)((char *)options + row->target);
+
+    for (size_t i = 0; i < columns->list_count; i++) {
+        char *next = options_copy(options, columns->lists[i]);
+        if (!next)
+            return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
+        while (next) {
+            char *text = strsep(&next, ",");
+            if (columns->count == row->maximum)
+                return status_fail(failure, STATUS_USAGE, "--%s takes at most %zu column%s",
+                                   row->name, columns->count, columns->count == 1 ? "" : "s");
+            struct options_column *column = &columns->list[columns->count++];
+            if (!options_parse_column(options, text, column))
+                return options_fail_value(row->name, columns->lists[i], row->expected, failure);
+            if (options_name_column(options, column, failure) != STATUS_OK)
+                return failure->status;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Reads a condition: COLUMN OP VALUE. */
+static enum status options_parse_condition(struct options *options,
+                                           struct options_condition *condition,
+                                           struct failure *failure)
+{
+    const char *typed = condition->typed;
+    const size_t operators = sizeof options_operators / sizeof *options_operators;
+    const size_t where = strcspn(typed, "=!<>");
+    size_t found = 0;
+
+    while (found < operators && strncmp(typed + where, options_operators[found].text,
+                                        strlen(options_operators[found].text)) != 0)
+        found++;
+    char *text = options_copy(options, typed);
+    if (!text)
+        return status_fail(failure, STATUS_DATA, "no memory for a condition");
+    if (where > 0 && found < operators) {
+        char *value = text + where + strlen(options_operators[found].text);
+        size_t end = where;
+        while (end > 0 && text[end - 1] == ' ')
+            end--;
+        text[end] = '\0';
+        text += strspn(text, " ");
+        value += strspn(value, " ");
+        for (end = strlen(value); end > 0 && value[end - 1] == ' '; end--)
+            value[end - 1] = '\0';
+        condition->relation = options_operators[found].relation;
+        condition->value = value;
+        if (*value != '\0' && options_parse_column(options, text, &condition->column))
+            return options_name_column(options, &condition->column, failure);
+    }
+    return options_fail_value("where", typed,
+                              "a column, an operator and a value, such as '9>=500' or "
+                              "'status=200,304' (= != < <= > >=)",
+                              failure);
+}
+
+enum status options_finish_columns(struct options *options, struct failure *failure)
+{
+    for (size_t i = 0; i < options_row_count; i++) {
+        const struct options_row *row = &options_rows[i];
+        if (row->kind == OPTIONS_COLUMNS &&
+            options_parse_columns(options, row, failure) != STATUS_OK)
+            return failure->status;
+    }
+    for (size_t i = 0; i < options->condition_count; i++) {
+        if (options_parse_condition(options, &options->conditions[i], failure) != STATUS_OK)
+            return failure->status;
+    }
+    const struct options_column *first = &options->field.list[0];
+    if (options->field.count > 0 && first->kind == OPTIONS_KIND_FIXED) {
+        options->has_decimals = true;
+        options->decimals = first->decimals;
+    }
+    return STATUS_OK;
+}

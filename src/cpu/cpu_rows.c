@@ -1,0 +1,328 @@
+/* Implements cpu_rows.h. */
+#include "config.h"
+
+#include "cpu/cpu_rows.h"
+
+#include "base/decimal.h"
+#include "base/memory.h"
+#include "cpu/cpu_record.h"
+#include "input/parse_errors.h"
+#include "job/row_count.h"
+#include "partial/operation.h"
+#include "text/text_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Keys of a block, in all columns: 32 KiB, which stay in or near L1. Blocks have at least so many
+ * rows.
+ */
+#define CPU_ROWS_KEYS ((size_t)4096)
+#define CPU_ROWS_MIN  ((size_t)256)
+
+struct cpu_rows {
+    const struct job *job;
+    const struct operation *operation;
+    text_parse_function *parse; /* of text that is one column alone */
+    bool has_rows;              /* text: lines are parsed as rows */
+    size_t stored;              /* columns of the job that are stored: all but the conditions */
+    size_t capacity;            /* of a block, in rows */
+    uint64_t *memory;           /* [slots * capacity] */
+    uint64_t *keys[TEXT_COLUMNS_MAX]; /* [stored] of them, in memory */
+    uint64_t *lost;                   /* several value columns: as in text_rows.h */
+    uint64_t *scratch; /* [capacity] keys, of rows that are left when others are removed */
+    uint64_t *left[TEXT_COLUMNS_MAX]; /* of the weight and the groups of these rows */
+};
+
+bool cpu_rows_are_needed(const struct job *job)
+{
+    return job->is_text || job->record_bytes > 0 || job_has_rows(job);
+}
+
+void cpu_rows_destroy(struct cpu_rows *rows)
+{
+    if (!rows)
+        return;
+    free(rows->memory);
+    free(rows);
+}
+
+/* Makes the blocks hold so many rows. What they hold is lost. */
+static bool cpu_rows_reserve(struct cpu_rows *rows, size_t capacity)
+{
+    const size_t values = rows->job->value_count;
+    const bool is_text = rows->job->is_text;
+    const bool may_lose = is_text && values > 1; /* then all but the values are compacted, too */
+    const bool may_leave_out = !is_text && rows->job->condition_count > 0;
+    const size_t slots = rows->stored + may_lose * (2 + rows->stored - values) + may_leave_out;
+
+    free(rows->memory);
+    rows->memory = malloc(slots * capacity * sizeof *rows->memory);
+    if (!rows->memory) {
+        rows->capacity = 0;
+        return false;
+    }
+    rows->capacity = capacity;
+    uint64_t *next = rows->memory;
+    for (size_t i = 0; i < rows->stored; i++, next += capacity)
+        rows->keys[i] = next;
+    rows->scratch = next;
+    if (may_lose) {
+        rows->lost = next += capacity;
+        for (size_t i = values; i < rows->stored; i++)
+            rows->left[i] = next += capacity;
+    }
+    return true;
+}
+
+struct cpu_rows *cpu_rows_create(const struct job *job)
+{
+    struct cpu_rows *rows = calloc(1, sizeof *rows);
+    if (!rows)
+        return NULL;
+
+    rows->job = job;
+    rows->operation = operation_of(job);
+    rows->stored = job_condition_column(job);
+    /* Without a delimiter, a header with names says how many fields a line has. */
+    rows->has_rows = job_has_rows(job) || job->columns[0].name;
+    if (job->is_text && !rows->has_rows)
+        rows->parse = text_choose_parser(&job->text, job->element.type);
+    const size_t some = CPU_ROWS_KEYS / rows->stored;
+    if (cpu_rows_reserve(rows, some > CPU_ROWS_MIN ? some : CPU_ROWS_MIN))
+        return rows;
+    cpu_rows_destroy(rows);
+    return NULL;
+}
+
+/*
+ * Copies the elements of a value column, and their weights and groups, of the rows that `kept`
+ * says: kept[0..n) are their indices. Stores where they are in *elements.
+ */
+static void cpu_rows_compact(struct cpu_rows *rows, size_t column, const uint16_t *kept, size_t n,
+                             struct chunk *elements)
+{
+    const struct job *job = rows->job;
+    const size_t width = job->columns[column].element.bytes;
+    const char *from = (const char *)rows->keys[column];
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t element = 0;
+        memcpy(&element, from + kept[i] * width, width);
+        memcpy((char *)rows->scratch + i * width, &element, width);
+    }
+    for (size_t c = job->value_count; c < rows->stored; c++) {
+        for (size_t i = 0; i < n; i++)
+            rows->left[c][i] = rows->keys[c][kept[i]];
+    }
+    elements->data = rows->scratch;
+    elements->weights = job->has_weights ? rows->left[job_weight_column(job)] : NULL;
+    elements->groups = (const uint64_t *const *)&rows->left[job_group_column(job)];
+}
+
+/*
+ * Absorbs the first `count` rows of the block, of each value column those that have one. `made`: a
+ * chunk of elements, but for these and their number.
+ */
+static enum status cpu_rows_absorb_block(struct cpu_rows *rows, void *thread,
+                                         const struct chunk *made, size_t count,
+                                         struct failure *failure)
+{
+    const struct job *job = rows->job;
+
+    for (size_t c = 0; c < job->value_count; c++) {
+        struct chunk elements = *made;
+        size_t n = count;
+        elements.column = c;
+        elements.data = rows->keys[c];
+        elements.weights = job->has_weights ? rows->keys[job_weight_column(job)] : NULL;
+        elements.groups = (const uint64_t *const *)&rows->keys[job_group_column(job)];
+        uint64_t lost = 0;
+        for (size_t i = 0; rows->lost && i < count; i++)
+            lost |= rows->lost[i];
+        if (lost >> c & 1) {
+            uint16_t kept[CPU_ROWS_KEYS];
+            n = 0;
+            for (size_t i = 0; i < count; i++) {
+                kept[n] = (uint16_t)i;
+                n += ~rows->lost[i] >> c & 1;
+            }
+            cpu_rows_compact(rows, c, kept, n, &elements);
+        }
+        elements.bytes = n * job->columns[c].element.bytes;
+        if (job->is_text)
+            parse_errors_add_values(job->errors, n);
+        if (job_has_rows(job))
+            row_count_add(job->rows, elements.weights, n);
+        if (rows->operation->thread_absorb(thread, &elements, failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
+/* Handles the invalid tokens of a row, of which `held` rows are not absorbed. */
+static enum status cpu_rows_add_invalid(struct cpu_rows *rows, void *thread,
+                                        const struct chunk *made, const struct text_token *tokens,
+                                        size_t count, size_t held, struct failure *failure)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (parse_errors_add_invalid(rows->job->errors, made->text, &tokens[i], failure) ==
+            STATUS_OK)
+            continue;
+        struct chunk cut = *made;
+        struct failure before; /* the failure that comes first in the stream is reported */
+        cut.is_cut = true;
+        if (cpu_rows_absorb_block(rows, thread, &cut, held, &before) != STATUS_OK &&
+            before.position < failure->position)
+            *failure = before;
+        return failure->status;
+    }
+    return STATUS_OK;
+}
+
+static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
+                                        const struct chunk *text, struct failure *failure)
+{
+    const struct job *job = rows->job;
+    const size_t width = job->element.bytes;
+    struct text_cursor one = {.rules = &text->rules, .data = text->data, .bytes = text->bytes};
+    struct text_rows several = {.job = job,
+                                .rules = &text->rules,
+                                .data = text->data,
+                                .bytes = text->bytes};
+    struct chunk made = *text;
+    enum text_event event;
+    size_t held = 0; /* rows that are parsed and not yet absorbed */
+
+    made.text = text;
+    do {
+        if (rows->parse) {
+            one.values = (char *)rows->keys[0] + held * width;
+            one.capacity = rows->capacity - held;
+            event = rows->parse(&one);
+            held += one.count;
+        } else {
+            for (size_t c = 0; c < rows->stored; c++)
+                several.keys[c] = (char *)rows->keys[c] +
+                                  held * (c < job->value_count ? job->columns[c].element.bytes : 8);
+            several.lost = rows->lost ? rows->lost + held : NULL;
+            several.capacity = rows->capacity - held;
+            event = text_rows_parse(&several);
+            held += several.count;
+        }
+        if (event == TEXT_INVALID) {
+            const struct text_token *tokens = rows->parse ? &one.invalid : several.invalid;
+            if (cpu_rows_add_invalid(rows, thread, &made, tokens,
+                                     rows->parse ? 1 : several.invalid_count, held,
+                                     failure) != STATUS_OK)
+                return failure->status;
+            if (held < rows->capacity)
+                continue;
+        }
+        made.is_cut = text->is_cut && event == TEXT_END;
+        if (cpu_rows_absorb_block(rows, thread, &made, held, failure) != STATUS_OK)
+            return failure->status;
+        held = 0;
+    } while (event != TEXT_END);
+    return STATUS_OK;
+}
+
+/* Keeps of kept[0..n), indices of records, those that meet all conditions. Returns how many. */
+static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t n, uint16_t *kept)
+{
+    const struct job *job = rows->job;
+    const size_t first = job_condition_column(job);
+    uint64_t *keys = rows->scratch;
+
+    for (size_t i = 0; i < n; i++)
+        kept[i] = (uint16_t)i;
+    size_t left = n;
+    for (size_t c = 0; c < job->condition_count; c++) {
+        const struct column *column = &job->columns[first + c];
+        cpu_record_gather_keys(&column->element, records + column->offset, job_value_bytes(job), n,
+                               keys);
+        const size_t before = left;
+        left = 0;
+        for (size_t i = 0; i < before; i++) {
+            kept[left] = kept[i];
+            left += predicate_holds(&job->conditions[c], keys[kept[i]]);
+        }
+    }
+    return left;
+}
+
+/*
+ * Gathers the rows of a chunk of records, in blocks; for an ordered operation they all fit.
+ */
+static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *thread,
+                                           const struct chunk *chunk, struct failure *failure)
+{
+    const struct job *job = rows->job;
+    const size_t record_bytes = job_value_bytes(job);
+    const size_t all = chunk->bytes / record_bytes;
+    const size_t block = rows->capacity < CPU_ROWS_KEYS ? rows->capacity : CPU_ROWS_KEYS;
+    struct chunk made = *chunk;
+    uint16_t kept[CPU_ROWS_KEYS];
+    size_t held = 0; /* rows that are not absorbed yet */
+
+    made.is_gathered = true;
+    for (size_t i = 0, n; i < all; i += n) {
+        const char *from = (const char *)chunk->data + i * record_bytes;
+        n = all - i < block ? all - i : block;
+        const size_t count = job->condition_count > 0 ? cpu_rows_select(rows, from, n, kept) : n;
+        const bool is_all = count == n;
+        for (size_t c = 0; c < rows->stored; c++) {
+            const struct column *column = &job->columns[c];
+            const char *first = from + column->offset;
+            const size_t width = c < job->value_count ? column->element.bytes : sizeof(uint64_t);
+            char *to = (char *)rows->keys[c] + held * width;
+            void *gathered = is_all ? (void *)to : rows->scratch;
+            if (c < job->value_count)
+                cpu_record_gather(first, record_bytes, n, width, gathered);
+            else
+                cpu_record_gather_keys(&column->element, first, record_bytes, n, gathered);
+            for (size_t k = 0; !is_all && k < count; k++)
+                memcpy(to + k * width, (char *)gathered + kept[k] * width, width);
+        }
+        const uint64_t *weights =
+            job->has_weights ? rows->keys[job_weight_column(job)] + held : NULL;
+        size_t good = weights ? 0 : count; /* those before the first invalid weight */
+        while (good < count && weights[good] <= INT64_MAX)
+            good++;
+        held += good;
+        const bool is_last = good < count || i + n == all;
+        if (!is_last && held + block <= rows->capacity)
+            continue;
+        made.position = chunk->position + i * record_bytes;
+        made.indices = is_all ? NULL : kept;
+        made.is_cut = good < count || (chunk->is_cut && is_last);
+        if (cpu_rows_absorb_block(rows, thread, &made, held, failure) != STATUS_OK)
+            return failure->status;
+        held = 0;
+        if (good < count) {
+            const struct column *column = &job->columns[job_weight_column(job)];
+            const uint64_t position =
+                made.position + (is_all ? good : kept[good]) * record_bytes + column->offset;
+            char weight[DECIMAL_SIZE];
+            decimal_format_signed(weight, element_value(&column->element, weights[good]));
+            return status_fail_at(failure, position, STATUS_DATA,
+                                  "weight %s at byte %llu of the input is not from 0 to 2^63 - 1",
+                                  weight, (unsigned long long)position);
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status cpu_rows_absorb(struct cpu_rows *rows, void *thread, const struct chunk *chunk,
+                            struct failure *failure)
+{
+    const struct job *job = rows->job;
+    const size_t all = job->is_text ? chunk->bytes / 2 + 1 : chunk->bytes / job_value_bytes(job);
+
+    /* An ordered operation absorbs all values of a chunk at once. */
+    if (rows->operation->stop && all > rows->capacity && !cpu_rows_reserve(rows, all))
+        return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
+    return job->is_text ? cpu_rows_absorb_text(rows, thread, chunk, failure)
+                        : cpu_rows_absorb_records(rows, thread, chunk, failure);
+}

@@ -1,0 +1,38 @@
+/*
+ * What a CPU worker makes of chunks of text or records: blocks of elements with their weights and
+ * groups, which the operation absorbs while they are in the cache.
+ *
+ * Not thread-safe; each worker has its own.
+ */
+#ifndef GPUHIST_CPU_ROWS_H
+#define GPUHIST_CPU_ROWS_H
+
+#include "base/status.h"
+#include "job/chunk.h"
+#include "job/job.h"
+
+struct cpu_rows;
+
+/* Returns whether chunks of a job are more than elements that the operation absorbs itself. */
+bool cpu_rows_are_needed(const struct job *job);
+
+/*
+ * Makes the memory for blocks of a job's rows, for a thread of its operation (operation.h) that
+ * absorbs them. Returns NULL if there is not enough. The caller destroys it; the job must outlive
+ * it.
+ */
+struct cpu_rows *cpu_rows_create(const struct job *job);
+
+/* Frees it. NULL is allowed. */
+void cpu_rows_destroy(struct cpu_rows *rows);
+
+/*
+ * Parses or gathers the rows of a chunk, and has `thread` absorb them; an ordered operation absorbs
+ * all elements of a chunk at once. Fails with STATUS_DATA: as the operation does, for an invalid
+ * token if these end the run, for a weight that is none, or if there is no memory. The failure that
+ * comes first in the stream is reported.
+ */
+enum status cpu_rows_absorb(struct cpu_rows *rows, void *thread, const struct chunk *chunk,
+                            struct failure *failure);
+
+#endif

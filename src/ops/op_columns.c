@@ -1,0 +1,181 @@
+/*
+ * Reduce and count of several value columns: the partials of the runs of each column alone. The
+ * engine hands over the elements of each column in chunks of their own.
+ */
+#include "config.h"
+
+#include "ops/operations.h"
+#include "output/writer.h"
+#include "print/print_rows.h"
+#include "print/print_values.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* The run of one column alone. */
+struct op_columns_run {
+    const struct job *job;
+    const struct operation *operation;
+    void *partial;
+    atomic_uint_least64_t elements;
+};
+
+struct op_columns_partial {
+    size_t count;
+    struct op_columns_run runs[]; /* [count] */
+};
+
+struct op_columns_thread {
+    struct op_columns_partial *partial;
+    void *threads[TEXT_COLUMNS_MAX];
+    uint64_t elements[TEXT_COLUMNS_MAX]; /* absorbed since the last finish */
+};
+
+static void op_columns_destroy(void *partial)
+{
+    struct op_columns_partial *self = partial;
+
+    for (size_t i = 0; self && i < self->count; i++)
+        self->runs[i].operation->destroy(self->runs[i].partial);
+    free(self);
+}
+
+static void *op_columns_create(const struct job *job, struct failure *failure)
+{
+    struct op_columns_partial *self =
+        calloc(1, sizeof *self + job->value_count * sizeof self->runs[0]);
+
+    if (!self) {
+        status_fail(failure, STATUS_DATA, "no memory for %zu columns", job->value_count);
+        return NULL;
+    }
+    for (; self->count < job->value_count; self->count++) {
+        struct op_columns_run *run = &self->runs[self->count];
+        run->job = &job->singles[self->count];
+        run->operation = operation_of(run->job);
+        run->partial = run->operation->create(run->job, failure);
+        if (!run->partial) {
+            op_columns_destroy(self);
+            return NULL;
+        }
+    }
+    return self;
+}
+
+static enum status op_columns_finish(void *partial, const struct job *job, uint64_t elements,
+                                     struct failure *failure)
+{
+    struct op_columns_partial *self = partial;
+    uint64_t all = 0;
+    (void)job;
+
+    for (size_t i = 0; i < self->count; i++) {
+        struct op_columns_run *run = &self->runs[i];
+        const uint64_t own = atomic_load(&run->elements);
+        if (run->operation->finish(run->partial, run->job, own, failure) != STATUS_OK)
+            return failure->status;
+        all += own;
+    }
+    return operation_check_elements(elements, all, failure);
+}
+
+static enum status op_columns_open(void *thread, const struct job *job, void *partial,
+                                   struct failure *failure)
+{
+    struct op_columns_thread *self = thread;
+    enum status status = STATUS_OK;
+    (void)job;
+
+    self->partial = partial;
+    for (size_t i = 0; i < self->partial->count && status == STATUS_OK; i++) {
+        struct op_columns_run *run = &self->partial->runs[i];
+        status = operation_open_thread(run->operation, run->job, run->partial, &self->threads[i],
+                                       failure);
+    }
+    return status;
+}
+
+static enum status op_columns_absorb(void *thread, const struct chunk *chunk,
+                                     struct failure *failure)
+{
+    struct op_columns_thread *self = thread;
+    const struct op_columns_run *run = &self->partial->runs[chunk->column];
+
+    self->elements[chunk->column] += chunk->bytes / run->job->element.bytes;
+    return run->operation->thread_absorb(self->threads[chunk->column], chunk, failure);
+}
+
+static enum status op_columns_flush(void *thread, struct failure *failure)
+{
+    struct op_columns_thread *self = thread;
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < self->partial->count && status == STATUS_OK; i++) {
+        struct op_columns_run *run = &self->partial->runs[i];
+        if (run->operation->thread_finish)
+            status = run->operation->thread_finish(self->threads[i], failure);
+        atomic_fetch_add(&run->elements, self->elements[i]);
+        self->elements[i] = 0;
+    }
+    return status;
+}
+
+static void op_columns_close(void *thread)
+{
+    struct op_columns_thread *self = thread;
+
+    for (size_t i = 0; self->partial && i < self->partial->count; i++)
+        operation_close_thread(self->partial->runs[i].operation, self->threads[i]);
+}
+
+static enum status op_columns_print(struct writer *writer, const struct job *job,
+                                    const void *partial, const struct print_options *options,
+                                    struct failure *failure)
+{
+    const struct op_columns_partial *self = partial;
+    const bool is_json = options->format == &print_json;
+    struct print_options own = *options;
+
+    if (is_json) {
+        writer_write_text(writer, "{\"operation\":\"");
+        writer_write_text(writer, operations[job->operation]->name);
+        writer_write_text(writer, "\",\"columns\":[\n");
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        const struct op_columns_run *run = &self->runs[i];
+        own.column = job->columns[i].where;
+        own.is_next_column = i > 0;
+        if (run->operation->print(writer, run->job, run->partial, &own, failure) != STATUS_OK)
+            return failure->status;
+    }
+    writer_write_text(writer, is_json ? "]}\n" : "");
+    return STATUS_OK;
+}
+
+static enum status op_columns_check_result(const struct job *job, const void *partial,
+                                           struct failure *failure)
+{
+    const struct op_columns_partial *self = partial;
+    (void)job;
+
+    for (size_t i = 0; i < self->count; i++) {
+        const struct op_columns_run *run = &self->runs[i];
+        if (run->operation->check_result &&
+            run->operation->check_result(run->job, run->partial, failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
+const struct operation op_columns = {
+    .create = op_columns_create,
+    .finish = op_columns_finish,
+    .destroy = op_columns_destroy,
+    .thread_bytes = sizeof(struct op_columns_thread),
+    .thread_open = op_columns_open,
+    .thread_absorb = op_columns_absorb,
+    .thread_finish = op_columns_flush,
+    .thread_close = op_columns_close,
+    .print = op_columns_print,
+    .check_result = op_columns_check_result,
+};

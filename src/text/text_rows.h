@@ -1,0 +1,47 @@
+/*
+ * Rows of text: several columns of each line (job.h), and lines that must have a number of fields.
+ *
+ * A line that is not blank is a row, unless a condition does not hold for it. Conditions are tested
+ * first, in their order; what a row that fails one holds in other columns is not looked at. A token
+ * that is not a value of its column is invalid: then the row counts only for the other value
+ * columns, or if it is of a condition, the weight or a group, not at all. A line with wrong quotes
+ * or another number of fields than its file's header is one invalid token of column 0.
+ *
+ * Fields, tokens and notations are those of text.h.
+ */
+#ifndef GPUHIST_TEXT_ROWS_H
+#define GPUHIST_TEXT_ROWS_H
+
+#include "job/job.h"
+#include "text/text.h"
+
+/* A text that is parsed in calls, and where the rows of a call go. */
+struct text_rows {
+    const struct job *job;
+    const struct text_rules *rules; /* of the file; they are those of column 0 */
+    const char *data;               /* [bytes] */
+    size_t bytes;
+    size_t offset; /* 0, or what the last call left */
+    /*
+     * [capacity] each: of values, elements of their types in this machine's byte order; of the
+     * weight and of groups, keys of 8 bytes; conditions have none.
+     */
+    void *keys[TEXT_COLUMNS_MAX];
+    uint64_t *lost; /* [capacity], a bit for each column without a value; NULL: one value column */
+    size_t capacity;
+    size_t count;                                /* rows that the last call stored */
+    struct text_token invalid[TEXT_COLUMNS_MAX]; /* after TEXT_INVALID: those of one row */
+    size_t invalid_count;
+};
+
+/*
+ * Parses data[offset..bytes), which consists of whole lines; its end also ends a line. Stores at
+ * most `capacity` rows. Advances `offset`, and returns TEXT_END, TEXT_FULL or TEXT_INVALID as
+ * text_parse_function (text.h) says; with TEXT_END, `offset` is `bytes`. After TEXT_INVALID, the
+ * invalid tokens are of the row that is the last one stored, if it counts for other columns, or
+ * comes after those stored. In the best instruction set of this machine. Pure, and thread-safe on
+ * distinct texts.
+ */
+enum text_event text_rows_parse(struct text_rows *rows);
+
+#endif
