@@ -344,7 +344,9 @@ static void trial_write_operation(const struct trial *trial, FILE *out)
 /* Writes an option of a column: the name of the field, or its number; 0: nothing. */
 static void trial_write_field(FILE *out, const char *option, const char *name, int32_t field)
 {
-    if (name)
+    if (name && strchr(name, ','))
+        fprintf(out, "--%s=\"%s\"%c", option, name, 0);
+    else if (name)
         fprintf(out, "--%s=%s%c", option, name, 0);
     else if (field != 0)
         fprintf(out, "--%s=%d%c", option, (int)field, 0);
