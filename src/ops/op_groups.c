@@ -9,17 +9,28 @@
 #include "config.h"
 
 #include "base/decimal.h"
+#include "engine/outside.h"
 #include "count/count.h"
 #include "count/groups.h"
+#include "count/growing_histogram.h"
 #include "count/reduce_words.h"
 #include "cpu/cpu_record.h"
 #include "ops/operations.h"
 #include "partial/state.h"
+#include "print/print_rows.h"
 #include "print/print_values.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define OP_GROUPS_NAME_SIZE 16
+
+/* The most columns of groups, and room for their values. */
+#define OP_GROUPS_MAX         8
+#define OP_GROUPS_PREFIX_SIZE (OP_GROUPS_MAX * (DECIMAL_SIZE + 1))
+
+/* Rows that are read at a time. */
+#define OP_GROUPS_BATCH 256
 
 struct op_groups_thread {
     const struct groups *groups;
@@ -41,22 +52,37 @@ static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
 {
     struct op_groups_thread *self = thread;
     const struct groups *groups = self->groups;
-    const struct element *element = &groups->job->element;
+    const struct job *job = groups->job;
+    const struct element *element = &job->element;
+    const bool is_counted = groups_are_counted(job);
+    const size_t words = groups->layout->count;
     const size_t elements = chunk->bytes / element->bytes;
-    const size_t columns = groups->job->group_count;
-    uint64_t keys[TABLE_FIND_MAX * TEXT_COLUMNS_MAX];
+    const uint64_t *columns[TEXT_COLUMNS_MAX];
+    uint64_t keys[TABLE_FIND_MAX * (OP_GROUPS_MAX + 1)];
     uint64_t values[TABLE_FIND_MAX];
+    uint64_t weights[TABLE_FIND_MAX];
     uint64_t *rows[TABLE_FIND_MAX];
 
+    if (job->outside == OUTSIDE_ABORT && outside_check(job, chunk, failure) != STATUS_OK)
+        return failure->status;
     for (size_t i = 0, n; i < elements; i += n) {
         const char *block = (const char *)chunk->data + i * element->bytes;
+        size_t count = 0;
         n = elements - i < TABLE_FIND_MAX ? elements - i : TABLE_FIND_MAX;
-        for (size_t c = 0; c < columns; c++) {
-            for (size_t k = 0; k < n; k++)
-                keys[k * columns + c] = chunk->groups[c][i + k] ^ groups->flips[c];
+        for (size_t c = 0; c < job->group_count; c++)
+            columns[c] = chunk->groups[c] + i;
+        groups_make_keys(groups, columns, block, n, keys);
+        for (size_t k = 0; chunk->weights && k < n; k++) {
+            if (chunk->weights[i + k] == 0)
+                continue;
+            weights[count] = chunk->weights[i + k];
+            memmove(keys + count++ * words, keys + k * words, words * sizeof *keys);
         }
-        if (table_writer_find(self->writer, keys, NULL, n, rows, failure) != STATUS_OK)
+        if (table_writer_find(self->writer, keys, chunk->weights ? weights : NULL,
+                              chunk->weights ? count : n, rows, failure) != STATUS_OK)
             return failure->status;
+        if (is_counted)
+            continue;
         cpu_record_gather_keys(element, block, element->bytes, n, values);
         groups_row_add(groups->layout, rows, values, n);
     }
@@ -192,71 +218,194 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
 
 _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
 
-/* The groups, and memory for a row of each part that a thread prints. */
-struct op_groups_values {
-    const struct groups *groups;
-    uint64_t *buffers; /* [parts] of the layout's words */
+/* What the thread that prints a part knows of a group. */
+struct op_groups_known {
+    uint64_t group; /* plus 1; 0: none is known */
+    struct reduce reduce;
+    uint64_t found[REDUCTIONS_MAX]; /* of counted groups: as reduce_find stores them */
+    uint64_t row[];                 /* of the layout's words */
 };
 
-static const uint64_t *op_groups_row(const struct print_values *values, size_t group)
+/* The groups, and what is known in each part that a thread prints. */
+struct op_groups_values {
+    const struct groups *groups;
+    size_t known_bytes;
+    char *known; /* [parts * known_bytes], each a struct op_groups_known */
+};
+
+/* Finds what is printed of a group. */
+static const struct op_groups_known *op_groups_know(const struct print_values *values, size_t group)
 {
     const struct op_groups_values *self = values->partial;
-    const size_t part = group / PRINT_VALUES_PART;
+    const struct groups *groups = self->groups;
+    const struct job *job = values->job;
+    struct op_groups_known *known =
+        (void *)(self->known + group / PRINT_VALUES_PART * self->known_bytes);
 
-    return groups_row(self->groups, group, self->buffers + part * self->groups->layout->words);
+    if (known->group == group + 1)
+        return known;
+    known->group = group + 1;
+    const uint64_t *row = groups_first_row(groups, group, known->row);
+    if (row != known->row)
+        memcpy(known->row, row, groups->layout->words * sizeof *row);
+    if (groups_are_counted(job)) {
+        struct rows rows;
+        groups_rows_begin(&rows, groups, group, false);
+        known->reduce = reduce_empty;
+        reduce_add_rows(&known->reduce, rows);
+        reduce_find(job, rows, rows.inside, known->found);
+    } else if (job->operation == OPERATION_REDUCE) {
+        reduce_words_unpack(job, row[groups->layout->count], row + groups->layout->first,
+                            &known->reduce);
+    }
+    return known;
 }
 
 static size_t op_groups_write_group(const struct print_values *values, size_t group, size_t column,
                                     char out[PRINT_VALUE_SIZE])
 {
     const struct op_groups_values *self = values->partial;
-    const uint64_t *row = op_groups_row(values, group);
+    const struct job *job = values->job;
+    const struct column *of = &job->columns[job_group_column(job) + column];
 
-    const struct column *of = &values->job->columns[job_group_column(values->job) + column];
-    return decimal_write_fixed(out, groups_value(self->groups, row, column), of->element.decimals);
+    return decimal_write_fixed(
+        out, groups_value(self->groups, op_groups_know(values, group)->row, column),
+        of->element.decimals);
 }
 
 static size_t op_groups_write(const struct print_values *values, size_t group, size_t i,
                               char out[PRINT_VALUE_SIZE])
 {
+    const struct op_groups_values *self = values->partial;
+    const struct groups_layout *layout = self->groups->layout;
+    const struct op_groups_known *known = op_groups_know(values, group);
     const struct job *job = values->job;
-    const uint64_t *row = op_groups_row(values, group);
-    const struct groups_layout *layout =
-        ((const struct op_groups_values *)values->partial)->groups->layout;
-    const uint64_t count = row[layout->count];
-    struct reduce reduce;
 
     if (job->operation == OPERATION_COUNT)
-        return decimal_write(out, count_derive(&job->predicates[i], count, row[layout->first + i]));
-    reduce_words_unpack(job, count, row + layout->first, &reduce);
-    return reduce_write_value(out, &reduce, &job->element, job->reductions.list[i].id);
+        return decimal_write(out, count_derive(&job->predicates[i], known->row[layout->count],
+                                               known->row[layout->first + i]));
+    return reduce_write_found(out, &known->reduce, known->found, job, (unsigned)i);
+}
+
+/* Prints the groups of reduce and count. */
+static enum status op_groups_print_values(struct writer *writer, const struct groups *groups,
+                                          const struct print_options *options,
+                                          struct failure *failure)
+{
+    const struct job *job = groups->job;
+    const bool is_reduce = job->operation == OPERATION_REDUCE;
+    const size_t known_bytes =
+        sizeof(struct op_groups_known) + groups->layout->words * sizeof(uint64_t);
+    struct op_groups_values self = {groups, known_bytes,
+                                    calloc(groups->count / PRINT_VALUES_PART + 1, known_bytes)};
+    const struct print_values values = {
+        .job = job,
+        .partial = &self,
+        .count = is_reduce ? job->reductions.count : job->predicate_count,
+        .threads = options->threads,
+        .groups = groups->count,
+        .write_group = op_groups_write_group,
+        .name = is_reduce ? op_reduce_name : op_count_name,
+        .write = op_groups_write,
+    };
+
+    if (!self.known)
+        return status_fail(failure, STATUS_DATA, "no memory for printing groups");
+    print_values(writer, options, &values);
+    free(self.known);
+    return groups_check(groups, failure);
+}
+
+/*
+ * Begins the rows of a group of histogram or uniq. Of automatic bins, makes the histogram of the
+ * group's values, which the caller destroys.
+ */
+static enum status op_groups_begin_rows(const struct groups *groups, uint64_t group,
+                                        const struct print_options *options, struct rows *rows,
+                                        struct growing_histogram **automatic,
+                                        struct failure *failure)
+{
+    const struct job *job = groups->job;
+    struct rows_row batch[OP_GROUPS_BATCH];
+    uint64_t keys[OP_GROUPS_BATCH];
+    uint64_t counts[OP_GROUPS_BATCH];
+    size_t n;
+
+    *automatic = NULL;
+    groups_rows_begin(rows, groups, group, options->zeros && !job->is_automatic);
+    if (!job->is_automatic)
+        return STATUS_OK;
+    const uint64_t elements = rows->inside;
+    *automatic = growing_histogram_create(job, failure);
+    if (!*automatic)
+        return failure->status;
+    while ((n = rows_read(rows, batch, OP_GROUPS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = (uint64_t)batch[i].low;
+            counts[i] = batch[i].count;
+        }
+        if (growing_histogram_add(*automatic, keys, counts, n, failure) != STATUS_OK)
+            return failure->status;
+    }
+    if (growing_histogram_finish(*automatic, job, elements, failure) != STATUS_OK)
+        return failure->status;
+    op_automatic_begin_rows(rows, job, *automatic, options);
+    return STATUS_OK;
+}
+
+/* Prints the groups of histogram and uniq, each with its values in front of its lines. */
+static enum status op_groups_print_rows(struct writer *writer, const struct groups *groups,
+                                        const struct print_options *options,
+                                        struct failure *failure)
+{
+    const struct job *job = groups->job;
+    const struct print_format *format = print_rows_format(options);
+    struct print_options own = *options;
+    char prefix[OP_GROUPS_PREFIX_SIZE];
+    uint64_t buffer[TEXT_COLUMNS_MAX + 2];
+    enum status status = STATUS_OK;
+
+    own.group = prefix;
+    if (format == &print_json) {
+        writer_write_text(writer, "{\"operation\":\"");
+        writer_write_text(writer, operations[job->operation]->name);
+        writer_write_text(writer, "\",\"groups\":[");
+    }
+    for (uint64_t g = 0; g < groups->count && status == STATUS_OK; g++) {
+        const uint64_t *row = groups_first_row(groups, g, buffer);
+        struct growing_histogram *automatic;
+        struct rows rows;
+        if (format == &print_json)
+            writer_write_text(writer, g > 0 ? ",{" : "\n{");
+        for (size_t i = 0; i < job->group_count; i++) {
+            const struct column *of = &job->columns[job_group_column(job) + i];
+            char *c = format == &print_json || i == 0 ? prefix : prefix + strlen(prefix);
+            c += decimal_write_fixed(c, groups_value(groups, row, i), of->element.decimals);
+            *c++ = format == &print_json ? ',' : format->separator;
+            *c = '\0';
+            if (format == &print_json) {
+                print_values_member(writer, job_group_name(job, i));
+                writer_write_text(writer, prefix);
+            }
+        }
+        own.is_next_group = g > 0;
+        status = op_groups_begin_rows(groups, g, options, &rows, &automatic, failure);
+        if (status == STATUS_OK)
+            status = print_rows(writer, &rows, &own, failure);
+        growing_histogram_destroy(automatic);
+    }
+    writer_write_text(writer, format == &print_json ? "]}\n" : "");
+    return status == STATUS_OK ? groups_check(groups, failure) : status;
 }
 
 static enum status op_groups_print(struct writer *writer, const struct job *job,
                                    const void *partial, const struct print_options *options,
                                    struct failure *failure)
 {
-    const bool is_reduce = job->operation == OPERATION_REDUCE;
-    const struct groups *groups = partial;
-    const size_t count = table_distinct(groups->table);
-    const size_t row_bytes = groups->layout->words * sizeof(uint64_t);
-    struct op_groups_values self = {groups, calloc(count / PRINT_VALUES_PART + 1, row_bytes)};
-    const struct print_values values = {
-        .job = job,
-        .partial = &self,
-        .count = is_reduce ? job->reductions.count : job->predicate_count,
-        .threads = options->threads,
-        .groups = count,
-        .write_group = op_groups_write_group,
-        .name = is_reduce ? op_reduce_name : op_count_name,
-        .write = op_groups_write,
-    };
+    const bool has_values = job->operation == OPERATION_REDUCE || job->operation == OPERATION_COUNT;
 
-    if (!self.buffers)
-        return status_fail(failure, STATUS_DATA, "no memory for printing groups");
-    print_values(writer, options, &values);
-    free(self.buffers);
-    return groups_check(groups, failure);
+    return (has_values ? op_groups_print_values : op_groups_print_rows)(writer, partial, options,
+                                                                        failure);
 }
 
 const struct operation op_groups = {
@@ -274,4 +423,6 @@ const struct operation op_groups = {
     .recall = op_groups_recall,
     .load = op_groups_load,
     .print = op_groups_print,
+    .report = op_groups_report,
+    .check_result = op_groups_check_result,
 };
