@@ -358,6 +358,7 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 
     *options = (struct options){.operation = OPERATION_HISTOGRAM, .delimiter = TEXT_NO_DELIMITER};
     element_parse("i32", &options->element);
+    optind = 0; /* getopt begins anew */
 
     /* The first word may be an operation, or "help" before one. */
     bool is_named = argc > 1 && options_set_operation(options, argv[1]);
@@ -396,5 +397,6 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 void options_destroy(struct options *options)
 {
     free(options->predicates);
+    free(options->words);
     quantiles_destroy(&options->print.quantiles);
 }

@@ -58,6 +58,7 @@ struct options_predicate {
 
 /* Strings point into argv; NULL: not given. Numbers are 0 unless they are given. */
 struct options {
+    char **words; /* of options_read_line: what strings point into, owned; else NULL */
     enum options_action action;
     bool help; /* print the help of the action or operation */
 
@@ -159,6 +160,30 @@ void options_help(const struct options *options, char *text, size_t size);
  */
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure);
+
+/*
+ * Writes the options that define a job and the meaning of its partial, as one line, such as
+ * "histogram --type=i32 --bins=256 --outside=report". Equal lines are equal jobs: states of them
+ * can be added. What was typed is quoted: blanks, control characters and backslashes become \ and
+ * three octal digits. The caller frees the line; NULL: there is no memory.
+ */
+char *options_write_line(const struct job *job);
+
+/*
+ * Parses such a line and creates its job, which takes no input: the values of lists in files are
+ * unknown. Fails with STATUS_USAGE if options_write_line does not write it, with STATUS_DATA if
+ * there is no memory. The options own what the job points to. The caller destroys the job, then the
+ * options, also after a failure. Not thread-safe.
+ */
+enum status options_read_line(struct options *options, const char *line, struct job *job,
+                              struct failure *failure);
+
+/*
+ * Whether two lines are equal; the first is of options_write_line. If not, writes how `b` first
+ * differs from `a`, such as "--type=i16, not --type=i32". Thread-safe.
+ */
+#define OPTIONS_DIFFERENCE_SIZE 192
+bool options_compare_lines(const char *a, const char *b, char difference[OPTIONS_DIFFERENCE_SIZE]);
 
 /*
  * Checks that all options of a merge apply to the job of its states. Fails with STATUS_USAGE.

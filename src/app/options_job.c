@@ -4,6 +4,7 @@
 #include "app/options.h"
 
 #include "app/lists.h"
+#include "app/options_table.h"
 #include "input/number_list.h"
 #include "partial/operation.h"
 
@@ -128,7 +129,7 @@ static enum status options_make_histogram(const struct options *options, bool wi
     return STATUS_OK;
 }
 
-static bool options_names_file(const struct options_predicate *predicate)
+bool options_names_file(const struct options_predicate *predicate)
 {
     return predicate->relation == PREDICATE_ANY_OF && number_list_is_file(predicate->text);
 }
@@ -188,9 +189,8 @@ static enum status options_make_values(const struct options *options, bool with_
     return STATUS_OK;
 }
 
-/* As options_make_job; reads the files that options name only `with_files`. */
-static enum status options_make(const struct options *options, bool is_text, bool with_files,
-                                struct job *job, struct failure *failure)
+enum status options_make(const struct options *options, bool is_text, bool with_files,
+                         struct job *job, struct failure *failure)
 {
     *job = (struct job){
         .operation = options->operation,
@@ -284,7 +284,11 @@ enum status options_check(const struct options *options, enum options_input *inp
 enum status options_make_job(const struct options *options, bool is_text, struct job *job,
                              struct failure *failure)
 {
-    return options_make(options, is_text, true, job, failure);
+    if (options_make(options, is_text, true, job, failure) != STATUS_OK)
+        return failure->status;
+    if (options->print.save && !(job->line = options_write_line(job)))
+        return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
+    return STATUS_OK;
 }
 
 enum status options_check_merged(const struct options *options, const struct job *job,

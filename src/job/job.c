@@ -10,6 +10,7 @@ void job_destroy(struct job *job)
     for (size_t i = 0; i < job->predicate_count; i++)
         predicate_destroy(&job->predicates[i]);
     free(job->predicates);
+    free(job->line);
     binning_destroy(&job->binning);
 }
 

@@ -1,10 +1,9 @@
 /*
  * Reduce and count with --by. A CPU thread adds values to the rows of their groups.
  *
- * The definition of its states has the line "by TYPE", the type of the groups, and then
- * "of reduce" or "of count" and the lines of that. The numbers are, for each group in ascending
- * order, its number of values, how many values of the groups' type are skipped since the group
- * before, or since the smallest one, and the other words of its row (groups_row.h). A 0 is the end.
+ * The numbers of its states are, for each group in ascending order, its number of values, how many
+ * values of the groups' type are skipped since the group before, or since the smallest one, and the
+ * other words of its row (groups_row.h). A 0 is the end.
  */
 #include "config.h"
 
@@ -18,8 +17,6 @@
 #include "print/print_values.h"
 
 #include <stdlib.h>
-
-#define OP_GROUPS_NAME_SIZE 16
 
 struct op_groups_thread {
     const struct groups *groups;
@@ -68,33 +65,6 @@ static enum status op_groups_flush(void *thread, struct failure *failure)
 static void op_groups_close(void *thread)
 {
     table_writer_close(((struct op_groups_thread *)thread)->writer);
-}
-
-static void op_groups_define(struct definition *definition, const struct job *job)
-{
-    const struct operation *of = operations[job->operation];
-
-    definition_print(definition, "by\t%s\nof\t%s\n", job->second_element.name, of->state_name);
-    of->define(definition, job);
-}
-
-static enum status op_groups_recall(struct state_reader *state, const struct definition *definition,
-                                    struct job *job, struct failure *failure)
-{
-    char type[OP_GROUPS_NAME_SIZE];
-    char of[OP_GROUPS_NAME_SIZE];
-
-    if (!definition_get(definition, "by", type, sizeof type) ||
-        !element_parse(type, &job->second_element) ||
-        !definition_get(definition, "of", of, sizeof of) || !operation_find(of, &job->operation) ||
-        (job->operation != OPERATION_REDUCE && job->operation != OPERATION_COUNT))
-        return state_fail_damaged(state, "its groups are unknown", failure);
-    job->second = SECOND_GROUPS;
-    if (operations[job->operation]->recall(state, definition, job, failure) != STATUS_OK)
-        return failure->status;
-    if (job->reductions.needs & REDUCTIONS_NEED_TABLE)
-        return state_fail_damaged(state, "its reductions are not of groups", failure);
-    return STATUS_OK;
 }
 
 static enum status op_groups_save(struct state_writer *state, const struct job *job,
@@ -257,10 +227,7 @@ const struct operation op_groups = {
     .thread_absorb = op_groups_absorb,
     .thread_finish = op_groups_flush,
     .thread_close = op_groups_close,
-    .state_name = "groups",
-    .define = op_groups_define,
     .save = op_groups_save,
-    .recall = op_groups_recall,
     .load = op_groups_load,
     .print = op_groups_print,
 };
