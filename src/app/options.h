@@ -13,13 +13,14 @@
 /* --gpus: the most GPUs, and the highest number plus one. */
 #define OPTIONS_GPUS_MAX 16
 
-/* The action of the program. */
+/* The action of a command. */
 enum options_action {
-    OPTIONS_RUN,     /* run an operation over the input */
-    OPTIONS_MERGE,   /* add states */
-    OPTIONS_INFO,    /* print the version and the engines */
-    OPTIONS_VERSION, /* --version */
+    OPTIONS_RUN,   /* run an operation over the input */
+    OPTIONS_MERGE, /* add states */
+    OPTIONS_INFO,  /* print the version and the engines */
 };
+
+struct options_command;
 
 /* The kind of input that the options state. */
 enum options_input {
@@ -59,13 +60,12 @@ struct options_predicate {
 /* Strings point into argv; NULL: not given. Numbers are 0 unless they are given. */
 struct options {
     char **words; /* of options_read_line: what strings point into, owned; else NULL */
-    enum options_action action;
-    bool help; /* print the help of the action or operation */
+    const struct options_command *command;  /* options_table.h */
+    bool help;                              /* print the help of the command */
+    bool version;                           /* print the version */
+    const char *unmergeable[OPERATION_IDS]; /* merge: an option that goes with no states of that */
 
     /* the job */
-    enum operation_id operation;
-    const char
-        *unmergeable[OPERATION_IDS]; /* merge: an option that its states do not take; or NULL */
     bool has_type;
     bool has_order; /* the type was given with le or be */
     struct element element;
@@ -124,9 +124,6 @@ struct options {
     bool quiet;
 };
 
-/* Whether the result is of bins, which all formats and options of the output are for. Pure. */
-bool options_print_bins(const struct options *options);
-
 /* The second column; one that is not given if there is none. Pure. */
 static inline const struct options_column *options_second(const struct options *options)
 {
@@ -149,10 +146,8 @@ void options_destroy(struct options *options);
  */
 const char *options_help_word(const struct options *options);
 
-/*
- * Writes the --help text of the action or operation to `text`; cuts it if `size` bytes are too few.
- */
-void options_help(const struct options *options, char *text, size_t size);
+/* Returns the --help text of the command, which the caller frees; NULL: there is no memory. */
+char *options_help(const struct options *options);
 
 /*
  * Checks, before any file is opened, that the options define a job. Stores the kind of input that

@@ -193,7 +193,7 @@ enum status options_make(const struct options *options, bool is_text, bool with_
                          struct job *job, struct failure *failure)
 {
     *job = (struct job){
-        .operation = options->operation,
+        .operation = options->command->operation,
         .element = options->element,
         .is_text = is_text,
         .bin_width = 1,

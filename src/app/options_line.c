@@ -183,7 +183,7 @@ enum status options_read_line(struct options *options, const char *line, struct 
         status = options_make(options, false, false, job, failure);
     if (status != STATUS_OK)
         return status;
-    bool is_valid = options->action == OPTIONS_RUN && !options->help &&
+    bool is_valid = options->command->action == OPTIONS_RUN && !options->help &&
                     operations[job->operation]->load; /* else there are no such states */
     for (size_t i = 0; is_valid && i < job->predicate_count; i++) {
         const struct options_predicate *typed = &options->predicates[i];

@@ -278,9 +278,6 @@ static enum status op_count_print(struct writer *writer, const struct job *job, 
 
 const struct operation op_count = {
     .name = "count",
-    .help = "count the values that meet each predicate",
-    .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
-             "Print how many integers meet each predicate, in one pass over the input.\n",
     .create = count_create,
     .finish = count_finish,
     .destroy = count_destroy,

@@ -199,15 +199,6 @@ static enum status op_histogram_check_result(const struct job *job, const void *
 
 const struct operation op_histogram = {
     .name = "histogram",
-    .alias = "hist",
-    .help = "count the values in each bin (the default)",
-    .usage = "gpuhist [OPERATION] [OPTION]... [FILE]...\n"
-             "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n"
-             "\n"
-             "Examples:\n"
-             "  gpuhist uniq --top 10 ids.txt                the 10 most frequent values\n"
-             "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status came\n"
-             "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n",
     .create = histogram_create,
     .finish = histogram_finish,
     .destroy = histogram_destroy,

@@ -318,11 +318,6 @@ static enum status op_reduce_check_result(const struct job *job, const void *par
 
 const struct operation op_reduce = {
     .name = "reduce",
-    .help = "print count, sum, min, max, mean, ... or some of them",
-    .usage = "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
-             "Print the statistics that OPS names, separated by commas.\n"
-             "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
-             "Also, but not with --by: distinct, mode, median, p99.9 (any quantile in percent)\n",
     .create = reduce_create,
     .finish = reduce_finish,
     .destroy = reduce_destroy,

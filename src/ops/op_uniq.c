@@ -246,11 +246,6 @@ static enum status op_uniq_check_result(const struct job *job, const void *parti
 
 const struct operation op_uniq = {
     .name = "uniq",
-    .alias = "distinct",
-    .help = "count each different value",
-    .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
-             "Print each different value and how often it came, in ascending order, as\n"
-             "`sort -n | uniq -c` does: any values of the type, any number of them.\n",
     .create = uniq_create,
     .finish = uniq_finish,
     .destroy = uniq_destroy,

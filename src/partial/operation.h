@@ -24,11 +24,7 @@ struct state_writer;
 struct writer;
 
 struct operation {
-    /* Texts for users. */
-    const char *name;
-    const char *alias; /* a shorter name */
-    const char *help;  /* for --help: what it prints */
-    const char *usage; /* for its own --help: its command line, then its description */
+    const char *name; /* for users */
 
     /*
      * The partial. All operations have these three.
@@ -111,9 +107,6 @@ extern const struct operation *const operations[];
 
 /* Returns the operation of a job, or its mode. Pure. */
 const struct operation *operation_of(const struct job *job);
-
-/* Finds the operation of that name or alias and stores its id. Returns false if there is none. */
-bool operation_find(const char *name, enum operation_id *id);
 
 /*
  * Opens a CPU thread that adds to the partial. The caller closes *thread, also after a failure,
