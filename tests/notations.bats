@@ -214,7 +214,7 @@ assert_no_number() {
     run --separate-stderr gpuhist merge a.state b.state
     assert_failed 1 "b.state: --decimals=3, not --decimals=2 as in a.state"
     run --separate-stderr gpuhist merge a.state c.state
-    assert_failed 1 "c.state: --type i64, not --type i64 --decimals 2 as in a.state"
+    assert_failed 1 "c.state: no --decimals=2 as in a.state"
     run --separate-stderr gpuhist merge c.state a.state
     assert_failed 1 "a.state: --type i64 --decimals 2, not --type i64 as in c.state"
 }
