@@ -25,6 +25,11 @@ static bool groups_have_bins(const struct job *job)
     return job->operation == OPERATION_HISTOGRAM && !job->is_automatic;
 }
 
+bool groups_are_unit(const struct job *job)
+{
+    return groups_have_bins(job) ? binning_is_unit(&job->binning) : job->bin_width == 1;
+}
+
 void groups_destroy(void *partial)
 {
     struct groups *groups = partial;
@@ -176,6 +181,17 @@ static __int128 groups_bin(const struct groups *groups, const uint64_t *row)
     return flip != 0 ? (__int128)(int64_t)bin : (__int128)bin;
 }
 
+bool groups_has_bin(const struct groups *groups, const uint64_t *row)
+{
+    const struct job *job = groups->job;
+    const __int128 bin = groups_bin(groups, row);
+
+    if (groups_have_bins(job))
+        return bin < (__int128)job->binning.bins + 2;
+    return bin >= binning_floor(element_min(&job->element), job->bin_width) &&
+           bin <= binning_floor(element_limit(&job->element) - 1, job->bin_width);
+}
+
 static struct rows_row groups_make_row(const struct job *job, __int128 bin, uint64_t count)
 {
     const __int128 width = job->bin_width;
@@ -246,7 +262,7 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
         .job = job,
         .partial = groups,
         .zeros = zeros,
-        .is_unit = has_bins ? binning_is_unit(&job->binning) : job->bin_width == 1,
+        .is_unit = groups_are_unit(job),
         .is_sparse = true,
         .next = {groups->starts[i]},
         .read = groups_rows_read,

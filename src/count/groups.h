@@ -36,8 +36,9 @@ enum status groups_finish(void *groups, const struct job *job, uint64_t elements
                           struct failure *failure);
 void groups_destroy(void *groups);
 
-/* Whether the groups of a job are counted. Pure. */
+/* Whether the groups of a job are counted, and in bins one wide. Pure. */
 bool groups_are_counted(const struct job *job);
+bool groups_are_unit(const struct job *job);
 
 /*
  * Makes keys, groups->layout->key_words each, of n elements: from the keys of each column of groups
@@ -68,6 +69,11 @@ static inline __int128 groups_value(const struct groups *groups, const uint64_t 
     const struct column *of = &groups->job->columns[job_group_column(groups->job) + column];
     return element_value(&of->element, row[column] ^ groups->flips[column]);
 }
+
+/*
+ * Whether a counted row has a bin or value that the job can have. Pure.
+ */
+bool groups_has_bin(const struct groups *groups, const uint64_t *row);
 
 struct rows;
 

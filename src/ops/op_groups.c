@@ -1,10 +1,9 @@
 /*
- * Reduce and count with --by. A CPU thread adds values to the rows of their groups.
+ * Operations with --by. A CPU thread adds values to the rows of their groups.
  *
- * The definition of its states has the line "by TYPE", the type of the groups, and then
- * "of reduce" or "of count" and the lines of that. The numbers are, for each group in ascending
- * order, its number of values, how many values of the groups' type are skipped since the group
- * before, or since the smallest one, and the other words of its row (groups_row.h). A 0 is the end.
+ * The numbers of its states are, for each row of the table in ascending order, its count, how many
+ * words of its key are those of the row before, the others of its key, and the words after the
+ * count (groups.h). A 0 is the end.
  */
 #include "config.h"
 
@@ -16,14 +15,13 @@
 #include "count/reduce_words.h"
 #include "cpu/cpu_record.h"
 #include "ops/operations.h"
+#include "output/writer.h"
 #include "partial/state.h"
 #include "print/print_rows.h"
 #include "print/print_values.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define OP_GROUPS_NAME_SIZE 16
 
 /* The most columns of groups, and room for their values. */
 #define OP_GROUPS_MAX         8
@@ -99,32 +97,35 @@ static void op_groups_close(void *thread)
     table_writer_close(((struct op_groups_thread *)thread)->writer);
 }
 
-static void op_groups_define(struct definition *definition, const struct job *job)
+/*
+ * Writes a word of a key: how far it is above the one before, in the order of keys, or if there is
+ * none, its number without the flip, from 0 up alternating with -1 down.
+ */
+static void op_groups_save_word(struct state_writer *state, uint64_t word, const uint64_t *before,
+                                uint64_t flip)
 {
-    const struct operation *of = operations[job->operation];
+    const uint64_t number = word ^ flip;
 
-    definition_print(definition, "by\t%s\nof\t%s\n",
-                     job->columns[job_group_column(job)].element.name, of->state_name);
-    of->define(definition, job);
+    if (before)
+        state_write_number(state, word - *before - 1);
+    else
+        state_write_number(state, flip == 0 ? number : number << 1 ^ (0 - (number >> 63)));
 }
 
-static enum status op_groups_recall(struct state_reader *state, const struct definition *definition,
-                                    struct job *job, struct failure *failure)
+/* Reads a word, likewise. */
+static enum status op_groups_load_word(struct state_reader *state, uint64_t *word,
+                                       const uint64_t *before, uint64_t flip,
+                                       struct failure *failure)
 {
-    char type[OP_GROUPS_NAME_SIZE];
-    char of[OP_GROUPS_NAME_SIZE];
+    uint64_t number;
 
-    if (!definition_get(definition, "by", type, sizeof type) ||
-        !element_parse(type, &job->columns[1].element) ||
-        !definition_get(definition, "of", of, sizeof of) || !operation_find(of, &job->operation) ||
-        (job->operation != OPERATION_REDUCE && job->operation != OPERATION_COUNT))
-        return state_fail_damaged(state, "its groups are unknown", failure);
-    job->value_count = 1;
-    job->group_count = 1;
-    if (operations[job->operation]->recall(state, definition, job, failure) != STATUS_OK)
+    if (state_read_number(state, &number, failure) != STATUS_OK)
         return failure->status;
-    if (job->reductions.needs & REDUCTIONS_NEED_TABLE)
-        return state_fail_damaged(state, "its reductions are not of groups", failure);
+    if (before && number >= UINT64_MAX - *before)
+        return state_fail_damaged(state, "it has a group that does not exist", failure);
+    *word = before      ? *before + number + 1
+            : flip == 0 ? number
+                        : (number >> 1 ^ (0 - (number & 1))) ^ flip;
     return STATUS_OK;
 }
 
@@ -132,24 +133,30 @@ static enum status op_groups_save(struct state_writer *state, const struct job *
                                   const void *partial, struct failure *failure)
 {
     const struct groups *groups = partial;
-    const size_t count = groups->layout->count;
-    uint64_t next = (uint64_t)element_min(&job->columns[1].element);
+    const struct groups_layout *layout = groups->layout;
+    uint64_t before[OP_GROUPS_MAX + 1];
+    (void)job;
 
     state_write_number(state, table_total(groups->table));
-    for (size_t i = 0; i < table_distinct(groups->table); i++) {
+    for (uint64_t i = 0; i < table_distinct(groups->table); i++) {
         const uint64_t *row = groups_row(groups, i, groups->buffer);
-        const uint64_t key = (uint64_t)groups_value(groups, row, 0);
-        state_write_number(state, row[count]);
-        state_write_number(state, key - next);
-        for (size_t k = groups->layout->first; k < groups->layout->words; k++)
+        size_t same = 0;
+        while (i > 0 && row[same] == before[same])
+            same++;
+        state_write_number(state, row[layout->count]);
+        state_write_number(state, same);
+        for (size_t k = same; k < layout->count; k++)
+            op_groups_save_word(state, row[k], i > 0 && k == same ? &before[k] : NULL,
+                                groups->flips[k]);
+        for (size_t k = layout->first; k < layout->words; k++)
             state_write_number(state, row[k]);
-        next = key + 1;
+        memcpy(before, row, layout->count * sizeof *row);
     }
     state_write_number(state, 0);
     return groups_check(groups, failure);
 }
 
-/* Whether values can have these words, of a row that a state has. */
+/* Whether a row can be one of the job. */
 static bool op_groups_is_possible(const struct groups *groups, const uint64_t *row)
 {
     const struct job *job = groups->job;
@@ -157,6 +164,14 @@ static bool op_groups_is_possible(const struct groups *groups, const uint64_t *r
     const uint64_t *words = row + groups->layout->first;
     struct reduce reduce;
 
+    for (size_t i = 0; i < job->group_count; i++) {
+        const struct element *element = &job->columns[job_group_column(job) + i].element;
+        const __int128 value = groups_value(groups, row, i);
+        if (value < element_min(element) || value >= element_limit(element))
+            return false;
+    }
+    if (groups_are_counted(job))
+        return groups_has_bin(groups, row);
     for (size_t i = 0; i < job->predicate_count; i++) {
         if (words[i] > count)
             return false;
@@ -164,46 +179,35 @@ static bool op_groups_is_possible(const struct groups *groups, const uint64_t *r
     return reduce_words_check(job, count, words, &reduce);
 }
 
-/*
- * Reads the rest of a group, whose number of values is read. *next is the least value that the
- * group may be, and then the next one may be.
- */
-static enum status op_groups_load_row(struct state_reader *state, const struct groups *groups,
-                                      uint64_t *row, __int128 *next, struct failure *failure)
-{
-    const struct element *element = &groups->job->columns[1].element;
-    uint64_t skipped;
-
-    if (state_read_number(state, &skipped, failure) != STATUS_OK)
-        return failure->status;
-    if (skipped >= element_limit(element) - *next)
-        return state_fail_damaged(state, "it has a group that does not exist", failure);
-    row[0] = (uint64_t)(*next + skipped) ^ groups->flips[0];
-    *next += (__int128)skipped + 1;
-    for (size_t k = groups->layout->first; k < groups->layout->words; k++) {
-        if (state_read_number(state, &row[k], failure) != STATUS_OK)
-            return failure->status;
-    }
-    if (op_groups_is_possible(groups, row))
-        return STATUS_OK;
-    return state_fail_damaged(state, "the values of a group contradict each other", failure);
-}
-
 static enum status op_groups_load(struct state_reader *state, const struct job *job, void *partial,
                                   uint64_t elements, struct failure *failure)
 {
     struct groups *groups = partial;
-    uint64_t *row = calloc(groups->layout->words, sizeof *row);
-    __int128 next = element_min(&job->columns[1].element);
+    const struct groups_layout *layout = groups->layout;
+    uint64_t *row = calloc(layout->words, sizeof *row);
     struct table_writer *writer = NULL;
     enum status status = row ? table_writer_open(groups->table, &writer, failure)
                              : status_fail(failure, STATUS_DATA, "no memory for a group");
+    (void)job;
 
-    while (status == STATUS_OK) {
-        status = state_read_count(state, &row[groups->layout->count], &elements, failure);
-        if (status != STATUS_OK || row[groups->layout->count] == 0)
+    for (bool is_first = true; status == STATUS_OK; is_first = false) {
+        uint64_t same;
+        status = state_read_count(state, &row[layout->count], &elements, failure);
+        if (status != STATUS_OK || row[layout->count] == 0)
             break;
-        status = op_groups_load_row(state, groups, row, &next, failure);
+        status = state_read_number(state, &same, failure);
+        if (status == STATUS_OK && (same >= layout->count || (is_first && same > 0)))
+            status = state_fail_damaged(state, "it has a group that does not exist", failure);
+        for (size_t k = same; k < layout->count && status == STATUS_OK; k++) {
+            const uint64_t before = row[k];
+            status = op_groups_load_word(state, &row[k], !is_first && k == same ? &before : NULL,
+                                         groups->flips[k], failure);
+        }
+        for (size_t k = layout->first; k < layout->words && status == STATUS_OK; k++)
+            status = state_read_number(state, &row[k], failure);
+        if (status == STATUS_OK && !op_groups_is_possible(groups, row))
+            status = state_fail_damaged(state, "the values of a group contradict each other",
+                                        failure);
         if (status == STATUS_OK)
             status = table_writer_add_rows(writer, row, 1, failure);
     }
@@ -353,6 +357,15 @@ static enum status op_groups_begin_rows(const struct groups *groups, uint64_t gr
     return STATUS_OK;
 }
 
+/* The `read` of rows of no group. */
+static size_t op_groups_read_none(struct rows *rows, struct rows_row *out, size_t capacity)
+{
+    (void)rows;
+    (void)out;
+    (void)capacity;
+    return 0;
+}
+
 /* Prints the groups of histogram and uniq, each with its values in front of its lines. */
 static enum status op_groups_print_rows(struct writer *writer, const struct groups *groups,
                                         const struct print_options *options,
@@ -370,6 +383,15 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         writer_write_text(writer, "{\"operation\":\"");
         writer_write_text(writer, operations[job->operation]->name);
         writer_write_text(writer, "\",\"groups\":[");
+    }
+    for (size_t i = 0; format == &print_csv && i < job->group_count; i++) {
+        print_values_field(writer, job_group_name(job, i), ',');
+        writer_write_text(writer, ",");
+    }
+    if (groups->count == 0 && format == &print_csv) { /* the rest of the header */
+        struct rows none = {.job = job, .is_unit = groups_are_unit(job), .read = op_groups_read_none};
+        own.group = "";
+        status = print_rows(writer, &none, &own, failure);
     }
     for (uint64_t g = 0; g < groups->count && status == STATUS_OK; g++) {
         const uint64_t *row = groups_first_row(groups, g, buffer);
@@ -408,6 +430,38 @@ static enum status op_groups_print(struct writer *writer, const struct job *job,
                                                                         failure);
 }
 
+/* Adds up the values of all groups, of histogram or uniq, by where they lie. */
+static void op_groups_add_up(const struct groups *groups, uint64_t *inside, uint64_t *below,
+                             uint64_t *above)
+{
+    *inside = *below = *above = 0;
+    for (uint64_t g = 0; groups->starts && g < groups->count; g++) {
+        struct rows rows;
+        groups_rows_begin(&rows, groups, g, false);
+        *inside += rows.inside;
+        *below += rows.below;
+        *above += rows.above;
+    }
+}
+
+static void op_groups_report(const struct job *job, const void *partial)
+{
+    uint64_t inside;
+    uint64_t below;
+    uint64_t above;
+
+    if (job->operation != OPERATION_HISTOGRAM || job->outside != OUTSIDE_REPORT)
+        return;
+    op_groups_add_up(partial, &inside, &below, &above);
+    op_histogram_report_outside(job, inside, below, above);
+}
+
+static enum status op_groups_check_result(const struct job *job, const void *partial,
+                                          struct failure *failure)
+{
+    return job_check_values(job, ((const struct groups *)partial)->count > 0, failure);
+}
+
 const struct operation op_groups = {
     .create = groups_create,
     .finish = groups_finish,
@@ -417,10 +471,7 @@ const struct operation op_groups = {
     .thread_absorb = op_groups_absorb,
     .thread_finish = op_groups_flush,
     .thread_close = op_groups_close,
-    .state_name = "groups",
-    .define = op_groups_define,
     .save = op_groups_save,
-    .recall = op_groups_recall,
     .load = op_groups_load,
     .print = op_groups_print,
     .report = op_groups_report,
