@@ -49,7 +49,7 @@ _gpuhist_options() {
     uniq | distinct)
         echo --top --min-count --other --sort --percent --cumulative --quantiles --format --plot \
             --zeros -o --output --save -t --type --binary --text -f --field -d --delimiter --csv \
-            --base --decimals --header --record --offset --weight --where --names --invalid \
+            --base --decimals --header --record --offset --weight --by --where --names --invalid \
             --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
             --threads --chunk-size --progress --no-progress --every --stats -v --verbose \
             -q --quiet -h --help -V --version
@@ -87,10 +87,10 @@ _gpuhist_options() {
         echo -b --bins --range -w --width --log2 --log10 --edges --outside --top --min-count \
             --other --sort --percent --cumulative --quantiles --format --plot --zeros -o --output \
             --save -t --type --binary --text -f --field -d --delimiter --csv --base --decimals \
-            --header --record --offset --weight --where --names --invalid --decompress --memory \
-            -S --buffer-size -T --temporary-directory --engine --gpus --threads --chunk-size \
-            --progress --no-progress --every --stats -v --verbose -q --quiet -h --help \
-            -V --version
+            --header --record --offset --weight --by --where --names --invalid --decompress \
+            --memory -S --buffer-size -T --temporary-directory --engine --gpus --threads \
+            --chunk-size --progress --no-progress --every --stats -v --verbose -q --quiet \
+            -h --help -V --version
         ;;
     esac
 }

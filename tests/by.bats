@@ -245,7 +245,7 @@ make_log() {
     assert_failed 1 "cannot make a temporary file of counts in nowhere: No such file or directory"
 }
 
-@test "--by: states are small, the same for every run, and only those of one definition are merged" {
+@test "--by: states are small, the same for every run, and only those of equal options are merged" {
     make_log
     gpuhist reduce -f 10 --by 9 --threads 1 --save one -o whole log
     gpuhist reduce -f 10 --by 9 --threads 5 --chunk-size 4096 --save many -o /dev/null log
@@ -259,13 +259,13 @@ make_log() {
     gpuhist merge one --format json | grep -q '"operation":"reduce","groups"'
     gpuhist reduce -f 10 --save plain -o /dev/null log
     run --separate-stderr gpuhist merge one plain
-    assert_failed 1 "plain: reduce, not --by, of reduce as in one"
+    assert_failed 1 "plain: no --by=i64@0 as in one"
     gpuhist count --lt 5 -f 10 --by 9 --save count -o /dev/null log
     run --separate-stderr gpuhist merge one count
-    assert_failed 1 "count: --by, of count, not --by, of reduce as in one"
+    assert_failed 1 "count: count, not reduce count,sum,min,max,mean,variance,stddev,and,or,xor as in one"
     printf 12345678 | gpuhist reduce -t i64 --record 8 --by i16@0 --save i16 -o /dev/null
     run --separate-stderr gpuhist merge one i16
-    assert_failed 1 "i16: --by i16, not --by i64 as in one"
+    assert_failed 1 "i16: --by=i16@0, not --by=i64@0 as in one"
     run --separate-stderr gpuhist merge one --top 3
     assert_failed 2 "option --top does not go with states of reduce"
 }
@@ -273,20 +273,19 @@ make_log() {
 @test "--by: damaged states" {
     printf '%s\n' '1 2' '3 4' '1 -5' >in
     gpuhist reduce sum,min,max -f 2 --by 1 --save state -o /dev/null in
-    zstd -dc state | head -n 6 >definition
-    printf 'gpuhist state 2\noperation\tgroups\ntype\ti64\nby\ti64\nof\treduce\nreductions\tsum,min,max\n' |
-        cmp - definition
+    zstd -dc state | head -n 2 >options
+    printf 'gpuhist state 3\nreduce sum,min,max --type=i64 --by=i64@0\n' | cmp - options
     # shellcheck disable=SC2059
-    damage() { # EXPRESSION TEXT: another definition, an error
+    damage() { # EXPRESSION TEXT: other options, an error
         zstd -dc state | sed "$1" | zstd -q >damaged
         run --separate-stderr gpuhist merge damaged
         assert_failed 1 "$2"
     }
-    damage 's/^of\treduce/of\tuniq/' "damaged: damaged state: its groups are unknown"
-    damage 's/^by\ti64/by\ti65/' "damaged: damaged state: its groups are unknown"
-    damage 's/sum,min,max/sum,min,median/' "damaged: damaged state: its reductions are not of groups"
-    damage 's/^by\ti64/by\ti8/' "damaged: damaged state: it has a group that does not exist"
-    damage 's/^type\ti64/type\ti8/;s/sum,min/xor,min/' "damaged: damaged state: "
+    damage 's/^reduce sum,min,max/uniq/' "damaged: damaged state: its options are invalid"
+    damage 's/by=i64/by=i65/' "damaged: damaged state: its options are invalid"
+    damage 's/sum,min,max/sum,min,median/' "damaged: damaged state: its options are invalid"
+    damage 's/by=i64/by=i8/' "damaged: damaged state: it has a group that does not exist"
+    damage 's/type=i64/type=i8/;s/sum,min/xor,min/' "damaged: damaged state: "
 }
 
 @test "--by: results so far with --every" {

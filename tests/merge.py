@@ -12,6 +12,7 @@ usage: merge.py GPUHIST TEST [ARG]...
 import functools
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -167,10 +168,9 @@ def read_leb128(data):
     return numbers
 
 
-def make(lines, numbers, version=2):
-    """A state with that definition and those numbers."""
-    text = f"gpuhist state {version}\n" + "".join(line + "\n" for line in lines) + "\n"
-    content = text.encode() + b"".join(leb128(n) for n in numbers)
+def make(options, numbers, version=3):
+    """A state with those options and those numbers."""
+    content = f"gpuhist state {version}\n{options}\n".encode() + b"".join(leb128(n) for n in numbers)
     return subprocess.run(["zstd", "-q", "-c"], input=content, capture_output=True,
                           check=True).stdout
 
@@ -180,17 +180,17 @@ def decoded(gpuhist, *arguments, stdin):
     require(state.returncode == 0, state.stderr)
     content = subprocess.run(["zstd", "-dcq"], input=state.stdout, capture_output=True,
                              check=True).stdout
-    text, numbers = content.split(b"\n\n", 1)
-    return text.decode().split("\n"), read_leb128(numbers)
+    version, options, numbers = content.split(b"\n", 2)
+    require(version == b"gpuhist state 3", version)
+    return options.decode(), read_leb128(numbers)
 
 
 FOREIGN = "not a state that --save wrote"
-UNIQ = ["operation\tuniq", "type\ti8", "width\t10"]
-UNITS = ["operation\thistogram", "type\ti64", "bins\t10", "range\t0:10", "width\t1",
-         "outside\treport"]
+UNIQ = "histogram --type=i8 --width=10"
+UNITS = "histogram --type=i64 --bins=10 --outside=report"
 GOOD = [7, 0, 1, 3, 7, 3, 2, 0, 0, 0, 0, 0, 1, 0]
-MANY = UNITS[:2] + ["bins\t2000", "range\t0:2000"] + UNITS[4:]
-TABLE = ["operation\treduce", "type\tu8", "reductions\tdistinct,p50"]
+MANY = UNITS.replace("10", "2000")
+TABLE = "reduce distinct,p50 --type=u8"
 
 
 def encode(counts):
@@ -225,40 +225,50 @@ def test_runs(gpuhist):
     """Counts of one byte and of more, in runs of every length, with gaps of every length."""
     rng = np.random.default_rng(3)
     bins = 20000
-    lines = UNITS[:2] + [f"bins\t{bins}", f"range\t0:{bins}"] + UNITS[4:]
+    options = UNITS.replace("10", str(bins))
     for share, most in ((1, 100), (0.999, 130), (0.7, 127), (0.3, 1000), (0.1, 2), (0.9, 2**40)):
         counts = rng.integers(1, most, bins, dtype="u8") * (rng.random(bins) < share)
         counts[5000:5100] = rng.integers(0, 2**33, 100)
-        made = make(lines, [int(counts.sum()), 0, 0, 0] + encode(counts))
+        made = make(options, [int(counts.sum()), 0, 0, 0] + encode(counts))
         done = run(gpuhist, "merge", "--format", "raw", stdin=made * 2)
         require(done.stdout == (2 * counts).tobytes(), share, most, done.stderr)
         saved = run(gpuhist, "merge", "--save", "-", stdin=made).stdout
         content = subprocess.run(["zstd", "-dcq"], input=saved, capture_output=True, check=True).stdout
-        numbers = read_leb128(content.split(b"\n\n", 1)[1])
+        numbers = read_leb128(content.split(b"\n", 2)[2])
         require(numbers[:4] == [int(counts.sum()), 0, 0, 0], numbers[:4])
         require((decode(numbers[4:], bins) == counts).all(), "saved otherwise")
 
 
 def test_format(gpuhist):
-    lines, numbers = decoded(gpuhist, "--bins", "10", stdin=b"3 3 9 -1 10 11 300")
-    require(lines == ["gpuhist state 2"] + UNITS, lines)
-    require(numbers == GOOD, numbers)
-    lines, numbers = decoded(gpuhist, "uniq", "-t", "i16", stdin=b"3 3 9 -32768 32767")
-    require(lines == ["gpuhist state 2", "operation\tuniq", "type\ti16", "width\t1"], lines)
-    require(numbers == [5, 1, 0, 1, 7, 32770, 2, 0, 0, 0, 0, 0, 1, 1, 32757, 1, 0], numbers)
-    lines, numbers = decoded(gpuhist, "reduce", "max,variance", "-t", "i16", stdin=b"3 -300 4")
-    require(lines[1:] == ["operation\treduce", "type\ti16", "reductions\tmax,variance"], lines)
-    require(numbers == [3, 2**64 - 293, 2**64 - 1, 90025, 0, 0, 4], numbers)
-    lines, numbers = decoded(gpuhist, "reduce", "mode,sum,p099.50", "-t", "i16", stdin=b"3 -300 4 3")
-    require(lines[3:] == ["reductions\tmode,sum,p99.50"], lines)
-    require(numbers == [4, 2**64 - 290, 2**64 - 1, 1, 32468, 1, 2, 302, 2, 1, 0], numbers)
-    lines, numbers = decoded(gpuhist, "count", "-t", "u8", "--ge", "4", "--all", "--any-of",
-                             "3,\t1", "--lt", "0", stdin=b"3 5 5")
-    require(lines[1:6] == ["operation\tcount", "type\tu8", "predicate\tge\t4\tnot 0:4",
-                           "predicate\tall\t\tevery", lines[5]], lines)
-    require(lines[5].startswith("predicate\tany-of\t3,\\0111\t2 values, "), lines[5])
-    require(lines[6:] == ["predicate\tlt\t0\tnot every"], lines)
-    require(numbers == [3, 1, 0, 1, 0], numbers)
+    for words, stdin, options, numbers in (
+            ("--bins 10", b"3 3 9 -1 10 11 300", UNITS, GOOD),
+            ("--range 0:10 --width 1", b"3 3 9 -1 10 11 300", UNITS, GOOD),
+            ("uniq -t i16", b"3 3 9 -32768 32767", "uniq --type=i16",
+             [5, 1, 0, 1, 7, 32770, 2, 0, 0, 0, 0, 0, 1, 1, 32757, 1, 0]),
+            ("--width 1 -t i16", b"3", "uniq --type=i16", [1, 1, 32771, 1, 0]),
+            ("--edges 5,1K --outside clamp", b"5", "histogram --type=i64 --edges=5,1000 --outside=clamp",
+             [1, 0, 0, 0, 1, 0, 1, 0]),
+            ("--bins 2 --range -4:0.5 --decimals 1", b"0", "histogram --type=i64 --decimals=1 "
+             "--bins=2 --range=-4.0:0.5 --outside=report", [1, 0, 0, 0, 1, 1, 1, 0]),
+            ("--bins 2 --range -4:0.4 --decimals 1", b"0", "histogram --type=i64 --decimals=1 "
+             "--range=-4.0:0.4 --width=2.2 --outside=report", [1, 0, 0, 0, 1, 1, 1, 0]),
+            ("--log2 --weight 2 -f 1", b"5 3", "histogram --type=i64 --weight=1 --log2 --outside=report",
+             [3, 0, 0, 0, 1, 67, 3, 0]),
+            ("reduce max,variance -t i16", b"3 -300 4", "reduce max,variance --type=i16",
+             [3, 2**64 - 293, 2**64 - 1, 90025, 0, 0, 4]),
+            ("reduce mode,sum,p099.50 -t i16", b"3 -300 4 3", "reduce mode,sum,p99.50 --type=i16",
+             [4, 2**64 - 290, 2**64 - 1, 1, 32468, 1, 2, 302, 2, 1, 0]),
+            ("reduce sum -f 2 --by 1", b"7 3\n8 4", "reduce sum --type=i64 --by=i64@0",
+             [2, 1, 2**63 + 7, 3, 0, 1, 0, 4, 0, 0])):
+        found = decoded(gpuhist, *words.split(), stdin=stdin)
+        require(found == (options, numbers), words, found)
+    with open("list", "w") as file:
+        file.write("9 1 9")
+    options, numbers = decoded(gpuhist, "count", "-t", "u8", "--ge", "4", "--all", "--any-of",
+                               "3,\t1", "--any-of", "@list", "--lt", "0", stdin=b"3 5 5")
+    require(re.fullmatch(r"count --type=u8 --ge=4 --all --any-of=3,\\0111 "
+                         "--any-of=@list:2:[0-9a-f]{16} --lt=0", options), options)
+    require(numbers == [3, 1, 0, 1, 0, 0], numbers)
 
     def merged(state):
         return run(gpuhist, "merge", stdin=state)
@@ -268,8 +278,9 @@ def test_format(gpuhist):
     good = make(UNITS, GOOD)
     require(merged(good).stdout == b"3\t2\n9\t1\n", merged(good))
     for state, words in (
-            (make(UNITS, GOOD, 1), "a state of version 1: this gpuhist reads version 2\n"),
-            (make(UNITS, GOOD, 3), "a state of version 3: this gpuhist reads version 2\n"),
+            (make(UNITS, GOOD, 1), "a state of version 1: this gpuhist reads version 3\n"),
+            (make(UNITS, GOOD, 2), "a state of version 2: this gpuhist reads version 3\n"),
+            (make(UNITS, GOOD, 4), "a state of version 4: this gpuhist reads version 3\n"),
             (good[3::-1] + good[4:], FOREIGN),  # the other byte order
             (make(UNITS, [6] + GOOD[1:]), "the counts exceed"),
             (make(UNITS, [8] + GOOD[1:]), "not all was counted"),
@@ -291,13 +302,24 @@ def test_format(gpuhist):
             (make(UNITS, [3, 0, 0, 0, 1, 0, 2**64, 0]), "a number is too long"),
             (make(UNITS, GOOD[:-1]), "it ends too early"),
             (make(UNITS, GOOD + [0]), "its length is wrong"),
-            (make(UNITS + ["more\t1"], [0] * 5), "its definition is invalid"),
-            (make(UNITS[:2] + ["bins\t11"] + UNITS[3:], [0] * 5), "its definition is invalid"),
-            (make(UNITS[:2] + ["bins\t010"] + UNITS[3:], [0] * 5), "its definition is invalid"),
-            (make(UNITS[:2] + ["bins\t4294967295"] + UNITS[3:], [0] * 5), "it has no bins"),
-            (make(UNITS[:3] + ["range\t10:0"] + UNITS[4:], [0] * 5), "its bins are invalid"),
-            (make(["operation\tstalin-sort"], [0]), "its operation is unknown"),
-            (make(["operation\treduce", "type\ti7"], [0]), "its type is unknown"),
+            *((make(options, [0] * 5), "its options are invalid") for options in (
+                UNITS + " --more=1", UNITS + " ", UNITS + " --", UNITS + " FILE", "help",
+                UNITS.replace("10", "010"), UNITS.replace("10", "4294967295"),
+                UNITS.replace("10", "0"), UNITS.replace("--bins=10", "--bins 10"),
+                UNITS + " --output=made", UNITS.replace("--bins=10", "--range=10:0 --width=1"),
+                UNITS.replace("--bins=10", "--range=0:10 --width=1"),
+                UNITS.replace("--bins=10", "--edges=@/etc/passwd"),
+                UNITS.replace("--bins=10", "--edges=5"), UNITS.replace("report", "Report"),
+                UNITS.replace(" --outside=report", ""), "--help", "merge", "info", "stalin-sort",
+                "stalin-sort --type=i32", "reduce --type=i8", "reduce sum --type=i7", "reduce sum",
+                "histogram --type=i8 --width=0", "histogram --type=i8 --width=1", "uniq",
+                "uniq --type=i8be", "uniq --type=i8 --decimals=0", "uniq --type=i8 --weight=2",
+                "uniq --type=i8 --by=i8@0", "uniq --type=i8 --top=3", "uniq --type=i8 --save=made",
+                TABLE.replace("50", "050"), TABLE.replace("p50", "p50,p101"),
+                TABLE + " --by=i8@0", "reduce sum --type=i8 --by=i8@1", "count --type=i8",
+                "count --type=i8 --ge=x", "count --type=i8 --any-of=@list",
+                "count --type=i8 --any-of=@list:2:3", "count --type=i8 --any-of=@-:x:0123456789abcdef",
+                "count --type=i8 --any-of=1,\t2", r"count --type=i8 --any-of=1,\0532")),
             # bins of 10 begin at -130, and the last of them at 120
             (make(UNIQ, [1, 1, 26, 1, 0]), "it counts in a bin that does not exist"),
             (make(UNIQ, [2, 1, 25, 1, 1, 0, 1, 0]), "it counts in a bin that does not exist"),
@@ -305,37 +327,31 @@ def test_format(gpuhist):
             (make(UNIQ, [1, 2, 0, 2**64 - 1, 2, 0]), "the counts exceed"),
             (make(UNIQ, [4, 1, 0, 3, 0]), "not all was counted"),
             (make(UNIQ, [3, 1, 0, 3]), "it ends too early"),
-            (make(UNIQ[:2] + ["width\t0"], [0, 0]), "it has no width"),
-            (make(UNIQ[:2], [0, 0]), "it has no width"),
-            (make(["operation\treduce", "type\ti8", "reductions\tsum"], [2, 255, 0]),
+            (make("reduce sum --type=i8", [2, 255, 0]),
              "its reductions contradict each other"),
-            (make(["operation\treduce", "type\ti8", "reductions\tmin,max"], [2, 5, 4]),
+            (make("reduce min,max --type=i8", [2, 5, 4]),
              "its reductions contradict each other"),
-            (make(["operation\treduce", "type\tu8", "reductions\tsum,min"], [2, 9, 0, 5]),
+            (make("reduce sum,min --type=u8", [2, 9, 0, 5]),
              "its reductions contradict each other"),
-            (make(["operation\treduce", "type\ti8", "reductions\tsum,max"],
+            (make("reduce sum,max --type=i8",
                   [2, 2**64 - 3, 2**64 - 1, 2**64 - 2]),
              "its reductions contradict each other"),
-            (make(["operation\treduce", "type\tu8", "reductions\tvariance"], [2, 4, 0, 7, 0, 0]),
+            (make("reduce variance --type=u8", [2, 4, 0, 7, 0, 0]),
              "its reductions contradict each other"),
-            (make(["operation\treduce", "type\tu8", "reductions\tor"], [1, 256]),
+            (make("reduce or --type=u8", [1, 256]),
              "its reductions contradict each other"),
             (make(TABLE, [3, 1, 255, 1, 1, 0, 2, 0]), "it counts in a bin that does not exist"),
             (make(TABLE, [3, 2, 3, 1, 1, 0]), "not all was counted"),
             (make(TABLE, [3, 2, 3, 1, 3, 0]), "the counts exceed"),
-            (make(TABLE[:2] + ["reductions\tp050"], [0]), "its definition is invalid"),
-            (make(TABLE[:2] + ["reductions\tp50,p101"], [0]), "it has no reductions"),
-            (make(["operation\tcount", "type\tu8", "predicate\tge\t4\tnot 0:4"], [3, 4]),
-             "the counts exceed"),
-            (make(["operation\tcount", "type\tu8", "predicate\tge\t4\tnot 0:400"], [3, 3]),
-             "it has an invalid predicate"),
-            (make([], [0]), "it has no definition"),
+            (make("count --type=u8 --ge=4", [3, 4]), "the counts exceed"),
+            (make("", [0]), "its options are invalid"),
+            (make("uniq\0--type=i8", [0]), "its options are not text"),
             (good + good[:10], "it is cut off"),
             (good + b"\n", "other data follow it"),
             (good[:3], FOREIGN),
             (subprocess.run(["zstd", "-qc"], input=b"gpuhist stats", capture_output=True).stdout,
              FOREIGN),
-            (subprocess.run(["zstd", "-qc", "--no-check"], input=b"gpuhist state 2\n",
+            (subprocess.run(["zstd", "-qc", "--no-check"], input=b"gpuhist state 3\n",
                             capture_output=True).stdout, FOREIGN),
             (b"", FOREIGN), (b"3\t2\n9\t1\n", FOREIGN)):
         done = merged(state)
@@ -379,12 +395,12 @@ def test_damage(gpuhist):
 
 def test_overflow(gpuhist):
     most = 2**64 - 1
-    count = ["operation\tcount", "type\tu8", "predicate\teq\t4\t4:5"]
-    reduce = ["operation\treduce", "type\tu64", "reductions\tcount,sum,max,stddev"]
+    count = "count --type=u8 --eq=4"
+    reduce = "reduce count,sum,max,stddev --type=u64"
     square = most**3
     words = [square & most, square >> 64 & most, square >> 128]
-    ranks = ["operation\treduce", "type\tu64", "reductions\tmode,p50,p99.999999999999999,p100"]
-    for lines, numbers, small, shown in (
+    ranks = "reduce mode,p50,p99.999999999999999,p100 --type=u64"
+    for options, numbers, small, shown in (
             (ranks, [most, 1, 9, most - 184, 1, 2**64 - 11, 184, 0], [1, 1, 0, 1, 0],
              f"mode\t9\np50\t9\np99.999999999999999\t9\np100\t{most}\n"),
             (ranks, [most, 2, 9, most - 185, 185, 0], [1, 1, 0, 1, 0],
@@ -398,7 +414,7 @@ def test_overflow(gpuhist):
             (count, [most, most], [1, 0], f"{most}\n"),
             (reduce, [most, 1, most - 1] + words + [most], [1, 1, 0, 1, 0, 0, 1],
              f"count\t{most}\nsum\t{most * most}\nmax\t{most}\nstddev\t0\n")):
-        large, one = make(lines, numbers), make(lines, small)
+        large, one = make(options, numbers), make(options, small)
         done = run(gpuhist, "merge", stdin=large)
         require(done.returncode == 0 and done.stdout.decode() == shown, done)
         for state in (large + one, one + large, large + large):

@@ -212,9 +212,9 @@ assert_no_number() {
     gpuhist reduce sum --decimals 3 in --save b.state
     gpuhist reduce sum --save c.state < <(echo 7)
     run --separate-stderr gpuhist merge a.state b.state
-    assert_failed 1 "b.state: --type i64 --decimals 3, not --type i64 --decimals 2 as in a.state"
+    assert_failed 1 "b.state: --decimals=3, not --decimals=2 as in a.state"
     run --separate-stderr gpuhist merge a.state c.state
-    assert_failed 1 "c.state: --type i64, not --type i64 --decimals 2 as in a.state"
+    assert_failed 1 "c.state: no --decimals=2 as in a.state"
     run --separate-stderr gpuhist merge c.state a.state
     assert_failed 1 "a.state: --type i64 --decimals 2, not --type i64 as in c.state"
 }

@@ -5,10 +5,11 @@
 
 #include "base/parallel.h"
 #include "partial/operation.h"
-#include "partial/state_job.h"
+#include "partial/state.h"
 #include "print/print.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -20,10 +21,10 @@
  */
 struct merge {
     const struct options *options;
-    struct state_reader *first;   /* has begun the first state */
-    struct definition definition; /* the definition in the first state */
-    struct job job;
-    void *partial; /* NULL: the first state has not been begun */
+    struct state_reader *first; /* has begun the first state */
+    struct options of_state;    /* the options of that state */
+    struct job job;             /* and their job */
+    void *partial;              /* NULL: the first state has not been begun */
 
     pthread_mutex_t lock;       /* guards what follows */
     unsigned __int128 elements; /* elements in the partial */
@@ -36,18 +37,16 @@ struct merge {
 static enum status merge_begin_next(const struct merge *merge, struct state_reader *reader,
                                     bool *found, struct failure *failure)
 {
-    char difference[DEFINITION_DIFFERENCE_SIZE];
-    struct definition definition;
-    struct job job;
-    enum status status = state_recall(reader, &definition, &job, found, failure);
+    char difference[OPTIONS_DIFFERENCE_SIZE];
+    char *line;
+    enum status status = state_read_options(reader, &line, failure);
 
-    if (status == STATUS_OK && *found &&
-        !definition_compare(&merge->definition, &definition, difference))
+    *found = line != NULL;
+    if (status == STATUS_OK && line && !options_compare_lines(merge->job.line, line, difference))
         status =
             status_fail(failure, STATUS_DATA, STATUS_NAME ": %s as in " STATUS_NAME,
                         state_reader_name(reader), difference, state_reader_name(merge->first));
-    definition_destroy(&definition);
-    job_destroy(&job);
+    free(line);
     return status;
 }
 
@@ -139,24 +138,38 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
     return status;
 }
 
+/* Begins the first state, and creates its job with the options of the merge. */
+static enum status merge_begin(struct merge *merge, struct failure *failure)
+{
+    const struct options *options = merge->options;
+    struct job *job = &merge->job;
+    char *line;
+
+    if (state_reader_open(&merge->first, options->names[0], failure) != STATUS_OK)
+        return failure->status;
+    enum status status = state_read_options(merge->first, &line, failure);
+    if (status == STATUS_OK)
+        status = options_read_line(&merge->of_state, line, job, failure);
+    job->line = line;
+    if (status == STATUS_USAGE) /* the file is wrong, not the command line */
+        return state_fail_damaged(merge->first, "its options are invalid", failure);
+    job->buffer_bytes = options->buffer_bytes;
+    job->temporary_directory = options->temporary_directory;
+    job->needs_values = options->print.quantiles.count > 0;
+    job->any_order = false;
+    return status == STATUS_OK ? options_check_merged(options, job, failure) : status;
+}
+
 enum status merge_run(const struct options *options, struct failure *failure)
 {
     struct merge merge = {.options = options};
     struct job *job = &merge.job;
-    bool found; /* a file without a state is an error */
     enum status status = print_check_format(&options->print, failure);
 
     if (status == STATUS_OK)
         status = print_check(&options->print, failure);
     if (status == STATUS_OK)
-        status = state_reader_open(&merge.first, options->names[0], failure);
-    if (status == STATUS_OK)
-        status = state_recall(merge.first, &merge.definition, job, &found, failure);
-    job->buffer_bytes = options->buffer_bytes;
-    job->temporary_directory = options->temporary_directory;
-    job->needs_values = options->print.quantiles.count > 0;
-    if (status == STATUS_OK)
-        status = options_check_merged(options, job, failure);
+        status = merge_begin(&merge, failure);
     if (status == STATUS_OK && !(merge.partial = operation_of(job)->create(job, failure)))
         status = failure->status;
     if (status == STATUS_OK && !options->quiet)
@@ -167,6 +180,6 @@ enum status merge_run(const struct options *options, struct failure *failure)
         operation_of(job)->destroy(merge.partial);
     state_reader_close(merge.first);
     job_destroy(job);
-    definition_destroy(&merge.definition);
+    options_destroy(&merge.of_state);
     return status;
 }

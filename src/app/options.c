@@ -6,7 +6,6 @@
 
 #include "app/options_table.h"
 #include "base/decimal.h"
-#include "partial/operation.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -180,25 +179,26 @@ static enum status options_set(struct options *options, const struct options_row
 }
 
 /*
- * Fails if the action or operation does not take the option. For merge, which does not know its
- * states yet, records the operations that do not take it.
+ * Fails if the command does not take the option. For merge, which does not know its states yet,
+ * records the operations that do not take it.
  */
 static enum status options_check_row(struct options *options, const struct options_row *row,
                                      struct failure *failure)
 {
-    char list[OPTIONS_TAKERS_SIZE];
+    char takers[128] = "";
+    size_t used = 0;
 
-    if (!options_takes(options, row)) {
-        options_list_takers(row, list);
-        const char *word = options_help_word(options);
-        return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s%s", row->name,
-                           *word ? word : operations[options->operation]->name, list);
-    }
-    for (unsigned i = 0; options->action == OPTIONS_MERGE && i < OPERATION_IDS; i++) {
-        if (!(row->operations & 1u << i))
+    for (unsigned i = 0; i < OPERATION_IDS; i++) {
+        if (!(row->traits & options_commands[i].traits))
             options->unmergeable[i] = row->name;
+        else if (!(row->traits & OPTIONS_READS_INPUT)) /* else all operations take it */
+            used += (size_t)snprintf(takers + used, sizeof takers - used, "%s %s",
+                                     used == 0 ? " (but with" : ",", options_commands[i].name);
     }
-    return STATUS_OK;
+    if (row->traits & options->command->traits)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s%s%s", row->name,
+                       options->command->name, takers, used > 0 ? ")" : "");
 }
 
 /* Returns the option for what getopt returned: its key or its letter. NULL: there is none. */
@@ -250,7 +250,7 @@ static enum status options_parse_words(struct options *options, int argc, char *
         if (options_check_row(options, row, failure) != STATUS_OK ||
             options_set(options, row, optarg, failure) != STATUS_OK)
             return failure->status;
-        if (options->help || options->action == OPTIONS_VERSION)
+        if (options->help || options->version)
             return STATUS_OK;
     }
     return STATUS_OK;
@@ -327,45 +327,46 @@ static enum status options_set_reductions(struct options *options, const char *o
     return STATUS_OK;
 }
 
-/* Sets the operation or action if the word names one. Returns whether it does. */
-static bool options_set_operation(struct options *options, const char *word)
-{
-    if (strcmp(word, "info") == 0 || strcmp(word, "merge") == 0) {
-        options->action = *word == 'i' ? OPTIONS_INFO : OPTIONS_MERGE;
-        return true;
-    }
-    return operation_find(word, &options->operation);
-}
-
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure)
 {
     static char *standard_input[] = {"-", NULL};
 
-    *options = (struct options){.operation = OPERATION_HISTOGRAM, .delimiter = TEXT_NO_DELIMITER};
+    *options = (struct options){
+        .command = &options_commands[OPERATION_HISTOGRAM],
+        .delimiter = TEXT_NO_DELIMITER,
+    };
     element_parse("i32", &options->element);
+    optind = 0; /* getopt begins anew */
 
-    /* The first word may be an operation, or "help" before one. */
-    bool is_named = argc > 1 && options_set_operation(options, argv[1]);
+    /* The first word may be a command, or "help" before one. */
+    const struct options_command *command = argc > 1 ? options_find_command(argv[1]) : NULL;
+    const bool is_named = command != NULL;
     if (!is_named && argc > 1 && *argv[1] != '-') {
-        options->help = argc > 2 && strcmp(argv[1], "help") == 0 && options_is_no_file(argv[1]) &&
-                        options_set_operation(options, argv[2]);
-        if (options->help)
+        if (argc > 2 && strcmp(argv[1], "help") == 0 && options_is_no_file(argv[1]))
+            command = options_find_command(argv[2]);
+        if (command) {
+            options->command = command;
+            options->help = true;
             return STATUS_OK;
+        }
         if (options_check_first_word(argv[1], failure) != STATUS_OK)
             return failure->status;
     }
+    if (is_named)
+        options->command = command;
     argv += is_named;
     argc -= is_named;
     if (options_parse_words(options, argc, argv, failure) != STATUS_OK)
         return failure->status;
-    if (options->help && !is_named && optind < argc)
-        options_set_operation(options, argv[optind]);
-    if (options->help || options->action == OPTIONS_VERSION)
+    if (options->help && !is_named && optind < argc &&
+        (command = options_find_command(argv[optind])))
+        options->command = command;
+    if (options->help || options->version)
         return STATUS_OK;
 
     if (options_finish(options, failure) != STATUS_OK)
         return failure->status;
-    if (options->operation == OPERATION_REDUCE &&
+    if (options->command == &options_commands[OPERATION_REDUCE] &&
         options_set_reductions(options, argv[optind], failure) != STATUS_OK)
         return failure->status;
     if (options_check_files(options, argv + optind, failure) != STATUS_OK)
@@ -373,7 +374,7 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     options->has_names = argc > optind;
     options->names = options->has_names ? argv + optind : standard_input;
     options->name_count = options->has_names ? (size_t)(argc - optind) : 1;
-    if (options->action == OPTIONS_INFO && options->has_names)
+    if (options->command->action == OPTIONS_INFO && options->has_names)
         return status_fail(failure, STATUS_USAGE, "info takes no file: '%s'", argv[optind]);
     return STATUS_OK;
 }
@@ -386,5 +387,6 @@ void options_destroy(struct options *options)
         options->copies = copy->next;
         free(copy);
     }
+    free(options->words);
     quantiles_destroy(&options->print.quantiles);
 }

@@ -13,13 +13,14 @@
 /* --gpus: the most GPUs, and the highest number plus one. */
 #define OPTIONS_GPUS_MAX 16
 
-/* The action of the program. */
+/* The action of a command. */
 enum options_action {
-    OPTIONS_RUN,     /* run an operation over the input */
-    OPTIONS_MERGE,   /* add states */
-    OPTIONS_INFO,    /* print the version and the engines */
-    OPTIONS_VERSION, /* --version */
+    OPTIONS_RUN,   /* run an operation over the input */
+    OPTIONS_MERGE, /* add states */
+    OPTIONS_INFO,  /* print the version and the engines */
 };
+
+struct options_command;
 
 /* The kind of input that the options state. */
 enum options_input {
@@ -96,13 +97,13 @@ struct options_predicate {
 
 /* Strings point into argv; NULL: not given. Numbers are 0 unless they are given. */
 struct options {
-    enum options_action action;
-    bool help; /* print the help of the action or operation */
+    char **words; /* of options_read_line: what strings point into, owned; else NULL */
+    const struct options_command *command;  /* options_table.h */
+    bool help;                              /* print the help of the command */
+    bool version;                           /* print the version */
+    const char *unmergeable[OPERATION_IDS]; /* merge: an option that goes with no states of that */
 
     /* the job */
-    enum operation_id operation;
-    const char
-        *unmergeable[OPERATION_IDS]; /* merge: an option that its states do not take; or NULL */
     bool has_type;
     bool has_order; /* the type was given with le or be */
     struct element element;
@@ -165,9 +166,6 @@ struct options {
     bool quiet;
 };
 
-/* Whether the result is of bins, which all formats and options of the output are for. Pure. */
-bool options_print_bins(const struct options *options);
-
 /*
  * Parses the command line; getopt reorders argv. Fails with STATUS_USAGE. The options point into
  * argv. The caller destroys them, also after a failure. Not thread-safe, because getopt is not.
@@ -183,10 +181,8 @@ void options_destroy(struct options *options);
  */
 const char *options_help_word(const struct options *options);
 
-/*
- * Writes the --help text of the action or operation to `text`; cuts it if `size` bytes are too few.
- */
-void options_help(const struct options *options, char *text, size_t size);
+/* Returns the --help text of the command, which the caller frees; NULL: there is no memory. */
+char *options_help(const struct options *options);
 
 /*
  * Checks, before any file is opened, that the options define a job. Stores the kind of input that
@@ -194,6 +190,30 @@ void options_help(const struct options *options, char *text, size_t size);
  */
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure);
+
+/*
+ * Writes the options that define a job and the meaning of its partial, as one line, such as
+ * "histogram --type=i32 --bins=256 --outside=report". Equal lines are equal jobs: states of them
+ * can be added. What was typed is quoted: blanks, control characters and backslashes become \ and
+ * three octal digits. The caller frees the line; NULL: there is no memory.
+ */
+char *options_write_line(const struct job *job);
+
+/*
+ * Parses such a line and creates its job, which takes no input: the values of lists in files are
+ * unknown. Fails with STATUS_USAGE if options_write_line does not write it, with STATUS_DATA if
+ * there is no memory. The options own what the job points to. The caller destroys the job, then the
+ * options, also after a failure. Not thread-safe.
+ */
+enum status options_read_line(struct options *options, const char *line, struct job *job,
+                              struct failure *failure);
+
+/*
+ * Whether two lines are equal; the first is of options_write_line. If not, writes how `b` first
+ * differs from `a`, such as "--type=i16, not --type=i32". Thread-safe.
+ */
+#define OPTIONS_DIFFERENCE_SIZE 192
+bool options_compare_lines(const char *a, const char *b, char difference[OPTIONS_DIFFERENCE_SIZE]);
 
 /*
  * Checks that all options of a merge apply to the job of its states. Fails with STATUS_USAGE.

@@ -4,6 +4,7 @@
 #include "app/options.h"
 
 #include "app/lists.h"
+#include "app/options_table.h"
 #include "base/decimal.h"
 #include "input/number_list.h"
 #include "partial/operation.h"
@@ -43,13 +44,14 @@ static enum status options_make_column(const struct options *options, const stru
         .offset = options->record_offset,
     };
     if (!job->is_text) {
-        if (from->kind != OPTIONS_KIND_DEFAULT && from->kind != OPTIONS_KIND_INT)
-            return status_fail(failure, STATUS_USAGE, "--record: %s '%s' can only be of kind int",
+        if (from->kind == OPTIONS_KIND_HEX)
+            return status_fail(failure, STATUS_USAGE, "--record: %s '%s' cannot be of kind hex",
                                option, from->typed);
         if (from->element.bytes > 0) {
             column->element = from->element;
             column->offset = from->offset;
         }
+        column->element.decimals = from->decimals;
         if (is_value && from->width > 0)
             return status_fail(failure, STATUS_USAGE,
                                "--record: %s '%s' cannot be divided (but see --width)", option,
@@ -106,12 +108,14 @@ static enum status options_make_condition(const struct options_condition *typed,
 /* Whether the result counts rows, whatever their values are. */
 static bool options_counts_rows(const struct options *options)
 {
+    const enum operation_id operation = options->command->operation;
+
     for (size_t i = 0; i < options->predicate_count; i++) {
         if (options->predicates[i].relation != PREDICATE_ALL)
             return false;
     }
-    return options->operation == OPERATION_COUNT ||
-           (options->operation == OPERATION_REDUCE && options->reductions.count == 1 &&
+    return operation == OPERATION_COUNT ||
+           (operation == OPERATION_REDUCE && options->reductions.count == 1 &&
             options->reductions.list[0].id == REDUCTION_COUNT);
 }
 
@@ -242,7 +246,7 @@ static enum status options_make_histogram(const struct options *options, bool wi
     return STATUS_OK;
 }
 
-static bool options_names_file(const struct options_predicate *predicate)
+bool options_names_file(const struct options_predicate *predicate)
 {
     return predicate->relation == PREDICATE_ANY_OF && number_list_is_file(predicate->text);
 }
@@ -295,20 +299,18 @@ static enum status options_make_values(const struct options *options, bool with_
         return failure->status;
     if (job->operation == OPERATION_COUNT)
         return STATUS_OK;
-    const char *ungrouped = reductions_first(&options->reductions, REDUCTIONS_NEED_TABLE);
-    if (job->group_count > 0 && ungrouped)
-        return status_fail(failure, STATUS_USAGE, "%s does not go with --by", ungrouped);
     job->reductions = options->reductions;
     job->any_order = !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options->print.save;
     return STATUS_OK;
 }
 
-/* As options_make_job; reads the files that options name only `with_files`. */
-static enum status options_make(const struct options *options, bool is_text, bool with_files,
-                                size_t value, struct job *job, struct failure *failure)
+/* As options_make, with the value column of that index alone; SIZE_MAX: all. */
+static enum status options_make_values_of(const struct options *options, bool is_text,
+                                          bool with_files, size_t value, struct job *job,
+                                          struct failure *failure)
 {
     *job = (struct job){
-        .operation = options->operation,
+        .operation = options->command->operation,
         .element = options->element,
         .is_text = is_text,
         .bin_width = 1,
@@ -342,11 +344,11 @@ static enum status options_make(const struct options *options, bool is_text, boo
     }
 }
 
-/* As options_make for all columns; makes also the jobs of each value column alone. */
-static enum status options_make_all(const struct options *options, bool is_text, bool with_files,
-                                    struct job *job, struct failure *failure)
+enum status options_make(const struct options *options, bool is_text, bool with_files,
+                         struct job *job, struct failure *failure)
 {
-    enum status status = options_make(options, is_text, with_files, SIZE_MAX, job, failure);
+    enum status status =
+        options_make_values_of(options, is_text, with_files, SIZE_MAX, job, failure);
 
     if (status != STATUS_OK || job->value_count == 1)
         return status;
@@ -354,7 +356,7 @@ static enum status options_make_all(const struct options *options, bool is_text,
     if (!job->singles)
         return status_fail(failure, STATUS_DATA, "no memory for columns");
     for (size_t i = 0; i < job->value_count && status == STATUS_OK; i++)
-        status = options_make(options, is_text, with_files, i, &job->singles[i], failure);
+        status = options_make_values_of(options, is_text, with_files, i, &job->singles[i], failure);
     return status;
 }
 
@@ -404,11 +406,11 @@ static enum status options_check_columns(const struct options *options, struct f
             return status_fail(failure, STATUS_USAGE, "%s needs -f, the field of the values%s",
                                uses[i].option, i == 1 ? " (of uniq -c lines: -f 2)" : "");
     }
-    if (fields->count > 1 && options->operation != OPERATION_REDUCE &&
-        options->operation != OPERATION_COUNT)
+    const enum operation_id operation = options->command->operation;
+    if (fields->count > 1 && operation != OPERATION_REDUCE && operation != OPERATION_COUNT)
         return status_fail(failure, STATUS_USAGE,
                            "%s takes one column of values (reduce and count take several)",
-                           operations[options->operation]->name);
+                           operations[operation]->name);
     return STATUS_OK;
 }
 
@@ -445,7 +447,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         return status_fail(failure, STATUS_USAGE,
                            "--%s @-: standard input is already used for something else", list);
     *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;
-    enum status status = options_make_all(options, is_text, false, &job, failure);
+    enum status status = options_make(options, is_text, false, &job, failure);
     job_destroy(&job);
     return status;
 }
@@ -453,7 +455,11 @@ enum status options_check(const struct options *options, enum options_input *inp
 enum status options_make_job(const struct options *options, bool is_text, struct job *job,
                              struct failure *failure)
 {
-    return options_make_all(options, is_text, true, job, failure);
+    if (options_make(options, is_text, true, job, failure) != STATUS_OK)
+        return failure->status;
+    if (options->print.save && !(job->line = options_write_line(job)))
+        return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
+    return STATUS_OK;
 }
 
 enum status options_check_merged(const struct options *options, const struct job *job,

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "app/options_table.h"
-#include "partial/operation.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -101,13 +100,11 @@ enum status options_check_first_word(const char *word, struct failure *failure)
         return status_fail(failure, STATUS_USAGE,
                            "'%s' is neither an operation nor a file: did you mean reduce %s?", word,
                            word);
-    for (unsigned i = 0; i < OPERATION_IDS; i++) {
-        options_search_try(&search, operations[i]->name);
-        if (operations[i]->alias)
-            options_search_try(&search, operations[i]->alias);
+    for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {
+        options_search_try(&search, options_commands[i].name);
+        if (options_commands[i].alias)
+            options_search_try(&search, options_commands[i].alias);
     }
-    options_search_try(&search, "merge");
-    options_search_try(&search, "info");
     options_search_try(&search, "help"); /* many try these two options as operations */
     options_search_try(&search, "version");
     if (options_find_row(word, strlen(word)))
@@ -193,14 +190,12 @@ enum status options_check_reductions(const char *list, struct failure *failure)
 enum status options_check_files(const struct options *options, char *const *names,
                                 struct failure *failure)
 {
-    for (; *names && options->action == OPTIONS_RUN; names++) {
+    for (; *names && options->command->action == OPTIONS_RUN; names++) {
         struct reductions reductions;
-        enum operation_id operation;
         const char *advice = NULL;
-        if (operation_find(*names, &operation) || strcmp(*names, "merge") == 0 ||
-            strcmp(*names, "info") == 0)
+        if (options_find_command(*names))
             advice = "an operation is the first word";
-        else if (options->operation == OPERATION_REDUCE &&
+        else if (options->command == &options_commands[OPERATION_REDUCE] &&
                  reductions_parse(*names, &reductions) == REDUCTIONS_LIST)
             advice = "reductions are the first operand, as in reduce sum,max FILE";
         if (advice && options_is_no_file(*names))
@@ -289,7 +284,7 @@ enum status options_fail_unknown(const struct options *options, char letter, con
                                others[i][0], others[i][1]);
     }
     for (size_t i = 0; i < options_row_count; i++) {
-        if (options_takes(options, &options_rows[i]))
+        if (options_rows[i].traits & options->command->traits)
             options_search_try(&search, options_rows[i].name);
     }
     for (size_t i = 0; i < options_row_count && !search.word; i++)

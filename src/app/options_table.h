@@ -11,9 +11,36 @@
 
 #include <stddef.h>
 
-/* Bits of `operations` beside those of enum operation_id. */
-#define OPTIONS_MERGES  (1u << OPERATION_IDS) /* merge takes it, for states of these operations */
-#define OPTIONS_INFORMS (2u << OPERATION_IDS)
+/* What commands do, as bits. */
+enum options_trait {
+    OPTIONS_MAKES_BINS = 1,
+    OPTIONS_TESTS_VALUES = 2, /* has predicates */
+    OPTIONS_PURGES = 4,
+    OPTIONS_PRINTS_BINS = 8, /* bins, or values with their counts */
+    OPTIONS_WEIGHS = 16,
+    OPTIONS_HAS_RESULT = 64, /* one, which exists only at the end */
+    OPTIONS_READS_INPUT = 128,
+    OPTIONS_READS_STATES = 256,
+    OPTIONS_RUNS = 512, /* every command */
+};
+
+/* A command: what the first word of the command line may be. */
+struct options_command {
+    const char *name;
+    const char *alias; /* a shorter name, or NULL */
+    const char *help;  /* in the list of commands */
+    const char *usage; /* begins its own --help: the command line, and a description */
+    enum options_action action;
+    enum operation_id operation; /* to run */
+    unsigned traits;
+};
+
+/* The operations by their ids, then the other commands. */
+#define OPTIONS_COMMANDS (OPERATION_IDS + 2)
+extern const struct options_command options_commands[OPTIONS_COMMANDS];
+
+/* Returns the command of that name or alias, or NULL. Pure. */
+const struct options_command *options_find_command(const char *name);
 
 /* The headings of --help and of the man page, in this order. */
 enum options_group {
@@ -54,7 +81,7 @@ struct options_row {
     const char *words;    /* a choice: all values; else values that completions offer; or NULL */
     const char *expected; /* what a value is, for messages; NULL: its words */
     enum options_group group;
-    unsigned operations; /* a bit for each operation that takes it, and OPTIONS_MERGES, _INFORMS */
+    unsigned traits; /* commands with one of these take it: bits of enum options_trait */
     enum options_kind kind;
     char letter;            /* 0: none */
     enum decimal_unit unit; /* of minimum and maximum */
@@ -69,16 +96,6 @@ struct options_row {
 #define OPTIONS_ROWS_MAX 80
 extern const struct options_row options_rows[];
 extern const size_t options_row_count;
-
-/* Returns whether the action or operation takes the option. Pure. */
-bool options_takes(const struct options *options, const struct options_row *row);
-
-/*
- * Writes the operations to which an option belongs, such as " (but with histogram, uniq)"; "" if it
- * belongs to all of them.
- */
-#define OPTIONS_TAKERS_SIZE 128
-void options_list_takers(const struct options_row *row, char list[OPTIONS_TAKERS_SIZE]);
 
 /*
  * Reads the columns and conditions that were given. Fails with STATUS_USAGE, or with STATUS_DATA if
@@ -122,6 +139,16 @@ enum status options_check_dashes(const char *word, struct failure *failure);
  */
 enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
                                  struct failure *failure);
+
+/*
+ * As options_make_job. Only `with_files` reads the files that --edges and --any-of name; else what
+ * depends on them is zero-initialised in the job.
+ */
+enum status options_make(const struct options *options, bool is_text, bool with_files,
+                         struct job *job, struct failure *failure);
+
+/* Whether a predicate's values are listed in a file. Pure. */
+bool options_names_file(const struct options_predicate *predicate);
 
 /* Whether a word certainly is no file: then it may be a mistyped name. */
 bool options_is_no_file(const char *word);

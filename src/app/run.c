@@ -6,6 +6,7 @@
 #include "app/engines.h"
 #include "app/merge.h"
 #include "app/monitor.h"
+#include "app/options_table.h"
 #include "app/progress.h"
 #include "exec/pipeline.h"
 #include "input/parse_errors.h"
@@ -14,6 +15,7 @@
 #include "partial/operation.h"
 #include "print/print.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed as the other");
@@ -302,7 +304,8 @@ static enum status run_open_source(struct run *run, struct failure *failure)
     enum status status = source_open(&run->source, options->names, options->name_count, 1, failure);
 
     if (status == STATUS_OK && !options->no_decompression)
-        source_decode(run->source, options->decoding_memory, operations[options->operation]->stop);
+        source_decode(run->source, options->decoding_memory,
+                      operations[options->command->operation]->stop);
     if (status == STATUS_OK && !options->binary && !options->has_order)
         source_refuse_kinds(run->source);
     return status;
@@ -315,7 +318,7 @@ static enum status run_open_source(struct run *run, struct failure *failure)
 static enum status run_prepare(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
-    const bool is_ordered = operations[options->operation]->stop != NULL;
+    const bool is_ordered = operations[options->command->operation]->stop != NULL;
     const bool is_early = options->every_ns > 0;
     char note[SOURCE_NOTE_SIZE];
     enum options_input input;
@@ -333,7 +336,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     if (!options->quiet)
         quantiles_note(&options->print.quantiles);
     if (!options->quiet && !is_ordered) /* an ordered operation has no formats */
-        print_note_suffix(&options->print, options_print_bins(options));
+        print_note_suffix(&options->print, options->command->traits & OPTIONS_PRINTS_BINS);
 
     bool is_text = input == OPTIONS_INPUT_TEXT;
     if (input == OPTIONS_INPUT_ANY) {
@@ -365,23 +368,24 @@ static enum status run_job(const struct options *options, bool *is_thread_left,
 enum status run_options(const struct options *options, bool *is_thread_left,
                         struct failure *failure)
 {
-    char help[8192];
-
     *is_thread_left = false;
     monitor_block_signal();
     if (options->help) {
-        options_help(options, help, sizeof help);
-        return print_text(help, failure);
+        char *help = options_help(options);
+        enum status status = help ? print_text(help, failure)
+                                  : status_fail(failure, STATUS_DATA, "no memory for the help");
+        free(help);
+        return status;
     }
-    switch (options->action) {
+    if (options->version)
+        return print_version(failure);
+    switch (options->command->action) {
     case OPTIONS_RUN:
         return run_job(options, is_thread_left, failure);
     case OPTIONS_MERGE:
         return merge_run(options, failure);
     case OPTIONS_INFO:
         return print_info(engines, failure);
-    case OPTIONS_VERSION:
-        return print_version(failure);
     }
     __builtin_unreachable();
 }

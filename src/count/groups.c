@@ -1,11 +1,34 @@
-/* Implements groups.h: the partial. */
+/* Implements groups.h: the partial, and the rows of counted groups. */
 #include "config.h"
 
 #include "count/groups.h"
 
+#include "job/binning_index.h"
 #include "partial/operation.h"
+#include "partial/rows.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* Rows that are read at a time. */
+#define GROUPS_BATCH 64
+
+bool groups_are_counted(const struct job *job)
+{
+    return job->operation == OPERATION_HISTOGRAM || job->operation == OPERATION_UNIQ ||
+           job->reductions.needs & REDUCTIONS_NEED_TABLE;
+}
+
+/* Whether the last word of the keys is the number of a bin that the job gives. */
+static bool groups_have_bins(const struct job *job)
+{
+    return job->operation == OPERATION_HISTOGRAM && !job->is_automatic;
+}
+
+bool groups_are_unit(const struct job *job)
+{
+    return groups_have_bins(job) ? binning_is_unit(&job->binning) : job->bin_width == 1;
+}
 
 void groups_destroy(void *partial)
 {
@@ -15,13 +38,14 @@ void groups_destroy(void *partial)
     table_destroy(groups->table);
     free(groups->layout);
     free(groups->buffer);
+    free(groups->starts);
     free(groups);
 }
 
 void *groups_create(const struct job *job, struct failure *failure)
 {
     struct groups *groups = calloc(1, sizeof *groups);
-    struct groups_layout *layout = groups_layout_create(job);
+    struct groups_layout *layout = groups_layout_create(job, groups_are_counted(job));
 
     if (groups && layout)
         groups->buffer = calloc(layout->words, sizeof *groups->buffer);
@@ -35,10 +59,12 @@ void *groups_create(const struct job *job, struct failure *failure)
     groups->layout = layout;
     for (size_t i = 0; i < job->group_count; i++)
         groups->flips[i] = element_flip(&job->columns[job_group_column(job) + i].element);
+    groups->flips[job->group_count] = groups_have_bins(job) ? 0 : element_flip(&job->element);
+    groups->divisor = uniq_divisor_of(job->bin_width > 0 ? job->bin_width : 1);
     const struct table_layout rows = {
-        .key_words = job->group_count,
+        .key_words = layout->count,
         .words = layout->words,
-        .merge = groups_row_merge,
+        .merge = groups_are_counted(job) ? NULL : groups_row_merge,
         .context = layout,
         .initial = layout->initial,
     };
@@ -50,18 +76,220 @@ void *groups_create(const struct job *job, struct failure *failure)
     return groups;
 }
 
+void groups_make_keys(const struct groups *groups, const uint64_t *const *columns,
+                      const void *elements, size_t n, uint64_t *keys)
+{
+    const struct job *job = groups->job;
+    const struct binning *binning = &job->binning;
+    const struct element *element = &job->element;
+    const size_t words = groups->layout->count;
+    const size_t last = job->group_count;
+    const uint64_t flip = groups->flips[last];
+
+    for (size_t c = 0; c < job->group_count; c++) {
+        for (size_t i = 0; i < n; i++)
+            keys[i * words + c] = columns[c][i] ^ groups->flips[c];
+    }
+    if (words == last)
+        return;
+    for (size_t i = 0; i < n; i++)
+        keys[i * words + last] = element_key(element, (const char *)elements + i * element->bytes);
+    if (groups_have_bins(job)) {
+        for (size_t i = 0; i < n; i++) {
+            uint64_t *bin = &keys[i * words + last];
+            *bin = binning_index(binning, binning->form, *bin);
+            if (job->outside == OUTSIDE_CLAMP && *bin >= binning->bins)
+                *bin = *bin == binning->bins ? 0 : binning->bins - 1;
+        }
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *value = &keys[i * words + last];
+        if (groups->divisor.width > 1)
+            *value = flip != 0 ? uniq_divide_signed(&groups->divisor, (int64_t)*value)
+                               : uniq_divide(&groups->divisor, *value);
+        *value ^= flip;
+    }
+}
+
+/* Finds where the rows of each group begin. */
+static enum status groups_find_starts(struct groups *groups, struct failure *failure)
+{
+    const struct groups_layout *layout = groups->layout;
+    const size_t key_bytes = groups->job->group_count * sizeof(uint64_t);
+    struct table_position position = table_begin(groups->table);
+    uint64_t *batch = malloc((GROUPS_BATCH + 1) * layout->words * sizeof *batch);
+    uint64_t capacity = 0;
+    uint64_t seen = 0;
+    size_t n;
+
+    free(groups->starts);
+    groups->starts = NULL;
+    groups->count = 0;
+    if (!batch)
+        return status_fail(failure, STATUS_DATA, "no memory for groups");
+    uint64_t *before = batch + GROUPS_BATCH * layout->words; /* the last row */
+    while ((n = table_read(groups->table, &position, batch, GROUPS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++, seen++) {
+            const uint64_t *row = batch + i * layout->words;
+            if (seen > 0 && memcmp(row, before, key_bytes) == 0)
+                continue;
+            if (groups->count + 1 >= capacity) {
+                capacity = capacity > 0 ? 2 * capacity : GROUPS_BATCH;
+                uint64_t *grown = realloc(groups->starts, capacity * sizeof *grown);
+                if (!grown) {
+                    free(batch);
+                    return status_fail(failure, STATUS_DATA, "no memory for %llu groups",
+                                       (unsigned long long)groups->count);
+                }
+                groups->starts = grown;
+            }
+            groups->starts[groups->count++] = seen;
+            memcpy(before, row, layout->words * sizeof *row);
+        }
+    }
+    free(batch);
+    if (groups->count > 0)
+        groups->starts[groups->count] = seen;
+    return table_check(groups->table, failure);
+}
+
 enum status groups_finish(void *partial, const struct job *job, uint64_t elements,
                           struct failure *failure)
 {
     struct groups *groups = partial;
-    (void)job;
 
-    if (table_finalize(groups->table, TABLE_ASCENDING, failure) != STATUS_OK)
+    if (table_finalize(groups->table, TABLE_ASCENDING, failure) != STATUS_OK ||
+        operation_check_elements(elements, table_total(groups->table), failure) != STATUS_OK)
         return failure->status;
-    return operation_check_elements(elements, table_total(groups->table), failure);
+    groups->count = table_distinct(groups->table);
+    return groups_are_counted(job) ? groups_find_starts(groups, failure) : STATUS_OK;
 }
 
 enum status groups_check(const struct groups *groups, struct failure *failure)
 {
     return table_check(groups->table, failure);
+}
+
+/* The number of the bin or value of a counted row. */
+static __int128 groups_bin(const struct groups *groups, const uint64_t *row)
+{
+    const size_t last = groups->job->group_count;
+    const uint64_t flip = groups->flips[last];
+    const uint64_t bin = row[last] ^ flip;
+
+    return flip != 0 ? (__int128)(int64_t)bin : (__int128)bin;
+}
+
+bool groups_has_bin(const struct groups *groups, const uint64_t *row)
+{
+    const struct job *job = groups->job;
+    const __int128 bin = groups_bin(groups, row);
+
+    if (groups_have_bins(job))
+        return bin < (__int128)job->binning.bins + 2;
+    return bin >= binning_floor(element_min(&job->element), job->bin_width) &&
+           bin <= binning_floor(element_limit(&job->element) - 1, job->bin_width);
+}
+
+static struct rows_row groups_make_row(const struct job *job, __int128 bin, uint64_t count)
+{
+    const __int128 width = job->bin_width;
+
+    if (!groups_have_bins(job))
+        return (struct rows_row){bin * width, (bin + 1) * width, count};
+    return (struct rows_row){binning_edge(&job->binning, (uint64_t)bin),
+                             binning_edge(&job->binning, (uint64_t)bin + 1), count};
+}
+
+/*
+ * next[0] and next[1]: the next row of the table, and the end of the group's. With zeros, next[2] is
+ * how many bins have been read, next[3] their number, and next[4] and [5] the first one.
+ */
+static size_t groups_rows_read(struct rows *rows, struct rows_row *out, size_t capacity)
+{
+    const struct groups *groups = rows->partial;
+    const struct job *job = groups->job;
+    const size_t words = groups->layout->words;
+    uint64_t batch[GROUPS_BATCH * (TEXT_COLUMNS_MAX + 2)];
+    size_t n = 0;
+
+    while (n < capacity) {
+        const uint64_t left = rows->next[1] - rows->next[0];
+        size_t some = left < GROUPS_BATCH ? (size_t)left : GROUPS_BATCH;
+        some = some < capacity - n ? some : capacity - n;
+        struct table_position position = table_seek(groups->table, rows->next[0]);
+        some = some > 0 ? table_read(groups->table, &position, batch, some) : 0;
+        if (!rows->zeros) {
+            for (size_t i = 0; i < some; i++) {
+                const uint64_t *row = batch + i * words;
+                out[n++] =
+                    groups_make_row(job, groups_bin(groups, row), row[groups->layout->count]);
+            }
+            rows->next[0] += some;
+            if (some == 0)
+                break;
+            continue;
+        }
+        if (rows->next[2] == rows->next[3])
+            break;
+        const __int128 first = (__int128)((unsigned __int128)rows->next[5] << 64 | rows->next[4]);
+        size_t used = 0;
+        while (n < capacity && rows->next[2] < rows->next[3]) {
+            const __int128 bin = first + rows->next[2];
+            const uint64_t *row = batch + used * words;
+            const bool is_used = used < some && groups_bin(groups, row) == bin;
+            if (!is_used && used == some && some < left)
+                break; /* more rows are read first */
+            out[n++] = groups_make_row(job, bin, is_used ? row[groups->layout->count] : 0);
+            used += is_used;
+            rows->next[2]++;
+        }
+        rows->next[0] += used;
+    }
+    return n;
+}
+
+void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t i, bool zeros)
+{
+    const struct job *job = groups->job;
+    const bool has_bins = groups_have_bins(job);
+    const uint64_t bins = job->binning.bins;
+    uint64_t buffer[TEXT_COLUMNS_MAX + 2];
+    uint64_t end = groups->starts[i + 1];
+
+    *rows = (struct rows){
+        .job = job,
+        .partial = groups,
+        .zeros = zeros,
+        .is_unit = groups_are_unit(job),
+        .is_sparse = true,
+        .next = {groups->starts[i]},
+        .read = groups_rows_read,
+    };
+    /* The values outside the bins are in the last rows. */
+    for (uint64_t k = groups->starts[i]; k < groups->starts[i + 1]; k++) {
+        const uint64_t *row = groups_row(groups, k, buffer);
+        const uint64_t count = row[groups->layout->count];
+        const __int128 bin = groups_bin(groups, row);
+        if (!has_bins || bin < (__int128)bins) {
+            rows->inside += count;
+            continue;
+        }
+        *(bin == (__int128)bins ? &rows->below : &rows->above) += count;
+        end = end < k ? end : k;
+    }
+    rows->next[1] = end;
+    if (!zeros || (end == groups->starts[i] && !has_bins))
+        return;
+    __int128 first = 0;
+    __int128 last = (__int128)bins - 1;
+    if (!has_bins || job->binning.base > 0) { /* of bins by powers, those between used ones */
+        first = groups_bin(groups, groups_row(groups, groups->starts[i], buffer));
+        last = end > groups->starts[i] ? groups_bin(groups, groups_row(groups, end - 1, buffer))
+                                       : first - 1;
+    }
+    rows->next[3] = (uint64_t)(last - first + 1);
+    rows->next[4] = (uint64_t)first;
+    rows->next[5] = (uint64_t)((unsigned __int128)first >> 64);
 }

@@ -3,15 +3,17 @@
  * *group*, what the operation computes. It is a table (table.h) whose keys begin with the keys of
  * the groups (element.h), XORed with what makes their unsigned order that of the values.
  *
- * Of reductions and predicates a row is a group, and groups_row.h describes it. Of histograms,
- * uniq, and reductions that need a table, a row is a value or bin of a group, and its count or
- * weight: those of a group follow each other.
+ * Of reductions and predicates a row is a group, and groups_row.h describes it. Of histogram, uniq,
+ * and reductions that need a table, groups are *counted*: a row is a bin or value of a group, and
+ * its count or weight; those of a group follow each other.
  */
 #ifndef GPUHIST_GROUPS_H
 #define GPUHIST_GROUPS_H
 
 #include "base/status.h"
 #include "count/groups_row.h"
+#include "count/reduce.h"
+#include "count/uniq_key.h"
 #include "table/table.h"
 
 /* Constant but for the table and the buffer. */
@@ -19,8 +21,13 @@ struct groups {
     const struct job *job;
     struct groups_layout *layout;
     struct table *table;
-    uint64_t flips[TEXT_COLUMNS_MAX]; /* of the columns of groups */
-    uint64_t *buffer;                 /* for a row, of the one thread that saves the partial */
+    uint64_t flips[TEXT_COLUMNS_MAX]; /* of the columns of groups, then of bins and values */
+    struct uniq_divisor divisor;      /* counted values: by the width of their bins */
+    uint64_t *buffer; /* for a row, of the one thread that saves the partial */
+
+    /* Set by finish. */
+    uint64_t count;   /* of groups */
+    uint64_t *starts; /* counted: [count + 1], the first row of each, and the end */
 };
 
 /* Create, finish and destroy a struct groups, as operation.h says. The job must outlive it. */
@@ -29,13 +36,31 @@ enum status groups_finish(void *groups, const struct job *job, uint64_t elements
                           struct failure *failure);
 void groups_destroy(void *groups);
 
+/* Whether the groups of a job are counted, and in bins one wide. Pure. */
+bool groups_are_counted(const struct job *job);
+bool groups_are_unit(const struct job *job);
+
 /*
- * Returns the row of group i, in ascending order, of a finished partial: in memory, or in `buffer`,
- * of the layout's words. Thread-safe. groups_check tells of a row that could not be read.
+ * Makes keys, groups->layout->key_words each, of n elements: from the keys of each column of groups
+ * at groups[column][i], and if they are counted from the elements. Pure.
  */
-static inline const uint64_t *groups_row(const struct groups *groups, size_t i, uint64_t *buffer)
+void groups_make_keys(const struct groups *groups, const uint64_t *const *columns,
+                      const void *elements, size_t n, uint64_t *keys);
+
+/*
+ * Returns row i, in ascending order, of a finished partial: in memory, or in `buffer`, of the
+ * layout's words. Thread-safe. groups_check tells of a row that could not be read.
+ */
+static inline const uint64_t *groups_row(const struct groups *groups, uint64_t i, uint64_t *buffer)
 {
     return table_row(groups->table, i, buffer);
+}
+
+/* The row of group i, likewise; the first one if they are counted. */
+static inline const uint64_t *groups_first_row(const struct groups *groups, uint64_t i,
+                                               uint64_t *buffer)
+{
+    return groups_row(groups, groups->starts ? groups->starts[i] : i, buffer);
 }
 
 /* The value of a column, the first is 0, of the group of a row. */
@@ -44,6 +69,19 @@ static inline __int128 groups_value(const struct groups *groups, const uint64_t 
     const struct column *of = &groups->job->columns[job_group_column(groups->job) + column];
     return element_value(&of->element, row[column] ^ groups->flips[column]);
 }
+
+/*
+ * Whether a counted row has a bin or value that the job can have. Pure.
+ */
+bool groups_has_bin(const struct groups *groups, const uint64_t *row);
+
+struct rows;
+
+/*
+ * Starts at the first row (rows.h) of group i of a finished partial of histogram, whose bins the job
+ * gives, or of uniq or reductions. The partial must outlive `rows`.
+ */
+void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t i, bool zeros);
 
 /* Fails with STATUS_DATA if a row could not be read. */
 enum status groups_check(const struct groups *groups, struct failure *failure);

@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-struct groups_layout *groups_layout_create(const struct job *job)
+struct groups_layout *groups_layout_create(const struct job *job, bool is_counted)
 {
-    const unsigned needs = job->reductions.needs;
-    const size_t first = job->group_count + 1;
+    const unsigned needs = is_counted ? 0 : job->reductions.needs;
+    const size_t first = job->group_count + is_counted + 1;
     const size_t capacity = first + REDUCE_WORDS_MAX + job->predicate_count;
     struct groups_layout *layout =
         malloc(sizeof *layout + capacity * (sizeof *layout->initial + 1));
@@ -19,7 +19,7 @@ struct groups_layout *groups_layout_create(const struct job *job)
 
     layout->job = job;
     layout->flip = element_flip(&job->element);
-    layout->count = job->group_count;
+    layout->count = job->group_count + is_counted;
     layout->first = layout->words = first;
     layout->rules = (unsigned char *)(layout->initial + capacity);
 #define GROUPS_LAYOUT_ADD(need, n)                                       \

@@ -36,8 +36,11 @@ struct groups_layout {
     uint64_t initial[];   /* [words]: of a group without values */
 };
 
-/* Makes the layout of a job, which must outlive it. NULL: no memory. The caller frees it. */
-struct groups_layout *groups_layout_create(const struct job *job);
+/*
+ * Makes the layout of a job, which must outlive it; if groups are counted (groups.h), the keys have
+ * another word, and no word but the count is after them. NULL: no memory. The caller frees it.
+ */
+struct groups_layout *groups_layout_create(const struct job *job, bool is_counted);
 
 /*
  * Adds the values keys[0..n) to the words of rows[0..n), each to its own, but for the number of

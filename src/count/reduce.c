@@ -170,19 +170,25 @@ size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
     __builtin_unreachable();
 }
 
-size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
-                    const struct job *job, unsigned i)
+size_t reduce_write_found(char out[REDUCE_SIZE], const struct reduce *reduce,
+                          const uint64_t found[REDUCTIONS_MAX], const struct job *job, unsigned i)
 {
     switch (job->reductions.list[i].id) {
     case REDUCTION_DISTINCT:
-        return decimal_write(out, shared->found[i]);
+        return decimal_write(out, found[i]);
     case REDUCTION_MODE:
     case REDUCTION_MEDIAN:
     case REDUCTION_QUANTILE:
-        return reduce_write_key(out, &job->element, shared->found[i]);
+        return reduce_write_key(out, &job->element, found[i]);
     default:
-        return reduce_write_value(out, &shared->reduce, &job->element, job->reductions.list[i].id);
+        return reduce_write_value(out, reduce, &job->element, job->reductions.list[i].id);
     }
+}
+
+size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
+                    const struct job *job, unsigned i)
+{
+    return reduce_write_found(out, &shared->reduce, shared->found, job, i);
 }
 
 void reduce_share(struct reduce_shared *shared, const struct reduce *from)
@@ -244,9 +250,8 @@ static int reduce_compare_ranks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Finds the reductions that take the table, which is finished, in one pass. */
-static enum status reduce_scan_table(struct reduce_shared *shared, const struct job *job,
-                                     uint64_t elements, struct failure *failure)
+void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
+                 uint64_t found[REDUCTIONS_MAX])
 {
     struct reduce_rank ranks[REDUCTIONS_MAX]; /* in ascending order; [0..next) are found */
     unsigned count = 0;
@@ -255,7 +260,6 @@ static enum status reduce_scan_table(struct reduce_shared *shared, const struct 
     uint64_t seen = 0; /* elements */
     struct rows_row mode = {.count = 0};
     struct rows_row batch[REDUCE_BATCH];
-    struct rows rows;
     size_t n;
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
@@ -266,7 +270,6 @@ static enum status reduce_scan_table(struct reduce_shared *shared, const struct 
                                      .index = i};
     }
     qsort(ranks, count, sizeof *ranks, reduce_compare_ranks);
-    uniq_rows_begin(&rows, job, shared->uniq, false); /* for quantiles, in ascending order */
     while ((n = rows.read(&rows, batch, REDUCE_BATCH)) > 0) {
         distinct += n;
         for (size_t i = 0; i < n; i++) {
@@ -275,16 +278,42 @@ static enum status reduce_scan_table(struct reduce_shared *shared, const struct 
                 mode = *row;
             seen += row->count;
             for (; next < count && ranks[next].rank <= seen; next++)
-                shared->found[ranks[next].index] = (uint64_t)row->low;
+                found[ranks[next].index] = (uint64_t)row->low;
         }
     }
     for (unsigned i = 0; i < job->reductions.count; i++) {
         if (job->reductions.list[i].id == REDUCTION_DISTINCT)
-            shared->found[i] = distinct;
+            found[i] = distinct;
         else if (job->reductions.list[i].id == REDUCTION_MODE)
-            shared->found[i] = (uint64_t)mode.low;
+            found[i] = (uint64_t)mode.low;
     }
-    return uniq_check(shared->uniq, failure);
+}
+
+void reduce_add_rows(struct reduce *into, struct rows rows)
+{
+    struct rows_row batch[REDUCE_BATCH];
+    size_t n;
+
+    while ((n = rows.read(&rows, batch, REDUCE_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            const __int128 value = batch[i].low;
+            const uint64_t count = batch[i].count;
+            const uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
+            struct wide squares = wide_from((unsigned __int128)magnitude * magnitude);
+            wide_scale(&squares, count);
+            const struct reduce row = {
+                .count = count,
+                .sum = (unsigned __int128)value * count,
+                .squares = squares,
+                .min = value,
+                .max = value,
+                .and_bits = (uint64_t)value,
+                .or_bits = (uint64_t)value,
+                .xor_bits = count % 2 == 1 ? (uint64_t)value : 0,
+            };
+            reduce_merge(into, &row);
+        }
+    }
 }
 
 enum status reduce_finish(void *partial, const struct job *job, uint64_t elements,
@@ -300,5 +329,8 @@ enum status reduce_finish(void *partial, const struct job *job, uint64_t element
         return STATUS_OK;
     if (uniq_finish(shared->uniq, job, elements, failure) != STATUS_OK)
         return failure->status;
-    return reduce_scan_table(shared, job, elements, failure);
+    struct rows rows;
+    uniq_rows_begin(&rows, job, shared->uniq, false); /* for quantiles, in ascending order */
+    reduce_find(job, rows, elements, shared->found);
+    return uniq_check(shared->uniq, failure);
 }

@@ -70,7 +70,25 @@ bool reduce_has(const struct reduce *reduce, enum reduction_id id);
 size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
                           const struct element *element, enum reduction_id id);
 
-/* Likewise the value of reduction `i` of the job, which may need one, of a finished partial. */
+struct rows;
+
+/*
+ * Finds the reductions of a job that take a table of distinct values: `rows` are these values in
+ * ascending order, each of width 1, and their counts, which add up to `elements`. Stores found[i]
+ * of reduction i: for distinct a number, else a key (element.h), undefined if there are no
+ * elements. Thread-safe.
+ */
+void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
+                 uint64_t found[REDUCTIONS_MAX]);
+
+/* Adds rows, likewise, to *into. Thread-safe. */
+void reduce_add_rows(struct reduce *into, struct rows rows);
+
+/* Writes the value of reduction `i` of the job, likewise; `found` as reduce_find stores it. */
+size_t reduce_write_found(char out[REDUCE_SIZE], const struct reduce *reduce,
+                          const uint64_t found[REDUCTIONS_MAX], const struct job *job, unsigned i);
+
+/* Likewise of a finished partial. */
 size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
                     const struct job *job, unsigned i);
 

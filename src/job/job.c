@@ -16,6 +16,7 @@ void job_destroy(struct job *job)
     for (size_t i = 0; i < job->condition_count; i++)
         predicate_destroy(&job->conditions[i]);
     free(job->conditions);
+    free(job->line);
     binning_destroy(&job->binning);
 }
 

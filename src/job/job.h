@@ -61,6 +61,7 @@ struct stalin_sort_rules {
 };
 
 struct job {
+    char *line; /* of the options that define the job, for states (app/options.h); or NULL; owned */
     enum operation_id operation;
     struct element element;
     size_t record_bytes;  /* binary: of a record of which one element is a value; 0: none */

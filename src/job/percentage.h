@@ -40,4 +40,14 @@ int percentage_compare(const struct percentage *percentage, unsigned whole);
 /* Writes a percentage with as many decimals as were typed, without a NUL. Returns the length. */
 size_t percentage_write(char out[PERCENTAGE_SIZE], const struct percentage *percentage);
 
+/* Room for "100.0000" and a NUL. */
+#define PERCENTAGE_SHARE_SIZE 9
+
+/*
+ * Writes part / whole in percent, without a NUL, and returns its length. It has four decimals,
+ * rounded half to even from the exact quotient, so that it is the same on every machine. `part` <=
+ * `whole`; if `whole` is 0, writes "0.0000".
+ */
+size_t percentage_write_share(char out[PERCENTAGE_SHARE_SIZE], uint64_t part, uint64_t whole);
+
 #endif

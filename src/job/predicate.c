@@ -6,7 +6,6 @@
 #include "base/decimal.h"
 #include "base/digest.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const predicate_names[] = {
@@ -85,38 +84,41 @@ enum status predicate_init_any_of(struct predicate *predicate, const char *text,
                                   const struct element *element, const uint64_t *keys, size_t count,
                                   struct failure *failure)
 {
-    *predicate = (struct predicate){.name = predicate_names[PREDICATE_ANY_OF], .text = text};
-    if (count == 0) {
-        predicate_set_interval(predicate, element, 0, 0);
+    uint64_t digest = 0;
+
+    for (size_t i = 0; i < count; i++)
+        digest = digest_add(digest, keys[i]);
+    predicate_init_unread(predicate, text, element, count, digest);
+    if (predicate->form != PREDICATE_SET)
         return STATUS_OK;
-    }
     if (keys[count - 1] - keys[0] == count - 1) { /* the keys are consecutive */
-        __int128 low = element_value(element, keys[0]);
+        const __int128 low = element_value(element, keys[0]);
         predicate_set_interval(predicate, element, low, low + (__int128)count);
         return STATUS_OK;
     }
-    predicate->form = PREDICATE_SET;
-    predicate->set_values = count;
-    for (size_t i = 0; i < count; i++)
-        predicate->set_digest = digest_add(predicate->set_digest, keys[i]);
     return value_set_init(&predicate->set, keys, count, failure);
+}
+
+void predicate_init_unread(struct predicate *predicate, const char *text,
+                           const struct element *element, uint64_t values, uint64_t digest)
+{
+    const __int128 min = element_min(element);
+    const __int128 limit = element_limit(element);
+
+    *predicate = (struct predicate){
+        .form = PREDICATE_SET,
+        .set_values = values,
+        .set_digest = digest,
+        .name = predicate_names[PREDICATE_ANY_OF],
+        .text = text,
+    };
+    if (values == 0 || values == limit - min)
+        predicate_set_interval(predicate, element, min, min + (__int128)values);
 }
 
 void predicate_destroy(struct predicate *predicate)
 {
     value_set_destroy(&predicate->set);
-    free(predicate->recalled);
-}
-
-bool predicate_find(const char *text, size_t length, enum predicate_relation *relation)
-{
-    for (size_t i = 0; i < sizeof predicate_names / sizeof *predicate_names; i++) {
-        if (strlen(predicate_names[i]) == length && memcmp(predicate_names[i], text, length) == 0) {
-            *relation = (enum predicate_relation)i;
-            return true;
-        }
-    }
-    return false;
 }
 
 const char *predicate_name(enum predicate_relation relation)

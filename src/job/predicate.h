@@ -45,11 +45,10 @@ struct predicate {
     uint64_t low;  /* interval: the least value, as a key (element.h) */
     uint64_t last; /* interval: the largest value minus low */
     struct value_set set;
-    uint64_t set_values; /* the number of values in the set */
-    uint64_t set_digest; /* the digest of the set's keys in ascending order (digest.h) */
+    uint64_t set_values; /* of PREDICATE_ANY_OF: the number of values */
+    uint64_t set_digest; /* likewise, the digest of their keys in ascending order (digest.h) */
     const char *name;    /* the option's name: "ge" */
     const char *text;    /* its argument: "500"; NULL: none. Not owned */
-    char *recalled;      /* the text if it was loaded from a state, owned; else NULL */
 };
 
 /*
@@ -70,6 +69,13 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
 enum status predicate_init_any_of(struct predicate *predicate, const char *text,
                                   const struct element *element, const uint64_t *keys, size_t count,
                                   struct failure *failure);
+
+/*
+ * Likewise of a list that is not at hand, for results that are loaded from states: its set is
+ * empty.
+ */
+void predicate_init_unread(struct predicate *predicate, const char *text,
+                           const struct element *element, uint64_t values, uint64_t digest);
 
 void predicate_destroy(struct predicate *predicate);
 
@@ -92,9 +98,6 @@ static inline bool predicate_holds(const struct predicate *predicate, uint64_t k
     return (predicate->form == PREDICATE_EVERY || predicate_contains(predicate, key)) !=
            predicate->negated;
 }
-
-/* Finds the relation named text[0..length). Returns false if there is none. Thread-safe. */
-bool predicate_find(const char *text, size_t length, enum predicate_relation *relation);
 
 /* Returns the name of a relation, a constant string. Thread-safe. */
 const char *predicate_name(enum predicate_relation relation);

@@ -2,11 +2,10 @@
  * Histogram with automatic bins, a mode of histogram (growing_histogram.h). A CPU thread counts in
  * the newest window (cpu_window.h), and makes a wider one for what lies outside.
  *
- * The definition of its states has the line "width automatic". The numbers are the width of the
- * bins of the rows, the power of ten that the windows have reached, and the rows. Bin 0 is that of
- * the type's smallest value. Loading counts the first value of each bin. This gives the same result
- * as the values themselves: their bins of any multiple of the width are the same
- * (growing_histogram_rows.c).
+ * The numbers of its states are the width of the bins of the rows, the power of ten that the
+ * windows have reached, and the rows. Bin 0 is that of the type's smallest value. Loading counts
+ * the first value of each bin. This gives the same result as the values themselves: their bins of
+ * any multiple of the width are the same (growing_histogram_rows.c).
  */
 #include "config.h"
 
@@ -17,8 +16,6 @@
 #include "partial/rows.h"
 #include "partial/state.h"
 #include "print/print_rows.h"
-
-#include <string.h>
 
 struct op_automatic_thread {
     const struct job *job;
@@ -72,25 +69,6 @@ static enum status op_automatic_flush(void *thread, struct failure *failure)
 static void op_automatic_close(void *thread)
 {
     cpu_window_destroy(&((struct op_automatic_thread *)thread)->window);
-}
-
-static void op_automatic_define(struct definition *definition, const struct job *job)
-{
-    (void)job;
-    definition_print(definition, "width\tautomatic\n");
-}
-
-static enum status op_automatic_recall(struct state_reader *state,
-                                       const struct definition *definition, struct job *job,
-                                       struct failure *failure)
-{
-    char text[DECIMAL_SIZE];
-
-    job->operation = OPERATION_HISTOGRAM;
-    job->is_automatic = true;
-    if (!definition_get(definition, "width", text, sizeof text) || strcmp(text, "automatic") != 0)
-        return state_fail_damaged(state, "it has no width", failure);
-    return STATUS_OK;
 }
 
 static enum status op_automatic_save(struct state_writer *state, const struct job *job,
@@ -178,13 +156,9 @@ static bool op_automatic_is_sparse(struct rows rows)
     return range >= (__int128)count * OP_AUTOMATIC_APART && range <= OP_AUTOMATIC_RANGE;
 }
 
-/*
- * Begins the rows: the automatic bins, or in pictures the values if they are few, such as statuses.
- * Returns whether they are bins wider than 1.
- */
-static bool op_automatic_begin_rows(struct rows *rows, const struct job *job,
-                                    const struct growing_histogram *histogram,
-                                    const struct print_options *options)
+bool op_automatic_begin_rows(struct rows *rows, const struct job *job,
+                             const struct growing_histogram *histogram,
+                             const struct print_options *options)
 {
     struct rows values;
 
@@ -248,10 +222,7 @@ const struct operation op_automatic = {
     .thread_absorb = op_automatic_absorb,
     .thread_finish = op_automatic_flush,
     .thread_close = op_automatic_close,
-    .state_name = "automatic-histogram",
-    .define = op_automatic_define,
     .save = op_automatic_save,
-    .recall = op_automatic_recall,
     .load = op_automatic_load,
     .print = op_automatic_print,
     .note = op_automatic_note,

@@ -5,10 +5,7 @@
  * A value is in an interval if (value - low) mod 2^bits <= last. This holds for signed and unsigned
  * types alike, so there is one loop for each width.
  *
- * The definition of its states has a line for each predicate: "predicate", its name, the text as
- * typed, and its meaning, separated by tabs. The meaning is "every", "LO:HI" or "N values, DIGEST"
- * (of their keys, digest.h), or "not " and one of these. The numbers are the hits of each
- * predicate, 0 for "every".
+ * The numbers of its states are the hits of each predicate's interval or set, 0 for "every".
  */
 #include "config.h"
 
@@ -20,7 +17,6 @@
 #include "partial/state.h"
 #include "print/print_values.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,120 +215,6 @@ static void op_count_close(void *thread)
     free(((struct op_count_thread *)thread)->hits);
 }
 
-#define OP_COUNT_KEY          "predicate"
-#define OP_COUNT_MEANING_SIZE 128
-
-static void op_count_define(struct definition *definition, const struct job *job)
-{
-    char low[DECIMAL_SIZE];
-    char high[DECIMAL_SIZE];
-
-    for (size_t i = 0; i < job->predicate_count; i++) {
-        const struct predicate *predicate = &job->predicates[i];
-        const __int128 first = element_value(&job->element, predicate->low);
-        definition_print(definition, OP_COUNT_KEY "\t%s\t", predicate->name);
-        definition_append_typed(definition, predicate->text ? predicate->text : "");
-        definition_print(definition, "\t%s", predicate->negated ? "not " : "");
-        switch (predicate->form) {
-        case PREDICATE_EVERY:
-            definition_print(definition, "every\n");
-            break;
-        case PREDICATE_INTERVAL:
-            decimal_format_signed(low, first);
-            decimal_format_signed(high, first + predicate->last + 1);
-            definition_print(definition, "%s:%s\n", low, high);
-            break;
-        case PREDICATE_SET:
-            definition_print(definition, "%llu values, %016llx\n",
-                             (unsigned long long)predicate->set_values,
-                             (unsigned long long)predicate->set_digest);
-            break;
-        }
-    }
-}
-
-/* Reads the meaning of a predicate. Returns false if it is not valid. */
-static bool op_count_recall_meaning(struct predicate *predicate, const struct element *element,
-                                    const char *text, size_t length)
-{
-    char meaning[OP_COUNT_MEANING_SIZE];
-    unsigned long long values;
-    unsigned long long digest;
-    __int128 low;
-    __int128 high;
-
-    if (length >= sizeof meaning)
-        return false;
-    memcpy(meaning, text, length);
-    meaning[length] = '\0';
-    predicate->negated = strncmp(meaning, "not ", 4) == 0;
-    const char *what = meaning + (predicate->negated ? 4 : 0);
-    if (strcmp(what, "every") == 0) {
-        predicate->form = PREDICATE_EVERY;
-        return true;
-    }
-    if (decimal_parse_range(what, 0, &low, &high)) {
-        predicate->form = PREDICATE_INTERVAL;
-        predicate->low = (uint64_t)low;
-        predicate->last = (uint64_t)(high - low - 1);
-        return low >= element_min(element) && low < high && high <= element_limit(element);
-    }
-    predicate->form = PREDICATE_SET;
-    bool is_set = sscanf(what, "%llu values, %llx", &values, &digest) == 2;
-    predicate->set_values = is_set ? values : 0;
-    predicate->set_digest = is_set ? digest : 0;
-    return is_set;
-}
-
-/* Reads a predicate's line. The predicate owns the copy of its typed text. */
-static enum status op_count_recall_predicate(struct state_reader *state,
-                                             struct predicate *predicate,
-                                             const struct element *element, const char *line,
-                                             size_t length, struct failure *failure)
-{
-    enum predicate_relation relation;
-    const char *end = line + length;
-    const char *name_end = memchr(line, '\t', length);
-    const char *typed = name_end ? name_end + 1 : end;
-    const char *typed_end = memchr(typed, '\t', (size_t)(end - typed));
-
-    if (!typed_end || !predicate_find(line, (size_t)(name_end - line), &relation) ||
-        !op_count_recall_meaning(predicate, element, typed_end + 1, (size_t)(end - typed_end) - 1))
-        return state_fail_damaged(state, "it has an invalid predicate", failure);
-    predicate->name = predicate_name(relation);
-    if (relation == PREDICATE_ALL)
-        return STATUS_OK;
-    predicate->recalled = definition_read_typed(typed, (size_t)(typed_end - typed));
-    predicate->text = predicate->recalled;
-    if (!predicate->recalled)
-        return status_fail(failure, STATUS_DATA, "no memory for a predicate of a state");
-    return STATUS_OK;
-}
-
-static enum status op_count_recall(struct state_reader *state, const struct definition *definition,
-                                   struct job *job, struct failure *failure)
-{
-    size_t count = 0;
-    size_t length;
-    const char *line = NULL;
-
-    while ((line = definition_find(definition, OP_COUNT_KEY, line, &length)))
-        count++;
-    if (count == 0)
-        return state_fail_damaged(state, "it has no predicate", failure);
-    job->predicates = calloc(count, sizeof *job->predicates);
-    if (!job->predicates)
-        return status_fail(failure, STATUS_DATA, "no memory for %zu predicates", count);
-    job->predicate_count = count;
-    for (size_t i = 0; i < count; i++) {
-        line = definition_find(definition, OP_COUNT_KEY, line, &length);
-        if (op_count_recall_predicate(state, &job->predicates[i], &job->element, line, length,
-                                      failure) != STATUS_OK)
-            return failure->status;
-    }
-    return STATUS_OK;
-}
-
 static enum status op_count_save(struct state_writer *state, const struct job *job,
                                  const void *partial, struct failure *failure)
 {
@@ -396,9 +278,6 @@ static enum status op_count_print(struct writer *writer, const struct job *job, 
 
 const struct operation op_count = {
     .name = "count",
-    .help = "count the values that meet each predicate",
-    .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
-             "Print how many integers meet each predicate, in one pass over the input.\n",
     .create = count_create,
     .finish = count_finish,
     .destroy = count_destroy,
@@ -407,10 +286,7 @@ const struct operation op_count = {
     .thread_absorb = op_count_absorb,
     .thread_finish = op_count_flush,
     .thread_close = op_count_close,
-    .state_name = "count",
-    .define = op_count_define,
     .save = op_count_save,
-    .recall = op_count_recall,
     .load = op_count_load,
     .print = op_count_print,
 };

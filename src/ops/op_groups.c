@@ -1,25 +1,34 @@
 /*
- * Reduce and count with --by. A CPU thread adds values to the rows of their groups.
+ * Operations with --by. A CPU thread adds values to the rows of their groups.
  *
- * The definition of its states has the line "by TYPE", the type of the groups, and then
- * "of reduce" or "of count" and the lines of that. The numbers are, for each group in ascending
- * order, its number of values, how many values of the groups' type are skipped since the group
- * before, or since the smallest one, and the other words of its row (groups_row.h). A 0 is the end.
+ * The numbers of its states are, for each row of the table in ascending order, its count, how many
+ * words of its key are those of the row before, the others of its key, and the words after the
+ * count (groups.h). A 0 is the end.
  */
 #include "config.h"
 
 #include "base/decimal.h"
+#include "engine/outside.h"
 #include "count/count.h"
 #include "count/groups.h"
+#include "count/growing_histogram.h"
 #include "count/reduce_words.h"
 #include "cpu/cpu_record.h"
 #include "ops/operations.h"
+#include "output/writer.h"
 #include "partial/state.h"
+#include "print/print_rows.h"
 #include "print/print_values.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define OP_GROUPS_NAME_SIZE 16
+/* The most columns of groups, and room for their values. */
+#define OP_GROUPS_MAX         8
+#define OP_GROUPS_PREFIX_SIZE (OP_GROUPS_MAX * (DECIMAL_SIZE + 1))
+
+/* Rows that are read at a time. */
+#define OP_GROUPS_BATCH 256
 
 struct op_groups_thread {
     const struct groups *groups;
@@ -41,22 +50,37 @@ static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
 {
     struct op_groups_thread *self = thread;
     const struct groups *groups = self->groups;
-    const struct element *element = &groups->job->element;
+    const struct job *job = groups->job;
+    const struct element *element = &job->element;
+    const bool is_counted = groups_are_counted(job);
+    const size_t words = groups->layout->count;
     const size_t elements = chunk->bytes / element->bytes;
-    const size_t columns = groups->job->group_count;
-    uint64_t keys[TABLE_FIND_MAX * TEXT_COLUMNS_MAX];
+    const uint64_t *columns[TEXT_COLUMNS_MAX];
+    uint64_t keys[TABLE_FIND_MAX * (OP_GROUPS_MAX + 1)];
     uint64_t values[TABLE_FIND_MAX];
+    uint64_t weights[TABLE_FIND_MAX];
     uint64_t *rows[TABLE_FIND_MAX];
 
+    if (job->outside == OUTSIDE_ABORT && outside_check(job, chunk, failure) != STATUS_OK)
+        return failure->status;
     for (size_t i = 0, n; i < elements; i += n) {
         const char *block = (const char *)chunk->data + i * element->bytes;
+        size_t count = 0;
         n = elements - i < TABLE_FIND_MAX ? elements - i : TABLE_FIND_MAX;
-        for (size_t c = 0; c < columns; c++) {
-            for (size_t k = 0; k < n; k++)
-                keys[k * columns + c] = chunk->groups[c][i + k] ^ groups->flips[c];
+        for (size_t c = 0; c < job->group_count; c++)
+            columns[c] = chunk->groups[c] + i;
+        groups_make_keys(groups, columns, block, n, keys);
+        for (size_t k = 0; chunk->weights && k < n; k++) {
+            if (chunk->weights[i + k] == 0)
+                continue;
+            weights[count] = chunk->weights[i + k];
+            memmove(keys + count++ * words, keys + k * words, words * sizeof *keys);
         }
-        if (table_writer_find(self->writer, keys, NULL, n, rows, failure) != STATUS_OK)
+        if (table_writer_find(self->writer, keys, chunk->weights ? weights : NULL,
+                              chunk->weights ? count : n, rows, failure) != STATUS_OK)
             return failure->status;
+        if (is_counted)
+            continue;
         cpu_record_gather_keys(element, block, element->bytes, n, values);
         groups_row_add(groups->layout, rows, values, n);
     }
@@ -73,32 +97,35 @@ static void op_groups_close(void *thread)
     table_writer_close(((struct op_groups_thread *)thread)->writer);
 }
 
-static void op_groups_define(struct definition *definition, const struct job *job)
+/*
+ * Writes a word of a key: how far it is above the one before, in the order of keys, or if there is
+ * none, its number without the flip, from 0 up alternating with -1 down.
+ */
+static void op_groups_save_word(struct state_writer *state, uint64_t word, const uint64_t *before,
+                                uint64_t flip)
 {
-    const struct operation *of = operations[job->operation];
+    const uint64_t number = word ^ flip;
 
-    definition_print(definition, "by\t%s\nof\t%s\n",
-                     job->columns[job_group_column(job)].element.name, of->state_name);
-    of->define(definition, job);
+    if (before)
+        state_write_number(state, word - *before - 1);
+    else
+        state_write_number(state, flip == 0 ? number : number << 1 ^ (0 - (number >> 63)));
 }
 
-static enum status op_groups_recall(struct state_reader *state, const struct definition *definition,
-                                    struct job *job, struct failure *failure)
+/* Reads a word, likewise. */
+static enum status op_groups_load_word(struct state_reader *state, uint64_t *word,
+                                       const uint64_t *before, uint64_t flip,
+                                       struct failure *failure)
 {
-    char type[OP_GROUPS_NAME_SIZE];
-    char of[OP_GROUPS_NAME_SIZE];
+    uint64_t number;
 
-    if (!definition_get(definition, "by", type, sizeof type) ||
-        !element_parse(type, &job->columns[1].element) ||
-        !definition_get(definition, "of", of, sizeof of) || !operation_find(of, &job->operation) ||
-        (job->operation != OPERATION_REDUCE && job->operation != OPERATION_COUNT))
-        return state_fail_damaged(state, "its groups are unknown", failure);
-    job->value_count = 1;
-    job->group_count = 1;
-    if (operations[job->operation]->recall(state, definition, job, failure) != STATUS_OK)
+    if (state_read_number(state, &number, failure) != STATUS_OK)
         return failure->status;
-    if (job->reductions.needs & REDUCTIONS_NEED_TABLE)
-        return state_fail_damaged(state, "its reductions are not of groups", failure);
+    if (before && number >= UINT64_MAX - *before)
+        return state_fail_damaged(state, "it has a group that does not exist", failure);
+    *word = before      ? *before + number + 1
+            : flip == 0 ? number
+                        : (number >> 1 ^ (0 - (number & 1))) ^ flip;
     return STATUS_OK;
 }
 
@@ -106,24 +133,30 @@ static enum status op_groups_save(struct state_writer *state, const struct job *
                                   const void *partial, struct failure *failure)
 {
     const struct groups *groups = partial;
-    const size_t count = groups->layout->count;
-    uint64_t next = (uint64_t)element_min(&job->columns[1].element);
+    const struct groups_layout *layout = groups->layout;
+    uint64_t before[OP_GROUPS_MAX + 1];
+    (void)job;
 
     state_write_number(state, table_total(groups->table));
-    for (size_t i = 0; i < table_distinct(groups->table); i++) {
+    for (uint64_t i = 0; i < table_distinct(groups->table); i++) {
         const uint64_t *row = groups_row(groups, i, groups->buffer);
-        const uint64_t key = (uint64_t)groups_value(groups, row, 0);
-        state_write_number(state, row[count]);
-        state_write_number(state, key - next);
-        for (size_t k = groups->layout->first; k < groups->layout->words; k++)
+        size_t same = 0;
+        while (i > 0 && row[same] == before[same])
+            same++;
+        state_write_number(state, row[layout->count]);
+        state_write_number(state, same);
+        for (size_t k = same; k < layout->count; k++)
+            op_groups_save_word(state, row[k], i > 0 && k == same ? &before[k] : NULL,
+                                groups->flips[k]);
+        for (size_t k = layout->first; k < layout->words; k++)
             state_write_number(state, row[k]);
-        next = key + 1;
+        memcpy(before, row, layout->count * sizeof *row);
     }
     state_write_number(state, 0);
     return groups_check(groups, failure);
 }
 
-/* Whether values can have these words, of a row that a state has. */
+/* Whether a row can be one of the job. */
 static bool op_groups_is_possible(const struct groups *groups, const uint64_t *row)
 {
     const struct job *job = groups->job;
@@ -131,6 +164,14 @@ static bool op_groups_is_possible(const struct groups *groups, const uint64_t *r
     const uint64_t *words = row + groups->layout->first;
     struct reduce reduce;
 
+    for (size_t i = 0; i < job->group_count; i++) {
+        const struct element *element = &job->columns[job_group_column(job) + i].element;
+        const __int128 value = groups_value(groups, row, i);
+        if (value < element_min(element) || value >= element_limit(element))
+            return false;
+    }
+    if (groups_are_counted(job))
+        return groups_has_bin(groups, row);
     for (size_t i = 0; i < job->predicate_count; i++) {
         if (words[i] > count)
             return false;
@@ -138,46 +179,35 @@ static bool op_groups_is_possible(const struct groups *groups, const uint64_t *r
     return reduce_words_check(job, count, words, &reduce);
 }
 
-/*
- * Reads the rest of a group, whose number of values is read. *next is the least value that the
- * group may be, and then the next one may be.
- */
-static enum status op_groups_load_row(struct state_reader *state, const struct groups *groups,
-                                      uint64_t *row, __int128 *next, struct failure *failure)
-{
-    const struct element *element = &groups->job->columns[1].element;
-    uint64_t skipped;
-
-    if (state_read_number(state, &skipped, failure) != STATUS_OK)
-        return failure->status;
-    if (skipped >= element_limit(element) - *next)
-        return state_fail_damaged(state, "it has a group that does not exist", failure);
-    row[0] = (uint64_t)(*next + skipped) ^ groups->flips[0];
-    *next += (__int128)skipped + 1;
-    for (size_t k = groups->layout->first; k < groups->layout->words; k++) {
-        if (state_read_number(state, &row[k], failure) != STATUS_OK)
-            return failure->status;
-    }
-    if (op_groups_is_possible(groups, row))
-        return STATUS_OK;
-    return state_fail_damaged(state, "the values of a group contradict each other", failure);
-}
-
 static enum status op_groups_load(struct state_reader *state, const struct job *job, void *partial,
                                   uint64_t elements, struct failure *failure)
 {
     struct groups *groups = partial;
-    uint64_t *row = calloc(groups->layout->words, sizeof *row);
-    __int128 next = element_min(&job->columns[1].element);
+    const struct groups_layout *layout = groups->layout;
+    uint64_t *row = calloc(layout->words, sizeof *row);
     struct table_writer *writer = NULL;
     enum status status = row ? table_writer_open(groups->table, &writer, failure)
                              : status_fail(failure, STATUS_DATA, "no memory for a group");
+    (void)job;
 
-    while (status == STATUS_OK) {
-        status = state_read_count(state, &row[groups->layout->count], &elements, failure);
-        if (status != STATUS_OK || row[groups->layout->count] == 0)
+    for (bool is_first = true; status == STATUS_OK; is_first = false) {
+        uint64_t same;
+        status = state_read_count(state, &row[layout->count], &elements, failure);
+        if (status != STATUS_OK || row[layout->count] == 0)
             break;
-        status = op_groups_load_row(state, groups, row, &next, failure);
+        status = state_read_number(state, &same, failure);
+        if (status == STATUS_OK && (same >= layout->count || (is_first && same > 0)))
+            status = state_fail_damaged(state, "it has a group that does not exist", failure);
+        for (size_t k = same; k < layout->count && status == STATUS_OK; k++) {
+            const uint64_t before = row[k];
+            status = op_groups_load_word(state, &row[k], !is_first && k == same ? &before : NULL,
+                                         groups->flips[k], failure);
+        }
+        for (size_t k = layout->first; k < layout->words && status == STATUS_OK; k++)
+            status = state_read_number(state, &row[k], failure);
+        if (status == STATUS_OK && !op_groups_is_possible(groups, row))
+            status = state_fail_damaged(state, "the values of a group contradict each other",
+                                        failure);
         if (status == STATUS_OK)
             status = table_writer_add_rows(writer, row, 1, failure);
     }
@@ -192,71 +222,244 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
 
 _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
 
-/* The groups, and memory for a row of each part that a thread prints. */
-struct op_groups_values {
-    const struct groups *groups;
-    uint64_t *buffers; /* [parts] of the layout's words */
+/* What the thread that prints a part knows of a group. */
+struct op_groups_known {
+    uint64_t group; /* plus 1; 0: none is known */
+    struct reduce reduce;
+    uint64_t found[REDUCTIONS_MAX]; /* of counted groups: as reduce_find stores them */
+    uint64_t row[];                 /* of the layout's words */
 };
 
-static const uint64_t *op_groups_row(const struct print_values *values, size_t group)
+/* The groups, and what is known in each part that a thread prints. */
+struct op_groups_values {
+    const struct groups *groups;
+    size_t known_bytes;
+    char *known; /* [parts * known_bytes], each a struct op_groups_known */
+};
+
+/* Finds what is printed of a group. */
+static const struct op_groups_known *op_groups_know(const struct print_values *values, size_t group)
 {
     const struct op_groups_values *self = values->partial;
-    const size_t part = group / PRINT_VALUES_PART;
+    const struct groups *groups = self->groups;
+    const struct job *job = values->job;
+    struct op_groups_known *known =
+        (void *)(self->known + group / PRINT_VALUES_PART * self->known_bytes);
 
-    return groups_row(self->groups, group, self->buffers + part * self->groups->layout->words);
+    if (known->group == group + 1)
+        return known;
+    known->group = group + 1;
+    const uint64_t *row = groups_first_row(groups, group, known->row);
+    if (row != known->row)
+        memcpy(known->row, row, groups->layout->words * sizeof *row);
+    if (groups_are_counted(job)) {
+        struct rows rows;
+        groups_rows_begin(&rows, groups, group, false);
+        known->reduce = reduce_empty;
+        reduce_add_rows(&known->reduce, rows);
+        reduce_find(job, rows, rows.inside, known->found);
+    } else if (job->operation == OPERATION_REDUCE) {
+        reduce_words_unpack(job, row[groups->layout->count], row + groups->layout->first,
+                            &known->reduce);
+    }
+    return known;
 }
 
 static size_t op_groups_write_group(const struct print_values *values, size_t group, size_t column,
                                     char out[PRINT_VALUE_SIZE])
 {
     const struct op_groups_values *self = values->partial;
-    const uint64_t *row = op_groups_row(values, group);
+    const struct job *job = values->job;
+    const struct column *of = &job->columns[job_group_column(job) + column];
 
-    const struct column *of = &values->job->columns[job_group_column(values->job) + column];
-    return decimal_write_fixed(out, groups_value(self->groups, row, column), of->element.decimals);
+    return decimal_write_fixed(
+        out, groups_value(self->groups, op_groups_know(values, group)->row, column),
+        of->element.decimals);
 }
 
 static size_t op_groups_write(const struct print_values *values, size_t group, size_t i,
                               char out[PRINT_VALUE_SIZE])
 {
+    const struct op_groups_values *self = values->partial;
+    const struct groups_layout *layout = self->groups->layout;
+    const struct op_groups_known *known = op_groups_know(values, group);
     const struct job *job = values->job;
-    const uint64_t *row = op_groups_row(values, group);
-    const struct groups_layout *layout =
-        ((const struct op_groups_values *)values->partial)->groups->layout;
-    const uint64_t count = row[layout->count];
-    struct reduce reduce;
 
     if (job->operation == OPERATION_COUNT)
-        return decimal_write(out, count_derive(&job->predicates[i], count, row[layout->first + i]));
-    reduce_words_unpack(job, count, row + layout->first, &reduce);
-    return reduce_write_value(out, &reduce, &job->element, job->reductions.list[i].id);
+        return decimal_write(out, count_derive(&job->predicates[i], known->row[layout->count],
+                                               known->row[layout->first + i]));
+    return reduce_write_found(out, &known->reduce, known->found, job, (unsigned)i);
+}
+
+/* Prints the groups of reduce and count. */
+static enum status op_groups_print_values(struct writer *writer, const struct groups *groups,
+                                          const struct print_options *options,
+                                          struct failure *failure)
+{
+    const struct job *job = groups->job;
+    const bool is_reduce = job->operation == OPERATION_REDUCE;
+    const size_t known_bytes =
+        sizeof(struct op_groups_known) + groups->layout->words * sizeof(uint64_t);
+    struct op_groups_values self = {groups, known_bytes,
+                                    calloc(groups->count / PRINT_VALUES_PART + 1, known_bytes)};
+    const struct print_values values = {
+        .job = job,
+        .partial = &self,
+        .count = is_reduce ? job->reductions.count : job->predicate_count,
+        .threads = options->threads,
+        .groups = groups->count,
+        .write_group = op_groups_write_group,
+        .name = is_reduce ? op_reduce_name : op_count_name,
+        .write = op_groups_write,
+    };
+
+    if (!self.known)
+        return status_fail(failure, STATUS_DATA, "no memory for printing groups");
+    print_values(writer, options, &values);
+    free(self.known);
+    return groups_check(groups, failure);
+}
+
+/*
+ * Begins the rows of a group of histogram or uniq. Of automatic bins, makes the histogram of the
+ * group's values, which the caller destroys.
+ */
+static enum status op_groups_begin_rows(const struct groups *groups, uint64_t group,
+                                        const struct print_options *options, struct rows *rows,
+                                        struct growing_histogram **automatic,
+                                        struct failure *failure)
+{
+    const struct job *job = groups->job;
+    struct rows_row batch[OP_GROUPS_BATCH];
+    uint64_t keys[OP_GROUPS_BATCH];
+    uint64_t counts[OP_GROUPS_BATCH];
+    size_t n;
+
+    *automatic = NULL;
+    groups_rows_begin(rows, groups, group, options->zeros && !job->is_automatic);
+    if (!job->is_automatic)
+        return STATUS_OK;
+    const uint64_t elements = rows->inside;
+    *automatic = growing_histogram_create(job, failure);
+    if (!*automatic)
+        return failure->status;
+    while ((n = rows_read(rows, batch, OP_GROUPS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = (uint64_t)batch[i].low;
+            counts[i] = batch[i].count;
+        }
+        if (growing_histogram_add(*automatic, keys, counts, n, failure) != STATUS_OK)
+            return failure->status;
+    }
+    if (growing_histogram_finish(*automatic, job, elements, failure) != STATUS_OK)
+        return failure->status;
+    op_automatic_begin_rows(rows, job, *automatic, options);
+    return STATUS_OK;
+}
+
+/* The `read` of rows of no group. */
+static size_t op_groups_read_none(struct rows *rows, struct rows_row *out, size_t capacity)
+{
+    (void)rows;
+    (void)out;
+    (void)capacity;
+    return 0;
+}
+
+/* Prints the groups of histogram and uniq, each with its values in front of its lines. */
+static enum status op_groups_print_rows(struct writer *writer, const struct groups *groups,
+                                        const struct print_options *options,
+                                        struct failure *failure)
+{
+    const struct job *job = groups->job;
+    const struct print_format *format = print_rows_format(options);
+    struct print_options own = *options;
+    char prefix[OP_GROUPS_PREFIX_SIZE];
+    uint64_t buffer[TEXT_COLUMNS_MAX + 2];
+    enum status status = STATUS_OK;
+
+    own.group = prefix;
+    if (format == &print_json) {
+        writer_write_text(writer, "{\"operation\":\"");
+        writer_write_text(writer, operations[job->operation]->name);
+        writer_write_text(writer, "\",\"groups\":[");
+    }
+    for (size_t i = 0; format == &print_csv && i < job->group_count; i++) {
+        print_values_field(writer, job_group_name(job, i), ',');
+        writer_write_text(writer, ",");
+    }
+    if (groups->count == 0 && format == &print_csv) { /* the rest of the header */
+        struct rows none = {.job = job, .is_unit = groups_are_unit(job), .read = op_groups_read_none};
+        own.group = "";
+        status = print_rows(writer, &none, &own, failure);
+    }
+    for (uint64_t g = 0; g < groups->count && status == STATUS_OK; g++) {
+        const uint64_t *row = groups_first_row(groups, g, buffer);
+        struct growing_histogram *automatic;
+        struct rows rows;
+        if (format == &print_json)
+            writer_write_text(writer, g > 0 ? ",{" : "\n{");
+        for (size_t i = 0; i < job->group_count; i++) {
+            const struct column *of = &job->columns[job_group_column(job) + i];
+            char *c = format == &print_json || i == 0 ? prefix : prefix + strlen(prefix);
+            c += decimal_write_fixed(c, groups_value(groups, row, i), of->element.decimals);
+            *c++ = format == &print_json ? ',' : format->separator;
+            *c = '\0';
+            if (format == &print_json) {
+                print_values_member(writer, job_group_name(job, i));
+                writer_write_text(writer, prefix);
+            }
+        }
+        own.is_next_group = g > 0;
+        status = op_groups_begin_rows(groups, g, options, &rows, &automatic, failure);
+        if (status == STATUS_OK)
+            status = print_rows(writer, &rows, &own, failure);
+        growing_histogram_destroy(automatic);
+    }
+    writer_write_text(writer, format == &print_json ? "]}\n" : "");
+    return status == STATUS_OK ? groups_check(groups, failure) : status;
 }
 
 static enum status op_groups_print(struct writer *writer, const struct job *job,
                                    const void *partial, const struct print_options *options,
                                    struct failure *failure)
 {
-    const bool is_reduce = job->operation == OPERATION_REDUCE;
-    const struct groups *groups = partial;
-    const size_t count = table_distinct(groups->table);
-    const size_t row_bytes = groups->layout->words * sizeof(uint64_t);
-    struct op_groups_values self = {groups, calloc(count / PRINT_VALUES_PART + 1, row_bytes)};
-    const struct print_values values = {
-        .job = job,
-        .partial = &self,
-        .count = is_reduce ? job->reductions.count : job->predicate_count,
-        .threads = options->threads,
-        .groups = count,
-        .write_group = op_groups_write_group,
-        .name = is_reduce ? op_reduce_name : op_count_name,
-        .write = op_groups_write,
-    };
+    const bool has_values = job->operation == OPERATION_REDUCE || job->operation == OPERATION_COUNT;
 
-    if (!self.buffers)
-        return status_fail(failure, STATUS_DATA, "no memory for printing groups");
-    print_values(writer, options, &values);
-    free(self.buffers);
-    return groups_check(groups, failure);
+    return (has_values ? op_groups_print_values : op_groups_print_rows)(writer, partial, options,
+                                                                        failure);
+}
+
+/* Adds up the values of all groups, of histogram or uniq, by where they lie. */
+static void op_groups_add_up(const struct groups *groups, uint64_t *inside, uint64_t *below,
+                             uint64_t *above)
+{
+    *inside = *below = *above = 0;
+    for (uint64_t g = 0; groups->starts && g < groups->count; g++) {
+        struct rows rows;
+        groups_rows_begin(&rows, groups, g, false);
+        *inside += rows.inside;
+        *below += rows.below;
+        *above += rows.above;
+    }
+}
+
+static void op_groups_report(const struct job *job, const void *partial)
+{
+    uint64_t inside;
+    uint64_t below;
+    uint64_t above;
+
+    if (job->operation != OPERATION_HISTOGRAM || job->outside != OUTSIDE_REPORT)
+        return;
+    op_groups_add_up(partial, &inside, &below, &above);
+    op_histogram_report_outside(job, inside, below, above);
+}
+
+static enum status op_groups_check_result(const struct job *job, const void *partial,
+                                          struct failure *failure)
+{
+    return job_check_values(job, ((const struct groups *)partial)->count > 0, failure);
 }
 
 const struct operation op_groups = {
@@ -268,10 +471,9 @@ const struct operation op_groups = {
     .thread_absorb = op_groups_absorb,
     .thread_finish = op_groups_flush,
     .thread_close = op_groups_close,
-    .state_name = "groups",
-    .define = op_groups_define,
     .save = op_groups_save,
-    .recall = op_groups_recall,
     .load = op_groups_load,
     .print = op_groups_print,
+    .report = op_groups_report,
+    .check_result = op_groups_check_result,
 };

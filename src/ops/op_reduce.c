@@ -2,9 +2,8 @@
  * Operation reduce. A CPU thread runs one vector loop over each block for each needed reduction. If
  * some need a table, the elements are added to it as uniq does.
  *
- * The definition of its states has the line "reductions NAME,...". If there are elements, the
- * numbers are the words that the reductions need (reduce_words.h), and the rows of uniq with bins
- * of width 1 if they need a table.
+ * If there are elements, the numbers of its states are the words that the reductions need
+ * (reduce_words.h), and the rows of uniq with bins of width 1 if they need a table.
  */
 #include "config.h"
 
@@ -224,26 +223,6 @@ static void op_reduce_close(void *thread)
     operation_close_thread(&op_uniq, ((struct op_reduce_thread *)thread)->uniq);
 }
 
-static void op_reduce_define(struct definition *definition, const struct job *job)
-{
-    for (unsigned i = 0; i < job->reductions.count; i++)
-        definition_print(definition, "%s%s", i == 0 ? "reductions\t" : ",",
-                         job->reductions.list[i].name);
-    definition_append(definition, "\n", 1);
-}
-
-static enum status op_reduce_recall(struct state_reader *state, const struct definition *definition,
-                                    struct job *job, struct failure *failure)
-{
-    char list[REDUCTIONS_TEXT_SIZE];
-
-    if (!definition_get(definition, "reductions", list, sizeof list) ||
-        reductions_parse(list, &job->reductions) != REDUCTIONS_LIST)
-        return state_fail_damaged(state, "it has no reductions", failure);
-    job->bin_width = 1;
-    return STATUS_OK;
-}
-
 static enum status op_reduce_save(struct state_writer *state, const struct job *job,
                                   const void *partial, struct failure *failure)
 {
@@ -339,11 +318,6 @@ static enum status op_reduce_check_result(const struct job *job, const void *par
 
 const struct operation op_reduce = {
     .name = "reduce",
-    .help = "print count, sum, min, max, mean, ... or some of them",
-    .usage = "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
-             "Print the statistics that OPS names, separated by commas.\n"
-             "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
-             "Also, but not with --by: distinct, mode, median, p99.9 (any quantile in percent)\n",
     .create = reduce_create,
     .finish = reduce_finish,
     .destroy = reduce_destroy,
@@ -352,10 +326,7 @@ const struct operation op_reduce = {
     .thread_absorb = op_reduce_absorb,
     .thread_finish = op_reduce_flush,
     .thread_close = op_reduce_close,
-    .state_name = "reduce",
-    .define = op_reduce_define,
     .save = op_reduce_save,
-    .recall = op_reduce_recall,
     .load = op_reduce_load,
     .print = op_reduce_print,
     .check_result = op_reduce_check_result,

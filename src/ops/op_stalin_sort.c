@@ -285,10 +285,6 @@ static void op_stalin_sort_close(void *thread)
 
 const struct operation op_stalin_sort = {
     .name = "stalin-sort",
-    .alias = "stalin",
-    .help = "drop each element that is less than one before it",
-    .usage = "gpuhist stalin-sort [OPTION]... [FILE]...\n"
-             "Copy the integers, in order, except those less than one before them.\n",
     .create = stalin_sort_create,
     .finish = stalin_sort_finish,
     .destroy = stalin_sort_destroy,

@@ -2,8 +2,7 @@
  * Operation uniq. A CPU thread counts values in the window (cpu_window.h), if there is one, and
  * hands the keys of the others to the table.
  *
- * The definition of its states has the line "width W". The numbers are the rows, in which bin 0 is
- * that of the type's smallest value.
+ * The numbers of its states are the rows, in which bin 0 is that of the type's smallest value.
  */
 #include "config.h"
 
@@ -126,22 +125,6 @@ static void op_uniq_close(void *thread)
 
 #define OP_UNIQ_BATCH 1024
 
-static void op_uniq_define(struct definition *definition, const struct job *job)
-{
-    definition_print(definition, "width\t%llu\n", (unsigned long long)job->bin_width);
-}
-
-static enum status op_uniq_recall(struct state_reader *state, const struct definition *definition,
-                                  struct job *job, struct failure *failure)
-{
-    char text[DECIMAL_SIZE];
-
-    if (definition_get(definition, "width", text, sizeof text) &&
-        decimal_parse_unsigned(text, DECIMAL_UNIT_SI, &job->bin_width) && job->bin_width > 0)
-        return STATUS_OK;
-    return state_fail_damaged(state, "it has no width", failure);
-}
-
 enum status op_uniq_save_rows(struct state_writer *state, const struct uniq *uniq,
                               struct failure *failure)
 {
@@ -263,11 +246,6 @@ static enum status op_uniq_check_result(const struct job *job, const void *parti
 
 const struct operation op_uniq = {
     .name = "uniq",
-    .alias = "distinct",
-    .help = "count each different value",
-    .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
-             "Print each different value and how often it came, in ascending order, as\n"
-             "`sort -n | uniq -c` does: any values of the type, any number of them.\n",
     .create = uniq_create,
     .finish = uniq_finish,
     .destroy = uniq_destroy,
@@ -276,10 +254,7 @@ const struct operation op_uniq = {
     .thread_absorb = op_uniq_absorb,
     .thread_finish = op_uniq_flush,
     .thread_close = op_uniq_close,
-    .state_name = "uniq",
-    .define = op_uniq_define,
     .save = op_uniq_save,
-    .recall = op_uniq_recall,
     .load = op_uniq_load,
     .print = op_uniq_print,
     .check_result = op_uniq_check_result,

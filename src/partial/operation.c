@@ -10,19 +10,6 @@
  * cache line. */
 #define OPERATION_THREAD_ALIGNMENT ((size_t)64)
 
-bool operation_find(const char *name, enum operation_id *id)
-{
-    for (size_t i = 0; i < OPERATION_IDS; i++) {
-        const struct operation *operation = operations[i];
-        if (strcmp(name, operation->name) != 0 &&
-            (!operation->alias || strcmp(name, operation->alias) != 0))
-            continue;
-        *id = (enum operation_id)i;
-        return true;
-    }
-    return false;
-}
-
 enum status operation_open_thread(const struct operation *operation, const struct job *job,
                                   void *partial, void **thread, struct failure *failure)
 {

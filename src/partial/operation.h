@@ -18,18 +18,13 @@
 
 #include <stddef.h>
 
-struct definition;
 struct print_options;
 struct state_reader;
 struct state_writer;
 struct writer;
 
 struct operation {
-    /* Texts for users. */
-    const char *name;
-    const char *alias; /* a shorter name */
-    const char *help;  /* for --help: what it prints */
-    const char *usage; /* for its own --help: its command line, then its description */
+    const char *name; /* for users */
 
     /*
      * The partial. All operations have these three.
@@ -74,26 +69,15 @@ struct operation {
     void (*thread_close)(void *thread);
 
     /*
-     * States (state_job.h). NULL, all of them: the operation has no --save and no merge.
+     * States (state.h). NULL, both of them: the operation has no --save and no merge.
      *
-     * define: appends the lines that say what was counted; they depend on the job alone.
+     * save: writes a finished partial: the number of elements, and what `load` reads.
      *
-     * save: writes a finished partial: parts of the job, if `recall` reads some, then the number
-     * of elements, and what `load` reads.
-     *
-     * recall: fills in the operation's part of the job, whose operation and element are set, from
-     * the lines and the parts of the job. It need not reject unknown lines: the caller checks that
-     * `define` makes the same definition.
-     *
-     * load: reads the rest, behind the number of elements, and adds it to the partial. Must reject
+     * load: reads what follows the number of elements, and adds it to the partial. Must reject
      * counts above `elements`. After a failure, part of the state may have been added. Thread-safe.
      */
-    const char *state_name; /* in the definition */
-    void (*define)(struct definition *definition, const struct job *job);
     enum status (*save)(struct state_writer *state, const struct job *job, const void *partial,
                         struct failure *failure);
-    enum status (*recall)(struct state_reader *state, const struct definition *definition,
-                          struct job *job, struct failure *failure);
     enum status (*load)(struct state_reader *state, const struct job *job, void *partial,
                         uint64_t elements, struct failure *failure);
 
@@ -123,9 +107,6 @@ extern const struct operation *const operations[];
 
 /* Returns the operation of a job, or its mode. Pure. */
 const struct operation *operation_of(const struct job *job);
-
-/* Finds the operation of that name or alias and stores its id. Returns false if there is none. */
-bool operation_find(const char *name, enum operation_id *id);
 
 /*
  * Opens a CPU thread that adds to the partial. The caller closes *thread, also after a failure,

@@ -1,10 +1,11 @@
-/* Implements state.h: a zstd frame of lines and numbers, written and read. */
+/* Implements state.h: a zstd frame of two lines and numbers, written and read. */
 #include "config.h"
 
 #include "partial/state.h"
 
 #include "input/source.h"
 #include "output/writer.h"
+#include "partial/operation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 
 /* The first line is this and the version. */
 #define STATE_LINE    "gpuhist state "
-#define STATE_VERSION "2"
+#define STATE_VERSION "3"
 
 /*
  * The most empty bins in a row within a run. 5M bins of 0.5M and of 1.8M random ids: with 0 0.45
@@ -30,9 +31,9 @@
  */
 #define STATE_GAP_MAX 8
 
-/* The longest first line and definition. The predicates of a definition are from a command line. */
-#define STATE_LINE_MAX       64
-#define STATE_DEFINITION_MAX ((size_t)64 << 20)
+/* The longest lines: the first one, and that of the options, which may list edges. */
+#define STATE_LINE_MAX    64
+#define STATE_OPTIONS_MAX ((size_t)256 << 20)
 
 /*
  * A frame begins with the magic number and a byte with a flag for the checksum (RFC 8878, 3.1.1).
@@ -133,12 +134,12 @@ enum status state_writer_open(struct state_writer **state, struct writer *writer
     return STATUS_OK;
 }
 
-void state_write_definition(struct state_writer *state, const struct definition *definition)
+void state_write_options(struct state_writer *state, const char *line)
 {
-    static const char line[] = STATE_LINE STATE_VERSION "\n";
+    static const char first[] = STATE_LINE STATE_VERSION "\n";
 
-    state_write(state, line, sizeof line - 1);
-    state_write(state, definition->text, definition->length);
+    state_write(state, first, sizeof first - 1);
+    state_write(state, line, strlen(line));
     state_write(state, "\n", 1);
 }
 
@@ -332,13 +333,14 @@ static enum status state_read_version(struct state_reader *state, struct failure
     return STATUS_OK;
 }
 
-enum status state_read_definition(struct state_reader *state, struct definition *definition,
-                                  bool *found, struct failure *failure)
+enum status state_read_options(struct state_reader *state, char **line, struct failure *failure)
 {
-    unsigned char last = '\n';
     unsigned char byte = 0;
+    size_t capacity = 0;
+    size_t length = 0;
     size_t bytes;
 
+    *line = NULL;
     do { /* until the beginning of a frame, or all there is, is in the buffer */
         bytes = state->in_bytes - state->in_used;
         if (bytes >= STATE_HEAD_BYTES)
@@ -346,7 +348,6 @@ enum status state_read_definition(struct state_reader *state, struct definition 
         if (state_pull(state, failure) != STATUS_OK)
             return failure->status;
     } while (state->in_bytes > bytes);
-    *found = bytes > 0;
     if (bytes == 0 && state->states > 0)
         return STATUS_OK;
     const unsigned char *head = state->in + state->in_used;
@@ -358,19 +359,23 @@ enum status state_read_definition(struct state_reader *state, struct definition 
     state->start = 0;
     if (state_read_version(state, failure) != STATUS_OK)
         return failure->status;
-    for (;; last = byte) { /* lines up to an empty one */
+    for (;;) {
         if (state_read_byte(state, &byte, failure) != STATUS_OK)
             return failure->status;
-        if (byte == '\n' && last == '\n')
+        if (length == capacity) {
+            capacity = capacity > 0 ? 2 * capacity : 1024;
+            char *grown = realloc(*line, capacity);
+            if (!grown)
+                return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
+            *line = grown;
+        }
+        if (byte == '\n')
             break;
-        if (byte == '\0' || definition->length == STATE_DEFINITION_MAX)
-            return state_fail_damaged(state, "its definition is not text", failure);
-        definition_append(definition, (const char *)&byte, 1);
+        if (byte == '\0' || length == STATE_OPTIONS_MAX)
+            return state_fail_damaged(state, "its options are not text", failure);
+        (*line)[length++] = (char)byte;
     }
-    if (definition->is_lost)
-        return status_fail(failure, STATUS_DATA, "no memory for the definition of a state");
-    if (definition->length == 0)
-        return state_fail_damaged(state, "it has no definition", failure);
+    (*line)[length] = '\0';
     return STATUS_OK;
 }
 
@@ -500,4 +505,42 @@ enum status state_read_end(struct state_reader *state, struct failure *failure)
     if (state->out_used < state->out_bytes)
         return state_fail_damaged(state, "its length is wrong", failure);
     return STATUS_OK;
+}
+
+enum status state_save(struct writer *writer, const struct job *job, const void *partial,
+                       struct failure *failure)
+{
+    struct state_writer *state = NULL;
+
+    if (strlen(job->line) > STATE_OPTIONS_MAX)
+        return status_fail(failure, STATUS_DATA, "there are too many edges for a state");
+    enum status status = state_writer_open(&state, writer, failure);
+    if (status == STATUS_OK) {
+        state_write_options(state, job->line);
+        status = operation_of(job)->save(state, job, partial, failure);
+    }
+    if (status == STATUS_OK)
+        status = state_writer_finish(state, failure);
+    state_writer_close(state);
+    return status;
+}
+
+enum status state_load(struct state_reader *state, const struct job *job, void *partial,
+                       uint64_t *elements, struct failure *failure)
+{
+    uint64_t more;
+
+    if (state_read_number(state, &more, failure) != STATUS_OK)
+        return failure->status;
+    if (more > UINT64_MAX - *elements)
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME
+                           ": more than 2^64 - 1 elements, together with the states before it",
+                           state->name);
+    enum status status = operation_of(job)->load(state, job, partial, more, failure);
+    if (status == STATUS_OK)
+        status = state_read_end(state, failure);
+    if (status == STATUS_OK)
+        *elements += more;
+    return status;
 }

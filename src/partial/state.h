@@ -1,13 +1,15 @@
 /*
- * State files: the partial of a run, for later runs to continue from or merge. This is the
- * container and its primitives; state_job.h defines the contents.
+ * State files: the partial of a run, for later runs to continue from or merge.
  *
  * A state is one zstd frame (RFC 8878) with a checksum. It contains
  *
- *     gpuhist state 2        the version of the format
- *     KEY TAB VALUE          any number of lines: the definition (definition.h)
- *                            an empty line
- *     numbers                the data of the operation
+ *     gpuhist state 3        the version of the format
+ *     OPERATION OPTION...    the options that define the job (`line` of job.h)
+ *     numbers                the number of elements, or the sum of their weights; then what the
+ *                            operation saves
+ *
+ * States of equal lines can be added. A state does not say whether the input was text or binary,
+ * nor its byte order.
  *
  * Numbers are unsigned LEB128: seven bits a byte, the lowest first; the highest bit is set in all
  * bytes but the last; each is as short as possible. Counts of bins are written as runs of adjacent
@@ -23,7 +25,7 @@
 #define GPUHIST_STATE_H
 
 #include "base/status.h"
-#include "partial/definition.h"
+#include "job/job.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,8 +53,8 @@ struct state_writer;
 enum status state_writer_open(struct state_writer **state, struct writer *writer,
                               struct failure *failure);
 
-/* Write the definition, which comes first, and then any numbers. */
-void state_write_definition(struct state_writer *state, const struct definition *definition);
+/* Write the line of options, which comes first, and then any numbers. */
+void state_write_options(struct state_writer *state, const char *line);
 void state_write_number(struct state_writer *state, unsigned __int128 number);
 
 /*
@@ -85,13 +87,12 @@ void state_reader_close(struct state_reader *state);
 const char *state_reader_name(const struct state_reader *state);
 
 /*
- * Begins the next state and reads its definition into *definition, which must be zero-initialised.
- * *found is false if there are no more states; a file without any is an error. This and the
- * functions below fail with STATUS_DATA if the file cannot be read, is not a state, is damaged, has
- * another version, or if there is no memory.
+ * Begins the next state and stores its line of options, which is not checked. The caller frees it,
+ * also after a failure. NULL: there are no more states; a file without any is an error. This and
+ * the functions below fail with STATUS_DATA if the file cannot be read, is not a state, is damaged,
+ * has another version, or if there is no memory.
  */
-enum status state_read_definition(struct state_reader *state, struct definition *definition,
-                                  bool *found, struct failure *failure);
+enum status state_read_options(struct state_reader *state, char **line, struct failure *failure);
 
 /* Read a number of 64 or of 128 bits. */
 enum status state_read_number(struct state_reader *state, uint64_t *number,
@@ -115,5 +116,22 @@ enum status state_read_end(struct state_reader *state, struct failure *failure);
 /* Fails with STATUS_DATA and the message that the file is damaged; `what` says how. */
 enum status state_fail_damaged(const struct state_reader *state, const char *what,
                                struct failure *failure);
+
+/*
+ * Writes the finished partial of a job, which must have a line of options, to `writer`, which keeps
+ * errors of writing. Fails with STATUS_DATA if there is no memory, or if the partial cannot be
+ * read; what is written is then no state. No other thread may use the partial.
+ */
+enum status state_save(struct writer *writer, const struct job *job, const void *partial,
+                       struct failure *failure);
+
+/*
+ * Reads the rest of a state, whose line is that of the job, and adds it to the partial; adds its
+ * elements to *elements. Fails also if *elements would be 2^64 or more. The partial makes no result
+ * after a failure, or if it has 2^64 elements or more. Thread-safe on distinct readers, also for
+ * one partial.
+ */
+enum status state_load(struct state_reader *state, const struct job *job, void *partial,
+                       uint64_t *elements, struct failure *failure);
 
 #endif

@@ -8,7 +8,7 @@
 #include "output/output_file.h"
 #include "output/writer.h"
 #include "partial/operation.h"
-#include "partial/state_job.h"
+#include "partial/state.h"
 #include "plot/terminal.h"
 #include "print/print_rows.h"
 

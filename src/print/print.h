@@ -39,6 +39,8 @@ struct print_options {
     const char *value_name;            /* what the input calls the values; NULL: unknown */
     const char *column;  /* of several: whose values are printed; NULL: there is only one */
     bool is_next_column; /* it is not the first */
+    const char *group;   /* of rows of a group: what begins each line; NULL: they are not of groups */
+    bool is_next_group;
 
     /* histogram */
     bool plot;          /* bars in the terminal */

@@ -10,7 +10,6 @@
 #include "output/writer.h"
 #include "plot/plot.h"
 #include "plot/terminal.h"
-#include "print/percent.h"
 #include "print/print_rows.h"
 
 #include <stdio.h>
@@ -50,11 +49,12 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
         plot_name(cells->text[0], line, table->rows.job->element.decimals);
     decimal_write(cells->text[1], count);
     if (options->percent)
-        strcpy(cells->text[2] + percent_write(cells->text[2], count, table->total), "%");
+        strcpy(cells->text[2] + percentage_write_share(cells->text[2], count, table->total), "%");
     if (options->cumulative)
         decimal_write(cells->text[3], cumulative);
     if (options->percent && options->cumulative)
-        strcpy(cells->text[4] + percent_write(cells->text[4], cumulative, table->total), "%");
+        strcpy(cells->text[4] + percentage_write_share(cells->text[4], cumulative, table->total),
+               "%");
 }
 
 /* Reads all lines to find the widths of the columns and the greatest count. */

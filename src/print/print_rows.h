@@ -1,6 +1,6 @@
 /*
  * Prints the rows of all kinds of histograms: selects, sorts and formats them. Each format is a row
- * of the table in print_rows.c and a file print_<format>.c; some print named values as well.
+ * of the table in print_rows.c; some print named values as well.
  *
  * Not thread-safe, except as print_rows_in_parts says.
  */
@@ -74,6 +74,12 @@ const struct print_format *print_rows_format(const struct print_options *options
  */
 enum status print_rows(struct writer *writer, const struct rows *rows,
                        const struct print_options *options, struct failure *failure);
+
+/*
+ * Writes a line for each row of a table whose format is tsv, csv or json, as print_rows_in_parts
+ * does.
+ */
+void print_lines(struct writer *writer, const struct print_table *table);
 
 /* The number of rows that formats read at a time. */
 #define PRINT_ROWS_BATCH 256

@@ -15,7 +15,6 @@
 #include "output/writer.h"
 #include "plot/axis.h"
 #include "plot/plot.h"
-#include "print/percent.h"
 #include "print/print_rows.h"
 
 #include <stdarg.h>
@@ -199,7 +198,7 @@ static void print_svg_bars(const struct print_svg *svg)
     const struct plot_survey *survey = &svg->plot.survey;
     char name[PLOT_NAME_SIZE];
     char number[DECIMAL_SIZE];
-    char percent[PERCENT_SIZE];
+    char percent[PERCENTAGE_SHARE_SIZE];
 
     print_svg_write(svg, "<g class=\"bars\">\n");
     for (size_t i = 0; i < svg->count; i++) {
@@ -224,7 +223,7 @@ static void print_svg_bars(const struct print_svg *svg)
         height = height > PRINT_SVG_PIXEL ? height : PRINT_SVG_PIXEL;
         plot_name(name, bar, svg->table->rows.job->element.decimals);
         decimal_format_signed(number, bar->count);
-        percent[percent_write(percent, bar->count, svg->table->total)] = '\0';
+        percent[percentage_write_share(percent, bar->count, svg->table->total)] = '\0';
         print_svg_write(svg,
                         "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">"
                         "<title>%s: %s (%s%%)</title></rect>\n",

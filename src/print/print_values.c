@@ -31,14 +31,20 @@ static void print_values_word(struct writer *writer, const char *word, const cha
     }
 }
 
-/* Writes a name as a field of tsv or csv. */
-static void print_values_field(struct writer *writer, const char *name, char separator)
+void print_values_field(struct writer *writer, const char *name, char separator)
 {
     const char *quote = separator == ',' && strpbrk(name, ",\"") ? "\"" : "";
 
     writer_write_text(writer, quote);
     print_values_word(writer, name, *quote ? "\"" : "", "\"");
     writer_write_text(writer, quote);
+}
+
+void print_values_member(struct writer *writer, const char *name)
+{
+    writer_write_text(writer, "\"");
+    print_values_word(writer, name, "\"\\", "\\");
+    writer_write_text(writer, "\":");
 }
 
 /* Writes the name of value i, its words separated by a blank. */
@@ -72,11 +78,8 @@ static void print_values_groups(struct writer *writer, const struct print_values
         for (size_t i = 0; values->write_group && i < values->job->group_count; i++) {
             if (i > 0)
                 writer_write(writer, is_json ? "," : &values->separator, 1);
-            if (is_json) {
-                writer_write_text(writer, "\"");
-                print_values_word(writer, job_group_name(values->job, i), "\"\\", "\\");
-                writer_write_text(writer, "\":");
-            }
+            if (is_json)
+                print_values_member(writer, job_group_name(values->job, i));
             writer_write(writer, text, values->write_group(values, group, i, text));
         }
         for (size_t i = 0; i < values->count; i++) {

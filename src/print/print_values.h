@@ -46,6 +46,12 @@ struct print_values {
                     char out[PRINT_VALUE_SIZE]);
 };
 
+/* Writes a name as a field of tsv or csv, whose separator it is. */
+void print_values_field(struct writer *writer, const char *name, char separator);
+
+/* Writes a name as that of a member of a json object, with its colon. */
+void print_values_member(struct writer *writer, const char *name);
+
 /* Writes the values with these options. The writer records write errors. */
 void print_values(struct writer *writer, const struct print_options *options,
                   const struct print_values *values);

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "app/options.h"
+#include "app/options_table.h"
 #include "input/number_list.h"
 #include "job/binning_index.h"
 #include "partial/operation.h"
@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #define OPTIONS_WORDS_MAX 20
-#define OPTIONS_HELP_SIZE 8192 /* as src/app/run.c has it */
 
 static int list = -1; /* what every @FILE is */
 static char list_argument[32];
@@ -88,12 +87,11 @@ static void check_failure(enum status status, const struct failure *failure)
 
 static void check_help(const struct options *options)
 {
-    static char text[OPTIONS_HELP_SIZE];
-
-    options_help(options, text, sizeof text);
-    size_t length = strlen(text);
-    require(strncmp(text, "Usage: gpuhist", 14) == 0, "help without usage");
-    require(length + 1 < sizeof text && text[length - 1] == '\n', "the text of help is cut");
+    char *text = options_help(options);
+    size_t length = text ? strlen(text) : 0;
+    require(length > 0 && strncmp(text, "Usage: gpuhist", 14) == 0, "help without usage");
+    require(text[length - 1] == '\n', "the text of help is cut");
+    free(text);
 }
 
 static void require_bin(const struct job *job, __int128 value, uint64_t bin)
@@ -183,9 +181,9 @@ static void check_words(char **words, size_t count)
     check_help(&options);
     if (status != STATUS_OK) {
         check_failure(status, &failure);
-    } else if (options.action == OPTIONS_RUN && !options.help) {
+    } else if (options.command->action == OPTIONS_RUN && !options.help && !options.version) {
         check_run(&options);
-    } else if (options.action == OPTIONS_MERGE && !options.help) {
+    } else if (options.command->action == OPTIONS_MERGE && !options.help && !options.version) {
         for (unsigned id = 0; id < OPERATION_IDS; id++) {
             const struct job job = {.operation = (enum operation_id)id};
             status = options_check_merged(&options, &job, &failure);

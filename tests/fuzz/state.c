@@ -1,16 +1,17 @@
 /*
- * libFuzzer: reads whatever comes as states and merges those of the first one's definition. What
+ * libFuzzer: reads whatever comes as states and merges those of the first one's options. What
  * is taken must make a result; and saved and read again, the same state. An input that begins with
  * 'r' is the file, behind that; any other the content of a frame, which is compressed here, or
  * nothing would get past the checksum.
  */
 #include "config.h"
 
+#include "app/options.h"
 #include "count/groups.h"
 #include "count/reduce_words.h"
 #include "output/writer.h"
 #include "partial/operation.h"
-#include "partial/state_job.h"
+#include "partial/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,38 +69,52 @@ static void set_input(const uint8_t *data, size_t bytes)
     require(pwrite(input, frame, length, 0) == (ssize_t)length, "pwrite");
 }
 
-/* Merges the states of a file; the job is that of the first. Whether all was well. */
-static bool merge(const char *name, struct job *job, void **partial, uint64_t *elements)
+/* The sum of the states of a file. */
+struct sum {
+    struct options options;
+    struct job job; /* of the first state */
+    void *partial;
+    uint64_t elements;
+};
+
+static void destroy(struct sum *sum)
+{
+    if (sum->partial)
+        operation_of(&sum->job)->destroy(sum->partial);
+    job_destroy(&sum->job);
+    options_destroy(&sum->options);
+}
+
+/* Adds up the states of a file. Returns whether all was well. The caller destroys the sum. */
+static bool merge(const char *name, struct sum *sum)
 {
     struct failure failure;
     struct state_reader *reader;
-    struct definition first = {.text = NULL};
-    bool found = true;
+    char difference[OPTIONS_DIFFERENCE_SIZE];
+    char *line = NULL;
     bool is_fine = state_reader_open(&reader, name, &failure) == STATUS_OK;
 
     require(is_fine, "cannot open");
-    while (is_fine && found) {
-        char difference[DEFINITION_DIFFERENCE_SIZE];
-        struct definition definition;
-        struct job next;
-        is_fine = state_recall(reader, &definition, &next, &found, &failure) == STATUS_OK &&
-                  next.binning.bins <= BINS_MAX;
-        if (is_fine && found && !*partial) {
-            first = definition;
-            *job = next;
-            is_fine = (*partial = operation_of(job)->create(job, &failure)) != NULL;
-            is_fine = is_fine && state_load(reader, job, *partial, elements, &failure) == STATUS_OK;
-            continue;
+    *sum = (struct sum){.partial = NULL};
+    while (is_fine && (is_fine = state_read_options(reader, &line, &failure) == STATUS_OK) &&
+           line) {
+        if (sum->partial) {
+            is_fine = options_compare_lines(sum->job.line, line, difference);
+            free(line);
+        } else {
+            is_fine = options_read_line(&sum->options, line, &sum->job, &failure) == STATUS_OK &&
+                      sum->job.binning.bins <= BINS_MAX;
+            sum->job.line = line;
+            is_fine =
+                is_fine && (sum->partial = operation_of(&sum->job)->create(&sum->job, &failure));
         }
-        if (is_fine && found)
-            is_fine = definition_compare(&first, &definition, difference) &&
-                      state_load(reader, job, *partial, elements, &failure) == STATUS_OK;
-        definition_destroy(&definition);
-        job_destroy(&next);
+        line = NULL;
+        is_fine = is_fine && state_load(reader, &sum->job, sum->partial, &sum->elements,
+                                        &failure) == STATUS_OK;
     }
-    definition_destroy(&first);
+    free(line);
     state_reader_close(reader);
-    return is_fine && *partial;
+    return is_fine && sum->partial;
 }
 
 static void save(const struct job *job, const void *partial)
@@ -134,38 +149,32 @@ static void write_reductions(const struct job *job, const void *partial)
     }
 }
 
-static void check(const struct job *job, void *partial, uint64_t elements)
+static void check(struct sum *sum)
 {
     struct failure failure;
-    struct job again = {.predicates = NULL};
-    void *same = NULL;
-    uint64_t same_elements = 0;
+    struct sum again;
 
-    require(operation_of(job)->finish(partial, job, elements, &failure) == STATUS_OK,
+    require(operation_of(&sum->job)->finish(sum->partial, &sum->job, sum->elements, &failure) ==
+                STATUS_OK,
             "a state that makes no result was taken");
-    write_reductions(job, partial);
-    save(job, partial);
-    require(merge(saved_name, &again, &same, &same_elements), "what was saved cannot be read");
-    require(same_elements == elements, "other elements were saved");
-    operation_of(&again)->destroy(same);
-    job_destroy(&again);
+    write_reductions(&sum->job, sum->partial);
+    save(&sum->job, sum->partial);
+    require(merge(saved_name, &again), "what was saved cannot be read");
+    require(again.elements == sum->elements, "other elements were saved");
+    destroy(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    struct job job = {.predicates = NULL};
-    void *partial = NULL;
-    uint64_t elements = 0;
+    struct sum sum;
 
     if (input < 0)
         prepare();
     set_input(data, bytes);
-    if (merge(input_name, &job, &partial, &elements))
-        check(&job, partial, elements);
-    if (partial)
-        operation_of(&job)->destroy(partial);
-    job_destroy(&job);
+    if (merge(input_name, &sum))
+        check(&sum);
+    destroy(&sum);
     return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * Writes what documents say of the options, from their table and those of operations and
+ * Writes what documents say of the options, from their table and those of commands and
  * reductions: copies a file from standard input to standard output, and makes the lines between its
  * markers BEGIN and END of options anew.
  *
@@ -12,7 +12,6 @@
 #include "config.h"
 
 #include "app/options_table.h"
-#include "partial/operation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,33 +21,15 @@
 #define LINE_BYTES 1024
 #define COLUMNS    100
 
-/* Merge and info follow the operations, as in the bits of the table. */
-#define TAKERS (OPERATION_IDS + 2)
-
 /* The lines of the block as it was. */
 static char lines[LINES_MAX][LINE_BYTES];
 static size_t line_count;
 
-static const char *taker_name(unsigned i)
+/* Writes the names of all commands, with blanks between. */
+static void write_command_names(void)
 {
-    if (i == OPERATION_IDS)
-        return "merge";
-    if (i > OPERATION_IDS)
-        return "info";
-    return operations[i]->help ? operations[i]->name : NULL;
-}
-
-/* Writes the names of all, with blanks between. */
-static void write_taker_names(void)
-{
-    const char *between = "";
-
-    for (unsigned i = 0; i < TAKERS; i++) {
-        if (taker_name(i)) {
-            printf("%s%s", between, taker_name(i));
-            between = " ";
-        }
-    }
+    for (unsigned i = 0; i < OPTIONS_COMMANDS; i++)
+        printf("%s%s", i > 0 ? " " : "", options_commands[i].name);
 }
 
 /* Writes the names of the reductions, and a percentile for those. */
@@ -60,11 +41,11 @@ static void write_reduction_names(void)
 }
 
 /* Writes the names that a first word may have, as a pattern of a shell: "uniq | distinct". */
-static void write_pattern(unsigned i)
+static void write_pattern(const struct options_command *command)
 {
-    fputs(taker_name(i), stdout);
-    if (i < OPERATION_IDS && operations[i]->alias)
-        printf(" | %s", operations[i]->alias);
+    fputs(command->name, stdout);
+    if (command->alias)
+        printf(" | %s", command->alias);
 }
 
 /* --- bash ---------------------------------------------------------------------------------- */
@@ -72,7 +53,7 @@ static void write_pattern(unsigned i)
 static void write_bash(void)
 {
     fputs("_gpuhist_operations='", stdout);
-    write_taker_names();
+    write_command_names();
     fputs("'\n_gpuhist_reductions='", stdout);
     write_reduction_names();
     puts("'\n"
@@ -80,21 +61,20 @@ static void write_bash(void)
          "# _gpuhist_options WORD: prints the options of the operation that a first word names.\n"
          "_gpuhist_options() {\n"
          "    case $1 in");
-    for (unsigned n = 0; n <= TAKERS; n++) {
-        const unsigned i = n < TAKERS ? n : OPERATION_HISTOGRAM; /* the default comes last */
+    _Static_assert(OPERATION_HISTOGRAM == 0, "the default comes last");
+    for (unsigned n = 1; n <= OPTIONS_COMMANDS; n++) {
+        const struct options_command *command = &options_commands[n % OPTIONS_COMMANDS];
         int column = 12;
-        if (n == OPERATION_HISTOGRAM || !taker_name(i))
-            continue;
         fputs("    ", stdout);
-        if (i == OPERATION_HISTOGRAM)
+        if (n == OPTIONS_COMMANDS)
             putchar('*');
         else
-            write_pattern(i);
+            write_pattern(command);
         printf(")\n        echo");
         for (size_t j = 0; j < options_row_count; j++) {
             const struct options_row *row = &options_rows[j];
             char words[64];
-            if (!(row->operations & 1u << i))
+            if (!(row->traits & command->traits))
                 continue;
             int length = row->letter
                              ? snprintf(words, sizeof words, " -%c --%s", row->letter, row->name)
@@ -159,7 +139,7 @@ static void write_zsh_row(const struct options_row *row)
     fputs("            '", stdout);
     if (is_repeated)
         putchar('*');
-    else if (row->operations & OPTIONS_INFORMS) /* it ends the program */
+    else if (row->traits & OPTIONS_RUNS) /* it ends the program */
         fputs("(- *)", stdout);
     else if (row->letter)
         printf("(-%c --%s)", row->letter, row->name);
@@ -200,33 +180,31 @@ static void write_zsh(void)
     bool is_written[OPTIONS_ROWS_MAX] = {false};
 
     fputs("    operations='", stdout);
-    write_taker_names();
+    write_command_names();
     fputs("'\n    reductions='", stdout);
     write_reduction_names();
     puts("'\n    case ${words[2]} in");
-    for (unsigned i = 0; i < TAKERS; i++) {
-        if (!taker_name(i))
-            continue;
+    for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {
         fputs("    ", stdout);
-        write_pattern(i);
-        printf(") operation=%s ;;\n", taker_name(i));
+        write_pattern(&options_commands[i]);
+        printf(") operation=%s ;;\n", options_commands[i].name);
     }
     puts("    *) operation=histogram ;;\n    esac");
     for (size_t i = 0; i < options_row_count; i++) {
-        const unsigned mask = options_rows[i].operations;
+        const unsigned traits = options_rows[i].traits;
         const char *between = "    ";
         if (is_written[i])
             continue;
         puts("    case $operation in");
-        for (unsigned j = 0; j < TAKERS; j++) {
-            if (taker_name(j) && mask & 1u << j)
-                printf("%s%s", between, taker_name(j));
-            if (taker_name(j) && mask & 1u << j)
-                between = " | ";
+        for (unsigned j = 0; j < OPTIONS_COMMANDS; j++) {
+            if (!(traits & options_commands[j].traits))
+                continue;
+            printf("%s%s", between, options_commands[j].name);
+            between = " | ";
         }
         puts(")\n        options+=(");
         for (size_t j = i; j < options_row_count; j++) {
-            if (options_rows[j].operations != mask)
+            if (options_rows[j].traits != traits)
                 continue;
             is_written[j] = true;
             write_zsh_row(&options_rows[j]);

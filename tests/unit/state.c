@@ -4,13 +4,14 @@
  */
 #include "config.h"
 
+#include "app/options.h"
 #include "count/count.h"
 #include "count/histogram.h"
 #include "count/reduce.h"
 #include "count/uniq.h"
 #include "ops/operations.h"
 #include "output/writer.h"
-#include "partial/state_job.h"
+#include "partial/state.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -93,11 +94,27 @@ static void make_job(struct job *job, const struct shape *shape)
     require(status, &failure);
 }
 
-static void save(const struct job *job, const void *partial)
+/* Reads the options of a state. Returns whether they make a job, which then has their line. */
+static bool read_job(struct state_reader *reader, struct options *options, struct job *job)
+{
+    struct failure failure;
+    char *line;
+
+    *options = (struct options){.words = NULL};
+    *job = (struct job){.line = NULL};
+    bool is_read = state_read_options(reader, &line, &failure) == STATUS_OK && line &&
+                   options_read_line(options, line, job, &failure) == STATUS_OK;
+    job->line = line;
+    return is_read;
+}
+
+static void save(struct job *job, const void *partial)
 {
     struct failure failure;
     struct writer *writer;
 
+    if (!job->line)
+        job->line = options_write_line(job);
     require(writer_open(&writer, file, &failure), &failure);
     require(state_save(writer, job, partial, &failure), &failure);
     require(writer_close(writer, &failure), &failure);
@@ -122,25 +139,26 @@ static bool check_loaded(const struct job *job, const struct histogram *histogra
 {
     struct failure failure;
     struct state_reader *reader;
-    struct definition definition;
+    struct options options;
     struct job found;
     void *partial = NULL;
     uint64_t elements = 0;
-    bool is_found;
     bool is_same = true;
 
     for (unsigned pass = 0; pass < 2; pass++) {
         require(state_reader_open(&reader, file, &failure), &failure);
-        require(state_recall(reader, &definition, &found, &is_found, &failure), &failure);
-        is_same = is_same && is_found && is_same_binning(&job->binning, &found.binning);
+        is_same = is_same && read_job(reader, &options, &found) &&
+                  is_same_binning(&job->binning, &found.binning);
+        if (!is_same)
+            return tap_note("%s", found.line);
         if (!partial)
             partial = op_histogram.create(&found, &failure);
         require(partial ? STATUS_OK : failure.status, &failure);
         require(state_load(reader, &found, partial, &elements, &failure), &failure);
         if (pass == 1)
             require(op_histogram.finish(partial, &found, elements, &failure), &failure);
-        definition_destroy(&definition);
         job_destroy(&found);
+        options_destroy(&options);
         state_reader_close(reader);
     }
     const struct histogram *loaded = partial;
@@ -196,14 +214,13 @@ static const size_t runs[] = {11, 1, 1, 1, 1, 0};
 
 static void write_rows(void)
 {
-    const struct definition definition = {.text = (char[]){"a\t1\n"}, .length = 4};
     struct failure failure;
     struct writer *writer;
     struct state_writer *state;
 
     require(writer_open(&writer, file, &failure), &failure);
     require(state_writer_open(&state, writer, &failure), &failure);
-    state_write_definition(state, &definition);
+    state_write_options(state, "any text");
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
         state_write_row(state, rows[i].bin, rows[i].count);
     state_write_rows_end(state);
@@ -215,20 +232,20 @@ static void write_rows(void)
 
 static void test_rows(void)
 {
-    struct definition found = {.text = NULL};
     struct failure failure;
     struct state_reader *reader;
     struct state_run run;
+    char *line;
     unsigned __int128 number;
     const struct row *row = rows;
     uint64_t left = 0;
-    bool is_same;
+    bool is_same = true;
 
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
         left += rows[i].count;
     write_rows();
     require(state_reader_open(&reader, file, &failure), &failure);
-    require(state_read_definition(reader, &found, &is_same, &failure), &failure);
+    require(state_read_options(reader, &line, &failure), &failure);
     for (size_t i = 0; i < ARRAY_LENGTH(runs); i++) {
         require(state_read_run(reader, -(unsigned __int128)1, &left, &run, &failure), &failure);
         is_same = is_same && run.n == runs[i];
@@ -242,34 +259,31 @@ static void test_rows(void)
     require(state_read_number_128(reader, &number, &failure), &failure);
     is_same = is_same && number == -(unsigned __int128)1;
     require(state_read_end(reader, &failure), &failure);
-    tap_ok(is_same && strcmp(found.text, "a\t1\n") == 0, "rows and numbers of 128 bits");
-    definition_destroy(&found);
+    tap_ok(is_same && strcmp(line, "any text") == 0, "rows and numbers of 128 bits");
+    free(line);
     state_reader_close(reader);
 }
 
 /* Reads data[0..bytes) as one state: its partial, NULL if it is refused, and its elements. */
-static void *load(const unsigned char *data, size_t bytes, struct job *job, uint64_t *elements)
+static void *load(const unsigned char *data, size_t bytes, struct options *options, struct job *job,
+                  uint64_t *elements)
 {
     struct failure failure;
     struct state_reader *reader;
-    struct definition definition;
     void *partial = NULL;
-    bool found;
-    bool more = false;
+    char *more = NULL;
     FILE *out = fopen(file, "wb");
 
     if (!out || fwrite(data, 1, bytes, out) != bytes || fclose(out) != 0)
         printf("Bail out! cannot write %s\n", file);
     *elements = 0;
     require(state_reader_open(&reader, file, &failure), &failure);
-    bool is_fine = state_recall(reader, &definition, job, &found, &failure) == STATUS_OK &&
+    bool is_fine = read_job(reader, options, job) &&
                    (partial = operation_of(job)->create(job, &failure)) != NULL &&
                    state_load(reader, job, partial, elements, &failure) == STATUS_OK;
-    definition_destroy(&definition);
     if (is_fine) { /* nothing may follow */
-        definition = (struct definition){.text = NULL};
-        is_fine = state_read_definition(reader, &definition, &more, &failure) == STATUS_OK && !more;
-        definition_destroy(&definition);
+        is_fine = state_read_options(reader, &more, &failure) == STATUS_OK && !more;
+        free(more);
     }
     state_reader_close(reader);
     if (is_fine || !partial)
@@ -303,13 +317,14 @@ static void test_damage(const char *name, struct job *job, const void *partial)
     save(job, partial);
     size_t bytes = read_file(good, sizeof good);
     for (size_t i = 0; i < 9 * bytes && passed; i++) {
+        struct options options;
         struct job found;
         bool is_cut = i < bytes;
         memcpy(bad, good, bytes);
         if (!is_cut)
             bad[(i - bytes) / 8] ^= (unsigned char)(1 << i % 8);
         uint64_t elements;
-        void *loaded = load(bad, is_cut ? i : bytes, &found, &elements);
+        void *loaded = load(bad, is_cut ? i : bytes, &options, &found, &elements);
         if (loaded) {
             const struct operation *operation = operation_of(&found);
             require(operation->finish(loaded, &found, elements, &failure), &failure);
@@ -320,6 +335,7 @@ static void test_damage(const char *name, struct job *job, const void *partial)
             operation_of(&found)->destroy(loaded);
         }
         job_destroy(&found);
+        options_destroy(&options);
         if (!passed)
             tap_note("%s %zu made another state", is_cut ? "a cut at" : "flip", i);
     }
@@ -409,6 +425,7 @@ static void test_wrap(void)
     unsigned char data[1024];
 
     for (size_t i = 0; i < ARRAY_LENGTH(forged); i++) {
+        struct options options;
         struct job job;
         struct job found;
         struct histogram *histogram;
@@ -423,12 +440,13 @@ static void test_wrap(void)
         histogram->inside = 305;
         save(&job, histogram);
         uint64_t elements;
-        void *loaded = load(data, read_file(data, sizeof data), &found, &elements);
+        void *loaded = load(data, read_file(data, sizeof data), &options, &found, &elements);
         tap_ok(!loaded, "a state whose count %zu wraps is refused", i);
         if (loaded)
             op_histogram.destroy(loaded);
         histogram_destroy(histogram);
         job_destroy(&found);
+        options_destroy(&options);
         job_destroy(&job);
     }
 }

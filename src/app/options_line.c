@@ -1,0 +1,307 @@
+/*
+ * Implements the lines of options.h: a job's options as one line of text, which the parser of the
+ * command line reads again.
+ */
+#include "config.h"
+
+#include "app/options_table.h"
+
+#include "base/text_buffer.h"
+#include "input/number_list.h"
+#include "partial/operation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of an option that a message shows; a longer one is cut. */
+#define OPTIONS_SHOWN_SIZE 72
+
+/* Appends what was typed. Blanks, control characters and backslashes become \ and octal digits. */
+static void options_append_typed(struct text_buffer *line, const char *typed)
+{
+    for (const char *c = typed; *c; c++) {
+        if ((unsigned char)*c <= ' ' || *c == 127 || *c == '\\')
+            text_buffer_print(line, "\\%03o", (unsigned)(unsigned char)*c);
+        else
+            text_buffer_append(line, c, 1);
+    }
+}
+
+/* Appends the bins of a histogram. Different options that make the same bins give the same text. */
+static void options_append_binning(struct text_buffer *line, const struct job *job)
+{
+    const struct binning *binning = &job->binning;
+    const unsigned decimals = job->element.decimals;
+    const __int128 first = binning_edge(binning, 0);
+    char low[DECIMAL_SIZE];
+    char high[DECIMAL_SIZE];
+    char width[DECIMAL_SIZE];
+
+    if (binning->base > 0) {
+        text_buffer_print(line, " --log%u", binning->base);
+        return;
+    }
+    if (binning->table) {
+        for (uint64_t bin = 0; bin <= binning->bins; bin++) {
+            decimal_format_fixed(low, binning_edge(binning, bin), decimals);
+            text_buffer_print(line, "%s%s", bin == 0 ? " --edges=" : ",", low);
+        }
+        return;
+    }
+    decimal_format_fixed(low, first, decimals);
+    decimal_format_fixed(high, first + binning->last + 1, decimals);
+    if (first == 0 && binning_is_unit(binning)) {
+        text_buffer_print(line, " --bins=%u", binning->bins);
+    } else if (binning->numerator == 1 && binning->divisor != 0) { /* not 2^64 */
+        decimal_format_fixed(width, binning->divisor, decimals);
+        text_buffer_print(line, " --range=%s:%s --width=%s", low, high, width);
+    } else {
+        text_buffer_print(line, " --bins=%u --range=%s:%s", binning->bins, low, high);
+    }
+}
+
+/*
+ * Appends a predicate. The values of a list in a file are not in the line, but their number and
+ * digest, so that lines of other values differ.
+ */
+static void options_append_predicate(struct text_buffer *line, const struct predicate *predicate)
+{
+    text_buffer_print(line, " --%s%s", predicate->name, predicate->text ? "=" : "");
+    if (!predicate->text)
+        return;
+    options_append_typed(line, predicate->text);
+    if (number_list_is_file(predicate->text))
+        text_buffer_print(line, ":%llu:%016llx", (unsigned long long)predicate->set_values,
+                          (unsigned long long)predicate->set_digest);
+}
+
+/* Appends the name of a column in quotes, as in CSV, so that it is read as a name. */
+static void options_append_name(struct text_buffer *line, const char *name)
+{
+    text_buffer_print(line, "\"");
+    for (; *name; name++) {
+        const char character[] = {*name, '\0'};
+        options_append_typed(line, *name == '"' ? "\"\"" : character);
+    }
+    text_buffer_print(line, "\"");
+}
+
+/*
+ * Appends the columns: several values by their names or numbers; groups by their names, else by
+ * their order, or in records by their types. Where they are is not part of the meaning.
+ */
+static void options_append_columns(struct text_buffer *line, const struct job *job)
+{
+    char width[DECIMAL_SIZE];
+
+    if (job->has_weights)
+        text_buffer_print(line, " --weight=1");
+    for (size_t i = 0; i < job_condition_column(job); i++) {
+        const struct column *column = &job->columns[i];
+        const bool is_value = i < job->value_count;
+        if ((is_value && job->value_count == 1) ||
+            (job->has_weights && i == job_weight_column(job)))
+            continue;
+        if (i == 0 || i == job_group_column(job))
+            text_buffer_print(line, is_value ? " --field=" : " --by=");
+        else
+            text_buffer_print(line, ",");
+        if (!job->is_text && !is_value)
+            text_buffer_print(line, "%s@0", column->element.name);
+        else if (column->name)
+            options_append_name(line, column->name);
+        else if (is_value)
+            options_append_typed(line, column->where);
+        else
+            text_buffer_print(line, "%zu", i - job_group_column(job) + 1);
+        text_buffer_print(line, ":.%u", column->element.decimals);
+        if (column->width > 1) {
+            decimal_format_fixed(width, column->width, column->element.decimals);
+            text_buffer_print(line, "/%s", width);
+        }
+    }
+}
+
+char *options_write_line(const struct job *job)
+{
+    static const char *const outside[] = {
+        [OUTSIDE_REPORT] = "report",
+        [OUTSIDE_ABORT] = "abort",
+        [OUTSIDE_CLAMP] = "clamp",
+        [OUTSIDE_IGNORE] = "ignore",
+    };
+    const bool has_width = job->operation == OPERATION_UNIQ && job->bin_width > 1;
+    const enum operation_id operation = has_width ? OPERATION_HISTOGRAM : job->operation;
+    const unsigned decimals = job->element.decimals;
+    struct text_buffer line = {.text = NULL};
+    char width[DECIMAL_SIZE];
+
+    text_buffer_print(&line, "%s", operations[operation]->name);
+    for (unsigned i = 0; i < job->reductions.count; i++)
+        text_buffer_print(&line, "%c%s", i == 0 ? ' ' : ',', job->reductions.list[i].name);
+    text_buffer_print(&line, " --type=%s", job->element.name);
+    if (decimals > 0 && job->value_count == 1)
+        text_buffer_print(&line, " --decimals=%u", decimals);
+    options_append_columns(&line, job);
+    if (has_width) {
+        decimal_format_fixed(width, job->bin_width, decimals);
+        text_buffer_print(&line, " --width=%s", width);
+    } else if (operation == OPERATION_HISTOGRAM && !job->is_automatic) {
+        options_append_binning(&line, job);
+        text_buffer_print(&line, " --outside=%s", outside[job->outside]);
+    }
+    for (size_t i = 0; i < job->predicate_count; i++)
+        options_append_predicate(&line, &job->predicates[i]);
+    if (!line.is_lost)
+        return line.text;
+    free(line.text);
+    return NULL;
+}
+
+/* Splits a line at its blanks. Returns the words, up to NULL, in one block of memory, or NULL. */
+static char **options_split_line(const char *line)
+{
+    size_t count = 2; /* a name for messages, and the first word */
+
+    for (const char *c = line; *c; c++)
+        count += *c == ' ';
+    char **words = malloc((count + 1) * sizeof *words + strlen(line) + 1);
+    if (!words)
+        return NULL;
+    char *out = (char *)(words + count + 1);
+    words[0] = "";
+    words[count] = NULL;
+    for (size_t i = 1; i < count; i++, line++) {
+        words[i] = out;
+        for (; *line && *line != ' '; line++) {
+            unsigned code = (unsigned char)*line;
+            if (code == '\\' && strspn(line + 1, "01234567") >= 3) {
+                code = (unsigned)(line[1] - '0') * 64 + (unsigned)(line[2] - '0') * 8 +
+                       (unsigned)(line[3] - '0');
+                line += 3;
+            }
+            *out++ = (char)code;
+        }
+        *out++ = '\0';
+    }
+    return words;
+}
+
+/* Makes the predicate of a list in a file from what its line has of it, which is cut off. */
+static bool options_read_digest(struct predicate *predicate, char *typed,
+                                const struct element *element)
+{
+    unsigned long long values;
+    unsigned long long digest;
+    char *colon = strrchr(typed, ':');
+
+    if (!colon || sscanf(colon + 1, "%llx", &digest) != 1)
+        return false;
+    *colon = '\0';
+    colon = strrchr(typed, ':');
+    if (!colon || sscanf(colon + 1, "%llu", &values) != 1)
+        return false;
+    *colon = '\0';
+    predicate_init_unread(predicate, typed, element, values, digest);
+    return true;
+}
+
+enum status options_read_line(struct options *options, const char *line, struct job *job,
+                              struct failure *failure)
+{
+    char **words = options_split_line(line);
+    int count = 0;
+
+    *options = (struct options){.words = NULL};
+    *job = (struct job){.predicates = NULL};
+    if (!words)
+        return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
+    while (words[count])
+        count++;
+    enum status status = options_parse(options, count, words, failure);
+    options->words = words;
+    const bool is_text = options->field.count > 0
+                             ? options->field.list[0].field != 0
+                             : options->by.count > 0 && options->by.list[0].element.bytes == 0;
+    if (!is_text) /* a record that all columns lie in */
+        options->record_bytes = UINT64_MAX;
+    if (status == STATUS_OK)
+        status = options_make(options, is_text, false, job, failure);
+    if (status != STATUS_OK)
+        return status;
+    bool is_valid = options->command->action == OPTIONS_RUN && !options->help &&
+                    operations[job->operation]->load; /* else there are no such states */
+    for (size_t i = 0; is_valid && i < job->predicate_count; i++) {
+        const struct options_predicate *typed = &options->predicates[i];
+        if (options_names_file(typed)) /* the text lies in `words` */
+            is_valid = options_read_digest(&job->predicates[i], (char *)typed->text, &job->element);
+    }
+    char *again = is_valid ? options_write_line(job) : NULL;
+    if (is_valid && !again)
+        return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
+    is_valid = is_valid && strcmp(again, line) == 0;
+    free(again);
+    return is_valid ? STATUS_OK : status_fail(failure, STATUS_USAGE, "invalid line of options");
+}
+
+/* The length of the option, or of the operation with its reductions, that `line` begins with. */
+static size_t options_line_next(const char *line)
+{
+    const char *end = strstr(line, " --");
+    return end ? (size_t)(end - line) : strlen(line);
+}
+
+/* Whether the line has the option that begins another line, with any value. */
+static bool options_line_has(const char *line, const char *option)
+{
+    const size_t length = strcspn(option, "= ");
+
+    for (; *line; line += options_line_next(line), line += *line == ' ') {
+        if (length == strcspn(line, "= ") && memcmp(line, option, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Writes the option that `line` begins with; of a long value what comes after `same` bytes. */
+static void options_show(char shown[OPTIONS_SHOWN_SIZE], const char *line, size_t same)
+{
+    const size_t length = options_line_next(line);
+    const size_t name = strcspn(line, "=") + 1;
+
+    if (length < OPTIONS_SHOWN_SIZE || name > OPTIONS_SHOWN_SIZE / 2)
+        snprintf(shown, OPTIONS_SHOWN_SIZE, "%.*s", (int)length, line);
+    else
+        snprintf(shown, OPTIONS_SHOWN_SIZE, "%.*s...%.*s", (int)name, line,
+                 same < length ? (int)(length - same) : 0, line + same);
+    if (length > same + OPTIONS_SHOWN_SIZE)
+        strcpy(shown + OPTIONS_SHOWN_SIZE - 4, "...");
+}
+
+bool options_compare_lines(const char *a, const char *b, char difference[OPTIONS_DIFFERENCE_SIZE])
+{
+    char of_a[OPTIONS_SHOWN_SIZE];
+    char of_b[OPTIONS_SHOWN_SIZE];
+    size_t same = 0;
+
+    if (strcmp(a, b) == 0)
+        return true;
+    for (size_t n; (n = options_line_next(a)) == options_line_next(b) && memcmp(a, b, n) == 0;) {
+        a += n + (a[n] == ' ');
+        b += n + (b[n] == ' ');
+    }
+    while (a[same] == b[same])
+        same++;
+    options_show(of_a, a, same);
+    options_show(of_b, b, same);
+    const bool has_a = *a == '\0' || options_line_has(b, a); /* b has that option */
+    const bool has_b = *b == '\0' || options_line_has(a, b);
+    if (has_a && !has_b)
+        snprintf(difference, OPTIONS_DIFFERENCE_SIZE, "also %s, not", of_b);
+    else if (has_b && !has_a)
+        snprintf(difference, OPTIONS_DIFFERENCE_SIZE, "no %s", of_a);
+    else
+        snprintf(difference, OPTIONS_DIFFERENCE_SIZE, "%s, not %s", of_b, of_a);
+    return false;
+}

@@ -1,0 +1,263 @@
+/*
+ * Formats tsv, csv and json.
+ *
+ * tsv and csv have a line for each bin: "value, count" for bins of width 1, else "low, high, count"
+ * with an exclusive high, and then the optional columns percent, cumulative and cumulative percent.
+ * The line of --other comes last. csv (RFC 4180, but lines end with a newline alone) begins with a
+ * header. Quantiles are printed instead of the bins.
+ *
+ * json is one object (RFC 8259) with an object for each bin on a line of its own, so that it can
+ * also be read line by line. Integers are written in full; some readers round those beyond 2^53.
+ */
+#include "config.h"
+
+#include "base/decimal.h"
+#include "output/writer.h"
+#include "partial/operation.h"
+#include "print/print_rows.h"
+
+#include <string.h>
+
+/* What stands in a line of json around its numbers; in tsv and csv separators and line ends. */
+enum print_word {
+    PRINT_WORD_FIRST, /* begins the first line, */
+    PRINT_WORD_LINE,  /* and any other */
+    PRINT_WORD_VALUE,
+    PRINT_WORD_LOW,
+    PRINT_WORD_HIGH, /* begins with a separator, as do the next ones */
+    PRINT_WORD_COUNT,
+    PRINT_WORD_PERCENT,
+    PRINT_WORD_CUMULATIVE,
+    PRINT_WORD_CUMULATIVE_PERCENT,
+    PRINT_WORD_END, /* of a line */
+};
+
+/* Each is copied whole, which takes less time than to copy just its characters. */
+#define PRINT_WORD(string)        \
+    {                             \
+        string, sizeof string - 1 \
+    }
+static const struct {
+    char text[31];
+    unsigned char length;
+} print_words[] = {
+    [PRINT_WORD_FIRST] = PRINT_WORD("\n{"),
+    [PRINT_WORD_LINE] = PRINT_WORD(",\n{"),
+    [PRINT_WORD_VALUE] = PRINT_WORD("\"value\":"),
+    [PRINT_WORD_LOW] = PRINT_WORD("\"low\":"),
+    [PRINT_WORD_HIGH] = PRINT_WORD(",\"high\":"),
+    [PRINT_WORD_COUNT] = PRINT_WORD(",\"count\":"),
+    [PRINT_WORD_PERCENT] = PRINT_WORD(",\"percent\":"),
+    [PRINT_WORD_CUMULATIVE] = PRINT_WORD(",\"cumulative\":"),
+    [PRINT_WORD_CUMULATIVE_PERCENT] = PRINT_WORD(",\"cumulative_percent\":"),
+    [PRINT_WORD_END] = PRINT_WORD("}"),
+};
+
+/* A line: two edges, two counts, two percentages and the words. Lines of quantiles are shorter. */
+#define PRINT_LINE_MAX (4 * DECIMAL_SIZE + 2 * PERCENTAGE_SHARE_SIZE + 120)
+
+/* Lines that are written together. */
+#define PRINT_LINE_BATCH (PRINT_ROWS_BATCH / 2)
+_Static_assert(64 << 10 > PRINT_LINE_BATCH * PRINT_LINE_MAX, "what a writer reserves");
+
+/* The following functions write at `c` and return the end. */
+static inline char *print_word(char *c, char separator, enum print_word word)
+{
+    if (separator == '\0') {
+        memcpy(c, print_words[word].text, sizeof print_words[word].text);
+        return c + print_words[word].length;
+    }
+    if (word >= PRINT_WORD_HIGH)
+        *c++ = word == PRINT_WORD_END ? '\n' : separator;
+    return c;
+}
+
+static inline char *print_bin(char *c, const struct print_table *table, __int128 low, __int128 high)
+{
+    const unsigned decimals = table->rows.job->element.decimals;
+    const char separator = table->format->separator;
+
+    c = print_word(c, separator, table->rows.is_unit ? PRINT_WORD_VALUE : PRINT_WORD_LOW);
+    c += decimal_write_fixed(c, low, decimals);
+    if (table->rows.is_unit)
+        return c;
+    c = print_word(c, separator, PRINT_WORD_HIGH);
+    return c + decimal_write_fixed(c, high, decimals);
+}
+
+/* The columns from the count on, and the end of the line. */
+static inline char *print_counts(char *c, const struct print_table *table, uint64_t count,
+                                 uint64_t cumulative)
+{
+    const struct print_options *options = table->options;
+    const char separator = table->format->separator;
+
+    c = print_word(c, separator, PRINT_WORD_COUNT);
+    c += decimal_write(c, count);
+    if (options->percent) {
+        c = print_word(c, separator, PRINT_WORD_PERCENT);
+        c += percentage_write_share(c, count, table->total);
+    }
+    if (options->cumulative) {
+        c = print_word(c, separator, PRINT_WORD_CUMULATIVE);
+        c += decimal_write(c, cumulative);
+        if (options->percent) {
+            c = print_word(c, separator, PRINT_WORD_CUMULATIVE_PERCENT);
+            c += percentage_write_share(c, cumulative, table->total);
+        }
+    }
+    return print_word(c, separator, PRINT_WORD_END);
+}
+
+/* What begins each line of tsv and csv of a group; else "". */
+static const char *print_group(const struct print_table *table)
+{
+    return table->options->group && table->format->separator ? table->options->group : "";
+}
+
+static void print_lines_of(struct writer *writer, const struct print_table *table)
+{
+    const size_t line_max = PRINT_LINE_MAX + strlen(print_group(table));
+    const size_t fitting = ((64 << 10) - 1) / line_max;
+    const size_t capacity = fitting < PRINT_LINE_BATCH ? fitting : PRINT_LINE_BATCH;
+    struct rows_row batch[PRINT_LINE_BATCH];
+    const char separator = table->format->separator;
+    struct rows rows = table->rows;
+    uint64_t cumulative = 0;
+    size_t n;
+
+    while ((n = rows_read(&rows, batch, capacity)) > 0) {
+        char *lines = writer_reserve(writer, n * line_max);
+        char *c = lines;
+        for (size_t i = 0; i < n; i++) {
+            cumulative += batch[i].count;
+            const bool is_first = separator == '\0' && batch[i].low == table->first_low;
+            c = print_word(c, separator, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
+            c = stpcpy(c, print_group(table));
+            c = print_bin(c, table, batch[i].low, batch[i].high);
+            c = print_counts(c, table, batch[i].count, cumulative);
+        }
+        writer_commit(writer, (size_t)(c - lines));
+    }
+}
+
+void print_lines(struct writer *writer, const struct print_table *table)
+{
+    struct print_table all = *table;
+    struct rows rows = table->rows;
+    struct rows_row first;
+
+    if (table->format == &print_json && rows_read(&rows, &first, 1) > 0)
+        all.first_low = first.low; /* in other formats the first line is like all others */
+    print_rows_in_parts(writer, &all, PRINT_LINE_MAX + strlen(print_group(table)), print_lines_of);
+}
+
+static void print_delimited(struct writer *writer, const struct print_table *table)
+{
+    const struct print_options *options = table->options;
+    const struct quantiles *quantiles = &options->quantiles;
+    const char separator = table->format->separator;
+
+    if (separator == ',' && !options->is_next_group) {
+        writer_write_text(writer, quantiles->count > 0 ? "quantile," : "");
+        writer_write_text(writer, table->rows.is_unit ? "value" : "low,high");
+        if (quantiles->count == 0)
+            writer_write_text(writer, options->percent && options->cumulative
+                                          ? ",count,percent,cumulative,cumulative_percent"
+                                      : options->percent    ? ",count,percent"
+                                      : options->cumulative ? ",count,cumulative"
+                                                            : ",count");
+        writer_write_text(writer, "\n");
+    }
+    if (quantiles->count == 0)
+        print_lines(writer, table);
+    for (size_t i = 0; table->quantiles && i < quantiles->count; i++) {
+        writer_write_text(writer, print_group(table));
+        char *line = writer_reserve(writer, PRINT_LINE_MAX);
+        char *c = line + percentage_write(line, &quantiles->percents[i]);
+        *c++ = separator;
+        c = print_bin(c, table, table->quantiles[i].low, table->quantiles[i].high);
+        *c++ = '\n';
+        writer_commit(writer, (size_t)(c - line));
+    }
+    if (options->other) { /* the columns of the bins; of two edges, the second is empty */
+        writer_write_text(writer, print_group(table));
+        char *line = writer_reserve(writer, PRINT_LINE_MAX);
+        char *c = stpcpy(line, "other");
+        if (!table->rows.is_unit)
+            *c++ = separator;
+        c = print_counts(c, table, table->other, table->rows.inside);
+        writer_commit(writer, (size_t)(c - line));
+    }
+}
+
+static void print_object(struct writer *writer, const struct print_table *table)
+{
+    const struct quantiles *quantiles = &table->options->quantiles;
+    const struct rows *rows = &table->rows;
+    const struct {
+        const char *name;
+        uint64_t number;
+    } totals[] = {
+        {table->options->group ? "\"total\":" : "\",\"total\":", table->total},
+        {",\"inside\":", rows->inside},
+        {",\"below\":", rows->below},
+        {",\"above\":", rows->above},
+    };
+
+    char *line = writer_reserve(writer, PRINT_LINE_MAX);
+    char *c = line;
+    if (!table->options->group) /* else the object has begun */
+        c = stpcpy(stpcpy(c, "{\"operation\":\""), operations[rows->job->operation]->name);
+    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
+        c = stpcpy(c, totals[i].name);
+        c += decimal_write(c, totals[i].number);
+    }
+    writer_commit(writer, (size_t)(stpcpy(c, ",\"bins\":[") - line));
+    print_lines(writer, table);
+    writer_write_text(writer, "]");
+    if (table->options->other) {
+        line = writer_reserve(writer, PRINT_LINE_MAX);
+        char *brace = stpcpy(line, ",\n\"other\":");
+        c = print_counts(brace, table, table->other, rows->inside);
+        *brace = '{'; /* instead of the comma before the count */
+        writer_commit(writer, (size_t)(c - line));
+    }
+    for (size_t i = 0; i < quantiles->count; i++) {
+        line = writer_reserve(writer, PRINT_LINE_MAX);
+        c = stpcpy(line, i == 0 ? ",\"quantiles\":[\n{\"percent\":" : ",\n{\"percent\":");
+        c += percentage_write(c, &quantiles->percents[i]);
+        *c++ = ',';
+        c = table->quantiles
+                ? print_bin(c, table, table->quantiles[i].low, table->quantiles[i].high)
+                : stpcpy(c, "\"value\":null");
+        *c++ = '}';
+        writer_commit(writer, (size_t)(c - line));
+    }
+    writer_write_text(writer, quantiles->count > 0 ? "]}\n" : "}\n");
+}
+
+const struct print_format print_tsv = {
+    .name = "tsv",
+    .separator = '\t',
+    .has_values = true,
+    .has_lines = true,
+    .replaces_bins = true,
+    .rows = print_delimited,
+};
+
+const struct print_format print_csv = {
+    .name = "csv",
+    .separator = ',',
+    .has_values = true,
+    .has_lines = true,
+    .replaces_bins = true,
+    .rows = print_delimited,
+};
+
+const struct print_format print_json = {
+    .name = "json",
+    .has_values = true,
+    .has_lines = true,
+    .rows = print_object,
+};
