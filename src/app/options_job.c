@@ -4,8 +4,8 @@
 #include "app/options.h"
 
 #include "app/lists.h"
-#include "base/decimal.h"
 #include "app/options_table.h"
+#include "base/decimal.h"
 #include "input/number_list.h"
 #include "partial/operation.h"
 
@@ -301,6 +301,7 @@ static enum status options_make_values(const struct options *options, bool with_
     if (job->operation == OPERATION_COUNT)
         return STATUS_OK;
     job->reductions = options->reductions;
+    job->interpolates = options->interpolate;
     job->any_order = !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options->print.save;
     return STATUS_OK;
 }
@@ -357,8 +358,7 @@ enum status options_make(const struct options *options, bool is_text, bool with_
     if (!job->singles)
         return status_fail(failure, STATUS_DATA, "no memory for columns");
     for (size_t i = 0; i < job->value_count && status == STATUS_OK; i++)
-        status = options_make_values_of(options, is_text, with_files, i, &job->singles[i],
-                                        failure);
+        status = options_make_values_of(options, is_text, with_files, i, &job->singles[i], failure);
     return status;
 }
 

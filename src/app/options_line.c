@@ -90,7 +90,8 @@ static void options_append_columns(struct text_buffer *line, const struct job *j
     for (size_t i = 0; i < job_condition_column(job); i++) {
         const struct column *column = &job->columns[i];
         const bool is_value = i < job->value_count;
-        if ((is_value && job->value_count == 1) || (job->has_weights && i == job_weight_column(job)))
+        if ((is_value && job->value_count == 1) ||
+            (job->has_weights && i == job_weight_column(job)))
             continue;
         if (i == 0 || i == job_group_column(job))
             text_buffer_print(line, is_value ? " --field=" : " --by=");
@@ -133,6 +134,8 @@ char *options_write_line(const struct job *job)
     text_buffer_print(&line, " --type=%s", job->element.name);
     if (decimals > 0 && job->value_count == 1)
         text_buffer_print(&line, " --decimals=%u", decimals);
+    if (job->interpolates)
+        text_buffer_print(&line, " --interpolate");
     options_append_columns(&line, job);
     if (has_width) {
         decimal_format_fixed(width, job->bin_width, decimals);
@@ -211,9 +214,9 @@ enum status options_read_line(struct options *options, const char *line, struct 
         count++;
     enum status status = options_parse(options, count, words, failure);
     options->words = words;
-    const bool is_text = options->field.count > 0 ? options->field.list[0].field != 0
-                                                  : options->by.count > 0 &&
-                                                        options->by.list[0].element.bytes == 0;
+    const bool is_text = options->field.count > 0
+                             ? options->field.list[0].field != 0
+                             : options->by.count > 0 && options->by.list[0].element.bytes == 0;
     if (!is_text) /* a record that all columns lie in */
         options->record_bytes = UINT64_MAX;
     if (status == STATUS_OK)
