@@ -120,6 +120,7 @@ struct options {
     struct options_predicate *predicates; /* [predicate_count], in the order given; owned */
     size_t predicate_count;
     struct reductions reductions;
+    bool interpolate; /* quantiles */
     struct stalin_sort_rules stalin_sort;
 
     /* the input: names[0..name_count), "-" if none was given; points into argv */

@@ -300,6 +300,7 @@ static enum status options_make_values(const struct options *options, bool with_
     if (job->operation == OPERATION_COUNT)
         return STATUS_OK;
     job->reductions = options->reductions;
+    job->interpolates = options->interpolate;
     job->any_order = !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options->print.save;
     return STATUS_OK;
 }

@@ -143,6 +143,8 @@ char *options_write_line(const struct job *job)
     text_buffer_print(&line, " --type=%s", job->element.name);
     if (decimals > 0 && job->value_count == 1)
         text_buffer_print(&line, " --decimals=%u", decimals);
+    if (job->interpolates)
+        text_buffer_print(&line, " --interpolate");
     options_append_columns(&line, job);
     if (has_width) {
         decimal_format_fixed(width, job->bin_width, decimals);

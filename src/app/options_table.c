@@ -8,6 +8,7 @@
 #define MAKES_BINS   OPTIONS_MAKES_BINS
 #define TESTS_VALUES OPTIONS_TESTS_VALUES
 #define PURGES       OPTIONS_PURGES
+#define REDUCES      OPTIONS_REDUCES
 #define PRINTS_BINS  OPTIONS_PRINTS_BINS
 #define WEIGHS       OPTIONS_WEIGHS
 #define HAS_RESULT   OPTIONS_HAS_RESULT
@@ -50,10 +51,10 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .usage = "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
                      "Print the statistics that OPS names, separated by commas.\n"
                      "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
-                     "Also, but not with --by: distinct, mode, median, p99.9 (any quantile in "
-                     "percent)\n",
+                     "Also: svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr,\n"
+                     "p99.9 (any quantile, in percent)\n",
             .operation = OPERATION_REDUCE,
-            .traits = HAS_RESULT | READS_INPUT | RUNS,
+            .traits = REDUCES | HAS_RESULT | READS_INPUT | RUNS,
         },
     [OPERATION_COUNT] =
         {
@@ -186,6 +187,9 @@ const struct options_row options_rows[] = {
            "add a column: running totals", FLAG(print.cumulative, true))
     OPTION(OUTPUT, PRINTS_BINS, 0, "quantiles", "LIST",
            "print quantiles, in percent, such as 50,99,99.9", TARGET(QUANTILES, print.quantiles))
+    OPTION(OUTPUT, REDUCES, 0, "interpolate", NULL,
+           "quantiles of reduce: between two values, as numpy has them",
+           FLAG(interpolate, true))
     OPTION(OUTPUT, HAS_RESULT | READS_STATES, 0, "format", "FORMAT",
            "tsv (default), csv, json; of bins: raw, gnuplot, svg",
            TARGET(FORMAT, print.format), .words = "tsv csv json raw gnuplot svg")

@@ -18,6 +18,7 @@ enum options_trait {
     OPTIONS_PURGES = 4,
     OPTIONS_PRINTS_BINS = 8, /* bins, or values with their counts */
     OPTIONS_WEIGHS = 16,
+    OPTIONS_REDUCES = 32,
     OPTIONS_HAS_RESULT = 64, /* one, which exists only at the end */
     OPTIONS_READS_INPUT = 128,
     OPTIONS_READS_STATES = 256,

@@ -28,7 +28,7 @@ struct reduce_shared {
      * Set by finish, by number of the reduction, of those that take the table: for distinct a
      * number, else a key (element.h), which is undefined if there are no elements.
      */
-    uint64_t found[REDUCTIONS_MAX];
+    struct reduce_found found[REDUCTIONS_MAX];
 };
 
 const struct reduce reduce_empty = {
@@ -53,7 +53,9 @@ void reduce_merge(struct reduce *into, const struct reduce *from)
 
 bool reduce_has(const struct reduce *reduce, enum reduction_id id)
 {
-    return reduce->count > 0 || id == REDUCTION_COUNT || id == REDUCTION_SUM ||
+    const bool is_of_sample = id == REDUCTION_SVAR || id == REDUCTION_SSTDEV;
+
+    return reduce->count > is_of_sample || id == REDUCTION_COUNT || id == REDUCTION_SUM ||
            id == REDUCTION_DISTINCT;
 }
 
@@ -122,14 +124,19 @@ enum status reduce_check(const struct reduce *reduce, const struct job *job,
     return STATUS_OK;
 }
 
+/* The variance, or if `is_root` its root; of a sample, that is with n - 1 for one n below. */
 static size_t reduce_write_variance(char *out, const struct reduce *reduce,
-                                    const struct element *element, bool is_root)
+                                    const struct element *element, bool of_sample, bool is_root)
 {
     struct wide numerator;
     struct wide denominator;
 
     reduce_find_variance(reduce, element, &numerator, &denominator); /* reduce_check has tried it */
-    for (unsigned i = 0; i < 2; i++)                                 /* it stays below 2^248 */
+    if (of_sample) {
+        denominator = wide_from(reduce->count);
+        wide_scale(&denominator, reduce->count - 1);
+    }
+    for (unsigned i = 0; i < 2; i++) /* it stays below 2^248 */
         wide_scale(&denominator, decimal_powers[element->decimals]);
     return is_root ? ratio_write_root(out, &numerator, &denominator)
                    : ratio_write(out, false, &numerator, &denominator);
@@ -155,9 +162,11 @@ size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
     case REDUCTION_MEAN:
         return reduce_write_mean(out, reduce, element);
     case REDUCTION_VARIANCE:
-        return reduce_write_variance(out, reduce, element, false);
     case REDUCTION_STDDEV:
-        return reduce_write_variance(out, reduce, element, true);
+        return reduce_write_variance(out, reduce, element, false, id == REDUCTION_STDDEV);
+    case REDUCTION_SVAR:
+    case REDUCTION_SSTDEV:
+        return reduce_write_variance(out, reduce, element, true, id == REDUCTION_SSTDEV);
     case REDUCTION_AND:
         return reduce_write_key(out, element, reduce->and_bits);
     case REDUCTION_OR:
@@ -170,18 +179,72 @@ size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
     __builtin_unreachable();
 }
 
-size_t reduce_write_found(char out[REDUCE_SIZE], const struct reduce *reduce,
-                          const uint64_t found[REDUCTIONS_MAX], const struct job *job, unsigned i)
+/*
+ * The quantile of a percentage between keys[0] and keys[1], the values before and after it among
+ * `count`, as a multiple of 1 / *denominator: of n values in ascending order, it is where (n - 1) *
+ * percentage / 100 lies between their indices (definition 7 of Hyndman and Fan, "Sample Quantiles
+ * in Statistical Packages", 1996; numpy's default).
+ */
+static __int128 reduce_interpolate(const struct percentage *percentage,
+                                   const struct element *element, const uint64_t keys[2],
+                                   uint64_t count, uint64_t *denominator)
 {
-    switch (job->reductions.list[i].id) {
+    const __int128 low = element_value(element, keys[0]);
+    const __int128 high = element_value(element, keys[1]);
+    uint64_t above;
+
+    *denominator = 100 * decimal_powers[percentage->decimals];
+    percentage_index(percentage, count, &above);
+    /* The difference is below 2^64, and the denominator below 2^57. */
+    return low * (__int128)*denominator + (high - low) * (__int128)above;
+}
+
+/* Writes a number of so many 1 / denominator of the element's unit: in full if it is one of these.
+ */
+static size_t reduce_write_quotient(char *out, const struct element *element, __int128 number,
+                                    uint64_t denominator)
+{
+    if (number % (__int128)denominator == 0)
+        return decimal_write_fixed(out, number / (__int128)denominator, element->decimals);
+    struct wide numerator = wide_from((unsigned __int128)(number < 0 ? -number : number));
+    struct wide scaled = wide_from(denominator);
+    wide_scale(&scaled, decimal_powers[element->decimals]);
+    return ratio_write(out, number < 0, &numerator, &scaled);
+}
+
+size_t reduce_write_found(char out[REDUCE_SIZE], const struct reduce *reduce,
+                          const struct reduce_found *found, const struct job *job, unsigned i)
+{
+    static const struct percentage quarters[] = {{.digits = 25}, {.digits = 75}};
+    const struct reduction *reduction = &job->reductions.list[i];
+    const struct element *element = &job->element;
+    const uint64_t *keys = found[i].keys;
+    uint64_t denominator = 1;
+    __int128 value;
+
+    switch (reduction->id) {
     case REDUCTION_DISTINCT:
-        return decimal_write(out, found[i]);
+        return decimal_write(out, keys[0]);
     case REDUCTION_MODE:
+        return reduce_write_key(out, element, keys[0]);
     case REDUCTION_MEDIAN:
+    case REDUCTION_Q1:
+    case REDUCTION_Q3:
     case REDUCTION_QUANTILE:
-        return reduce_write_key(out, &job->element, found[i]);
+        value = element_value(element, keys[0]);
+        if (job->interpolates)
+            value = reduce_interpolate(&reduction->percentage, element, keys, reduce->count,
+                                       &denominator);
+        return reduce_write_quotient(out, element, value, denominator);
+    case REDUCTION_IQR:
+        value = element_value(element, keys[2]) - element_value(element, keys[0]);
+        if (job->interpolates)
+            value =
+                reduce_interpolate(&quarters[1], element, keys + 2, reduce->count, &denominator) -
+                reduce_interpolate(&quarters[0], element, keys, reduce->count, &denominator);
+        return reduce_write_quotient(out, element, value, denominator);
     default:
-        return reduce_write_value(out, reduce, &job->element, job->reductions.list[i].id);
+        return reduce_write_value(out, reduce, element, reduction->id);
     }
 }
 
@@ -239,8 +302,8 @@ void reduce_destroy(void *partial)
 
 /* A quantile that is searched for. */
 struct reduce_rank {
-    uint64_t rank;  /* 1 is the smallest element */
-    unsigned index; /* of the reduction */
+    uint64_t rank; /* 1 is the smallest element */
+    uint64_t *key; /* where it goes */
 };
 
 static int reduce_compare_ranks(const void *a, const void *b)
@@ -250,10 +313,31 @@ static int reduce_compare_ranks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
-                 uint64_t found[REDUCTIONS_MAX])
+/*
+ * Adds the rank of a quantile among `count` elements to ranks[0..n), or if quantiles lie between
+ * elements those of both. Returns how many there are then.
+ */
+static unsigned reduce_add_ranks(const struct job *job, const struct percentage *percentage,
+                                 uint64_t count, uint64_t keys[2], struct reduce_rank *ranks,
+                                 unsigned n)
 {
-    struct reduce_rank ranks[REDUCTIONS_MAX]; /* in ascending order; [0..next) are found */
+    uint64_t above = 0;
+
+    if (!job->interpolates) {
+        ranks[n++] = (struct reduce_rank){percentage_rank(percentage, count), &keys[0]};
+        return n;
+    }
+    const uint64_t index = percentage_index(percentage, count, &above);
+    ranks[n++] = (struct reduce_rank){index + 1, &keys[0]};
+    ranks[n++] = (struct reduce_rank){index + 1 + (above > 0), &keys[1]};
+    return n;
+}
+
+void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
+                 struct reduce_found *found)
+{
+    static const struct percentage quarters[] = {{.digits = 25}, {.digits = 75}};
+    struct reduce_rank ranks[4 * REDUCTIONS_MAX]; /* in ascending order; [0..next) are found */
     unsigned count = 0;
     unsigned next = 0;
     uint64_t distinct = 0;
@@ -264,10 +348,13 @@ void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
         const struct reduction *reduction = &job->reductions.list[i];
-        if (reduction->id == REDUCTION_QUANTILE || reduction->id == REDUCTION_MEDIAN)
-            ranks[count++] =
-                (struct reduce_rank){.rank = percentage_rank(&reduction->percentage, elements),
-                                     .index = i};
+        for (size_t k = 0; k < 2 && reduction->id == REDUCTION_IQR; k++)
+            count =
+                reduce_add_ranks(job, &quarters[k], elements, &found[i].keys[2 * k], ranks, count);
+        if (reduction->id == REDUCTION_QUANTILE || reduction->id == REDUCTION_MEDIAN ||
+            reduction->id == REDUCTION_Q1 || reduction->id == REDUCTION_Q3)
+            count = reduce_add_ranks(job, &reduction->percentage, elements, found[i].keys, ranks,
+                                     count);
     }
     qsort(ranks, count, sizeof *ranks, reduce_compare_ranks);
     while ((n = rows.read(&rows, batch, REDUCE_BATCH)) > 0) {
@@ -278,14 +365,14 @@ void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
                 mode = *row;
             seen += row->count;
             for (; next < count && ranks[next].rank <= seen; next++)
-                found[ranks[next].index] = (uint64_t)row->low;
+                *ranks[next].key = (uint64_t)row->low;
         }
     }
     for (unsigned i = 0; i < job->reductions.count; i++) {
         if (job->reductions.list[i].id == REDUCTION_DISTINCT)
-            found[i] = distinct;
+            found[i].keys[0] = distinct;
         else if (job->reductions.list[i].id == REDUCTION_MODE)
-            found[i] = (uint64_t)mode.low;
+            found[i].keys[0] = (uint64_t)mode.low;
     }
 }
 

@@ -70,23 +70,31 @@ bool reduce_has(const struct reduce *reduce, enum reduction_id id);
 size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
                           const struct element *element, enum reduction_id id);
 
+/*
+ * What a reduction that takes a table of distinct values found: of distinct their number; of others
+ * keys (element.h), undefined if there are no elements: the mode, or the quantile's value, with
+ * --interpolate also the value after it; of iqr those of both quartiles.
+ */
+struct reduce_found {
+    uint64_t keys[4];
+};
+
 struct rows;
 
 /*
  * Finds the reductions of a job that take a table of distinct values: `rows` are these values in
- * ascending order, each of width 1, and their counts, which add up to `elements`. Stores found[i]
- * of reduction i: for distinct a number, else a key (element.h), undefined if there are no
- * elements. Thread-safe.
+ * ascending order, each of width 1, and their counts, which add up to `elements`. Stores what it
+ * finds in found[i] for reduction i, for all reductions of the job. Thread-safe.
  */
 void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
-                 uint64_t found[REDUCTIONS_MAX]);
+                 struct reduce_found *found);
 
 /* Adds rows, likewise, to *into. Thread-safe. */
 void reduce_add_rows(struct reduce *into, struct rows rows);
 
-/* Writes the value of reduction `i` of the job, likewise; `found` as reduce_find stores it. */
+/* Writes the value of reduction `i` of the job, which it must have; `found` as of reduce_find. */
 size_t reduce_write_found(char out[REDUCE_SIZE], const struct reduce *reduce,
-                          const uint64_t found[REDUCTIONS_MAX], const struct job *job, unsigned i);
+                          const struct reduce_found *found, const struct job *job, unsigned i);
 
 /* Likewise of a finished partial. */
 size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,

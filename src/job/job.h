@@ -90,6 +90,7 @@ struct job {
     uint64_t buffer_bytes;        /* uniq, reduce: memory for counts */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
     struct reductions reductions;    /* reduce, and groups of it */
+    bool interpolates;               /* reduce: quantiles lie between values */
     struct predicate *predicates;    /* count, and groups of it: [predicate_count], owned */
     size_t predicate_count;
     struct stalin_sort_rules stalin_sort; /* stalin-sort */

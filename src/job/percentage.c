@@ -44,6 +44,15 @@ uint64_t percentage_rank(const struct percentage *percentage, uint64_t n)
     return rank > 0 ? (uint64_t)rank : 1;
 }
 
+uint64_t percentage_index(const struct percentage *percentage, uint64_t n, uint64_t *above)
+{
+    const uint64_t whole = 100 * decimal_powers[percentage->decimals];
+    const unsigned __int128 product = (unsigned __int128)(n - 1) * percentage->digits;
+
+    *above = (uint64_t)(product % whole);
+    return (uint64_t)(product / whole);
+}
+
 int percentage_compare(const struct percentage *percentage, unsigned whole)
 {
     const uint64_t other = whole * percentage_power(percentage->decimals);

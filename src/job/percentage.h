@@ -31,6 +31,12 @@ bool percentage_parse(struct percentage *percentage, const char *text, size_t le
 /* Returns the rank of the quantile among n values, from 1 to n; 1 if n is 0. */
 uint64_t percentage_rank(const struct percentage *percentage, uint64_t n);
 
+/*
+ * Returns floor((n - 1) * percentage / 100), for n > 0, and stores the rest in *above, in units of
+ * 1 / (100 * 10^decimals).
+ */
+uint64_t percentage_index(const struct percentage *percentage, uint64_t n, uint64_t *above);
+
 /* The sign of the difference of a percentage and a whole number of percent, at most 100. */
 int percentage_compare(const struct percentage *percentage, unsigned whole);
 

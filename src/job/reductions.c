@@ -22,14 +22,19 @@ const char *reductions_name(enum reduction_id id)
 
 bool reductions_find(const char *text, size_t length, struct reduction *found)
 {
-    static const struct percentage half = {.digits = 50};
+    static const char *const aliases[][2] = {{"avg", "mean"},
+                                             {"pvar", "variance"},
+                                             {"pstdev", "stddev"}};
 
-    if (length == 3 && memcmp(text, "avg", 3) == 0)
-        return reductions_find("mean", 4, found);
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+        if (length == strlen(aliases[i][0]) && memcmp(text, aliases[i][0], length) == 0)
+            return reductions_find(aliases[i][1], strlen(aliases[i][1]), found);
+    }
     for (unsigned i = 0; i < REDUCTION_IDS; i++) {
         const char *name = reductions_rows[i].name;
         const size_t known = strlen(name);
-        *found = (struct reduction){.id = (enum reduction_id)i, .percentage = half};
+        *found = (struct reduction){.id = (enum reduction_id)i};
+        found->percentage.digits = i == REDUCTION_Q1 ? 25 : i == REDUCTION_Q3 ? 75 : 50;
         if (length < known || memcmp(name, text, known) != 0)
             continue;
         memcpy(found->name, name, known);
@@ -84,7 +89,8 @@ void reductions_default(struct reductions *reductions, unsigned except)
     for (unsigned i = 0; i < REDUCTION_IDS; i++) {
         struct reduction reduction;
         const char *name = reductions_rows[i].name;
-        if (!(reductions_rows[i].needs & (REDUCTIONS_NEED_TABLE | except)) &&
+        if (!(reductions_rows[i].needs &
+              (REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_NAMING | except)) &&
             reductions_find(name, strlen(name), &reduction))
             reductions_append(reductions, &reduction);
     }

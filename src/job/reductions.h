@@ -21,29 +21,35 @@ enum reductions_need {
     REDUCTIONS_NEED_AND = 1 << 4,
     REDUCTIONS_NEED_OR = 1 << 5,
     REDUCTIONS_NEED_XOR = 1 << 6,
-    REDUCTIONS_NEED_TABLE = 1 << 7, /* the distinct values and their counts */
-    REDUCTIONS_NEED_ORDER = 1 << 8, /* these in ascending order */
+    REDUCTIONS_NEED_TABLE = 1 << 7,  /* the distinct values and their counts */
+    REDUCTIONS_NEED_ORDER = 1 << 8,  /* these in ascending order */
+    REDUCTIONS_NEED_NAMING = 1 << 9, /* nothing; but it is not among the default ones */
 };
 
 /*
- * X(ID, name, needs), one row for each reduction. By default, those that need no table are computed
- * and printed in this order. The name of REDUCTION_QUANTILE is followed by a percentage, and may
- * be requested with several.
+ * X(ID, name, needs), one row for each reduction. By default, those that need no table and no
+ * naming are computed and printed in this order. The name of REDUCTION_QUANTILE is followed by a
+ * percentage, and may be requested with several.
  */
-#define REDUCTIONS(X)                                                      \
-    X(COUNT, "count", 0)                                                   \
-    X(SUM, "sum", REDUCTIONS_NEED_SUM)                                     \
-    X(MIN, "min", REDUCTIONS_NEED_MIN)                                     \
-    X(MAX, "max", REDUCTIONS_NEED_MAX)                                     \
-    X(MEAN, "mean", REDUCTIONS_NEED_SUM)                                   \
-    X(VARIANCE, "variance", REDUCTIONS_NEED_SUM | REDUCTIONS_NEED_SQUARES) \
-    X(STDDEV, "stddev", REDUCTIONS_NEED_SUM | REDUCTIONS_NEED_SQUARES)     \
-    X(AND, "and", REDUCTIONS_NEED_AND)                                     \
-    X(OR, "or", REDUCTIONS_NEED_OR)                                        \
-    X(XOR, "xor", REDUCTIONS_NEED_XOR)                                     \
-    X(DISTINCT, "distinct", REDUCTIONS_NEED_TABLE)                         \
-    X(MODE, "mode", REDUCTIONS_NEED_TABLE)                                 \
-    X(MEDIAN, "median", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)     \
+#define REDUCTIONS(X)                                                                           \
+    X(COUNT, "count", 0)                                                                        \
+    X(SUM, "sum", REDUCTIONS_NEED_SUM)                                                          \
+    X(MIN, "min", REDUCTIONS_NEED_MIN)                                                          \
+    X(MAX, "max", REDUCTIONS_NEED_MAX)                                                          \
+    X(MEAN, "mean", REDUCTIONS_NEED_SUM)                                                        \
+    X(VARIANCE, "variance", REDUCTIONS_NEED_SUM | REDUCTIONS_NEED_SQUARES)                      \
+    X(STDDEV, "stddev", REDUCTIONS_NEED_SUM | REDUCTIONS_NEED_SQUARES)                          \
+    X(SVAR, "svar", REDUCTIONS_NEED_SUM | REDUCTIONS_NEED_SQUARES | REDUCTIONS_NEED_NAMING)     \
+    X(SSTDEV, "sstdev", REDUCTIONS_NEED_SUM | REDUCTIONS_NEED_SQUARES | REDUCTIONS_NEED_NAMING) \
+    X(AND, "and", REDUCTIONS_NEED_AND)                                                          \
+    X(OR, "or", REDUCTIONS_NEED_OR)                                                             \
+    X(XOR, "xor", REDUCTIONS_NEED_XOR)                                                          \
+    X(DISTINCT, "distinct", REDUCTIONS_NEED_TABLE)                                              \
+    X(MODE, "mode", REDUCTIONS_NEED_TABLE)                                                      \
+    X(MEDIAN, "median", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)                          \
+    X(Q1, "q1", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)                                  \
+    X(Q3, "q3", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)                                  \
+    X(IQR, "iqr", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)                                \
     X(QUANTILE, "p", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)
 
 enum reduction_id {
@@ -59,7 +65,7 @@ enum reduction_id {
 /* A requested reduction. */
 struct reduction {
     enum reduction_id id;
-    struct percentage percentage; /* quantile and median */
+    struct percentage percentage; /* quantile, median, quartiles */
     char name[REDUCTION_NAME_SIZE];
 };
 
@@ -87,8 +93,8 @@ enum reductions_parsed {
 enum reductions_parsed reductions_parse(const char *text, struct reductions *reductions);
 
 /*
- * Makes the reduction named text[0..length), where avg is mean. Returns false if there is none of
- * that name.
+ * Makes the reduction named text[0..length), where avg is mean, and pvar and pstdev are variance
+ * and stddev. Returns false if there is none of that name.
  */
 bool reductions_find(const char *text, size_t length, struct reduction *found);
 
@@ -99,7 +105,7 @@ const char *reductions_name(enum reduction_id id);
 #define REDUCTIONS_NEED_BITS \
     ((unsigned)REDUCTIONS_NEED_AND | REDUCTIONS_NEED_OR | REDUCTIONS_NEED_XOR)
 
-/* Stores all reductions that need no table and none of `except`, in the order of the rows. */
+/* Stores all default reductions that need none of `except`, in the order of the rows. */
 void reductions_default(struct reductions *reductions, unsigned except);
 
 /* The name of the first reduction with that need, in *reductions; NULL if there is none. */

@@ -8,12 +8,12 @@
 #include "config.h"
 
 #include "base/decimal.h"
-#include "engine/outside.h"
 #include "count/count.h"
 #include "count/groups.h"
 #include "count/growing_histogram.h"
 #include "count/reduce_words.h"
 #include "cpu/cpu_record.h"
+#include "engine/outside.h"
 #include "ops/operations.h"
 #include "output/writer.h"
 #include "partial/state.h"
@@ -206,8 +206,8 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
         for (size_t k = layout->first; k < layout->words && status == STATUS_OK; k++)
             status = state_read_number(state, &row[k], failure);
         if (status == STATUS_OK && !op_groups_is_possible(groups, row))
-            status = state_fail_damaged(state, "the values of a group contradict each other",
-                                        failure);
+            status =
+                state_fail_damaged(state, "the values of a group contradict each other", failure);
         if (status == STATUS_OK)
             status = table_writer_add_rows(writer, row, 1, failure);
     }
@@ -226,8 +226,8 @@ _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
 struct op_groups_known {
     uint64_t group; /* plus 1; 0: none is known */
     struct reduce reduce;
-    uint64_t found[REDUCTIONS_MAX]; /* of counted groups: as reduce_find stores them */
-    uint64_t row[];                 /* of the layout's words */
+    struct reduce_found found[REDUCTIONS_MAX]; /* of counted groups */
+    uint64_t row[];                            /* of the layout's words */
 };
 
 /* The groups, and what is known in each part that a thread prints. */
@@ -272,9 +272,10 @@ static size_t op_groups_write_group(const struct print_values *values, size_t gr
     const struct job *job = values->job;
     const struct column *of = &job->columns[job_group_column(job) + column];
 
-    return decimal_write_fixed(
-        out, groups_value(self->groups, op_groups_know(values, group)->row, column),
-        of->element.decimals);
+    return decimal_write_fixed(out,
+                               groups_value(self->groups, op_groups_know(values, group)->row,
+                                            column),
+                               of->element.decimals);
 }
 
 static size_t op_groups_write(const struct print_values *values, size_t group, size_t i,
@@ -288,6 +289,8 @@ static size_t op_groups_write(const struct print_values *values, size_t group, s
     if (job->operation == OPERATION_COUNT)
         return decimal_write(out, count_derive(&job->predicates[i], known->row[layout->count],
                                                known->row[layout->first + i]));
+    if (!reduce_has(&known->reduce, job->reductions.list[i].id))
+        return 0;
     return reduce_write_found(out, &known->reduce, known->found, job, (unsigned)i);
 }
 
@@ -389,7 +392,9 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         writer_write_text(writer, ",");
     }
     if (groups->count == 0 && format == &print_csv) { /* the rest of the header */
-        struct rows none = {.job = job, .is_unit = groups_are_unit(job), .read = op_groups_read_none};
+        struct rows none = {.job = job,
+                            .is_unit = groups_are_unit(job),
+                            .read = op_groups_read_none};
         own.group = "";
         status = print_rows(writer, &none, &own, failure);
     }

@@ -313,7 +313,10 @@ static enum status op_reduce_check_result(const struct job *job, const void *par
     }
     if (length == 0)
         return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "the input is empty: it has no %s", names);
+    return status_fail(failure, STATUS_DATA,
+                       reduce_result(partial)->count == 0 ? "the input is empty: it has no %s"
+                                                          : "one value has no %s",
+                       names);
 }
 
 const struct operation op_reduce = {

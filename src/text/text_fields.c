@@ -71,11 +71,21 @@ TEXT_INLINE bool text_fields_take(enum cpu_isa isa, bool is_quoted, const struct
     return false;
 }
 
-/* The newline of the line that goes on at `at`, or the end of the text. */
-static size_t text_fields_line_end(const struct text_call *call, size_t at)
+/* The newline that ends the row of which a part begins at `begin`, or the end of the text. */
+static size_t text_fields_row_end(const struct text_call *call, size_t begin)
 {
-    const char *newline = at < call->bytes ? memchr(call->data + at, '\n', call->bytes - at) : NULL;
-    return newline ? (size_t)(newline - call->data) : call->bytes;
+    bool is_inside = false;
+    bool may_open = true;
+
+    for (size_t i = begin; i < call->bytes; i++) {
+        const char c = call->data[i];
+        if (c == '\n' && !is_inside)
+            return i;
+        const bool opens = c == '"' && !is_inside && may_open;
+        may_open = is_inside ? c == '"' : c == (char)call->rules->delimiter;
+        is_inside = opens || (is_inside && c != '"');
+    }
+    return call->bytes;
 }
 
 /*
@@ -89,7 +99,7 @@ __attribute__((noinline)) static enum text_event text_fields_refuse(struct text_
     const char *data = call->data;
     size_t end = text_line_content_end(data, begin, newline);
 
-    begin = text_quotes_find_wrong(data, (char)call->rules->delimiter, begin, end);
+    begin = text_line_find_wrong(call->rules, data, begin, end);
     text_line_trim(data, &begin, &end);
     *call->offset = next;
     *call->invalid = (struct text_token){.offset = begin, .bytes = end - begin};
@@ -101,8 +111,9 @@ __attribute__((noinline)) static enum text_event text_fields_refuse(struct text_
 /* The line that is searched for its field. */
 struct text_line {
     size_t begin;
-    bool is_wrong; /* it has wrong quotes */
-    uint64_t left; /* fields that begin up to and including the wanted one; 0: it is found */
+    bool has_ordinary; /* quotes (text_quotes.h) */
+    bool is_wrong;     /* it has wrong quotes */
+    uint64_t left;     /* fields that begin up to and including the wanted one; 0: it is found */
     size_t field_begin;
     size_t field_end; /* SIZE_MAX: not found */
 };
@@ -157,7 +168,7 @@ TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, bool is_quoted,
                                             struct text_call *call)
 {
     const uint64_t field = (uint64_t)call->rules->field;
-    struct text_line line = {*call->offset, false, field, 0, SIZE_MAX};
+    struct text_line line = {.begin = *call->offset, .left = field, .field_end = SIZE_MAX};
     struct text_quotes carry = TEXT_QUOTES_NONE;
 
     for (size_t at = *call->offset; line.begin < call->bytes; at += TEXT_BLOCK) {
@@ -183,7 +194,7 @@ TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, bool is_quoted,
             if (event != TEXT_END)
                 return event;
             rest &= ~upto;
-            line = (struct text_line){newline + 1, false, field, 0, SIZE_MAX};
+            line = (struct text_line){.begin = newline + 1, .left = field, .field_end = SIZE_MAX};
         }
     }
     *call->offset = call->bytes;
@@ -202,19 +213,23 @@ TEXT_INLINE enum text_event text_fields_last(enum cpu_isa isa, bool is_quoted,
         struct text_ends found = text_line_find_ends(isa, is_quoted, call->data, call->bytes,
                                                      call->rules->delimiter, at, &carry);
         uint64_t newlines = found.newlines;
+        /* what is after the last newline of the block */
+        const uint64_t after = newlines ? ~(UINT64_MAX >> __builtin_clzll(newlines)) : UINT64_MAX;
         for (; newlines && line.begin < call->bytes; newlines &= newlines - 1) {
             size_t newline = at + text_block_first(newlines);
             line.is_wrong |= (found.wrong & (newlines ^ (newlines - 1))) != 0;
+            line.has_ordinary |= (found.ordinary & (newlines ^ (newlines - 1))) != 0;
             line.field_begin = line.begin;
             line.field_end = text_line_content_end(call->data, line.begin, newline);
-            line.left = !text_line_find_last(call->data, call->rules, is_quoted, &line.field_begin,
-                                             &line.field_end);
+            line.left = !text_line_find_last(call->data, call->rules, is_quoted, line.has_ordinary,
+                                             &line.field_begin, &line.field_end);
             enum text_event event = text_fields_finish(isa, is_quoted, call, &line, newline);
             if (event != TEXT_END)
                 return event;
-            line.begin = newline + 1;
+            line = (struct text_line){.begin = newline + 1};
         }
-        line.is_wrong |= found.wrong != 0; /* the lines that ended in this block had none */
+        line.is_wrong |= (found.wrong & after) != 0;
+        line.has_ordinary |= (found.ordinary & after) != 0;
     }
     *call->offset = call->bytes;
     return TEXT_END;
@@ -259,7 +274,7 @@ TEXT_INLINE enum text_event text_fields_take_block(enum cpu_isa isa, bool is_quo
             return TEXT_FULL;
         }
         if (first_wrong & ends & -ends) {
-            size_t newline = text_fields_line_end(call, end);
+            size_t newline = text_fields_row_end(call, *begin);
             return text_fields_refuse(call, *begin, newline, newline + 1);
         }
         size_t part_end = is_last ? text_line_content_end(call->data, *begin, end) : end;

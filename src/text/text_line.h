@@ -37,15 +37,10 @@ TEXT_INLINE bool text_line_is_blanks(const char *data, size_t begin, size_t end)
     return begin == end;
 }
 
-/* Masks of the bytes of a block where lines and fields end. */
-struct text_ends {
-    uint64_t newlines;
-    uint64_t returns;    /* carriage returns before newlines: they end a field, too */
-    uint64_t separators; /* delimiters, or blanks between words */
-    uint64_t wrong;      /* bytes that show wrong quotes (text_quotes.h) */
-};
-
-/* Finds them in the block of data[0..bytes) at `at`. `carry`: from the block before to the next. */
+/*
+ * Finds where lines and fields end in the block of data[0..bytes) at `at`. `carry`: from the block
+ * before to the next. A row between whose quotes the data end also ends there, and is wrong.
+ */
 TEXT_INLINE struct text_ends text_line_find_ends(enum cpu_isa isa, bool is_quoted, const char *data,
                                                  size_t bytes, int delimiter, size_t at,
                                                  struct text_quotes *carry)
@@ -61,10 +56,73 @@ TEXT_INLINE struct text_ends text_line_find_ends(enum cpu_isa isa, bool is_quote
         ends.separators = text_block_equal(isa, block, ' ') | text_block_equal(isa, block, '\t');
     else
         ends.separators = text_block_equal(isa, block, (char)delimiter) & ~ends.returns;
-    if (is_quoted)
-        ends.wrong =
-            text_quotes_find(isa, block, ends.newlines, ends.returns, &ends.separators, carry);
+    if (is_quoted) {
+        text_quotes_find(isa, data, at, block, (char)delimiter, &ends, carry);
+        if (__builtin_expect(next > bytes && carry->inside, false)) {
+            const uint64_t end = (uint64_t)1 << (bytes - at);
+            ends.newlines |= end;
+            ends.wrong |= end;
+        }
+    }
     return ends;
+}
+
+/* A field of a line. */
+struct text_field {
+    size_t begin;
+    size_t end;
+    bool is_wrong; /* its quotes are (text_quotes.h) */
+    bool is_open;  /* the quote that it begins with is never closed */
+};
+
+/*
+ * Finds, byte by byte, the next field of a line's content line[0..bytes) from *offset on, at first
+ * 0, and advances that. Returns false if there is none.
+ */
+static inline bool text_line_next(const struct text_rules *rules, const char *line, size_t bytes,
+                                  size_t *offset, struct text_field *field)
+{
+    const bool by_blanks = rules->delimiter == TEXT_NO_DELIMITER;
+    size_t i = *offset;
+
+    while (by_blanks && i < bytes && text_line_is_blank(line[i]))
+        i++;
+    if (i >= bytes + !by_blanks)
+        return false;
+    *field = (struct text_field){.begin = i};
+    if (rules->is_quoted && i < bytes && line[i] == '"') {
+        do {
+            for (i++; i < bytes && line[i] != '"'; i++)
+                continue;
+            field->is_open = i == bytes;
+            i += i < bytes;
+        } while (i < bytes && line[i] == '"');
+        field->is_wrong = i < bytes && line[i] != (char)rules->delimiter;
+    } else if (rules->is_quoted) {
+        while (i < bytes && text_line_is_blank(line[i]) && line[i] != (char)rules->delimiter)
+            i++;
+        field->is_wrong = i > field->begin && i < bytes && line[i] == '"';
+    }
+    while (i < bytes &&
+           !(by_blanks ? text_line_is_blank(line[i]) : line[i] == (char)rules->delimiter))
+        i++;
+    field->end = i;
+    *offset = i + 1;
+    return true;
+}
+
+/* The begin of the first field with wrong or open quotes; there must be one, of data[begin..end).
+ */
+static inline size_t text_line_find_wrong(const struct text_rules *rules, const char *data,
+                                          size_t begin, size_t end)
+{
+    struct text_field field = {.begin = 0};
+
+    for (size_t offset = 0; text_line_next(rules, data + begin, end - begin, &offset, &field);) {
+        if (field.is_wrong || field.is_open)
+            return begin + field.begin;
+    }
+    return begin;
 }
 
 /*
@@ -87,7 +145,7 @@ TEXT_INLINE bool text_line_find_last_word(const char *data, uint64_t n, size_t *
     return *begin < *end;
 }
 
-/* The same for parts between delimiters. The line has no wrong quotes. */
+/* The same for parts between delimiters, of which none has quotes in it that are ordinary. */
 TEXT_INLINE bool text_line_find_last_part(const char *data, bool is_quoted, char delimiter,
                                           uint64_t n, size_t *begin, size_t *end)
 {
@@ -106,14 +164,37 @@ TEXT_INLINE bool text_line_find_last_part(const char *data, bool is_quoted, char
     }
 }
 
-/* The same for a column's field, a word or a part. */
+/* The same for parts that may have ordinary quotes, in passes from the line's begin. */
+static inline bool text_line_find_last_slowly(const struct text_rules *rules, const char *data,
+                                              uint64_t n, size_t *begin, size_t *end)
+{
+    const char *line = data + *begin;
+    const size_t bytes = *end - *begin;
+    struct text_field field = {.begin = 0};
+    uint64_t fields = 0;
+
+    for (size_t offset = 0; text_line_next(rules, line, bytes, &offset, &field);)
+        fields++;
+    if (fields < n)
+        return false;
+    size_t offset = 0;
+    for (uint64_t i = 0; i <= fields - n; i++)
+        text_line_next(rules, line, bytes, &offset, &field);
+    *end = *begin + field.end;
+    *begin += field.begin;
+    return true;
+}
+
+/* The same for a column's field, a word or a part; `has_ordinary`: the line has such quotes. */
 TEXT_INLINE bool text_line_find_last(const char *data, const struct text_rules *rules,
-                                     bool is_quoted, size_t *begin, size_t *end)
+                                     bool is_quoted, bool has_ordinary, size_t *begin, size_t *end)
 {
     uint64_t n = (uint64_t) - (int64_t)rules->field;
 
     if (rules->delimiter == TEXT_NO_DELIMITER)
         return text_line_find_last_word(data, n, begin, end);
+    if (is_quoted && __builtin_expect(has_ordinary, false))
+        return text_line_find_last_slowly(rules, data, n, begin, end);
     return text_line_find_last_part(data, is_quoted, (char)rules->delimiter, n, begin, end);
 }
 

@@ -1,12 +1,14 @@
 /*
- * Quoted parts of CSV lines (RFC 4180), in blocks of 64 bytes. A part that begins with a quote ends
- * at the next quote that is not doubled; delimiters between the two do not separate parts. A line
- * has wrong quotes if a quote is anywhere else, or if a quoted part is still open at its end.
+ * Quoted parts of CSV (RFC 4180), in blocks of 64 bytes. A part that begins with a quote ends at
+ * the next quote that is not doubled; delimiters and newlines between the two separate nothing. In
+ * other parts quotes are ordinary bytes. A row has *wrong* quotes if something other than a
+ * delimiter or its end follows a quoted part, or if blanks are before the quote that begins one:
+ * the parts are those of a reader that takes it so literally, such as Python's csv, but it was
+ * hardly meant.
  *
  * The prefix XOR of the mask of quotes has a bit set for every byte between quotes: Langdale and
- * Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 28, 2019. A chunk never begins
- * between quotes, because no part goes over the end of its line; so the state at its beginning need
- * not be guessed, as by Ge et al., "Speculative distributed CSV data parsing", SIGMOD 2019.
+ * Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 28, 2019. Ordinary quotes are
+ * removed from the mask one by one; they are rare.
  *
  * Functions are pure and thread-safe. Some take the instruction set, as text_block.h says.
  */
@@ -25,6 +27,15 @@ struct text_quotes {
 /* The state at the start of a part. */
 #define TEXT_QUOTES_NONE ((struct text_quotes){.begins = 1})
 
+/* Masks of the bytes of a block where lines and fields end. */
+struct text_ends {
+    uint64_t newlines;
+    uint64_t returns;    /* carriage returns before newlines: they end a field, too */
+    uint64_t separators; /* delimiters, or blanks between words */
+    uint64_t wrong;      /* bytes at which quotes turn out to be wrong */
+    uint64_t ordinary;   /* quotes that are ordinary bytes */
+};
+
 /*
  * Bit i is the XOR of bits 0 to i. A carry-less multiplication instead, which not all of the
  * instruction sets have, takes 2% off a run over a file full of quotes.
@@ -36,58 +47,52 @@ TEXT_INLINE uint64_t text_quotes_prefix_xor(uint64_t bits)
     return bits;
 }
 
-/*
- * Removes the delimiters between quotes from *separators. Returns a mask of the bytes at which a
- * line turns out to have wrong quotes. Only the first such byte of a line means anything, and the
- * results are undefined from there to the end of the text. `returns` are the carriage returns that
- * end lines.
- */
-TEXT_INLINE uint64_t text_quotes_find(enum cpu_isa isa, const char *block, uint64_t newlines,
-                                      uint64_t returns, uint64_t *separators,
-                                      struct text_quotes *carry)
+/* Whether data[begin..at) ends with blanks that begin a part. */
+static inline bool text_quotes_follow_blanks(const char *data, char delimiter, size_t at)
 {
-    const uint64_t quotes = text_block_equal(isa, block, '"');
-    struct text_quotes before = *carry;
+    size_t i = at;
 
-    *carry = (struct text_quotes){.begins = (newlines | *separators) >> 63};
-    if (__builtin_expect((quotes | before.closed | before.inside) == 0, true))
-        return 0;
-    uint64_t inside = text_quotes_prefix_xor(quotes) ^ before.inside;
-    uint64_t closing = quotes & ~inside;
-    uint64_t behind = closing << 1 | before.closed;
-    *separators &= ~inside;
-    uint64_t breaks = newlines | *separators;
-    uint64_t may_open = breaks << 1 | before.begins | behind;
-    *carry = (struct text_quotes){
-        .begins = breaks >> 63,
-        .closed = closing >> 63,
-        .inside = 0 - (inside >> 63),
-    };
-    return (quotes & inside & ~may_open) | (behind & ~(breaks | returns | quotes)) |
-           (inside & newlines);
+    while (i > 0 && (data[i - 1] == ' ' || data[i - 1] == '\t') && data[i - 1] != delimiter)
+        i--;
+    return i < at && (i == 0 || data[i - 1] == '\n' || data[i - 1] == delimiter);
 }
 
 /*
- * Returns where the first part with wrong quotes begins. There must be one among the parts of
- * data[begin..end), which is the content of a line.
+ * Removes what is between quotes from the ends of the block at data + at, and finds its wrong and
+ * ordinary quotes. `block` are its bytes (text_block_at).
  */
-static inline size_t text_quotes_find_wrong(const char *data, char delimiter, size_t begin,
-                                            size_t end)
+TEXT_INLINE void text_quotes_find(enum cpu_isa isa, const char *data, size_t at, const char *block,
+                                  char delimiter, struct text_ends *ends, struct text_quotes *carry)
 {
-    for (size_t at = begin;; at = begin) {
-        bool is_quoted = at < end && data[at] == '"';
-        if (is_quoted) {
-            do
-                for (at++; at < end && data[at] != '"'; at++)
-                    continue;
-            while (++at < end && data[at] == '"');
-        } else {
-            while (at < end && data[at] != delimiter && data[at] != '"')
-                at++;
+    uint64_t quotes = text_block_equal(isa, block, '"');
+    const struct text_quotes before = *carry;
+
+    *carry = (struct text_quotes){.begins = (ends->newlines | ends->separators) >> 63};
+    if (__builtin_expect((quotes | before.closed | before.inside) == 0, true))
+        return;
+    for (;;) {
+        const uint64_t inside = text_quotes_prefix_xor(quotes) ^ before.inside;
+        const uint64_t closing = quotes & ~inside;
+        const uint64_t after = closing << 1 | before.closed;
+        const uint64_t breaks = (ends->newlines | ends->separators) & ~inside;
+        const uint64_t ordinary = quotes & inside & ~(breaks << 1 | before.begins | after);
+        if (__builtin_expect(ordinary == 0, true)) {
+            ends->newlines &= ~inside;
+            ends->returns &= ~inside;
+            ends->separators &= ~inside;
+            ends->wrong |= after & ~(breaks | ends->returns | quotes);
+            *carry = (struct text_quotes){
+                .begins = breaks >> 63,
+                .closed = closing >> 63,
+                .inside = 0 - (inside >> 63),
+            };
+            return;
         }
-        if (at >= end || data[at] != delimiter)
-            return begin;
-        begin = at + 1;
+        const uint64_t first = ordinary & -ordinary;
+        quotes &= ~first;
+        ends->ordinary |= first;
+        if (text_quotes_follow_blanks(data, delimiter, at + text_block_first(first)))
+            ends->wrong |= first;
     }
 }
 

@@ -168,7 +168,8 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
 /* Ends a line at `newline`. Returns TEXT_END to go on with the next one. */
 TEXT_INLINE enum text_event text_rows_finish(enum cpu_isa isa, bool is_quoted,
                                              struct text_rows_call *call, size_t begin,
-                                             bool is_wrong, uint64_t fields, size_t newline)
+                                             bool is_wrong, bool has_ordinary, uint64_t fields,
+                                             size_t newline)
 {
     struct text_rows *rows = call->rows;
     const char *data = rows->data;
@@ -183,7 +184,7 @@ TEXT_INLINE enum text_event text_rows_finish(enum cpu_isa isa, bool is_quoted,
     }
     rows->offset = newline < rows->bytes ? newline + 1 : rows->bytes;
     if (is_wrong) {
-        begin = text_quotes_find_wrong(data, (char)rows->rules->delimiter, begin, end);
+        begin = text_line_find_wrong(rows->rules, data, begin, end);
         text_line_trim(data, &begin, &end);
         text_rows_add_invalid(rows, 0, begin, end);
         return TEXT_INVALID;
@@ -196,7 +197,8 @@ TEXT_INLINE enum text_event text_rows_finish(enum cpu_isa isa, bool is_quoted,
         struct text_rows_field *field = &call->field[i];
         field->begin = begin;
         field->end = end;
-        if (!text_line_find_last(data, &field->rules, is_quoted, &field->begin, &field->end))
+        if (!text_line_find_last(data, &field->rules, is_quoted, has_ordinary, &field->begin,
+                                 &field->end))
             field->end = SIZE_MAX;
     }
     return text_rows_take(isa, is_quoted, call, end);
@@ -209,7 +211,8 @@ TEXT_INLINE enum text_event text_rows_search(enum cpu_isa isa, bool is_quoted,
     const int delimiter = rows->rules->delimiter;
     struct text_quotes carry = TEXT_QUOTES_NONE;
     size_t begin = rows->offset; /* of the line */
-    bool is_wrong = false;       /* it has wrong quotes */
+    bool is_wrong = false;       /* it has wrong quotes, */
+    bool has_ordinary = false;   /* and ordinary ones (text_quotes.h) */
     uint64_t fields = 0;         /* of the line so far */
     size_t next = 0;             /* the first field that is not found */
     bool is_open = false;        /* the end of the field before it is not found */
@@ -247,18 +250,19 @@ TEXT_INLINE enum text_event text_rows_search(enum cpu_isa isa, bool is_quoted,
                 is_open = line_ends == 0;
             }
             is_wrong |= (found.wrong & line) != 0;
+            has_ordinary |= (found.ordinary & line) != 0;
             if (!newlines)
                 break;
             size_t newline = at + text_block_first(newlines);
             for (size_t i = next; i < call->counted; i++)
                 call->field[i].end = SIZE_MAX;
-            enum text_event event =
-                text_rows_finish(isa, is_quoted, call, begin, is_wrong, fields, newline);
+            enum text_event event = text_rows_finish(isa, is_quoted, call, begin, is_wrong,
+                                                     has_ordinary, fields, newline);
             if (event != TEXT_END)
                 return event;
             rest &= ~(newlines ^ (newlines - 1));
             begin = newline + 1;
-            is_wrong = is_open = false;
+            is_wrong = has_ordinary = is_open = false;
             fields = next = 0;
         }
     }
