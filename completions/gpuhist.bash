@@ -49,30 +49,31 @@ _gpuhist_options() {
     uniq | distinct)
         echo --top --min-count --other --sort --percent --cumulative --quantiles --format --plot \
             --zeros -o --output --save -t --type --binary --text -f --field -d --delimiter --csv \
-            --base --decimals --header --record --offset --weight --invalid --decompress --memory \
-            -S --buffer-size -T --temporary-directory --engine --gpus --threads --chunk-size \
-            --progress --no-progress --every --stats -v --verbose -q --quiet -h --help \
-            -V --version
+            --base --decimals --header --record --offset --weight --by --where --names --invalid \
+            --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
+            --threads --chunk-size --progress --no-progress --every --stats -v --verbose \
+            -q --quiet -h --help -V --version
         ;;
     reduce)
         echo --format -o --output --save -t --type --binary --text -f --field -d --delimiter --csv \
-            --base --decimals --header --record --offset --by --invalid --decompress --memory \
-            -S --buffer-size -T --temporary-directory --engine --gpus --threads --chunk-size \
-            --progress --no-progress --every --stats -v --verbose -q --quiet -h --help \
-            -V --version
+            --base --decimals --header --record --offset --by --where --names --invalid \
+            --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
+            --threads --chunk-size --progress --no-progress --every --stats -v --verbose \
+            -q --quiet -h --help -V --version
         ;;
     count)
         echo --eq --ne --lt --le --gt --ge --in --any-of --all --format -o --output --save \
             -t --type --binary --text -f --field -d --delimiter --csv --base --decimals --header \
-            --record --offset --by --invalid --decompress --memory -S --buffer-size \
-            -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
-            --no-progress --every --stats -v --verbose -q --quiet -h --help -V --version
+            --record --offset --by --where --names --invalid --decompress --memory \
+            -S --buffer-size -T --temporary-directory --engine --gpus --threads --chunk-size \
+            --progress --no-progress --every --stats -v --verbose -q --quiet -h --help \
+            -V --version
         ;;
     stalin-sort | stalin)
         echo --strict --descending --purged -o --output -t --type --binary --text -f --field \
-            -d --delimiter --csv --base --decimals --header --record --offset --invalid \
-            --decompress --memory --engine --gpus --threads --chunk-size --progress --no-progress \
-            --stats -v --verbose -q --quiet -h --help -V --version
+            -d --delimiter --csv --base --decimals --header --record --offset --where --names \
+            --invalid --decompress --memory --engine --gpus --threads --chunk-size --progress \
+            --no-progress --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     merge)
         echo --top --min-count --other --sort --percent --cumulative --quantiles --format --plot \
@@ -86,9 +87,10 @@ _gpuhist_options() {
         echo -b --bins --range -w --width --log2 --log10 --edges --outside --top --min-count \
             --other --sort --percent --cumulative --quantiles --format --plot --zeros -o --output \
             --save -t --type --binary --text -f --field -d --delimiter --csv --base --decimals \
-            --header --record --offset --weight --invalid --decompress --memory -S --buffer-size \
-            -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
-            --no-progress --every --stats -v --verbose -q --quiet -h --help -V --version
+            --header --record --offset --weight --by --where --names --invalid --decompress \
+            --memory -S --buffer-size -T --temporary-directory --engine --gpus --threads \
+            --chunk-size --progress --no-progress --every --stats -v --verbose -q --quiet \
+            -h --help -V --version
         ;;
     esac
 }
@@ -126,6 +128,7 @@ _gpuhist_value() {
     --offset) ;;
     --weight) ;;
     --by) ;;
+    --where) ;;
     --invalid) _gpuhist_complete 'abort fail warn ignore' ;;
     --decompress) _gpuhist_complete 'auto none' ;;
     --memory) ;;

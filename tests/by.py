@@ -56,9 +56,7 @@ class Input:
 
     def __init__(self, kind, path, groups, values, rng):
         rows = list(zip(groups, values))
-        self.path = path
-        if kind == "records":
-            return
+        self.group_name = "by"
         if kind == "blanks":
             text = "".join(f"  x{i} {g}\t{v}  \n" for i, (g, v) in enumerate(rows))
             self.options = ["-f", "3", "--by", "2"]
@@ -74,7 +72,8 @@ class Input:
             writer.writerow(["a, b", "of the \"group\"", "value"])
             writer.writerows((f"{i},\"", g, v) for i, (g, v) in enumerate(rows))
             text = out.getvalue()
-            self.options = ["--csv", "-f", "value", "--by", "of the \"group\""]
+            self.group_name = "of the \"group\""
+            self.options = ["--csv", "-f", "value", "--by", self.group_name]
         with open(path, "w") as file:
             file.write(text)
 
@@ -108,7 +107,7 @@ def require_equal(command, found, wanted):
         sys.exit(f"{' '.join(command)}:\n{found[:3000]!r} instead of\n{wanted[:3000]!r}")
 
 
-def check_reduce(command, names, collected):
+def check_reduce(command, names, group_name, collected):
     """Prints the reductions of each group in each format."""
     results = {group: expected(values) for group, values in collected.items()}
     form = random.choice(("tsv", "csv", "json"))
@@ -116,18 +115,19 @@ def check_reduce(command, names, collected):
     found = run(*command)
     if form == "json":
         wanted = {"operation": "reduce", "groups": [
-            {"by": group, **{name: result[name] for name in names}}
+            {group_name: group, **{name: result[name] for name in names}}
             for group, result in results.items()]}
         found = json.loads(found, parse_float=str, parse_int=str)
         for group in found["groups"]:
-            group["by"] = int(group["by"])
+            group[group_name] = int(group[group_name])
         require_equal(command, repr(found), repr(wanted))
         return
     separator = "," if form == "csv" else "\t"
     lines = [separator.join([str(group), *(result[name] for name in names)])
              for group, result in results.items()]
     if form == "csv":
-        lines.insert(0, ",".join(["by", *names]))
+        quoted = '"%s"' % group_name.replace('"', '""') if '"' in group_name else group_name
+        lines.insert(0, ",".join([quoted, *names]))
     require_equal(command, found, "".join(line + "\n" for line in lines))
 
 
@@ -177,16 +177,18 @@ def main():
         groups = draw_groups(name, COUNT, rng)
         if kind == "same":
             groups = values
+        group_name = "by"
         if kind == "records":
             options = write_records(path, stored, name, groups, values, rng)
         else:
-            options = Input(kind, path, groups, values, rng).options
+            made = Input(kind, path, groups, values, rng)
+            options, group_name = made.options, made.group_name
         collected = collect(groups, values)
         command = [gpuhist, "-t", name, *options]
         for threads, chunk in zip(THREADS, rng.sample(CHUNKS, 2)):
             how = ["--threads", threads, "--chunk-size", chunk]
             check_reduce([*command, *how, path], rng.sample(NAMES, rng.randint(1, len(NAMES))),
-                         collected)
+                         group_name, collected)
             check_count([*command, *how, path], info, collected)
         if kind in ("blanks", "first", "same"):
             check_merged([gpuhist, "reduce", *command[1:]], path, rng)

@@ -25,7 +25,7 @@ operations_of_help() {
         run -0 --separate-stderr gpuhist $operation --help
         [ -z "$stderr" ]
         # shellcheck disable=SC2086
-        [ "$(gpuhist $operation --help | wc -l)" -le 76 ] # one option a line
+        [ "$(gpuhist $operation --help | wc -l)" -le 80 ] # one option a line
         for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
         if [ "${operation:-histogram}" = histogram ]; then
             [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]]
@@ -47,7 +47,7 @@ operations_of_help() {
         '  -t, --type TYPE         i8 u8 i16 u16 i32 u32 i64 u64, plus le or be: u16be' \
         '      --binary            the input is binary, of i32 unless -t is given' \
         '      --text              the input is text (default: detected)' \
-        '  -f, --field N|NAME      text: field N (-1: last) or NAME (default: all fields)' \
+        '  -f, --field COLUMN      text: field N (-1: last) or NAME (default: all fields)' \
         '      --weight COLUMN     instead of counting, add up field N|NAME, or u32@8' \
         '      --save FILE         also save the state for merge (-: print it instead)'; do
         grep -qxF -e "$line" help

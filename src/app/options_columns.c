@@ -50,14 +50,44 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
     return true;
 }
 
+/* Returns the length of a column up to one of the characters `stops` that is not in its quotes. */
+static size_t options_column_length(const char *text, const char *stops)
+{
+    bool is_inside = false;
+    size_t length = 0;
+
+    for (; text[length] && (is_inside || !strchr(stops, text[length])); length++)
+        is_inside ^= *text == '"' && text[length] == '"';
+    return length;
+}
+
 /*
- * Reads one column, text[0..length), which is terminated by a NUL and outlives it. Returns false if
- * it is none.
+ * Reads a name in quotes, as in CSV, which may be of any characters, and a kind. The text becomes
+ * the name.
  */
+static bool options_parse_quoted(char *text, struct options_column *column)
+{
+    const char *from = text + 1;
+    char *to = text;
+
+    while (*from && (*from != '"' || from[1] == '"')) {
+        from += *from == '"';
+        *to++ = *from++;
+    }
+    column->where_bytes = (size_t)(to - text);
+    column->is_name = true;
+    return to > text && *from++ == '"' &&
+           (*from == '\0' ||
+            (*from == ':' && options_parse_kind(from + 1, strlen(from + 1), column)));
+}
+
+/* Reads one column of a text that it keeps and may change. Returns false if it is none. */
 static bool options_parse_column(const struct options *options, char *text,
                                  struct options_column *column)
 {
     *column = (struct options_column){.typed = text, .field = 1};
+    if (*text == '"')
+        return options_parse_quoted(text, column);
     char *colon = strrchr(text, ':');
     if (colon && colon > text && options_parse_kind(colon + 1, strlen(colon + 1), column))
         column->where_bytes = (size_t)(colon - text);
@@ -137,7 +167,10 @@ static enum status options_parse_columns(struct options *options, const struct o
         if (!next)
             return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
         while (next) {
-            char *text = strsep(&next, ",");
+            char *text = next;
+            const size_t length = options_column_length(text, ",");
+            next = text[length] ? text + length + 1 : NULL;
+            text[length] = '\0';
             if (columns->count == row->maximum)
                 return status_fail(failure, STATUS_USAGE, "--%s takes at most %zu column%s",
                                    row->name, columns->count, columns->count == 1 ? "" : "s");
@@ -156,9 +189,9 @@ static enum status options_parse_condition(struct options *options,
                                            struct options_condition *condition,
                                            struct failure *failure)
 {
-    const char *typed = condition->typed;
+    const char *typed = condition->typed + strspn(condition->typed, " ");
     const size_t operators = sizeof options_operators / sizeof *options_operators;
-    const size_t where = strcspn(typed, "=!<>");
+    const size_t where = options_column_length(typed, "=!<>");
     size_t found = 0;
 
     while (found < operators && strncmp(typed + where, options_operators[found].text,
@@ -173,7 +206,6 @@ static enum status options_parse_condition(struct options *options,
         while (end > 0 && text[end - 1] == ' ')
             end--;
         text[end] = '\0';
-        text += strspn(text, " ");
         value += strspn(value, " ");
         for (end = strlen(value); end > 0 && value[end - 1] == ' '; end--)
             value[end - 1] = '\0';

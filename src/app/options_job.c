@@ -145,7 +145,6 @@ static enum status options_make_columns(const struct options *options, size_t va
                                 failure) != STATUS_OK)
             return failure->status;
     }
-    job->names_only = options->names_only;
     job->has_weights = options->weight.count > 0;
     if (job->has_weights && options_make_column(options, job, &options->weight.list[0], "--weight",
                                                 false, next++, failure) != STATUS_OK)

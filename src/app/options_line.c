@@ -76,13 +76,23 @@ static void options_append_predicate(struct text_buffer *line, const struct pred
                           (unsigned long long)predicate->set_digest);
 }
 
+/* Appends the name of a column in quotes, as in CSV, so that it is read as a name. */
+static void options_append_name(struct text_buffer *line, const char *name)
+{
+    text_buffer_print(line, "\"");
+    for (; *name; name++) {
+        const char character[] = {*name, '\0'};
+        options_append_typed(line, *name == '"' ? "\"\"" : character);
+    }
+    text_buffer_print(line, "\"");
+}
+
 /*
  * Appends the columns: several values by their names or numbers; groups by their names, else by
  * their order, or in records by their types. Where they are is not part of the meaning.
  */
 static void options_append_columns(struct text_buffer *line, const struct job *job)
 {
-    bool has_names = false;
     char width[DECIMAL_SIZE];
 
     if (job->has_weights)
@@ -99,19 +109,18 @@ static void options_append_columns(struct text_buffer *line, const struct job *j
             text_buffer_print(line, ",");
         if (!job->is_text && !is_value)
             text_buffer_print(line, "%s@0", column->element.name);
-        else if (column->name || is_value)
+        else if (column->name)
+            options_append_name(line, column->name);
+        else if (is_value)
             options_append_typed(line, column->where);
         else
             text_buffer_print(line, "%zu", i - job_group_column(job) + 1);
-        has_names = has_names || column->name;
         text_buffer_print(line, ":.%u", column->element.decimals);
         if (column->width > 1) {
             decimal_format_fixed(width, column->width, column->element.decimals);
             text_buffer_print(line, "/%s", width);
         }
     }
-    if (has_names && job->names_only)
-        text_buffer_print(line, " --names");
 }
 
 char *options_write_line(const struct job *job)

@@ -243,7 +243,7 @@ const struct options_row options_rows[] = {
            TARGET(COLUMNS, by), .maximum = 8,
            .expected = "a field's number or name, or in records such as u32@8")
     OPTION(INPUT, READS_INPUT, 0, "where", "CONDITION",
-           "only rows that meet it, such as '9>=500' or 'status=200,304'",
+           "only rows that meet it: \"9>=500\", \"status=200,304\"",
            .kind = OPTIONS_CONDITIONS)
     OPTION(INPUT, READS_INPUT, 0, "names", NULL,
            "columns are names, also those that are numbers", FLAG(names_only, true))

@@ -72,7 +72,6 @@ struct job {
      */
     struct column columns[TEXT_COLUMNS_MAX];
     size_t value_count;           /* 1 or more */
-    bool names_only;              /* --names: fields have names, which may look like numbers */
     struct job *singles;          /* several values: [value_count], the job of each alone; owned */
     bool has_weights;             /* how many times a value counts, 0 to 2^63 - 1 */
     size_t group_count;           /* a result for each combination of their keys */

@@ -301,8 +301,8 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
 {
     const struct job *job = groups->job;
     const bool is_reduce = job->operation == OPERATION_REDUCE;
-    const size_t known_bytes =
-        sizeof(struct op_groups_known) + groups->layout->words * sizeof(uint64_t);
+    const size_t row_words = groups->layout->words + groups->layout->words % 2; /* aligned */
+    const size_t known_bytes = sizeof(struct op_groups_known) + row_words * sizeof(uint64_t);
     struct op_groups_values self = {groups, known_bytes,
                                     calloc(groups->count / PRINT_VALUES_PART + 1, known_bytes)};
     const struct print_values values = {

@@ -281,7 +281,7 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
     const bool has_comma = memchr(line, ',', bytes) != NULL;
     const char *advice = "";
 
-    if (strchr(name, ',') || name[strspn(name, "$0123456789-")] == '\0')
+    if (name[strspn(name, "$0123456789-")] == '\0')
         advice = "give one field, by its number or name";
     else if (!has_delimiter && memchr(line, '\t', bytes))
         advice = "tabs separate its fields";

@@ -308,7 +308,7 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
     const struct expected_header header = expected_skip_header(trial, &data, end);
     struct text_rules first = trial->text;
     struct text_rules second = {
-        .field = trial->text.second_field,
+        .field = trial->text.more[0],
         .delimiter = trial->text.delimiter,
         .is_quoted = trial->text.is_quoted,
     };
@@ -594,7 +594,7 @@ static void expected_count_bins(struct expected *expected, const struct trial *t
     if (trial->outside == OUTSIDE_REPORT && below + above > 0)
         fprintf(expected->report.file,
                 "gpuhist: %s outside the bins: %llu below, %llu above (%s)\n",
-                trial->text.second_field ? "weights" : "values",
+                trial->text.more[0] ? "weights" : "values",
                 (unsigned long long)expected_sum_weights(values, below),
                 (unsigned long long)expected_sum_weights(values + below + inside, above),
                 inside > 0 ? "see --outside" : "none inside: try --width or uniq");

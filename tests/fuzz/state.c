@@ -134,15 +134,16 @@ static void write_reductions(const struct job *job, const void *partial)
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
         const enum reduction_id id = job->reductions.list[i].id;
-        if (job->second != SECOND_GROUPS && job->operation == OPERATION_REDUCE &&
+        if (job->group_count == 0 && job->operation == OPERATION_REDUCE &&
             reduce_has(reduce_result(partial), id))
             reduce_write(text, partial, job, i);
         const struct groups *groups = partial;
-        const bool has_groups = job->second == SECOND_GROUPS;
+        const bool has_groups = job->group_count > 0;
         for (size_t k = 0; has_groups && k < table_distinct(groups->table); k++) {
             const uint64_t *row = groups_row(groups, k, groups->buffer);
+            const struct groups_layout *layout = groups->layout;
             struct reduce reduce;
-            reduce_words_unpack(job, row[GROUPS_ROW_COUNT], row + GROUPS_ROW_FIRST, &reduce);
+            reduce_words_unpack(job, row[layout->count], row + layout->first, &reduce);
             reduce_write_value(text, &reduce, &job->element, id);
         }
     }

@@ -152,7 +152,7 @@ static void trial_read_operation(struct trial *trial, struct trial_bytes *from)
         trial->rules.strict = kind & 4;
         trial->rules.descending = kind & 8;
         trial->rules.purged = kind & 16;
-        trial->text.second_field = 0; /* it takes no weights, and no groups */
+        trial->text.more[0] = 0; /* it takes no weights, and no groups */
         trial->second_name = NULL;
         break;
     default:
@@ -173,9 +173,9 @@ static void trial_read_names(struct trial *trial, struct trial_bytes *from)
         trial->field_name = names[chosen >> 1 & 7];
         trial->text.field = 1;
     }
-    if (chosen & 16 && trial->text.second_field != 0) {
+    if (chosen & 16 && trial->text.more[0] != 0) {
         trial->second_name = names[chosen >> 5];
-        trial->text.second_field = 1;
+        trial->text.more[0] = 1;
     }
     if (trial->header_lines == 0 && (trial->field_name || trial->second_name))
         trial->header_lines = 1;
@@ -200,7 +200,7 @@ static void trial_read_element(struct trial *trial, struct trial_bytes *from)
     uint8_t header = trial_byte(from);
     trial->header_lines = header % 4;
     trial->text.is_quoted = header & 128 && trial->text.delimiter != TEXT_NO_DELIMITER;
-    trial->text.second_field = header & 64 && trial->text.field != 0 ? (header >> 2 & 7) - 3 : 0;
+    trial->text.more[0] = header & 64 && trial->text.field != 0 ? (header >> 2 & 7) - 3 : 0;
     if (header & 32)
         trial_read_names(trial, from);
 }
@@ -344,7 +344,9 @@ static void trial_write_operation(const struct trial *trial, FILE *out)
 /* Writes an option of a column: the name of the field, or its number; 0: nothing. */
 static void trial_write_field(FILE *out, const char *option, const char *name, int32_t field)
 {
-    if (name)
+    if (name && strchr(name, ','))
+        fprintf(out, "--%s=\"%s\"%c", option, name, 0);
+    else if (name)
         fprintf(out, "--%s=%s%c", option, name, 0);
     else if (field != 0)
         fprintf(out, "--%s=%d%c", option, (int)field, 0);
@@ -360,9 +362,9 @@ static void trial_write_input(const struct trial *trial, FILE *out)
         if (trial->header_lines != 1 || !trial->field_name) /* one is what a name means */
             fprintf(out, "--header=%u%c", (unsigned)trial->header_lines, 0);
         trial_write_field(out, "field", trial->field_name, trial->text.field);
-        if (trial->text.second_field != 0)
+        if (trial->text.more[0] != 0)
             trial_write_field(out, trial_has_groups(trial) ? "by" : "weight", trial->second_name,
-                              trial->text.second_field);
+                              trial->text.more[0]);
         if (trial->text.delimiter != TEXT_NO_DELIMITER)
             fprintf(out, "--delimiter=%c%c", trial->text.delimiter, 0);
         if (trial->text.is_quoted)

@@ -65,9 +65,9 @@ struct trial {
 
     /* over what */
     bool is_text;
-    struct text_rules text;  /* its second column are weights, or the groups of --by */
+    struct text_rules text;  /* more[0]: weights, or the groups of --by; 0: none */
     const char *field_name;  /* of text.field, which is then 1; NULL: it has none */
-    const char *second_name; /* likewise, of text.second_field */
+    const char *second_name; /* likewise, of text.more[0] */
     uint64_t header_lines;   /* with names, not 0 */
     enum invalid_policy invalid;
     char *data; /* [bytes], owned */
@@ -84,7 +84,7 @@ struct trial {
 /* Whether its second column, if it has one, are groups. */
 static inline bool trial_has_groups(const struct trial *trial)
 {
-    return trial->text.second_field != 0 &&
+    return trial->text.more[0] != 0 &&
            (trial->operation == OPERATION_REDUCE || trial->operation == OPERATION_COUNT);
 }
 

@@ -19,6 +19,7 @@ struct reference_item {
     size_t offset;
     size_t bytes;
     int64_t fields; /* of the line, if the wanted one is missing, or there are others; else 0 */
+    bool is_line;   /* the line as a whole is invalid: its quotes, or how many fields it has */
 };
 
 struct reference {
@@ -226,10 +227,12 @@ static inline int64_t reference_parts(struct reference *all, size_t begin, size_
 {
     for (int64_t number = 1;; number++) {
         struct reference_part part = reference_read_part(all, begin, end);
-        if (part.is_wrong)
+        if (part.is_wrong) {
             reference_add_part(all, begin, end);
-        else if (wanted == number || wanted == 0)
+            all->items[all->count - 1].is_line = true;
+        } else if (wanted == number || wanted == 0) {
             reference_add_part(all, part.begin, part.end);
+        }
         if (part.is_wrong || part.next == end)
             return part.is_wrong ? -1 : number;
         begin = part.next + 1;
@@ -264,6 +267,7 @@ static inline void reference_line(struct reference *all, size_t begin, size_t en
     }
     reference_add(all, end, end);
     all->items[all->count - 1].fields = fields;
+    all->items[all->count - 1].is_line = columns != 0 && columns != fields;
 }
 
 static inline void reference_tokens(struct reference *all, size_t bytes)

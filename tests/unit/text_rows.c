@@ -1,183 +1,499 @@
 /*
- * Two columns of the same lines, against the byte-by-byte parser of text_reference.h, which reads
- * each column by itself; and lines whose beginning is shortened (record_squeeze) because they are
- * longer than a chunk.
+ * Rows of several columns, against the byte-by-byte parser of text_reference.h, which reads each
+ * column by itself: drawn jobs of values, a weight, groups and conditions on drawn texts. Texts and
+ * keys have memory of just their length, so that AddressSanitizer sees what is used beyond it.
  */
 #include "config.h"
 
 #include "base/cpu_isa.h"
-#include "input/record.h"
+#include "base/decimal.h"
 #include "tap.h"
-#include "text/text_pairs.h"
+#include "text/text_rows.h"
 #include "text_reference.h"
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-#define TEXT_MOST 3000
+#define TEXT_BYTES_MAX 3000
+#define COLUMNS_MAX    12
+#define FENCE          0x5a
 
-static const struct text_rules every_rules[] = {
-    {.field = 1, .second_field = 2, .delimiter = TEXT_NO_DELIMITER},
-    {.field = 3, .second_field = 1, .delimiter = TEXT_NO_DELIMITER},
-    {.field = 2, .second_field = 2, .delimiter = TEXT_NO_DELIMITER},
-    {.field = 1, .second_field = -1, .delimiter = TEXT_NO_DELIMITER},
-    {.field = -2, .second_field = 2, .delimiter = TEXT_NO_DELIMITER},
-    {.field = -1, .second_field = -3, .delimiter = TEXT_NO_DELIMITER},
-    {.field = 2, .second_field = 1, .columns = 3, .delimiter = TEXT_NO_DELIMITER},
-    {.field = -1, .second_field = 2, .columns = 2, .delimiter = TEXT_NO_DELIMITER},
-    {.field = 2, .second_field = 1, .delimiter = ','},
-    {.field = -3, .second_field = 1, .delimiter = ','},
-    {.field = 4, .second_field = -2, .delimiter = ','},
-    {.field = 1, .second_field = 2, .delimiter = ',', .is_quoted = true},
-    {.field = -1, .second_field = 2, .delimiter = ',', .is_quoted = true},
-    {.field = 2, .second_field = -2, .delimiter = ',', .is_quoted = true},
-    {.field = 1, .second_field = 2, .delimiter = ',', .notation = TEXT_FIXED, .decimals = 2},
-    {.field = 2, .second_field = -1, .delimiter = TEXT_NO_DELIMITER, .notation = TEXT_HEX},
-};
-
+/* Characters of texts that are drawn byte by byte. */
 static const char *const alphabets[] = {
     "1234567890 \n", "12 \t\n-", "123,,\n", "\"\"12,,\n", "1,-.5\n\r", "19 ax0\n", "5 \n\n-",
 };
 
-/* The elements that a line gives, or its invalid token. */
-struct pair {
-    bool is_valid;
-    __int128 first;
-    __int128 second;
-    struct text_token token;
+/* Fields of texts that are drawn line by line: most are values. */
+static const char *const tokens[] = {
+    "0",
+    "1",
+    "2",
+    "3",
+    "-1",
+    "-2",
+    "-128",
+    "127",
+    "255",
+    "+7",
+    "0012",
+    "100",
+    "65.5",
+    "-0.50",
+    "3.",
+    ".25",
+    "a",
+    "0x1F",
+    "",
+    "\"5\"",
+    "\"",
+    "\" ",
+    "1\"2",
+    "\"4 , 5\"",
+    "\"\"\"9\"\"\"",
+    "\"-3\"",
+    "x",
+    "1e5",
+    " 8 ",
+    "\r",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551615",
+    "00000000000000000000000000000000000000000000000000000000000000000000000000000000000001",
+    "a-word-that-is-longer-than-a-block-of-sixty-four-bytes-wherever-it-begins-in-that-block",
 };
 
-/* Puts what the reference reads in each column together. Returns the number of pairs. */
-static size_t put_together(const struct job *job, const char *text, size_t bytes,
-                           struct pair pairs[TEXT_MOST])
-{
-    const struct text_rules rules = job_second_rules(job, &job->text);
-    struct reference first = reference_parse(&job->text, job->element.type, text, bytes);
-    struct reference second = reference_parse(&rules, ELEMENT_I64, text, bytes);
-    const size_t count = first.count == second.count ? first.count : SIZE_MAX;
+/* How many of the tokens above are small numbers. */
+#define TOKENS_SMALL 5
 
-    for (size_t i = 0; i < first.count && count != SIZE_MAX; i++) {
-        const struct reference_item *a = &first.items[i];
-        const struct reference_item *b = &second.items[i];
-        bool is_weight = b->is_valid && (job->second == SECOND_GROUPS || b->value >= 0);
-        const struct reference_item *wrong = a->is_valid ? b : a;
-        pairs[i] = (struct pair){a->is_valid && is_weight,
-                                 a->value,
-                                 b->value,
-                                 {wrong->offset, wrong->bytes, a->is_valid}};
-    }
-    free(first.items);
-    free(second.items);
-    return count;
+/* A condition, as the reference tests it. */
+struct condition {
+    enum predicate_relation relation; /* PREDICATE_ANY_OF: of values[0..2) */
+    __int128 values[2];
+    char text[DECIMAL_SIZE];
+};
+
+/* A job that is drawn. */
+struct drawn {
+    struct job job;
+    struct predicate predicates[COLUMNS_MAX];
+    struct condition conditions[COLUMNS_MAX];
+};
+
+/* A line that counts or has invalid tokens. */
+struct row {
+    bool is_stored;
+    uint64_t lost;
+    __int128 values[COLUMNS_MAX];
+    struct text_token invalid[COLUMNS_MAX];
+    size_t invalid_count;
+};
+
+static size_t draw(uint64_t *state, size_t below)
+{
+    return (size_t)(tap_random(state) % below);
 }
 
-/* Parses a text with so much room, and compares with what it must give. */
-static bool gives(const struct job *job, const char *text, size_t bytes, size_t room,
-                  const struct pair *wanted, size_t count)
+/* --- the reference -------------------------------------------------------------------------------
+ */
+
+static bool condition_holds(const struct condition *condition, __int128 value)
 {
-    uint64_t values[TEXT_MOST];
-    uint64_t second[TEXT_MOST];
+    const __int128 bound = condition->values[0];
+
+    switch (condition->relation) {
+    case PREDICATE_EQ:
+        return value == bound;
+    case PREDICATE_NE:
+        return value != bound;
+    case PREDICATE_LT:
+        return value < bound;
+    case PREDICATE_LE:
+        return value <= bound;
+    case PREDICATE_GT:
+        return value > bound;
+    case PREDICATE_GE:
+        return value >= bound;
+    default:
+        return value == bound || value == condition->values[1];
+    }
+}
+
+/* Takes the item of a column for a row: its value, or an invalid token. Returns whether it is one.
+ */
+static bool row_read(struct row *row, const struct job *job, size_t column,
+                     const struct reference_item *item)
+{
+    const struct column *of = &job->columns[column];
+    const __int128 width = of->width > 0 ? (__int128)of->width : 1;
+    const __int128 rest = item->value % width;
+    const __int128 floored = item->value - rest - (rest < 0 ? width : 0);
+    const bool is_weight = job->has_weights && column == job_weight_column(job);
+
+    row->values[column] = floored;
+    if (item->is_valid && floored >= reference_low(of->element.type) &&
+        (!is_weight || item->value >= 0))
+        return true;
+    row->invalid[row->invalid_count++] =
+        (struct text_token){.offset = item->offset, .bytes = item->bytes, .column = column};
+    return false;
+}
+
+/*
+ * Makes the row of a line from the items of its columns. Returns false if a condition does not
+ * hold.
+ */
+static bool row_make(struct row *row, const struct drawn *drawn,
+                     const struct reference_item *const items[COLUMNS_MAX])
+{
+    const struct job *job = &drawn->job;
+    const size_t columns = job_column_count(job);
+    const size_t conditions = job_condition_column(job);
+
+    *row = (struct row){.lost = 0};
+    if (items[0]->is_line) {
+        row->invalid[row->invalid_count++] =
+            (struct text_token){.offset = items[0]->offset, .bytes = items[0]->bytes};
+        return true;
+    }
+    for (size_t c = conditions; c < columns; c++) {
+        if (!row_read(row, job, c, items[c]))
+            return true;
+        if (!condition_holds(&drawn->conditions[c - conditions], row->values[c]))
+            return false;
+    }
+    for (size_t c = 0; c < conditions; c++) {
+        if (row_read(row, job, c, items[c]))
+            continue;
+        if (c >= job->value_count || job->value_count == 1)
+            return true;
+        row->lost |= (uint64_t)1 << c;
+    }
+    row->is_stored = row->invalid_count < job->value_count;
+    return true;
+}
+
+/* Reads a text column by column. Returns the number of rows; SIZE_MAX: columns have other lines. */
+static size_t reference_rows(const struct drawn *drawn, const char *text, size_t bytes,
+                             struct row rows[TEXT_BYTES_MAX])
+{
+    const struct job *job = &drawn->job;
+    const size_t columns = job_column_count(job);
+    struct text_rules rules[COLUMNS_MAX];
+    struct reference all[COLUMNS_MAX];
+    size_t count = 0;
+    bool is_even = true;
+
+    for (size_t c = 0; c < columns; c++) {
+        rules[c] = job_column_rules(job, &job->text, c);
+        all[c] = reference_parse(&rules[c], job->columns[c].element.type, text, bytes);
+        is_even = is_even && all[c].count == all[0].count;
+    }
+    for (size_t i = 0; is_even && i < all[0].count; i++) {
+        const struct reference_item *items[COLUMNS_MAX];
+        for (size_t c = 0; c < columns; c++)
+            items[c] = &all[c].items[i];
+        count += row_make(&rows[count], drawn, items);
+    }
+    for (size_t c = 0; c < columns; c++)
+        free(all[c].items);
+    return is_even ? count : SIZE_MAX;
+}
+
+/* --- the comparison ------------------------------------------------------------------------------
+ */
+
+static size_t key_bytes(const struct job *job, size_t column)
+{
+    return column < job->value_count ? job->columns[column].element.bytes : sizeof(uint64_t);
+}
+
+/* Whether row `i` of a call has the values of a row of the reference. */
+static bool row_is_stored(const struct job *job, const struct text_rows *rows, size_t i,
+                          const struct row *row)
+{
+    if (rows->lost && rows->lost[i] != row->lost)
+        return tap_note("other columns without a value");
+    for (size_t c = 0; c < job_condition_column(job); c++) {
+        const char *key = (const char *)rows->keys[c] + i * key_bytes(job, c);
+        uint64_t word;
+        if (row->lost >> c & 1)
+            continue;
+        if (c < job->value_count) {
+            if (reference_value(job->columns[c].element.type, key) != row->values[c])
+                return tap_note("another value in column %zu", c);
+            continue;
+        }
+        memcpy(&word, key, sizeof word);
+        if (word != (uint64_t)row->values[c])
+            return tap_note("another key in column %zu", c);
+    }
+    return true;
+}
+
+static bool row_has_tokens(const struct text_rows *rows, const struct row *row)
+{
+    if (rows->invalid_count != row->invalid_count)
+        return tap_note("%zu invalid tokens, not %zu", rows->invalid_count, row->invalid_count);
+    for (size_t i = 0; i < row->invalid_count; i++) {
+        const struct text_token *token = &rows->invalid[i];
+        const struct text_token *right = &row->invalid[i];
+        if (token->offset != right->offset || token->bytes != right->bytes ||
+            token->column != right->column)
+            return tap_note("%zu bytes at %zu of column %zu are invalid, not %zu at %zu of %zu",
+                            token->bytes, token->offset, token->column, right->bytes, right->offset,
+                            right->column);
+    }
+    return true;
+}
+
+/* Compares what a call gave with the rows from *next on; advances *next. */
+static bool call_is_right(const struct job *job, const struct text_rows *rows,
+                          enum text_event event, const struct row *wanted, size_t count,
+                          size_t *next)
+{
+    bool has_told = event != TEXT_INVALID;
+
+    if (rows->count > rows->capacity || (event == TEXT_FULL && rows->count < rows->capacity))
+        return tap_note("%zu rows in a capacity of %zu", rows->count, rows->capacity);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct row *row = &wanted[(*next)++];
+        if (*next > count || !row->is_stored || !row_is_stored(job, rows, i, row))
+            return tap_note("row %zu is wrong", *next - 1);
+        if (row->invalid_count == 0)
+            continue;
+        if (event != TEXT_INVALID || i + 1 < rows->count || !row_has_tokens(rows, row))
+            return tap_note("row %zu has invalid tokens", *next - 1);
+        has_told = true;
+    }
+    if (has_told)
+        return true;
+    if (*next == count || wanted[*next].is_stored)
+        return tap_note("an invalid token instead of row %zu", *next);
+    return row_has_tokens(rows, &wanted[(*next)++]);
+}
+
+/* Parses a text in blocks of that capacity, and compares with what it must give. */
+static bool gives(const struct job *job, const char *text, size_t bytes, size_t capacity,
+                  const struct row *wanted, size_t count)
+{
     enum text_event event = TEXT_FULL;
-    struct text_cursor cursor = {
+    struct text_rows rows = {
+        .job = job,
         .rules = &job->text,
         .data = text,
         .bytes = bytes,
-        .values = values,
-        .second = second,
-        .room = room,
+        .capacity = capacity,
     };
+    const size_t stored = job_condition_column(job);
+    bool right = true;
     size_t next = 0;
 
-    while (event != TEXT_END) {
-        cursor.invalid = (struct text_token){.offset = SIZE_MAX};
-        cursor.count = SIZE_MAX;
-        event = text_pairs_parse(job, &cursor);
-        const struct text_token token = cursor.invalid;
-        const size_t some = cursor.count;
-        if (some > room || some > count - next || (event == TEXT_FULL && some < room))
-            return tap_note("%zu pairs where there is room for %zu", some, room);
-        for (size_t i = 0; i < some; i++, next++) {
-            const char *value = (const char *)values + i * job->element.bytes;
-            if (!wanted[next].is_valid ||
-                reference_value(job->element.type, value) != wanted[next].first ||
-                (int64_t)second[i] != wanted[next].second)
-                return tap_note("pair %zu is wrong", next);
-        }
-        if (event != TEXT_INVALID)
-            continue;
-        if (next == count || wanted[next].is_valid)
-            return tap_note("an invalid token instead of pair %zu", next);
-        const struct text_token *right = &wanted[next++].token;
-        if (token.offset != right->offset || token.bytes != right->bytes ||
-            token.is_second != right->is_second)
-            return tap_note("another invalid token than that of pair %zu", next - 1);
+    for (size_t c = 0; c < stored; c++) {
+        const size_t end = capacity * key_bytes(job, c);
+        rows.keys[c] = reference_must(malloc(end + 1));
+        ((char *)rows.keys[c])[end] = FENCE;
     }
-    return next == count || tap_note("the end too early");
+    if (job->value_count > 1)
+        rows.lost = reference_must(malloc(capacity * sizeof *rows.lost));
+    while (right && event != TEXT_END) {
+        const size_t before = rows.offset;
+        rows.count = rows.invalid_count = SIZE_MAX;
+        event = text_rows_parse(&rows);
+        right = call_is_right(job, &rows, event, wanted, count, &next);
+        if (right && event != TEXT_END && rows.offset <= before)
+            right = tap_note("it does not advance");
+        for (size_t c = 0; c < stored; c++) {
+            if (((char *)rows.keys[c])[capacity * key_bytes(job, c)] != FENCE)
+                right = tap_note("a key beyond the capacity");
+        }
+    }
+    if (right && (next != count || rows.offset != bytes))
+        right = tap_note("the end too early");
+    for (size_t c = 0; c < stored; c++)
+        free(rows.keys[c]);
+    free(rows.lost);
+    return right;
 }
 
-static bool agrees(const struct job *job, const char *text, size_t bytes, size_t room)
+static void describe(const struct drawn *drawn, const char *isa, size_t capacity, const char *text,
+                     size_t bytes)
 {
-    struct pair wanted[TEXT_MOST];
+    const struct job *job = &drawn->job;
+
+    tap_note("delimiter %d, %s, %d fields, %s, capacity %zu", job->text.delimiter,
+             job->text.is_quoted ? "quotes" : "no quotes", job->text.columns, isa, capacity);
+    for (size_t c = 0; c < job_column_count(job); c++) {
+        const struct column *column = &job->columns[c];
+        const bool is_condition = c >= job_condition_column(job);
+        tap_note("%s %d: %s, notation %d, %u decimals, width %llu%s%s", job_column_option(job, c),
+                 column->field, column->element.name, (int)column->notation,
+                 column->element.decimals, (unsigned long long)column->width,
+                 is_condition ? ", condition " : "",
+                 is_condition ? drawn->conditions[c - job_condition_column(job)].text : "");
+    }
+    tap_note("text: %.*s", (int)bytes, text);
+}
+
+static bool agrees(const struct drawn *drawn, const char *text, size_t bytes, size_t capacity)
+{
+    static struct row wanted[TEXT_BYTES_MAX];
     char *copy = reference_must(malloc(bytes > 0 ? bytes : 1));
     memcpy(copy, text, bytes);
-    size_t count = put_together(job, copy, bytes, wanted);
+    const size_t count = reference_rows(drawn, copy, bytes, wanted);
     bool right = count != SIZE_MAX;
 
     for (int isa = 0; right && isa < CPU_ISA_COUNT; isa++) {
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
         cpu_isa_forget();
-        right = gives(job, copy, bytes, room, wanted, count);
+        right = gives(&drawn->job, copy, bytes, capacity, wanted, count);
         if (!right)
-            tap_note("fields %d and %d, delimiter %d, %s, room %zu: %.*s", job->text.field,
-                     job->text.second_field, job->text.delimiter, cpu_isa_names[isa], room,
-                     (int)bytes, text);
+            describe(drawn, cpu_isa_names[isa], capacity, text, bytes);
     }
     free(copy);
     return right;
 }
 
-static struct job make_job(const struct text_rules *rules, uint64_t *state)
-{
-    static const char *const types[] = {"i8", "u16", "i32", "i64"};
-    struct job job = {
-        .text = *rules,
-        .is_text = true,
-        .second = tap_random(state) % 2 ? SECOND_WEIGHTS : SECOND_GROUPS,
-    };
+/* --- what is drawn -------------------------------------------------------------------------------
+ */
 
-    element_parse(types[tap_random(state) % ARRAY_LENGTH(types)], &job.element);
-    element_parse("i64", &job.second_element);
-    return job;
+static int32_t draw_field(uint64_t *state)
+{
+    static const int32_t fields[] = {1, 1, 2, 2, 3, 4, 5, 7, 30, -1, -1, -2, -3, -6};
+    return fields[draw(state, ARRAY_LENGTH(fields))];
 }
 
-static size_t make_text(char *text, size_t most, const char *alphabet, uint64_t *state)
+/* A column; its keys are of a drawn type only if it has values. */
+static struct column draw_column(bool is_value, uint64_t *state)
 {
-    const size_t bytes = tap_random(state) % most;
+    static const char *const types[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"};
+    static const uint64_t widths[] = {0, 0, 0, 1, 2, 7, 100, INT64_MAX};
+    struct column column = {
+        .field = draw_field(state),
+        .width = widths[draw(state, ARRAY_LENGTH(widths))],
+        .notation = (enum text_notation)draw(state, TEXT_OPAQUE),
+    };
+
+    element_parse(types[is_value ? draw(state, ARRAY_LENGTH(types)) : 6 + draw(state, 2)],
+                  &column.element);
+    column.element.decimals = column.notation == TEXT_FIXED ? (unsigned)draw(state, 4) : 0;
+    return column;
+}
+
+static void draw_condition(struct condition *condition, const struct element *element,
+                           struct predicate *predicate, uint64_t *state)
+{
+    struct failure failure;
+
+    condition->relation = (enum predicate_relation)draw(state, PREDICATE_IN + 1);
+    if (condition->relation == PREDICATE_IN)
+        condition->relation = PREDICATE_ANY_OF;
+    condition->values[0] = (int)draw(state, 4) - (element->is_signed ? 2 : 0);
+    condition->values[1] = condition->values[0] + 2;
+    decimal_format_fixed(condition->text, condition->values[0], element->decimals);
+    if (condition->relation == PREDICATE_ANY_OF) {
+        const uint64_t keys[] = {(uint64_t)condition->values[0], (uint64_t)condition->values[1]};
+        predicate_init_any_of(predicate, condition->text, element, keys, 2, &failure);
+    } else {
+        predicate_init(predicate, condition->relation, condition->text, element, &failure);
+    }
+}
+
+/* Draws a job of 1 to 6 values and conditions; others are between these. */
+static void draw_job(struct drawn *drawn, uint64_t *state)
+{
+    struct job *job = &drawn->job;
+
+    *drawn = (struct drawn){.job = {.is_text = true, .conditions = drawn->predicates}};
+    job->value_count = draw(state, 3) ? 1 : 1 + draw(state, 6);
+    job->has_weights = draw(state, 3) == 0;
+    job->group_count = draw(state, 2) ? draw(state, 3) : 0;
+    job->condition_count = draw(state, 2) ? draw(state, 4) : 0;
+    for (size_t c = 0; c < job_column_count(job); c++)
+        job->columns[c] = draw_column(c < job->value_count, state);
+    if (job->has_weights) /* its type is always this one */
+        element_parse("i64", &job->columns[job_weight_column(job)].element);
+    for (size_t i = 0; i < job->condition_count; i++)
+        draw_condition(&drawn->conditions[i], &job->columns[job_condition_column(job) + i].element,
+                       &drawn->predicates[i], state);
+    job->text.delimiter = draw(state, 3) ? ',' : TEXT_NO_DELIMITER;
+    job->text.is_quoted = job->text.delimiter != TEXT_NO_DELIMITER && draw(state, 2);
+    job->text.columns =
+        job->text.delimiter == TEXT_NO_DELIMITER && draw(state, 3) == 0 ? (int)draw(state, 6) : 0;
+    job->element = job->columns[0].element;
+    job->text.field = job->columns[0].field;
+    job->text.notation = job->columns[0].notation;
+    job->text.decimals = job->element.decimals;
+    for (size_t c = 1; c < job_column_count(job); c++)
+        job->text.more[c - 1] = job->columns[c].field;
+}
+
+/* A text of those characters. */
+static size_t draw_bytes(char *text, size_t limit, const char *alphabet, uint64_t *state)
+{
+    const size_t bytes = draw(state, limit);
 
     for (size_t i = 0; i < bytes; i++)
-        text[i] = alphabet[tap_random(state) % strlen(alphabet)];
+        text[i] = alphabet[draw(state, strlen(alphabet))];
     return bytes;
 }
 
-static void test_random(void)
+/* A text of lines, most of which have values in most fields. */
+static size_t draw_lines(char *text, size_t limit, int delimiter, uint64_t *state)
+{
+    const size_t stop = draw(state, limit);
+    const size_t small = draw(state, 4) ? TOKENS_SMALL : ARRAY_LENGTH(tokens);
+    size_t bytes = 0;
+
+    while (bytes < stop) {
+        const size_t fields = draw(state, 8) ? 7 : draw(state, 9);
+        for (size_t i = 0; i < fields; i++) {
+            const size_t kinds = draw(state, 16) ? small : ARRAY_LENGTH(tokens);
+            const char *token = tokens[draw(state, kinds)];
+            if (bytes + strlen(token) + 4 > TEXT_BYTES_MAX)
+                return bytes;
+            if (i > 0)
+                text[bytes++] = delimiter == TEXT_NO_DELIMITER ? ' ' : (char)delimiter;
+            memcpy(text + bytes, token, strlen(token));
+            bytes += strlen(token);
+        }
+        if (draw(state, 6) == 0)
+            text[bytes++] = '\r';
+        text[bytes++] = '\n';
+    }
+    return bytes - (bytes > 0 && draw(state, 2));
+}
+
+static bool test_one(size_t alphabet, int round, uint64_t *state)
+{
+    static char text[TEXT_BYTES_MAX];
+    const size_t limit = round % 20 ? 80 : TEXT_BYTES_MAX;
+    struct drawn drawn;
+
+    draw_job(&drawn, state);
+    const size_t bytes = alphabet < ARRAY_LENGTH(alphabets)
+                             ? draw_bytes(text, limit, alphabets[alphabet], state)
+                             : draw_lines(text, limit, drawn.job.text.delimiter, state);
+    const size_t capacity = 1 + draw(state, round % 2 ? 4 : TEXT_BYTES_MAX);
+    const bool right = agrees(&drawn, text, bytes, capacity);
+    for (size_t i = 0; i < drawn.job.condition_count; i++)
+        predicate_destroy(&drawn.predicates[i]);
+    return right;
+}
+
+int main(void)
 {
     uint64_t state = 6;
 
     for (size_t i = 0; i < ARRAY_LENGTH(alphabets); i++) {
         bool right = true;
-        for (int round = 0; right && round < 3000; round++) {
-            char text[TEXT_MOST];
-            size_t bytes = make_text(text, round % 20 ? 60 : TEXT_MOST, alphabets[i], &state);
-            struct job job =
-                make_job(&every_rules[tap_random(&state) % ARRAY_LENGTH(every_rules)], &state);
-            size_t room = 1 + tap_random(&state) % (round % 2 ? 4 : TEXT_MOST);
-            right = agrees(&job, text, bytes, room);
-        }
-        tap_ok(right, "random texts of two columns, %zu", i);
+        for (int round = 0; right && round < 2000; round++)
+            right = test_one(i, round, &state);
+        tap_ok(right, "columns of drawn bytes, %zu", i);
     }
-}
-
-int main(void)
-{
-    test_random();
+    for (size_t i = 0; i < 4; i++) {
+        bool right = true;
+        for (int round = 0; right && round < 4000; round++)
+            right = test_one(SIZE_MAX, round, &state);
+        tap_ok(right, "columns of drawn lines, %zu", i);
+    }
     return tap_done();
 }
