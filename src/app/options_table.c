@@ -191,8 +191,10 @@ const struct options_row options_rows[] = {
            "quantiles of reduce: between two values, as numpy has them",
            FLAG(interpolate, true))
     OPTION(OUTPUT, HAS_RESULT | READS_STATES, 0, "format", "FORMAT",
-           "tsv (default), csv, json; of bins: raw, gnuplot, svg",
-           TARGET(FORMAT, print.format), .words = "tsv csv json raw gnuplot svg")
+           "tsv (default), csv, json, jsonl; of bins: raw, gnuplot, svg",
+           TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw gnuplot svg")
+    OPTION(OUTPUT, HAS_RESULT | READS_STATES, 0, "header-out", NULL,
+           "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
     OPTION(OUTPUT, PRINTS_BINS, 0, "plot", NULL,
            "draw bars (default at a terminal)", FLAG(print.plot, true))
     OPTION(OUTPUT, PRINTS_BINS, 0, "zeros", NULL,

@@ -37,6 +37,7 @@ struct print_options {
 
     const struct print_format *format; /* NULL: not given */
     const char *value_name;            /* what the input calls the values; NULL: unknown */
+    bool header_out;                   /* tsv: names above the lines */
     const char *column;  /* of several: whose values are printed; NULL: there is only one */
     bool is_next_column; /* it is not the first */
     const char *group;   /* of rows of a group: what begins each line; NULL: they are not of groups */

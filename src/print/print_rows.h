@@ -60,6 +60,7 @@ struct print_format {
 extern const struct print_format print_tsv;
 extern const struct print_format print_csv;
 extern const struct print_format print_json;
+extern const struct print_format print_jsonl;
 extern const struct print_format print_raw;
 extern const struct print_format print_gnuplot;
 extern const struct print_format print_svg;

@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "base/printable.h"
+#include "base/text_buffer.h"
 #include "output/writer_parts.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
@@ -47,6 +48,19 @@ void print_values_member(struct writer *writer, const char *name)
     writer_write_text(writer, "\":");
 }
 
+void print_values_append_member(struct text_buffer *text, const char *name)
+{
+    text_buffer_append(text, "\"", 1);
+    for (const char *c = name; *c;) {
+        const size_t bytes = printable_bytes(c);
+        if (*c == '"' || *c == '\\')
+            text_buffer_append(text, "\\", 1);
+        text_buffer_append(text, bytes > 0 ? c : "?", bytes > 0 ? bytes : 1);
+        c += bytes > 0 ? bytes : 1;
+    }
+    text_buffer_append(text, "\":", 2);
+}
+
 /* Writes the name of value i, its words separated by a blank. */
 static void print_values_name(struct writer *writer, const struct print_values *values, size_t i,
                               const char *quoted, const char *escape)
@@ -61,41 +75,56 @@ static void print_values_name(struct writer *writer, const struct print_values *
     }
 }
 
-/* Writes groups first to groups - 1: lines; of json members, or objects after a comma but the
- * first. */
+/*
+ * Writes groups first to groups - 1: lines; of json members, or objects after a comma but the
+ * first; of jsonl an object a line.
+ */
 static void print_values_groups(struct writer *writer, const struct print_values *values)
 {
     const bool is_json = values->separator == '\0';
+    const bool has_objects = is_json && (values->has_lines || values->write_group);
     char text[PRINT_VALUE_SIZE];
 
     for (size_t group = values->first; group < values->groups; group++) {
-        if (values->write_group && is_json)
-            writer_write_text(writer, group > 0 ? ",\n{" : "\n{");
-        if (values->column && !is_json) {
-            print_values_field(writer, values->column, values->separator);
-            writer_write(writer, &values->separator, 1);
+        bool is_first = has_objects || !is_json; /* nothing is before the next member or field */
+        if (has_objects)
+            writer_write_text(writer, values->has_lines ? "{" : group > 0 ? ",\n{" : "\n{");
+        if (values->column && (!is_json || values->has_lines)) {
+            if (is_json) {
+                writer_write_text(writer, "\"column\":\"");
+                print_values_word(writer, values->column, "\"\\", "\\");
+                writer_write_text(writer, "\"");
+            } else {
+                print_values_field(writer, values->column, values->separator);
+            }
+            is_first = false;
         }
         for (size_t i = 0; values->write_group && i < values->job->group_count; i++) {
-            if (i > 0)
+            if (!is_first)
                 writer_write(writer, is_json ? "," : &values->separator, 1);
+            is_first = false;
             if (is_json)
                 print_values_member(writer, job_group_name(values->job, i));
             writer_write(writer, text, values->write_group(values, group, i, text));
         }
         for (size_t i = 0; i < values->count; i++) {
+            if (!is_first)
+                writer_write(writer, is_json ? "," : &values->separator, 1);
+            is_first = false;
             if (is_json) {
-                writer_write_text(writer, ",\"");
+                writer_write_text(writer, "\"");
                 print_values_name(writer, values, i, "\"\\", "\\");
                 writer_write_text(writer, "\":");
-            } else if (i > 0 || values->write_group) {
-                writer_write(writer, &values->separator, 1);
             }
             const size_t length = values->write(values, group, i, text);
             writer_write(writer, text, length);
             if (is_json && length == 0)
                 writer_write_text(writer, "null");
         }
-        writer_write_text(writer, !is_json ? "\n" : values->write_group ? "}" : "");
+        writer_write_text(writer, has_objects && values->has_lines ? "}\n"
+                                  : has_objects                    ? "}"
+                                  : is_json                        ? ""
+                                                                   : "\n");
     }
 }
 
@@ -136,21 +165,25 @@ static void print_values_in_parts(struct writer *writer, const struct print_valu
         print_values_groups(writer, values);
 }
 
-/* The names of all values, in quotes if they have commas or quotes. */
+/* The names of all values, in csv in quotes if they have commas or quotes. */
 static void print_values_header(struct writer *writer, const struct print_values *values)
 {
-    writer_write_text(writer, values->column ? "column," : "");
+    const char separator[] = {values->separator, '\0'};
+
+    writer_write_text(writer, values->column ? "column" : "");
+    writer_write_text(writer, values->column ? separator : "");
     for (size_t i = 0; values->write_group && i < values->job->group_count; i++) {
-        print_values_field(writer, job_group_name(values->job, i), ',');
-        writer_write_text(writer, ",");
+        print_values_field(writer, job_group_name(values->job, i), values->separator);
+        writer_write_text(writer, separator);
     }
     for (size_t i = 0; i < values->count; i++) {
         const char *words[2] = {NULL, NULL};
         values->name(values, i, words);
-        const char *quote = words[1] && strpbrk(words[1], ",\"") ? "\"" : "";
-        writer_write_text(writer, i > 0 ? "," : "");
+        const bool is_quoted = values->separator == ',' && words[1] && strpbrk(words[1], ",\"");
+        const char *quote = is_quoted ? "\"" : "";
+        writer_write_text(writer, i > 0 ? separator : "");
         writer_write_text(writer, quote);
-        print_values_name(writer, values, i, "\"", "\"");
+        print_values_name(writer, values, i, quote, quote);
         writer_write_text(writer, quote);
     }
     writer_write_text(writer, "\n");
@@ -183,13 +216,21 @@ void print_values(struct writer *writer, const struct print_options *options,
     const struct print_format *format = options->format ? options->format : &print_tsv;
     struct print_values all = *values;
 
-    all.separator = format->separator;
+    const bool has_header =
+        (format == &print_csv || options->header_out) && !options->is_next_column;
+
+    all.separator = format == &print_jsonl ? '\0' : format->separator;
     all.column = options->column;
+    all.has_lines = format == &print_jsonl;
     if (format == &print_tsv && !all.write_group) {
+        if (has_header && all.count == 1)
+            print_values_header(writer, &all);
+        else if (has_header)
+            writer_write_text(writer, all.column ? "column\tname\tvalue\n" : "name\tvalue\n");
         print_values_lines(writer, &all);
         return;
     }
-    if (format == &print_csv && !options->is_next_column) {
+    if (all.separator != '\0' && has_header) {
         print_values_header(writer, &all);
     } else if (format == &print_json) {
         writer_write_text(writer, options->is_next_column ? "," : "");
@@ -208,6 +249,7 @@ enum status print_check_values(const struct print_options *options, const char *
 {
     if (!options->format || options->format->has_values)
         return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE, "--format %s does not go with %s: tsv, csv or json",
+    return status_fail(failure, STATUS_USAGE,
+                       "--format %s does not go with %s: tsv, csv, json or jsonl",
                        options->format->name, operation);
 }
