@@ -148,8 +148,9 @@ const struct options_row options_rows[] = {
            "the range LO <= v < HI; alone: bins of a round width", TARGET(TEXT, range_text))
     OPTION(BINS, MAKES_BINS, 'w', "width", "W",
            "bins of width W, over --range or over all values", TARGET(TEXT, width_text))
-    OPTION(BINS, MAKES_BINS, 0, "log2", NULL,
-           "bins by powers of 2, for values of any sign", FLAG(log2, true))
+    OPTION(BINS, MAKES_BINS, 0, "log2", "[K]",
+           "bins by powers of 2, each divided in 2^K (default: in 1)",
+           NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2))
     OPTION(BINS, MAKES_BINS, 0, "log10", NULL,
            "bins by powers of 10, for values of any sign", FLAG(log10, true))
     OPTION(BINS, MAKES_BINS, 0, "edges", "LIST",
@@ -229,7 +230,7 @@ const struct options_row options_rows[] = {
            NUMBER(decimals, 0, TEXT_DECIMALS_MAX, "a number from 0 to 18"), GIVEN(has_decimals))
     OPTION(INPUT, READS_INPUT, 0, "header", "[N]",
            "text: skip the first line, or N lines, of each file",
-           NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"))
+           NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"), .value = 1)
     OPTION(INPUT, READS_INPUT, 0, "record", "BYTES",
            "binary: one integer of each record of BYTES",
            SIZE(record_bytes, 1, 16 << 20, "bytes from 1 to 16M, such as 24"))

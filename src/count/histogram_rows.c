@@ -17,7 +17,7 @@ static void histogram_start_rows(struct rows *rows)
     const struct binning *binning = &rows->job->binning;
 
     rows->next[1] = binning->bins;
-    if (rows->zeros && !rows->all && binning->base > 0) {
+    if (rows->zeros && !rows->all && binning_is_of_powers(binning)) {
         rows->next[1] = histogram_trim_empty(histogram, 0, rows->next[1]);
         rows->next[0] = histogram_skip_empty(histogram, 0, rows->next[1]);
     }

@@ -54,6 +54,8 @@ struct binning {
     uint32_t side;       /* edges: the bucket of the centre */
     uint32_t buckets;    /* edges: the number of buckets */
     uint64_t *table;     /* edges: the look-up table, owned; see binning_index.h */
+    bool has_parts;      /* edges: binning_init_parts has made them, */
+    uint32_t parts;      /* with 2^parts bins for each power of 2 */
 };
 
 /*
@@ -82,6 +84,22 @@ void binning_init_window(struct binning *binning, const struct element *element,
 
 /* Creates the bins between powers of `base`, 2 or 10. */
 void binning_init_powers(struct binning *binning, const struct element *element, uint32_t base);
+
+/*
+ * Creates the bins between powers of 2, each divided in 2^parts equal ones (at most
+ * BINNING_PARTS_MAX), or in integers where it has fewer: a bin that is wider than 1 is never wider
+ * than 2^-parts of its values, as in an HDR histogram. Negative values have the bins of the positive
+ * ones, mirrored. Fails with STATUS_DATA if there is no memory.
+ */
+#define BINNING_PARTS_MAX 12
+enum status binning_init_parts(struct binning *binning, const struct element *element,
+                               uint32_t parts, struct failure *failure);
+
+/* Returns whether the bins are by powers: the user has not given each. Pure. */
+static inline bool binning_is_of_powers(const struct binning *binning)
+{
+    return binning->base > 0 || binning->has_parts;
+}
 
 /*
  * Creates the bins between edges[0..count), integers in ascending order (binning_edges.c), which
