@@ -195,7 +195,6 @@ static enum status op_groups_print(struct writer *writer, const struct job *job,
                                    const void *partial, const struct print_options *options,
                                    struct failure *failure)
 {
-    const bool is_reduce = job->operation == OPERATION_REDUCE;
     const struct groups *groups = partial;
     const size_t count = table_distinct(groups->table);
     const size_t row_bytes = groups->layout->words * sizeof(uint64_t);
@@ -203,11 +202,8 @@ static enum status op_groups_print(struct writer *writer, const struct job *job,
     const struct print_values values = {
         .job = job,
         .partial = &self,
-        .count = is_reduce ? job->reductions.count : job->predicate_count,
-        .threads = options->threads,
         .groups = count,
         .write_group = op_groups_write_group,
-        .name = is_reduce ? op_reduce_name : op_count_name,
         .write = op_groups_write,
     };
 

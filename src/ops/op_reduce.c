@@ -262,11 +262,6 @@ static enum status op_reduce_load(struct state_reader *state, const struct job *
 
 _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
 
-void op_reduce_name(const struct print_values *values, size_t i, const char *words[2])
-{
-    words[0] = values->job->reductions.list[i].name;
-}
-
 static size_t op_reduce_write(const struct print_values *values, size_t group, size_t i,
                               char out[PRINT_VALUE_SIZE])
 {
@@ -285,9 +280,7 @@ static enum status op_reduce_print(struct writer *writer, const struct job *job,
     const struct print_values values = {
         .job = job,
         .partial = partial,
-        .count = job->reductions.count,
         .groups = 1,
-        .name = op_reduce_name,
         .write = op_reduce_write,
     };
 

@@ -11,12 +11,7 @@ OPERATIONS(OPERATION_DECLARE)
 extern const struct operation op_automatic; /* histogram with bins that the values determine */
 extern const struct operation op_groups;    /* reduce and count with --by */
 
-struct print_values;
 struct uniq;
-
-/* The `name` of struct print_values (print_values.h), also for groups. */
-void op_reduce_name(const struct print_values *values, size_t i, const char *words[2]);
-void op_count_name(const struct print_values *values, size_t i, const char *words[2]);
 
 /*
  * Writes the rows of a finished struct uniq, as a state of uniq and one of reduce have them. Fails
