@@ -319,7 +319,7 @@ enum status run_options(const struct options *options, bool *is_thread_left,
         return status;
     }
     if (options->version)
-        return print_version(failure);
+        return print_text(PACKAGE_STRING "\n", failure);
     if (options->command->action == OPTIONS_MERGE)
         return merge_run(options, failure);
     if (options->command->action == OPTIONS_INFO)

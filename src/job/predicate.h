@@ -92,7 +92,4 @@ static inline bool predicate_contains(const struct predicate *predicate, uint64_
     return predicate->form == PREDICATE_INTERVAL && key - low <= predicate->last;
 }
 
-/* Returns the name of a relation, a constant string. Thread-safe. */
-const char *predicate_name(enum predicate_relation relation);
-
 #endif

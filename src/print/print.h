@@ -129,9 +129,6 @@ enum status print_end(struct print_output *output, const struct job *job, const 
 /* Writes text to standard output. Fails with STATUS_DATA, as do the functions below. */
 enum status print_text(const char *text, struct failure *failure);
 
-/* Writes the version to standard output. */
-enum status print_version(struct failure *failure);
-
 /*
  * Writes to standard output the version, a line for each device of each engine in the table with
  * whether it can run here or why not, and a line for each compression format.
