@@ -17,7 +17,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                 "\n"
                 "Examples:\n"
                 "  gpuhist uniq --top 10 ids.txt                the 10 most frequent values\n"
-                "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status came\n"
+                "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status occurs\n"
                 "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n",
             .operation = OPERATION_HISTOGRAM,
             .traits = OPTIONS_MAKES_BINS | OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS |
@@ -29,7 +29,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .alias = "distinct",
             .help = "count each different value",
             .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
-                     "Print each different value and how often it came, in ascending order, as\n"
+                     "Print each different value and how often it occurs, in ascending order, as\n"
                      "`sort -n | uniq -c` does: any values of the type, any number of them.\n",
             .operation = OPERATION_UNIQ,
             .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_RESULT |
@@ -283,5 +283,5 @@ const struct options_row options_rows[] = {
 };
 /* clang-format on */
 #define OPTIONS_ROWS (sizeof options_rows / sizeof *options_rows)
-_Static_assert(OPTIONS_ROWS <= OPTIONS_ROWS_MAX, "tables made of them have that many rows");
+_Static_assert(OPTIONS_ROWS <= OPTIONS_ROWS_MAX, "the size of tables of options");
 const size_t options_row_count = OPTIONS_ROWS;

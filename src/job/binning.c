@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The most bins for which the 64-bit estimate of binning_index.h is exact enough. */
+/* The maximum number of bins for which the 64-bit estimate of binning_index.h is exact enough. */
 #define BINNING_ESTIMATED_MAX ((uint64_t)1 << 28)
 
 const char *binning_limits(const struct element *element, __int128 *low, __int128 *high)

@@ -245,7 +245,7 @@ static enum status op_reduce_load(struct state_reader *state, const struct job *
     return op_uniq.load(state, job, reduce_uniq(partial), elements, failure);
 }
 
-_Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
+_Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "any reduction fits");
 
 static size_t op_reduce_write(const struct print_values *values, size_t group, size_t i,
                               char out[PRINT_VALUE_SIZE])

@@ -26,9 +26,10 @@
 #define STATE_VERSION "3"
 
 /*
- * The most empty bins in a row within a run. 5M bins of 0.5M and of 1.8M random ids: with 0 0.45
- * and 1.07 MB, 32 such states are merged in 0.30 and 0.89 s of one core; 4 0.51 and 1.19 MB, 0.33
- * and 0.61 s; 8 0.57 and 1.17 MB, 0.36 and 0.37 s; 16 0.65 and 1.14 MB, 0.36 and 0.29 s.
+ * The maximum number of empty bins in a row within a run. 5M bins of 0.5M and of 1.8M random ids:
+ * with 0 0.45 and 1.07 MB, 32 such states are merged in 0.30 and 0.89 s of one core; 4 0.51 and
+ * 1.19 MB, 0.33 and 0.61 s; 8 0.57 and 1.17 MB, 0.36 and 0.37 s; 16 0.65 and 1.14 MB, 0.36 and 0.29
+ * s.
  */
 #define STATE_GAP_MAX 8
 
@@ -363,7 +364,7 @@ static enum status state_read_bits(struct state_reader *state, unsigned bits,
     unsigned char byte = 0;
 
     if (state->out_used < state->out_bytes &&
-        state->out[state->out_used] < 128) { /* most have one byte */
+        state->out[state->out_used] < 128) { /* usually one byte */
         *number = state->out[state->out_used++];
         return STATUS_OK;
     }

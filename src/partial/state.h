@@ -33,7 +33,7 @@
 
 struct writer;
 
-/* The most bins of a run. */
+/* The maximum number of bins of a run. */
 #define STATE_RUN_BINS 1024
 
 /* The counts of adjacent bins. */

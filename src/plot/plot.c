@@ -54,7 +54,7 @@ static bool plot_is_aligned(struct rows rows, __int128 start, __int128 width)
     return true;
 }
 
-/* Chooses the least width of groups that makes a page: 1, 2 or 5 times a power of ten bins. */
+/* Chooses the minimum width of groups that makes a page: 1, 2 or 5 times a power of ten bins. */
 static void plot_set_widths(struct plot *plot)
 {
     const struct plot_survey *survey = &plot->survey;

@@ -33,7 +33,7 @@ struct print_options {
     const char *purged; /* the file of purged elements, or "-"; NULL: none */
     const char *save;   /* the file of the state (state.h), or "-"; NULL: none */
 
-    unsigned threads; /* the most threads that print; 0: all that help */
+    unsigned threads; /* the maximum number of threads that print; 0: all that help */
 
     const struct print_format *format; /* NULL: not given */
     const char *value_name;            /* what the input calls the values; NULL: unknown */

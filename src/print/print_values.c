@@ -11,10 +11,10 @@
 
 #include <string.h>
 
-/* The least parts that are worth starting threads. */
+/* The minimum number of parts that are worth starting threads. */
 #define PRINT_VALUES_PARTS_MIN 16
 
-/* Room for a value, and for what stands around it and its name. */
+/* The size of a value, and of the text around it and its name. */
 #define PRINT_VALUES_EXTRA (PRINT_VALUE_SIZE + 16)
 
 /* The number of values of a job. */

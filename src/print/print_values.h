@@ -16,7 +16,7 @@
 
 struct writer;
 
-/* Room for the text of a value. */
+/* The size of the text of a value. */
 #define PRINT_VALUE_SIZE 48
 
 /* Groups that a thread writes at a time: those of equal group / PRINT_VALUES_PART. */

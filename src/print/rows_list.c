@@ -15,7 +15,7 @@
 /* So few rows are chosen without counting all rows first. */
 #define ROWS_LIST_FEW 1024
 
-/* The least rows for each thread that chooses some. */
+/* The minimum number of rows for each thread that chooses some. */
 #define ROWS_LIST_THREAD_ROWS ((uint64_t)64 << 10)
 
 /* How many rows have each value of each digit; for sorting, where the next of these goes. */
@@ -234,7 +234,7 @@ static enum status rows_list_top(struct rows_list *list, const struct rows *rows
     }
     for (size_t i = list->count / 2; i-- > 0;) /* fewer than `max` are no heap */
         rows_list_sift(list->items, list->count, i, list->items[i]);
-    for (size_t n = list->count; n-- > 1;) { /* moves the least item of the heap to its end */
+    for (size_t n = list->count; n-- > 1;) { /* moves the smallest item of the heap to its end */
         struct rows_row last = list->items[n];
         list->items[n] = list->items[0];
         rows_list_sift(list->items, n, 0, last);
