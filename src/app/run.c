@@ -96,7 +96,6 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
     const bool streams = operation_of(&run->job)->stop && isatty(STDOUT_FILENO);
-    enum progress_style style = PROGRESS_NONE;
     struct pipeline_report report;
     struct monitor monitor = {
         .element_bytes = run->job.is_text ? 0 : job_value_bytes(&run->job),
@@ -106,11 +105,10 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     };
 
     /* Without a request there is no progress on a terminal to which results are written. */
-    if (options->progress == OPTIONS_PROGRESS_ON)
-        style = progress_choose(true);
-    else if (options->progress == OPTIONS_PROGRESS_AUTO && !options->quiet && !streams)
-        style = progress_choose(false);
-    progress_begin(&monitor.progress, style, source_file_bytes(run->source));
+    const bool is_asked = options->progress == OPTIONS_PROGRESS_ON;
+    const bool is_wanted =
+        is_asked || (options->progress == OPTIONS_PROGRESS_AUTO && !options->quiet && !streams);
+    progress_begin(&monitor.progress, is_wanted, is_asked, source_file_bytes(run->source));
     struct pipeline_watcher watcher = monitor_watcher(&monitor);
     struct pipeline_task task = {
         .job = &run->job,
