@@ -107,6 +107,9 @@ static inline __int128 binning_floor(__int128 value, __int128 width)
     return value / width - (value % width < 0);
 }
 
+/* Returns the next greater one of 1, 2, 5, 10, 20, 50, ..., of which `number` is one. */
+__int128 binning_next_round(__int128 number);
+
 /*
  * Returns the width of automatic bins over low <= value < high; the smallest of 1, 2 or 5 times a
  * power of 10 whose multiples divide the range into at most BINNING_ROUND_BINS bins.

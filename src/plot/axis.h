@@ -25,9 +25,6 @@ struct axis {
     unsigned thousands; /* labels are multiples of 1000^thousands: K, M, ... */
 };
 
-/* Returns the next greater one of 1, 2, 5, 10, 20, 50, ..., of which `step` is one. */
-__int128 axis_next_step(__int128 step);
-
 /*
  * Chooses the smallest step for an axis from `low` to `high`, low < high, so that all labels fit in
  * `length`, if a label takes `each` and `wide` more for each of its characters.
