@@ -33,7 +33,7 @@ enum binning_form {
 #define BINNING_BINS_MAX (UINT32_MAX - 1)
 #define BINNING_OUTSIDE  2
 
-/* The most bins that are chosen if the user does not give a number. */
+/* The maximum number of bins that are chosen if the user does not give a number. */
 #define BINNING_ROUND_BINS 64
 
 struct binning {
@@ -125,8 +125,11 @@ static inline __int128 binning_floor(__int128 value, __int128 width)
     return value / width - (value % width < 0);
 }
 
+/* Returns the next greater one of 1, 2, 5, 10, 20, 50, ..., of which `number` is one. */
+__int128 binning_next_round(__int128 number);
+
 /*
- * Returns the width of automatic bins over low <= value < high: the least of 1, 2 or 5 times a
+ * Returns the width of automatic bins over low <= value < high; the smallest of 1, 2 or 5 times a
  * power of 10 whose multiples divide the range into at most BINNING_ROUND_BINS bins.
  */
 uint64_t binning_round_width(__int128 low, __int128 high);

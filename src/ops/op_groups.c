@@ -300,7 +300,6 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
                                           struct failure *failure)
 {
     const struct job *job = groups->job;
-    const bool is_reduce = job->operation == OPERATION_REDUCE;
     const size_t row_words = groups->layout->words + groups->layout->words % 2; /* aligned */
     const size_t known_bytes = sizeof(struct op_groups_known) + row_words * sizeof(uint64_t);
     struct op_groups_values self = {groups, known_bytes,
@@ -308,11 +307,8 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
     const struct print_values values = {
         .job = job,
         .partial = &self,
-        .count = is_reduce ? job->reductions.count : job->predicate_count,
-        .threads = options->threads,
         .groups = groups->count,
         .write_group = op_groups_write_group,
-        .name = is_reduce ? op_reduce_name : op_count_name,
         .write = op_groups_write,
     };
 

@@ -28,7 +28,7 @@
 #define OP_HISTOGRAM_NUMBERS 4096
 
 /*
- * The most values that are folded: as many as private counters keep copies for
+ * The maximum number of values that are folded: as many as private counters keep copies for
  * (cpu_counter_private.c). Beyond, a run of equal values would wait for its own stores, at 1.0
  * instead of 0.4 ns a value (Zen 4).
  */

@@ -16,7 +16,10 @@
  */
 #define PRINT_ROWS_PART_BINS ((uint64_t)8 << 10)
 
-/* The least bins for each thread. Starting a thread takes as long as printing a few thousand. */
+/*
+ * The minimum number of bins for each thread. Starting a thread takes as long as printing a few
+ * thousand.
+ */
 #define PRINT_ROWS_THREAD_BINS ((uint64_t)64 << 10)
 
 static const struct print_format *const print_formats[] = {

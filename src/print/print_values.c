@@ -12,11 +12,26 @@
 
 #include <string.h>
 
-/* The least parts that are worth starting threads. */
+/* The minimum number of parts that are worth starting threads. */
 #define PRINT_VALUES_PARTS_MIN 16
 
-/* Room for a value, and for what stands around it and its name. */
+/* The size of a value, and of the text around it and its name. */
 #define PRINT_VALUES_EXTRA (PRINT_VALUE_SIZE + 16)
+
+/* The number of values of a job. */
+static size_t print_values_count(const struct job *job)
+{
+    return job->operation == OPERATION_COUNT ? job->predicate_count : job->reductions.count;
+}
+
+/* The name of value i: a reduction, or a predicate with its argument, which may be NULL. */
+static void print_values_words(const struct job *job, size_t i, const char *words[2])
+{
+    const bool is_count = job->operation == OPERATION_COUNT;
+
+    words[0] = is_count ? job->predicates[i].name : job->reductions.list[i].name;
+    words[1] = is_count ? job->predicates[i].text : NULL;
+}
 
 /* Writes a word the way messages are written; `escape` before each quote and backslash in quoted.
  */
@@ -62,12 +77,12 @@ void print_values_append_member(struct text_buffer *text, const char *name)
 }
 
 /* Writes the name of value i, its words separated by a blank. */
-static void print_values_name(struct writer *writer, const struct print_values *values, size_t i,
+static void print_values_name(struct writer *writer, const struct job *job, size_t i,
                               const char *quoted, const char *escape)
 {
-    const char *words[2] = {NULL, NULL};
+    const char *words[2];
 
-    values->name(values, i, words);
+    print_values_words(job, i, words);
     print_values_word(writer, words[0], quoted, escape);
     if (words[1]) {
         writer_write_text(writer, " ");
@@ -107,13 +122,13 @@ static void print_values_groups(struct writer *writer, const struct print_values
                 print_values_member(writer, job_group_name(values->job, i));
             writer_write(writer, text, values->write_group(values, group, i, text));
         }
-        for (size_t i = 0; i < values->count; i++) {
+        for (size_t i = 0; i < print_values_count(values->job); i++) {
             if (!is_first)
                 writer_write(writer, is_json ? "," : &values->separator, 1);
             is_first = false;
             if (is_json) {
                 writer_write_text(writer, "\"");
-                print_values_name(writer, values, i, "\"\\", "\\");
+                print_values_name(writer, values->job, i, "\"\\", "\\");
                 writer_write_text(writer, "\":");
             }
             const size_t length = values->write(values, group, i, text);
@@ -139,16 +154,17 @@ static void print_values_write_part(const void *context, size_t part, struct wri
 }
 
 /* Writes all groups; several threads do if there are many. */
-static void print_values_in_parts(struct writer *writer, const struct print_values *values)
+static void print_values_in_parts(struct writer *writer, const struct print_options *options,
+                                  const struct print_values *values)
 {
     size_t group_bytes = PRINT_VALUES_EXTRA; /* at most, in any format */
     group_bytes += values->column ? 2 * strlen(values->column) : 0;
     for (size_t i = 0; values->write_group && i < values->job->group_count; i++)
         group_bytes += PRINT_VALUES_EXTRA + 2 * strlen(job_group_name(values->job, i));
 
-    for (size_t i = 0; i < values->count; i++) {
-        const char *words[2] = {NULL, NULL};
-        values->name(values, i, words);
+    for (size_t i = 0; i < print_values_count(values->job); i++) {
+        const char *words[2];
+        print_values_words(values->job, i, words);
         group_bytes +=
             PRINT_VALUES_EXTRA + 2 * (strlen(words[0]) + (words[1] ? strlen(words[1]) : 0));
     }
@@ -158,7 +174,7 @@ static void print_values_in_parts(struct writer *writer, const struct print_valu
         .write = print_values_write_part,
         .context = values,
     };
-    const unsigned threads = parallel_threads(values->threads, parts.count, 1);
+    const unsigned threads = parallel_threads(options->threads, parts.count, 1);
 
     if (parts.count < PRINT_VALUES_PARTS_MIN || threads == 1 ||
         !writer_parts_write(writer, &parts, threads))
@@ -176,14 +192,14 @@ static void print_values_header(struct writer *writer, const struct print_values
         print_values_field(writer, job_group_name(values->job, i), values->separator);
         writer_write_text(writer, separator);
     }
-    for (size_t i = 0; i < values->count; i++) {
-        const char *words[2] = {NULL, NULL};
-        values->name(values, i, words);
+    for (size_t i = 0; i < print_values_count(values->job); i++) {
+        const char *words[2];
+        print_values_words(values->job, i, words);
         const bool is_quoted = values->separator == ',' && words[1] && strpbrk(words[1], ",\"");
         const char *quote = is_quoted ? "\"" : "";
         writer_write_text(writer, i > 0 ? separator : "");
         writer_write_text(writer, quote);
-        print_values_name(writer, values, i, quote, quote);
+        print_values_name(writer, values->job, i, quote, quote);
         writer_write_text(writer, quote);
     }
     writer_write_text(writer, "\n");
@@ -192,7 +208,7 @@ static void print_values_header(struct writer *writer, const struct print_values
 /* A line for each value that exists: its name, unless it is the only one, and the value. */
 static void print_values_lines(struct writer *writer, const struct print_values *values)
 {
-    for (size_t i = 0; i < values->count; i++) {
+    for (size_t i = 0; i < print_values_count(values->job); i++) {
         char text[PRINT_VALUE_SIZE];
         size_t length = values->write(values, 0, i, text);
         if (length == 0)
@@ -201,8 +217,8 @@ static void print_values_lines(struct writer *writer, const struct print_values 
             print_values_field(writer, values->column, '\t');
             writer_write_text(writer, "\t");
         }
-        if (values->count > 1) {
-            print_values_name(writer, values, i, "", "");
+        if (print_values_count(values->job) > 1) {
+            print_values_name(writer, values->job, i, "", "");
             writer_write_text(writer, "\t");
         }
         writer_write(writer, text, length);
@@ -223,7 +239,7 @@ void print_values(struct writer *writer, const struct print_options *options,
     all.column = options->column;
     all.has_lines = format == &print_jsonl;
     if (format == &print_tsv && !all.write_group) {
-        if (has_header && all.count == 1)
+        if (has_header && print_values_count(all.job) == 1)
             print_values_header(writer, &all);
         else if (has_header)
             writer_write_text(writer, all.column ? "column\tname\tvalue\n" : "name\tvalue\n");
@@ -239,7 +255,7 @@ void print_values(struct writer *writer, const struct print_options *options,
                           "\"\\", "\\");
         writer_write_text(writer, all.write_group ? "\",\"groups\":[" : "\"");
     }
-    print_values_in_parts(writer, &all);
+    print_values_in_parts(writer, options, &all);
     if (format == &print_json)
         writer_write_text(writer, all.write_group ? "]}\n" : "}\n");
 }
