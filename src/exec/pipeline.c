@@ -434,7 +434,7 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
                                  struct failure *failure)
 {
     const struct pipeline_watcher *watcher = pipeline->task->watcher;
-    struct stream_total counted = {.bytes = 0};
+    uint64_t counted = 0;
     enum status status = pipeline_start(pipeline, failure);
 
     if (status == STATUS_OK && watcher->watch) {
@@ -446,10 +446,10 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
     report->is_thread_left = pipeline_end_startups(pipeline);
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         status = worker_pool_keep_failure(&pipeline->pools[i], status, failure);
-        worker_pool_add_counted(&pipeline->pools[i], &counted);
+        counted += worker_pool_counted(&pipeline->pools[i]);
     }
     if (status == STATUS_OK)
-        status = source_check(pipeline->task->source, &counted, failure);
+        status = source_check(pipeline->task->source, counted, failure);
     return status == STATUS_OK ? pipeline_finish_partial(pipeline, failure) : status;
 }
 

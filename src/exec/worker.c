@@ -4,7 +4,6 @@
 #include "exec/worker.h"
 
 #include "exec/offload_policy.h"
-#include "text/text.h"
 
 enum status worker_complete(struct worker *worker, struct failure *failure)
 {
@@ -112,9 +111,7 @@ static enum status worker_loop(struct worker *worker)
         if (chunk.bytes == 0 && !chunk.is_cut)
             break;
         worker->has_absorbed = true;
-        worker->counted.bytes += chunk.bytes;
-        if (chunk.lines != CHUNK_LINES_UNKNOWN)
-            worker->counted.lines += text_count_lines(chunk.data, chunk.bytes);
+        worker->counted += chunk.bytes;
         enum status status = engine->worker_absorb(worker->worker, &chunk, &worker->failure);
         worker->busy_seconds += crew_clock() - filled;
         if (status != STATUS_OK)

@@ -7,7 +7,6 @@
 
 #include "engine/engine.h"
 #include "exec/crew.h"
-#include "input/stream.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -39,7 +38,7 @@ struct worker {
     bool has_absorbed;           /* chunks that are not yet merged */
     atomic_bool pulls;           /* has begun to pull; relaxed */
     atomic_uint_least64_t bytes; /* pulled so far; other threads read it; relaxed */
-    struct stream_total counted; /* in chunks */
+    uint64_t counted;            /* bytes, in chunks */
     double opened_at;            /* when it was ready to pull, and when it was done */
     double finished_at;
     double pull_seconds;

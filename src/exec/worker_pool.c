@@ -72,12 +72,13 @@ uint64_t worker_pool_bytes(const struct worker_pool *pool)
     return bytes;
 }
 
-void worker_pool_add_counted(const struct worker_pool *pool, struct stream_total *counted)
+uint64_t worker_pool_counted(const struct worker_pool *pool)
 {
-    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->session.count; i++) {
-        counted->bytes += pool->workers[i].counted.bytes;
-        counted->lines += pool->workers[i].counted.lines;
-    }
+    uint64_t counted = 0;
+
+    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->session.count; i++)
+        counted += pool->workers[i].counted;
+    return counted;
 }
 
 unsigned worker_pool_pulling(const struct worker_pool *pool)

@@ -65,8 +65,9 @@ void worker_pool_wait(const struct worker_pool *pool);
 /* Returns the bytes that its workers have pulled so far. Thread-safe, as is worker_pool_pulling. */
 uint64_t worker_pool_bytes(const struct worker_pool *pool);
 
-/* Adds what its workers have counted. All threads must have ended (worker_pool_wait). */
-void worker_pool_add_counted(const struct worker_pool *pool, struct stream_total *counted);
+/* Returns the bytes that its workers have counted. All threads must have ended (worker_pool_wait).
+ */
+uint64_t worker_pool_counted(const struct worker_pool *pool);
 
 /* Returns the number of workers that have begun to pull. */
 unsigned worker_pool_pulling(const struct worker_pool *pool);

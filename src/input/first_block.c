@@ -75,14 +75,14 @@ static struct first_block_half first_block_look_at(const char *block, size_t byt
 }
 
 /* A name that ends in a type other than the default, such as ids.u64. */
-static void first_block_doubt_name(const char *name, char doubt[FIRST_BLOCK_DOUBT_SIZE])
+static void first_block_doubt_name(const char *name, char doubt[FIRST_BLOCK_ADVICE_SIZE])
 {
     const char *type = strrchr(name, '.');
     struct element element;
 
     if (type && element_parse(type + 1, &element) &&
         (element.type != ELEMENT_I32 || element.swapped))
-        snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "its name ends in %s: is it %s (-t %s)?", type,
+        snprintf(doubt, FIRST_BLOCK_ADVICE_SIZE, "its name ends in %s: is it %s (-t %s)?", type,
                  type + 1, type + 1);
 }
 
@@ -136,7 +136,7 @@ static bool first_block_is_lower(const struct first_block_half *half,
 }
 
 static void first_block_doubt_type(const char *block, size_t bytes,
-                                   char doubt[FIRST_BLOCK_DOUBT_SIZE])
+                                   char doubt[FIRST_BLOCK_ADVICE_SIZE])
 {
     const size_t pairs = bytes / 8;
     const struct first_block_half even = first_block_look_at(block, bytes, 0);
@@ -150,7 +150,7 @@ static void first_block_doubt_type(const char *block, size_t bytes,
         (!has_upper && first_block_is_float(block, bytes, 4)))
         strcpy(doubt, "it looks like floating-point numbers, which gpuhist does not read");
     else if (has_upper)
-        snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "every second element is 0%s: is it %s?",
+        snprintf(doubt, FIRST_BLOCK_ADVICE_SIZE, "every second element is 0%s: is it %s?",
                  is_zero ? "" : " or -1", odd.is_sign ? "i64le (-t i64)" : "i64be (-t i64be)");
     else if (first_block_is_lower(&even, &odd, pairs))
         strcpy(doubt, "only every second element is ever negative: is it i64le (-t i64)?");
@@ -187,7 +187,7 @@ static bool first_block_take(const char *line, size_t length, struct first_block
 }
 
 static void first_block_doubt_columns(const char *block, size_t bytes,
-                                      char doubt[FIRST_BLOCK_DOUBT_SIZE])
+                                      char doubt[FIRST_BLOCK_ADVICE_SIZE])
 {
     struct first_block_line before = {.indent = 0};
     bool is_counted = true; /* uniq -c: counts to the right of a column, a blank */
@@ -219,8 +219,8 @@ static void first_block_doubt_columns(const char *block, size_t bytes,
                       "and the counts in column 2 (--weight 2)");
 }
 
-void first_block_doubt(const char *name, const void *block, size_t bytes, bool is_text,
-                       char doubt[FIRST_BLOCK_DOUBT_SIZE])
+void first_block_advise(const char *name, const void *block, size_t bytes, bool is_text,
+                        char doubt[FIRST_BLOCK_ADVICE_SIZE])
 {
     doubt[0] = '\0';
     if (is_text)

@@ -13,14 +13,14 @@
 #include <stddef.h>
 
 /* Room for a doubt and a NUL. */
-#define FIRST_BLOCK_DOUBT_SIZE 128
+#define FIRST_BLOCK_ADVICE_SIZE 128
 
 /*
  * Writes a doubt, such as "every second element is 0: is it i64le (-t i64)?", or nothing. `is_text`
  * says how the input is read.
  */
-void first_block_doubt(const char *name, const void *block, size_t bytes, bool is_text,
-                       char doubt[FIRST_BLOCK_DOUBT_SIZE]);
+void first_block_advise(const char *name, const void *block, size_t bytes, bool is_text,
+                        char doubt[FIRST_BLOCK_ADVICE_SIZE]);
 
 /*
  * Whether a block that is not text is decimal integers with NULs between them, as of sort -z.

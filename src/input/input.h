@@ -30,6 +30,7 @@ struct input {
     bool is_regular;   /* a regular file: reading never waits, and pread works */
     off_t start;       /* regular file: the file offset when it was opened */
     off_t size;        /* regular file: its size then */
+    size_t number;     /* of the input in its source */
     atomic_uint users; /* readers, and ranges that are being read */
 };
 

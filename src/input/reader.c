@@ -22,60 +22,73 @@
 #define READER_HEADER_SIZE  (READER_HEADER_SHOWN + 64)
 
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
-                 const struct decoder_format *format, const struct record_format *records)
+                 const struct decoder_format *format)
 {
     *reader = (struct reader){
         .options = options,
         .input = input,
         .format = format,
         .is_detected = input->is_regular || !(options->decodes || options->refuses),
-        .checks_content = options->refuses && records != NULL,
+        .checks_content = options->refuses,
+        .has_begun = true,
     };
-    reader_set_records(reader, records);
 }
 
-void reader_set_records(struct reader *reader, const struct record_format *records)
+void reader_set_records(struct reader *reader, const struct record_format *records,
+                        struct text_rules *rules)
 {
     reader->records = records;
-    reader->skip_lines = records ? records->header_lines : 0;
-    reader->first_line.is_open = records && records->is_text && records->text.delimiter != '\r' &&
-                                 (!text_is_of_tokens(&records->text) || records->header_lines > 0);
+    reader->rules = rules;
+    reader->skip_lines = records->header_lines;
+    reader->checks_line_end = records->is_text && records->text.delimiter != '\r' &&
+                              (!text_is_of_tokens(&records->text) || records->header_lines > 0);
+    reader->has_begun = reader->skip_lines == 0 && !reader->checks_line_end;
 }
 
 void reader_open_part(struct reader *reader, const struct reader_options *options,
                       struct input *input, const struct decoder_format *format,
-                      const struct decoder_part *part, const struct record_format *records)
+                      const struct decoder_part *part)
 {
-    reader_open(reader, options, input, format, records);
+    reader_open(reader, options, input, format);
     reader->is_part = true;
     reader->goes_on = !part->is_last;
     reader->next = (off_t)part->begin;
     reader->limit = (off_t)part->end;
-    reader->head = (struct reader_ahead){part->wrap, 0, part->head_bytes};
-    reader->tail = (struct reader_ahead){part->wrap, part->head_bytes, part->wrap_bytes};
+    reader->head = (struct reader_ahead){part->wrap, 0, part->head_bytes, 0};
+    reader->tail = (struct reader_ahead){part->wrap, part->head_bytes, part->wrap_bytes, 0};
 }
 
 void reader_close(struct reader *reader)
 {
     decoder_close(reader->decoder);
     memory_unmap(reader->held.data, READER_HELD_CAPACITY);
-    free(reader->names.line);
     free(reader->raw.data);
     free(reader->plain.data);
     input_release(reader->input);
 }
 
-/* Makes room to read ahead by moving bytes to the front; false with errno set: no memory. */
+/*
+ * Provides space behind what was read ahead: moves it to the front, or doubles the capacity.
+ * Returns false with errno set if there is no memory.
+ */
 static bool reader_ahead_reserve(struct reader_ahead *ahead)
 {
-    if (!ahead->data)
-        ahead->data = malloc(READER_AHEAD_BYTES);
-    if (ahead->data && ahead->begin > 0) {
-        memmove(ahead->data, ahead->data + ahead->begin, ahead->end - ahead->begin);
+    if (ahead->end == ahead->begin)
+        ahead->begin = ahead->end = 0;
+    if (ahead->begin > 0) {
         ahead->end -= ahead->begin;
+        memmove(ahead->data, ahead->data + ahead->begin, ahead->end);
         ahead->begin = 0;
     }
-    return ahead->data != NULL;
+    if (ahead->end < ahead->capacity)
+        return true;
+    const size_t capacity = ahead->capacity > 0 ? 2 * ahead->capacity : READER_AHEAD_BYTES;
+    char *data = realloc(ahead->data, capacity);
+    if (data) {
+        ahead->data = data;
+        ahead->capacity = capacity;
+    }
+    return data != NULL;
 }
 
 /* Moves bytes that were read ahead to the piece; false if there are none. */
@@ -150,7 +163,7 @@ static enum input_event reader_read_ahead(struct reader *reader, struct input_pi
     if (!reader_ahead_reserve(raw))
         return reader_fail(reader, strerror(errno), failure);
     ahead.data = raw->data + raw->end;
-    ahead.capacity = READER_AHEAD_BYTES - raw->end;
+    ahead.capacity = raw->capacity - raw->end;
     enum input_event event = reader_read_file(reader, &ahead, failure);
     raw->end += ahead.bytes;
     piece->has_waited = ahead.has_waited;
@@ -287,140 +300,118 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
     return event;
 }
 
-/* Appends to the header line with the names. */
-static enum input_event reader_keep_names(struct reader *reader, const char *data, size_t bytes,
-                                          struct failure *failure)
+/*
+ * Looks up the names of fields in the last line of the header, and sets the rules of the file:
+ * their numbers, and how the header says that lines are separated.
+ */
+static enum status reader_find_names(const struct reader *reader, const char *line, size_t bytes,
+                                     struct failure *failure)
 {
-    struct reader_names *names = &reader->names;
-
-    if (!names->line && !(names->line = malloc(READER_NAMES_BYTES)))
-        return reader_fail(reader, strerror(errno), failure);
-    if (bytes > READER_NAMES_BYTES - names->bytes)
-        return reader_fail(reader, "its header line is longer than 1 MiB", failure);
-    memcpy(names->line + names->bytes, data, bytes);
-    names->bytes += bytes;
-    return INPUT_DATA;
-}
-
-/* Looks a name up in the complete header line. NULL: the field has none. */
-static enum input_event reader_find_name(const struct reader *reader, const char *name,
-                                         int32_t *field, struct failure *failure)
-{
-    const struct reader_names *names = &reader->names;
+    const struct reader_options *options = reader->options;
     const struct text_rules *rules = &reader->records->text;
-    const bool is_cut = names->bytes > READER_HEADER_SHOWN;
+    const char *const names[] = {reader->records->field_name, reader->records->second_name};
+    int32_t *const fields[] = {&reader->rules->field, &reader->rules->second_field};
+    struct text_rules header = *rules;
     char advice[TEXT_ADVICE_SIZE] = "";
-    char header[READER_HEADER_SIZE] = "";
+    char shown[READER_HEADER_SIZE] = "";
 
-    if (!name)
-        return INPUT_DATA;
-    *field = record_find_name(rules, names->line, names->bytes, name);
-    if (*field > 0)
-        return INPUT_DATA;
-    if (*field == 0 && names->bytes == 0) {
-        strcpy(header, ": it is empty");
-    } else if (*field == 0) {
-        text_advise_name(rules, names->line, names->bytes, name, advice);
-        snprintf(header, sizeof header, ": it is '%.*s%s'%s",
-                 (int)(is_cut ? READER_HEADER_SHOWN : names->bytes), names->line,
-                 is_cut ? "..." : "", advice);
+    bytes -= bytes > 0 && line[bytes - 1] == '\n';
+    bytes -= bytes > 0 && line[bytes - 1] == '\r';
+    for (size_t i = 0; i < 2; i++) {
+        const int32_t number = names[i] ? record_find_name(rules, line, bytes, names[i]) : 0;
+        if (number > 0)
+            *fields[i] = number;
+        if (number > 0 || !names[i])
+            continue;
+        if (number == 0 && bytes == 0) {
+            strcpy(shown, ": it is empty");
+        } else if (number == 0) {
+            const bool is_cut = bytes > READER_HEADER_SHOWN;
+            text_advise_name(rules, line, bytes, names[i], advice);
+            snprintf(shown, sizeof shown, ": it is '%.*s%s'%s",
+                     (int)(is_cut ? READER_HEADER_SHOWN : bytes), line, is_cut ? "..." : "",
+                     advice);
+        }
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": its header has %s field '%.1000s'%s", reader->input->name,
+                           number == 0 ? "no" : "more than one", names[i], shown);
     }
-    status_fail(failure, STATUS_DATA, STATUS_NAME ": its header has %s field '%.1000s'%s",
-                reader->input->name, *field == 0 ? "no" : "more than one", name, header);
-    return INPUT_ERROR;
-}
-
-/* Looks up the names of all fields that have one. */
-static enum input_event reader_find_names(struct reader *reader, struct failure *failure)
-{
-    const struct record_format *records = reader->records;
-    struct reader_names *names = &reader->names;
-
-    names->bytes -= names->bytes > 0 && names->line[names->bytes - 1] == '\n';
-    names->bytes -= names->bytes > 0 && names->line[names->bytes - 1] == '\r';
-    enum input_event event = reader_find_name(reader, records->field_name, &reader->field, failure);
-    if (event == INPUT_DATA)
-        event = reader_find_name(reader, records->second_name, &reader->second_field, failure);
-    reader->header = records->text;
-    record_begin_header(&reader->header, names->line, names->bytes);
-    if (event == INPUT_DATA && reader->header.delimiter != records->text.delimiter &&
-        reader->options->tabbed) {
-        const char *none = NULL; /* the first file is named */
-        atomic_compare_exchange_strong(reader->options->tabbed, &none, reader->input->name);
+    record_begin_header(&header, line, bytes);
+    reader->rules->delimiter = header.delimiter;
+    reader->rules->columns = header.columns;
+    if (header.delimiter != rules->delimiter && options->tabbed) { /* the first file is named */
+        size_t first = atomic_load(options->tabbed);
+        while (reader->input->number < first &&
+               !atomic_compare_exchange_weak(options->tabbed, &first, reader->input->number))
+            continue;
     }
-    free(names->line);
-    *names = (struct reader_names){.line = NULL};
-    return event;
-}
-
-void reader_set_fields(const struct reader *reader, struct text_rules *rules)
-{
-    if (reader->field > 0)
-        rules->field = reader->field;
-    if (reader->second_field > 0)
-        rules->second_field = reader->second_field;
-    if (reader->field > 0 || reader->second_field > 0) {
-        rules->delimiter = reader->header.delimiter;
-        rules->columns = reader->header.columns;
-    }
-}
-
-/* Removes the rest of the header from the front of the data. */
-static enum input_event reader_skip_header(struct reader *reader, struct input_piece *piece,
-                                           struct failure *failure)
-{
-    enum input_event event = INPUT_DATA;
-    char *data = piece->data;
-    size_t header = 0;
-
-    while (reader->skip_lines > 0 && header < piece->bytes && event == INPUT_DATA) {
-        const char *newline = memchr(data + header, '\n', piece->bytes - header);
-        size_t end = newline ? (size_t)(newline - data) + 1 : piece->bytes;
-        bool has_names = record_has_names(reader->records) && reader->skip_lines == 1;
-        if (has_names)
-            event = reader_keep_names(reader, data + header, end - header, failure);
-        header = end;
-        reader->skip_lines -= newline != NULL;
-        reader->header_lines += newline != NULL;
-        if (has_names && newline && event == INPUT_DATA)
-            event = reader_find_names(reader, failure);
-    }
-    reader->header_bytes += header;
-    piece->bytes = event == INPUT_DATA ? piece->bytes - header : 0;
-    memmove(data, data + header, piece->bytes);
-    return event;
+    return STATUS_OK;
 }
 
 /*
- * Looks for a newline in the first block of a text. Fails at its end if there are carriage returns
- * instead.
+ * Reads ahead until the beginning of the text is known: how its first line ends, and the header,
+ * which it removes. Of the piece, it uses what is said of waiting. Returns INPUT_DATA when that is
+ * done, and INPUT_END if a part ends before the header does.
  */
-static enum input_event reader_look_for_newline(struct reader *reader, enum input_event event,
-                                                const char *data, size_t bytes,
-                                                struct failure *failure)
+static enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
+                                     struct failure *failure)
 {
-    struct reader_first_line *line = &reader->first_line;
-    const bool has_ended =
-        event == INPUT_END && !(reader->is_part && reader->limit < reader->input->size);
+    struct reader_ahead *plain = &reader->plain;
+    enum input_event event = INPUT_DATA;
 
-    if (bytes > READER_AHEAD_BYTES - line->bytes)
-        bytes = READER_AHEAD_BYTES - line->bytes;
-    if (bytes > 0) {
-        const char *found = memchr(data, '\r', bytes);
-        line->is_open = memchr(data, '\n', bytes) == NULL;
-        line->has_return |= line->ends_with_return || (found && found + 1 < data + bytes);
-        line->ends_with_return = data[bytes - 1] == '\r';
-        line->bytes += bytes;
+    for (;;) {
+        const char *data = plain->data ? plain->data + plain->begin : "";
+        const size_t bytes = plain->end - plain->begin;
+        const char *newline = memchr(data, '\n', bytes);
+        const bool is_part = event == INPUT_END && reader->goes_on;
+        const bool is_all = newline || event == INPUT_END;
+        const bool is_named = reader->skip_lines == 1 && record_has_names(reader->records);
+
+        if (reader->checks_line_end && (is_all || bytes >= READER_AHEAD_BYTES)) {
+            const char *found = newline || is_part ? NULL : memchr(data, '\r', bytes);
+            if (found && found + 1 < data + bytes)
+                return reader_fail(reader,
+                                   "lines that end with CR alone are not supported: convert it "
+                                   "(tr '\\r' '\\n')",
+                                   failure);
+            reader->checks_line_end = false;
+        }
+        if (!reader->checks_line_end && reader->skip_lines > 0 && (is_all || !is_named)) {
+            const size_t line = newline ? (size_t)(newline - data) + 1 : bytes;
+            if (is_part && is_named)
+                return event;
+            if (is_named && reader_find_names(reader, data, line, failure) != STATUS_OK)
+                return INPUT_ERROR;
+            plain->begin += line;
+            reader->header_bytes += line;
+            reader->header_lines += newline != NULL;
+            reader->skip_lines -= newline != NULL;
+            if (is_part && !newline)
+                return event;
+            if (!newline && is_all) /* the last line of the header is missing, or was this one */
+                reader->skip_lines = !is_named && record_has_names(reader->records);
+            if (is_all)
+                continue;
+        }
+        reader->has_begun = !reader->checks_line_end && reader->skip_lines == 0;
+        if (reader->has_begun)
+            return INPUT_DATA;
+        if (plain->end - plain->begin >= READER_NAMES_BYTES)
+            return reader_fail(reader, "its header line is longer than 1 MiB", failure);
+        if (!reader_ahead_reserve(plain))
+            return reader_fail(reader, strerror(errno), failure);
+        struct input_piece ahead = {
+            .data = plain->data + plain->end,
+            .capacity = plain->capacity - plain->end,
+            .wait = piece->wait,
+            .has_waited = piece->has_waited,
+        };
+        event = reader_read_plain(reader, &ahead, failure);
+        plain->end += ahead.bytes;
+        piece->has_waited = ahead.has_waited;
+        if (event == INPUT_EMPTY || event == INPUT_ERROR)
+            return event;
     }
-    if (!line->is_open || (!has_ended && line->bytes < READER_AHEAD_BYTES))
-        return event;
-    line->is_open = false;
-    if (!line->has_return)
-        return event;
-    return reader_fail(reader,
-                       "lines that end with CR alone are not supported: convert it "
-                       "(tr '\\r' '\\n')",
-                       failure);
 }
 
 enum input_event reader_read(struct reader *reader, struct input_piece *piece,
@@ -428,20 +419,11 @@ enum input_event reader_read(struct reader *reader, struct input_piece *piece,
 {
     enum input_event event = INPUT_DATA;
 
-    if (!reader_ahead_take(&reader->plain, piece))
+    piece->bytes = 0;
+    if (!reader->has_begun)
+        event = reader_begin(reader, piece, failure);
+    if (event == INPUT_DATA && !reader_ahead_take(&reader->plain, piece))
         event = reader_read_plain(reader, piece, failure);
-    if (reader->first_line.is_open && event != INPUT_ERROR) {
-        event = reader_look_for_newline(reader, event, piece->data, piece->bytes, failure);
-        piece->bytes = event == INPUT_ERROR ? 0 : piece->bytes;
-    }
-    if (event == INPUT_DATA && reader->skip_lines > 0)
-        event = reader_skip_header(reader, piece, failure);
-    if (event == INPUT_END && reader->skip_lines > 0 && record_has_names(reader->records) &&
-        !reader->goes_on) {
-        reader->skip_lines = 0; /* the end of the file is that of the header */
-        if (reader_find_names(reader, failure) == INPUT_ERROR)
-            event = INPUT_ERROR;
-    }
     return event;
 }
 
@@ -489,7 +471,6 @@ enum status reader_detect(const struct reader_options *options, const struct inp
 }
 
 enum status reader_read_header(const struct reader_options *options, struct input *input,
-                               const struct decoder_format *format,
                                const struct record_format *records, struct text_rules *rules,
                                uint64_t *bytes, struct failure *failure)
 {
@@ -497,20 +478,17 @@ enum status reader_read_header(const struct reader_options *options, struct inpu
                                      .end = (uint64_t)input->size,
                                      .is_last = true};
     struct reader_options own = *options;
+    struct input_piece piece = {.wait = true};
     enum input_event event = INPUT_DATA;
     struct reader reader;
-    char block[4096];
 
     own.bytes_read = NULL; /* it is read again */
-    own.holds_frames = false;
     input_hold(input);
-    reader_open_part(&reader, &own, input, format, &all, records);
-    while (event == INPUT_DATA && (reader.skip_lines > 0 || reader.first_line.is_open)) {
-        struct input_piece piece = {.data = block, .capacity = sizeof block, .wait = true};
-        event = reader_read(&reader, &piece, failure);
-    }
+    reader_open_part(&reader, &own, input, NULL, &all);
+    reader_set_records(&reader, records, rules);
+    if (!reader.has_begun)
+        event = reader_begin(&reader, &piece, failure);
     *bytes = reader.header_bytes;
-    reader_set_fields(&reader, rules);
     reader_close(&reader);
     return event == INPUT_ERROR ? failure->status : STATUS_OK;
 }
@@ -528,7 +506,7 @@ uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
 
     if (block && input_open(&input, name == input_stdin_name ? "-" : name, &ignored) == STATUS_OK) {
         const struct decoder_part part = {.begin = start, .end = end};
-        reader_open_part(&reader, &options, input, format, &part, NULL);
+        reader_open_part(&reader, &options, input, format, &part);
         while (event == INPUT_DATA) {
             struct input_piece piece = {.data = block,
                                         .capacity = READER_AHEAD_BYTES,

@@ -12,7 +12,6 @@
 
 #include "base/status.h"
 #include "input/record.h"
-#include "input/stream.h"
 #include "job/chunk.h"
 
 #include <stdbool.h>
@@ -171,12 +170,11 @@ bool source_is_decoding(const struct source *source);
 bool source_is_unread(const struct source *source);
 
 /*
- * After the last pull of a run without a failure: checks that what the workers have counted, bytes
- * and lines of chunks (the lines of those where they are known), is what was read. Fails with
- * STATUS_DATA, which means a bug. Not thread-safe, as is source_position.
+ * After the last pull of a run without a failure: checks that the workers have counted as many
+ * bytes, in chunks, as were read. Fails with STATUS_DATA, which means a bug. Not thread-safe, as is
+ * source_position.
  */
-enum status source_check(const struct source *source, const struct stream_total *counted,
-                         struct failure *failure);
+enum status source_check(const struct source *source, uint64_t counted, struct failure *failure);
 
 /* How many bytes have been pulled so far. */
 uint64_t source_position(const struct source *source);

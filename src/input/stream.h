@@ -19,12 +19,6 @@
 struct decoder_format;
 struct reader;
 
-/* How much was read. What the workers count must be the same in the end. */
-struct stream_total {
-    uint64_t bytes;
-    uint64_t lines; /* text: newlines, except of plain files that are read in ranges */
-};
-
 /* A zero-initialised struct is an empty stream, once `format` is set. */
 struct stream {
     const struct record_format *format; /* const once the first chunk is made */
@@ -39,7 +33,7 @@ struct stream {
     const struct decoder_format *decoder;
     uint64_t left_out; /* of the next chunk so far: bytes that were read but are in no chunk */
     uint64_t position; /* of the next chunk */
-    struct stream_total taken; /* by stream_take so far */
+    uint64_t taken;    /* bytes, by stream_take so far */
 };
 
 /* A chunk under construction. */

@@ -33,9 +33,6 @@ static inline size_t chunk_grown_bytes(size_t capacity)
     return capacity < CHUNK_ROW_BYTES_MAX / 2 ? 2 * capacity : CHUNK_ROW_BYTES_MAX;
 }
 
-/* The lines of a chunk that was not searched for their ends. */
-#define CHUNK_LINES_UNKNOWN UINT64_MAX
-
 /*
  * A piece of the input, in memory of the worker that pulled it. Binary: whole elements or records.
  * Text: whole lines, or whole tokens (text_is_of_tokens); the end of the chunk counts as the end of
@@ -52,7 +49,6 @@ struct chunk {
     uint64_t left_out;       /* bytes read that are in no chunk: header lines */
     uint64_t position;       /* of the first byte in the input stream */
     uint64_t sequence;       /* 0, 1, 2, ... in stream order */
-    uint64_t lines;          /* text: newlines in it, or CHUNK_LINES_UNKNOWN */
     bool is_cut;             /* an error follows; nothing after this chunk counts */
     const char *name;        /* text: the file name for messages */
     struct text_rules rules; /* text: of its file */
