@@ -8,7 +8,7 @@
 #include "text/text_advice.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,41 +116,58 @@ void reader_count(const struct reader_options *options, uint64_t bytes)
         atomic_fetch_add_explicit(options->bytes_read, bytes, memory_order_relaxed);
 }
 
+/* Waits up to `milliseconds` (-1: without limit) until `fd` can be read; false if it cannot. */
+static bool reader_wait(int fd, int wake, int milliseconds)
+{
+    struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
+
+    while (poll(fds, 2, milliseconds) < 0) {
+        if (errno != EINTR)
+            return true; /* the read will report the error */
+    }
+    return fds[0].revents != 0 && fds[1].revents == 0;
+}
+
 /* Reads the file without decoding. Its end is final: a terminal is not read again. */
 static enum input_event reader_read_file(struct reader *reader, struct input_piece *piece,
                                          struct failure *failure)
 {
     const int fd = reader->input->fd;
-    enum input_event event = INPUT_DATA;
+    const int wake = reader->options->wake;
+    ssize_t n;
 
     piece->bytes = 0;
     if (reader->has_ended)
         return INPUT_END;
     if (reader->is_part) {
-        uint64_t left = (uint64_t)(reader->limit - reader->next);
+        const uint64_t left = (uint64_t)(reader->limit - reader->next);
         if (reader_ahead_take(&reader->head, piece) ||
             (left == 0 && reader_ahead_take(&reader->tail, piece)))
             return INPUT_DATA;
-        if (left > 0) {
-            ssize_t n = input_read_at(fd, piece->data,
-                                      left < piece->capacity ? (size_t)left : piece->capacity,
-                                      reader->next);
-            if (n <= 0)
-                return reader_fail(reader,
-                                   n < 0 ? strerror(errno) : "the file shrank while it was read",
-                                   failure);
-            reader->next += n;
-            piece->bytes = (size_t)n;
-        }
-        event = left > 0 ? INPUT_DATA : INPUT_END;
+        n = input_read_at(fd, piece->data, left < piece->capacity ? (size_t)left : piece->capacity,
+                          reader->next);
+        if (n == 0 && left > 0)
+            return reader_fail(reader, "the file shrank while it was read", failure);
+        reader->next += n > 0 ? n : 0;
     } else {
-        event = input_read(fd, reader->options->wake, piece);
-        if (event == INPUT_ERROR)
-            return reader_fail(reader, strerror(errno), failure);
+        /* FIONREAD could tell whether the pipe is full, but blocks while the writer is copying. */
+        if (!reader_wait(fd, wake, 0)) {
+            piece->has_waited = true;
+            if (!reader_wait(fd, wake, piece->wait ? -1 : INPUT_PAUSE_MS))
+                return INPUT_EMPTY;
+        }
+        do
+            n = read(fd, piece->data, piece->capacity);
+        while (n < 0 && errno == EINTR);
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return INPUT_DATA; /* another process has made it non-blocking: try again */
     }
+    if (n < 0)
+        return reader_fail(reader, strerror(errno), failure);
+    piece->bytes = (size_t)n;
     reader_count(reader->options, piece->bytes);
-    reader->has_ended = event == INPUT_END;
-    return event;
+    reader->has_ended = n == 0;
+    return n == 0 ? INPUT_END : INPUT_DATA;
 }
 
 /* Reads more bytes ahead; of the piece, it uses what is said of waiting. */

@@ -18,6 +18,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * A pipe counts as empty if nothing arrives for this long. A shorter time would end a chunk each
+ * time that the reader is faster than the writer, and so produce many small chunks.
+ */
+#define INPUT_PAUSE_MS 1
+
+/* The result of a read. */
+enum input_event {
+    INPUT_DATA,  /* bytes were read, or none: try again */
+    INPUT_END,   /* the end of the input */
+    INPUT_EMPTY, /* nothing to read at present, or woken */
+    INPUT_ERROR, /* the failure is written */
+};
+
+/* Memory to read to, and what was read. */
+struct input_piece {
+    char *data;
+    size_t capacity; /* above 0 */
+    bool wait;       /* for something to read, without limit; else for INPUT_PAUSE_MS */
+    bool has_waited; /* set if there was nothing to read at once */
+    size_t bytes;    /* read */
+};
+
 /* Shared by all readers of a source. */
 struct reader_options {
     bool decodes; /* decode compressed inputs */
@@ -119,7 +142,8 @@ void reader_close(struct reader *reader);
 void reader_count(const struct reader_options *options, uint64_t bytes);
 
 /*
- * Reads the next piece, as input_read. With INPUT_DATA, it may be empty. With INPUT_ERROR, *failure
+ * Reads the next piece, up to its capacity. Stops waiting when the descriptor options->wake becomes
+ * readable. With INPUT_DATA, it may be empty. With INPUT_ERROR, *failure
  * is written; the bytes that precede a fault are returned before, as far as they can be decoded. A
  * header that does not have the name of a field, or has it more than once, is an error; and so is
  * text whose lines end with carriage returns alone. If the header does not end in a part that is

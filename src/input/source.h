@@ -101,7 +101,7 @@ void source_leave(struct source *source);
  * Fills the buffer with the next chunk. Its capacity is at least one element, or
  * SOURCE_TEXT_CAPACITY_MIN for text; it may differ from call to call. The buffer grows if a row is
  * longer. Waits for the first whole record. Returns when the buffer is full, when nothing more
- * arrives for INPUT_PAUSE_MS (input.h), or, if it had to wait, 20 ms after it began; it may also
+ * arrives for INPUT_PAUSE_MS (reader.h), or, if it had to wait, 20 ms after it began; it may also
  * return at the end of a file. At the end of the input, or after source_stop, chunk->bytes is 0.
  * The caller owns the buffer; chunk->data points to it.
  *
