@@ -14,16 +14,6 @@ enum decoder_match {
     DECODER_YES,
 };
 
-/* The input and output of one call of decoder_run. */
-struct decoder_io {
-    const unsigned char *in;
-    size_t in_bytes;
-    size_t in_used;
-    unsigned char *out;
-    size_t out_bytes;
-    size_t out_used;
-};
-
 struct decoder {
     const struct decoder_format *format;
     const char *name;       /* of the file, for messages */
@@ -105,16 +95,11 @@ extern const struct decoder_format decoder_lz4;
 enum decoder_match decoder_match(const struct decoder_format *format, const unsigned char *head,
                                  size_t bytes);
 
-/* Whether head[0..bytes) is the beginning of a zlib stream (decoder_zlib.c). */
+/*
+ * Whether head[0..bytes) is the beginning of a zlib stream (decoder_gzip.c, whose libraries decode
+ * these too). Needs ISA-L or zlib.
+ */
 enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes);
-
-/* A build has at most one of these two. */
-extern const struct decoder_library decoder_gzip_isal;
-extern const struct decoder_library decoder_gzip_zlib;
-
-/* Opens the index of xz (decoder_xz_index.c), the only format that has one. */
-struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uint64_t begin,
-                                            uint64_t block_bytes);
 
 /* Calls view->look. Returns NULL if the data end before offset + bytes. */
 const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offset, size_t bytes);

@@ -115,8 +115,10 @@ static const struct decoder_format decoder_refused[] = {
                     "decompress it first, for example with lzop -dc"),
     DECODER_REFUSED("snappy", "\xff\6\0\0sNaPpY", "snappy files",
                     "decompress it first, for example with snzip -dc"),
+#if defined HAVE_ISAL || defined HAVE_ZLIB
     DECODER_REFUSED_BY("zlib", decoder_zlib_match, "", "zlib streams",
                        "decompress it first, for example with pigz -dcz"),
+#endif
     /* tables and arrays */
     DECODER_REFUSED("Parquet", "PAR1\x15", "Parquet files",
                     "write a column as CSV first, for example with duckdb"),

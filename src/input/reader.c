@@ -213,7 +213,6 @@ static enum input_event reader_decode_piece(struct reader *reader, struct input_
     struct reader_ahead *raw = &reader->raw;
     enum input_event event = INPUT_DATA;
     enum status status = STATUS_OK;
-    size_t used = 0;
 
     piece->bytes = 0;
     if (!reader->is_faulty && raw->begin == raw->end && !reader->is_pending)
@@ -227,12 +226,15 @@ static enum input_event reader_decode_piece(struct reader *reader, struct input_
         status = decoder_open(&reader->decoder, reader->format, reader->input->name,
                               reader->options->memory_limit, &reader->fault);
     if (!reader->is_faulty && status == STATUS_OK) {
-        status =
-            (reader->options->holds_frames
-                 ? decoder_run_frame
-                 : decoder_run)(reader->decoder, raw->data + raw->begin, raw->end - raw->begin,
-                                &used, piece->data, piece->capacity, &piece->bytes, &reader->fault);
-        raw->begin += used;
+        struct decoder_io io = {
+            .in = (const unsigned char *)raw->data + raw->begin,
+            .in_bytes = raw->end - raw->begin,
+            .out = (unsigned char *)piece->data,
+            .out_bytes = piece->capacity,
+        };
+        status = decoder_run(reader->decoder, &io, reader->options->holds_frames, &reader->fault);
+        piece->bytes = io.out_used;
+        raw->begin += io.in_used;
         reader->is_pending = piece->bytes == piece->capacity;
     }
     reader->is_faulty = reader->is_faulty || status != STATUS_OK;
