@@ -25,11 +25,7 @@
 /* An invalid token, as it is reported. */
 struct parse_errors_invalid {
     uint64_t position; /* in the stream */
-    const char *name;
-    uint64_t line; /* lines before it, as in struct chunk, as the next two */
-    uint64_t offset;
-    uint64_t start;
-    const struct decoder_format *decoder;
+    struct chunk_origin origin;
     unsigned kind;
     char reason[TEXT_REASON_SIZE];
 };
@@ -96,18 +92,13 @@ static uint64_t parse_errors_position(const struct chunk *chunk, const struct te
     return chunk->position + token->offset - (token->bytes == 0 && token->offset > 0);
 }
 
-/* Where a token of a chunk is; without a reason. */
-static struct parse_errors_invalid parse_errors_locate(const struct chunk *chunk,
-                                                       const struct text_token *token)
+/* Where the byte at an offset of a chunk comes from. */
+static struct chunk_origin parse_errors_locate(const struct chunk *chunk, size_t offset)
 {
-    return (struct parse_errors_invalid){
-        .position = parse_errors_position(chunk, token),
-        .name = chunk->name,
-        .line = chunk->line + text_count_lines(chunk->data, token->offset),
-        .offset = chunk->offset,
-        .start = chunk->start,
-        .decoder = chunk->decoder,
-    };
+    struct chunk_origin origin = chunk->origin;
+
+    origin.line += text_count_lines(chunk->data, offset);
+    return origin;
 }
 
 static bool parse_errors_is_group(const struct job *job, const struct text_token *token)
@@ -121,8 +112,12 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
 {
     const struct job *job = errors->job;
     const struct text_rules second = job_second_rules(job, &chunk->rules);
-    struct parse_errors_invalid invalid = parse_errors_locate(chunk, token);
-    const bool begins_file = chunk->line == 0 && chunk->offset == 0 && chunk->left_out == 0;
+    struct parse_errors_invalid invalid = {
+        .position = parse_errors_position(chunk, token),
+        .origin = parse_errors_locate(chunk, token->offset),
+    };
+    const bool begins_file =
+        chunk->origin.line == 0 && chunk->origin.offset == 0 && chunk->left_out == 0;
     const struct text_reading reading = {
         .rules = token->is_second ? &second : &chunk->rules,
         .is_group = parse_errors_is_group(job, token),
@@ -140,20 +135,10 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
     return invalid;
 }
 
-static uint64_t parse_errors_line(const struct parse_errors_invalid *invalid)
-{
-    uint64_t before = 0;
-    if (invalid->offset > invalid->start)
-        before =
-            reader_count_lines(invalid->name, invalid->start, invalid->offset, invalid->decoder);
-    return before + invalid->line + 1;
-}
-
 uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset)
 {
-    struct parse_errors_invalid place =
-        parse_errors_locate(chunk, &(struct text_token){.offset = offset, .bytes = 1});
-    return parse_errors_line(&place);
+    const struct chunk_origin origin = parse_errors_locate(chunk, offset);
+    return reader_find_line(&origin);
 }
 
 /* Counts an invalid token by its kind, and returns that. */
@@ -206,7 +191,8 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
     if (errors->policy == INVALID_ABORT) {
         struct parse_errors_invalid invalid = parse_errors_describe(errors, chunk, token);
         return status_fail_at(failure, invalid.position, STATUS_DATA, STATUS_NAME ":%llu: %s",
-                              invalid.name, (unsigned long long)parse_errors_line(&invalid),
+                              invalid.origin.name,
+                              (unsigned long long)reader_find_line(&invalid.origin),
                               invalid.reason);
     }
     const unsigned kind = parse_errors_count(errors, chunk, token);
@@ -351,8 +337,8 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
     for (size_t i = 0; i < errors->first_count; i++) {
         const struct parse_errors_invalid *invalid = &errors->first[i];
         kinds[invalid->kind]--;
-        status_print(STATUS_NAME ":%llu: %s", invalid->name,
-                     (unsigned long long)parse_errors_line(invalid), invalid->reason);
+        status_print(STATUS_NAME ":%llu: %s", invalid->origin.name,
+                     (unsigned long long)reader_find_line(&invalid->origin), invalid->reason);
     }
     parse_errors_tell_numbers(errors, kinds, more, numbers);
     if (more > 0)

@@ -297,7 +297,7 @@ static enum status parts_take(struct parts_part *part, struct stream_chunk *chun
         size_t skipped = parts_first_row(stream->format, data, bytes, &part->is_begun);
         part->skipped += skipped;
         stream->position += skipped;
-        stream->line += text_count_lines(data, skipped);
+        stream->origin.line += text_count_lines(data, skipped);
         bytes -= skipped;
         memmove(data, data + skipped, bytes);
     }
@@ -446,11 +446,14 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
         }
         part->stream = (struct stream){
             .format = parts->format,
-            .name = file->name,
             .rules = file->rules,
-            .start = (uint64_t)file->begin,
-            .offset = part->index == 0 ? (uint64_t)file->begin : part->found.begin,
-            .decoder = file->format,
+            .origin =
+                {
+                    .name = file->name,
+                    .start = (uint64_t)file->begin,
+                    .offset = part->index == 0 ? (uint64_t)file->begin : part->found.begin,
+                    .decoder = file->format,
+                },
             .position = position,
         };
         part->is_begun = part->index == 0 || !parts->format->is_text;

@@ -512,29 +512,27 @@ enum status reader_read_header(const struct reader_options *options, struct inpu
     return event == INPUT_ERROR ? failure->status : STATUS_OK;
 }
 
-uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
-                            const struct decoder_format *format)
+uint64_t reader_find_line(const struct chunk_origin *origin)
 {
     static const struct reader_options options = {.decodes = true};
-    char *block = malloc(READER_AHEAD_BYTES);
-    struct input *input = NULL;
-    struct failure ignored;
-    struct reader reader;
+    const struct decoder_part part = {.begin = origin->start, .end = origin->offset};
     enum input_event event = INPUT_DATA;
-    uint64_t lines = 0;
+    uint64_t line = origin->line + 1;
+    struct failure ignored;
+    struct input *input;
+    struct reader reader;
 
-    if (block && input_open(&input, name == input_stdin_name ? "-" : name, &ignored) == STATUS_OK) {
-        const struct decoder_part part = {.begin = start, .end = end};
-        reader_open_part(&reader, &options, input, format, &part);
+    char *block = origin->offset > origin->start ? malloc(READER_AHEAD_BYTES) : NULL;
+    if (block && input_open(&input, origin->name == input_stdin_name ? "-" : origin->name,
+                            &ignored) == STATUS_OK) {
+        reader_open_part(&reader, &options, input, origin->decoder, &part);
         while (event == INPUT_DATA) {
-            struct input_piece piece = {.data = block,
-                                        .capacity = READER_AHEAD_BYTES,
-                                        .wait = true};
+            struct input_piece piece = {.data = block, .capacity = READER_AHEAD_BYTES};
             event = reader_read(&reader, &piece, &ignored);
-            lines += text_count_lines(block, piece.bytes);
+            line += text_count_lines(block, piece.bytes);
         }
         reader_close(&reader);
     }
     free(block);
-    return lines;
+    return line;
 }

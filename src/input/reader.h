@@ -12,6 +12,7 @@
 #include "decoder/decoder.h"
 #include "input/input.h"
 #include "input/record.h"
+#include "job/chunk.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -175,11 +176,9 @@ enum status reader_read_header(const struct reader_options *options, struct inpu
                                uint64_t *bytes, struct failure *failure);
 
 /*
- * Counts the newlines of a file between two offsets. `name` is its name in messages. If `format` is
- * not NULL, the offsets are those of frames in the compressed file, and the newlines are those of
- * the decoded text. Returns 0 if the file cannot be read again.
+ * Returns the number of the line that text begins with or in. Counts the lines that are not counted
+ * yet by reading the file again; a file that cannot be read has none.
  */
-uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
-                            const struct decoder_format *format);
+uint64_t reader_find_line(const struct chunk_origin *origin);
 
 #endif

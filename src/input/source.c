@@ -513,7 +513,7 @@ static enum status source_open_next(struct source *source, const struct source_p
     const struct decoder_format *format = NULL;
     struct input *input;
 
-    stream->line = stream->offset = stream->start = 0;
+    stream->origin = (struct chunk_origin){.name = stream->origin.name};
     if (source_open_input(source, &input, &format, failure) != STATUS_OK)
         return failure->status;
     if (format)
@@ -640,7 +640,7 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
             const enum input_event event = reader_read(reader, &piece, failure);
             source->waited |= piece.has_waited;
             if (piece.bytes > 0)
-                stream->name = reader->input->name;
+                stream->origin.name = reader->input->name;
             stream_count_header(stream, reader);
             if (reader->format && !source_is_decoding(source))
                 source_note_format(source, reader->format);
@@ -660,9 +660,12 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
             if (status == STATUS_OK && !is_done) { /* the rest is read in order */
                 struct input *file = source->file;
                 lseek(file->fd, source->next, SEEK_SET); /* cannot fail: reading there has not */
-                stream->line = 0;                        /* the lines before are not counted yet */
-                stream->offset = (uint64_t)source->next;
-                stream->start = (uint64_t)file->start;
+                /* The lines before are not counted yet. */
+                stream->origin = (struct chunk_origin){
+                    .name = stream->origin.name,
+                    .offset = (uint64_t)source->next,
+                    .start = (uint64_t)file->start,
+                };
                 reader_open(reader, &source->reading, file, NULL);
                 source->is_reading = true;
                 source->file = NULL;
@@ -778,26 +781,27 @@ static enum status source_pull_locked(struct source *source, struct chunk_buffer
         !source_has_input(source) && !atomic_load(&source->stopped))
         status =
             status_fail(failure, STATUS_DATA,
-                        STATUS_NAME ": %zu byte%s left over at the end: %s has %zu", stream->name,
-                        rest, rest == 1 ? "" : "s", format->has_records ? "a record" : "an element",
-                        format->element_bytes);
+                        STATUS_NAME ": %zu byte%s left over at the end: %s has %zu",
+                        stream->origin.name, rest, rest == 1 ? "" : "s",
+                        format->has_records ? "a record" : "an element", format->element_bytes);
     const bool is_cut = status != STATUS_OK;
     if (is_cut)
         failure->position = stream->position + fault;
 
     const bool is_dropped =
         range->bytes == 0 && !is_cut && stream->position >= atomic_load(&source->stop);
-    const uint64_t line = stream->line;
+    const uint64_t line = stream->origin.line;
     stream_end(stream, &pull.chunk, is_dropped, is_cut, chunk);
     chunk->sequence = source->sequence;
     if (range->bytes > 0) {
         chunk->bytes += range->bytes;
-        chunk->name = range->input->name;
-        chunk->line = 0;
-        chunk->offset = (uint64_t)range->offset;
-        chunk->start = (uint64_t)range->input->start;
+        chunk->origin = (struct chunk_origin){
+            .name = range->input->name,
+            .offset = (uint64_t)range->offset,
+            .start = (uint64_t)range->input->start,
+        };
         stream->position += range->bytes;
-        stream->line = line;
+        stream->origin.line = line;
     }
     chunk->left_out = chunk->bytes > 0 || !source_has_input(source) ? stream->left_out : 0;
     stream->left_out -= chunk->left_out;

@@ -35,11 +35,9 @@ static enum status stream_grow(const struct stream *stream, struct stream_chunk 
         chunk->limit = buffer->capacity;
         return status;
     }
-    uint64_t line =
-        reader_count_lines(stream->name, stream->start, stream->offset, stream->decoder) +
-        stream->line + 1;
     return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: the line is longer than %zu bytes",
-                       stream->name, (unsigned long long)line, chunk->filled);
+                       stream->origin.name, (unsigned long long)reader_find_line(&stream->origin),
+                       chunk->filled);
 }
 
 /* Adds bytes to a chunk, whether they were just read or kept. */
@@ -79,7 +77,7 @@ enum status stream_take_rest(struct stream *stream, struct stream_chunk *chunk,
 
 void stream_count_header(struct stream *stream, struct reader *reader)
 {
-    stream->line += reader->header_lines;
+    stream->origin.line += reader->header_lines;
     stream->left_out += reader->header_bytes;
     reader->header_lines = reader->header_bytes = 0;
 }
@@ -94,7 +92,7 @@ enum status stream_keep(struct stream *stream, const struct stream_chunk *chunk,
     if (bytes > stream->rest_begin) { /* the rest has too little space in front of it */
         char *moved = malloc(bytes + stream->rest_bytes);
         if (!moved)
-            return input_fail(failure, stream->name, strerror(errno));
+            return input_fail(failure, stream->origin.name, strerror(errno));
         if (stream->rest_bytes > 0)
             memcpy(moved + bytes, stream->rest + stream->rest_begin, stream->rest_bytes);
         free(stream->rest);
@@ -117,13 +115,9 @@ void stream_end(struct stream *stream, const struct stream_chunk *chunk, bool is
         .bytes = is_dropped ? 0 : chunk->whole,
         .position = stream->position,
         .is_cut = is_cut,
-        .name = stream->name,
         .rules = stream->rules,
-        .line = stream->line,
-        .offset = stream->offset,
-        .start = stream->start,
-        .decoder = stream->decoder,
+        .origin = stream->origin,
     };
     stream->position += out->bytes;
-    stream->line += lines; /* no line ends in the rest */
+    stream->origin.line += lines; /* no line ends in the rest */
 }

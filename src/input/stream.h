@@ -16,21 +16,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct decoder_format;
 struct reader;
 
 /* A zero-initialised struct is an empty stream, once `format` is set. */
 struct stream {
     const struct record_format *format; /* const once the first chunk is made */
-    const char *name;                   /* the input that the last bytes came from */
-    struct text_rules rules;            /* text: the rules of that input */
+    struct text_rules rules;            /* text: of the input that the last bytes came from */
+    struct chunk_origin origin;         /* of the next chunk; its name is that of this input */
     char *rest;                         /* memory that the rest ends; or NULL */
     size_t rest_begin; /* bytes that open the next chunk: rest_bytes from here on */
     size_t rest_bytes;
-    uint64_t line; /* of the next chunk, as are the next three; see struct chunk */
-    uint64_t start;
-    uint64_t offset;
-    const struct decoder_format *decoder;
     uint64_t left_out; /* of the next chunk so far: bytes that were read but are in no chunk */
     uint64_t position; /* of the next chunk */
     uint64_t taken;    /* bytes, by stream_take so far */
