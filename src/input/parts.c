@@ -108,7 +108,7 @@ static void parts_free_part(struct parts_part *part)
 {
     if (part->is_open)
         reader_close(&part->reader);
-    stream_close(&part->stream);
+    free(part->stream.rest);
     free(part);
 }
 
@@ -371,16 +371,6 @@ static struct parts_part *parts_find_free(const struct parts *parts, bool anybod
     return part;
 }
 
-/* Whether a part is left that is busy or still needed. */
-static bool parts_is_reading(const struct parts *parts)
-{
-    const struct parts_part *part = parts->taken;
-
-    while (part && !part->is_busy && part->stream.position > parts->stop)
-        part = part->next;
-    return part;
-}
-
 /* Returns the first file with a part that can be taken, or NULL. */
 static struct parts_file *parts_next_file(const struct parts *parts)
 {
@@ -539,7 +529,10 @@ enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bo
                 break;
             continue; /* no row begins in it */
         }
-        event = parts_is_reading(parts) ? PARTS_NONE : PARTS_ENDED;
+        const struct parts_part *left = parts->taken; /* that is busy or still needed */
+        while (left && !left->is_busy && left->stream.position > parts->stop)
+            left = left->next;
+        event = left ? PARTS_NONE : PARTS_ENDED;
         if (event == PARTS_ENDED)
             pthread_cond_broadcast(&parts->freed); /* the others that wait see the same */
         if (!wait || event == PARTS_ENDED)

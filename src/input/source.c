@@ -278,7 +278,10 @@ static enum status source_inspect_block(const struct source *source, const char 
                            STATUS_NAME ": numbers with NULs behind them are not supported: convert "
                                        "it (tr '\\0' '\\n'), or give --binary if it is not text",
                            name);
-    first_block_advise(name, block->data, block->end, *is_text, advice);
+    if (*is_text)
+        first_block_advise_text(block->data, block->end, advice);
+    else
+        first_block_advise_binary(name, block->data, block->end, advice);
     if (*advice)
         snprintf(note, SOURCE_NOTE_SIZE, "note: reading %s%.300s%s; %s",
                  *is_text ? "every word of " : "", name, *is_text ? "" : " as i32le", advice);
@@ -353,7 +356,7 @@ void source_close(struct source *source)
     source_close_current(source);
     if (source->file)
         input_release(source->file);
-    stream_close(&source->stream);
+    free(source->stream.rest);
     close(source->wake[0]);
     close(source->wake[1]);
     pthread_mutex_destroy(&source->lock);

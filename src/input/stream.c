@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void stream_close(struct stream *stream)
-{
-    free(stream->rest);
-}
-
 struct stream_chunk stream_begin(const struct stream *stream, struct chunk_buffer *buffer)
 {
     const struct record_format *format = stream->format;

@@ -23,7 +23,7 @@ struct stream {
     const struct record_format *format; /* const once the first chunk is made */
     struct text_rules rules;            /* text: of the input that the last bytes came from */
     struct chunk_origin origin;         /* of the next chunk; its name is that of this input */
-    char *rest;                         /* memory that the rest ends; or NULL */
+    char *rest;                         /* memory that the rest ends; or NULL; the owner frees it */
     size_t rest_begin; /* bytes that open the next chunk: rest_bytes from here on */
     size_t rest_bytes;
     uint64_t left_out; /* of the next chunk so far: bytes that were read but are in no chunk */
@@ -39,9 +39,6 @@ struct stream_chunk {
     size_t whole;   /* of these, bytes that are whole records */
     uint64_t lines; /* text: newlines among the filled bytes */
 };
-
-/* Frees the memory of a stream. A zero-initialised stream is allowed. */
-void stream_close(struct stream *stream);
 
 /* Begins a chunk in a buffer, which must live as long. */
 struct stream_chunk stream_begin(const struct stream *stream, struct chunk_buffer *buffer);
