@@ -125,23 +125,10 @@ static uint64_t memory_read_numbers(const char *directory, const char *name,
     return sum;
 }
 
-/* What a group, whose files are in that directory, leaves of its limit. */
-static uint64_t memory_read_group(const struct memory_mount *mount, const char *directory)
-{
-    static const char *const plain[2] = {""};
-    const uint64_t limit = memory_read_numbers(directory, mount->limit, plain, UINT64_MAX);
-
-    if (limit >= MEMORY_NONE)
-        return UINT64_MAX;
-    const uint64_t cache = memory_read_numbers(directory, "memory.stat", mount->caches, 0);
-    uint64_t used = memory_read_numbers(directory, mount->used, plain, 0);
-    used = used > cache ? used - cache : 0;
-    return limit > used ? limit - used : 0;
-}
-
 uint64_t memory_available_under(const char *root)
 {
     static const char *const label[2] = {"MemAvailable:"};
+    static const char *const plain[2] = {""};
     const uint64_t kib = memory_read_numbers(root, "proc/meminfo", label, UINT64_MAX);
     uint64_t available = kib > UINT64_MAX / 1024 ? UINT64_MAX : kib * 1024;
     char path[MEMORY_PATH_SIZE - NAME_MAX];
@@ -165,7 +152,13 @@ uint64_t memory_available_under(const char *root)
             snprintf(path + top, sizeof path - (size_t)top, "%s", group);
             for (char *end = path + strlen(path); end >= path + top; end = strrchr(path, '/')) {
                 *end = '\0';
-                const uint64_t left = memory_read_group(mount, path);
+                const uint64_t limit = memory_read_numbers(path, mount->limit, plain, UINT64_MAX);
+                if (limit >= MEMORY_NONE)
+                    continue;
+                const uint64_t cache = memory_read_numbers(path, "memory.stat", mount->caches, 0);
+                uint64_t used = memory_read_numbers(path, mount->used, plain, 0);
+                used = used > cache ? used - cache : 0;
+                const uint64_t left = limit > used ? limit - used : 0;
                 available = left < available ? left : available;
             }
         }

@@ -90,8 +90,13 @@ enum status decoder_open(struct decoder **decoder, const struct decoder_format *
     struct decoder *new = malloc(sizeof *new);
     if (!new)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ": no memory to decompress it", name);
-    *new = (struct decoder){.format = format, .name = name};
-    if (format->library->open(new, memory_limit, failure) != STATUS_OK) {
+    *new = (struct decoder){
+        .format = format,
+        .name = name,
+        .state = format->library->open(memory_limit),
+    };
+    if (!new->state) {
+        decoder_fail(new, "no memory to decompress it", failure);
         free(new);
         return failure->status;
     }
@@ -103,7 +108,7 @@ void decoder_close(struct decoder *decoder)
 {
     if (!decoder)
         return;
-    decoder->format->library->close(decoder);
+    decoder->format->library->close(decoder->state);
     free(decoder);
 }
 
@@ -186,19 +191,11 @@ const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offs
                                                    : NULL;
 }
 
-uint64_t decoder_frame_if_there(const struct decoder_view *view, uint64_t offset, uint64_t bytes)
-{
-    return bytes <= view->bytes - offset ? bytes : 0;
-}
-
 uint64_t decoder_frame_skippable(const struct decoder_view *view, uint64_t offset)
 {
     const unsigned char *data = decoder_look(view, offset, DECODER_SKIPPABLE_HEAD_BYTES);
 
-    return data ? decoder_frame_if_there(view, offset,
-                                         DECODER_SKIPPABLE_HEAD_BYTES +
-                                             (uint64_t)decoder_read_32(data + 4))
-                : 0;
+    return data ? DECODER_SKIPPABLE_HEAD_BYTES + (uint64_t)decoder_read_32(data + 4) : 0;
 }
 
 uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct decoder_view *view,
@@ -211,9 +208,10 @@ uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct d
         return UINT64_MAX;
     const unsigned char *head = bytes > 0 ? decoder_look(view, offset, bytes) : NULL;
     const enum decoder_match match = head ? decoder_match(format, head, bytes) : DECODER_MAYBE;
-    if (match == DECODER_YES)
-        return format->frame_bytes(view, offset);
-    return match == DECODER_NO ? UINT64_MAX : 0;
+    if (match != DECODER_YES)
+        return match == DECODER_NO ? UINT64_MAX : 0;
+    const uint64_t length = format->frame_bytes(view, offset);
+    return length == UINT64_MAX || length <= left ? length : 0;
 }
 
 struct decoder_index *decoder_index_open(const struct decoder_format *format,

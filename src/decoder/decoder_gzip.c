@@ -6,7 +6,6 @@
 
 #include "decoder/decoder_internal.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #if defined HAVE_ISAL
 #include <isa-l.h>
@@ -57,9 +56,7 @@ static uint64_t decoder_gzip_frame_bytes(const struct decoder_view *view, uint64
         const size_t length = decoder_read_16(data + at + 2);
         if (data[at] == 'B' && data[at + 1] == 'C' && length == 2 && at + 6 <= header) {
             const size_t member = decoder_read_16(data + at + 4) + 1;
-            return member >= header + DECODER_GZIP_REST_BYTES
-                       ? decoder_frame_if_there(view, offset, member)
-                       : UINT64_MAX;
+            return member >= header + DECODER_GZIP_REST_BYTES ? member : UINT64_MAX;
         }
         at += 4 + length;
     }
@@ -67,11 +64,6 @@ static uint64_t decoder_gzip_frame_bytes(const struct decoder_view *view, uint64
 }
 
 #if defined HAVE_ISAL || defined HAVE_ZLIB
-/* The libraries count in unsigned int. */
-static unsigned decoder_gzip_limit(size_t bytes)
-{
-    return bytes < UINT_MAX ? (unsigned)bytes : UINT_MAX;
-}
 #define DECODER_GZIP_LIBRARY &decoder_gzip_library
 #else
 #define DECODER_GZIP_LIBRARY NULL
@@ -110,24 +102,22 @@ static void decoder_gzip_reset(struct decoder_gzip_isal *isal)
     isal->trailer_bytes = 0;
 }
 
-static enum status decoder_gzip_open(struct decoder *decoder, uint64_t memory_limit,
-                                     struct failure *failure)
+static void *decoder_gzip_open(uint64_t memory_limit)
 {
     struct decoder_gzip_isal *isal = malloc(sizeof *isal);
 
     (void)memory_limit; /* the window has at most 32 KiB */
     if (!isal)
-        return decoder_fail(decoder, "no memory to decompress it", failure);
+        return NULL;
     isal_inflate_init(&isal->inflate);
     isal->inflate.crc_flag = ISAL_GZIP_NO_HDR; /* the CRC is computed */
     decoder_gzip_reset(isal);
-    decoder->state = isal;
-    return STATUS_OK;
+    return isal;
 }
 
-static void decoder_gzip_close(struct decoder *decoder)
+static void decoder_gzip_close(void *state)
 {
-    free(decoder->state);
+    free(state);
 }
 
 static enum status decoder_gzip_fail(const struct decoder *decoder, int result,
@@ -156,9 +146,9 @@ static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io 
     if (inflate->block_state != ISAL_BLOCK_FINISH) {
         int result;
         inflate->next_in = (uint8_t *)io->in + io->in_used; /* the library does not write there */
-        inflate->avail_in = decoder_gzip_limit(io->in_bytes - io->in_used);
+        inflate->avail_in = decoder_limit(io->in_bytes - io->in_used);
         inflate->next_out = io->out + io->out_used;
-        inflate->avail_out = decoder_gzip_limit(io->out_bytes - io->out_used);
+        inflate->avail_out = decoder_limit(io->out_bytes - io->out_used);
         if (isal->header_is_done) {
             result = isal_inflate(inflate);
             io->out_used = (size_t)(inflate->next_out - io->out);
@@ -220,7 +210,7 @@ enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes)
     isal_inflate_init(inflate);
     inflate->crc_flag = ISAL_ZLIB;
     inflate->next_in = (uint8_t *)head; /* the library does not write there */
-    inflate->avail_in = decoder_gzip_limit(bytes);
+    inflate->avail_in = decoder_limit(bytes);
     inflate->next_out = out;
     inflate->avail_out = sizeof out;
     const bool is_valid = isal_inflate(inflate) == ISAL_DECOMP_OK;
@@ -234,32 +224,29 @@ enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes)
 /* For inflateInit2: the largest window; accept only gzip headers and trailers. */
 #define DECODER_GZIP_WINDOW_BITS (MAX_WBITS + 16)
 
-static enum status decoder_gzip_open(struct decoder *decoder, uint64_t memory_limit,
-                                     struct failure *failure)
+static void *decoder_gzip_open(uint64_t memory_limit)
 {
     z_stream *stream = calloc(1, sizeof *stream);
 
     (void)memory_limit; /* the window has at most 32 KiB */
-    if (!stream || inflateInit2(stream, DECODER_GZIP_WINDOW_BITS) != Z_OK) {
-        free(stream);
-        return decoder_fail(decoder, "no memory to decompress it", failure);
-    }
-    decoder->state = stream;
-    return STATUS_OK;
+    if (stream && inflateInit2(stream, DECODER_GZIP_WINDOW_BITS) == Z_OK)
+        return stream;
+    free(stream);
+    return NULL;
 }
 
-static void decoder_gzip_close(struct decoder *decoder)
+static void decoder_gzip_close(void *state)
 {
-    inflateEnd(decoder->state);
-    free(decoder->state);
+    inflateEnd(state);
+    free(state);
 }
 
 static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
                                      struct failure *failure)
 {
     z_stream *stream = decoder->state;
-    uInt in_bytes = decoder_gzip_limit(io->in_bytes - io->in_used);
-    uInt out_bytes = decoder_gzip_limit(io->out_bytes - io->out_used);
+    uInt in_bytes = decoder_limit(io->in_bytes - io->in_used);
+    uInt out_bytes = decoder_limit(io->out_bytes - io->out_used);
 
     stream->next_in = io->in + io->in_used;
     stream->avail_in = in_bytes;
@@ -306,7 +293,7 @@ enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes)
         return DECODER_MAYBE;
     z_stream stream = {
         .next_in = head,
-        .avail_in = decoder_gzip_limit(bytes),
+        .avail_in = decoder_limit(bytes),
         .next_out = out,
         .avail_out = sizeof out,
     };

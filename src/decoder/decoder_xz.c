@@ -30,27 +30,25 @@ static lzma_ret decoder_xz_reset(struct decoder_xz *xz)
     return lzma_stream_decoder(&xz->stream, limit, LZMA_TELL_UNSUPPORTED_CHECK);
 }
 
-static enum status decoder_xz_open(struct decoder *decoder, uint64_t memory_limit,
-                                   struct failure *failure)
+static void *decoder_xz_open(uint64_t memory_limit)
 {
     struct decoder_xz *xz = malloc(sizeof *xz);
 
-    if (xz)
-        *xz = (struct decoder_xz){
-            .stream = LZMA_STREAM_INIT,
-            .dictionary_limit = memory_limit > 0 ? memory_limit : DECODER_XZ_DICTIONARY_BYTES,
-        };
-    if (!xz || decoder_xz_reset(xz) != LZMA_OK) {
-        free(xz);
-        return decoder_fail(decoder, "no memory to decompress it", failure);
-    }
-    decoder->state = xz;
-    return STATUS_OK;
+    if (!xz)
+        return NULL;
+    *xz = (struct decoder_xz){
+        .stream = LZMA_STREAM_INIT,
+        .dictionary_limit = memory_limit > 0 ? memory_limit : DECODER_XZ_DICTIONARY_BYTES,
+    };
+    if (decoder_xz_reset(xz) == LZMA_OK)
+        return xz;
+    free(xz);
+    return NULL;
 }
 
-static void decoder_xz_close(struct decoder *decoder)
+static void decoder_xz_close(void *state)
 {
-    struct decoder_xz *xz = decoder->state;
+    struct decoder_xz *xz = state;
 
     lzma_end(&xz->stream);
     free(xz);
