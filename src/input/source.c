@@ -4,7 +4,7 @@
 #include "input/source.h"
 
 #include "base/digest.h"
-#include "base/processors.h"
+#include "base/parallel.h"
 #include "input/first_block.h"
 #include "input/parts.h"
 #include "input/reader.h"
@@ -159,7 +159,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
     }
     new->names = names;
     new->count = count;
-    new->processors = processors_available();
+    new->processors = parallel_processors();
     new->format.element_bytes = element_bytes;
     new->stop = UINT64_MAX;
     new->stream.format = &new->format;

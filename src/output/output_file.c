@@ -247,34 +247,35 @@ int output_file_prepare(struct output_file *file)
 
 int output_file_complete(struct output_file *const *files, size_t count, size_t *failed)
 {
-    const char *names[OUTPUT_FILE_TOGETHER];
-    const char *targets[OUTPUT_FILE_TOGETHER];
-    size_t numbers[OUTPUT_FILE_TOGETHER];
-    size_t replaced = 0;
+    const char *names[OUTPUT_FILE_TOGETHER] = {NULL}; /* NULL: it replaces nothing */
+    const char *targets[OUTPUT_FILE_TOGETHER] = {NULL};
+    bool replaces = false;
+    int error = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (!files[i]->replaces)
-            continue;
-        names[replaced] = files[i]->temporary;
-        targets[replaced] = files[i]->target;
-        numbers[replaced++] = i;
+        names[i] = files[i]->replaces ? files[i]->temporary : NULL;
+        targets[i] = files[i]->target;
+        replaces = replaces || names[i];
     }
-    if (replaced == 0)
+    if (!replaces)
         return 0;
-    size_t renamed = temporary_rename(names, targets, replaced);
-    int error = renamed < replaced ? errno : 0;
-    *failed = error != 0 ? numbers[renamed] : 0;
+    const size_t renamed = temporary_rename(names, targets, count);
+    if (renamed < count) {
+        error = errno;
+        *failed = renamed;
+    }
     for (size_t i = 0; i < renamed; i++) {
-        struct output_file *file = files[numbers[i]];
-        file->temporary[0] = '\0';
-        int fd = open(file->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (!names[i])
+            continue;
+        files[i]->temporary[0] = '\0';
+        const int fd = open(files[i]->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
             continue; /* it may not be read */
-        int sync_error = output_file_sync(fd);
+        const int sync_error = output_file_sync(fd);
         close(fd);
         if (error == 0 && sync_error != 0) {
             error = sync_error;
-            *failed = numbers[i];
+            *failed = i;
         }
     }
     return error;

@@ -153,8 +153,10 @@ size_t temporary_rename(const char *const *names, const char *const *targets, si
     size_t done = 0;
 
     temporary_begin(&before);
-    while (done < count && rename(names[done], targets[done]) == 0)
-        temporary_set(names[done++], NULL);
+    for (; done < count && (!names[done] || rename(names[done], targets[done]) == 0); done++) {
+        if (names[done])
+            temporary_set(names[done], NULL);
+    }
     temporary_finish(&before);
     return done;
 }
