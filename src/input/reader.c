@@ -367,18 +367,13 @@ static enum status reader_find_names(const struct reader *reader, const char *li
     return STATUS_OK;
 }
 
-/*
- * Reads ahead until the beginning of the text is known: how its first line ends, and the header,
- * which it removes. Of the piece, it uses what is said of waiting. Returns INPUT_DATA when that is
- * done, and INPUT_END if a part ends before the header does.
- */
-static enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
-                                     struct failure *failure)
+enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
+                              struct failure *failure)
 {
     struct reader_ahead *plain = &reader->plain;
     enum input_event event = INPUT_DATA;
 
-    for (;;) {
+    while (!reader->has_begun) {
         const char *data = plain->data ? plain->data + plain->begin : "";
         const size_t bytes = plain->end - plain->begin;
         const char *newline = memchr(data, '\n', bytes);
@@ -414,7 +409,7 @@ static enum input_event reader_begin(struct reader *reader, struct input_piece *
         }
         reader->has_begun = !reader->checks_line_end && reader->skip_lines == 0;
         if (reader->has_begun)
-            return INPUT_DATA;
+            break;
         if (plain->end - plain->begin >= READER_NAMES_BYTES)
             return reader_fail(reader, "its header line is longer than 1 MiB", failure);
         if (!reader_ahead_reserve(plain))
@@ -431,16 +426,14 @@ static enum input_event reader_begin(struct reader *reader, struct input_piece *
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
     }
+    return INPUT_DATA;
 }
 
 enum input_event reader_read(struct reader *reader, struct input_piece *piece,
                              struct failure *failure)
 {
-    enum input_event event = INPUT_DATA;
-
     piece->bytes = 0;
-    if (!reader->has_begun)
-        event = reader_begin(reader, piece, failure);
+    enum input_event event = reader->has_begun ? INPUT_DATA : reader_begin(reader, piece, failure);
     if (event == INPUT_DATA && !reader_ahead_take(&reader->plain, piece))
         event = reader_read_plain(reader, piece, failure);
     return event;
@@ -487,29 +480,6 @@ enum status reader_detect(const struct reader_options *options, const struct inp
         return input_fail(failure, input->name, strerror(errno));
     *format = reader_match(options, head, (size_t)n, &undecided);
     return STATUS_OK;
-}
-
-enum status reader_read_header(const struct reader_options *options, struct input *input,
-                               const struct record_format *records, struct text_rules *rules,
-                               uint64_t *bytes, struct failure *failure)
-{
-    const struct decoder_part all = {.begin = (uint64_t)input->start,
-                                     .end = (uint64_t)input->size,
-                                     .is_last = true};
-    struct reader_options own = *options;
-    struct input_piece piece = {.wait = true};
-    enum input_event event = INPUT_DATA;
-    struct reader reader;
-
-    own.bytes_read = NULL; /* it is read again */
-    input_hold(input);
-    reader_open_part(&reader, &own, input, NULL, &all);
-    reader_set_records(&reader, records, rules);
-    if (!reader.has_begun)
-        event = reader_begin(&reader, &piece, failure);
-    *bytes = reader.header_bytes;
-    reader_close(&reader);
-    return event == INPUT_ERROR ? failure->status : STATUS_OK;
 }
 
 uint64_t reader_find_line(const struct chunk_origin *origin)

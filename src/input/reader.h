@@ -143,6 +143,15 @@ void reader_close(struct reader *reader);
 void reader_count(const struct reader_options *options, uint64_t bytes);
 
 /*
+ * Reads ahead until the beginning of the text is known: how its first line ends, and the header,
+ * which it removes; reader_read does the same. Of the piece, it uses `wait` and sets `has_waited`.
+ * Returns INPUT_DATA when that is done, INPUT_END if a part ends before the header does, and else
+ * what reader_read does.
+ */
+enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
+                              struct failure *failure);
+
+/*
  * Reads the next piece, up to its capacity. Stops waiting when the descriptor options->wake becomes
  * readable. With INPUT_DATA, it may be empty. With INPUT_ERROR, *failure
  * is written; the bytes that precede a fault are returned before, as far as they can be decoded. A
@@ -166,14 +175,6 @@ enum input_event reader_look(struct reader *reader, struct failure *failure);
  */
 enum status reader_detect(const struct reader_options *options, const struct input *input,
                           const struct decoder_format **format, struct failure *failure);
-
-/*
- * Reads the header of a regular file that is not compressed, as reader_set_records describes it.
- * Stores its length in *bytes. Fails with STATUS_DATA.
- */
-enum status reader_read_header(const struct reader_options *options, struct input *input,
-                               const struct record_format *records, struct text_rules *rules,
-                               uint64_t *bytes, struct failure *failure);
 
 /*
  * Returns the number of the line that text begins with or in. Counts the lines that are not counted

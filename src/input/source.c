@@ -100,6 +100,7 @@ struct source {
     struct input *file;    /* the file whose ranges from `next` on can be claimed; or NULL */
     off_t next;
     bool is_reading; /* `reader` is in use: an input is read in order */
+    bool may_divide; /* it was opened just now, and is not read but to inspect it */
     struct reader reader;
     struct stream stream;
     uint64_t sequence; /* of the next chunk */
@@ -235,27 +236,27 @@ void source_divide(struct source *source)
         source->parts = parts_create(&source->format, &source->reading);
 }
 
-/* Opens the next input, and detects the compression format of a regular file. */
-static enum status source_open_input(struct source *source, struct input **input,
-                                     const struct decoder_format **format, struct failure *failure)
+/* Opens the next input, and begins to read it in order. */
+static enum status source_open_next(struct source *source, struct failure *failure)
 {
-    if (input_open(input, source->names[source->opened], failure) != STATUS_OK)
-        return failure->status;
-    (*input)->number = source->opened++;
-    if (!(*input)->is_regular ||
-        reader_detect(&source->reading, *input, format, failure) == STATUS_OK)
-        return STATUS_OK;
-    input_release(*input);
-    return failure->status;
-}
+    const struct decoder_format *format = NULL;
+    struct input *input;
 
-/* Begins to read an input in order. The reader takes over the caller's use of it. */
-static void source_begin_reading(struct source *source, struct input *input,
-                                 const struct decoder_format *format)
-{
+    source->stream.origin = (struct chunk_origin){.name = source->stream.origin.name};
+    if (input_open(&input, source->names[source->opened], failure) != STATUS_OK)
+        return failure->status;
+    input->number = source->opened++;
+    if (input->is_regular &&
+        reader_detect(&source->reading, input, &format, failure) != STATUS_OK) {
+        input_release(input);
+        return failure->status;
+    }
     reader_open(&source->reader, &source->reading, input, format);
     reader_set_records(&source->reader, &source->format, &source->stream.rules);
     source->is_reading = true;
+    source->may_divide =
+        input->is_regular && (format || input->size - input->start > SOURCE_SMALL_BYTES);
+    return STATUS_OK;
 }
 
 /* Finds out whether a block is text, and whether it should be read differently. */
@@ -302,39 +303,18 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
 
     *is_text = true;
     note[0] = '\0';
-    while (status == STATUS_OK && !is_found && source->opened < source->count) {
-        struct reader *reader = &source->reader;
-        const struct decoder_format *format = NULL;
-        const uint64_t read_before = source_file_bytes_read(source);
-        struct input *input;
-        if (source_open_input(source, &input, &format, failure) != STATUS_OK)
+    while (status == STATUS_OK && !is_found && source_has_input(source)) {
+        if (!source->is_reading && source_open_next(source, failure) != STATUS_OK)
             return failure->status;
-        /* A larger file is opened again; of any other input, the reader keeps the block. */
-        const bool is_reopened =
-            input->is_regular && input->size - input->start > SOURCE_SMALL_BYTES;
-        if (is_reopened) {
-            const struct decoder_part all = {
-                .begin = (uint64_t)input->start,
-                .end = (uint64_t)input->size,
-                .is_last = true,
-            };
-            reader_open_part(reader, &source->reading, input, format, &all);
-            source->is_reading = true;
-        } else {
-            source_begin_reading(source, input, format);
-        }
+        struct reader *reader = &source->reader;
         const enum input_event event = reader_look(reader, failure);
         if (event == INPUT_ERROR && reader->plain.end == 0)
             status = failure->status;
         is_found = reader->plain.end > 0 || source->format.is_text; /* its header is to be read */
         if (is_found)
-            status = source_inspect_block(source, input->name, event == INPUT_END, is_text, note,
-                                          failure);
-        if (is_reopened && is_found) {
-            source->opened--;
-            atomic_store_explicit(&source->bytes_read, read_before, memory_order_relaxed);
-        }
-        if (is_reopened || !is_found)
+            status = source_inspect_block(source, reader->input->name, event == INPUT_END, is_text,
+                                          note, failure);
+        else
             source_close_current(source);
     }
     return status;
@@ -508,44 +488,46 @@ static void source_note_format(struct source *source, const struct decoder_forma
     source->takes_turns = decoder_has_small_window(format);
 }
 
-/* Opens the next input. */
-static enum status source_open_next(struct source *source, const struct source_pull *pull,
-                                    struct failure *failure)
+/*
+ * After an input was opened: adds a compressed file to the parts, or lets a large plain one be
+ * claimed in ranges after its header, and ends reading in order.
+ */
+static enum status source_divide_input(struct source *source, const struct source_pull *pull,
+                                       struct failure *failure)
 {
     struct stream *stream = &source->stream;
-    const struct decoder_format *format = NULL;
-    struct input *input;
+    struct reader *reader = &source->reader;
+    struct input *input = reader->input;
+    struct input_piece piece = {.wait = true};
 
-    stream->origin = (struct chunk_origin){.name = stream->origin.name};
-    if (source_open_input(source, &input, &format, failure) != STATUS_OK)
-        return failure->status;
-    if (format)
-        source_note_format(source, format);
-    /* A file is added to the parts unless a record goes over its beginning. */
-    if (format && source->parts && pull->chunk.filled == pull->chunk.whole &&
-        stream->rest_bytes == 0) {
-        const bool is_stdin = input->fd == STDIN_FILENO; /* once added, others may free it */
+    source->may_divide = false;
+    if (reader->format) {
+        source_note_format(source, reader->format);
+        if (!source->parts || pull->chunk.filled > pull->chunk.whole || stream->rest_bytes > 0)
+            return STATUS_OK; /* a record goes over its beginning */
+        input_hold(input);
         source->divided =
-            parts_add(source->parts, input, format, stream->position + pull->chunk.filled);
-        if (source->divided > 0) {
-            atomic_store_explicit(&source->is_divided, true, memory_order_release);
-            if (is_stdin)
-                lseek(STDIN_FILENO, 0, SEEK_END); /* other processes then see it as read */
+            parts_add(source->parts, input, reader->format, stream->position + pull->chunk.filled);
+        if (source->divided == 0) {
+            input_release(input);
             return STATUS_OK;
         }
+        atomic_store_explicit(&source->is_divided, true, memory_order_release);
+    } else {
+        if (reader_begin(reader, &piece, failure) == INPUT_ERROR)
+            return failure->status;
+        input_hold(input);
+        source->file = input;
+        source->next = input->start + (off_t)reader->header_bytes;
+        stream->left_out += reader->header_bytes;
     }
-    if (!input->is_regular || format || input->size - input->start <= SOURCE_SMALL_BYTES) {
-        source_begin_reading(source, input, format);
-        return STATUS_OK;
-    }
-    uint64_t header_bytes = 0; /* the first claim begins after them */
-    source->file = input;
-    const enum status status = reader_read_header(&source->reading, input, &source->format,
-                                                  &stream->rules, &header_bytes, failure);
-    source->next = input->start + (off_t)header_bytes;
-    stream->left_out += header_bytes;
-    reader_count(&source->reading, header_bytes);
-    return status;
+    /* What was read ahead will be read again, but the header. */
+    const uint64_t read = (uint64_t)(lseek(input->fd, 0, SEEK_CUR) - input->start);
+    atomic_fetch_sub(&source->bytes_read, read - (reader->format ? 0 : reader->header_bytes));
+    if (reader->format && input->fd == STDIN_FILENO)
+        lseek(STDIN_FILENO, 0, SEEK_END); /* other processes then see it as read */
+    source_close_current(source);
+    return STATUS_OK;
 }
 
 /* --- claiming ranges of regular files; the lock is held -------------------------------------- */
@@ -634,6 +616,8 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
             break; /* it has collected the pieces of a slow writer for long enough */
         if (stream->rest_bytes > 0) {
             status = stream_take_rest(stream, chunk, failure);
+        } else if (source->is_reading && source->may_divide) {
+            status = source_divide_input(source, pull, failure);
         } else if (source->is_reading) {
             struct input_piece piece = {
                 .data = chunk->buffer->data + chunk->filled,
@@ -676,7 +660,7 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
         } else {
             is_done = source->divided > 0 || source->opened == source->count;
             if (!is_done)
-                status = source_open_next(source, pull, failure);
+                status = source_open_next(source, failure);
         }
     }
     return status;
