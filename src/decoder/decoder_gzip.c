@@ -120,23 +120,6 @@ static void decoder_gzip_close(void *state)
     free(state);
 }
 
-static enum status decoder_gzip_fail(const struct decoder *decoder, int result,
-                                     struct failure *failure)
-{
-    switch (result) {
-    case ISAL_INVALID_BLOCK:
-        return decoder_fail(decoder, "invalid block", failure);
-    case ISAL_INVALID_SYMBOL:
-        return decoder_fail(decoder, "invalid code", failure);
-    case ISAL_INVALID_LOOKBACK:
-        return decoder_fail(decoder, "invalid distance too far back", failure);
-    case ISAL_INCORRECT_CHECKSUM: /* of a header; this file compares those of the data */
-        return decoder_fail(decoder, "header crc mismatch", failure);
-    default:
-        return decoder_fail(decoder, "invalid header", failure);
-    }
-}
-
 static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
                                      struct failure *failure)
 {
@@ -158,7 +141,14 @@ static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io 
         }
         io->in_used = (size_t)(inflate->next_in - io->in);
         if (result < 0)
-            return decoder_gzip_fail(decoder, result, failure);
+            return decoder_fail(decoder,
+                                result == ISAL_INVALID_BLOCK      ? "invalid block"
+                                : result == ISAL_INVALID_SYMBOL   ? "invalid code"
+                                : result == ISAL_INVALID_LOOKBACK ? "invalid distance too far back"
+                                /* of a header; this file compares those of the data */
+                                : result == ISAL_INCORRECT_CHECKSUM ? "header crc mismatch"
+                                                                    : "invalid header",
+                                failure);
         if (inflate->block_state != ISAL_BLOCK_FINISH)
             return STATUS_OK;
         /* The trailer begins with whole bytes that the library has read but not used. */

@@ -133,9 +133,14 @@ struct decoder_index {
     bool has_ended;       /* there is no such block */
 };
 
-/* Reads and verifies the headers, indexes and footers of all streams. NULL on failure. */
-static lzma_index *decoder_index_read(const struct decoder_view *view, uint64_t begin)
+/*
+ * Reads and verifies the headers, indexes and footers of all streams, which show where the blocks
+ * of a file are, so that several threads can decode them.
+ */
+static struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uint64_t begin,
+                                                   uint64_t block_bytes)
 {
+    struct decoder_index *index = NULL;
     lzma_stream stream = LZMA_STREAM_INIT;
     lzma_index *blocks = NULL;
     uint64_t at = begin;
@@ -160,17 +165,9 @@ static lzma_index *decoder_index_read(const struct decoder_view *view, uint64_t 
         }
     }
     lzma_end(&stream);
-    return result == LZMA_STREAM_END ? blocks : NULL;
-}
-
-/* The index shows where the blocks of a file are, so that several threads can decode them. */
-static struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uint64_t begin,
-                                                   uint64_t block_bytes)
-{
-    lzma_index *blocks = decoder_index_read(view, begin);
-    uint64_t count = blocks ? lzma_index_block_count(blocks) : 0;
-    struct decoder_index *index = NULL;
-
+    if (result != LZMA_STREAM_END)
+        return NULL;
+    const uint64_t count = lzma_index_block_count(blocks);
     if (count > 1 && lzma_index_total_size(blocks) / count >= block_bytes)
         index = calloc(1, sizeof *index);
     if (!index) {
@@ -192,58 +189,44 @@ void decoder_index_close(struct decoder_index *index)
     free(index);
 }
 
-/* Moves on by at least `bytes` bytes of blocks, within one stream, and appends them to `taken`. */
-static bool decoder_index_take(struct decoder_index *index, uint64_t bytes, lzma_index *taken)
+bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct decoder_part *part)
 {
+    lzma_index *blocks = lzma_index_init(NULL); /* of the part */
     lzma_index_iter *next = &index->next;
-    lzma_vli stream = next->stream.number;
-    uint64_t taken_bytes = 0;
-
-    do {
-        if (lzma_index_append(taken, NULL, next->block.unpadded_size,
-                              next->block.uncompressed_size) != LZMA_OK)
-            return false;
-        taken_bytes += next->block.total_size;
-        index->has_ended = lzma_index_iter_next(next, LZMA_INDEX_ITER_BLOCK);
-    } while (!index->has_ended && next->stream.number == stream && taken_bytes < bytes);
-    return true;
-}
-
-/* Makes the header, index and footer of a stream that consists of the blocks in `taken`. */
-static bool decoder_index_wrap(const lzma_index *taken, const lzma_stream_flags *stream,
-                               struct decoder_part *part)
-{
-    lzma_stream_flags flags = *stream;
-    size_t index_bytes = (size_t)lzma_index_size(taken);
+    lzma_stream_flags flags = *next->stream.flags;
+    const lzma_vli stream = next->stream.number;
+    lzma_ret result = blocks ? LZMA_OK : LZMA_MEM_ERROR;
     size_t at = LZMA_STREAM_HEADER_SIZE;
 
-    part->head_bytes = LZMA_STREAM_HEADER_SIZE;
-    part->wrap_bytes = part->head_bytes + index_bytes + LZMA_STREAM_HEADER_SIZE;
-    part->wrap = malloc(part->wrap_bytes);
-    uint8_t *wrap = (uint8_t *)part->wrap;
-    flags.backward_size = index_bytes;
-    if (wrap && lzma_stream_header_encode(&flags, wrap) == LZMA_OK &&
-        lzma_index_buffer_encode(taken, wrap, &at, at + index_bytes) == LZMA_OK &&
-        lzma_stream_footer_encode(&flags, wrap + at) == LZMA_OK)
+    *part = (struct decoder_part){
+        .begin = index->begin + next->block.compressed_file_offset,
+        .head_bytes = LZMA_STREAM_HEADER_SIZE,
+    };
+    while (result == LZMA_OK && !index->has_ended && next->stream.number == stream &&
+           (lzma_vli)lzma_index_total_size(blocks) < bytes) {
+        result = lzma_index_append(blocks, NULL, next->block.unpadded_size,
+                                   next->block.uncompressed_size);
+        index->has_ended = lzma_index_iter_next(next, LZMA_INDEX_ITER_BLOCK);
+    }
+    if (result == LZMA_OK) { /* the header, index and footer of a stream of these blocks */
+        const size_t index_bytes = (size_t)lzma_index_size(blocks);
+        part->end = part->begin + lzma_index_total_size(blocks);
+        part->is_last = index->has_ended;
+        part->wrap_bytes = part->head_bytes + index_bytes + LZMA_STREAM_HEADER_SIZE;
+        part->wrap = malloc(part->wrap_bytes);
+        uint8_t *wrap = (uint8_t *)part->wrap;
+        flags.backward_size = index_bytes;
+        if (!wrap || lzma_stream_header_encode(&flags, wrap) != LZMA_OK ||
+            lzma_index_buffer_encode(blocks, wrap, &at, at + index_bytes) != LZMA_OK ||
+            lzma_stream_footer_encode(&flags, wrap + at) != LZMA_OK)
+            result = LZMA_MEM_ERROR;
+    }
+    lzma_index_end(blocks, NULL);
+    if (result == LZMA_OK)
         return true;
     free(part->wrap);
     part->wrap = NULL;
     return false;
-}
-
-bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct decoder_part *part)
-{
-    lzma_index *taken = lzma_index_init(NULL);
-    const lzma_stream_flags *stream = index->next.stream.flags;
-
-    *part = (struct decoder_part){.begin = index->begin + index->next.block.compressed_file_offset};
-    bool is_made =
-        taken && decoder_index_take(index, bytes, taken) && decoder_index_wrap(taken, stream, part);
-    if (is_made)
-        part->end = part->begin + lzma_index_total_size(taken);
-    part->is_last = index->has_ended;
-    lzma_index_end(taken, NULL);
-    return is_made;
 }
 
 #define DECODER_XZ_OPEN_INDEX decoder_xz_open_index

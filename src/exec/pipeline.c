@@ -399,10 +399,8 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
             snprintf(pool->reason, sizeof pool->reason, "it was not needed");
         report->is_thread_left |= end == DEVICE_STARTUP_LEFT_BEHIND;
     }
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
-        status = worker_pool_keep_failure(&pipeline->pools[i], status, failure);
-        counted += worker_pool_counted(&pipeline->pools[i]);
-    }
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
+        status = worker_pool_collect(&pipeline->pools[i], &counted, status, failure);
     if (status == STATUS_OK)
         status = source_check(source, counted, failure);
     return status == STATUS_OK ? pipeline_finish_partial(pipeline, failure) : status;

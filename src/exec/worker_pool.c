@@ -258,15 +258,6 @@ uint64_t worker_pool_bytes(const struct worker_pool *pool)
     return bytes;
 }
 
-uint64_t worker_pool_counted(const struct worker_pool *pool)
-{
-    uint64_t counted = 0;
-
-    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++)
-        counted += pool->workers[i].counted;
-    return counted;
-}
-
 unsigned worker_pool_pulling(const struct worker_pool *pool)
 {
     unsigned pulling = 0;
@@ -290,13 +281,14 @@ bool worker_pool_is_sound(const struct worker_pool *pool)
     return true;
 }
 
-enum status worker_pool_keep_failure(const struct worker_pool *pool, enum status status,
-                                     struct failure *failure)
+enum status worker_pool_collect(const struct worker_pool *pool, uint64_t *counted,
+                                enum status status, struct failure *failure)
 {
     if (!atomic_load(&pool->is_open))
         return status;
     for (unsigned i = 0; i < pool->count; i++) {
         const struct worker *worker = &pool->workers[i];
+        *counted += worker->counted;
         if (worker->status == STATUS_OK ||
             (status != STATUS_OK && !status_is_before(&worker->failure, failure)))
             continue;

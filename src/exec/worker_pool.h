@@ -71,20 +71,18 @@ uint64_t worker_pool_bytes(const struct worker_pool *pool);
 unsigned worker_pool_pulling(const struct worker_pool *pool);
 
 /*
- * Returns whether no worker has failed. For this and the next three functions all workers must have
+ * Returns whether no worker has failed. For this and the next two functions all workers must have
  * left or be stopped at a checkpoint.
  */
 bool worker_pool_is_sound(const struct worker_pool *pool);
 
 /*
- * Chooses the failure to report (status_is_before) among *failure, which is valid if `status` is
- * not STATUS_OK, and those of the workers. Stores it in *failure and returns its status.
+ * Adds the bytes that its workers have counted, in chunks. Chooses the failure to report
+ * (status_is_before) among *failure, which is valid if `status` is not STATUS_OK, and those of the
+ * workers; stores it in *failure and returns its status.
  */
-enum status worker_pool_keep_failure(const struct worker_pool *pool, enum status status,
-                                     struct failure *failure);
-
-/* Returns the bytes that its workers have counted, in chunks. */
-uint64_t worker_pool_counted(const struct worker_pool *pool);
+enum status worker_pool_collect(const struct worker_pool *pool, uint64_t *counted,
+                                enum status status, struct failure *failure);
 
 /*
  * Merges into the partial what the session and its open workers hold. If several workers fail,

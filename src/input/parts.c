@@ -509,7 +509,7 @@ static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
 }
 
 enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bool wait,
-                            struct chunk *chunk, struct failure *failure)
+                            struct chunk *chunk, bool *has_several, struct failure *failure)
 {
     enum parts_event event;
 
@@ -539,18 +539,11 @@ enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bo
             break;
         pthread_cond_wait(&parts->freed, &parts->lock);
     }
-    pthread_mutex_unlock(&parts->lock);
-    return event;
-}
-
-bool parts_has_several(struct parts *parts)
-{
-    pthread_mutex_lock(&parts->lock);
     const struct parts_part *part = parts->taken;
     const struct parts_file *file = parts_next_file(parts);
-    bool has_several = (part && part->next) || (part && file) || (file && file->next);
+    *has_several = (part && part->next) || (part && file) || (file && file->next);
     pthread_mutex_unlock(&parts->lock);
-    return has_several;
+    return event;
 }
 
 void parts_stop(struct parts *parts, uint64_t position)

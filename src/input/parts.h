@@ -59,13 +59,11 @@ enum parts_event {
 
 /*
  * Fills `buffer` with the next chunk of a part that no other thread is decoding. If there is none,
- * returns PARTS_NONE, or with `wait` waits until there is one or all files have been read.
+ * returns PARTS_NONE, or with `wait` waits until there is one or all files have been read. Sets
+ * *has_several if more than one part is left, so that more workers would help.
  */
 enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bool wait,
-                            struct chunk *chunk, struct failure *failure);
-
-/* Whether more than one part is left, so that more workers would help. */
-bool parts_has_several(struct parts *parts);
+                            struct chunk *chunk, bool *has_several, struct failure *failure);
 
 /* Ends the stream at a position: what follows it is no longer read. */
 void parts_stop(struct parts *parts, uint64_t position);

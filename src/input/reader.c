@@ -439,11 +439,6 @@ enum input_event reader_read(struct reader *reader, struct input_piece *piece,
     return event;
 }
 
-static bool reader_is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 enum input_event reader_look(struct reader *reader, struct failure *failure)
 {
     struct reader_ahead *plain = &reader->plain;
@@ -460,7 +455,7 @@ enum input_event reader_look(struct reader *reader, struct failure *failure)
         };
         event = reader_read_plain(reader, &piece, failure);
         plain->end += piece.bytes;
-        while (spaces < plain->end && reader_is_space(plain->data[spaces]))
+        while (spaces < plain->end && record_is_space(plain->data[spaces]))
             spaces++;
     }
     return event;

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static bool record_is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 bool record_is_end(const struct record_format *format, char c)
 {
     return c == '\n' || (record_is_space(c) && text_is_of_tokens(&format->text));

@@ -31,6 +31,12 @@ static inline bool record_has_names(const struct record_format *format)
     return format->field_name || format->second_name;
 }
 
+/* Whether a character is white space, in any locale. */
+static inline bool record_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /* Whether a chunk of text may end after this character. */
 bool record_is_end(const struct record_format *format, char c);
 

@@ -813,14 +813,15 @@ enum status source_pull(struct source *source, struct chunk_buffer *buffer, stru
         bool ended = false;
         if (atomic_load_explicit(&source->is_divided, memory_order_acquire)) {
             const bool is_last = atomic_load(&source->has_ended);
+            bool has_several;
             const enum parts_event event =
-                parts_pull(source->parts, buffer, is_last, chunk, failure);
+                parts_pull(source->parts, buffer, is_last, chunk, &has_several, failure);
             if (event == PARTS_FAULT) {
                 source_stop(source, failure->position);
                 return failure->status;
             }
             if (event == PARTS_CHUNK) {
-                if (parts_has_several(source->parts))
+                if (has_several)
                     source_let_join(source, UINT_MAX);
                 return STATUS_OK;
             }
