@@ -31,7 +31,7 @@ void memory_touch(void *memory, size_t bytes);
 
 /*
  * Returns the bytes that can still be used without swapping, or UINT64_MAX if the system does not
- * say. It is the least of
+ * say. It is the minimum of
  *
  *     MemAvailable of /proc/meminfo
  *     for the process's control group and each of its ancestors: the limit minus the memory in use,

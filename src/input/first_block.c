@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many are the least that say something. */
+/* The minimum numbers that are evidence. */
 #define FIRST_BLOCK_PAIRS_MIN  4  /* pairs of elements with one that is 0 or -1 */
 #define FIRST_BLOCK_LINES_MIN  2  /* lines */
-#define FIRST_BLOCK_NULS_MIN   2  /* numbers with NULs behind them */
+#define FIRST_BLOCK_NULS_MIN   2  /* numbers with NULs after them */
 #define FIRST_BLOCK_SIGNS_MIN  64 /* pairs of elements, by their signs alone */
 #define FIRST_BLOCK_FLOATS_MIN 32 /* floating-point numbers */
 
@@ -25,7 +25,7 @@ bool first_block_has_nuls(const void *block, size_t bytes)
     const char *text = block;
     size_t longest = 0; /* digits of a number */
     size_t digits = 0;
-    size_t numbers = 0; /* with a NUL behind them */
+    size_t numbers = 0; /* with a NUL after them */
 
     for (size_t i = 0; i < bytes; i++) {
         if (text[i] >= '0' && text[i] <= '9') {

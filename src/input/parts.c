@@ -64,7 +64,7 @@ struct parts_part {
     struct decoder_part found;
     bool is_open;
     bool is_begun; /* the end of a row that began before the part was skipped */
-    size_t joined; /* the parts behind it that its last row extends to: those begun so far */
+    size_t joined; /* the parts after it that its last row extends to: those begun so far */
     struct reader reader;
     struct stream stream;
     uint64_t own;     /* bytes decoded of the part itself, once joined > 0 */
@@ -247,7 +247,7 @@ static enum status parts_fail_memory(const struct parts_file *file, struct failu
 
 /* --- reading a part; without a lock, by the thread that has marked it busy ------------------- */
 
-/* Reads on in the part behind the last one, as far as the last row extends. */
+/* Reads on in the part after the last one, as far as the last row extends. */
 static enum status parts_join_next(const struct parts *parts, struct parts_part *part,
                                    bool *has_ended, struct failure *failure)
 {
@@ -285,7 +285,7 @@ static size_t parts_first_row(const struct record_format *format, const char *da
 
 /*
  * Takes bytes that were read to the buffer: skips what belongs to the part before, and of the parts
- * behind takes no more than the end of the last row.
+ * after it takes no more than the end of the last row.
  */
 static enum status parts_take(struct parts_part *part, struct stream_chunk *chunk, size_t bytes,
                               bool *has_ended, struct failure *failure)

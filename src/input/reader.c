@@ -17,7 +17,7 @@
 /* The longest frame that is held, and more, which shows that a frame is longer. */
 #define READER_HELD_CAPACITY (READER_HELD_BYTES + READER_AHEAD_BYTES)
 
-/* How much of a header line a message shows, and room for that in words. */
+/* How much of a header line a message shows, and the size of its part of the message. */
 #define READER_HEADER_SHOWN ((size_t)80)
 #define READER_HEADER_SIZE  (READER_HEADER_SHOWN + 64)
 
@@ -68,7 +68,7 @@ void reader_close(struct reader *reader)
 }
 
 /*
- * Provides space behind what was read ahead: moves it to the front, or doubles the capacity.
+ * Provides space after what was read ahead: moves it to the front, or doubles the capacity.
  * Returns false with errno set if there is no memory.
  */
 static bool reader_ahead_reserve(struct reader_ahead *ahead)

@@ -50,7 +50,7 @@ struct reader_options {
     bool holds_frames;     /* return a frame only after its checksum is verified (see below) */
     int wake;              /* a descriptor; when it becomes readable, no reader waits any longer */
     atomic_uint_least64_t *bytes_read; /* counts bytes read from files, before decoding; or NULL */
-    atomic_size_t *tabbed; /* the least number of an input whose header has tabs, without a
+    atomic_size_t *tabbed; /* the minimum number of an input whose header has tabs, without a
                               delimiter in the rules; or NULL */
 };
 

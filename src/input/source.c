@@ -64,9 +64,8 @@ struct source {
     char *const *names;
     size_t count;
     unsigned processors;
-    struct record_format format; /* const once pulling has begun, as are the next four */
+    struct record_format format; /* const once pulling has begun, as are the next three */
     struct reader_options reading;
-    bool is_compressed;  /* there are files alone, some of them compressed */
     uint64_t size;       /* of the stream, or SOURCE_SIZE_UNKNOWN */
     struct parts *parts; /* NULL: nothing may be divided */
     struct source_origin origin;
@@ -104,7 +103,6 @@ struct source {
     struct reader reader;
     struct stream stream;
     uint64_t sequence; /* of the next chunk */
-    bool takes_turns;  /* a compressed input was found whose decoder threads can take turns with */
     uint64_t divided;  /* positions of divided files that follow this chunk */
 };
 
@@ -207,7 +205,6 @@ void source_decode(struct source *source, uint64_t memory_limit, bool holds_fram
             continue;
         if (input->is_regular && reader_detect(&decoding, input, &format, &ignored) == STATUS_OK &&
             format) {
-            source->is_compressed = true;
             source->size = SOURCE_SIZE_UNKNOWN; /* the decoded size differs */
             source->wanted = 1;
         }
@@ -430,7 +427,7 @@ uint64_t source_size(const struct source *source)
 
 bool source_is_compressed(const struct source *source)
 {
-    return source->is_compressed;
+    return source->origin.size != SOURCE_SIZE_UNKNOWN && source->size == SOURCE_SIZE_UNKNOWN;
 }
 
 const char *source_tabbed_file(const struct source *source)
@@ -481,11 +478,12 @@ static uint64_t source_clock(void)
 
 /* --- opening inputs; the lock is held -------------------------------------------------------- */
 
-/* Notes that compressed input was found. */
+/* Notes that compressed input was found. A few threads can take turns with some decoders. */
 static void source_note_format(struct source *source, const struct decoder_format *format)
 {
     atomic_store_explicit(&source->is_decoding, true, memory_order_relaxed);
-    source->takes_turns = decoder_has_small_window(format);
+    if (decoder_has_small_window(format))
+        source_let_join(source, SOURCE_TURNS - 1);
 }
 
 /*
@@ -672,9 +670,6 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
  */
 static void source_count_pullers(struct source *source)
 {
-    if (source->takes_turns)
-        source_let_join(source, SOURCE_TURNS - 1);
-    source->takes_turns = false;
     if (!source_has_input(source)) {
         if (!atomic_load(&source->is_divided))
             source_let_join(source, 0);
