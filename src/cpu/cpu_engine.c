@@ -5,7 +5,7 @@
 
 #include "base/cpu_isa.h"
 #include "base/memory.h"
-#include "base/processors.h"
+#include "base/parallel.h"
 #include "cpu/cpu_rows.h"
 #include "partial/operation.h"
 
@@ -62,7 +62,7 @@ struct cpu_worker {
 static bool cpu_engine_probe(unsigned device, char *description, size_t size)
 {
     (void)device;
-    unsigned processors = processors_available();
+    unsigned processors = parallel_processors();
     const enum cpu_isa isa = cpu_isa_best();
 
     snprintf(description, size, "%u processor%s, %s code%s", processors, processors == 1 ? "" : "s",
@@ -75,7 +75,7 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
 {
     const bool is_ordered = operation_of(job)->stop != NULL;
     const bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN && !options->is_compressed;
-    const unsigned threads = options->threads ? options->threads : processors_available();
+    const unsigned threads = options->threads ? options->threads : parallel_processors();
     struct cpu_session *made = malloc(sizeof *made);
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory for the CPU engine");

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/processors.h"
 #include "table/table_internal.h"
 
 #include <stdlib.h>
@@ -44,7 +43,7 @@ static void table_pack_some(void *context, size_t part)
 static unsigned table_threads(const struct table *table)
 {
     unsigned most = atomic_load(&table->writers_max);
-    unsigned processors = processors_available();
+    unsigned processors = parallel_processors();
     return most == 0 || most > processors ? processors : most;
 }
 
