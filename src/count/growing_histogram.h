@@ -23,7 +23,7 @@
 #define GROWING_HISTOGRAM_RESULT_BINS 64
 
 /*
- * Bins of a window. With the two counters of values outside, eight private copies of 32-bit
+ * Bins of a window. With the two counters of values outside, four private copies of 32-bit
  * counters fit in L1 (cpu_counter_private.c).
  */
 #define GROWING_HISTOGRAM_BINS ((uint64_t)1022)

@@ -16,34 +16,12 @@ struct histogram_region {
     bool has_counts; /* its 64-bit part is in use; else it is all zeros */
 };
 
-static struct histogram_region *histogram_lock(struct histogram *histogram, size_t region)
-{
-    pthread_mutex_lock(&histogram->regions[region].mutex);
-    return &histogram->regions[region];
-}
-
-static void histogram_unlock(struct histogram_region *region)
-{
-    pthread_mutex_unlock(&region->mutex);
-}
-
-static bool histogram_allocate(struct histogram *histogram)
-{
-    size_t regions = (histogram->entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
-
-    histogram->regions = calloc(regions, sizeof *histogram->regions);
-    histogram->counts = memory_map(histogram->entries * sizeof *histogram->counts);
-    histogram->staged = memory_map(histogram->entries * sizeof *histogram->staged);
-    for (size_t i = 0; histogram->regions && i < regions; i++)
-        pthread_mutex_init(&histogram->regions[i].mutex, NULL);
-    return histogram->regions && histogram->counts && histogram->staged;
-}
-
 void *histogram_create(const struct job *job, struct failure *failure)
 {
-    size_t entries = (size_t)job->binning.bins + BINNING_OUTSIDE;
-    size_t mebibytes = entries * sizeof(uint64_t) >> 20; /* mostly one of the parts is not in use */
-    uint64_t available = memory_available() >> 20;
+    const size_t entries = (size_t)job->binning.bins + BINNING_OUTSIDE;
+    const size_t regions = (entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
+    const size_t mebibytes = entries * sizeof(uint64_t) >> 20; /* mostly only one part is in use */
+    const uint64_t available = memory_available() >> 20;
 
     if (mebibytes > available) {
         status_fail(failure, STATUS_DATA, "%u bins need %zu MiB of memory: %llu are free",
@@ -52,15 +30,22 @@ void *histogram_create(const struct job *job, struct failure *failure)
     }
     struct histogram *histogram = calloc(1, sizeof *histogram);
     if (histogram) {
-        histogram->entries = entries;
-        histogram->staged_limit = UINT32_MAX;
+        *histogram = (struct histogram){
+            .counts = memory_map(entries * sizeof *histogram->counts),
+            .staged = memory_map(entries * sizeof *histogram->staged),
+            .entries = entries,
+            .regions = calloc(regions, sizeof *histogram->regions),
+            .staged_limit = UINT32_MAX,
+        };
     }
-    if (!histogram || !histogram_allocate(histogram)) {
+    if (!histogram || !histogram->counts || !histogram->staged || !histogram->regions) {
         histogram_destroy(histogram);
         status_fail(failure, STATUS_DATA, "no memory for %u bins (%zu MiB)", job->binning.bins,
                     mebibytes);
         return NULL;
     }
+    for (size_t i = 0; i < regions; i++)
+        pthread_mutex_init(&histogram->regions[i].mutex, NULL);
     return histogram;
 }
 
@@ -84,108 +69,71 @@ static size_t histogram_region_rest(size_t first, size_t n)
 }
 
 /*
- * Defines `name`, which adds counters to entries, and `add_piece`, which does so in one region: to
- * its 32-bit part, or if the sum may not fit, the 64-bit one.
+ * Defines `name`, which adds counters to entries region by region: to the 32-bit part, or if their
+ * sum may not fit, to the 64-bit one. Where the sum is 0, the memory of the counters is not
+ * touched.
  */
-#define HISTOGRAM_DEFINE_ADD(name, counter, add_piece)                                      \
-    static void add_piece(struct histogram *histogram, size_t first, const counter *counts, \
-                          size_t n)                                                         \
-    {                                                                                       \
-        uint64_t sum = 0;                                                                   \
-                                                                                            \
-        for (size_t i = 0; i < n; i++)                                                      \
-            sum += counts[i];                                                               \
-        if (sum == 0)                                                                       \
-            return; /* does not touch the memory of the counters */                         \
-        struct histogram_region *region =                                                   \
-            histogram_lock(histogram, first >> HISTOGRAM_REGION_LOG2);                      \
-        if (sum <= histogram->staged_limit - region->staged) {                              \
-            for (size_t i = 0; i < n; i++)                                                  \
-                histogram->staged[first + i] += (uint32_t)counts[i];                        \
-            region->staged += (uint32_t)sum;                                                \
-        } else {                                                                            \
-            for (size_t i = 0; i < n; i++)                                                  \
-                histogram->counts[first + i] += counts[i];                                  \
-            region->has_counts = true;                                                      \
-        }                                                                                   \
-        histogram_unlock(region);                                                           \
-    }                                                                                       \
-                                                                                            \
-    void name(struct histogram *histogram, size_t first, const counter *counts, size_t n)   \
-    {                                                                                       \
-        while (n > 0) {                                                                     \
-            size_t length = histogram_region_rest(first, n);                                \
-            add_piece(histogram, first, counts, length);                                    \
-            first += length;                                                                \
-            counts += length;                                                               \
-            n -= length;                                                                    \
-        }                                                                                   \
+#define HISTOGRAM_DEFINE_ADD(name, counter)                                                        \
+    void name(struct histogram *histogram, size_t first, const counter *counts, size_t n)          \
+    {                                                                                              \
+        for (size_t length; n > 0; first += length, counts += length, n -= length) {               \
+            struct histogram_region *region = &histogram->regions[first >> HISTOGRAM_REGION_LOG2]; \
+            uint64_t sum = 0;                                                                      \
+            length = histogram_region_rest(first, n);                                              \
+            for (size_t i = 0; i < length; i++)                                                    \
+                sum += counts[i];                                                                  \
+            if (sum == 0)                                                                          \
+                continue;                                                                          \
+            pthread_mutex_lock(&region->mutex);                                                    \
+            if (sum <= histogram->staged_limit - region->staged) {                                 \
+                for (size_t i = 0; i < length; i++)                                                \
+                    histogram->staged[first + i] += (uint32_t)counts[i];                           \
+                region->staged += (uint32_t)sum;                                                   \
+            } else {                                                                               \
+                for (size_t i = 0; i < length; i++)                                                \
+                    histogram->counts[first + i] += counts[i];                                     \
+                region->has_counts = true;                                                         \
+            }                                                                                      \
+            pthread_mutex_unlock(&region->mutex);                                                  \
+        }                                                                                          \
     }
 
-HISTOGRAM_DEFINE_ADD(histogram_add_counts32, uint32_t, histogram_add_piece32)
-HISTOGRAM_DEFINE_ADD(histogram_add_counts64, uint64_t, histogram_add_piece64)
+HISTOGRAM_DEFINE_ADD(histogram_add_counts32, uint32_t)
+HISTOGRAM_DEFINE_ADD(histogram_add_counts64, uint64_t)
 
 void histogram_add_ignored(struct histogram *histogram, uint64_t ignored)
 {
-    struct histogram_region *region = histogram_lock(histogram, 0);
+    pthread_mutex_lock(&histogram->regions[0].mutex);
     histogram->ignored += ignored;
-    histogram_unlock(region);
+    pthread_mutex_unlock(&histogram->regions[0].mutex);
 }
 
-/* Moves the 32-bit part of a region, which begins at entry `first`, to its 64-bit part. */
-static void histogram_move_staged(struct histogram *histogram, struct histogram_region *region,
-                                  size_t first)
-{
-    size_t length = histogram_region_rest(first, histogram->entries - first);
-
-    for (size_t i = first; i < first + length; i++) {
-        histogram->counts[i] += histogram->staged[i];
-        histogram->staged[i] = 0;
-    }
-    region->has_counts = true;
-    region->staged = 0;
-}
-
-/* Makes room for increments in the 32-bit part of a locked region, and returns its counters. */
-static uint32_t *histogram_reserve(struct histogram *histogram, size_t region, uint32_t increments)
+uint32_t *histogram_lock_region(struct histogram *histogram, size_t region, uint32_t increments,
+                                bool waits)
 {
     struct histogram_region *locked = &histogram->regions[region];
-    size_t first = region << HISTOGRAM_REGION_LOG2;
+    const size_t first = region << HISTOGRAM_REGION_LOG2;
+    const size_t end = first + histogram_region_rest(first, histogram->entries - first);
 
-    if (increments > histogram->staged_limit - locked->staged)
-        histogram_move_staged(histogram, locked, first);
+    if (waits)
+        pthread_mutex_lock(&locked->mutex);
+    else if (pthread_mutex_trylock(&locked->mutex) != 0)
+        return NULL;
+    if (increments > histogram->staged_limit - locked->staged) { /* moves it to the 64-bit part */
+        for (size_t i = first; i < end; i++) {
+            histogram->counts[i] += histogram->staged[i];
+            histogram->staged[i] = 0;
+        }
+        locked->has_counts = true;
+        locked->staged = 0;
+    }
     locked->staged += increments;
     return histogram->staged + first;
-}
-
-uint32_t *histogram_lock_region(struct histogram *histogram, size_t region, uint32_t increments)
-{
-    pthread_mutex_lock(&histogram->regions[region].mutex);
-    return histogram_reserve(histogram, region, increments);
-}
-
-uint32_t *histogram_try_lock_region(struct histogram *histogram, size_t region, uint32_t increments)
-{
-    if (pthread_mutex_trylock(&histogram->regions[region].mutex) != 0)
-        return NULL;
-    return histogram_reserve(histogram, region, increments);
 }
 
 void histogram_unlock_region(struct histogram *histogram, size_t region)
 {
     pthread_mutex_unlock(&histogram->regions[region].mutex);
-}
-
-void histogram_add_region(struct histogram *histogram, size_t region, const uint32_t *counts,
-                          uint32_t increments)
-{
-    size_t first = region << HISTOGRAM_REGION_LOG2;
-    size_t length = histogram_region_rest(first, histogram->entries - first);
-    uint32_t *staged = histogram_lock_region(histogram, region, increments);
-
-    for (size_t i = 0; i < length; i++)
-        staged[i] += counts[i];
-    histogram_unlock_region(histogram, region);
 }
 
 void histogram_add_unlocked(struct histogram *histogram, size_t entry, uint64_t count)

@@ -63,20 +63,12 @@ void histogram_add_ignored(struct histogram *histogram, uint64_t ignored);
 
 /*
  * Locks a region and returns its 32-bit counters, one for each of its bins. The caller adds at most
- * `increments` to them, which is at most staged_limit, and unlocks the region. The second function
- * returns NULL if another thread has locked the region.
+ * `increments` to them, which is at most staged_limit, and unlocks the region. If another thread
+ * has locked it: waits, or returns NULL.
  */
-uint32_t *histogram_lock_region(struct histogram *histogram, size_t region, uint32_t increments);
-uint32_t *histogram_try_lock_region(struct histogram *histogram, size_t region,
-                                    uint32_t increments);
+uint32_t *histogram_lock_region(struct histogram *histogram, size_t region, uint32_t increments,
+                                bool waits);
 void histogram_unlock_region(struct histogram *histogram, size_t region);
-
-/*
- * Adds the 32-bit counters of a whole region. `counts` has one for each bin of the region; their
- * sum is `increments`, at most staged_limit.
- */
-void histogram_add_region(struct histogram *histogram, size_t region, const uint32_t *counts,
-                          uint32_t increments);
 
 /*
  * Finishes a struct histogram (operation.h). Moves the values outside to the first and last bin

@@ -38,16 +38,12 @@ enum status cpu_window_turn(struct cpu_window *self, const struct growing_window
 {
     const struct cpu_counter *counter = cpu_counter_choose(window->histogram, self->has_weights);
 
-    if (self->counter)
+    if (self->counter) {
         self->counter->flush(self->counter_state);
-    self->window = window;
-    cpu_index_destroy(&self->index);
-    if (cpu_index_init(&self->index, self->element, &window->binning, failure) != STATUS_OK)
-        return failure->status;
-    if (counter == self->counter && counter->move)
-        return counter->move(self->counter_state, window->histogram, failure);
-    if (self->counter)
         self->counter->close(self->counter_state);
+    }
+    self->window = window;
+    cpu_index_init(&self->index, self->element, &window->binning);
     self->counter_state = NULL;
     self->counter = counter;
     return counter->open(window->histogram, &self->counter_state, failure);
@@ -102,5 +98,4 @@ void cpu_window_destroy(struct cpu_window *self)
 {
     if (self->counter)
         self->counter->close(self->counter_state);
-    cpu_index_destroy(&self->index);
 }
