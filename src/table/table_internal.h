@@ -52,10 +52,9 @@ struct table_cache {
 };
 
 struct table {
-    struct table_layout layout; /* const, like the next seven */
+    struct table_layout layout; /* const, like the next six */
     bool has_counts;            /* the layout is that of plain counts */
     size_t block_rows;          /* of a block */
-    size_t block_items;         /* the most keys or rows of a block */
     uint64_t bytes_max;
     const char *directory;
     struct keyed_hash hash;
@@ -100,7 +99,7 @@ static inline uint64_t table_partition_distinct(const struct table_partition *pa
     return partition->packed.used + partition->singles.used;
 }
 
-/* Makes entries of keys that have come once. */
+/* Stores entries of keys that have come once. */
 static inline void table_entries_of(const uint64_t *keys, size_t n, struct table_entry *entries)
 {
     for (size_t i = 0; i < n; i++)

@@ -1,6 +1,6 @@
 /*
- * Implements table_runs.h. A heap has the next row of each run that is merged, the least key on top
- * (Knuth, "The Art of Computer Programming", vol. 3, 5.4.1).
+ * Implements table_runs.h. A heap has the next row of each run that is merged, the smallest key on
+ * top (Knuth, "The Art of Computer Programming", vol. 3, 5.4.1).
  */
 #include "config.h"
 

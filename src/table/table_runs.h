@@ -35,7 +35,7 @@ enum status table_run_fail(const char *what, struct failure *failure);
 /* Closes the file. */
 void table_run_destroy(struct table_run *run);
 
-/* The most runs that are merged at once. */
+/* The maximum of runs that are merged at once. */
 #define TABLE_RUNS_MAX 32
 
 /*
