@@ -16,10 +16,7 @@
 
 #include "count/growing_window.h"
 
-/* The most values of a block. */
-#define GROWING_HISTOGRAM_BLOCK ((size_t)4096)
-
-/* The most bins of the result. */
+/* The maximum of bins of the result. */
 #define GROWING_HISTOGRAM_RESULT_BINS 64
 
 /*

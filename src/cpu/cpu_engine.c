@@ -60,7 +60,7 @@ struct cpu_worker {
     text_parse_function *parse; /* for text */
     void *values;               /* parsed from text, or gathered beside a second column */
     uint64_t *second;           /* of the values; NULL: there is no second column */
-    size_t values_room;         /* how many 64-bit values fit */
+    size_t values_max;          /* 64-bit values that fit */
 };
 
 /* What plain code has on some processors, in words. */
@@ -87,8 +87,8 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
     const bool is_ordered = operation_of(job)->stop != NULL;
     const bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN && !options->is_compressed;
     const unsigned threads = options->threads ? options->threads : processors_available();
-    struct cpu_session *made = malloc(sizeof *made);
-    if (!made)
+    struct cpu_session *opened = malloc(sizeof *opened);
+    if (!opened)
         return status_fail(failure, STATUS_DATA, "no memory for the CPU engine");
 
     size_t chunk_bytes = options->chunk_bytes;
@@ -98,13 +98,13 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
         chunk_bytes = is_pipe && threads <= CPU_ENGINE_PIPE_CHUNK_THREADS
                           ? CPU_ENGINE_PIPE_CHUNK_BYTES
                           : CPU_ENGINE_CHUNK_BYTES;
-    *made = (struct cpu_session){
+    *opened = (struct cpu_session){
         .job = job,
         .partial = partial,
         .workers = engine_useful_workers(threads, chunk_bytes, options->input_bytes),
         .chunk_bytes = chunk_bytes,
     };
-    *session = made;
+    *session = opened;
     return STATUS_OK;
 }
 
@@ -124,8 +124,8 @@ static void cpu_engine_worker_close(void *worker)
     if (!self)
         return;
     operation_close_thread(self->operation, self->thread);
-    memory_unmap(self->values, self->values_room * sizeof(uint64_t));
-    memory_unmap(self->second, self->values_room * sizeof(uint64_t));
+    memory_unmap(self->values, self->values_max * sizeof(uint64_t));
+    memory_unmap(self->second, self->values_max * sizeof(uint64_t));
     memory_unmap(self->buffer.data, self->buffer_bytes);
     free(self);
 }
@@ -142,12 +142,12 @@ static bool cpu_engine_resize(struct cpu_worker *self, size_t bytes)
     self->buffer_bytes = bytes;
     if (!holds_all)
         return true;
-    void *values = memory_remap(self->values, self->values_room * sizeof(uint64_t),
+    void *values = memory_remap(self->values, self->values_max * sizeof(uint64_t),
                                 (bytes / 2 + 1) * sizeof(uint64_t));
     if (!values)
         return false;
     self->values = values;
-    self->values_room = bytes / 2 + 1;
+    self->values_max = bytes / 2 + 1;
     return true;
 }
 
@@ -169,35 +169,35 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
 {
     const struct cpu_session *owner = session;
     const struct job *job = owner->job;
-    struct cpu_worker *made = calloc(1, sizeof *made);
-    if (!made)
+    struct cpu_worker *self = calloc(1, sizeof *self);
+    if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
-    *worker = made;
-    made->job = job;
-    made->operation = operation_of(job);
-    made->buffer = (struct chunk_buffer){
+    *worker = self;
+    self->job = job;
+    self->operation = operation_of(job);
+    self->buffer = (struct chunk_buffer){
         .data = memory_map(owner->chunk_bytes),
         .capacity = owner->chunk_bytes,
         .grow = cpu_engine_grow,
-        .owner = made,
+        .owner = self,
     };
-    made->buffer_bytes = owner->chunk_bytes;
-    if (!made->buffer.data)
+    self->buffer_bytes = owner->chunk_bytes;
+    if (!self->buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
                            owner->chunk_bytes);
     if (job->is_text)
-        made->parse = text_choose_parser(&job->text, job->element.type);
+        self->parse = text_choose_parser(&job->text, job->element.type);
     if (job->is_text || job->second != SECOND_NONE) {
         /* an ordered operation absorbs all values of a chunk at once, up to four times its bytes */
-        made->values_room = made->operation->stop ? owner->chunk_bytes / 2 + 1 : CPU_ENGINE_VALUES;
-        made->values = memory_map(made->values_room * sizeof(uint64_t));
+        self->values_max = self->operation->stop ? owner->chunk_bytes / 2 + 1 : CPU_ENGINE_VALUES;
+        self->values = memory_map(self->values_max * sizeof(uint64_t));
         if (job->second != SECOND_NONE)
-            made->second = memory_map(made->values_room * sizeof(uint64_t));
-        if (!made->values || (!made->second && job->second != SECOND_NONE))
+            self->second = memory_map(self->values_max * sizeof(uint64_t));
+        if (!self->values || (!self->second && job->second != SECOND_NONE))
             return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
     }
-    return operation_open_thread(made->operation, job, owner->partial, &made->thread, failure);
+    return operation_open_thread(self->operation, job, owner->partial, &self->thread, failure);
 }
 
 static enum status cpu_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
@@ -239,7 +239,7 @@ static enum status cpu_engine_absorb_values(struct cpu_worker *self, const struc
     return cpu_engine_absorb_elements(self, &values, failure);
 }
 
-/* Parses a chunk of text and absorbs its values, as many at a time as there is room for. */
+/* Parses a chunk of text and absorbs its values, as many at a time as fit in memory. */
 static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct chunk *text,
                                           struct failure *failure)
 {
@@ -251,7 +251,7 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
     do {
         cursor.values = (char *)self->values + held * job->element.bytes;
         cursor.second = self->second ? self->second + held : NULL;
-        cursor.room = self->values_room - held;
+        cursor.room = self->values_max - held;
         event = self->second ? text_pairs_parse(job, &cursor) : self->parse(&cursor);
         held += cursor.count;
         if (event == TEXT_INVALID &&
@@ -262,7 +262,7 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
                 *failure = before;
             return failure->status;
         }
-        if (event == TEXT_INVALID && held < self->values_room)
+        if (event == TEXT_INVALID && held < self->values_max)
             continue;
         bool is_cut = text->is_cut && event == TEXT_END;
         if (cpu_engine_absorb_values(self, text, held, is_cut, failure) != STATUS_OK)
@@ -273,8 +273,8 @@ static enum status cpu_engine_absorb_text(struct cpu_worker *self, const struct 
 }
 
 /*
- * Gathers pairs of elements of a chunk of records and absorbs them, as many at a time as there is
- * room for.
+ * Gathers pairs of elements of a chunk of records and absorbs them, as many at a time as fit in
+ * memory.
  */
 static enum status cpu_engine_absorb_pairs(struct cpu_worker *self, const struct chunk *records,
                                            struct failure *failure)
@@ -288,8 +288,9 @@ static enum status cpu_engine_absorb_pairs(struct cpu_worker *self, const struct
     elements.is_gathered = true;
     for (size_t i = 0, n; i < all; i += n) {
         const char *from = (const char *)records->data + i * job->record_bytes;
-        n = all - i < self->values_room ? all - i : self->values_room;
-        cpu_record_gather(job, from, n, self->values);
+        n = all - i < self->values_max ? all - i : self->values_max;
+        cpu_record_gather(&job->element, from + job->record_offset, job->record_bytes, n,
+                          self->values);
         cpu_record_gather_keys(&job->second_element, from + job->second_offset, job->record_bytes,
                                n, self->second);
         size_t good = job->second == SECOND_WEIGHTS ? 0 : n; /* those before the first no weight */
@@ -328,7 +329,8 @@ static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *ch
 
     struct chunk elements = *chunk; /* they are gathered in the chunk's own memory */
     const size_t count = chunk->bytes / job->record_bytes;
-    cpu_record_gather(job, chunk->data, count, self->buffer.data);
+    cpu_record_gather(&job->element, (const char *)chunk->data + job->record_offset,
+                      job->record_bytes, count, self->buffer.data);
     elements.data = self->buffer.data;
     elements.bytes = count * job->element.bytes;
     elements.is_gathered = true;

@@ -5,18 +5,18 @@
 #ifndef GPUHIST_CPU_RECORD_H
 #define GPUHIST_CPU_RECORD_H
 
-#include "job/job.h"
+#include "job/element.h"
+
+#include <stddef.h>
 
 /*
- * Copies the element of each of `count` records to elements[0..count), which may begin where the
- * records do.
+ * Copies `count` elements, one in each record of record_bytes bytes, the first at `first`, to
+ * elements[0..count), which may begin where the records do.
  */
-void cpu_record_gather(const struct job *job, const void *records, size_t count, void *elements);
+void cpu_record_gather(const struct element *element, const void *first, size_t record_bytes,
+                       size_t count, void *elements);
 
-/*
- * Stores the keys (element.h) of `count` elements, one in each record of record_bytes bytes, the
- * first at `first`, at keys[0..count).
- */
+/* Likewise stores their keys (element.h) at keys[0..count), outside the records. */
 void cpu_record_gather_keys(const struct element *element, const void *first, size_t record_bytes,
                             size_t count, uint64_t *keys);
 

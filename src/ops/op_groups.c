@@ -12,7 +12,7 @@
 #include "count/count.h"
 #include "count/groups.h"
 #include "count/reduce_words.h"
-#include "cpu/cpu_record.h"
+#include "cpu/cpu_keys.h"
 #include "ops/operations.h"
 #include "partial/state.h"
 #include "print/print_values.h"
@@ -54,7 +54,7 @@ static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
             keys[k] = chunk->second[i + k] ^ groups->flip;
         if (table_writer_find(self->writer, keys, NULL, n, rows, failure) != STATUS_OK)
             return failure->status;
-        cpu_record_gather_keys(element, block, element->bytes, n, values);
+        cpu_keys_widen(element, block, n, values);
         groups_row_add(groups->layout, rows, values, n);
     }
     return STATUS_OK;
