@@ -13,7 +13,7 @@
 #include "count/groups.h"
 #include "count/growing_histogram.h"
 #include "count/reduce_words.h"
-#include "cpu/cpu_record.h"
+#include "cpu/cpu_keys.h"
 #include "engine/outside.h"
 #include "ops/operations.h"
 #include "output/writer.h"
@@ -81,7 +81,7 @@ static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
             return failure->status;
         if (is_counted)
             continue;
-        cpu_record_gather_keys(element, block, element->bytes, n, values);
+        cpu_keys_widen(element, block, n, values);
         groups_row_add(groups->layout, rows, values, n);
     }
     return STATUS_OK;
