@@ -9,7 +9,6 @@
 #include "cuda/cuda_uniq.h"
 
 #include "base/parallel.h"
-#include "base/processors.h"
 #include "count/uniq.h"
 
 #include <stdatomic.h>
@@ -259,7 +258,7 @@ static struct cuda_uniq_transfer cuda_uniq_transfer_of(const struct cuda_shared 
 {
     const size_t slots = cuda_uniq_slots(shared);
     const size_t room = staging_bytes / sizeof(struct table_entry);
-    const unsigned processors = processors_available();
+    const unsigned processors = parallel_processors();
     size_t piece = (size_t)1 << TABLE_PARTITION_BITS;
     unsigned threads = 1;
 

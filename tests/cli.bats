@@ -96,7 +96,7 @@ operations_of_help() {
 }
 
 # bats test_tags=plain
-@test "help of an operation that is named behind --help, and its formats" {
+@test "help of an operation that is named after --help, and its formats" {
     cd "$BATS_TEST_TMPDIR"
     for operation in uniq reduce count stalin-sort merge info histogram; do
         gpuhist "$operation" --help >expected
@@ -161,7 +161,7 @@ operations_of_help() {
     [ "$output" = $'1\t1\n2\t1' ]
 }
 
-@test "--stats tells elements, bytes and the engine, on stderr" {
+@test "--stats prints elements, bytes and the engine, on stderr" {
     random_file "$BATS_TEST_TMPDIR/in" '<i2' 0 100 100000
     for engine in $ENGINES; do
         run -0 --separate-stderr gpuhist -t i16 --bins 100 --stats --engine "$engine" \

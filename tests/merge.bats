@@ -192,7 +192,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     assert_failed 1 "packed: not a state that --save wrote"
 }
 
-@test "a state that cannot be written is told before the input is read" {
+@test "a state that cannot be written is reported before the input is read" {
     for name in missing/state . "$(printf 'x%.0s' {1..5000})"; do
         run --separate-stderr timeout 30 "$GPUHIST" --binary --bins 5 --save "$name" /dev/zero
         assert_failed 1 "cannot write "
@@ -307,7 +307,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     done
 }
 
-@test "the first bad file is the one that is told, whatever other threads have found" {
+@test "the first bad file is the one that is reported, whatever other threads have found" {
     save_both --bins 5
     head -c 30 a.state >broken
     for threads in 1 2 5; do
@@ -320,7 +320,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     done
 }
 
-@test "states in pipes, one behind the other" {
+@test "states in pipes, one after the other" {
     save_both --bins 5
     mkfifo first second
     { cat a.state >first; cat b.state >second; } 3>&- &

@@ -344,7 +344,7 @@ def test_format(gpuhist):
             (make(TABLE, [3, 2, 3, 1, 1, 0]), "not all was counted"),
             (make(TABLE, [3, 2, 3, 1, 3, 0]), "the counts exceed"),
             (make("count --type=u8 --ge=4", [3, 4]), "the counts exceed"),
-            (make("", [0]), "its options are invalid"),
+            (make("", [0]), "it has no options"),
             (make("uniq\0--type=i8", [0]), "its options are not text"),
             (good + good[:10], "it is cut off"),
             (good + b"\n", "other data follow it"),

@@ -255,7 +255,7 @@ in_namespace() { timeout 60 unshare -m bash -c "$1"; }
     cmp kept in
 }
 
-@test "-o that cannot be written is told before a pipe has been waited for" {
+@test "-o that cannot be written is reported before a pipe has been waited for" {
     mkfifo pipe
     exec 9<>pipe
     run --separate-stderr timeout 30 "$GPUHIST" -o missing/out <pipe
@@ -439,7 +439,7 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
     done
 }
 
-@test "-o that cannot be written is told before the input is read" {
+@test "-o that cannot be written is reported before the input is read" {
     run --separate-stderr timeout 30 "$GPUHIST" --bins 5 -o missing/out /dev/zero
     assert_failed 1 "cannot write missing/out: No such file or directory"
     run --separate-stderr timeout 30 "$GPUHIST" --bins 5 -o . /dev/zero

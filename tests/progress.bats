@@ -18,7 +18,7 @@ check_signals() { # TEST: likewise, for tests that send SIGUSR1 once it is block
 @test "--every: with a slow writer, results are those of prefixes, and the last is the final one" {
     check_progress slow
 }
-@test "--every with --format raw: one table behind the other" { check_progress raw; }
+@test "--every with --format raw: one table after the other" { check_progress raw; }
 @test "--every: with a fast writer, results are consistent and never go back" { check_progress fast; }
 @test "--every: many bins and a fast writer" { check_progress fast_histogram; }
 @test "--every: a file that several threads read at once" { check_progress file; }
@@ -27,7 +27,7 @@ check_signals() { # TEST: likewise, for tests that send SIGUSR1 once it is block
     check_progress fault
 }
 @test "--every: a result that cannot be written ends the run" { check_progress full; }
-@test "--every: SIGINT and SIGTERM end it behind a last result" { check_signals end; }
+@test "--every: SIGINT and SIGTERM end it after a last result" { check_signals end; }
 @test "--every: SIGINT and SIGTERM leave complete files, and are ignored if they were" {
     check_signals end_files
 }

@@ -1,4 +1,4 @@
-/* The table of engines. An engine that this build lacks has a row that says so. */
+/* The table of engines. An engine that is not in this build has a row that says so. */
 #include "config.h"
 
 #include "app/engines.h"

@@ -17,64 +17,42 @@
  */
 #define LISTS_CAPACITY_LARGE ((size_t)4 << 20)
 
-/* An array of `count` items; it is of edges or of keys. */
+/* An array that grows: of edges, __int128; or of keys, uint64_t. */
 struct lists_array {
     const char *option;
-    const struct element *element; /* keys: their type */
-    __int128 *edges;
-    uint64_t *keys;
+    const struct element *element; /* keys: their type; NULL: edges */
+    void *items;
     size_t count;
     size_t capacity;
 };
 
-/* Returns the array `items`, reallocated with twice the capacity; NULL: fails. */
-static void *lists_grow(struct lists_array *array, void *items, size_t item_bytes,
-                        struct failure *failure)
-{
-    size_t capacity = array->capacity > 0 ? array->capacity * 2 : LISTS_CAPACITY_MIN;
-    size_t bytes = capacity * item_bytes;
-    void *grown = bytes <= memory_available() ? realloc(items, bytes) : NULL;
-
-    if (grown)
-        array->capacity = capacity;
-    else
-        status_fail(failure, STATUS_DATA, "no memory for more than %zu values of --%s",
-                    array->count, array->option);
-    return grown;
-}
-
-static enum status lists_take_edge(void *context, __int128 number, struct failure *failure)
-{
-    struct lists_array *array = context;
-
-    if (array->count == array->capacity) {
-        __int128 *grown = lists_grow(array, array->edges, sizeof *grown, failure);
-        if (!grown)
-            return failure->status;
-        array->edges = grown;
-    }
-    array->edges[array->count++] = number;
-    return STATUS_OK;
-}
-
-static enum status lists_take_key(void *context, __int128 number, struct failure *failure)
+static enum status lists_take(void *context, __int128 number, struct failure *failure)
 {
     struct lists_array *array = context;
     const struct element *element = array->element;
+    const size_t item_bytes = element ? sizeof(uint64_t) : sizeof(__int128);
 
-    if (number < element_min(element) || number >= element_limit(element))
+    if (element && (number < element_min(element) || number >= element_limit(element)))
         return STATUS_OK; /* no element can be equal to it */
     if (array->count == array->capacity) {
-        if (array->capacity >= LISTS_CAPACITY_LARGE)
-            array->count = value_set_sort(array->keys, array->count, element->is_signed);
+        if (element && array->capacity >= LISTS_CAPACITY_LARGE)
+            array->count = value_set_sort(array->items, array->count, element->is_signed);
         if (array->count >= array->capacity / 2) {
-            uint64_t *grown = lists_grow(array, array->keys, sizeof *grown, failure);
+            const size_t capacity = array->capacity > 0 ? array->capacity * 2 : LISTS_CAPACITY_MIN;
+            const size_t bytes = capacity * item_bytes;
+            void *grown = bytes <= memory_available() ? realloc(array->items, bytes) : NULL;
             if (!grown)
-                return failure->status;
-            array->keys = grown;
+                return status_fail(failure, STATUS_DATA,
+                                   "no memory for more than %zu values of --%s", array->count,
+                                   array->option);
+            array->items = grown;
+            array->capacity = capacity;
         }
     }
-    array->keys[array->count++] = (uint64_t)number;
+    if (element)
+        ((uint64_t *)array->items)[array->count++] = (uint64_t)number;
+    else
+        ((__int128 *)array->items)[array->count++] = number;
     return STATUS_OK;
 }
 
@@ -83,9 +61,9 @@ enum status lists_read_edges(const char *argument, unsigned decimals, __int128 *
 {
     struct lists_array array = {.option = "edges"};
     enum status status =
-        number_list_scan(argument, array.option, decimals, lists_take_edge, &array, failure);
+        number_list_scan(argument, array.option, decimals, lists_take, &array, failure);
 
-    *edges = array.edges;
+    *edges = array.items;
     *count = array.count;
     return status;
 }
@@ -94,10 +72,10 @@ enum status lists_read_keys(const char *argument, const char *option, const stru
                             uint64_t **keys, size_t *count, struct failure *failure)
 {
     struct lists_array array = {.option = option, .element = element};
-    enum status status = number_list_scan(argument, array.option, element->decimals, lists_take_key,
-                                          &array, failure);
+    enum status status =
+        number_list_scan(argument, array.option, element->decimals, lists_take, &array, failure);
 
-    *keys = array.keys;
-    *count = value_set_sort(array.keys, array.count, element->is_signed);
+    *keys = array.items;
+    *count = value_set_sort(array.items, array.count, element->is_signed);
     return status;
 }

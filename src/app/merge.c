@@ -88,32 +88,24 @@ static void merge_take_file(void *context, size_t file)
     pthread_mutex_unlock(&merge->lock);
 }
 
-/*
- * The number of threads. Pipes are read by one thread, each to its end: a writer may write to one
- * after the other.
- */
-static unsigned merge_threads(const struct options *options)
-{
-    struct stat info;
-
-    for (size_t i = 0; i < options->name_count; i++) {
-        const char *name = options->names[i];
-        if (strcmp(name, "-") == 0 || (stat(name, &info) == 0 && !S_ISREG(info.st_mode)))
-            return 1;
-    }
-    return parallel_threads(options->threads, options->name_count, 1);
-}
-
 /* Adds up all states, the first of which has been begun, and prints and saves the sum. */
 static enum status merge_states(struct merge *merge, struct failure *failure)
 {
     const struct options *options = merge->options;
     const struct operation *operation = operation_of(&merge->job);
+    unsigned threads = parallel_threads(options->threads, options->name_count, 1);
     struct print_output output;
+    struct stat info;
 
+    /* Pipes are read by one thread, each to its end: a writer may write to one after the other. */
+    for (size_t i = 0; i < options->name_count; i++) {
+        const char *name = options->names[i];
+        if (strcmp(name, "-") == 0 || (stat(name, &info) == 0 && !S_ISREG(info.st_mode)))
+            threads = 1;
+    }
     pthread_mutex_init(&merge->lock, NULL);
     merge->failed = MERGE_NONE;
-    parallel_run(merge_threads(options), options->name_count, merge_take_file, merge);
+    parallel_run(threads, options->name_count, merge_take_file, merge);
     pthread_mutex_destroy(&merge->lock);
     if (merge->failed != MERGE_NONE) {
         *failure = merge->failure;

@@ -86,27 +86,22 @@ static void monitor_wake(void *context)
     pthread_kill(((struct monitor *)context)->thread, SIGUSR1);
 }
 
-static enum status monitor_print_last(void *context, struct failure *failure)
+static enum status monitor_use(void *context, struct failure *failure)
 {
     struct monitor *monitor = context;
 
-    monitor->has_printed_last = true;
-    return monitor->print_last(monitor->context, failure);
+    monitor->has_printed_last = monitor->is_last;
+    return monitor->print(monitor->context, monitor->is_last, failure);
 }
 
 /* Prints the result so far. If the end is asked for, it is the last one: ends the process. */
 static enum status monitor_print(struct monitor *monitor, struct pipeline *pipeline,
                                  struct failure *failure)
 {
-    bool is_last = monitor_ending != 0;
-    enum status status;
-
     progress_clear(&monitor->progress);
     monitor_release_signals(monitor);
-    if (is_last)
-        status = pipeline_checkpoint(pipeline, monitor_print_last, monitor, failure);
-    else
-        status = pipeline_checkpoint(pipeline, monitor->print, monitor->context, failure);
+    monitor->is_last = monitor_ending != 0;
+    enum status status = pipeline_checkpoint(pipeline, monitor_use, monitor, failure);
     if (status == STATUS_OK && monitor->has_printed_last)
         monitor_end_process();
     monitor_take_signals(monitor);

@@ -20,12 +20,11 @@ struct monitor {
     struct progress progress;
     size_t element_bytes; /* bytes of a binary element or record; 0: text */
     double every_seconds; /* interval between results so far; 0: none */
-    /* Prints the result so far from the finished partial. */
-    enum status (*print)(void *context, struct failure *failure);
-    /* Likewise prints the last one: the process ends next. */
-    enum status (*print_last)(void *context, struct failure *failure);
-    void *context; /* for both */
+    /* Prints the result so far from the finished partial; is_last: the process ends next. */
+    enum status (*print)(void *context, bool is_last, struct failure *failure);
+    void *context; /* for print */
     pthread_t thread;
+    bool is_last; /* the next result */
     bool has_printed_last;
     sigset_t handled; /* the signals that end the process, with --every */
 };

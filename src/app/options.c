@@ -111,7 +111,6 @@ static enum status options_set(struct options *options, const struct options_row
     case OPTIONS_FLAG:
         break;
     case OPTIONS_NUMBER:
-        number = 1;
         is_valid = !value || (decimal_parse_unsigned(value, row->unit, &number) &&
                               number >= row->minimum && number <= row->maximum);
         break;

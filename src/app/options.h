@@ -110,7 +110,8 @@ struct options {
     uint64_t bins;
     const char *width_text; /* read once the decimals are known, as range_text */
     uint64_t width;
-    bool log2;
+    bool has_log2;
+    unsigned log2; /* each power is divided in 2^log2 bins */
     bool log10;
     const char *edges; /* a list or @FILE */
     const char *range_text;

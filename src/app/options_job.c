@@ -204,13 +204,13 @@ static enum status options_make_histogram(const struct options *options, bool wi
     const bool has_range = options->range_text != NULL;
     __int128 low = has_range ? options->range_low : 0;
     __int128 high = has_range ? options->range_high : (__int128)options->bins;
-    int given = (options->bins > 0) + (options->width > 0) + options->log2 + options->log10 +
+    int given = (options->bins > 0) + (options->width > 0) + options->has_log2 + options->log10 +
                 (options->edges != NULL);
 
     if (given > 1)
         return status_fail(failure, STATUS_USAGE,
                            "only one of --bins, --width, --log2, --log10 and --edges can be given");
-    if (has_range && (options->log2 || options->log10 || options->edges))
+    if (has_range && (options->has_log2 || options->log10 || options->edges))
         return status_fail(failure, STATUS_USAGE,
                            "--range can only be combined with --bins or --width");
     if (print_check_format(&options->print, failure) != STATUS_OK)
@@ -219,8 +219,10 @@ static enum status options_make_histogram(const struct options *options, bool wi
     job->needs_values = options->print.quantiles.count > 0;
     if (options->bins > 0)
         return binning_init(&job->binning, element, low, high, options->bins, failure);
-    if (options->log2 || options->log10) {
-        binning_init_powers(&job->binning, element, options->log2 ? 2 : 10);
+    if (options->log2 > 0)
+        return binning_init_parts(&job->binning, element, options->log2, failure);
+    if (options->has_log2 || options->log10) {
+        binning_init_powers(&job->binning, element, options->has_log2 ? 2 : 10);
         return STATUS_OK;
     }
     if (options->edges) {

@@ -42,6 +42,10 @@ static void options_append_binning(struct text_buffer *line, const struct job *j
         text_buffer_print(line, " --log%u", binning->base);
         return;
     }
+    if (binning->has_parts) {
+        text_buffer_print(line, " --log2=%u", binning->parts);
+        return;
+    }
     if (binning->table) {
         for (uint64_t bin = 0; bin <= binning->bins; bin++) {
             decimal_format_fixed(low, binning_edge(binning, bin), decimals);

@@ -33,7 +33,7 @@ static struct options_search options_search_begin(const char *typed, size_t leng
 /*
  * Keeps the word, which has no capitals, if it is nearer than those before.
  *
- * The distance of two words is the least number of letters to insert, delete or replace, or of
+ * The distance of two words is the smallest number of letters to insert, delete or replace, or of
  * neighbours to exchange, that makes one of the other, where no letter is changed twice: the
  * "optimal string alignment" distance (Damerau, "A Technique for Computer Detection and Correction
  * of Spelling Errors", Communications of the ACM 7(3), 1964). Capitals are the same as small
@@ -233,9 +233,10 @@ enum status options_fail_type(const char *typed, struct failure *failure)
     }
     if (strncmp(rest, "int", 3) == 0) {
         const int digits = (int)strspn(rest + 3, "0123456789");
-        const char *behind = rest + 3 + digits;
+        const char *rest_of_word = rest + 3 + digits;
         snprintf(meant, sizeof meant, "%c%.*s", *typed, digits, rest + 3);
-        if (element_parse(meant, &element) && (*behind == '\0' || strcmp(behind, "_t") == 0))
+        if (element_parse(meant, &element) &&
+            (*rest_of_word == '\0' || strcmp(rest_of_word, "_t") == 0))
             return status_fail(failure, STATUS_USAGE, "invalid --type '%s': did you mean %s?",
                                typed, meant);
     }

@@ -5,16 +5,6 @@
 
 #include <string.h>
 
-#define MAKES_BINS   OPTIONS_MAKES_BINS
-#define TESTS_VALUES OPTIONS_TESTS_VALUES
-#define PURGES       OPTIONS_PURGES
-#define REDUCES      OPTIONS_REDUCES
-#define PRINTS_BINS  OPTIONS_PRINTS_BINS
-#define WEIGHS       OPTIONS_WEIGHS
-#define HAS_RESULT   OPTIONS_HAS_RESULT
-#define READS_INPUT  OPTIONS_READS_INPUT
-#define READS_STATES OPTIONS_READS_STATES
-#define RUNS         OPTIONS_RUNS
 
 const struct options_command options_commands[OPTIONS_COMMANDS] = {
     [OPERATION_HISTOGRAM] =
@@ -28,10 +18,11 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                 "\n"
                 "Examples:\n"
                 "  gpuhist uniq --top 10 ids.txt                the 10 most frequent values\n"
-                "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status came\n"
+                "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status occurs\n"
                 "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n",
             .operation = OPERATION_HISTOGRAM,
-            .traits = MAKES_BINS | PRINTS_BINS | WEIGHS | HAS_RESULT | READS_INPUT | RUNS,
+            .traits = OPTIONS_MAKES_BINS | OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS |
+                      OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_UNIQ] =
         {
@@ -39,10 +30,11 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .alias = "distinct",
             .help = "count each different value",
             .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
-                     "Print each different value and how often it came, in ascending order, as\n"
+                     "Print each different value and how often it occurs, in ascending order, as\n"
                      "`sort -n | uniq -c` does: any values of the type, any number of them.\n",
             .operation = OPERATION_UNIQ,
-            .traits = PRINTS_BINS | WEIGHS | HAS_RESULT | READS_INPUT | RUNS,
+            .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_RESULT |
+                      OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_REDUCE] =
         {
@@ -54,7 +46,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "Also: svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr,\n"
                      "p99.9 (any quantile, in percent)\n",
             .operation = OPERATION_REDUCE,
-            .traits = REDUCES | HAS_RESULT | READS_INPUT | RUNS,
+            .traits = OPTIONS_REDUCES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_COUNT] =
         {
@@ -63,7 +55,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
                      "Print how many integers meet each predicate, in one pass over the input.\n",
             .operation = OPERATION_COUNT,
-            .traits = TESTS_VALUES | HAS_RESULT | READS_INPUT | RUNS,
+            .traits = OPTIONS_TESTS_VALUES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_STALIN_SORT] =
         {
@@ -73,7 +65,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .usage = "gpuhist stalin-sort [OPTION]... [FILE]...\n"
                      "Copy the integers, in order, except those less than one before them.\n",
             .operation = OPERATION_STALIN_SORT,
-            .traits = PURGES | READS_INPUT | RUNS,
+            .traits = OPTIONS_PURGES | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     {
         .name = "merge",
@@ -83,7 +75,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                  "States keep no options of the output: give them to merge, such as --format csv,\n"
                  "or --top 10 and --quantiles 50 for states of histogram and uniq.\n",
         .action = OPTIONS_MERGE,
-        .traits = PRINTS_BINS | READS_STATES | RUNS,
+        .traits = OPTIONS_PRINTS_BINS | OPTIONS_READS_STATES | OPTIONS_RUNS,
     },
     {
         .name = "info",
@@ -92,7 +84,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                  "Print the version and, for each engine, whether it can run here or why not,\n"
                  "and which formats can be decompressed, and by which libraries.\n",
         .action = OPTIONS_INFO,
-        .traits = RUNS,
+        .traits = OPTIONS_RUNS,
     },
 };
 
@@ -141,163 +133,166 @@ const char *const options_groups[OPTIONS_GROUPS] = {
 
 /* clang-format off */
 const struct options_row options_rows[] = {
-    OPTION(BINS, MAKES_BINS, 'b', "bins", "N",
+    OPTION(BINS, OPTIONS_MAKES_BINS, 'b', "bins", "N",
            "N bins: the values 0 to N-1, or equal parts of --range",
            NUMBER(bins, 1, UINT64_MAX, "a number from 1, such as 256, 5M or 1Mi"))
-    OPTION(BINS, MAKES_BINS, 0, "range", "LO:HI",
+    OPTION(BINS, OPTIONS_MAKES_BINS, 0, "range", "LO:HI",
            "the range LO <= v < HI; alone: bins of a round width", TARGET(TEXT, range_text))
-    OPTION(BINS, MAKES_BINS, 'w', "width", "W",
+    OPTION(BINS, OPTIONS_MAKES_BINS, 'w', "width", "W",
            "bins of width W, over --range or over all values", TARGET(TEXT, width_text))
-    OPTION(BINS, MAKES_BINS, 0, "log2", NULL,
-           "bins by powers of 2, for values of any sign", FLAG(log2, true))
-    OPTION(BINS, MAKES_BINS, 0, "log10", NULL,
+    OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log2", "[K]",
+           "bins by powers of 2, each divided in 2^K (default: in 1)",
+           NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2))
+    OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log10", NULL,
            "bins by powers of 10, for values of any sign", FLAG(log10, true))
-    OPTION(BINS, MAKES_BINS, 0, "edges", "LIST",
+    OPTION(BINS, OPTIONS_MAKES_BINS, 0, "edges", "LIST",
            "bins between the edges 0,10,50,... or those in @FILE", TARGET(LIST, edges))
-    OPTION(BINS, MAKES_BINS, 0, "outside", "HOW",
+    OPTION(BINS, OPTIONS_MAKES_BINS, 0, "outside", "HOW",
            "outside values: report (default), abort, clamp, ignore",
            CHOICE(outside, OUTSIDE_REPORT, "report abort clamp ignore"))
 
 #define OPTION_PREDICATE(id, label, name, argument, help)  \
-    OPTION(PREDICATES, TESTS_VALUES, 0, name, argument, help,     \
+    OPTION(PREDICATES, OPTIONS_TESTS_VALUES, 0, name, argument, help,     \
            .kind = OPTIONS_PREDICATE, .value = PREDICATE_##id)
     PREDICATE_RELATIONS(OPTION_PREDICATE)
 
-    OPTION(STALIN_SORT, PURGES, 0, "strict", NULL,
+    OPTION(STALIN_SORT, OPTIONS_PURGES, 0, "strict", NULL,
            "also purge elements equal to the last survivor", FLAG(stalin_sort.strict, true))
-    OPTION(STALIN_SORT, PURGES, 0, "descending", NULL,
+    OPTION(STALIN_SORT, OPTIONS_PURGES, 0, "descending", NULL,
            "purge greater elements instead of lesser ones", FLAG(stalin_sort.descending, true))
-    OPTION(STALIN_SORT, PURGES, 0, "purged", "FILE",
+    OPTION(STALIN_SORT, OPTIONS_PURGES, 0, "purged", "FILE",
            "write the purged elements to FILE", FILENAME(print.purged))
 
-    OPTION(OUTPUT, PRINTS_BINS, 0, "top", "K",
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "top", "K",
            "print only the K bins with the highest counts",
            NUMBER(print.top, 1, UINT64_MAX, "a number of bins, such as 10"))
-    OPTION(OUTPUT, PRINTS_BINS, 0, "min-count", "N",
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "min-count", "N",
            "print only the bins with counts of N and more",
            NUMBER(print.min_count, 1, UINT64_MAX, "a count from 1, such as 2 or 1K"))
-    OPTION(OUTPUT, PRINTS_BINS, 0, "other", NULL,
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "other", NULL,
            "add a line for what --top and --min-count leave out", FLAG(print.other, true))
-    OPTION(OUTPUT, PRINTS_BINS, 0, "sort", "ORDER",
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "sort", "ORDER",
            "order: bin (default), or count (default with --top)",
            CHOICE(print.sort, PRINT_SORT_BIN, "bin count"))
-    OPTION(OUTPUT, PRINTS_BINS, 0, "percent", NULL,
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "percent", NULL,
            "add a column: percentages", FLAG(print.percent, true))
-    OPTION(OUTPUT, PRINTS_BINS, 0, "cumulative", NULL,
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "cumulative", NULL,
            "add a column: running totals", FLAG(print.cumulative, true))
-    OPTION(OUTPUT, PRINTS_BINS, 0, "quantiles", "LIST",
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "quantiles", "LIST",
            "print quantiles, in percent, such as 50,99,99.9", TARGET(QUANTILES, print.quantiles))
-    OPTION(OUTPUT, REDUCES, 0, "interpolate", NULL,
+    OPTION(OUTPUT, OPTIONS_REDUCES, 0, "interpolate", NULL,
            "quantiles of reduce: between two values, as numpy has them",
            FLAG(interpolate, true))
-    OPTION(OUTPUT, HAS_RESULT | READS_STATES, 0, "format", "FORMAT",
-           "tsv (default), csv, json; of bins: raw, gnuplot, svg",
-           TARGET(FORMAT, print.format), .words = "tsv csv json raw gnuplot svg")
-    OPTION(OUTPUT, PRINTS_BINS, 0, "plot", NULL,
+    OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "format", "FORMAT",
+           "tsv (default), csv, json, jsonl; of bins: raw, gnuplot, svg",
+           TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw gnuplot svg")
+    OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
+           "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "plot", NULL,
            "draw bars (default at a terminal)", FLAG(print.plot, true))
-    OPTION(OUTPUT, PRINTS_BINS, 0, "zeros", NULL,
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "zeros", NULL,
            "print empty bins, too", FLAG(print.zeros, true))
-    OPTION(OUTPUT, READS_INPUT | READS_STATES, 'o', "output", "FILE",
+    OPTION(OUTPUT, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'o', "output", "FILE",
            "write the result to FILE once it is complete",
            FILENAME(print.output), GIVEN(print.has_output))
-    OPTION(OUTPUT, HAS_RESULT | READS_STATES, 0, "save", "FILE",
+    OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "save", "FILE",
            "also save the state for merge (-: print it instead)", FILENAME(print.save))
 
-    OPTION(INPUT, READS_INPUT, 't', "type", "TYPE",
+    OPTION(INPUT, OPTIONS_READS_INPUT, 't', "type", "TYPE",
            "i8 u8 i16 u16 i32 u32 i64 u64, plus le or be: u16be",
            .kind = OPTIONS_TYPE, .words = "{i,u}{8,16,32,64}{,le,be}")
-    OPTION(INPUT, READS_INPUT, 0, "binary", NULL,
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "binary", NULL,
            "the input is binary, of i32 unless -t is given", FLAG(binary, true))
-    OPTION(INPUT, READS_INPUT, 0, "text", NULL,
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "text", NULL,
            "the input is text (default: detected)", FLAG(text, true))
-    OPTION(INPUT, READS_INPUT, 'f', "field", "COLUMN",
+    OPTION(INPUT, OPTIONS_READS_INPUT, 'f', "field", "COLUMN",
            "text: field N (-1: last) or NAME (default: all fields)",
            TARGET(COLUMNS, field), .maximum = 32,
            .expected = "1 for the first, -1 for the last, ..., or a name")
-    OPTION(INPUT, READS_INPUT, 'd', "delimiter", "C",
+    OPTION(INPUT, OPTIONS_READS_INPUT, 'd', "delimiter", "C",
            "text: C separates fields (default: blanks)",
            TARGET(CHARACTER, delimiter), .expected = "one character, such as ',' or '\\t'")
-    OPTION(INPUT, READS_INPUT, 0, "csv", NULL,
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "csv", NULL,
            "text: commas separate fields, which may be quoted", FLAG(csv, true))
-    OPTION(INPUT, READS_INPUT, 0, "base", "N",
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "base", "N",
            "text: base 10 or 16; all but stalin-sort print base 10",
            CHOICE(base, OPTIONS_BASE_10, "10 16"))
-    OPTION(INPUT, READS_INPUT, 0, "decimals", "N",
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "decimals", "N",
            "text: numbers such as 12.34, with at most N decimals",
            NUMBER(decimals, 0, TEXT_DECIMALS_MAX, "a number from 0 to 18"), GIVEN(has_decimals))
-    OPTION(INPUT, READS_INPUT, 0, "header", "[N]",
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "header", "[N]",
            "text: skip the first line, or N lines, of each file",
-           NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"))
-    OPTION(INPUT, READS_INPUT, 0, "record", "BYTES",
+           NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"), .value = 1)
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "record", "BYTES",
            "binary: one integer of each record of BYTES",
            SIZE(record_bytes, 1, 16 << 20, "bytes from 1 to 16M, such as 24"))
-    OPTION(INPUT, READS_INPUT, 0, "offset", "BYTES",
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "offset", "BYTES",
            "binary: where the integer is in its record (default 0)",
            SIZE(record_offset, 0, UINT64_MAX, "bytes, such as 8"), GIVEN(has_offset))
-    OPTION(INPUT, WEIGHS, 0, "weight", "COLUMN",
+    OPTION(INPUT, OPTIONS_WEIGHS, 0, "weight", "COLUMN",
            "instead of counting, add up field N|NAME, or u32@8",
            TARGET(COLUMNS, weight), .maximum = 1,
            .expected = "a field's number or name, or in records such as u32@8")
-    OPTION(INPUT, HAS_RESULT, 0, "by", "COLUMN",
+    OPTION(INPUT, OPTIONS_HAS_RESULT, 0, "by", "COLUMN",
            "a line for each integer in field N|NAME, or u32@8",
            TARGET(COLUMNS, by), .maximum = 8,
            .expected = "a field's number or name, or in records such as u32@8")
-    OPTION(INPUT, READS_INPUT, 0, "where", "CONDITION",
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "where", "CONDITION",
            "only rows that meet it: \"9>=500\", \"status=200,304\"",
            .kind = OPTIONS_CONDITIONS)
-    OPTION(INPUT, READS_INPUT, 0, "names", NULL,
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "names", NULL,
            "columns are names, also those that are numbers", FLAG(names_only, true))
-    OPTION(INPUT, READS_INPUT, 0, "invalid", "HOW",
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
            "invalid tokens: abort (default), fail, warn, ignore",
            CHOICE(invalid, INVALID_ABORT, "abort fail warn ignore"))
-    OPTION(INPUT, READS_INPUT, 0, "decompress", "HOW",
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "decompress", "HOW",
            "auto (default), or none: read files as they are",
            CHOICE(no_decompression, false, "auto none"))
-    OPTION(INPUT, READS_INPUT, 0, "memory", "SIZE",
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "memory", "SIZE",
            "limit for a zstd frame or xz block (default: 128M)",
            SIZE(decoding_memory, 1, UINT64_MAX, "bytes, such as 512M"))
 
-    OPTION(EXECUTION, HAS_RESULT | READS_STATES, 'S', "buffer-size", "SIZE",
+    OPTION(EXECUTION, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 'S', "buffer-size", "SIZE",
            "memory for counts (default: half of what is free)",
            SIZE(buffer_bytes, 1, UINT64_MAX, "bytes, such as 512M"))
-    OPTION(EXECUTION, HAS_RESULT | READS_STATES, 'T', "temporary-directory", "DIR",
+    OPTION(EXECUTION, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 'T', "temporary-directory", "DIR",
            "temporary files of counts ($TMPDIR or /tmp)",
            TARGET(DIRECTORY, temporary_directory), .expected = "a directory")
-    OPTION(EXECUTION, READS_INPUT, 0, "engine", "NAME",
+    OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "engine", "NAME",
            "auto (default), cpu or cuda", TARGET(TEXT, engine), .words = "auto cpu cuda")
-    OPTION(EXECUTION, READS_INPUT, 0, "gpus", "LIST",
+    OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "gpus", "LIST",
            "use these GPUs, such as 0,1", .kind = OPTIONS_GPUS,
            .expected = "numbers from 0 to 15, each once, such as 0 or 0,1")
-    OPTION(EXECUTION, READS_INPUT | READS_STATES, 0, "threads", "N",
+    OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 0, "threads", "N",
            "worker threads (default: all processors)",
            NUMBER(threads, 1, 4096, "a number from 1 to 4096"))
     /* At least one element of any type; kernels count the elements of a chunk in 32 bits. */
-    OPTION(EXECUTION, READS_INPUT, 0, "chunk-size", "SIZE",
+    OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "chunk-size", "SIZE",
            "bytes that a thread reads at a time",
            SIZE(chunk_bytes, 8, 1 << 30, "bytes from 8 to 1G, such as 512K or 8M"))
-    OPTION(EXECUTION, READS_INPUT, 0, "progress", NULL,
+    OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "progress", NULL,
            "show progress on stderr (default: on a terminal)",
            FLAG(progress, OPTIONS_PROGRESS_ON))
-    OPTION(EXECUTION, READS_INPUT, 0, "no-progress", NULL,
+    OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "no-progress", NULL,
            "do not show progress", FLAG(progress, OPTIONS_PROGRESS_OFF))
     /* At least a millisecond, so that there is time to count. */
-    OPTION(EXECUTION, HAS_RESULT, 0, "every", "DURATION",
+    OPTION(EXECUTION, OPTIONS_HAS_RESULT, 0, "every", "DURATION",
            "print the result so far every 500ms, 10s, 1.5m, 2h",
            NUMBER_IN(every_ns, TIME, 1000000, UINT64_MAX,
                      "a time from 1ms, such as 500ms, 10s, 1.5m or 2h"),
            .words = "500ms 1s 10s 1m 1h")
-    OPTION(EXECUTION, READS_INPUT | READS_STATES, 0, "stats", NULL,
+    OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 0, "stats", NULL,
            "print statistics on stderr: volume, time, rates", FLAG(stats, true))
-    OPTION(EXECUTION, READS_INPUT, 'v', "verbose", NULL,
+    OPTION(EXECUTION, OPTIONS_READS_INPUT, 'v', "verbose", NULL,
            "report on stderr which engines run, and why", FLAG(verbose, true))
-    OPTION(EXECUTION, READS_INPUT | READS_STATES, 'q', "quiet", NULL,
+    OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'q', "quiet", NULL,
            "do not report values outside the bins", FLAG(quiet, true))
-    OPTION(EXECUTION, RUNS, 'h', "help", NULL,
+    OPTION(EXECUTION, OPTIONS_RUNS, 'h', "help", NULL,
            "print this help and exit", FLAG(help, true))
-    OPTION(EXECUTION, RUNS, 'V', "version", NULL,
+    OPTION(EXECUTION, OPTIONS_RUNS, 'V', "version", NULL,
            "print the version and exit", FLAG(version, true))
 };
 /* clang-format on */
 #define OPTIONS_ROWS (sizeof options_rows / sizeof *options_rows)
-_Static_assert(OPTIONS_ROWS <= OPTIONS_ROWS_MAX, "tables made of them have that many rows");
+_Static_assert(OPTIONS_ROWS <= OPTIONS_ROWS_MAX, "the size of tables of options");
 const size_t options_row_count = OPTIONS_ROWS;

@@ -1,5 +1,5 @@
 /*
- * The table of options, from which come getopt's tables, --help, and the marked blocks of the man
+ * The table of options, the source of getopt's tables, --help, and the marked blocks of the man
  * page and of both completions (tests/unit/option_documents.c). Also declares what the files of the
  * options share.
  */
@@ -58,7 +58,7 @@ extern const char *const options_groups[OPTIONS_GROUPS];
 /* What a value is, and the type of the target. */
 enum options_kind {
     OPTIONS_FLAG,       /* no value: stores `value` */
-    OPTIONS_NUMBER,     /* from `minimum` to `maximum`, in `unit`; 1 if it is left out */
+    OPTIONS_NUMBER,     /* from `minimum` to `maximum`, in `unit`; `value` if it is left out */
     OPTIONS_CHOICE,     /* one of `words`: stores `value` for the first, value + 1, ... */
     OPTIONS_FORMAT,     /* likewise, the format of that name: const struct print_format * */
     OPTIONS_TEXT,       /* const char *, read later */
@@ -78,7 +78,7 @@ enum options_kind {
 struct options_row {
     const char *name;
     const char *argument; /* the name of its value; in []: optional; NULL: no value */
-    const char *help;     /* what comes after "; of bins: " is only for operations with bins */
+    const char *help;     /* what follows "; of bins: " is only for operations with bins */
     const char *words;    /* a choice: all values; else values that completions offer; or NULL */
     const char *expected; /* what a value is, for messages; NULL: its words */
     enum options_group group;
@@ -122,7 +122,7 @@ enum status options_check_reductions(const char *list, struct failure *failure);
 
 /*
  * Fails with STATUS_DATA if one of the files, up to NULL, does not exist, and its name is an
- * operation, which would have to be the first word, or a reduction behind others or a file.
+ * operation, which would have to be the first word, or a reduction after others or a file.
  */
 enum status options_check_files(const struct options *options, char *const *names,
                                 struct failure *failure);

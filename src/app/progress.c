@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Seconds between redraws, between lines, and until LATE draws its first line. */
+/* Seconds between redraws, between lines, and until the first line that nobody asked for. */
 #define PROGRESS_DRAWN_SECONDS 0.2
 #define PROGRESS_LINES_SECONDS 1.0
 #define PROGRESS_LATE_SECONDS  1.0
@@ -89,27 +89,20 @@ void progress_print_engines(const struct pipeline_report *report, bool has_resul
     }
 }
 
-enum progress_style progress_choose(bool asked)
+void progress_begin(struct progress *progress, bool is_wanted, bool is_asked, uint64_t size)
 {
     const char *terminal = getenv("TERM");
     pid_t foreground = tcgetpgrp(STDERR_FILENO); /* -1: not our controlling terminal */
+    const bool can_draw = isatty(STDERR_FILENO) && terminal && *terminal &&
+                          strcmp(terminal, "dumb") != 0 &&
+                          (foreground < 0 || foreground == getpgrp());
 
-    if (isatty(STDERR_FILENO) && terminal && *terminal && strcmp(terminal, "dumb") != 0 &&
-        (foreground < 0 || foreground == getpgrp()))
-        return asked ? PROGRESS_DRAWN : PROGRESS_LATE;
-    return asked ? PROGRESS_LINES : PROGRESS_NONE;
-}
-
-void progress_begin(struct progress *progress, enum progress_style style, uint64_t size)
-{
-    static const double first[] = {
-        [PROGRESS_NONE] = INFINITY,
-        [PROGRESS_LATE] = PROGRESS_LATE_SECONDS,
-        [PROGRESS_DRAWN] = PROGRESS_DRAWN_SECONDS,
-        [PROGRESS_LINES] = PROGRESS_LINES_SECONDS,
-    };
-
-    *progress = (struct progress){.style = style, .size = size, .due = first[style]};
+    *progress = (struct progress){.size = size, .due = INFINITY};
+    progress->is_of_lines = is_asked && !can_draw;
+    if (progress->is_of_lines)
+        progress->due = PROGRESS_LINES_SECONDS;
+    else if (is_wanted && can_draw)
+        progress->due = is_asked ? PROGRESS_DRAWN_SECONDS : PROGRESS_LATE_SECONDS;
 }
 
 /* Writes a number of bytes with three digits and a decimal unit. */
@@ -175,7 +168,7 @@ void progress_show(struct progress *progress, const struct pipeline_live *live)
         progress->last_seconds = live->seconds;
     }
     progress_format(text, sizeof text, live, progress->size, progress->rate);
-    if (progress->style == PROGRESS_LINES) {
+    if (progress->is_of_lines) {
         status_print("%s", text);
         progress->due = live->seconds + PROGRESS_LINES_SECONDS;
         return;
@@ -201,6 +194,6 @@ void progress_clear(struct progress *progress)
 void progress_end(struct progress *progress, const struct pipeline_live *live)
 {
     progress_clear(progress);
-    if (progress->style == PROGRESS_LINES)
+    if (progress->is_of_lines)
         progress_show(progress, live);
 }

@@ -29,32 +29,22 @@ void progress_print_so_far(const struct pipeline_live *live, size_t element_byte
  */
 void progress_print_engines(const struct pipeline_report *report, bool has_result);
 
-/* How progress is shown. */
-enum progress_style {
-    PROGRESS_NONE,
-    PROGRESS_LATE,  /* as DRAWN, once the run takes longer than a second */
-    PROGRESS_DRAWN, /* one terminal line, rewritten in place */
-    PROGRESS_LINES, /* one line each second, and one at the end */
-};
-
-/*
- * Returns the style for standard error. `asked` says whether the user requested progress. DRAWN if
- * standard error is a capable terminal and this process is in its foreground, else LINES; without a
- * request LATE and NONE.
- */
-enum progress_style progress_choose(bool asked);
-
 struct progress {
-    enum progress_style style;
-    uint64_t size; /* bytes of the input as it is (source_file_bytes), or SOURCE_SIZE_UNKNOWN */
-    double due;    /* time of the next display, in seconds since the start; INFINITY: never */
-    bool is_drawn; /* a drawn line must be cleared before other output */
+    bool is_of_lines; /* a line each second, and one at the end; else one is rewritten in place */
+    uint64_t size;    /* bytes of the input as it is (source_file_bytes), or SOURCE_SIZE_UNKNOWN */
+    double due;       /* time of the next display, in seconds since the start; INFINITY: never */
+    bool is_drawn;    /* a drawn line must be cleared before other output */
     uint64_t last_bytes;
     double last_seconds;
     double rate; /* recent bytes per second */
 };
 
-void progress_begin(struct progress *progress, enum progress_style style, uint64_t size);
+/*
+ * Begins the display, if it is wanted. On a terminal that can redraw a line, and if this process is
+ * in its foreground, a line is drawn; at once if the user has asked for it, else once the run takes
+ * longer than a second. Elsewhere lines are printed, but only if asked for.
+ */
+void progress_begin(struct progress *progress, bool is_wanted, bool is_asked, uint64_t size);
 
 /* Shows the progress now. A drawn line is at most as wide as the terminal. */
 void progress_show(struct progress *progress, const struct pipeline_live *live);
@@ -62,7 +52,7 @@ void progress_show(struct progress *progress, const struct pipeline_live *live);
 /* Clears a drawn line until progress_show draws it again. */
 void progress_clear(struct progress *progress);
 
-/* Ends the display: clears a drawn line, or for LINES prints a last line. */
+/* Ends the display: clears a drawn line, or prints a last one. */
 void progress_end(struct progress *progress, const struct pipeline_live *live);
 
 /*

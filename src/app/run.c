@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed as the other");
-/* What the chunk of every engine has room for. */
+/* The chunks of every engine hold so much. */
 #define RUN_RECORD_BYTES ((size_t)64 << 10)
 
 _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each");
@@ -27,11 +27,11 @@ _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each
 /* Returns the size of a chunk in bytes; 0: chosen by the engine. */
 static size_t run_chunk_bytes(const struct options *options, const struct job *job)
 {
-    size_t least = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
+    const size_t min = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
 
     if (options->chunk_bytes == 0 && job->record_bytes <= RUN_RECORD_BYTES)
         return 0;
-    return options->chunk_bytes < least ? least : options->chunk_bytes;
+    return options->chunk_bytes < min ? min : options->chunk_bytes;
 }
 
 /* The state of a run. Owns everything except the options. */
@@ -47,22 +47,29 @@ struct run {
     bool is_thread_left;                /* as in struct pipeline_report, of any attempt */
 };
 
-static enum status run_print_so_far(void *context, struct failure *failure)
-{
-    struct run *run = context;
-    return print_so_far(&run->output, &run->job, run->partial, &run->options->print, failure);
-}
-
-/* What a run tells on stderr once the result is printed. */
-static enum status run_report(const struct run *run, struct failure *failure)
+/*
+ * Ends a run in which counting ended with status `counted`: prints the result, and then reports on
+ * stderr values outside the bins and invalid tokens. If counting succeeded and printing fails,
+ * reports invalid tokens alone.
+ */
+static enum status run_end(struct run *run, enum status counted, struct failure *failure)
 {
     const struct options *options = run->options;
-    const struct operation *operation = operation_of(&run->job);
+    const struct job *job = &run->job;
+    const struct operation *operation = operation_of(job);
+    struct failure beside;
+    enum status status =
+        print_end(&run->output, job, run->partial, &options->print, counted, failure);
 
+    if (status != STATUS_OK) {
+        if (counted == STATUS_OK && job->is_text)
+            parse_errors_report(job->errors, true, &beside);
+        return status;
+    }
     if (options->stats && operation->stats)
         operation->stats(run->partial);
     if (operation->report && !options->quiet)
-        operation->report(&run->job, run->partial);
+        operation->report(job, run->partial);
     if (*run->quotes_note)
         status_print("%s", run->quotes_note);
     const char *tabbed = source_tabbed_file(run->source);
@@ -70,63 +77,38 @@ static enum status run_report(const struct run *run, struct failure *failure)
         status_print("note: the header of %s has tabs, so tabs separate its fields (-d '\\t')",
                      tabbed);
     if (operation->note && !options->quiet && !print_is_dropped(&options->print))
-        operation->note(&run->job, run->partial, &options->print);
-    return run->job.is_text ? parse_errors_report(run->job.errors, options->quiet, failure)
-                            : STATUS_OK;
+        operation->note(job, run->partial, &options->print);
+    return job->is_text ? parse_errors_report(job->errors, options->quiet, failure) : STATUS_OK;
 }
 
-/*
- * Ends a run in which counting ended with status `counted`: prints the result, and then reports
- * values outside the bins and invalid tokens. If counting succeeded and printing fails, reports
- * invalid tokens alone.
- */
-static enum status run_end(struct run *run, enum status counted, struct failure *failure)
+/* Prints the result so far, or if a signal ends the run, the last one. */
+static enum status run_print(void *context, bool is_last, struct failure *failure)
 {
-    const struct job *job = &run->job;
-    struct failure beside;
-    enum status status =
-        print_end(&run->output, job, run->partial, &run->options->print, counted, failure);
+    struct run *run = context;
 
-    if (status == STATUS_OK)
-        return run_report(run, failure);
-    if (counted == STATUS_OK && job->is_text)
-        parse_errors_report(job->errors, true, &beside);
-    return status;
-}
-
-/* The end of a run that a signal ends. */
-static enum status run_print_last(void *context, struct failure *failure)
-{
-    return run_end(context, STATUS_OK, failure);
-}
-
-/* Unrequested progress is not drawn on a terminal to which the operation streams results. */
-static enum progress_style run_progress(const struct run *run)
-{
-    const struct options *options = run->options;
-    bool streams = operation_of(&run->job)->stop != NULL;
-
-    if (options->progress == OPTIONS_PROGRESS_ON)
-        return progress_choose(true);
-    if (options->progress == OPTIONS_PROGRESS_OFF || options->quiet ||
-        (streams && isatty(STDOUT_FILENO)))
-        return PROGRESS_NONE;
-    return progress_choose(false);
+    if (is_last)
+        return run_end(run, STATUS_OK, failure);
+    return print_so_far(&run->output, &run->job, run->partial, &run->options->print, failure);
 }
 
 /* Makes an attempt to read the whole source into the partial. */
 static enum status run_pipeline(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
+    const bool streams = operation_of(&run->job)->stop && isatty(STDOUT_FILENO);
     struct pipeline_report report;
     struct monitor monitor = {
         .element_bytes = run->job.is_text ? 0 : job_value_bytes(&run->job),
         .every_seconds = (double)options->every_ns * 1e-9,
-        .print = run_print_so_far,
-        .print_last = run_print_last,
+        .print = run_print,
         .context = run,
     };
-    progress_begin(&monitor.progress, run_progress(run), source_file_bytes(run->source));
+
+    /* Without a request there is no progress on a terminal to which results are written. */
+    const bool is_asked = options->progress == OPTIONS_PROGRESS_ON;
+    const bool is_wanted =
+        is_asked || (options->progress == OPTIONS_PROGRESS_AUTO && !options->quiet && !streams);
+    progress_begin(&monitor.progress, is_wanted, is_asked, source_file_bytes(run->source));
     struct pipeline_watcher watcher = monitor_watcher(&monitor);
     struct pipeline_task task = {
         .job = &run->job,
@@ -179,23 +161,11 @@ static void run_destroy_partial(struct run *run)
 }
 
 /*
- * Starts again from the reopened source, with an empty partial. Output that an ordered operation
- * has already written is a prefix of the new output.
- */
-static enum status run_again(struct run *run, struct failure *failure)
-{
-    run_destroy_partial(run);
-    if (run_make_partial(run, failure) != STATUS_OK)
-        return failure->status;
-    print_restart(&run->output, &run->job, run->partial);
-    return run_pipeline(run, failure);
-}
-
-/*
  * Reads the whole source into the partial. Starts again on the CPU if a device failed, whose chunks
  * are lost, and the user named no engine; and in order if compressed files were decoded in parallel
  * and a record was cut. Either may be found after the other, each once: engines without devices do
- * not fail, and what is read in order needs no order.
+ * not fail, and what is read in order needs no order. What an ordered operation has already written
+ * is a prefix of its new output.
  */
 static enum status run_attempts(struct run *run, struct failure *failure)
 {
@@ -218,59 +188,25 @@ static enum status run_attempts(struct run *run, struct failure *failure)
             status_print("%s; starting again on the CPU", failure->message);
             run->engine = engine_last(engines)->name;
         }
-        status = run_again(run, failure);
+        run_destroy_partial(run);
+        status = run_make_partial(run, failure);
+        if (status == STATUS_OK) {
+            print_restart(&run->output, &run->job, run->partial);
+            status = run_pipeline(run, failure);
+        }
     }
     return status;
 }
 
-/* Reads the source into the partial and prints the result. */
-static enum status run_source(struct run *run, struct failure *failure)
-{
-    const struct options *options = run->options;
-    const struct job *job = &run->job;
-    const struct operation *operation = operation_of(job);
-
-    enum status status = print_begin(&run->output, job, run->partial, &options->print, failure);
-    if (status == STATUS_OK)
-        status = run_attempts(run, failure);
-    status = run_end(run, status, failure);
-    if (status == STATUS_OK && operation->check_result && !print_is_dropped(&options->print))
-        status = operation->check_result(job, run->partial, failure);
-    return status;
-}
-
-/*
- * Returns whether chunks may come in any order. They may not for ordered operations. Nor may they
- * for binary input if a value's offset or a result so far is shown before it is known that no file
- * ends within an element.
- */
-static bool run_takes_any_order(const struct run *run)
-{
-    const struct job *job = &run->job;
-    bool shows_early = job->outside == OUTSIDE_ABORT || run->options->every_ns > 0;
-
-    return !operation_of(job)->stop && (job->is_text || !shows_early);
-}
-
-/*
- * Looks whether a delimiter that the user gave splits quoted fields. In a log, -d ' ' is meant to
- * split them, as cut does.
- */
-static enum status run_look_at_quotes(struct run *run, struct failure *failure)
-{
-    const struct text_rules *rules = &run->job.text;
-    bool is_text;
-
-    if (!run->job.is_text || rules->delimiter == TEXT_NO_DELIMITER || rules->delimiter == ' ' ||
-        rules->delimiter == '"' || rules->is_quoted || run->options->quiet)
-        return STATUS_OK;
-    return source_look(run->source, &is_text, run->quotes_note, failure);
-}
-
+/* Reads the source, which is open, and prints the result. */
 static enum status run_operation(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
     const struct job *job = &run->job;
+    const struct text_rules *rules = &job->text;
+    const struct operation *operation = operation_of(job);
+    const bool is_dropped = print_is_dropped(&options->print);
+    bool is_text;
     struct record_format format = {
         .element_bytes = job_value_bytes(job),
         .has_records = job->record_bytes > 0,
@@ -279,21 +215,36 @@ static enum status run_operation(struct run *run, struct failure *failure)
         .header_lines = options->header_lines,
         .columns = job_column_count(job),
     };
+    enum status status = STATUS_OK;
 
     for (size_t i = 0; i < format.columns; i++)
         format.names[i] = job->columns[i].name;
 
     if (format.header_lines == 0 && record_has_names(&format))
         format.header_lines = 1;
-
     source_set_format(run->source, &format);
-    enum status status = run_look_at_quotes(run, failure);
-    if (status == STATUS_OK && run_takes_any_order(run))
+    /* Does -d split quoted fields? In a log -d ' ' is meant to split them, as cut does. */
+    if (job->is_text && rules->delimiter != TEXT_NO_DELIMITER && !rules->is_quoted &&
+        rules->delimiter != ' ' && rules->delimiter != '"' && !options->quiet)
+        status = source_look(run->source, &is_text, run->quotes_note, failure);
+    /*
+     * Chunks may come in any order; but not for ordered operations, nor for binary input if a
+     * value's offset or a result so far is shown before it is known that no file ends within an
+     * element.
+     */
+    const bool shows_early = job->outside == OUTSIDE_ABORT || options->every_ns > 0;
+    if (status == STATUS_OK && !operation->stop && (job->is_text || !shows_early))
         source_divide(run->source);
     if (status == STATUS_OK)
         status = run_make_partial(run, failure);
-    if (status == STATUS_OK)
-        status = run_source(run, failure);
+    if (status == STATUS_OK) {
+        status = print_begin(&run->output, job, run->partial, &options->print, failure);
+        if (status == STATUS_OK)
+            status = run_attempts(run, failure);
+        status = run_end(run, status, failure);
+    }
+    if (status == STATUS_OK && operation->check_result && !is_dropped)
+        status = operation->check_result(job, run->partial, failure);
     run_destroy_partial(run);
     return status;
 }
@@ -351,11 +302,27 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     return run->source ? STATUS_OK : run_open_source(run, failure);
 }
 
-static enum status run_job(const struct options *options, bool *is_thread_left,
-                           struct failure *failure)
+enum status run_options(const struct options *options, bool *is_thread_left,
+                        struct failure *failure)
 {
     struct run run = {.options = options, .engine = options->engine};
 
+    *is_thread_left = false;
+    monitor_block_signal();
+    if (options->help) {
+        char *help = options_help(options);
+        const enum status status =
+            help ? print_text(help, failure)
+                 : status_fail(failure, STATUS_DATA, "no memory for the help");
+        free(help);
+        return status;
+    }
+    if (options->version)
+        return print_text(PACKAGE_STRING "\n", failure);
+    if (options->command->action == OPTIONS_MERGE)
+        return merge_run(options, failure);
+    if (options->command->action == OPTIONS_INFO)
+        return print_info(engines, failure);
     enum status status = run_prepare(&run, failure);
     if (status == STATUS_OK)
         status = run_operation(&run, failure);
@@ -363,29 +330,4 @@ static enum status run_job(const struct options *options, bool *is_thread_left,
     source_close(run.source);
     job_destroy(&run.job);
     return status;
-}
-
-enum status run_options(const struct options *options, bool *is_thread_left,
-                        struct failure *failure)
-{
-    *is_thread_left = false;
-    monitor_block_signal();
-    if (options->help) {
-        char *help = options_help(options);
-        enum status status = help ? print_text(help, failure)
-                                  : status_fail(failure, STATUS_DATA, "no memory for the help");
-        free(help);
-        return status;
-    }
-    if (options->version)
-        return print_version(failure);
-    switch (options->command->action) {
-    case OPTIONS_RUN:
-        return run_job(options, is_thread_left, failure);
-    case OPTIONS_MERGE:
-        return merge_run(options, failure);
-    case OPTIONS_INFO:
-        return print_info(engines, failure);
-    }
-    __builtin_unreachable();
 }

@@ -29,7 +29,25 @@ void *memory_remap(void *memory, size_t bytes, size_t new_bytes);
 /* Touches each page of a mapping and sets its first byte to 0: later use takes no page faults. */
 void memory_touch(void *memory, size_t bytes);
 
-/* The bytes that can still be used without swapping (memory_limits.h). */
-uint64_t memory_available(void);
+/*
+ * Returns the bytes that can still be used without swapping, or UINT64_MAX if the system does not
+ * say. It is the minimum of
+ *
+ *     MemAvailable of /proc/meminfo
+ *     for the process's control group and each of its ancestors: the limit minus the memory in use,
+ *     where file cache, which is freed on demand, does not count as in use
+ *
+ * The groups are those of /proc/self/cgroup, in the places where systems mount them: version 2 at
+ * /sys/fs/cgroup or beside version 1 at /sys/fs/cgroup/unified, version 1 at
+ * /sys/fs/cgroup/memory (cgroups(7)). A container may only see the
+ * group that limits it, at the top. `root` is put before the name of each file that is read: "" for
+ * the system, a directory for tests.
+ */
+uint64_t memory_available_under(const char *root);
+
+static inline uint64_t memory_available(void)
+{
+    return memory_available_under("");
+}
 
 #endif

@@ -3,10 +3,10 @@
 
 #include "base/parallel.h"
 
-#include "base/processors.h"
-
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #define PARALLEL_THREADS_MAX 256
 
@@ -49,6 +49,17 @@ unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t min_items)
 
     if (useful <= 1)
         return 1;
-    const unsigned max = wanted > 0 ? wanted : processors_available();
+    const unsigned max = wanted > 0 ? wanted : parallel_processors();
     return max < useful ? max : (unsigned)useful;
+}
+
+unsigned parallel_processors(void)
+{
+#ifdef CPU_COUNT
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return (unsigned)CPU_COUNT(&set);
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (unsigned)online : 1;
 }

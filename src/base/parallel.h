@@ -1,4 +1,4 @@
-/* Runs parts of a piece of work on several threads. */
+/* Runs parts of a piece of work on several threads, and how many there can be. */
 #ifndef GPUHIST_PARALLEL_H
 #define GPUHIST_PARALLEL_H
 
@@ -19,5 +19,8 @@ void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, si
  * Thread-safe.
  */
 unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t min_items);
+
+/* Returns the number of processors that this process may use, at least 1. Thread-safe. */
+unsigned parallel_processors(void);
 
 #endif

@@ -103,6 +103,10 @@ static size_t ratio_write_value(char out[RATIO_SIZE], const struct wide *numerat
     char digits[RATIO_SIZE];
     char *c = out;
 
+    if (wide_bits(numerator) == 0) {
+        *out = '0';
+        return 1;
+    }
     const struct ratio_decimal decimal = ratio_round(numerator, denominator, is_root);
     int exponent = decimal.exponent;
     size_t count = decimal_write(digits, decimal.digits);
@@ -126,15 +130,13 @@ static size_t ratio_write_value(char out[RATIO_SIZE], const struct wide *numerat
 size_t ratio_write(char out[RATIO_SIZE], bool is_negative, const struct wide *numerator,
                    const struct wide *denominator)
 {
-    *out = wide_bits(numerator) > 0 ? '-' : '0';
-    return wide_bits(numerator) > 0
-               ? is_negative + ratio_write_value(out + is_negative, numerator, denominator, false)
-               : 1;
+    *out = '-';
+    is_negative = is_negative && wide_bits(numerator) > 0;
+    return is_negative + ratio_write_value(out + is_negative, numerator, denominator, false);
 }
 
 size_t ratio_write_root(char out[RATIO_SIZE], const struct wide *numerator,
                         const struct wide *denominator)
 {
-    *out = '0';
-    return wide_bits(numerator) > 0 ? ratio_write_value(out, numerator, denominator, true) : 1;
+    return ratio_write_value(out, numerator, denominator, true);
 }

@@ -10,23 +10,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-__attribute__((format(printf, 4, 0))) static enum status status_format(struct failure *failure,
-                                                                       uint64_t position,
-                                                                       enum status status,
-                                                                       const char *format,
-                                                                       va_list arguments)
-{
-    failure->status = status;
-    failure->position = position;
-    vsnprintf(failure->message, sizeof failure->message, format, arguments);
-    return status;
-}
-
 enum status status_fail(struct failure *failure, enum status status, const char *format, ...)
 {
     va_list arguments;
+
     va_start(arguments, format);
-    status_format(failure, STATUS_NOWHERE, status, format, arguments);
+    failure->status = status;
+    failure->position = STATUS_NOWHERE;
+    vsnprintf(failure->message, sizeof failure->message, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -35,8 +26,11 @@ enum status status_fail_at(struct failure *failure, uint64_t position, enum stat
                            const char *format, ...)
 {
     va_list arguments;
+
     va_start(arguments, format);
-    status_format(failure, position, status, format, arguments);
+    failure->status = status;
+    failure->position = position;
+    vsnprintf(failure->message, sizeof failure->message, format, arguments);
     va_end(arguments);
     return status;
 }

@@ -7,13 +7,13 @@
 
 void *count_create(const struct job *job, struct failure *failure)
 {
-    struct count *made = calloc(1, sizeof *made + job->predicate_count * sizeof *made->hits);
+    struct count *count = calloc(1, sizeof *count + job->predicate_count * sizeof *count->hits);
 
-    if (made)
-        pthread_mutex_init(&made->mutex, NULL);
+    if (count)
+        pthread_mutex_init(&count->mutex, NULL);
     else
         status_fail(failure, STATUS_DATA, "no memory for %zu counts", job->predicate_count);
-    return made;
+    return count;
 }
 
 void count_destroy(void *partial)
@@ -40,15 +40,10 @@ void count_add_elements(struct count *count, uint64_t elements)
     pthread_mutex_unlock(&count->mutex);
 }
 
-/* The number of values in the interval or set of a predicate; for "every", of all values. */
-static uint64_t count_find_hits(const struct predicate *predicate, uint64_t elements, uint64_t hits)
-{
-    return predicate->form == PREDICATE_EVERY ? elements : hits;
-}
-
 uint64_t count_derive(const struct predicate *predicate, uint64_t elements, uint64_t hits)
 {
-    hits = count_find_hits(predicate, elements, hits);
+    if (predicate->form == PREDICATE_EVERY)
+        hits = elements;
     return predicate->negated ? elements - hits : hits;
 }
 
@@ -62,11 +57,10 @@ enum status count_finish(void *partial, const struct job *job, uint64_t elements
                            "internal error: %llu elements were read, but %llu examined",
                            (unsigned long long)elements, (unsigned long long)count->elements);
     for (size_t i = 0; i < job->predicate_count; i++) {
-        uint64_t hits = count_find_hits(&job->predicates[i], count->elements, count->hits[i]);
-        if (hits > elements)
+        if (count->hits[i] > elements)
             return status_fail(failure, STATUS_DATA,
                                "internal error: %llu elements were read, but %llu counted",
-                               (unsigned long long)elements, (unsigned long long)hits);
+                               (unsigned long long)elements, (unsigned long long)count->hits[i]);
     }
     return STATUS_OK;
 }

@@ -284,7 +284,7 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
         return;
     __int128 first = 0;
     __int128 last = (__int128)bins - 1;
-    if (!has_bins || job->binning.base > 0) { /* of bins by powers, those between used ones */
+    if (!has_bins || binning_is_of_powers(&job->binning)) { /* of bins by powers, those between used ones */
         first = groups_bin(groups, groups_row(groups, groups->starts[i], buffer));
         last = end > groups->starts[i] ? groups_bin(groups, groups_row(groups, end - 1, buffer))
                                        : first - 1;

@@ -1,25 +1,26 @@
-/* Implements growing_histogram.h: when windows are made. */
+/* Implements growing_histogram.h: when windows begin, and the rows, which add them up. */
 #include "config.h"
 
 #include "count/growing_histogram.h"
 
 #include "job/binning_index.h"
 #include "partial/operation.h"
+#include "partial/rows.h"
 
 #include <stdlib.h>
 
 void *growing_histogram_create(const struct job *job, struct failure *failure)
 {
-    struct growing_histogram *made = calloc(1, sizeof *made);
-    if (!made) {
+    struct growing_histogram *histogram = calloc(1, sizeof *histogram);
+    if (!histogram) {
         status_fail(failure, STATUS_DATA, "no memory for a histogram");
         return NULL;
     }
-    made->job = job;
-    made->width = 1;
-    made->low = 1; /* low > high: no value is known */
-    pthread_mutex_init(&made->windows.lock, NULL);
-    return made;
+    histogram->job = job;
+    histogram->width = 1;
+    histogram->low = 1; /* low > high: no value is known */
+    pthread_mutex_init(&histogram->windows.lock, NULL);
+    return histogram;
 }
 
 void growing_histogram_destroy(void *partial)
@@ -100,6 +101,45 @@ enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t 
     return STATUS_OK;
 }
 
+/*
+ * Let u be the width of the last window, a power of ten. The final width is the smallest of u, 2u,
+ * 5u, 10u, ... that makes at most 64 bins. No width below u would do: if u > 1, the known values
+ * touched more than 511 bins of width u / 10 (growing_histogram_widen). The largest of 1,
+ * 2 and 5 times a power of ten below u is u / 2; one of its bins covers 5 of those, so the values
+ * touch more than 102 bins.
+ *
+ * The width of each window is a power of ten, at most u, and so divides the final width. Bins begin
+ * at multiples of their width. Therefore each bin of a window lies in one bin of the result.
+ */
+static void growing_histogram_find_bins(struct growing_histogram *histogram)
+{
+    static const unsigned steps[] = {1, 2, 5};
+    const uint64_t width = histogram->width;
+    bool is_empty = true;
+
+    histogram->first = 0;
+    histogram->last = -1;
+    for (size_t w = 0; w < histogram->windows.count; w++) {
+        const struct growing_window *window = &histogram->windows.list[w];
+        __int128 low;
+        __int128 high;
+        if (!growing_window_find_ends(window, &low, &high))
+            continue;
+        low = binning_floor(low * window->width, width);
+        high = binning_floor(high * window->width, width);
+        histogram->first = is_empty || low < histogram->first ? low : histogram->first;
+        histogram->last = is_empty || high > histogram->last ? high : histogram->last;
+        is_empty = false;
+    }
+    for (uint64_t unit = 1, step = 0;; unit *= step == 2 ? 10 : 1, step = (step + 1) % 3) {
+        const uint64_t factor = unit * steps[step];
+        histogram->result_width = width * factor;
+        if (binning_floor(histogram->last, factor) - binning_floor(histogram->first, factor) <
+            GROWING_HISTOGRAM_RESULT_BINS)
+            break;
+    }
+}
+
 enum status growing_histogram_finish(void *partial, const struct job *job, uint64_t elements,
                                      struct failure *failure)
 {
@@ -109,4 +149,52 @@ enum status growing_histogram_finish(void *partial, const struct job *job, uint6
     self->elements = growing_windows_total(&self->windows);
     growing_histogram_find_bins(self);
     return operation_check_elements(elements, self->elements, failure);
+}
+
+/* next[0] is the number of bins read, next[1] the width of each: a multiple of each window's. */
+static size_t growing_histogram_rows_read(struct rows *rows, struct rows_row *out, size_t capacity)
+{
+    const struct growing_histogram *histogram = rows->partial;
+    const uint64_t width = rows->next[1];
+    const __int128 first = binning_floor(histogram->first * histogram->width, width);
+    const __int128 last = binning_floor(histogram->last * histogram->width, width);
+    size_t n = 0;
+
+    for (; n < capacity && first + rows->next[0] <= last; rows->next[0]++) {
+        const __int128 bin = first + rows->next[0];
+        uint64_t count = 0;
+        for (size_t w = 0; w < histogram->windows.count; w++) {
+            const struct growing_window *window = &histogram->windows.list[w];
+            const __int128 parts = width / window->width;
+            const __int128 from = bin * parts - window->first;
+            for (__int128 i = from < 0 ? 0 : from; i < from + parts && i < window->bins; i++)
+                count += growing_window_count(window, (uint64_t)i);
+        }
+        if (count > 0 || rows->zeros)
+            out[n++] =
+                (struct rows_row){.low = bin * width, .high = (bin + 1) * width, .count = count};
+    }
+    return n;
+}
+
+void growing_histogram_rows_begin(struct rows *rows, const struct job *job,
+                                  const struct growing_histogram *histogram, bool zeros)
+{
+    *rows = (struct rows){
+        .job = job,
+        .partial = histogram,
+        .zeros = zeros,
+        .is_unit = histogram->result_width == 1,
+        .inside = histogram->elements,
+        .next = {0, histogram->result_width},
+        .read = growing_histogram_rows_read,
+    };
+}
+
+void growing_histogram_fine_rows_begin(struct rows *rows, const struct job *job,
+                                       const struct growing_histogram *histogram)
+{
+    growing_histogram_rows_begin(rows, job, histogram, false);
+    rows->is_unit = histogram->width == 1;
+    rows->next[1] = histogram->width;
 }

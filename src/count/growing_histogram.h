@@ -6,8 +6,8 @@
  * Values are counted in *windows* (growing_window.h): arrays of bins, as fast as those of any
  * histogram. The first has bins of width 1. If values lie outside the newest window, another one is
  * made: when the known values do not fit in half a window, the width is multiplied by 10 until they
- * do. Counts are not moved; in the end the windows are added up. growing_histogram_rows.c shows why
- * the final width is a multiple of the width of each window.
+ * do. Counts are not moved; in the end the windows are added up. growing_histogram.c shows why the
+ * final width is a multiple of the width of each window.
  *
  * growing_histogram_window, _widen and _add are thread-safe; the other functions are not.
  */
@@ -16,14 +16,11 @@
 
 #include "count/growing_window.h"
 
-/* The most values of a block. */
-#define GROWING_HISTOGRAM_BLOCK ((size_t)4096)
-
-/* The most bins of the result. */
+/* The maximum of bins of the result. */
 #define GROWING_HISTOGRAM_RESULT_BINS 64
 
 /*
- * Bins of a window. With the two counters of values outside, eight private copies of 32-bit
+ * Bins of a window. With the two counters of values outside, four private copies of 32-bit
  * counters fit in L1 (cpu_counter_private.c).
  */
 #define GROWING_HISTOGRAM_BINS ((uint64_t)1022)
@@ -81,9 +78,6 @@ enum status growing_histogram_widen(struct growing_histogram *histogram,
  */
 enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t *keys,
                                   uint64_t *counts, size_t n, struct failure *failure);
-
-/* Finds the first and the last bin of a finished one, and the width of the result. */
-void growing_histogram_find_bins(struct growing_histogram *histogram);
 
 struct rows;
 

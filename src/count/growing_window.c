@@ -3,38 +3,6 @@
 
 #include "count/growing_window.h"
 
-enum status growing_window_init(struct growing_window *window, const struct element *element,
-                                __int128 first, uint64_t bins, uint64_t width,
-                                struct failure *failure)
-{
-    const __int128 min = element_min(element);
-    const __int128 limit = element_limit(element);
-    const __int128 lowest = binning_floor(min, width);
-    const __int128 end = binning_floor(limit - 1, width) + 1;
-    struct job job = {.element = *element};
-
-    if ((__int128)bins > end - lowest)
-        bins = (uint64_t)(end - lowest);
-    if (first > end - bins)
-        first = end - bins;
-    if (first < lowest)
-        first = lowest;
-    binning_init_window(&job.binning, element, first * width, (uint32_t)bins, width);
-    *window = (struct growing_window){
-        .binning = job.binning,
-        .width = width,
-        .first = first,
-        .bins = bins,
-    };
-    window->histogram = histogram_create(&job, failure);
-    return window->histogram ? STATUS_OK : failure->status;
-}
-
-void growing_window_destroy(struct growing_window *window)
-{
-    histogram_destroy(window->histogram);
-}
-
 bool growing_window_find_ends(const struct growing_window *window, __int128 *first, __int128 *last)
 {
     size_t start = histogram_skip_empty(window->histogram, 0, window->bins);
@@ -49,9 +17,26 @@ enum status growing_windows_add(struct growing_windows *windows, const struct el
                                 __int128 first, uint64_t bins, uint64_t width,
                                 struct failure *failure)
 {
+    const __int128 lowest = binning_floor(element_min(element), width);
+    const __int128 end = binning_floor(element_limit(element) - 1, width) + 1;
     struct growing_window *window = &windows->list[windows->count];
+    struct job job = {.element = *element};
 
-    if (growing_window_init(window, element, first, bins, width, failure) != STATUS_OK)
+    if ((__int128)bins > end - lowest)
+        bins = (uint64_t)(end - lowest);
+    if (first > end - bins)
+        first = end - bins;
+    if (first < lowest)
+        first = lowest;
+    binning_init_window(&job.binning, element, first * width, (uint32_t)bins, width);
+    *window = (struct growing_window){
+        .binning = job.binning,
+        .histogram = histogram_create(&job, failure),
+        .width = width,
+        .first = first,
+        .bins = bins,
+    };
+    if (!window->histogram)
         return failure->status;
     windows->count++;
     atomic_store_explicit(&windows->newest, window, memory_order_release);
@@ -70,6 +55,6 @@ uint64_t growing_windows_total(const struct growing_windows *windows)
 void growing_windows_destroy(struct growing_windows *windows)
 {
     for (size_t i = 0; i < windows->count; i++)
-        growing_window_destroy(&windows->list[i]);
+        histogram_destroy(windows->list[i].histogram);
     pthread_mutex_destroy(&windows->lock);
 }

@@ -1,9 +1,9 @@
 /*
- * Windows: bins that are made during the run where the values lie, for growing histograms
+ * Windows: bins that are chosen during the run where the values lie, for growing histograms
  * (growing_histogram.h) and uniq (uniq.h). A window is a run of adjacent bins of one width, with a
  * histogram that holds their counts. Bin k is [k * width, (k + 1) * width).
  *
- * A window does not change once it is made, except for its histogram, which is thread-safe as
+ * A window does not change once it is added, except for its histogram, which is thread-safe as
  * histogram.h says. Once no thread adds to it any more, growing_window_find_ends and
  * growing_window_count are thread-safe. The other functions are thread-safe on distinct windows.
  */
@@ -25,25 +25,13 @@ struct growing_window {
 };
 
 /*
- * Makes an empty window of `bins` bins from bin `first` on, for elements of a type. It is moved, or
- * has fewer bins, so that it stays within the values of the type. Fails with STATUS_DATA if there
- * is no memory; else the caller destroys it.
- */
-enum status growing_window_init(struct growing_window *window, const struct element *element,
-                                __int128 first, uint64_t bins, uint64_t width,
-                                struct failure *failure);
-
-/* Frees the histogram of a window. */
-void growing_window_destroy(struct growing_window *window);
-
-/*
  * Stores the numbers of the first and the last bin that is not empty. Returns false if all are
  * empty.
  */
 bool growing_window_find_ends(const struct growing_window *window, __int128 *first, __int128 *last);
 
 /*
- * Windows that are made one after the other. Counts are not moved from one to the next while
+ * Windows that are added one after the other. Counts are not moved from one to the next while
  * threads count. Zero-initialised but for the lock.
  */
 #define GROWING_WINDOWS_MAX 64
@@ -62,8 +50,9 @@ static inline const struct growing_window *growing_windows_newest(
 }
 
 /*
- * Makes another window, the newest, as growing_window_init does. The caller has the lock, and there
- * are fewer than GROWING_WINDOWS_MAX.
+ * Adds an empty window, the newest, of `bins` bins from bin `first` on, for elements of a type. It
+ * is moved, or has fewer bins, so that it stays within the values of the type. The caller has the
+ * lock, and there are fewer than GROWING_WINDOWS_MAX. Fails with STATUS_DATA if there is no memory.
  */
 enum status growing_windows_add(struct growing_windows *windows, const struct element *element,
                                 __int128 first, uint64_t bins, uint64_t width,

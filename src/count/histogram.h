@@ -37,9 +37,10 @@ struct histogram {
     uint32_t *staged; /* [entries] */
     size_t entries;   /* counters: N + 2 */
     struct histogram_region *regions;
-    uint32_t staged_limit; /* the most increments of a region's 32-bit part; smaller in tests */
-    uint64_t inside;       /* values in bins; set by histogram_finish */
-    uint64_t ignored;      /* values outside that histogram_finish has dropped */
+    uint32_t
+        staged_limit; /* the maximum of increments of a region's 32-bit part; smaller in tests */
+    uint64_t inside;  /* values in bins; set by histogram_finish */
+    uint64_t ignored; /* values outside that histogram_finish has dropped */
 };
 
 /*
@@ -63,20 +64,12 @@ void histogram_add_ignored(struct histogram *histogram, uint64_t ignored);
 
 /*
  * Locks a region and returns its 32-bit counters, one for each of its bins. The caller adds at most
- * `increments` to them, which is at most staged_limit, and unlocks the region. The second function
- * returns NULL if another thread has locked the region.
+ * `increments` to them, which is at most staged_limit, and unlocks the region. If another thread
+ * has locked it: waits, or returns NULL.
  */
-uint32_t *histogram_lock_region(struct histogram *histogram, size_t region, uint32_t increments);
-uint32_t *histogram_try_lock_region(struct histogram *histogram, size_t region,
-                                    uint32_t increments);
+uint32_t *histogram_lock_region(struct histogram *histogram, size_t region, uint32_t increments,
+                                bool waits);
 void histogram_unlock_region(struct histogram *histogram, size_t region);
-
-/*
- * Adds the 32-bit counters of a whole region. `counts` has one for each bin of the region; their
- * sum is `increments`, at most staged_limit.
- */
-void histogram_add_region(struct histogram *histogram, size_t region, const uint32_t *counts,
-                          uint32_t increments);
 
 /*
  * Finishes a struct histogram (operation.h). Moves the values outside to the first and last bin
@@ -93,16 +86,16 @@ static inline uint64_t histogram_count(const struct histogram *histogram, size_t
 
 /*
  * The number of values counted, including ignored ones. Like the next two functions it does not
- * read parts of the table that are not in use, so they take no memory.
+ * read regions that are not in use, so they take no memory.
  */
 uint64_t histogram_elements(const struct histogram *histogram);
 
 /* The number of values counted in bins. */
 uint64_t histogram_sum_bins(const struct histogram *histogram);
 
-/* Adds the counters of entries [first, first + n) to sums[0..n). */
-void histogram_accumulate(const struct histogram *histogram, size_t first, size_t n,
-                          uint64_t *sums);
+/* Copies the counters of entries [first, first + n) to counts[0..n). */
+void histogram_copy_counts(const struct histogram *histogram, size_t first, size_t n,
+                           uint64_t *counts);
 
 /* The first entry after the region of an entry. */
 static inline size_t histogram_region_end(size_t entry)

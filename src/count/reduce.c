@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(REDUCE_SIZE >= RATIO_SIZE && REDUCE_SIZE >= DECIMAL_SIZE, "room for either");
+_Static_assert(REDUCE_SIZE >= RATIO_SIZE && REDUCE_SIZE >= DECIMAL_SIZE, "enough for either");
 
 /* The extremes of no elements: beyond the values of every type. */
 #define REDUCE_BEYOND ((__int128)1 << 64)
@@ -59,38 +59,11 @@ bool reduce_has(const struct reduce *reduce, enum reduction_id id)
            id == REDUCTION_DISTINCT;
 }
 
-static bool reduce_is_negative(const struct reduce *reduce, const struct element *element)
-{
-    return element->is_signed && (__int128)reduce->sum < 0;
-}
-
 /* The absolute value of the sum. */
 static unsigned __int128 reduce_magnitude(const struct reduce *reduce,
                                           const struct element *element)
 {
-    return reduce_is_negative(reduce, element) ? -reduce->sum : reduce->sum;
-}
-
-static size_t reduce_write_sum(char *out, const struct reduce *reduce,
-                               const struct element *element)
-{
-    bool is_negative = reduce_is_negative(reduce, element);
-
-    *out = '-';
-    unsigned __int128 magnitude = reduce_magnitude(reduce, element);
-    if (element->decimals > 0)
-        return is_negative + decimal_write_places(out + is_negative, magnitude, element->decimals);
-    return is_negative + decimal_write_128(out + is_negative, magnitude);
-}
-
-static size_t reduce_write_mean(char *out, const struct reduce *reduce,
-                                const struct element *element)
-{
-    struct wide sum = wide_from(reduce_magnitude(reduce, element));
-    struct wide count = wide_from(reduce->count);
-
-    wide_scale(&count, decimal_powers[element->decimals]);
-    return ratio_write(out, reduce_is_negative(reduce, element), &sum, &count);
+    return element->is_signed && (__int128)reduce->sum < 0 ? -reduce->sum : reduce->sum;
 }
 
 /*
@@ -124,24 +97,6 @@ enum status reduce_check(const struct reduce *reduce, const struct job *job,
     return STATUS_OK;
 }
 
-/* The variance, or if `is_root` its root; of a sample, that is with n - 1 for one n below. */
-static size_t reduce_write_variance(char *out, const struct reduce *reduce,
-                                    const struct element *element, bool of_sample, bool is_root)
-{
-    struct wide numerator;
-    struct wide denominator;
-
-    reduce_find_variance(reduce, element, &numerator, &denominator); /* reduce_check has tried it */
-    if (of_sample) {
-        denominator = wide_from(reduce->count);
-        wide_scale(&denominator, reduce->count - 1);
-    }
-    for (unsigned i = 0; i < 2; i++) /* it stays below 2^248 */
-        wide_scale(&denominator, decimal_powers[element->decimals]);
-    return is_root ? ratio_write_root(out, &numerator, &denominator)
-                   : ratio_write(out, false, &numerator, &denominator);
-}
-
 static size_t reduce_write_key(char *out, const struct element *element, uint64_t key)
 {
     return decimal_write_fixed(out, element_value(element, key), element->decimals);
@@ -150,23 +105,41 @@ static size_t reduce_write_key(char *out, const struct element *element, uint64_
 size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
                           const struct element *element, enum reduction_id id)
 {
+    const unsigned __int128 magnitude = reduce_magnitude(reduce, element);
+    const bool is_negative = magnitude != reduce->sum;
+    struct wide numerator = wide_from(magnitude);
+    struct wide denominator = wide_from(reduce->count);
+
     switch (id) {
     case REDUCTION_COUNT:
         return decimal_write(out, reduce->count);
     case REDUCTION_SUM:
-        return reduce_write_sum(out, reduce, element);
+        *out = '-';
+        out += is_negative;
+        return is_negative + (element->decimals > 0
+                                  ? decimal_write_places(out, magnitude, element->decimals)
+                                  : decimal_write_128(out, magnitude));
     case REDUCTION_MIN:
         return decimal_write_fixed(out, reduce->min, element->decimals);
     case REDUCTION_MAX:
         return decimal_write_fixed(out, reduce->max, element->decimals);
     case REDUCTION_MEAN:
-        return reduce_write_mean(out, reduce, element);
+        wide_scale(&denominator, decimal_powers[element->decimals]);
+        return ratio_write(out, is_negative, &numerator, &denominator);
     case REDUCTION_VARIANCE:
     case REDUCTION_STDDEV:
-        return reduce_write_variance(out, reduce, element, false, id == REDUCTION_STDDEV);
     case REDUCTION_SVAR:
     case REDUCTION_SSTDEV:
-        return reduce_write_variance(out, reduce, element, true, id == REDUCTION_SSTDEV);
+        reduce_find_variance(reduce, element, &numerator, &denominator); /* checked before */
+        if (id == REDUCTION_SVAR || id == REDUCTION_SSTDEV) { /* n (n - 1) instead of n^2 */
+            denominator = wide_from(reduce->count);
+            wide_scale(&denominator, reduce->count - 1);
+        }
+        wide_scale(&denominator, decimal_powers[element->decimals]);
+        wide_scale(&denominator, decimal_powers[element->decimals]); /* it stays below 2^248 */
+        return id == REDUCTION_STDDEV || id == REDUCTION_SSTDEV
+                   ? ratio_write_root(out, &numerator, &denominator)
+                   : ratio_write(out, false, &numerator, &denominator);
     case REDUCTION_AND:
         return reduce_write_key(out, element, reduce->and_bits);
     case REDUCTION_OR:
@@ -273,21 +246,21 @@ struct uniq *reduce_uniq(const struct reduce_shared *shared)
 
 void *reduce_create(const struct job *job, struct failure *failure)
 {
-    struct reduce_shared *made = calloc(1, sizeof *made);
-    if (!made) {
+    struct reduce_shared *shared = calloc(1, sizeof *shared);
+    if (!shared) {
         status_fail(failure, STATUS_DATA, "no memory for the result");
         return NULL;
     }
     if (job->reductions.needs & REDUCTIONS_NEED_TABLE) {
-        made->uniq = uniq_create(job, failure);
-        if (!made->uniq) {
-            free(made);
+        shared->uniq = uniq_create(job, failure);
+        if (!shared->uniq) {
+            free(shared);
             return NULL;
         }
     }
-    pthread_mutex_init(&made->mutex, NULL);
-    made->reduce = reduce_empty;
-    return made;
+    pthread_mutex_init(&shared->mutex, NULL);
+    shared->reduce = reduce_empty;
+    return shared;
 }
 
 void reduce_destroy(void *partial)

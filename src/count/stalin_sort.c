@@ -48,16 +48,16 @@ struct stalin_sort {
 
 void *stalin_sort_create(const struct job *job, struct failure *failure)
 {
-    struct stalin_sort *made = calloc(1, sizeof *made);
-    if (!made) {
+    struct stalin_sort *self = calloc(1, sizeof *self);
+    if (!self) {
         status_fail(failure, STATUS_DATA, "no memory for the order of the survivors");
         return NULL;
     }
-    made->job = job;
-    pthread_mutex_init(&made->lock, NULL);
+    self->job = job;
+    pthread_mutex_init(&self->lock, NULL);
     for (size_t i = 0; i < STALIN_SORT_AHEAD; i++)
-        pthread_cond_init(&made->turns[i], NULL);
-    return made;
+        pthread_cond_init(&self->turns[i], NULL);
+    return self;
 }
 
 void stalin_sort_destroy(void *partial)
@@ -101,25 +101,24 @@ static bool stalin_sort_keeps_text(const struct job *job)
 }
 
 /* Maps a key to a number that ascends in the job's order, for each type and direction. */
-static uint64_t stalin_sort_rank_key(const struct job *job, uint64_t key)
+static uint64_t stalin_sort_rank(const struct job *job, uint64_t key)
 {
-    uint64_t ascending = job->element.is_signed ? key ^ (uint64_t)1 << 63 : key;
+    const uint64_t ascending = job->element.is_signed ? key ^ (uint64_t)1 << 63 : key;
     return job->stalin_sort.descending ? ~ascending : ascending;
 }
 
-static uint64_t stalin_sort_rank(const struct job *job, const void *element)
+/* Whether an element of a rank survives after one of rank `last`; has_last: there is one. */
+static bool stalin_sort_survives(const struct job *job, bool has_last, uint64_t last, uint64_t rank)
 {
-    return stalin_sort_rank_key(job, element_key(&job->element, element));
+    return !has_last || (job->stalin_sort.strict ? rank > last : rank >= last);
 }
 
 /* Whether an element survives after the elements released so far. */
 static bool stalin_sort_passes(const struct stalin_sort *self, const char *element)
 {
-    uint64_t rank = stalin_sort_rank(self->job, element);
-
-    if (!atomic_load_explicit(&self->has_floor, memory_order_relaxed))
-        return true;
-    return self->job->stalin_sort.strict ? rank > self->last : rank >= self->last;
+    const uint64_t rank = stalin_sort_rank(self->job, element_key(&self->job->element, element));
+    const bool has_last = atomic_load_explicit(&self->has_floor, memory_order_relaxed);
+    return stalin_sort_survives(self->job, has_last, self->last, rank);
 }
 
 /* Writes elements as they were read; for text, as numbers, one a line. */
@@ -139,12 +138,6 @@ static void stalin_sort_write(const struct stalin_sort *self, struct writer *wri
         line[length] = '\n';
         writer_commit(writer, length + 1);
     }
-}
-
-static void stalin_sort_write_token(struct writer *writer, const char *token, size_t bytes)
-{
-    writer_write(writer, token, bytes);
-    writer_write(writer, "\n", 1);
 }
 
 /*
@@ -169,16 +162,17 @@ static void stalin_sort_write_tokens(const struct stalin_sort *self,
     text_parse_function *parse = text_choose_parser(&opaque, job->element.type);
     while (left > 0 && parse(&cursor) == TEXT_INVALID) {
         const struct text_token token = cursor.invalid;
-        const char *place = (const char *)text->data + token.offset;
+        const char *begin = (const char *)text->data + token.offset;
         uint64_t key;
-        if (!text_read_token(&job->text, &job->element, place, token.bytes, &key))
+        if (!text_read_token(&job->text, &job->element, begin, token.bytes, &key))
             continue;
-        uint64_t rank = stalin_sort_rank_key(job, key);
-        bool keep = !has_last || (job->stalin_sort.strict ? rank > last : rank >= last);
-        if (keep)
-            stalin_sort_write_token(self->kept, place, token.bytes);
-        else if (self->purged)
-            stalin_sort_write_token(self->purged, place, token.bytes);
+        const uint64_t rank = stalin_sort_rank(job, key);
+        const bool keep = stalin_sort_survives(job, has_last, last, rank);
+        struct writer *writer = keep ? self->kept : self->purged;
+        if (writer) {
+            writer_write(writer, begin, token.bytes);
+            writer_write(writer, "\n", 1);
+        }
         has_last = true;
         last = keep ? rank : last;
         left--;
@@ -238,9 +232,9 @@ static enum status stalin_sort_release(struct stalin_sort *self, const struct st
         const char *last = kept + (run->kept_count - 1) * width;
         if (!keeps_text)
             stalin_sort_write(self, self->kept, kept + beaten * width, kept_count);
-        self->last = stalin_sort_rank(self->job, last);
-        atomic_store_explicit(&self->floor_key, element_key(&self->job->element, last),
-                              memory_order_relaxed);
+        const uint64_t key = element_key(&self->job->element, last);
+        self->last = stalin_sort_rank(self->job, key);
+        atomic_store_explicit(&self->floor_key, key, memory_order_relaxed);
         atomic_store_explicit(&self->has_floor, true, memory_order_release);
     }
     enum status status = writer_flush(self->kept, failure);
@@ -259,7 +253,7 @@ static bool stalin_sort_is_turn(const struct stalin_sort *self, uint64_t sequenc
  */
 static bool stalin_sort_park(struct stalin_sort *self, const struct stalin_sort_run *run)
 {
-    const size_t place = run->chunk.sequence % STALIN_SORT_AHEAD;
+    const size_t slot = run->chunk.sequence % STALIN_SORT_AHEAD;
     const size_t kept_bytes = run->kept_count * self->job->element.bytes;
     /* the survivors; if purged elements are wanted, these and the chunk */
     const size_t bytes = run->purged ? 2 * run->chunk.bytes : kept_bytes;
@@ -275,34 +269,22 @@ static bool stalin_sort_park(struct stalin_sort *self, const struct stalin_sort_
             return false;
         memcpy(memory, run->kept, kept_bytes);
     }
-    struct stalin_sort_run *copy = &self->parked[place];
+    struct stalin_sort_run *copy = &self->parked[slot];
     *copy = *run;
     copy->kept = memory;
     if (memory && run->purged) {
         copy->purged = memcpy(memory + kept_bytes, run->purged, run->chunk.bytes - kept_bytes);
         copy->chunk.data = memcpy(memory + run->chunk.bytes, run->chunk.data, run->chunk.bytes);
     }
-    self->is_parked[place] = true;
+    self->is_parked[slot] = true;
     return true;
-}
-
-/* Releases a run. The caller has the turn, and holds the lock, which is free during the release. */
-static enum status stalin_sort_take_turn(struct stalin_sort *self,
-                                         const struct stalin_sort_run *run, struct failure *failure)
-{
-    pthread_mutex_unlock(&self->lock);
-    enum status status = stalin_sort_release(self, run, failure);
-    pthread_mutex_lock(&self->lock);
-    self->next++;
-    self->stopped = self->stopped || run->chunk.is_cut || status != STATUS_OK;
-    return status;
 }
 
 /* Wakes the thread whose turn it is, or all if stopped. The caller holds the lock. */
 static void stalin_sort_wake(struct stalin_sort *self)
 {
-    size_t first = self->stopped ? 0 : self->next % STALIN_SORT_AHEAD;
-    size_t end = self->stopped ? STALIN_SORT_AHEAD : first + 1;
+    const size_t first = self->stopped ? 0 : self->next % STALIN_SORT_AHEAD;
+    const size_t end = self->stopped ? STALIN_SORT_AHEAD : first + 1;
 
     for (size_t i = first; i < end; i++)
         pthread_cond_broadcast(&self->turns[i]);
@@ -311,26 +293,33 @@ static void stalin_sort_wake(struct stalin_sort *self)
 enum status stalin_sort_submit(struct stalin_sort *self, const struct stalin_sort_run *run,
                                struct failure *failure)
 {
-    const uint64_t sequence = run->chunk.sequence;
+    struct stalin_sort_run parked = {.kept = NULL};
     enum status status = STATUS_OK;
 
     pthread_mutex_lock(&self->lock);
-    if (!self->stopped && (stalin_sort_is_turn(self, sequence) || !stalin_sort_park(self, run))) {
-        while (!stalin_sort_is_turn(self, sequence) && !self->stopped)
-            pthread_cond_wait(&self->turns[sequence % STALIN_SORT_AHEAD], &self->lock);
-        if (!self->stopped) { /* releases the run and the parked ones that follow */
-            self->busy = true;
-            status = stalin_sort_take_turn(self, run, failure);
-            for (size_t place = self->next % STALIN_SORT_AHEAD;
-                 !self->stopped && self->is_parked[place]; place = self->next % STALIN_SORT_AHEAD) {
-                self->is_parked[place] = false;
-                const struct stalin_sort_run parked = self->parked[place];
-                status = stalin_sort_take_turn(self, &parked, failure);
-                free((void *)parked.kept);
-            }
-            self->busy = false;
+    if (!stalin_sort_is_turn(self, run->chunk.sequence) && !self->stopped &&
+        stalin_sort_park(self, run)) {
+        pthread_mutex_unlock(&self->lock);
+        return STATUS_OK;
+    }
+    while (!stalin_sort_is_turn(self, run->chunk.sequence) && !self->stopped)
+        pthread_cond_wait(&self->turns[run->chunk.sequence % STALIN_SORT_AHEAD], &self->lock);
+    while (!self->stopped) { /* releases the run, and the parked ones that follow */
+        self->busy = true;
+        pthread_mutex_unlock(&self->lock);
+        status = stalin_sort_release(self, run, failure);
+        free((void *)parked.kept);
+        pthread_mutex_lock(&self->lock);
+        self->stopped = self->stopped || run->chunk.is_cut || status != STATUS_OK;
+        self->busy = false;
+        const size_t slot = ++self->next % STALIN_SORT_AHEAD;
+        if (self->stopped || !self->is_parked[slot]) {
             stalin_sort_wake(self);
+            break;
         }
+        parked = self->parked[slot];
+        self->is_parked[slot] = false;
+        run = &parked;
     }
     pthread_mutex_unlock(&self->lock);
     return status;

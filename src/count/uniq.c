@@ -9,21 +9,21 @@
 
 void *uniq_create(const struct job *job, struct failure *failure)
 {
-    struct uniq *made = calloc(1, sizeof *made);
-    if (!made) {
+    struct uniq *uniq = calloc(1, sizeof *uniq);
+    if (!uniq) {
         status_fail(failure, STATUS_DATA, "no memory for counts");
         return NULL;
     }
-    made->job = job;
-    made->divisor = uniq_divisor_of(job->bin_width);
-    made->flip = element_flip(&job->element);
-    if (table_create(&made->table, NULL, job->buffer_bytes, job->temporary_directory, failure) !=
+    uniq->job = job;
+    uniq->divisor = uniq_divisor_of(job->bin_width);
+    uniq->flip = element_flip(&job->element);
+    if (table_create(&uniq->table, NULL, job->buffer_bytes, job->temporary_directory, failure) !=
         STATUS_OK) {
-        free(made);
+        free(uniq);
         return NULL;
     }
-    pthread_mutex_init(&made->windows.lock, NULL);
-    return made;
+    pthread_mutex_init(&uniq->windows.lock, NULL);
+    return uniq;
 }
 
 void uniq_destroy(void *partial)
@@ -50,44 +50,38 @@ void uniq_make_keys(const struct uniq *uniq, uint64_t *words, size_t n)
         words[i] = uniq_divide(divisor, words[i]);
 }
 
-/* The number of the first entry of the ascending table whose key is not below `key`. */
-static uint64_t uniq_count_below(const struct uniq *uniq, uint64_t key)
+/* The key of an entry of the ascending table; 0 if it cannot be read (table_check). */
+static uint64_t uniq_key_at(const struct uniq *uniq, uint64_t index)
 {
-    uint64_t low = 0;
-    uint64_t high = table_distinct(uniq->table);
-
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        struct table_position position = table_seek(uniq->table, middle);
-        struct table_entry entry = {.key = 0};
-        table_read(uniq->table, &position, &entry, 1);
-        if (entry.key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint64_t row[2];
+    return table_row(uniq->table, index, row)[0];
 }
 
-/* Finds the bins of the first and of the last row, in ascending order. */
+/* Finds the entries below the window, and the bins of the first and of the last row. */
 static void uniq_find_ends(struct uniq *uniq)
 {
     const struct growing_window *window = uniq_window(uniq);
     const uint64_t distinct = table_distinct(uniq->table);
-    struct table_position begin = table_seek(uniq->table, 0);
-    struct table_position end = table_seek(uniq->table, distinct > 0 ? distinct - 1 : 0);
-    struct table_entry entries[2];
+    const uint64_t begin = window ? (uint64_t)window->first ^ uniq->flip : 0;
+    uint64_t high = window ? distinct : 0;
 
+    uniq->below = 0;
+    while (uniq->below < high) { /* finds the first entry that is not below the window */
+        const uint64_t middle = uniq->below + (high - uniq->below) / 2;
+        if (uniq_key_at(uniq, middle) < begin)
+            uniq->below = middle + 1;
+        else
+            high = middle;
+    }
     uniq->first = 0;
     uniq->last = -1;
     const bool has_window = window && growing_window_find_ends(window, &uniq->first, &uniq->last);
-    if (distinct == 0 || table_read(uniq->table, &begin, &entries[0], 1) == 0 ||
-        table_read(uniq->table, &end, &entries[1], 1) == 0)
+    if (distinct == 0)
         return;
-    const __int128 low = uniq_bin(uniq, entries[0].key);
-    const __int128 high = uniq_bin(uniq, entries[1].key);
-    uniq->first = has_window && uniq->first < low ? uniq->first : low;
-    uniq->last = has_window && uniq->last > high ? uniq->last : high;
+    const __int128 first = uniq_bin(uniq, uniq_key_at(uniq, 0));
+    const __int128 last = uniq_bin(uniq, uniq_key_at(uniq, distinct - 1));
+    uniq->first = has_window && uniq->first < first ? uniq->first : first;
+    uniq->last = has_window && uniq->last > last ? uniq->last : last;
 }
 
 unsigned __int128 uniq_span(const struct uniq *uniq)
@@ -103,17 +97,13 @@ enum status uniq_finish(void *partial, const struct job *job, uint64_t elements,
     const struct growing_window *window = uniq_window(uniq);
 
     uniq->elements = elements;
-    uniq->below = 0;
     if (window && (table_finalize(uniq->table, TABLE_ANY_ORDER, failure) != STATUS_OK ||
                    uniq_join_windows(uniq, failure) != STATUS_OK))
         return failure->status;
     if (table_finalize(uniq->table, order, failure) != STATUS_OK)
         return failure->status;
-    if (!job->any_order) {
-        if (window)
-            uniq->below = uniq_count_below(uniq, (uint64_t)window->first ^ uniq->flip);
+    if (!job->any_order)
         uniq_find_ends(uniq);
-    }
     return operation_check_elements(
         elements, table_total(uniq->table) + growing_windows_total(&uniq->windows), failure);
 }

@@ -29,20 +29,20 @@ static uint64_t uniq_window_bins(const struct uniq *uniq)
     return window ? window->bins : 0;
 }
 
-static size_t uniq_rows_read_used(struct rows *rows, struct rows_row *out, size_t room)
+static size_t uniq_rows_read_used(struct rows *rows, struct rows_row *out, size_t capacity)
 {
     const struct uniq *uniq = rows->partial;
     const struct growing_window *window = uniq_window(uniq);
     struct table_position position;
     struct table_entry entries[UNIQ_ROWS_BATCH];
-    uint64_t capacity = room < UNIQ_ROWS_BATCH ? room : UNIQ_ROWS_BATCH;
+    uint64_t wanted = capacity < UNIQ_ROWS_BATCH ? capacity : UNIQ_ROWS_BATCH;
     size_t n = 0;
 
     if (rows->next[0] < uniq->below && rows->next[0] < rows->next[3]) {
         const uint64_t below = uniq->below - rows->next[0];
-        capacity = below < capacity ? below : capacity;
+        wanted = below < wanted ? below : wanted;
     } else {
-        while (n < room && rows->next[4] < rows->next[5]) {
+        while (n < capacity && rows->next[4] < rows->next[5]) {
             const size_t bin = histogram_skip_empty(window->histogram, (size_t)rows->next[4],
                                                     (size_t)rows->next[5]);
             if (bin < rows->next[5])
@@ -53,24 +53,24 @@ static size_t uniq_rows_read_used(struct rows *rows, struct rows_row *out, size_
             return n;
     }
     memcpy(position.next, rows->next, sizeof position.next);
-    n = table_read(uniq->table, &position, entries, capacity);
+    n = table_read(uniq->table, &position, entries, wanted);
     memcpy(rows->next, position.next, sizeof position.next);
     for (size_t i = 0; i < n; i++)
         out[i] = uniq_row(rows, uniq_bin(uniq, entries[i].key), entries[i].count);
     return n;
 }
 
-static size_t uniq_rows_read_zeros(struct rows *rows, struct rows_row *out, size_t room)
+static size_t uniq_rows_read_zeros(struct rows *rows, struct rows_row *out, size_t capacity)
 {
     const __int128 first = ((const struct uniq *)rows->partial)->first;
     size_t n = 0;
 
-    while (n < room) {
+    while (n < capacity) {
         struct rows ahead = *rows;
         struct rows_row used;
         if (uniq_rows_read_used(&ahead, &used, 1) == 0)
             break;
-        for (bool is_used = false; n < room && !is_used; rows->next[1]++) {
+        for (bool is_used = false; n < capacity && !is_used; rows->next[1]++) {
             const __int128 bin = first + rows->next[1];
             is_used = bin * rows->job->bin_width == used.low;
             out[n++] = uniq_row(rows, bin, is_used ? used.count : 0);

@@ -9,15 +9,13 @@
 #include "count/histogram.h"
 
 struct cpu_counter {
+    /* Fails with STATUS_DATA; the caller closes the state, also then. */
     enum status (*open)(struct histogram *histogram, void **state, struct failure *failure);
     /* Counts indexes[0..n), bin numbers, each below histogram->entries: each once or, if it takes
        weights, weights[i] times. All weights of a run add up to less than 2^64. */
     void (*count)(void *state, const uint32_t *indexes, const uint64_t *weights, size_t n);
     /* Adds all counts that are not yet in the histogram. */
     void (*flush)(void *state);
-    /* Switches to another histogram after a flush, with the same memory. Fails as open does; the
-       caller then closes the state. NULL: the caller closes the state and opens a new one. */
-    enum status (*move)(void *state, struct histogram *histogram, struct failure *failure);
     /* NULL is allowed. */
     void (*close)(void *state);
 };
@@ -32,7 +30,7 @@ extern const struct cpu_counter cpu_counter_partitioned;
 extern const struct cpu_counter cpu_counter_weighted;
 
 /*
- * The most entries that private tables are used for: 2 MiB a thread, its share of a common L3.
+ * Private tables have at most so many entries: 2 MiB a thread, its share of a common L3.
  * Seconds for 64Mi uniform int32 on two cores (1 MiB of L2 each, 32 MiB of L3), private and
  * partitioned: 16,000 bins 0.048 0.078, 128,000 0.056 0.077, 512,000 0.052 0.082,
  * 1,000,000 0.071 0.118.
@@ -48,16 +46,5 @@ static inline const struct cpu_counter *cpu_counter_choose(const struct histogra
     return histogram->entries <= CPU_COUNTER_PRIVATE_MAX ? &cpu_counter_private
                                                          : &cpu_counter_partitioned;
 }
-
-/*
- * For tests: opens a private counter that moves its 32-bit counters to the histogram after `limit`
- * increments, instead of 2^32 - 1.
- */
-enum status cpu_counter_private_open_limited(struct histogram *histogram, uint32_t limit,
-                                             void **state, struct failure *failure);
-
-/* For tests: opens a partitioned counter whose region is hot, as if other threads counted in it. */
-enum status cpu_counter_partitioned_open_hot(struct histogram *histogram, size_t region,
-                                             void **state, struct failure *failure);
 
 #endif

@@ -20,7 +20,7 @@
 #include <string.h>
 
 /*
- * All buffers of a thread together, and one at the most. Large ones spread the cost of fetching a
+ * All buffers of a thread together, and the largest one. Large ones spread the cost of fetching a
  * region over more values: with 5M bins, 8 MiB reach 240 and 16 MiB 306 million values a
  * second and core on two cores.
  */
@@ -46,50 +46,50 @@ struct cpu_counter_partitioned {
     struct histogram *histogram;
     struct cpu_counter_buffer *buffers; /* [regions] */
     uint16_t *residuals;                /* [regions][buffer_length] */
-    size_t bytes;                       /* of the memory of `residuals` */
     size_t regions;
     size_t buffer_length;
     struct cpu_counter_hot hot[CPU_COUNTER_HOT_REGIONS];
     unsigned coldest; /* the hot region to be given up next */
 };
 
+static size_t cpu_counter_partitioned_bytes(const struct cpu_counter_partitioned *self)
+{
+    return self->regions * self->buffer_length * sizeof *self->residuals;
+}
+
 static void cpu_counter_partitioned_close(void *state)
 {
     struct cpu_counter_partitioned *self = state;
     if (!self)
         return;
-    memory_unmap(self->residuals, self->bytes);
+    memory_unmap(self->residuals, cpu_counter_partitioned_bytes(self));
     free(self->buffers);
     for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++)
         free(self->hot[i].counts);
     free(self);
 }
 
-static enum status cpu_counter_partitioned_move(void *state, struct histogram *histogram,
+static enum status cpu_counter_partitioned_open(struct histogram *histogram, void **state,
                                                 struct failure *failure)
 {
-    struct cpu_counter_partitioned *self = state;
     const size_t regions = (histogram->entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
-    size_t bytes = CPU_COUNTER_BUFFERS_BYTES / regions;
+    struct cpu_counter_partitioned *self = calloc(1, sizeof *self);
+    if (!self)
+        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
     /*
      * A buffer has whole cache lines, and an odd number of them: buffers at a power of two from
-     * each other would all want the same few places of the cache.
+     * each other would all map to the same few sets of the cache.
      */
+    size_t bytes = CPU_COUNTER_BUFFERS_BYTES / regions;
     bytes = bytes < CPU_COUNTER_BUFFER_BYTES_MAX ? bytes : CPU_COUNTER_BUFFER_BYTES_MAX;
     bytes = (bytes / CPU_COUNTER_LINE | 1) * CPU_COUNTER_LINE;
     self->histogram = histogram;
     self->regions = regions;
     self->buffer_length = bytes / sizeof *self->residuals;
-    free(self->buffers);
     self->buffers = malloc(regions * sizeof *self->buffers);
-    if (regions * bytes > self->bytes) {
-        memory_unmap(self->residuals, self->bytes);
-        self->bytes = regions * bytes > CPU_COUNTER_BUFFERS_BYTES ? regions * bytes
-                                                                  : CPU_COUNTER_BUFFERS_BYTES;
-        self->residuals = memory_map(self->bytes);
-        self->bytes = self->residuals ? self->bytes : 0;
-    }
+    self->residuals = memory_map(cpu_counter_partitioned_bytes(self));
+    *state = self;
     if (!self->buffers || !self->residuals)
         return status_fail(failure, STATUS_DATA, "no memory for the buffers of a CPU thread");
     for (size_t region = 0; region < regions; region++) {
@@ -100,21 +100,16 @@ static enum status cpu_counter_partitioned_move(void *state, struct histogram *h
     return STATUS_OK;
 }
 
-static enum status cpu_counter_partitioned_open(struct histogram *histogram, void **state,
-                                                struct failure *failure)
-{
-    *state = calloc(1, sizeof(struct cpu_counter_partitioned));
-    if (!*state)
-        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
-    return cpu_counter_partitioned_move(*state, histogram, failure);
-}
-
 /* Adds a hot region to the histogram and empties it. */
 static void cpu_counter_hot_flush(struct cpu_counter_partitioned *self, struct cpu_counter_hot *hot)
 {
+    const size_t first = hot->region * HISTOGRAM_REGION_BINS;
+    const size_t left = self->histogram->entries - first;
+
     if (hot->counted == 0)
         return;
-    histogram_add_region(self->histogram, hot->region, hot->counts, hot->counted);
+    histogram_add_counts32(self->histogram, first, hot->counts,
+                           left < HISTOGRAM_REGION_BINS ? left : HISTOGRAM_REGION_BINS);
     memset(hot->counts, 0, HISTOGRAM_REGION_BINS * sizeof *hot->counts);
     hot->counted = 0;
 }
@@ -133,16 +128,6 @@ static struct cpu_counter_hot *cpu_counter_hot_take(struct cpu_counter_partition
     cpu_counter_hot_flush(self, hot);
     hot->region = region;
     return hot;
-}
-
-enum status cpu_counter_partitioned_open_hot(struct histogram *histogram, size_t region,
-                                             void **state, struct failure *failure)
-{
-    if (cpu_counter_partitioned_open(histogram, state, failure) != STATUS_OK)
-        return failure->status;
-    if (!cpu_counter_hot_take(*state, region))
-        return status_fail(failure, STATUS_DATA, "no memory for a hot region");
-    return STATUS_OK;
 }
 
 /*
@@ -185,9 +170,9 @@ static void cpu_counter_buffer_flush(struct cpu_counter_partitioned *self, size_
         if (self->hot[i].counts && self->hot[i].region == region)
             hot = &self->hot[i];
     }
-    if (!hot && !(shared = histogram_try_lock_region(self->histogram, region, n)) &&
+    if (!hot && !(shared = histogram_lock_region(self->histogram, region, n, false)) &&
         !(hot = cpu_counter_hot_take(self, region)))
-        shared = histogram_lock_region(self->histogram, region, n);
+        shared = histogram_lock_region(self->histogram, region, n, true);
     if (shared) {
         cpu_counter_count_residuals(shared, residuals, n);
         histogram_unlock_region(self->histogram, region);
@@ -228,6 +213,5 @@ const struct cpu_counter cpu_counter_partitioned = {
     .open = cpu_counter_partitioned_open,
     .count = cpu_counter_partitioned_count,
     .flush = cpu_counter_partitioned_flush,
-    .move = cpu_counter_partitioned_move,
     .close = cpu_counter_partitioned_close,
 };

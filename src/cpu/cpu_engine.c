@@ -5,7 +5,7 @@
 
 #include "base/cpu_isa.h"
 #include "base/memory.h"
-#include "base/processors.h"
+#include "base/parallel.h"
 #include "cpu/cpu_rows.h"
 #include "partial/operation.h"
 
@@ -62,7 +62,7 @@ struct cpu_worker {
 static bool cpu_engine_probe(unsigned device, char *description, size_t size)
 {
     (void)device;
-    unsigned processors = processors_available();
+    unsigned processors = parallel_processors();
     const enum cpu_isa isa = cpu_isa_best();
 
     snprintf(description, size, "%u processor%s, %s code%s", processors, processors == 1 ? "" : "s",
@@ -75,9 +75,9 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
 {
     const bool is_ordered = operation_of(job)->stop != NULL;
     const bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN && !options->is_compressed;
-    const unsigned threads = options->threads ? options->threads : processors_available();
-    struct cpu_session *made = malloc(sizeof *made);
-    if (!made)
+    const unsigned threads = options->threads ? options->threads : parallel_processors();
+    struct cpu_session *opened = malloc(sizeof *opened);
+    if (!opened)
         return status_fail(failure, STATUS_DATA, "no memory for the CPU engine");
 
     size_t chunk_bytes = options->chunk_bytes;
@@ -87,13 +87,13 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
         chunk_bytes = is_pipe && threads <= CPU_ENGINE_PIPE_CHUNK_THREADS
                           ? CPU_ENGINE_PIPE_CHUNK_BYTES
                           : CPU_ENGINE_CHUNK_BYTES;
-    *made = (struct cpu_session){
+    *opened = (struct cpu_session){
         .job = job,
         .partial = partial,
         .workers = engine_useful_workers(threads, chunk_bytes, options->input_bytes),
         .chunk_bytes = chunk_bytes,
     };
-    *session = made;
+    *session = opened;
     return STATUS_OK;
 }
 
@@ -148,26 +148,26 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
 {
     const struct cpu_session *owner = session;
     const struct job *job = owner->job;
-    struct cpu_worker *made = calloc(1, sizeof *made);
-    if (!made)
+    struct cpu_worker *self = calloc(1, sizeof *self);
+    if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
-    *worker = made;
-    made->job = job;
-    made->operation = operation_of(job);
-    made->buffer = (struct chunk_buffer){
+    *worker = self;
+    self->job = job;
+    self->operation = operation_of(job);
+    self->buffer = (struct chunk_buffer){
         .data = memory_map(owner->chunk_bytes),
         .capacity = owner->chunk_bytes,
         .grow = cpu_engine_grow,
-        .owner = made,
+        .owner = self,
     };
-    made->buffer_bytes = owner->chunk_bytes;
-    if (!made->buffer.data)
+    self->buffer_bytes = owner->chunk_bytes;
+    if (!self->buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
                            owner->chunk_bytes);
-    if (cpu_rows_are_needed(job) && !(made->rows = cpu_rows_create(job)))
+    if (cpu_rows_are_needed(job) && !(self->rows = cpu_rows_create(job)))
         return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
-    return operation_open_thread(made->operation, job, owner->partial, &made->thread, failure);
+    return operation_open_thread(self->operation, job, owner->partial, &self->thread, failure);
 }
 
 static enum status cpu_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,

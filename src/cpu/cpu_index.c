@@ -4,24 +4,19 @@
 #include "cpu/cpu_index.h"
 
 #include "cpu/cpu_keys.h"
-#include "job/binning_index.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Exact quotients are of products less than that (cpu_index_loops.c). */
 #define CPU_INDEX_EXACT_END ((__int128)1 << 50)
-
-/* The number of 16-bit words, all of which have an entry in a map. */
-#define CPU_INDEX_WORDS 65536
 
 /*
  * Which loop is taken depends on the element and the binning, not on the instruction set. Before
  * that, values of a range so small that it is folded (cpu_fold.h) have bins one wide.
  * bench/RESULTS.md has what each takes, as a multiple of what bins one wide do.
  */
-enum status cpu_index_init(struct cpu_index *index, const struct element *element,
-                           const struct binning *binning, struct failure *failure)
+void cpu_index_init(struct cpu_index *index, const struct element *element,
+                    const struct binning *binning)
 {
     const __int128 begin = binning->base == 0 ? binning_edge(binning, 0) : 0;
     __int128 low;
@@ -51,21 +46,7 @@ enum status cpu_index_init(struct cpu_index *index, const struct element *elemen
 
     if (has_values && binning_is_unit(binning)) {
         index->loop = cpu_keys_choose_units(element);
-        return STATUS_OK;
-    }
-    if (has_values && binning->table && element->bytes == 2 &&
-        binning->bins < CPU_INDEX_WORDS - BINNING_OUTSIDE) {
-        uint16_t *map = malloc(CPU_INDEX_WORDS * sizeof *map);
-        if (!map)
-            return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
-        for (uint32_t i = 0; i < CPU_INDEX_WORDS; i++) {
-            const uint16_t word = (uint16_t)i;
-            map[i] = (uint16_t)binning_index(binning, binning->form, element_key(element, &word));
-        }
-        index->map = map;
-        terms->map = map;
-        index->loop = cpu_index_loops_choose(CPU_INDEX_MAP, 2);
-        return STATUS_OK;
+        return;
     }
     if (binning->base > 0) {
         way = CPU_INDEX_POWERS;
@@ -89,12 +70,6 @@ enum status cpu_index_init(struct cpu_index *index, const struct element *elemen
     }
     index->loop = cpu_index_loops_choose(way, key_bytes);
     index->make_keys = cpu_keys_choose(element, key_bytes);
-    return STATUS_OK;
-}
-
-void cpu_index_destroy(struct cpu_index *index)
-{
-    free(index->map);
 }
 
 /* Finds those of elements[0..count), a multiple of CPU_INDEX_GROUP. */

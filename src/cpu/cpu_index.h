@@ -2,9 +2,8 @@
  * Computes the bin numbers of a block of elements: the vector half of counting on the CPU. The
  * other half, incrementing counters, only handles 32-bit bin numbers, whatever the elements are.
  *
- * There are five ways: bins one wide are differences (cpu_keys.h); equal bins are quotients; powers
- * are computed from the number of digits; edges are looked up in buckets (binning_index.h), and by
- * elements of 16 bits in a map of all of them.
+ * There are four ways: bins one wide are differences (cpu_keys.h); equal bins are quotients; powers
+ * are computed from the number of digits; edges are looked up in buckets (binning_index.h).
  */
 #ifndef GPUHIST_CPU_INDEX_H
 #define GPUHIST_CPU_INDEX_H
@@ -19,19 +18,14 @@ struct cpu_index {
     cpu_index_loop *loop;
     cpu_keys_function *make_keys; /* NULL: the elements are keys */
     size_t element_bytes;
-    uint16_t *map; /* the one of `terms`, owned; NULL: none */
 };
 
 /*
- * Makes the index for elements of that type in that binning, for the best instruction set of this
- * machine. The binning must outlive it. Fails with STATUS_DATA if there is no memory. The caller
- * destroys it, also after a failure. Thread-safe.
+ * Initialises the index for elements of that type in that binning, which must outlive it, and for
+ * the best instruction set of this machine. Thread-safe.
  */
-enum status cpu_index_init(struct cpu_index *index, const struct element *element,
-                           const struct binning *binning, struct failure *failure);
-
-/* Frees the memory of an index. A zero-initialised struct is allowed. */
-void cpu_index_destroy(struct cpu_index *index);
+void cpu_index_init(struct cpu_index *index, const struct element *element,
+                    const struct binning *binning);
 
 /*
  * Writes the bin numbers (0 .. bins + 1, see binning.h) of elements[0..count), which need not be

@@ -110,7 +110,6 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
 /* Key number i, of so many bits. */
 CPU_INDEX_INLINE uint64_t cpu_index_key(unsigned bits, const char *keys, size_t i)
 {
-    uint16_t half;
     uint32_t narrow;
     uint64_t wide;
 
@@ -118,12 +117,8 @@ CPU_INDEX_INLINE uint64_t cpu_index_key(unsigned bits, const char *keys, size_t 
         memcpy(&wide, keys + i * sizeof wide, sizeof wide);
         return wide;
     }
-    if (bits == 32) {
-        memcpy(&narrow, keys + i * sizeof narrow, sizeof narrow);
-        return narrow;
-    }
-    memcpy(&half, keys + i * sizeof half, sizeof half);
-    return half;
+    memcpy(&narrow, keys + i * sizeof narrow, sizeof narrow);
+    return narrow;
 }
 
 /* The same as binning_index, not inlined, for the few keys that there is doubt of. */
@@ -176,9 +171,7 @@ CPU_INDEX_INLINE void cpu_index_group(enum cpu_index_way way, unsigned bits, boo
 
     for (size_t i = 0; i < CPU_INDEX_GROUP; i++) {
         const uint64_t key = cpu_index_key(bits, keys, i);
-        if (bits == 16)
-            indexes[i] = terms->map[key];
-        else if (bits == 32)
+        if (bits == 32)
             indexes[i] = cpu_index_bin32(terms, way, is_simple, has_words, (uint32_t)key);
         else
             indexes[i] = cpu_index_bin64(terms, way, is_simple, has_words, key, &doubt);
@@ -198,7 +191,7 @@ CPU_INDEX_INLINE void cpu_index_run(enum cpu_index_way way, unsigned bits, bool 
     struct cpu_index_terms local = *terms;          /* nor this */
     local.binning = &binning;
 
-    if (way == CPU_INDEX_MAP || (way == CPU_INDEX_QUOTIENT && bits == 32) || local.is_simple) {
+    if ((way == CPU_INDEX_QUOTIENT && bits == 32) || local.is_simple) {
         for (size_t i = 0; i < count; i += CPU_INDEX_GROUP)
             cpu_index_group(way, bits, true, has_words, &local, keys + i * bits / 8, indexes + i);
     } else {
@@ -224,9 +217,9 @@ cpu_index_loop *cpu_index_loops_choose(enum cpu_index_way way, unsigned key_byte
 {
 #define CPU_INDEX_ENTRY(isa, target, way, bits) cpu_index_##way##_##bits##_##isa,
 #define CPU_INDEX_ROW(way, bits) \
-    [CPU_INDEX_##way][bits / 32] = {CPU_ISA_VARIANTS(CPU_INDEX_ENTRY, way, bits)},
-    static cpu_index_loop *const loops[][3][CPU_ISA_COUNT] = {CPU_INDEX_LOOPS(CPU_INDEX_ROW)};
-    return loops[way][key_bytes / 4][cpu_isa_best()];
+    [CPU_INDEX_##way][bits / 64] = {CPU_ISA_VARIANTS(CPU_INDEX_ENTRY, way, bits)},
+    static cpu_index_loop *const loops[][2][CPU_ISA_COUNT] = {CPU_INDEX_LOOPS(CPU_INDEX_ROW)};
+    return loops[way][key_bytes / 8][cpu_isa_best()];
 }
 
 #define CPU_INDEX_WRAP_OUTSIDE(isa, target, ...)                                        \

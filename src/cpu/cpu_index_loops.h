@@ -13,7 +13,6 @@
 
 /* X(WAY, bits of keys): the loops. */
 #define CPU_INDEX_LOOPS(X) \
-    X(MAP, 16)             \
     X(QUOTIENT, 32)        \
     X(QUOTIENT, 64)        \
     X(POWERS, 32)          \
@@ -22,7 +21,6 @@
     X(BUCKETS, 64)
 
 enum cpu_index_way {
-    CPU_INDEX_MAP,      /* the bins of all words */
     CPU_INDEX_QUOTIENT, /* simple: exact; else, of 64 bits, the definition is asked in doubt */
     CPU_INDEX_POWERS,   /* simple: of 2; else of 10 */
     CPU_INDEX_BUCKETS,  /* simple: of equal width; else growing */
@@ -31,7 +29,6 @@ enum cpu_index_way {
 /* The constants of a loop. `x` is key - origin, an unsigned word as wide as the key. */
 struct cpu_index_terms {
     const struct binning *binning; /* not owned */
-    const uint16_t *map;           /* the bins of all 16-bit words; not owned */
     bool is_simple;                /* the simpler of two kinds of the way */
     uint64_t origin;
     uint64_t last;  /* the x of the highest value in the bins */

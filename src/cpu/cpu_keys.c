@@ -5,6 +5,8 @@
 
 #include "base/cpu_isa.h"
 
+#include <string.h>
+
 #define CPU_KEYS_INLINE static inline __attribute__((always_inline))
 
 /* What keys of 32 or 64 bits become in bins one wide. No bin begins below all words of 64 bits. */
@@ -20,8 +22,19 @@ CPU_KEYS_INLINE uint32_t cpu_keys_unit64(const struct cpu_index_terms *terms, ui
     return position.is_inside ? (uint32_t)position.x : position.outside;
 }
 
-/* The loops of a type, to be inlined with constants for the byte order and the bytes of keys. */
+/*
+ * The loops of a type, to be inlined with constants for the byte order and the bytes of keys;
+ * cpu_keys_load_NAME returns element i.
+ */
 #define CPU_KEYS_DEFINE(id, name, ctype)                                                          \
+    CPU_KEYS_INLINE ctype cpu_keys_load_##name(bool swapped, const char *elements, size_t i)      \
+    {                                                                                             \
+        ctype value;                                                                              \
+        memcpy(&value, elements + i * sizeof value, sizeof value);                                \
+        if (swapped)                                                                              \
+            value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);                  \
+        return value;                                                                             \
+    }                                                                                             \
     CPU_KEYS_INLINE void cpu_keys_##name(bool swapped, unsigned key_bytes,                        \
                                          const char *restrict elements, size_t count,             \
                                          char *restrict keys)                                     \
@@ -99,4 +112,19 @@ cpu_index_loop *cpu_keys_choose_units(const struct element *element)
     static cpu_index_loop *const loops[ELEMENT_TYPE_COUNT][2][CPU_ISA_COUNT] = {
         ELEMENT_TYPES(CPU_KEYS_ROW_UNITS)};
     return loops[element->type][element->swapped][cpu_isa_best()];
+}
+
+void cpu_keys_widen(const struct element *element, const void *elements, size_t count,
+                    uint64_t *keys)
+{
+    cpu_keys_function *loop = cpu_keys_choose(element, sizeof *keys);
+    const size_t whole = count - count % CPU_INDEX_GROUP;
+
+    if (!loop) {
+        memcpy(keys, elements, count * sizeof *keys);
+        return;
+    }
+    loop(elements, whole, keys);
+    for (size_t i = whole; i < count; i++)
+        keys[i] = element_key(element, (const char *)elements + i * element->bytes);
 }

@@ -7,6 +7,8 @@
 
 #include "cpu/cpu_record.h"
 
+#include "cpu/cpu_keys.h"
+
 #include <string.h>
 
 static inline __attribute__((always_inline)) void cpu_record_copy(char *to, const char *from,
@@ -14,16 +16,16 @@ static inline __attribute__((always_inline)) void cpu_record_copy(char *to, cons
                                                                   size_t width)
 {
     for (size_t i = 0; i < count; i++) {
-        uint64_t element = 0;
+        uint64_t element = 0; /* both may overlap */
         memcpy(&element, from + i * record_bytes, width);
         memcpy(to + i * width, &element, width);
     }
 }
 
-void cpu_record_gather(const void *first, size_t record_bytes, size_t count, size_t width,
-                       void *elements)
+void cpu_record_gather(const struct element *element, const void *first, size_t record_bytes,
+                       size_t count, void *elements)
 {
-    switch (width) {
+    switch (element->bytes) {
     case 1:
         cpu_record_copy(elements, first, record_bytes, count, 1);
         break;
@@ -39,28 +41,15 @@ void cpu_record_gather(const void *first, size_t record_bytes, size_t count, siz
     }
 }
 
-#define CPU_RECORD_KEYS(id, name, ctype)                                                    \
-    static void cpu_record_keys_##name(const char *from, size_t record_bytes, size_t count, \
-                                       bool swapped, uint64_t *keys)                        \
-    {                                                                                       \
-        for (size_t i = 0; i < count; i++) {                                                \
-            ctype value;                                                                    \
-            memcpy(&value, from + i * record_bytes, sizeof value);                          \
-            if (swapped)                                                                    \
-                value = (ctype)element_swap((uint64_t)value, sizeof value);                 \
-            keys[i] = (uint64_t)(int64_t)value;                                             \
-        }                                                                                   \
-    }
-ELEMENT_TYPES(CPU_RECORD_KEYS)
-
 void cpu_record_gather_keys(const struct element *element, const void *first, size_t record_bytes,
                             size_t count, uint64_t *keys)
 {
-    static void (*const functions[])(const char *, size_t, size_t, bool, uint64_t *) = {
-#define CPU_RECORD_ENTRY(id, name, ctype) [ELEMENT_##id] = cpu_record_keys_##name,
-        ELEMENT_TYPES(CPU_RECORD_ENTRY)
-#undef CPU_RECORD_ENTRY
-    };
+    uint64_t elements[CPU_KEYS_BLOCK];
 
-    functions[element->type](first, record_bytes, count, element->swapped, keys);
+    for (size_t i = 0, n; i < count; i += n) {
+        n = count - i < CPU_KEYS_BLOCK ? count - i : CPU_KEYS_BLOCK;
+        cpu_record_gather(element, (const char *)first + i * record_bytes, record_bytes, n,
+                          elements);
+        cpu_keys_widen(element, elements, n, keys + i);
+    }
 }

@@ -7,17 +7,16 @@
 
 #include "job/element.h"
 
-/*
- * Copies `count` elements of `width` (1, 2, 4 or 8) bytes, one in each record of record_bytes
- * bytes, the first at `first`, to elements[0..count).
- */
-void cpu_record_gather(const void *first, size_t record_bytes, size_t count, size_t width,
-                       void *elements);
+#include <stddef.h>
 
 /*
- * Stores the keys (element.h) of `count` elements, one in each record of record_bytes bytes, the
- * first at `first`, at keys[0..count).
+ * Copies `count` elements, one in each record of record_bytes bytes, the first at `first`, to
+ * elements[0..count), which may begin where the records do.
  */
+void cpu_record_gather(const struct element *element, const void *first, size_t record_bytes,
+                       size_t count, void *elements);
+
+/* Likewise stores their keys (element.h) at keys[0..count), outside the records. */
 void cpu_record_gather_keys(const struct element *element, const void *first, size_t record_bytes,
                             size_t count, uint64_t *keys);
 

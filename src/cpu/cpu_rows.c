@@ -279,7 +279,7 @@ static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *thread,
             char *to = (char *)rows->keys[c] + held * width;
             void *gathered = is_all ? (void *)to : rows->scratch;
             if (c < job->value_count)
-                cpu_record_gather(first, record_bytes, n, width, gathered);
+                cpu_record_gather(&column->element, first, record_bytes, n, gathered);
             else
                 cpu_record_gather_keys(&column->element, first, record_bytes, n, gathered);
             for (size_t k = 0; !is_all && k < count; k++)

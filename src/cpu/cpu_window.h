@@ -11,16 +11,11 @@
 #include "cpu/cpu_counter.h"
 #include "cpu/cpu_index.h"
 
-/* The most values of a block. */
+/* The maximum of values of a block. */
 #define CPU_WINDOW_BLOCK ((size_t)4096)
-
-/* Picks the keys of values whose bin numbers are `limit` or more, and drops those numbers. */
-typedef size_t cpu_window_pick(const void *elements, bool swapped, size_t count, uint32_t limit,
-                               uint32_t *indexes, uint64_t *keys);
 
 struct cpu_window {
     const struct element *element;
-    cpu_window_pick *pick;
     const struct growing_window *window; /* NULL: none yet */
     struct cpu_index index;              /* of its binning */
     const struct cpu_counter *counter;

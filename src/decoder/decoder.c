@@ -90,8 +90,13 @@ enum status decoder_open(struct decoder **decoder, const struct decoder_format *
     struct decoder *new = malloc(sizeof *new);
     if (!new)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ": no memory to decompress it", name);
-    *new = (struct decoder){.format = format, .name = name};
-    if (format->library->open(new, memory_limit, failure) != STATUS_OK) {
+    *new = (struct decoder){
+        .format = format,
+        .name = name,
+        .state = format->library->open(memory_limit),
+    };
+    if (!new->state) {
+        decoder_fail(new, "no memory to decompress it", failure);
         free(new);
         return failure->status;
     }
@@ -103,7 +108,7 @@ void decoder_close(struct decoder *decoder)
 {
     if (!decoder)
         return;
-    decoder->format->library->close(decoder);
+    decoder->format->library->close(decoder->state);
     free(decoder);
 }
 
@@ -116,82 +121,49 @@ static enum status decoder_fail_start(const struct decoder *decoder, struct fail
     return decoder_fail(decoder, reason, failure);
 }
 
-/* Decodes a piece. There is input, or output pending. */
-static enum status decoder_step(struct decoder *decoder, struct decoder_io *io,
-                                struct failure *failure)
+enum status decoder_run(struct decoder *decoder, struct decoder_io *io, bool ends_with_frame,
+                        struct failure *failure)
 {
     const struct decoder_format *format = decoder->format;
-    bool ended = false;
 
-    if (decoder->head_bytes == 0 && format->padding != DECODER_UNPADDED) {
-        for (; io->in_used < io->in_bytes && io->in[io->in_used] == 0; io->in_used++)
-            decoder->padding_bytes++;
-        if (io->in_used < io->in_bytes && decoder->padding_bytes > 0) {
-            if (format->padding == DECODER_PADDED_AT_END || decoder->padding_bytes % 4 != 0)
-                return decoder_fail_start(decoder, failure);
-            decoder->padding_bytes = 0;
+    while (io->out_used < io->out_bytes && (io->in_used < io->in_bytes || decoder->is_pending)) {
+        if (decoder->head_bytes == 0 && format->padding != DECODER_UNPADDED) {
+            for (; io->in_used < io->in_bytes && io->in[io->in_used] == 0; io->in_used++)
+                decoder->padding_bytes++;
+            if (io->in_used < io->in_bytes && decoder->padding_bytes > 0) {
+                if (format->padding == DECODER_PADDED_AT_END || decoder->padding_bytes % 4 != 0)
+                    return decoder_fail_start(decoder, failure);
+                decoder->padding_bytes = 0;
+            }
+            if (io->in_used == io->in_bytes)
+                break;
         }
-    }
-    if (decoder->head_bytes == 0 && io->in_used == io->in_bytes)
-        return STATUS_OK;
-    if (!decoder->head_is_done) { /* its bytes are kept, and remain for the library */
-        size_t bytes = sizeof decoder->head - decoder->head_bytes;
-        bytes = bytes < io->in_bytes - io->in_used ? bytes : io->in_bytes - io->in_used;
-        memcpy(decoder->head + decoder->head_bytes, io->in + io->in_used, bytes);
-        decoder->head_bytes += bytes;
-        const enum decoder_match match = decoder_match(format, decoder->head, decoder->head_bytes);
-        if (match == DECODER_NO)
-            return decoder_fail_start(decoder, failure);
-        if (match == DECODER_YES && !format->check_head)
-            decoder->head_is_done = true;
-        else if (match == DECODER_YES && format->check_head(decoder, failure) != STATUS_OK)
+        if (!decoder->head_is_done) { /* its bytes are kept, and remain for the library */
+            size_t bytes = sizeof decoder->head - decoder->head_bytes;
+            bytes = bytes < io->in_bytes - io->in_used ? bytes : io->in_bytes - io->in_used;
+            memcpy(decoder->head + decoder->head_bytes, io->in + io->in_used, bytes);
+            decoder->head_bytes += bytes;
+            const enum decoder_match match =
+                decoder_match(format, decoder->head, decoder->head_bytes);
+            if (match == DECODER_NO)
+                return decoder_fail_start(decoder, failure);
+            if (match == DECODER_YES && !format->check_head)
+                decoder->head_is_done = true;
+            else if (match == DECODER_YES && format->check_head(decoder, failure) != STATUS_OK)
+                return failure->status;
+        }
+        bool has_ended = false;
+        if (format->library->step(decoder, io, &has_ended, failure) != STATUS_OK)
             return failure->status;
+        if (has_ended) {
+            decoder->head_bytes = 0;
+            decoder->head_is_done = false;
+        }
+        decoder->is_pending = !has_ended && io->out_used == io->out_bytes;
+        if (has_ended && ends_with_frame)
+            break;
     }
-    if (format->library->step(decoder, io, &ended, failure) != STATUS_OK)
-        return failure->status;
-    if (ended) {
-        decoder->head_bytes = 0;
-        decoder->head_is_done = false;
-    }
-    decoder->is_pending = decoder->head_bytes > 0 && io->out_used == io->out_bytes;
     return STATUS_OK;
-}
-
-/* Whether another step can make progress. */
-static bool decoder_can_step(const struct decoder *decoder, const struct decoder_io *io)
-{
-    return io->out_used < io->out_bytes && (io->in_used < io->in_bytes || decoder->is_pending);
-}
-
-enum status decoder_run(struct decoder *decoder, const void *in, size_t in_bytes, size_t *in_used,
-                        void *out, size_t out_bytes, size_t *out_used, struct failure *failure)
-{
-    struct decoder_io io = {.in = in, .in_bytes = in_bytes, .out = out, .out_bytes = out_bytes};
-    enum status status = STATUS_OK;
-
-    while (status == STATUS_OK && decoder_can_step(decoder, &io))
-        status = decoder_step(decoder, &io, failure);
-    *in_used = io.in_used;
-    *out_used = io.out_used;
-    return status;
-}
-
-enum status decoder_run_frame(struct decoder *decoder, const void *in, size_t in_bytes,
-                              size_t *in_used, void *out, size_t out_bytes, size_t *out_used,
-                              struct failure *failure)
-{
-    struct decoder_io io = {.in = in, .in_bytes = in_bytes, .out = out, .out_bytes = out_bytes};
-    enum status status = STATUS_OK;
-
-    if (decoder_can_step(decoder, &io)) {
-        do
-            status = decoder_step(decoder, &io, failure);
-        while (status == STATUS_OK && !decoder_is_between(decoder) &&
-               decoder_can_step(decoder, &io));
-    }
-    *in_used = io.in_used;
-    *out_used = io.out_used;
-    return status;
 }
 
 bool decoder_is_between(const struct decoder *decoder)
@@ -219,19 +191,11 @@ const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offs
                                                    : NULL;
 }
 
-uint64_t decoder_frame_if_there(const struct decoder_view *view, uint64_t offset, uint64_t bytes)
-{
-    return bytes <= view->bytes - offset ? bytes : 0;
-}
-
 uint64_t decoder_frame_skippable(const struct decoder_view *view, uint64_t offset)
 {
     const unsigned char *data = decoder_look(view, offset, DECODER_SKIPPABLE_HEAD_BYTES);
 
-    return data ? decoder_frame_if_there(view, offset,
-                                         DECODER_SKIPPABLE_HEAD_BYTES +
-                                             (uint64_t)decoder_read_32(data + 4))
-                : 0;
+    return data ? DECODER_SKIPPABLE_HEAD_BYTES + (uint64_t)decoder_read_32(data + 4) : 0;
 }
 
 uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct decoder_view *view,
@@ -244,9 +208,10 @@ uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct d
         return UINT64_MAX;
     const unsigned char *head = bytes > 0 ? decoder_look(view, offset, bytes) : NULL;
     const enum decoder_match match = head ? decoder_match(format, head, bytes) : DECODER_MAYBE;
-    if (match == DECODER_YES)
-        return format->frame_bytes(view, offset);
-    return match == DECODER_NO ? UINT64_MAX : 0;
+    if (match != DECODER_YES)
+        return match == DECODER_NO ? UINT64_MAX : 0;
+    const uint64_t length = format->frame_bytes(view, offset);
+    return length == UINT64_MAX || length <= left ? length : 0;
 }
 
 struct decoder_index *decoder_index_open(const struct decoder_format *format,

@@ -67,25 +67,29 @@ bool decoder_has_small_window(const struct decoder_format *format);
 /* Closes a decoder. NULL is allowed. */
 void decoder_close(struct decoder *decoder);
 
+/* The input and output of a call of decoder_run, which advances in_used and out_used. */
+struct decoder_io {
+    const unsigned char *in;
+    size_t in_bytes;
+    size_t in_used;
+    unsigned char *out;
+    size_t out_bytes;
+    size_t out_used;
+};
+
 /*
- * Decodes from in[0..in_bytes) to out[0..out_bytes) until all input is used or the output is full,
- * and stores how many bytes of each were used. If the output is full, the next call may produce
- * more output without more input.
+ * Decodes until all input is used or the output is full; with `ends_with_frame`, up to the end of a
+ * frame at most. If the output is full, the next call may produce more output without more input.
  *
  * Fails with STATUS_DATA if the input is corrupt (checksums are verified), if something else than a
  * frame follows a frame, if a window exceeds the limit, and if a dictionary is needed. NULs are
  * allowed after the last gzip member, as gzip allows them, and in multiples of four after an xz
- * stream, as xz does. On failure *out_used counts the bytes decoded before the fault; part of them
+ * stream, as xz does. On failure out_used counts the bytes decoded before the fault; part of them
  * may not have been verified, because a checksum follows the bytes that it covers. After a failure
  * only decoder_close may be called.
  */
-enum status decoder_run(struct decoder *decoder, const void *in, size_t in_bytes, size_t *in_used,
-                        void *out, size_t out_bytes, size_t *out_used, struct failure *failure);
-
-/* As decoder_run, but stops at the end of each frame. */
-enum status decoder_run_frame(struct decoder *decoder, const void *in, size_t in_bytes,
-                              size_t *in_used, void *out, size_t out_bytes, size_t *out_used,
-                              struct failure *failure);
+enum status decoder_run(struct decoder *decoder, struct decoder_io *io, bool ends_with_frame,
+                        struct failure *failure);
 
 /* Whether the decoder is at the end of a frame, or at the beginning of the input. */
 bool decoder_is_between(const struct decoder *decoder);

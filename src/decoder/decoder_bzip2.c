@@ -6,7 +6,6 @@
 #ifdef HAVE_BZ2
 
 #include <bzlib.h>
-#include <limits.h>
 #include <stdlib.h>
 
 static const char *decoder_bzip2_version(void)
@@ -14,38 +13,29 @@ static const char *decoder_bzip2_version(void)
     return BZ2_bzlibVersion();
 }
 
-static enum status decoder_bzip2_open(struct decoder *decoder, uint64_t memory_limit,
-                                      struct failure *failure)
+static void *decoder_bzip2_open(uint64_t memory_limit)
 {
     bz_stream *stream = calloc(1, sizeof *stream);
 
     (void)memory_limit; /* a block takes 3.7 MB at the most */
-    if (!stream || BZ2_bzDecompressInit(stream, 0, 0) != BZ_OK) {
-        free(stream);
-        return decoder_fail(decoder, "no memory to decompress it", failure);
-    }
-    decoder->state = stream;
-    return STATUS_OK;
+    if (stream && BZ2_bzDecompressInit(stream, 0, 0) == BZ_OK)
+        return stream;
+    free(stream);
+    return NULL;
 }
 
-static void decoder_bzip2_close(struct decoder *decoder)
+static void decoder_bzip2_close(void *state)
 {
-    BZ2_bzDecompressEnd(decoder->state);
-    free(decoder->state);
-}
-
-/* The library counts in unsigned int. */
-static unsigned decoder_bzip2_limit(size_t bytes)
-{
-    return bytes < UINT_MAX ? (unsigned)bytes : UINT_MAX;
+    BZ2_bzDecompressEnd(state);
+    free(state);
 }
 
 static enum status decoder_bzip2_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
                                       struct failure *failure)
 {
     bz_stream *stream = decoder->state;
-    unsigned in_bytes = decoder_bzip2_limit(io->in_bytes - io->in_used);
-    unsigned out_bytes = decoder_bzip2_limit(io->out_bytes - io->out_used);
+    unsigned in_bytes = decoder_limit(io->in_bytes - io->in_used);
+    unsigned out_bytes = decoder_limit(io->out_bytes - io->out_used);
 
     stream->next_in = (char *)io->in + io->in_used; /* the library does not write there */
     stream->avail_in = in_bytes;

@@ -4,7 +4,9 @@
 
 #include "decoder/decoder.h"
 
-/* The most bytes at the beginning of a frame that a format inspects (zstd and lzma). */
+#include <limits.h>
+
+/* The maximum of bytes at the beginning of a frame that a format inspects (zstd and lzma). */
 #define DECODER_HEAD_BYTES 18
 
 /* Whether the bytes seen so far are the beginning of a frame. */
@@ -12,16 +14,6 @@ enum decoder_match {
     DECODER_NO,
     DECODER_MAYBE, /* too few to tell */
     DECODER_YES,
-};
-
-/* The input and output of one call of decoder_run. */
-struct decoder_io {
-    const unsigned char *in;
-    size_t in_bytes;
-    size_t in_used;
-    unsigned char *out;
-    size_t out_bytes;
-    size_t out_used;
 };
 
 struct decoder {
@@ -42,20 +34,21 @@ enum decoder_padding {
     DECODER_PADDED_BY_FOURS, /* after any frame, in multiples of 4 */
 };
 
-/* The functions of a library for a format. On failure they write the message with decoder_fail. */
+/* The functions of a library for a format. */
 struct decoder_library {
     const char *name;
     const char *(*version)(void);
-    /* Makes the state. */
-    enum status (*open)(struct decoder *decoder, uint64_t memory_limit, struct failure *failure);
+    /* Returns the state, or NULL if there is no memory. */
+    void *(*open)(uint64_t memory_limit);
     /*
      * Decodes a piece, up to the end of the frame at most, and advances in_used and out_used. Sets
-     * *ended when the frame is at its end and all its output is written.
+     * *ended when the frame is at its end and all its output is written. On failure it writes the
+     * message with decoder_fail.
      */
     enum status (*step)(struct decoder *decoder, struct decoder_io *io, bool *ended,
                         struct failure *failure);
     /* Frees the state. */
-    void (*close)(struct decoder *decoder);
+    void (*close)(void *state);
 };
 
 /* The bytes that a frame begins with, each of which lies in a range. */
@@ -88,7 +81,7 @@ struct decoder_format {
      * head is complete. NULL: every head that matches is accepted.
      */
     enum status (*check_head)(struct decoder *decoder, struct failure *failure);
-    /* As decoder_frame_bytes. NULL: only decoding shows where a frame ends. */
+    /* As decoder_frame_bytes, or a length beyond the data. NULL: only decoding shows the end. */
     uint64_t (*frame_bytes)(const struct decoder_view *view, uint64_t offset);
     /* As decoder_index_open. NULL: the format has no index. */
     struct decoder_index *(*open_index)(const struct decoder_view *view, uint64_t begin,
@@ -105,26 +98,24 @@ extern const struct decoder_format decoder_lz4;
 enum decoder_match decoder_match(const struct decoder_format *format, const unsigned char *head,
                                  size_t bytes);
 
-/* Whether head[0..bytes) is the beginning of a zlib stream (decoder_zlib.c). */
+/*
+ * Whether head[0..bytes) is the beginning of a zlib stream (decoder_gzip.c, whose libraries decode
+ * these too). Needs ISA-L or zlib.
+ */
 enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes);
-
-/* A build has at most one of these two. */
-extern const struct decoder_library decoder_gzip_isal;
-extern const struct decoder_library decoder_gzip_zlib;
-
-/* Opens the index of xz (decoder_xz_index.c), the only format that has one. */
-struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uint64_t begin,
-                                            uint64_t block_bytes);
 
 /* Calls view->look. Returns NULL if the data end before offset + bytes. */
 const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offset, size_t bytes);
 
-/* Returns `bytes`, the length of a frame at an offset; 0 if the data end before the frame does. */
-uint64_t decoder_frame_if_there(const struct decoder_view *view, uint64_t offset, uint64_t bytes);
-
-/* Likewise the length of a skippable frame of zstd or lz4: a magic and the length of the rest. */
+/* The length of a skippable frame of zstd or lz4, as frame_bytes: a magic, and that of the rest. */
 #define DECODER_SKIPPABLE_HEAD_BYTES 8
 uint64_t decoder_frame_skippable(const struct decoder_view *view, uint64_t offset);
+
+/* The libraries of gzip and bzip2 count in unsigned int. */
+static inline unsigned decoder_limit(size_t bytes)
+{
+    return bytes < UINT_MAX ? (unsigned)bytes : UINT_MAX;
+}
 
 /* Read integers in little-endian byte order, which all formats here use. */
 static inline uint32_t decoder_read_16(const unsigned char *data)

@@ -70,8 +70,7 @@ static uint64_t decoder_lz4_frame_bytes(const struct decoder_view *view, uint64_
     while ((data = decoder_look(view, offset + at, 4))) {
         uint32_t block = decoder_read_32(data) & ~DECODER_LZ4_IS_UNCOMPRESSED;
         if (decoder_read_32(data) == 0)
-            return decoder_frame_if_there(view, offset,
-                                          at + 4 + (flags & DECODER_LZ4_CONTENT_CHECK ? 4 : 0));
+            return at + 4 + (flags & DECODER_LZ4_CONTENT_CHECK ? 4 : 0);
         if (block > block_max)
             return UINT64_MAX;
         at += 4 + block + (flags & DECODER_LZ4_BLOCK_CHECKSUM ? 4 : 0);
@@ -84,21 +83,17 @@ static uint64_t decoder_lz4_frame_bytes(const struct decoder_view *view, uint64_
 #include <lz4.h>
 #include <lz4frame.h>
 
-static enum status decoder_lz4_open(struct decoder *decoder, uint64_t memory_limit,
-                                    struct failure *failure)
+static void *decoder_lz4_open(uint64_t memory_limit)
 {
     LZ4F_dctx *context;
 
     (void)memory_limit; /* a block has at most 4 MiB */
-    if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)))
-        return decoder_fail(decoder, "no memory to decompress it", failure);
-    decoder->state = context;
-    return STATUS_OK;
+    return LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)) ? NULL : context;
 }
 
-static void decoder_lz4_close(struct decoder *decoder)
+static void decoder_lz4_close(void *state)
 {
-    LZ4F_freeDecompressionContext(decoder->state);
+    LZ4F_freeDecompressionContext(state);
 }
 
 static enum status decoder_lz4_step(struct decoder *decoder, struct decoder_io *io, bool *ended,

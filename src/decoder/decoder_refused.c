@@ -63,7 +63,7 @@ static enum decoder_match decoder_riff_match(const unsigned char *head, size_t b
 }
 
 /*
- * The magic of tar is 257 bytes behind the beginning. Nothing waits for it: a pipe that brings
+ * The magic of tar is at offset 257. Nothing waits for it: a pipe that brings
  * fewer bytes at first is no archive, whose records have 512 or more.
  */
 static enum decoder_match decoder_tar_match(const unsigned char *head, size_t bytes)
@@ -87,10 +87,10 @@ static enum decoder_match decoder_tar_match(const unsigned char *head, size_t by
 
 static const struct decoder_format decoder_refused[] = {
     /* compressed files and archives */
-    DECODER_REFUSED("zip", "PK\3\4", "zip archives",
-                    "unpack it first, for example with unzip -p, or save an .xlsx as CSV"),
-    DECODER_REFUSED("zip", "PK\5\6", "zip archives", "unpack it first, for example with unzip -p"),
-    DECODER_REFUSED("zip", "PK\7\10", "zip archives", "unpack it first, for example with unzip -p"),
+    {.name = "zip",
+     .magics = {DECODER_MAGIC("PK\3\4"), DECODER_MAGIC("PK\5\6"), DECODER_MAGIC("PK\7\10")},
+     .kind = "zip archives",
+     .instead = "unpack it first, for example with unzip -p, or save an .xlsx as CSV"},
     DECODER_REFUSED("7z", "7z\xbc\xaf\x27\x1c", "7z archives",
                     "unpack it first, for example with 7z x -so"),
     DECODER_REFUSED("rar", "Rar!\x1a\7", "rar archives",
@@ -115,8 +115,10 @@ static const struct decoder_format decoder_refused[] = {
                     "decompress it first, for example with lzop -dc"),
     DECODER_REFUSED("snappy", "\xff\6\0\0sNaPpY", "snappy files",
                     "decompress it first, for example with snzip -dc"),
+#if defined HAVE_ISAL || defined HAVE_ZLIB
     DECODER_REFUSED_BY("zlib", decoder_zlib_match, "", "zlib streams",
                        "decompress it first, for example with pigz -dcz"),
+#endif
     /* tables and arrays */
     DECODER_REFUSED("Parquet", "PAR1\x15", "Parquet files",
                     "write a column as CSV first, for example with duckdb"),
@@ -140,12 +142,10 @@ static const struct decoder_format decoder_refused[] = {
                        "ELF",
                        "ELF programs and libraries", NULL),
     DECODER_REFUSED("PNG", "\x89PNG\r\n\x1a\n", "PNG images", NULL),
-    DECODER_REFUSED("JPEG", "\xff\xd8\xff\xdb", "JPEG images", NULL),
-    DECODER_REFUSED("JPEG", "\xff\xd8\xff\xe0", "JPEG images", NULL),
-    DECODER_REFUSED("JPEG", "\xff\xd8\xff\xe1", "JPEG images", NULL),
-    DECODER_REFUSED("JPEG", "\xff\xd8\xff\xee", "JPEG images", NULL),
-    DECODER_REFUSED("GIF", "GIF87a", "GIF images", NULL),
-    DECODER_REFUSED("GIF", "GIF89a", "GIF images", NULL),
+    {.name = "JPEG",
+     .magics = {DECODER_MAGIC_RANGE("\xff\xd8\xff\xdb", "\xff\xd8\xff\xee")},
+     .kind = "JPEG images"},
+    {.name = "GIF", .magics = {DECODER_MAGIC_RANGE("GIF87a", "GIF89a")}, .kind = "GIF images"},
     DECODER_REFUSED("PDF", "%PDF-", "PDF documents",
                     "extract its text first, for example with pdftotext"),
     DECODER_REFUSED_BY("RIFF", decoder_riff_match, "RIFF", "RIFF files, such as WAV,", NULL),

@@ -45,8 +45,7 @@ static bool decoder_zstd_is_legacy(unsigned char first)
     return first >= DECODER_ZSTD_LEGACY_FIRST && first < DECODER_ZSTD_FRAME;
 }
 
-static enum status decoder_zstd_open(struct decoder *decoder, uint64_t memory_limit,
-                                     struct failure *failure)
+static void *decoder_zstd_open(uint64_t memory_limit)
 {
     struct decoder_zstd *zstd = malloc(sizeof *zstd);
     ZSTD_DCtx *context = ZSTD_createDCtx();
@@ -54,7 +53,7 @@ static enum status decoder_zstd_open(struct decoder *decoder, uint64_t memory_li
     if (!zstd || !context) {
         ZSTD_freeDCtx(context);
         free(zstd);
-        return decoder_fail(decoder, "no memory to decompress it", failure);
+        return NULL;
     }
     /* The library accepts only powers of two as a limit, so decoder_zstd_check_head checks it. */
     ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax,
@@ -63,13 +62,13 @@ static enum status decoder_zstd_open(struct decoder *decoder, uint64_t memory_li
         .context = context,
         .window_limit = memory_limit > 0 ? memory_limit : DECODER_ZSTD_WINDOW_BYTES,
     };
-    decoder->state = zstd;
-    return STATUS_OK;
+    return zstd;
 }
 
-static void decoder_zstd_close(struct decoder *decoder)
+static void decoder_zstd_close(void *state)
 {
-    struct decoder_zstd *zstd = decoder->state;
+    struct decoder_zstd *zstd = state;
+
     ZSTD_freeDCtx(zstd->context);
     free(zstd);
 }
@@ -181,7 +180,7 @@ static uint64_t decoder_zstd_frame_bytes(const struct decoder_view *view, uint64
         is_last = header & 1;
         at += DECODER_ZSTD_BLOCK_HEADER_BYTES + (type == DECODER_ZSTD_BLOCK_RLE ? 1 : bytes);
     }
-    return is_last ? decoder_frame_if_there(view, offset, at + (has_checksum ? 4 : 0)) : 0;
+    return is_last ? at + (has_checksum ? 4 : 0) : 0;
 }
 
 static const struct decoder_library decoder_zstd_library = {

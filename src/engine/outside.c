@@ -55,7 +55,7 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
         decimal_format_fixed(shown, element_value(&native, element_key(&native, &value)),
                              native.decimals);
         return status_fail_at(failure, text->position + end - 1, STATUS_DATA,
-                              STATUS_NAME ":%llu: value %s is outside the bins", text->name,
+                              STATUS_NAME ":%llu: value %s is outside the bins", text->origin.name,
                               (unsigned long long)parse_errors_find_line(text, end - 1), shown);
     } while (event != TEXT_END);
     return STATUS_OK;

@@ -46,9 +46,9 @@ static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const st
     size_t count = pipeline_pool_count(pipeline);
     if (count < PIPELINE_WORKER_POOLS_MAX) {
         pool = &pipeline->pools[count];
-        pool->session.crew = &pipeline->crew;
-        pool->session.engine = engine;
-        pool->session.joins_late = joins_late;
+        pool->crew = &pipeline->crew;
+        pool->engine = engine;
+        pool->joins_late = joins_late;
         pool->device = device;
         atomic_store(&pipeline->worker_pool_count, count + 1);
     }
@@ -88,13 +88,6 @@ static uint64_t pipeline_elements(const struct pipeline *pipeline, uint64_t byte
     return job->is_text ? parse_errors_values(job->errors) : bytes / job_value_bytes(job);
 }
 
-/* Whether a pool is at work. One that joins late is when its first worker pulls. */
-static bool pipeline_has_begun(const struct worker_pool *pool)
-{
-    return atomic_load(&pool->is_open) &&
-           (!pool->session.joins_late || worker_pool_pulling(pool) > 0);
-}
-
 void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
 {
     const struct source *source = pipeline->task->source;
@@ -109,16 +102,24 @@ void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         const struct worker_pool *pool = &pipeline->pools[i];
         char name[ENGINE_NAME_MAX];
-        engine_write_name(name, pool->session.engine->name, pool->device);
-        if (pipeline_has_begun(pool) && length + 5 + ENGINE_NAME_MAX < sizeof live->engines)
+        engine_write_name(name, pool->engine->name, pool->device);
+        /* A pool that joins late is at work when its first worker pulls. */
+        const bool is_at_work =
+            atomic_load(&pool->is_open) && (!pool->joins_late || worker_pool_pulling(pool) > 0);
+        if (is_at_work && length + 5 + ENGINE_NAME_MAX < sizeof live->engines)
             length += (size_t)snprintf(live->engines + length, sizeof live->engines - length,
                                        "%s%s", length > 0 ? " and " : "", name);
     }
 }
 
-/* Merges what all pools hold. None of them may be at work. */
-static enum status pipeline_merge(struct pipeline *pipeline, struct failure *failure)
+/*
+ * Merges all that was absorbed and finishes the partial. No pool may be at work. An element of a
+ * weight counts that many times.
+ */
+static enum status pipeline_finish_partial(struct pipeline *pipeline, struct failure *failure)
 {
+    const struct pipeline_task *task = pipeline->task;
+    const struct job *job = task->job;
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
@@ -129,19 +130,6 @@ static enum status pipeline_merge(struct pipeline *pipeline, struct failure *fai
             status = own.status;
         }
     }
-    return status;
-}
-
-/*
- * Merges all that was absorbed and finishes the partial. An element of a weight counts that many
- * times.
- */
-static enum status pipeline_finish_partial(struct pipeline *pipeline, struct failure *failure)
-{
-    const struct pipeline_task *task = pipeline->task;
-    const struct job *job = task->job;
-    enum status status = pipeline_merge(pipeline, failure);
-
     uint64_t elements = pipeline_elements(pipeline, pipeline_bytes(pipeline));
     if (status == STATUS_OK && job_has_rows(job))
         status = row_count_get(job->rows, &elements, failure);
@@ -150,24 +138,17 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
     return pipeline->crew.operation->finish(task->partial, job, elements, failure);
 }
 
-/* Whether no worker has failed. */
-static bool pipeline_is_sound(const struct pipeline *pipeline)
-{
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
-        if (!worker_pool_is_sound(&pipeline->pools[i]))
-            return false;
-    }
-    return true;
-}
-
 enum status pipeline_checkpoint(struct pipeline *pipeline,
                                 enum status (*use)(void *context, struct failure *failure),
                                 void *context, struct failure *failure)
 {
     enum status status = STATUS_OK;
+    bool is_sound = true;
 
     checkpoint_begin(&pipeline->checkpoint);
-    if (pipeline_is_sound(pipeline)) {
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
+        is_sound = is_sound && worker_pool_is_sound(&pipeline->pools[i]);
+    if (is_sound) {
         status = pipeline_finish_partial(pipeline, failure);
         if (status == STATUS_OK)
             status = use(context, failure);
@@ -178,8 +159,12 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
 
 /* --- devices that join late ------------------------------------------------------------------- */
 
-/* The state of the run. Its workers are those of pools that have not joined late. */
-static struct offload_policy_view pipeline_view(const struct pipeline *pipeline)
+/*
+ * Whether a rule of offload_policy.h holds now. Not asked if the user has chosen devices. The
+ * workers that it counts are those of pools that have not joined late.
+ */
+static bool pipeline_allows(const struct pipeline *pipeline,
+                            bool (*rule)(const struct offload_policy_view *view))
 {
     struct offload_policy_view view = {
         .input_bytes = pipeline->task->options.input_bytes,
@@ -191,18 +176,10 @@ static struct offload_policy_view pipeline_view(const struct pipeline *pipeline)
 
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         const struct worker_pool *pool = &pipeline->pools[i];
-        bool counts = !pool->session.joins_late && atomic_load(&pool->is_open);
-        view.workers += counts ? pool->session.count : 0;
+        bool counts = !pool->joins_late && atomic_load(&pool->is_open);
+        view.workers += counts ? pool->count : 0;
         view.pulling += counts ? worker_pool_pulling(pool) : 0;
     }
-    return view;
-}
-
-/* Whether a rule of offload_policy.h holds now. Not asked if the user has chosen devices. */
-static bool pipeline_allows(const struct pipeline *pipeline,
-                            bool (*rule)(const struct offload_policy_view *view))
-{
-    struct offload_policy_view view = pipeline_view(pipeline);
     return pipeline->task->device_count > 0 || rule(&view);
 }
 
@@ -223,25 +200,6 @@ static void pipeline_device_begun(void *context)
     atomic_store_explicit(&crew->awaits_device, true, memory_order_relaxed);
 }
 
-/* Opens a pool on a device that is ready and starts it. The caller counts as at work. */
-static enum status pipeline_start_late(struct pipeline *pipeline, struct worker_pool *pool,
-                                       struct failure *failure)
-{
-    struct engine_options options = pipeline->task->options;
-
-    if (!pipeline_allows(pipeline, offload_policy_gains))
-        return status_fail(failure, STATUS_ENGINE, "the CPU alone is faster");
-    if (!pipeline_allows(pipeline, offload_policy_joins))
-        return status_fail(failure, STATUS_ENGINE,
-                           "the input was nearly at its end when it was ready");
-    options.device = pool->device;
-    options.input_bytes = pipeline_bytes_left(pipeline);
-    if (worker_pool_open(pool, &options, failure) != STATUS_OK)
-        return failure->status;
-    crew_add(&pipeline->crew, pool->session.count);
-    return worker_pool_start(pool, failure);
-}
-
 static void pipeline_device_ready(void *context, const char *reason);
 
 /* Starts the startup of a pool. */
@@ -249,7 +207,7 @@ static void pipeline_prepare_device(struct pipeline *pipeline, struct worker_poo
 {
     struct pipeline_device *device = &pipeline->devices[pool - pipeline->pools];
     const struct device_startup_plan plan = {
-        .engine = pool->session.engine,
+        .engine = pool->engine,
         .device = pool->device,
         .context = device,
         .pays = pipeline_device_pays,
@@ -265,29 +223,44 @@ static void pipeline_prepare_device(struct pipeline *pipeline, struct worker_poo
                  strerror(errno));
 }
 
-/* `ready` of a startup. Once the first device has joined, starts those of others, if they pay. */
+/*
+ * `ready` of a startup: opens a pool on the device and starts it, if that pays. Once the first
+ * device has joined, starts the startups of others.
+ */
 static void pipeline_device_ready(void *context, const char *reason)
 {
     const struct pipeline_device *device = context;
     struct pipeline *pipeline = device->pipeline;
     struct worker_pool *pool = device->pool;
-    const struct engine *engine = pool->session.engine;
+    struct engine_options options = pipeline->task->options;
     struct failure failure;
     unsigned others = 0;
 
-    if (!reason && !crew_add(&pipeline->crew, 1))
+    const bool is_counted = !reason; /* this thread is at work meanwhile */
+    if (is_counted && !crew_add(&pipeline->crew, 1))
         return;
-    const bool is_counted = !reason;
-    if (!reason && pipeline_start_late(pipeline, pool, &failure) != STATUS_OK)
-        reason = failure.message;
+    if (!reason && !pipeline_allows(pipeline, offload_policy_gains))
+        reason = "the CPU alone is faster";
+    if (!reason && !pipeline_allows(pipeline, offload_policy_joins))
+        reason = "the input was nearly at its end when it was ready";
+    if (!reason) {
+        options.device = pool->device;
+        options.input_bytes = pipeline_bytes_left(pipeline);
+        enum status status = worker_pool_open(pool, &options, &failure);
+        if (status == STATUS_OK) {
+            crew_add(&pipeline->crew, pool->count);
+            status = worker_pool_start(pool, &failure);
+        }
+        reason = status == STATUS_OK ? NULL : failure.message;
+    }
     if (reason) {
         snprintf(pool->reason, sizeof pool->reason, "%.255s", reason);
         crew_give_up_device(&pipeline->crew);
-    } else if (pipeline->task->device_count == 0 && pool->device == 0 && engine->devices) {
-        others = offload_policy_devices(engine->devices(), pipeline_bytes_left(pipeline));
+    } else if (pipeline->task->device_count == 0 && pool->device == 0 && pool->engine->devices) {
+        others = offload_policy_devices(pool->engine->devices(), pipeline_bytes_left(pipeline));
     }
     for (unsigned i = 1; i < others && i < ENGINE_DEVICES_MAX; i++) {
-        struct worker_pool *other = pipeline_add_pool(pipeline, engine, i, true);
+        struct worker_pool *other = pipeline_add_pool(pipeline, pool->engine, i, true);
         if (other)
             pipeline_prepare_device(pipeline, other);
     }
@@ -305,8 +278,8 @@ static void pipeline_prepare_devices(struct pipeline *pipeline, unsigned workers
 
     for (size_t i = 0; i < count; i++) {
         struct worker_pool *pool = &pipeline->pools[i];
-        const char *unsupported = engine_lacks(pool->session.engine, task->job);
-        if (!pool->session.joins_late)
+        const char *unsupported = engine_lacks(pool->engine, task->job);
+        if (!pool->joins_late)
             continue;
         if (unsupported)
             snprintf(pool->reason, sizeof pool->reason, "it does not support %s", unsupported);
@@ -317,26 +290,7 @@ static void pipeline_prepare_devices(struct pipeline *pipeline, unsigned workers
     }
 }
 
-/* Ends all startups after the run. Returns whether the thread of one still runs. */
-static bool pipeline_end_startups(struct pipeline *pipeline)
-{
-    bool is_left = false;
-
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
-        if (!pipeline->devices[i].startup)
-            continue;
-        enum device_startup_end end = device_startup_end(pipeline->devices[i].startup);
-        if (end == DEVICE_STARTUP_NOT_BEGUN)
-            snprintf(pipeline->pools[i].reason, sizeof pipeline->pools[i].reason,
-                     "it was not needed");
-        is_left = is_left || end == DEVICE_STARTUP_LEFT_BEHIND;
-    }
-    return is_left;
-}
-
-/*
- * --- a run -------------------------------------------------------------------------------------
- */
+/* --- a run ------------------------------------------------------------------------------------ */
 
 /* Adds and opens a pool. If it cannot be opened, its report says why. */
 static enum status pipeline_open_pool(struct pipeline *pipeline, const struct engine *engine,
@@ -344,16 +298,16 @@ static enum status pipeline_open_pool(struct pipeline *pipeline, const struct en
 {
     struct engine_options options = pipeline->task->options;
     struct worker_pool *pool = pipeline_add_pool(pipeline, engine, device, false);
-    const char *lacks = engine_lacks(engine, pipeline->task->job);
+    const char *unsupported = engine_lacks(engine, pipeline->task->job);
     enum status status = STATUS_OK;
     char description[256];
 
     options.device = device;
     if (!pool)
         return status_fail(failure, STATUS_USAGE, "too many devices");
-    if (lacks)
+    if (unsupported)
         return status_fail(failure, STATUS_ENGINE, "engine %s does not support %s", engine->name,
-                           lacks);
+                           unsupported);
     if (!engine->probe(device, description, sizeof description))
         status = status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", engine->name,
                              description);
@@ -365,32 +319,28 @@ static enum status pipeline_open_pool(struct pipeline *pipeline, const struct en
     return status != STATUS_OK ? status : failure->status;
 }
 
-/* Opens the engine asked for, on each of the devices. */
-static enum status pipeline_open_named(struct pipeline *pipeline, struct failure *failure)
-{
-    const struct pipeline_task *task = pipeline->task;
-    const struct engine *engine = engine_find(task->table, task->engine);
-    size_t devices = task->device_count > 0 && engine && engine->prepare ? task->device_count : 1;
-
-    if (!engine)
-        return status_fail(failure, STATUS_USAGE, "unknown engine '%s'", task->engine);
-    for (size_t i = 0; i < devices; i++) {
-        unsigned device = devices == task->device_count ? task->devices[i] : 0;
-        if (pipeline_open_pool(pipeline, engine, device, failure) != STATUS_OK)
-            return failure->status;
-    }
-    return STATUS_OK;
-}
-
 /*
- * Opens the engines that open quickly and can run here, and adds pools that join late for the
- * others. Succeeds if any has opened.
+ * Opens the engine asked for, on each of the devices. If none is, opens the engines that open
+ * quickly and can run here, and adds pools that join late for the others; succeeds if any has
+ * opened.
  */
-static enum status pipeline_open_all(struct pipeline *pipeline, struct failure *failure)
+static enum status pipeline_open(struct pipeline *pipeline, struct failure *failure)
 {
     const struct pipeline_task *task = pipeline->task;
     enum status status = STATUS_ENGINE;
 
+    if (task->engine) {
+        const struct engine *engine = engine_find(task->table, task->engine);
+        if (!engine)
+            return status_fail(failure, STATUS_USAGE, "unknown engine '%s'", task->engine);
+        const bool has_devices = task->device_count > 0 && engine->prepare;
+        for (size_t i = 0; i == 0 || (has_devices && i < task->device_count); i++) {
+            const unsigned device = has_devices ? task->devices[i] : 0;
+            if (pipeline_open_pool(pipeline, engine, device, failure) != STATUS_OK)
+                return failure->status;
+        }
+        return STATUS_OK;
+    }
     for (const struct engine *const *engine = task->table; *engine; engine++) {
         if (!(*engine)->prepare) {
             if (pipeline_open_pool(pipeline, *engine, 0, failure) == STATUS_OK)
@@ -404,15 +354,22 @@ static enum status pipeline_open_all(struct pipeline *pipeline, struct failure *
     return status == STATUS_OK ? status : failure->status;
 }
 
-/* Starts the open pools and the startups of the others. After a failure some pools may run. */
-static enum status pipeline_start(struct pipeline *pipeline, struct failure *failure)
+/*
+ * Starts the open pools and the startups of the others, watches them, waits for their end, and
+ * stores the failure to report.
+ */
+static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_report *report,
+                                 struct failure *failure)
 {
-    size_t count = pipeline_pool_count(pipeline);
+    const struct pipeline_watcher *watcher = pipeline->task->watcher;
+    struct source *source = pipeline->task->source;
+    const size_t count = pipeline_pool_count(pipeline); /* startups may add pools */
     enum status status = STATUS_OK;
     unsigned workers = 0;
+    uint64_t counted = 0;
 
     for (size_t i = 0; i < count; i++)
-        workers += atomic_load(&pipeline->pools[i].is_open) ? pipeline->pools[i].session.count : 0;
+        workers += atomic_load(&pipeline->pools[i].is_open) ? pipeline->pools[i].count : 0;
     crew_add(&pipeline->crew, workers + 1); /* and this thread */
     for (size_t i = 0; i < count; i++) {
         struct failure own;
@@ -420,54 +377,33 @@ static enum status pipeline_start(struct pipeline *pipeline, struct failure *fai
         if (!atomic_load(&pool->is_open) || worker_pool_start(pool, &own) == STATUS_OK)
             continue;
         *failure = own;
-        status = own.status;
-        source_stop(pipeline->task->source, 0);
+        status = own.status; /* some pools may run */
+        source_stop(source, 0);
     }
     if (status == STATUS_OK)
         pipeline_prepare_devices(pipeline, workers);
     crew_leave(&pipeline->crew);
-    return status;
-}
-
-/* Starts the pools, watches them, waits for their end, and stores the failure to report. */
-static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_report *report,
-                                 struct failure *failure)
-{
-    const struct pipeline_watcher *watcher = pipeline->task->watcher;
-    struct stream_total counted = {.bytes = 0};
-    enum status status = pipeline_start(pipeline, failure);
 
     if (status == STATUS_OK && watcher->watch) {
         status = watcher->watch(watcher->context, pipeline, failure);
         if (status != STATUS_OK)
-            source_stop(pipeline->task->source, 0);
+            source_stop(source, 0);
     }
     crew_wait(&pipeline->crew);
-    report->is_thread_left = pipeline_end_startups(pipeline);
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
-        status = worker_pool_keep_failure(&pipeline->pools[i], status, failure);
-        worker_pool_add_counted(&pipeline->pools[i], &counted);
+        struct worker_pool *pool = &pipeline->pools[i];
+        if (!pipeline->devices[i].startup)
+            continue;
+        const enum device_startup_end end = device_startup_end(pipeline->devices[i].startup);
+        if (end == DEVICE_STARTUP_NOT_BEGUN)
+            snprintf(pool->reason, sizeof pool->reason, "it was not needed");
+        report->is_thread_left |= end == DEVICE_STARTUP_LEFT_BEHIND;
     }
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
+        status = worker_pool_collect(&pipeline->pools[i], &counted, status, failure);
     if (status == STATUS_OK)
-        status = source_check(pipeline->task->source, &counted, failure);
+        status = source_check(source, counted, failure);
     return status == STATUS_OK ? pipeline_finish_partial(pipeline, failure) : status;
-}
-
-/* Fills in the report and closes the pools. */
-static void pipeline_close(struct pipeline *pipeline, struct pipeline_report *report)
-{
-    report->bytes = pipeline_bytes(pipeline);
-    report->elements = pipeline_elements(pipeline, report->bytes);
-    report->worker_pool_count = pipeline_pool_count(pipeline);
-    for (size_t i = 0; i < report->worker_pool_count; i++) {
-        worker_pool_wait(&pipeline->pools[i]);
-        worker_pool_describe(&pipeline->pools[i], &report->pools[i]);
-        worker_pool_close(&pipeline->pools[i]);
-    }
-    report->seconds = crew_clock() - pipeline->crew.start;
-    checkpoint_destroy(&pipeline->checkpoint);
-    crew_destroy(&pipeline->crew);
-    pthread_mutex_destroy(&pipeline->lock);
 }
 
 enum status pipeline_run(const struct pipeline_task *task, struct pipeline_report *report,
@@ -490,10 +426,18 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
     crew_init(&pipeline.crew);
     checkpoint_init(&pipeline.checkpoint);
     pthread_mutex_init(&pipeline.lock, NULL);
-    enum status status = task->engine ? pipeline_open_named(&pipeline, failure)
-                                      : pipeline_open_all(&pipeline, failure);
+    enum status status = pipeline_open(&pipeline, failure);
     if (status == STATUS_OK)
         status = pipeline_work(&pipeline, report, failure);
-    pipeline_close(&pipeline, report);
+
+    report->bytes = pipeline_bytes(&pipeline);
+    report->elements = pipeline_elements(&pipeline, report->bytes);
+    report->worker_pool_count = pipeline_pool_count(&pipeline);
+    for (size_t i = 0; i < report->worker_pool_count; i++)
+        worker_pool_close(&pipeline.pools[i], &report->pools[i]);
+    report->seconds = crew_clock() - pipeline.crew.start;
+    checkpoint_destroy(&pipeline.checkpoint);
+    crew_destroy(&pipeline.crew);
+    pthread_mutex_destroy(&pipeline.lock);
     return status;
 }

@@ -1,30 +1,225 @@
-/* Implements worker_pool.h: opening, merging and reporting for a pool. */
+/* Implements worker_pool.h: the loop that pulls and absorbs; opening, merging and reporting. */
 #include "config.h"
 
 #include "exec/worker_pool.h"
 
+#include "exec/offload_policy.h"
+
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Written by the worker's own thread, between checkpoint_enter and checkpoint_leave; so during a
+ * checkpoint another thread can use it, except `fault`, which is also written outside.
+ */
+struct worker {
+    const struct worker_pool *pool;
+    unsigned index;
+    pthread_t thread;
+    void *worker; /* of the engine; NULL while it is not open */
+    enum status status;
+    struct failure failure; /* of the engine, at the end the one to report; valid with `status` */
+    enum status fault_status;
+    struct failure fault; /* of the input; valid with `fault_status` */
+    enum status open_status;
+    bool has_absorbed;           /* chunks that are not yet merged */
+    atomic_bool pulls;           /* has begun to pull; relaxed */
+    atomic_uint_least64_t bytes; /* pulled so far; other threads read it; relaxed */
+    uint64_t counted;            /* bytes, in chunks */
+    double opened_at;            /* when it was ready to pull, and when it was done */
+    double finished_at;
+    double pull_seconds;
+    double busy_seconds;
+    double wait_seconds;
+};
+
+/*
+ * Completes and merges what the worker has absorbed. Skips the engine if there is nothing: then a
+ * device that has failed meanwhile has lost nothing. Another thread may call it while the worker is
+ * stopped at a checkpoint. Fails as the engine does.
+ */
+static enum status worker_complete(struct worker *worker, struct failure *failure)
+{
+    if (!worker->has_absorbed)
+        return STATUS_OK;
+    worker->has_absorbed = false;
+    return worker->pool->engine->worker_finish(worker->worker, failure);
+}
+
+/* Whether its core is needed by a pool that has joined late, or to prepare a device. */
+static bool worker_is_surplus(const struct worker *worker)
+{
+    const struct worker_pool *pool = worker->pool;
+    const struct crew *crew = pool->crew;
+    unsigned feeders = atomic_load_explicit(&crew->feeders, memory_order_relaxed);
+
+    if (pool->joins_late)
+        return false;
+    if (feeders == 0)
+        return atomic_load_explicit(&crew->awaits_device, memory_order_relaxed) &&
+               worker->index >= offload_policy_cpu_workers_meanwhile(pool->count);
+    bool is_plain = source_size(crew->source) != SOURCE_SIZE_UNKNOWN;
+    uint64_t bytes = is_plain ? atomic_load_explicit(&worker->bytes, memory_order_relaxed) : 0;
+    return worker->index >= offload_policy_cpu_workers(pool->count, feeders, bytes,
+                                                       worker->busy_seconds + worker->pull_seconds);
+}
+
+/*
+ * Leaves the source to the others and waits while a device is prepared. Keeps what it has absorbed
+ * meanwhile: merging it and freeing memory would delay the preparation. Returns true if the worker
+ * should continue.
+ */
+static bool worker_pause(const struct worker *worker)
+{
+    struct crew *crew = worker->pool->crew;
+
+    checkpoint_leave(crew->checkpoint);
+    source_leave(crew->source);
+    bool goes_on = crew_pause(crew) && source_join(crew->source);
+    checkpoint_enter(crew->checkpoint);
+    return goes_on;
+}
+
+/*
+ * Pulls and absorbs until the source ends or the worker is surplus; then merges. The worker counts
+ * as idle for checkpoints while it pulls; if a checkpoint is due, it merges what it holds before,
+ * in parallel with others. With an ordered operation, it flushes the engine before it waits for
+ * input, so that results are not held back. Keeps a failure of the input in `fault`: the chunks
+ * before it still count.
+ */
+static enum status worker_loop(struct worker *worker)
+{
+    const struct engine *engine = worker->pool->engine;
+    struct crew *crew = worker->pool->crew;
+    struct failure *failure = &worker->failure;
+    const bool is_ordered = crew->operation->stop; /* others wait for its results */
+
+    worker->opened_at = crew_clock();
+    atomic_store_explicit(&worker->pulls, true, memory_order_relaxed);
+    for (;;) {
+        struct chunk_buffer buffer;
+        struct chunk chunk;
+        bool pulled = false;
+        if (worker_is_surplus(worker)) {
+            if (is_ordered && worker_complete(worker, failure) != STATUS_OK)
+                return failure->status;
+            if (!worker_pause(worker))
+                break;
+        }
+        const double start = crew_clock();
+        if (engine->worker_buffer(worker->worker, &buffer, failure) != STATUS_OK)
+            return failure->status;
+        const double free = crew_clock();
+        if (crew->checkpoint && checkpoint_is_wanted(crew->checkpoint) &&
+            worker_complete(worker, failure) != STATUS_OK)
+            return failure->status;
+        if (is_ordered && engine->worker_flush) {
+            worker->fault_status =
+                source_try_pull(crew->source, &buffer, &chunk, &pulled, &worker->fault);
+            if (!pulled && worker->has_absorbed &&
+                engine->worker_flush(worker->worker, failure) != STATUS_OK)
+                return failure->status;
+        }
+        if (!pulled) {
+            checkpoint_leave(crew->checkpoint);
+            const enum status status = source_pull(crew->source, &buffer, &chunk, &worker->fault);
+            checkpoint_enter(crew->checkpoint);
+            worker->fault_status = status;
+        }
+        const double filled = crew_clock();
+        worker->wait_seconds += free - start;
+        worker->pull_seconds += filled - free;
+        atomic_fetch_add_explicit(&worker->bytes, chunk.bytes + chunk.left_out,
+                                  memory_order_relaxed);
+        if (chunk.bytes == 0 && !chunk.is_cut)
+            break;
+        worker->has_absorbed = true;
+        worker->counted += chunk.bytes;
+        enum status status = engine->worker_absorb(worker->worker, &chunk, failure);
+        worker->busy_seconds += crew_clock() - filled;
+        if (status != STATUS_OK)
+            return status;
+        if (chunk.is_cut)
+            break;
+    }
+    const double start = crew_clock();
+    const enum status status = worker_complete(worker, failure);
+    worker->finished_at = crew_clock();
+    worker->busy_seconds += worker->finished_at - start;
+    return status;
+}
+
+/*
+ * The thread of a worker: opens the worker of the engine and runs the loop, sets the status, and
+ * stops others if need be. Frees its memory after it has left, while results are merged (GPU: 3
+ * ms).
+ */
+static void *worker_run(void *argument)
+{
+    struct worker *worker = argument;
+    const struct worker_pool *pool = worker->pool;
+    struct crew *crew = pool->crew;
+    const struct failure *failure = &worker->failure;
+
+    if (!source_join(crew->source)) {
+        crew_leave(crew);
+        return NULL;
+    }
+    checkpoint_enter(crew->checkpoint);
+    if (!worker_is_surplus(worker) || worker_pause(worker)) {
+        worker->open_status =
+            pool->engine->worker_open(pool->session, &worker->worker, &worker->failure);
+        if (worker->open_status == STATUS_OK) {
+            if (pool->joins_late)
+                crew_add_feeder(crew);
+            worker->status = worker_loop(worker);
+        } else {
+            worker->status = pool->joins_late ? STATUS_OK : worker->open_status; /* none is lost */
+            if (pool->joins_late) /* paused workers notice when this one leaves */
+                atomic_store_explicit(&crew->awaits_device, false, memory_order_relaxed);
+            source_leave(crew->source);
+        }
+    }
+    if (worker->status != STATUS_OK) {
+        const bool is_of_data = failure->position != STATUS_NOWHERE;
+        source_stop(crew->source,
+                    worker->status == STATUS_DATA && is_of_data ? failure->position : 0);
+        /* Chunks are lost, unless it is a failure of the data, which follows what was absorbed. */
+        if (crew->operation->stop && !is_of_data)
+            crew->operation->stop(crew->partial);
+    }
+    if (worker->fault_status != STATUS_OK &&
+        (worker->status == STATUS_OK || status_is_before(&worker->fault, failure))) {
+        worker->status = worker->fault_status;
+        worker->failure = worker->fault;
+    }
+    void *opened = worker->worker;
+    worker->worker = NULL;
+    checkpoint_leave(crew->checkpoint);
+    crew_leave(crew);
+    pool->engine->worker_close(opened);
+    return NULL;
+}
+
 enum status worker_pool_open(struct worker_pool *pool, const struct engine_options *options,
                              struct failure *failure)
 {
-    struct worker_session *session = &pool->session;
-    const struct engine *engine = session->engine;
-    const struct crew *crew = session->crew;
+    const struct engine *engine = pool->engine;
+    const struct crew *crew = pool->crew;
 
-    if (engine->open(crew->job, options, crew->partial, &session->session, failure) != STATUS_OK)
+    if (engine->open(crew->job, options, crew->partial, &pool->session, failure) != STATUS_OK)
         return failure->status;
-    session->count = engine->workers(session->session);
+    pool->count = engine->workers(pool->session);
     pool->started = 0;
-    pool->workers = calloc(session->count, sizeof *pool->workers);
+    pool->workers = calloc(pool->count, sizeof *pool->workers);
     if (!pool->workers) {
-        engine->close(session->session);
-        return status_fail(failure, STATUS_DATA, "no memory for %u workers", session->count);
+        engine->close(pool->session);
+        return status_fail(failure, STATUS_DATA, "no memory for %u workers", pool->count);
     }
-    for (unsigned i = 0; i < session->count; i++) {
-        pool->workers[i].session = session;
+    for (unsigned i = 0; i < pool->count; i++) {
+        pool->workers[i].pool = pool;
         pool->workers[i].index = i;
     }
     atomic_store(&pool->is_open, true);
@@ -33,32 +228,23 @@ enum status worker_pool_open(struct worker_pool *pool, const struct engine_optio
 
 enum status worker_pool_start(struct worker_pool *pool, struct failure *failure)
 {
-    const struct worker_session *session = &pool->session;
     int error = 0;
 
-    while (pool->started < session->count) {
+    while (pool->started < pool->count) {
         struct worker *worker = &pool->workers[pool->started];
         error = pthread_create(&worker->thread, NULL, worker_run, worker);
         if (error != 0)
             break;
         pool->started++;
     }
-    for (unsigned i = pool->started; i < session->count; i++)
-        crew_leave(session->crew);
-    if (error == 0 || (session->joins_late && pool->started > 0))
+    for (unsigned i = pool->started; i < pool->count; i++)
+        crew_leave(pool->crew);
+    if (error == 0 || (pool->joins_late && pool->started > 0))
         return STATUS_OK;
     if (pool->started == 0)
         return status_fail(failure, STATUS_DATA, "cannot start a thread: %s", strerror(error));
     return status_fail(failure, STATUS_DATA, "cannot start thread %u: %s (try --threads %u)",
                        pool->started + 1, strerror(error), pool->started);
-}
-
-void worker_pool_wait(const struct worker_pool *pool)
-{
-    if (!atomic_load(&pool->is_open))
-        return;
-    for (unsigned i = 0; i < pool->started; i++)
-        pthread_join(pool->workers[i].thread, NULL);
 }
 
 uint64_t worker_pool_bytes(const struct worker_pool *pool)
@@ -67,17 +253,9 @@ uint64_t worker_pool_bytes(const struct worker_pool *pool)
 
     if (!atomic_load(&pool->is_open))
         return 0;
-    for (unsigned i = 0; i < pool->session.count; i++)
+    for (unsigned i = 0; i < pool->count; i++)
         bytes += atomic_load_explicit(&pool->workers[i].bytes, memory_order_relaxed);
     return bytes;
-}
-
-void worker_pool_add_counted(const struct worker_pool *pool, struct stream_total *counted)
-{
-    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->session.count; i++) {
-        counted->bytes += pool->workers[i].counted.bytes;
-        counted->lines += pool->workers[i].counted.lines;
-    }
 }
 
 unsigned worker_pool_pulling(const struct worker_pool *pool)
@@ -86,7 +264,7 @@ unsigned worker_pool_pulling(const struct worker_pool *pool)
 
     if (!atomic_load(&pool->is_open))
         return 0;
-    for (unsigned i = 0; i < pool->session.count; i++)
+    for (unsigned i = 0; i < pool->count; i++)
         pulling += atomic_load_explicit(&pool->workers[i].pulls, memory_order_relaxed);
     return pulling;
 }
@@ -95,7 +273,7 @@ bool worker_pool_is_sound(const struct worker_pool *pool)
 {
     if (!atomic_load(&pool->is_open))
         return true;
-    for (unsigned i = 0; i < pool->session.count; i++) {
+    for (unsigned i = 0; i < pool->count; i++) {
         const struct worker *worker = &pool->workers[i];
         if (worker->status != STATUS_OK || worker->fault_status != STATUS_OK)
             return false;
@@ -103,13 +281,14 @@ bool worker_pool_is_sound(const struct worker_pool *pool)
     return true;
 }
 
-enum status worker_pool_keep_failure(const struct worker_pool *pool, enum status status,
-                                     struct failure *failure)
+enum status worker_pool_collect(const struct worker_pool *pool, uint64_t *counted,
+                                enum status status, struct failure *failure)
 {
     if (!atomic_load(&pool->is_open))
         return status;
-    for (unsigned i = 0; i < pool->session.count; i++) {
+    for (unsigned i = 0; i < pool->count; i++) {
         const struct worker *worker = &pool->workers[i];
+        *counted += worker->counted;
         if (worker->status == STATUS_OK ||
             (status != STATUS_OK && !status_is_before(&worker->failure, failure)))
             continue;
@@ -126,7 +305,7 @@ enum status worker_pool_finish(struct worker_pool *pool, struct failure *failure
 
     if (worker_pool_bytes(pool) == 0)
         return STATUS_OK;
-    for (unsigned i = 0; i < pool->session.count; i++) {
+    for (unsigned i = 0; i < pool->count; i++) {
         struct worker *worker = &pool->workers[i];
         struct failure own;
         if (worker->worker && worker_complete(worker, &own) != STATUS_OK &&
@@ -135,24 +314,26 @@ enum status worker_pool_finish(struct worker_pool *pool, struct failure *failure
             status = own.status;
         }
     }
-    if (status == STATUS_OK && pool->session.engine->finish)
-        status = pool->session.engine->finish(pool->session.session, failure);
+    if (status == STATUS_OK && pool->engine->finish)
+        status = pool->engine->finish(pool->session, failure);
     pool->merge_seconds += crew_clock() - start;
     return status;
 }
 
-void worker_pool_describe(const struct worker_pool *pool, struct worker_pool_report *report)
+void worker_pool_close(struct worker_pool *pool, struct worker_pool_report *report)
 {
     const bool is_open = atomic_load(&pool->is_open);
     double opened_at = 0;
     double finished_at = 0;
 
+    for (unsigned i = 0; is_open && i < pool->started; i++)
+        pthread_join(pool->workers[i].thread, NULL);
     *report = (struct worker_pool_report){
-        .engine = pool->session.engine->name,
+        .engine = pool->engine->name,
         .device = pool->device,
         .bytes = worker_pool_bytes(pool),
     };
-    for (unsigned i = 0; is_open && i < pool->session.count; i++) {
+    for (unsigned i = 0; is_open && i < pool->count; i++) {
         const struct worker *worker = &pool->workers[i];
         report->pull_seconds += worker->pull_seconds;
         report->busy_seconds += worker->busy_seconds;
@@ -167,7 +348,7 @@ void worker_pool_describe(const struct worker_pool *pool, struct worker_pool_rep
     }
     if (report->workers > 0) {
         report->reason[0] = '\0';
-        report->open_seconds = opened_at - pool->session.crew->start;
+        report->open_seconds = opened_at - pool->crew->start;
         if (finished_at > opened_at)
             report->run_seconds = finished_at - opened_at + pool->merge_seconds;
     } else if (report->reason[0] == '\0') {
@@ -175,12 +356,8 @@ void worker_pool_describe(const struct worker_pool *pool, struct worker_pool_rep
         snprintf(report->reason, sizeof report->reason, "%s",
                  pool->reason[0] ? pool->reason : usual);
     }
-}
-
-void worker_pool_close(struct worker_pool *pool)
-{
-    if (!atomic_load(&pool->is_open))
-        return;
-    free(pool->workers);
-    pool->session.engine->close(pool->session.session);
+    if (is_open) {
+        free(pool->workers);
+        pool->engine->close(pool->session);
+    }
 }

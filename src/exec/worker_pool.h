@@ -1,7 +1,7 @@
 /*
- * Worker pools. A pool is the workers of one session of an engine, each on a thread of its own,
- * which pull chunks from the source until it ends. All pools of a run share the source and the
- * partial.
+ * Worker pools. A pool is the workers of one session of an engine. Each is a thread that pulls
+ * chunks from the source and absorbs them until the source ends, or until it leaves its core to a
+ * device. All pools of a run share the source and the partial.
  *
  * A pool *joins late* if it is of a device that was prepared during the run. Its workers are
  * feeders. The workers of other pools give up cores to it, and before that to the device's
@@ -10,11 +10,12 @@
 #ifndef GPUHIST_WORKER_POOL_H
 #define GPUHIST_WORKER_POOL_H
 
+#include "engine/engine.h"
 #include "exec/crew.h"
-#include "exec/worker.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What a pool did. pull_seconds, busy_seconds and wait_seconds are sums over its workers. */
 struct worker_pool_report {
@@ -30,21 +31,25 @@ struct worker_pool_report {
     double wait_seconds; /* waiting for a free buffer, that is for a device */
 };
 
+struct worker;
+
 struct worker_pool {
-    struct worker_session session; /* the engine's is valid once the pool is open, as is `count` */
+    struct crew *crew; /* the caller sets this and the next three, and they do not change */
+    const struct engine *engine;
     unsigned device;
+    bool joins_late;        /* a failure to begin is then no failure of the run */
     char reason[256];       /* why it is not used; empty if it is */
-    atomic_bool is_open;    /* other threads may use it */
+    atomic_bool is_open;    /* other threads may use it, and the next three are valid */
+    void *session;          /* of the engine */
+    unsigned count;         /* the number of workers */
+    struct worker *workers; /* [count] */
     unsigned started;       /* workers that have a thread */
     double merge_seconds;   /* spent in worker_pool_finish */
-    struct worker *workers; /* [session.count] */
 };
 
 /*
- * Opens a session and makes its workers. The crew, the engine, `joins_late` and the device must be
- * set; the crew must outlive the pool. A pool that joins late is of a device that was prepared
- * during the run: a failure to begin is then no failure of the run. Fails as the engine does; then
- * the pool is not open. The caller closes it with worker_pool_close.
+ * Opens a session and creates its workers. The crew must outlive the pool. Fails as the engine
+ * does; then the pool is not open. The caller closes it with worker_pool_close.
  */
 enum status worker_pool_open(struct worker_pool *pool, const struct engine_options *options,
                              struct failure *failure);
@@ -57,16 +62,10 @@ enum status worker_pool_open(struct worker_pool *pool, const struct engine_optio
 enum status worker_pool_start(struct worker_pool *pool, struct failure *failure);
 
 /*
- * Waits until all threads of the workers have ended. This and the functions below do nothing, and
- * return zeros, for a pool that is not open.
+ * Returns the bytes that its workers have pulled so far. Thread-safe, as is worker_pool_pulling.
+ * This and the functions below do nothing, and return zeros, for a pool that is not open.
  */
-void worker_pool_wait(const struct worker_pool *pool);
-
-/* Returns the bytes that its workers have pulled so far. Thread-safe, as is worker_pool_pulling. */
 uint64_t worker_pool_bytes(const struct worker_pool *pool);
-
-/* Adds what its workers have counted. All threads must have ended (worker_pool_wait). */
-void worker_pool_add_counted(const struct worker_pool *pool, struct stream_total *counted);
 
 /* Returns the number of workers that have begun to pull. */
 unsigned worker_pool_pulling(const struct worker_pool *pool);
@@ -78,11 +77,12 @@ unsigned worker_pool_pulling(const struct worker_pool *pool);
 bool worker_pool_is_sound(const struct worker_pool *pool);
 
 /*
- * Chooses the failure to report (status_is_before) among *failure, which is valid if `status` is
- * not STATUS_OK, and those of the workers. Stores it in *failure and returns its status.
+ * Adds the bytes that its workers have counted, in chunks. Chooses the failure to report
+ * (status_is_before) among *failure, which is valid if `status` is not STATUS_OK, and those of the
+ * workers; stores it in *failure and returns its status.
  */
-enum status worker_pool_keep_failure(const struct worker_pool *pool, enum status status,
-                                     struct failure *failure);
+enum status worker_pool_collect(const struct worker_pool *pool, uint64_t *counted,
+                                enum status status, struct failure *failure);
 
 /*
  * Merges into the partial what the session and its open workers hold. If several workers fail,
@@ -90,10 +90,10 @@ enum status worker_pool_keep_failure(const struct worker_pool *pool, enum status
  */
 enum status worker_pool_finish(struct worker_pool *pool, struct failure *failure);
 
-/* Fills in the report. All threads must have ended (worker_pool_wait). */
-void worker_pool_describe(const struct worker_pool *pool, struct worker_pool_report *report);
-
-/* Frees the session and the workers. All threads must have ended. */
-void worker_pool_close(struct worker_pool *pool);
+/*
+ * Waits until all threads of the workers have ended, fills in the report, and frees the session and
+ * the workers. If the pool is not open, the report says why.
+ */
+void worker_pool_close(struct worker_pool *pool, struct worker_pool_report *report);
 
 #endif

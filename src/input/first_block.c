@@ -13,31 +13,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many are the least that say something. */
+/* The minimum numbers that are evidence. */
 #define FIRST_BLOCK_PAIRS_MIN  4  /* pairs of elements with one that is 0 or -1 */
 #define FIRST_BLOCK_LINES_MIN  2  /* lines */
-#define FIRST_BLOCK_NULS_MIN   2  /* numbers with NULs behind them */
+#define FIRST_BLOCK_NULS_MIN   2  /* numbers with NULs after them */
 #define FIRST_BLOCK_SIGNS_MIN  64 /* pairs of elements, by their signs alone */
 #define FIRST_BLOCK_FLOATS_MIN 32 /* floating-point numbers */
-
-/* Whether it is ASCII in UTF-16, little endian, without a mark: with one, it is an error. */
-static bool first_block_is_wide(const char *block, size_t bytes)
-{
-    for (size_t i = 0; i + 1 < bytes; i += 2) {
-        bool is_text =
-            (block[i] >= ' ' && block[i] <= '~') || (block[i] >= '\t' && block[i] <= '\r');
-        if (!is_text || block[i + 1] != '\0')
-            return false;
-    }
-    return bytes >= 8 * FIRST_BLOCK_PAIRS_MIN;
-}
 
 bool first_block_has_nuls(const void *block, size_t bytes)
 {
     const char *text = block;
     size_t longest = 0; /* digits of a number */
     size_t digits = 0;
-    size_t numbers = 0; /* with a NUL behind them */
+    size_t numbers = 0; /* with a NUL after them */
 
     for (size_t i = 0; i < bytes; i++) {
         if (text[i] >= '0' && text[i] <= '9') {
@@ -53,14 +41,15 @@ bool first_block_has_nuls(const void *block, size_t bytes)
     return numbers >= FIRST_BLOCK_NULS_MIN && longest > 1;
 }
 
-/* What the elements of 4 bytes are at even places or at odd ones. */
+/* What every second element of 4 bytes is. */
 struct first_block_half {
     bool is_zero; /* all are 0 */
     bool is_sign; /* all are 0 or -1, as the upper halves of small integers of 64 bits */
     size_t negatives;
 };
 
-static struct first_block_half first_block_look_at(const char *block, size_t bytes, size_t first)
+static struct first_block_half first_block_inspect_half(const char *block, size_t bytes,
+                                                        size_t first)
 {
     struct first_block_half half = {.is_zero = true, .is_sign = true};
 
@@ -74,18 +63,6 @@ static struct first_block_half first_block_look_at(const char *block, size_t byt
     return half;
 }
 
-/* A name that ends in a type other than the default, such as ids.u64. */
-static void first_block_doubt_name(const char *name, char doubt[FIRST_BLOCK_DOUBT_SIZE])
-{
-    const char *type = strrchr(name, '.');
-    struct element element;
-
-    if (type && element_parse(type + 1, &element) &&
-        (element.type != ELEMENT_I32 || element.swapped))
-        snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "its name ends in %s: is it %s (-t %s)?", type,
-                 type + 1, type + 1);
-}
-
 /*
  * Whether the block is IEEE 754 numbers of `width` bytes, 4 or 8, of moderate size. Those of 4
  * bytes must differ in sign, or much in size with a frequent exponent: 32-bit integers, such as
@@ -96,9 +73,9 @@ static bool first_block_is_float(const char *block, size_t bytes, size_t width)
     const unsigned bias = width == 8 ? 1023 : 127;
     const unsigned far = 8 * (unsigned)width; /* from the bias, either way */
     size_t exponents[2 * 8 * 8 + 1] = {0};    /* how many numbers have each, from bias - far on */
-    unsigned least = UINT32_MAX;
-    unsigned greatest = 0;
-    size_t most = 0;
+    unsigned min = UINT32_MAX;
+    unsigned max = 0;
+    size_t most_frequent = 0;
     size_t negatives = 0;
     size_t count = 0;
 
@@ -111,49 +88,60 @@ static bool first_block_is_float(const char *block, size_t bytes, size_t width)
             continue;
         if (exponent + far < bias || exponent > bias + far)
             return false;
-        least = exponent < least ? exponent : least;
-        greatest = exponent > greatest ? exponent : greatest;
+        min = exponent < min ? exponent : min;
+        max = exponent > max ? exponent : max;
         const size_t same = ++exponents[exponent + far - bias];
-        most = same > most ? same : most;
+        most_frequent = same > most_frequent ? same : most_frequent;
         negatives += number >> 63;
         count++;
     }
     return count >= FIRST_BLOCK_FLOATS_MIN &&
-           (width == 8 || (greatest - least >= 8 && most >= count / 5) ||
+           (width == 8 || (max - min >= 8 && most_frequent >= count / 5) ||
             (negatives > 0 && negatives < count));
 }
 
-/*
- * Whether `half` may be the lower halves of large integers of 64 bits, and `other` the upper ones:
- * about half of the lower ones are negative, and no upper one is. Integers that use all 64 bits
- * cannot be told from pairs of 32.
- */
-static bool first_block_is_lower(const struct first_block_half *half,
-                                 const struct first_block_half *other, size_t pairs)
+void first_block_advise_binary(const char *name, const void *data, size_t bytes,
+                               char advice[FIRST_BLOCK_ADVICE_SIZE])
 {
-    return pairs >= FIRST_BLOCK_SIGNS_MIN && other->negatives == 0 &&
-           half->negatives >= pairs / 4 && half->negatives <= pairs - pairs / 4;
-}
+    const char *block = data;
+    const char *type = strrchr(name, '.');
+    struct element element;
+    size_t ascii = 0; /* bytes of ASCII in UTF-16, little endian, without a mark */
 
-static void first_block_doubt_type(const char *block, size_t bytes,
-                                   char doubt[FIRST_BLOCK_DOUBT_SIZE])
-{
+    advice[0] = '\0';
+    if (type && element_parse(type + 1, &element) &&
+        (element.type != ELEMENT_I32 || element.swapped)) {
+        snprintf(advice, FIRST_BLOCK_ADVICE_SIZE, "its name ends in %s: is it %s (-t %s)?", type,
+                 type + 1, type + 1);
+        return;
+    }
+    while (ascii + 1 < bytes && block[ascii + 1] == '\0' &&
+           ((block[ascii] >= ' ' && block[ascii] <= '~') ||
+            (block[ascii] >= '\t' && block[ascii] <= '\r')))
+        ascii += 2;
     const size_t pairs = bytes / 8;
-    const struct first_block_half even = first_block_look_at(block, bytes, 0);
-    const struct first_block_half odd = first_block_look_at(block, bytes, 1);
-    bool is_zero = odd.is_sign ? odd.is_zero : even.is_zero;
-    const bool has_upper = pairs >= FIRST_BLOCK_PAIRS_MIN && odd.is_sign != even.is_sign;
+    const bool has_pairs = pairs >= FIRST_BLOCK_PAIRS_MIN;
+    const struct first_block_half even = first_block_inspect_half(block, bytes, 0);
+    const struct first_block_half odd = first_block_inspect_half(block, bytes, 1);
+    const bool is_zero = odd.is_sign ? odd.is_zero : even.is_zero;
+    const bool has_upper = has_pairs && odd.is_sign != even.is_sign;
     /* The lower halves of doubles are all 0, or have random signs. */
     const bool may_be_double = even.is_zero || even.negatives > pairs / 8;
-
-    if ((may_be_double && first_block_is_float(block, bytes, 8)) ||
-        (!has_upper && first_block_is_float(block, bytes, 4)))
-        strcpy(doubt, "it looks like floating-point numbers, which gpuhist does not read");
+    if (has_pairs && ascii + 1 >= bytes)
+        strcpy(advice, "it looks like text in UTF-16: convert it (iconv -f UTF-16LE -t UTF-8)");
+    else if ((may_be_double && first_block_is_float(block, bytes, 8)) ||
+             (!has_upper && first_block_is_float(block, bytes, 4)))
+        strcpy(advice, "it looks like floating-point numbers, which gpuhist does not read");
     else if (has_upper)
-        snprintf(doubt, FIRST_BLOCK_DOUBT_SIZE, "every second element is 0%s: is it %s?",
+        snprintf(advice, FIRST_BLOCK_ADVICE_SIZE, "every second element is 0%s: is it %s?",
                  is_zero ? "" : " or -1", odd.is_sign ? "i64le (-t i64)" : "i64be (-t i64be)");
-    else if (first_block_is_lower(&even, &odd, pairs))
-        strcpy(doubt, "only every second element is ever negative: is it i64le (-t i64)?");
+    /*
+     * Of large integers of 64 bits, about half of the lower halves are negative, and no upper one
+     * is. Integers that use all 64 bits cannot be told from pairs of 32.
+     */
+    else if (pairs >= FIRST_BLOCK_SIGNS_MIN && odd.negatives == 0 && even.negatives >= pairs / 4 &&
+             even.negatives <= pairs - pairs / 4)
+        strcpy(advice, "only every second element is ever negative: is it i64le (-t i64)?");
 }
 
 /* A line of two integers, and what is between them. */
@@ -164,8 +152,8 @@ struct first_block_line {
     uint64_t digits; /* the first as a number, if it has no more than 18 digits */
 };
 
-/* Takes line[0..length) apart. Returns false if it is no such line. */
-static bool first_block_take(const char *line, size_t length, struct first_block_line *taken)
+/* Splits line[0..length). Returns false if it is no such line. */
+static bool first_block_split_line(const char *line, size_t length, struct first_block_line *taken)
 {
     size_t i = 0;
 
@@ -186,9 +174,9 @@ static bool first_block_take(const char *line, size_t length, struct first_block
     return i > second && i == length;
 }
 
-static void first_block_doubt_columns(const char *block, size_t bytes,
-                                      char doubt[FIRST_BLOCK_DOUBT_SIZE])
+void first_block_advise_text(const void *data, size_t bytes, char advice[FIRST_BLOCK_ADVICE_SIZE])
 {
+    const char *block = data;
     struct first_block_line before = {.indent = 0};
     bool is_counted = true; /* uniq -c: counts to the right of a column, a blank */
     bool is_table = true;   /* a histogram: ascending values, a tab */
@@ -196,10 +184,11 @@ static void first_block_doubt_columns(const char *block, size_t bytes,
     const char *newline;
     size_t lines = 0;
 
+    advice[0] = '\0';
     for (; (newline = memchr(block, '\n', bytes)) != NULL && (is_counted || is_table); lines++) {
         struct first_block_line line;
         size_t length = (size_t)(newline - block);
-        if (!first_block_take(block, length, &line))
+        if (!first_block_split_line(block, length, &line))
             return;
         is_indented = is_indented || line.indent > 0;
         is_counted = is_counted && !line.is_tab && (lines == 0 || line.end == before.end);
@@ -212,27 +201,11 @@ static void first_block_doubt_columns(const char *block, size_t bytes,
     if (lines < FIRST_BLOCK_LINES_MIN)
         return;
     if (is_counted && is_indented)
-        strcpy(doubt, "its lines look like those of uniq -c, with the values in column 2 (-f 2) "
-                      "and their counts in column 1 (--weight 1)");
+        strcpy(advice, "its lines look like those of uniq -c, with the values in column 2 (-f 2) "
+                       "and their counts in column 1 (--weight 1)");
     else if (is_table)
-        strcpy(doubt, "its lines look like values and counts, with the values in column 1 (-f 1) "
-                      "and the counts in column 2 (--weight 2)");
-}
-
-void first_block_doubt(const char *name, const void *block, size_t bytes, bool is_text,
-                       char doubt[FIRST_BLOCK_DOUBT_SIZE])
-{
-    doubt[0] = '\0';
-    if (is_text)
-        first_block_doubt_columns(block, bytes, doubt);
-    else
-        first_block_doubt_name(name, doubt);
-    if (is_text || *doubt != '\0')
-        return;
-    if (first_block_is_wide(block, bytes))
-        strcpy(doubt, "it looks like text in UTF-16: convert it (iconv -f UTF-16LE -t UTF-8)");
-    else
-        first_block_doubt_type(block, bytes, doubt);
+        strcpy(advice, "its lines look like values and counts, with the values in column 1 (-f 1) "
+                       "and the counts in column 2 (--weight 2)");
 }
 
 /*
@@ -258,25 +231,7 @@ static size_t first_block_end_quoted(const char *text, size_t length, char delim
                                                                                          : 0;
 }
 
-/* Whether a field is another one if the quoted field of this number, with some behind it, is split.
- */
-static bool first_block_shifts(int32_t field, int32_t number, int32_t behind)
-{
-    return field > number || field < -behind - 1;
-}
-
-/* The number of delimiters in the rest of a line. */
-static int32_t first_block_count(const char *text, size_t length, char delimiter)
-{
-    int32_t count = 0;
-
-    for (size_t i = 0; i < length && text[i] != '\n'; i++)
-        count += text[i] == delimiter;
-    return count;
-}
-
-/* The number of a field: that of its name in the header at the beginning of the text, if it has
- * one. */
+/* The number of a field: if it has a name, that of the name in the header that the text has. */
 static int32_t first_block_find_field(const struct record_format *format, const char *name,
                                       int32_t field, const char *text, size_t bytes)
 {
@@ -312,9 +267,12 @@ bool first_block_splits_quotes(const struct record_format *format, const void *b
         size_t length = begins_field ? first_block_end_quoted(text + i, bytes - i, delimiter) : 0;
         if (length == 0)
             continue;
-        const int32_t behind = first_block_count(text + i + length, bytes - i - length, delimiter);
+        /* Another field is wanted if this one is split before it, counted from either end. */
+        int32_t rest = 1; /* this field and those after it */
+        for (size_t end = i + length; end < bytes && text[end] != '\n'; end++)
+            rest += text[end] == delimiter;
         for (size_t k = 0; k < format->columns; k++) {
-            if (first_block_shifts(fields[k], number, behind))
+            if (fields[k] > number || fields[k] < -rest)
                 return true;
         }
     }

@@ -12,15 +12,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Room for a doubt and a NUL. */
-#define FIRST_BLOCK_DOUBT_SIZE 128
+/* The size of a piece of advice, with a NUL. */
+#define FIRST_BLOCK_ADVICE_SIZE 128
 
 /*
- * Writes a doubt, such as "every second element is 0: is it i64le (-t i64)?", or nothing. `is_text`
- * says how the input is read.
+ * Write advice, such as "every second element is 0: is it i64le (-t i64)?", or nothing: on input
+ * that is read as binary, or as text.
  */
-void first_block_doubt(const char *name, const void *block, size_t bytes, bool is_text,
-                       char doubt[FIRST_BLOCK_DOUBT_SIZE]);
+void first_block_advise_binary(const char *name, const void *block, size_t bytes,
+                               char advice[FIRST_BLOCK_ADVICE_SIZE]);
+void first_block_advise_text(const void *block, size_t bytes, char advice[FIRST_BLOCK_ADVICE_SIZE]);
 
 /*
  * Whether a block that is not text is decimal integers with NULs between them, as of sort -z.

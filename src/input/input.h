@@ -1,6 +1,7 @@
 /*
  * One input: an open file, pipe or terminal, and reading from it. Several readers and ranges may
- * share an input. It counts its users, and the last one to release it closes it.
+ * share an input. It counts its users, and the last one to release it closes it. Reading in order
+ * is the reader's (reader.h).
  *
  * All functions are thread-safe, except input_open on standard input.
  */
@@ -15,8 +16,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct stat;
-
 /*
  * The name of standard input in messages. The name of an input has this address only if the input
  * is standard input; a file that is called "standard input" has a different address.
@@ -30,6 +29,7 @@ struct input {
     bool is_regular;   /* a regular file: reading never waits, and pread works */
     off_t start;       /* regular file: the file offset when it was opened */
     off_t size;        /* regular file: its size then */
+    size_t number;     /* of the input in its source */
     atomic_uint users; /* readers, and ranges that are being read */
 };
 
@@ -41,8 +41,9 @@ const char *input_name(const char *argument);
 enum status input_fail(struct failure *failure, const char *name, const char *reason);
 
 /*
- * Opens the file that an argument names. Does not wait for the writer of a FIFO. The argument must
- * outlive the input. The caller is its first user. Fails with STATUS_DATA.
+ * Opens the file that an argument names. Does not wait for the writer of a FIFO. Enlarges the
+ * buffer of a pipe to 1 MiB, if the system allows it. The argument must outlive the input. The
+ * caller is its first user. Fails with STATUS_DATA.
  */
 enum status input_open(struct input **input, const char *argument, struct failure *failure);
 
@@ -55,37 +56,5 @@ void input_release(struct input *input);
  * follows. Returns how many, or -1 with errno set if none can be read.
  */
 ssize_t input_read_at(int fd, void *data, size_t bytes, off_t offset);
-
-/*
- * A pipe counts as empty if nothing arrives for this long. A shorter time would end a chunk each
- * time that the reader is faster than the writer, and so produce many small chunks.
- */
-#define INPUT_PAUSE_MS 1
-
-/* The result of a read. */
-enum input_event {
-    INPUT_DATA,  /* bytes were read, or none: try again */
-    INPUT_END,   /* the end of the input */
-    INPUT_EMPTY, /* nothing to read at present, or woken */
-    INPUT_ERROR, /* see errno */
-};
-
-/* Memory to read to, and what was read. */
-struct input_piece {
-    char *data;
-    size_t capacity; /* above 0 */
-    bool wait;       /* for something to read, without limit; else for INPUT_PAUSE_MS */
-    bool has_waited; /* set if there was nothing to read at once */
-    size_t bytes;    /* read */
-};
-
-/* Enlarges the buffer of a pipe to 1 MiB, if the system allows it. */
-void input_widen(int fd);
-
-/*
- * Reads up to piece->capacity bytes in order from a pipe, a terminal or a file. Stops waiting when
- * the descriptor `wake` becomes readable.
- */
-enum input_event input_read(int fd, int wake, struct input_piece *piece);
 
 #endif

@@ -54,41 +54,29 @@ static enum status number_list_fail_word(const struct number_list_scan *scan,
                                 : "integers such as 1,2,3");
 }
 
-/* A word of a file has no suffix, and a point only with decimals. */
-static bool number_list_has_suffix(const struct number_list_scan *scan)
-{
-    for (size_t i = 1; i < scan->length; i++) {
-        bool is_point = scan->word[i] == '.' && scan->decimals > 0;
-        if (!is_point && (scan->word[i] < '0' || scan->word[i] > '9'))
-            return true;
-    }
-    return false;
-}
-
 /* Takes the word that ends here, if one has begun. */
 static enum status number_list_end_word(struct number_list_scan *scan, struct failure *failure)
 {
     __int128 number;
+    bool is_valid = true;
 
     if (scan->length == 0)
         return STATUS_OK;
-    if (!decimal_parse_fixed(scan->word, scan->length, scan->decimals, &number) ||
-        (scan->name && number_list_has_suffix(scan)))
+    for (size_t i = 1; scan->name && i < scan->length; i++) { /* a file has no suffixes */
+        const char c = scan->word[i];
+        is_valid = is_valid && ((c >= '0' && c <= '9') || (c == '.' && scan->decimals > 0));
+    }
+    if (!is_valid || !decimal_parse_fixed(scan->word, scan->length, scan->decimals, &number))
         return number_list_fail_word(scan, failure);
     scan->length = 0;
     return scan->take(scan->context, number, failure);
-}
-
-static bool number_list_is_separator(char c)
-{
-    return c == ' ' || c == '\n' || c == ',' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
 static enum status number_list_scan_bytes(struct number_list_scan *scan, const char *text,
                                           size_t bytes, struct failure *failure)
 {
     for (const char *c = text; c < text + bytes; c++) {
-        if (!number_list_is_separator(*c)) {
+        if (*c == '\0' || !strchr(" \n,\t\r\v\f", *c)) {
             scan->word[scan->length++] = *c ? *c : '?'; /* a NUL would end the message */
             if (scan->length == NUMBER_LIST_WORD_MAX)
                 return number_list_fail_word(scan, failure);
@@ -101,38 +89,30 @@ static enum status number_list_scan_bytes(struct number_list_scan *scan, const c
     return STATUS_OK;
 }
 
-/* Scans all of an open source, a chunk at a time into `memory`. */
-static enum status number_list_scan_source(struct number_list_scan *scan, struct source *source,
-                                           void *memory, struct failure *failure)
-{
-    struct chunk_buffer buffer = {.data = memory, .capacity = NUMBER_LIST_BUFFER_BYTES};
-    struct chunk chunk;
-
-    do {
-        if (source_pull(source, &buffer, &chunk, failure) != STATUS_OK ||
-            number_list_scan_bytes(scan, chunk.data, chunk.bytes, failure) != STATUS_OK)
-            return failure->status;
-    } while (chunk.bytes > 0);
-    return STATUS_OK;
-}
-
 static enum status number_list_scan_file(struct number_list_scan *scan, const char *name,
                                          struct failure *failure)
 {
     char *names[] = {(char *)name}; /* a source takes argv's type, and changes nothing */
     struct source *source = NULL;
+    struct chunk chunk = {.bytes = 1};
 
     scan->name = strcmp(name, "-") == 0 ? "standard input" : name;
     scan->line = 1;
-    char *buffer = malloc(NUMBER_LIST_BUFFER_BYTES);
-    if (!buffer)
+    struct chunk_buffer buffer = {
+        .data = malloc(NUMBER_LIST_BUFFER_BYTES),
+        .capacity = NUMBER_LIST_BUFFER_BYTES,
+    };
+    if (!buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for reading " STATUS_NAME, scan->name);
 
     enum status status = source_open(&source, names, 1, 1, failure);
-    if (status == STATUS_OK)
-        status = number_list_scan_source(scan, source, buffer, failure);
+    while (status == STATUS_OK && chunk.bytes > 0) {
+        status = source_pull(source, &buffer, &chunk, failure);
+        if (status == STATUS_OK)
+            status = number_list_scan_bytes(scan, chunk.data, chunk.bytes, failure);
+    }
     source_close(source);
-    free(buffer);
+    free(buffer.data);
     return status;
 }
 

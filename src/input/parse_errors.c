@@ -16,7 +16,7 @@
 
 #define PARSE_ERRORS_REPORTED 10
 
-/* Room for what is told of tokens that are numbers. */
+/* The size of a clause on tokens that are numbers. */
 #define PARSE_ERRORS_NUMBERS_SIZE 384
 
 /* Kinds of invalid tokens: enum text_misfit, and numbers that do not fit of no value column. */
@@ -26,11 +26,7 @@
 /* An invalid token, as it is reported. */
 struct parse_errors_invalid {
     uint64_t position; /* in the stream */
-    const char *name;
-    uint64_t line; /* lines before it, as in struct chunk, as the next two */
-    uint64_t offset;
-    uint64_t start;
-    const struct decoder_format *decoder;
+    struct chunk_origin origin;
     unsigned kind;
     char reason[TEXT_REASON_SIZE];
 };
@@ -41,7 +37,7 @@ struct parse_errors {
     const char *kind; /* of value: "integer" or "number" */
     atomic_uint_least64_t values;
     atomic_uint_least64_t kinds[PARSE_ERRORS_KINDS]; /* invalid tokens, unless they end the run */
-    atomic_size_t decimals;                          /* the most of a number that has too many */
+    atomic_size_t decimals;                          /* the maximum of a number that has too many */
 
     pthread_mutex_t lock; /* guards what follows */
     uint64_t invalid;
@@ -53,15 +49,15 @@ struct parse_errors {
 enum status parse_errors_create(struct parse_errors **errors, const struct job *job,
                                 enum invalid_policy policy, struct failure *failure)
 {
-    struct parse_errors *made = calloc(1, sizeof *made);
-    if (!made)
+    struct parse_errors *new = calloc(1, sizeof *new);
+    if (!new)
         return status_fail(failure, STATUS_DATA, "no memory for reading text");
 
-    made->job = job;
-    made->policy = policy;
-    made->kind = job->text.notation == TEXT_FIXED ? "number" : "integer";
-    pthread_mutex_init(&made->lock, NULL);
-    *errors = made;
+    new->job = job;
+    new->policy = policy;
+    new->kind = job->text.notation == TEXT_FIXED ? "number" : "integer";
+    pthread_mutex_init(&new->lock, NULL);
+    *errors = new;
     return STATUS_OK;
 }
 
@@ -92,18 +88,13 @@ static uint64_t parse_errors_position(const struct chunk *chunk, const struct te
     return chunk->position + token->offset - (token->bytes == 0 && token->offset > 0);
 }
 
-/* Where a token of a chunk is; without a reason. */
-static struct parse_errors_invalid parse_errors_locate(const struct chunk *chunk,
-                                                       const struct text_token *token)
+/* Where the byte at an offset of a chunk comes from. */
+static struct chunk_origin parse_errors_locate(const struct chunk *chunk, size_t offset)
 {
-    return (struct parse_errors_invalid){
-        .position = parse_errors_position(chunk, token),
-        .name = chunk->name,
-        .line = chunk->line + text_count_lines(chunk->data, token->offset),
-        .offset = chunk->offset,
-        .start = chunk->start,
-        .decoder = chunk->decoder,
-    };
+    struct chunk_origin origin = chunk->origin;
+
+    origin.line += text_count_lines(chunk->data, offset);
+    return origin;
 }
 
 static bool parse_errors_is_group(const struct job *job, const struct text_token *token)
@@ -118,8 +109,12 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
     const struct job *job = errors->job;
     const size_t column = token->column;
     const struct text_rules rules = job_column_rules(job, &chunk->rules, column);
-    struct parse_errors_invalid invalid = parse_errors_locate(chunk, token);
-    const bool begins_file = chunk->line == 0 && chunk->offset == 0 && chunk->left_out == 0;
+    struct parse_errors_invalid invalid = {
+        .position = parse_errors_position(chunk, token),
+        .origin = parse_errors_locate(chunk, token->offset),
+    };
+    const bool begins_file =
+        chunk->origin.line == 0 && chunk->origin.offset == 0 && chunk->left_out == 0;
     const struct text_reading reading = {
         .rules = &rules,
         .noun = parse_errors_is_group(job, token) ? "group" : NULL,
@@ -138,63 +133,10 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
     return invalid;
 }
 
-static uint64_t parse_errors_line(const struct parse_errors_invalid *invalid)
-{
-    uint64_t before = 0;
-    if (invalid->offset > invalid->start)
-        before =
-            reader_count_lines(invalid->name, invalid->start, invalid->offset, invalid->decoder);
-    return before + invalid->line + 1;
-}
-
 uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset)
 {
-    struct parse_errors_invalid place =
-        parse_errors_locate(chunk, &(struct text_token){.offset = offset, .bytes = 1});
-    return parse_errors_line(&place);
-}
-
-/* Counts an invalid token by its kind, and returns that. */
-static unsigned parse_errors_count(struct parse_errors *errors, const struct chunk *chunk,
-                                   const struct text_token *token)
-{
-    const struct text_rules rules = job_column_rules(errors->job, &chunk->rules, token->column);
-    const char *begin = (const char *)chunk->data + token->offset;
-    size_t most = atomic_load_explicit(&errors->decimals, memory_order_relaxed);
-    size_t decimals;
-    unsigned kind = text_find_misfit(&rules, begin, token->bytes, &decimals);
-
-    if (token->column >= errors->job->value_count && kind != TEXT_MISFIT_NONE)
-        kind = PARSE_ERRORS_OTHER;
-    while (kind == TEXT_MISFIT_DECIMAL && decimals > most &&
-           !atomic_compare_exchange_weak(&errors->decimals, &most, decimals))
-        continue;
-    atomic_fetch_add_explicit(&errors->kinds[kind], 1, memory_order_relaxed);
-    return kind;
-}
-
-/*
- * Whether an invalid token is one of the first so far: at most so many of a chunk are. To describe
- * every one would take the square of the chunk's length, if it has nothing else. The lock is held.
- */
-static bool parse_errors_is_first(const struct parse_errors *errors, uint64_t position)
-{
-    return errors->first_count < PARSE_ERRORS_REPORTED ||
-           position < errors->first[PARSE_ERRORS_REPORTED - 1].position;
-}
-
-/* Keeps one of the first. The lock is held. */
-static void parse_errors_keep(struct parse_errors *errors,
-                              const struct parse_errors_invalid *invalid)
-{
-    size_t place = errors->first_count;
-
-    while (place > 0 && errors->first[place - 1].position > invalid->position)
-        place--;
-    errors->first_count += errors->first_count < PARSE_ERRORS_REPORTED;
-    memmove(errors->first + place + 1, errors->first + place,
-            (errors->first_count - place - 1) * sizeof *invalid);
-    errors->first[place] = *invalid;
+    const struct chunk_origin origin = parse_errors_locate(chunk, offset);
+    return reader_find_line(&origin);
 }
 
 enum status parse_errors_add_invalid(struct parse_errors *errors, const struct chunk *chunk,
@@ -203,19 +145,39 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
     if (errors->policy == INVALID_ABORT) {
         struct parse_errors_invalid invalid = parse_errors_describe(errors, chunk, token);
         return status_fail_at(failure, invalid.position, STATUS_DATA, STATUS_NAME ":%llu: %s",
-                              invalid.name, (unsigned long long)parse_errors_line(&invalid),
+                              invalid.origin.name,
+                              (unsigned long long)reader_find_line(&invalid.origin),
                               invalid.reason);
     }
-    const unsigned kind = parse_errors_count(errors, chunk, token);
+    const struct text_rules rules = job_column_rules(errors->job, &chunk->rules, token->column);
+    size_t max = atomic_load_explicit(&errors->decimals, memory_order_relaxed);
+    size_t decimals;
+    unsigned kind = text_find_misfit(&rules, (const char *)chunk->data + token->offset,
+                                     token->bytes, &decimals);
+    if (token->column >= errors->job->value_count && kind != TEXT_MISFIT_NONE)
+        kind = PARSE_ERRORS_OTHER;
+    while (kind == TEXT_MISFIT_DECIMAL && decimals > max &&
+           !atomic_compare_exchange_weak(&errors->decimals, &max, decimals))
+        continue;
+    atomic_fetch_add_explicit(&errors->kinds[kind], 1, memory_order_relaxed);
     if (errors->policy == INVALID_IGNORE)
         return STATUS_OK;
+
     pthread_mutex_lock(&errors->lock);
     errors->invalid++;
     errors->groups += parse_errors_is_group(errors->job, token);
-    if (parse_errors_is_first(errors, parse_errors_position(chunk, token))) {
-        struct parse_errors_invalid invalid = parse_errors_describe(errors, chunk, token);
-        invalid.kind = kind;
-        parse_errors_keep(errors, &invalid);
+    /* Only one of the first so far is described, at most so many of a chunk: to describe each would
+     * take the square of the chunk's length, if it has nothing else. */
+    const uint64_t position = parse_errors_position(chunk, token);
+    size_t i = errors->first_count;
+    while (i > 0 && errors->first[i - 1].position > position)
+        i--;
+    if (i < PARSE_ERRORS_REPORTED) {
+        errors->first_count += errors->first_count < PARSE_ERRORS_REPORTED;
+        memmove(errors->first + i + 1, errors->first + i,
+                (errors->first_count - i - 1) * sizeof *errors->first);
+        errors->first[i] = parse_errors_describe(errors, chunk, token);
+        errors->first[i].kind = kind;
     }
     pthread_mutex_unlock(&errors->lock);
     return STATUS_OK;
@@ -258,8 +220,8 @@ enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct jo
  * Writes how many of `total` tokens are numbers that do not fit, such as ", 3 of them numbers with
  * more than 2 decimals; try --decimals 3", or nothing. kinds[] says how many are of each kind.
  */
-static void parse_errors_tell_numbers(const struct parse_errors *errors, const uint64_t *kinds,
-                                      uint64_t total, char out[PARSE_ERRORS_NUMBERS_SIZE])
+static void parse_errors_write_numbers(const struct parse_errors *errors, const uint64_t *kinds,
+                                       uint64_t total, char out[PARSE_ERRORS_NUMBERS_SIZE])
 {
     const struct job *job = errors->job;
     const size_t decimals = atomic_load_explicit(&errors->decimals, memory_order_relaxed);
@@ -303,11 +265,11 @@ static void parse_errors_tell_numbers(const struct parse_errors *errors, const u
                        numbers == 1 ? "a number" : "numbers");
     if (several > 1)
         used += sprintf(out + used, " that do not fit:");
-    for (size_t i = 0, told = 0; i < count; i++) {
+    for (size_t i = 0, written = 0; i < count; i++) {
         if (reasons[i].count == 0)
             continue;
         if (several > 1)
-            used += sprintf(out + used, "%s %llu", told++ > 0 ? "," : "",
+            used += sprintf(out + used, "%s %llu", written++ > 0 ? "," : "",
                             (unsigned long long)reasons[i].count);
         used += sprintf(out + used, " %s", reasons[i].what);
     }
@@ -315,29 +277,6 @@ static void parse_errors_tell_numbers(const struct parse_errors *errors, const u
         used += sprintf(out + used, "; try --decimals %zu", decimals);
     if (range > 0 && (range == kinds[TEXT_MISFIT_I64] || range == kinds[TEXT_MISFIT_U64]))
         sprintf(out + used, "; try -t %s", kinds[TEXT_MISFIT_I64] > 0 ? "i64" : "u64");
-}
-
-/* With INVALID_IGNORE: reports how many tokens were skipped. */
-static void parse_errors_report_skipped(const struct parse_errors *errors, bool quiet,
-                                        const uint64_t *kinds)
-{
-    char numbers[PARSE_ERRORS_NUMBERS_SIZE];
-    uint64_t skipped = 0;
-
-    for (size_t i = 0; i < PARSE_ERRORS_KINDS; i++)
-        skipped += kinds[i];
-    if (skipped == 0)
-        return;
-    parse_errors_tell_numbers(errors, kinds, skipped, numbers);
-    if (parse_errors_values(errors) == 0)
-        status_print("all input was invalid and ignored: %llu token%s%s",
-                     (unsigned long long)skipped, skipped == 1 ? "" : "s", numbers);
-    else if (!quiet)
-        status_print("note: %llu token%s skipped%s", (unsigned long long)skipped,
-                     skipped == 1 ? "" : "s",
-                     *numbers       ? numbers
-                     : skipped == 1 ? ", which is no number"
-                                    : ", none of them a number");
 }
 
 enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
@@ -349,20 +288,31 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
                                                            : "token";
     uint64_t kinds[PARSE_ERRORS_KINDS];
     char numbers[PARSE_ERRORS_NUMBERS_SIZE];
+    unsigned long long skipped = 0;
 
-    for (size_t i = 0; i < PARSE_ERRORS_KINDS; i++)
+    for (size_t i = 0; i < PARSE_ERRORS_KINDS; i++) {
         kinds[i] = atomic_load_explicit(&errors->kinds[i], memory_order_relaxed);
+        skipped += kinds[i];
+    }
     if (errors->policy == INVALID_IGNORE) {
-        parse_errors_report_skipped(errors, quiet, kinds);
+        parse_errors_write_numbers(errors, kinds, skipped, numbers);
+        if (skipped > 0 && parse_errors_values(errors) == 0)
+            status_print("all input was invalid and ignored: %llu token%s%s", skipped,
+                         skipped == 1 ? "" : "s", numbers);
+        else if (skipped > 0 && !quiet)
+            status_print("note: %llu token%s skipped%s", skipped, skipped == 1 ? "" : "s",
+                         *numbers       ? numbers
+                         : skipped == 1 ? ", which is no number"
+                                        : ", none of them a number");
         return STATUS_OK;
     }
     for (size_t i = 0; i < errors->first_count; i++) {
         const struct parse_errors_invalid *invalid = &errors->first[i];
         kinds[invalid->kind]--;
-        status_print(STATUS_NAME ":%llu: %s", invalid->name,
-                     (unsigned long long)parse_errors_line(invalid), invalid->reason);
+        status_print(STATUS_NAME ":%llu: %s", invalid->origin.name,
+                     (unsigned long long)reader_find_line(&invalid->origin), invalid->reason);
     }
-    parse_errors_tell_numbers(errors, kinds, more, numbers);
+    parse_errors_write_numbers(errors, kinds, more, numbers);
     if (more > 0)
         status_print("%llu more invalid %ss%s", more, kind, numbers);
     if (errors->invalid == 0 || errors->policy != INVALID_FAIL)

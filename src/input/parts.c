@@ -29,17 +29,20 @@
 #define PARTS_EXPANSION_BITS 22
 #define PARTS_POSITION_MAX   ((uint64_t)1 << 62)
 
-/* A file. Its name, format, rules, begin and position do not change. */
+/* A file. Its name, format, begin and position do not change. */
 struct parts_file {
     struct parts_file *next;
     struct input *input;
     const char *name;
     const struct decoder_format *format;
-    struct text_rules rules;
     off_t begin;
     uint64_t position; /* of the beginning of the file in the stream */
 
-    size_t taken;  /* parts that were taken; this and the next are guarded by the parts' lock */
+    /* The parts' lock guards this and the next three. Until the worker of the first part has read a
+     * header with names of fields, no other part is taken. */
+    bool has_rules;
+    struct text_rules rules;
+    size_t taken;  /* parts that were taken */
     bool is_taken; /* all parts were */
 
     pthread_mutex_t lock;       /* guards what follows; taken alone */
@@ -61,12 +64,11 @@ struct parts_part {
     struct decoder_part found;
     bool is_open;
     bool is_begun; /* the end of a row that began before the part was skipped */
-    size_t joined; /* the parts behind it that its last row extends to: those begun so far */
+    size_t joined; /* the parts after it that its last row extends to: those begun so far */
     struct reader reader;
     struct stream stream;
-    struct stream_total own; /* what was decoded of the part itself, once joined > 0 */
-    uint64_t skipped;        /* bytes of it that belong to the part before */
-    uint64_t skipped_lines;
+    uint64_t own;     /* bytes decoded of the part itself, once joined > 0 */
+    uint64_t skipped; /* bytes of it that belong to the part before */
 };
 
 struct parts {
@@ -79,9 +81,9 @@ struct parts {
     struct parts_file *files; /* in the order of the stream */
     struct parts_file **last;
     struct parts_part *taken;
-    bool needs_order;          /* see parts_needs_order */
-    uint64_t stop;             /* nothing after this position is needed */
-    struct stream_total total; /* of the parts that were read to their ends */
+    bool needs_order; /* see parts_needs_order */
+    uint64_t stop;    /* nothing after this position is needed */
+    uint64_t bytes;   /* of the parts that were read to their ends */
 };
 
 struct parts *parts_create(const struct record_format *format, const struct reader_options *options)
@@ -94,6 +96,7 @@ struct parts *parts_create(const struct record_format *format, const struct read
     parts->options = options;
     parts->join_options = *options;
     parts->join_options.bytes_read = NULL; /* they are read again */
+    parts->join_options.refuses = false;
     parts->stop = UINT64_MAX;
     parts->last = &parts->files;
     pthread_mutex_init(&parts->lock, NULL);
@@ -105,7 +108,7 @@ static void parts_free_part(struct parts_part *part)
 {
     if (part->is_open)
         reader_close(&part->reader);
-    stream_close(&part->stream);
+    free(part->stream.rest);
     free(part);
 }
 
@@ -136,7 +139,7 @@ void parts_destroy(struct parts *parts)
 }
 
 uint64_t parts_add(struct parts *parts, struct input *input, const struct decoder_format *format,
-                   const struct text_rules *rules, uint64_t position)
+                   uint64_t position)
 {
     uint64_t bytes = input->size > input->start ? (uint64_t)(input->size - input->start) : 0;
     uint64_t left = PARTS_POSITION_MAX - (position < PARTS_POSITION_MAX ? position : 0);
@@ -149,7 +152,8 @@ uint64_t parts_add(struct parts *parts, struct input *input, const struct decode
     file->input = input;
     file->name = input->name;
     file->format = format;
-    file->rules = *rules;
+    file->rules = parts->format->text;
+    file->has_rules = !record_has_names(parts->format);
     file->begin = input->start;
     file->position = position;
     pthread_mutex_init(&file->lock, NULL);
@@ -175,62 +179,60 @@ static const unsigned char *parts_look(void *context, uint64_t offset, size_t by
     return file->looked;
 }
 
-/* Appends the next part to file->found; false if there is no memory. The file's lock is held. */
-static bool parts_find_next(const struct parts *parts, struct parts_file *file)
+enum parts_found { PARTS_FOUND, PARTS_NO_MORE, PARTS_NO_MEMORY };
+
+/* Finds part number `index` of a file, after those before it. Thread-safe; takes the file's lock.
+ */
+static enum parts_found parts_find(const struct parts *parts, struct parts_file *file, size_t index,
+                                   struct decoder_part *found)
 {
     const struct decoder_view view = {
         .bytes = (uint64_t)file->input->size,
         .look = parts_look,
         .context = file,
     };
-    const struct decoder_part *before =
-        file->found_count > 0 ? &file->found[file->found_count - 1] : NULL;
-    const uint64_t begin = before ? before->end : (uint64_t)file->begin;
-
-    if (file->found_count == file->found_capacity) {
-        size_t capacity = 2 * file->found_capacity + 1;
-        struct decoder_part *found = realloc(file->found, capacity * sizeof *found);
-        if (!found)
-            return false;
-        file->found = found;
-        file->found_capacity = capacity;
-    }
-    struct decoder_part *part = &file->found[file->found_count];
-    if (!before && !file->index) /* it is kept if memory was short behind it */
-        file->index = decoder_index_open(file->format, &view, begin, PARTS_BLOCK_BYTES);
-    if (file->index) {
-        if (!decoder_index_next(file->index, PARTS_BYTES_MIN, part))
-            return false;
-    } else { /* a group of frames, or the rest of the file */
-        uint64_t end = begin;
-        while (!file->is_whole && end < view.bytes && end - begin < PARTS_BYTES_MIN) {
-            uint64_t bytes = decoder_frame_bytes(file->format, &view, end);
-            file->is_whole = bytes == 0 || bytes == UINT64_MAX;
-            end += file->is_whole ? 0 : bytes;
-        }
-        end = end > begin ? end : view.bytes;
-        *part = (struct decoder_part){.begin = begin, .end = end, .is_last = end == view.bytes};
-    }
-    file->found_count++;
-    reader_count(parts->options,
-                 part->begin - begin + (part->is_last ? view.bytes - part->end : 0));
-    return true;
-}
-
-enum parts_found { PARTS_FOUND, PARTS_NO_MORE, PARTS_NO_MEMORY };
-
-/* Finds part number `index` of a file. Thread-safe; takes the file's lock. */
-static enum parts_found parts_find(const struct parts *parts, struct parts_file *file, size_t index,
-                                   struct decoder_part *found)
-{
     enum parts_found result = PARTS_FOUND;
 
     pthread_mutex_lock(&file->lock);
     while (result == PARTS_FOUND && index >= file->found_count) {
-        if (file->found_count > 0 && file->found[file->found_count - 1].is_last)
+        const struct decoder_part *before =
+            file->found_count > 0 ? &file->found[file->found_count - 1] : NULL;
+        const uint64_t begin = before ? before->end : (uint64_t)file->begin;
+        if (before && before->is_last) {
             result = PARTS_NO_MORE;
-        else if (!parts_find_next(parts, file))
-            result = PARTS_NO_MEMORY;
+            break;
+        }
+        if (file->found_count == file->found_capacity) {
+            const size_t capacity = 2 * file->found_capacity + 1;
+            struct decoder_part *grown = realloc(file->found, capacity * sizeof *grown);
+            if (!grown) {
+                result = PARTS_NO_MEMORY;
+                break;
+            }
+            file->found = grown;
+            file->found_capacity = capacity;
+        }
+        struct decoder_part *part = &file->found[file->found_count];
+        if (file->found_count == 0 && !file->index) /* else memory was short after it was opened */
+            file->index = decoder_index_open(file->format, &view, begin, PARTS_BLOCK_BYTES);
+        if (file->index) {
+            if (!decoder_index_next(file->index, PARTS_BYTES_MIN, part)) {
+                result = PARTS_NO_MEMORY;
+                break;
+            }
+        } else { /* a group of frames, or the rest of the file */
+            uint64_t end = begin;
+            while (!file->is_whole && end < view.bytes && end - begin < PARTS_BYTES_MIN) {
+                const uint64_t bytes = decoder_frame_bytes(file->format, &view, end);
+                file->is_whole = bytes == 0 || bytes == UINT64_MAX;
+                end += file->is_whole ? 0 : bytes;
+            }
+            end = end > begin ? end : view.bytes;
+            *part = (struct decoder_part){.begin = begin, .end = end, .is_last = end == view.bytes};
+        }
+        file->found_count++;
+        reader_count(parts->options,
+                     part->begin - begin + (part->is_last ? view.bytes - part->end : 0));
     }
     if (result == PARTS_FOUND)
         *found = file->found[index];
@@ -245,7 +247,7 @@ static enum status parts_fail_memory(const struct parts_file *file, struct failu
 
 /* --- reading a part; without a lock, by the thread that has marked it busy ------------------- */
 
-/* Reads on in the part behind the last one, as far as the last row extends. */
+/* Reads on in the part after the last one, as far as the last row extends. */
 static enum status parts_join_next(const struct parts *parts, struct parts_part *part,
                                    bool *has_ended, struct failure *failure)
 {
@@ -265,7 +267,7 @@ static enum status parts_join_next(const struct parts *parts, struct parts_part 
     }
     reader_close(&part->reader);
     input_hold(file->input);
-    reader_open_part(&part->reader, &parts->join_options, file->input, file->format, &found, NULL);
+    reader_open_part(&part->reader, &parts->join_options, file->input, file->format, &found);
     return STATUS_OK;
 }
 
@@ -283,7 +285,7 @@ static size_t parts_first_row(const struct record_format *format, const char *da
 
 /*
  * Takes bytes that were read to the buffer: skips what belongs to the part before, and of the parts
- * behind takes no more than the end of the last row.
+ * after it takes no more than the end of the last row.
  */
 static enum status parts_take(struct parts_part *part, struct stream_chunk *chunk, size_t bytes,
                               bool *has_ended, struct failure *failure)
@@ -293,11 +295,9 @@ static enum status parts_take(struct parts_part *part, struct stream_chunk *chun
 
     if (!part->is_begun) {
         size_t skipped = parts_first_row(stream->format, data, bytes, &part->is_begun);
-        uint64_t lines = text_count_lines(data, skipped);
         part->skipped += skipped;
-        part->skipped_lines += lines;
         stream->position += skipped;
-        stream->line += lines;
+        stream->origin.line += text_count_lines(data, skipped);
         bytes -= skipped;
         memmove(data, data + skipped, bytes);
     }
@@ -371,22 +371,12 @@ static struct parts_part *parts_find_free(const struct parts *parts, bool anybod
     return part;
 }
 
-/* Whether a part is left that is busy or still needed. */
-static bool parts_is_reading(const struct parts *parts)
-{
-    const struct parts_part *part = parts->taken;
-
-    while (part && !part->is_busy && part->stream.position > parts->stop)
-        part = part->next;
-    return part;
-}
-
-/* Returns the first file with parts that were not taken, or NULL. */
+/* Returns the first file with a part that can be taken, or NULL. */
 static struct parts_file *parts_next_file(const struct parts *parts)
 {
     struct parts_file *file = parts->files;
 
-    while (file && file->is_taken)
+    while (file && (file->is_taken || (file->taken > 0 && !file->has_rules)))
         file = file->next;
     return file;
 }
@@ -395,22 +385,12 @@ static struct parts_file *parts_next_file(const struct parts *parts)
 static void parts_drop(struct parts *parts, struct parts_part *part)
 {
     struct parts_part **link = &parts->taken;
-    const struct stream_total *own = part->joined > 0 ? &part->own : &part->stream.taken;
 
-    parts->total.bytes += own->bytes + part->skipped;
-    parts->total.lines += own->lines + part->skipped_lines;
+    parts->bytes += (part->joined > 0 ? part->own : part->stream.taken) + part->skipped;
     while (*link != part)
         link = &(*link)->next;
     *link = part->next;
     parts_free_part(part);
-}
-
-/* Fails because the files have to be read in order. */
-static enum status parts_fail_order(struct parts *parts, struct failure *failure)
-{
-    parts->needs_order = true;
-    parts->stop = 0;
-    return status_fail_at(failure, 0, STATUS_DATA, "compressed files have to be read in order");
 }
 
 /*
@@ -456,17 +436,23 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
         }
         part->stream = (struct stream){
             .format = parts->format,
-            .name = file->name,
             .rules = file->rules,
-            .start = (uint64_t)file->begin,
-            .offset = part->index == 0 ? (uint64_t)file->begin : part->found.begin,
-            .decoder = file->format,
+            .origin =
+                {
+                    .name = file->name,
+                    .start = (uint64_t)file->begin,
+                    .offset = part->index == 0 ? (uint64_t)file->begin : part->found.begin,
+                    .decoder = file->format,
+                },
             .position = position,
         };
         part->is_begun = part->index == 0 || !parts->format->is_text;
         input_hold(file->input);
-        reader_open_part(&part->reader, parts->options, file->input, file->format, &part->found,
-                         part->index == 0 ? parts->format : NULL);
+        reader_open_part(&part->reader, parts->options, file->input, file->format, &part->found);
+        if (part->index == 0)
+            reader_set_records(&part->reader, parts->format, &part->stream.rules);
+        else
+            part->reader.checks_content = false;
         part->is_open = true;
         *taken = part;
         return STATUS_OK;
@@ -495,9 +481,18 @@ static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
         turn.status = stream_keep(stream, &turn.chunk, failure);
     pthread_mutex_lock(&parts->lock);
 
+    if (!part->file->has_rules && part->reader.has_begun) {
+        part->file->rules = stream->rules;
+        part->file->has_rules = true;
+        pthread_cond_broadcast(&parts->freed);
+    }
     bool is_divided = part->index > 0 || !part->found.is_last;
-    if (turn.is_cut || (turn.is_corrupt && is_divided)) /* where a fault is depends on the parts */
-        turn.status = parts_fail_order(parts, failure);
+    if (turn.is_cut || (turn.is_corrupt && is_divided)) { /* the parts say where a fault is */
+        parts->needs_order = true;
+        parts->stop = 0;
+        turn.status =
+            status_fail_at(failure, 0, STATUS_DATA, "compressed files have to be read in order");
+    }
     stream_end(stream, &turn.chunk, false, turn.status != STATUS_OK, out);
     out->left_out = stream->left_out;
     stream->left_out = 0;
@@ -514,7 +509,7 @@ static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
 }
 
 enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bool wait,
-                            struct chunk *chunk, struct failure *failure)
+                            struct chunk *chunk, bool *has_several, struct failure *failure)
 {
     enum parts_event event;
 
@@ -534,25 +529,21 @@ enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bo
                 break;
             continue; /* no row begins in it */
         }
-        event = parts_is_reading(parts) ? PARTS_NONE : PARTS_ENDED;
+        const struct parts_part *left = parts->taken; /* that is busy or still needed */
+        while (left && !left->is_busy && left->stream.position > parts->stop)
+            left = left->next;
+        event = left ? PARTS_NONE : PARTS_ENDED;
         if (event == PARTS_ENDED)
             pthread_cond_broadcast(&parts->freed); /* the others that wait see the same */
         if (!wait || event == PARTS_ENDED)
             break;
         pthread_cond_wait(&parts->freed, &parts->lock);
     }
-    pthread_mutex_unlock(&parts->lock);
-    return event;
-}
-
-bool parts_has_several(struct parts *parts)
-{
-    pthread_mutex_lock(&parts->lock);
     const struct parts_part *part = parts->taken;
     const struct parts_file *file = parts_next_file(parts);
-    bool has_several = (part && part->next) || (part && file) || (file && file->next);
+    *has_several = (part && part->next) || (part && file) || (file && file->next);
     pthread_mutex_unlock(&parts->lock);
-    return has_several;
+    return event;
 }
 
 void parts_stop(struct parts *parts, uint64_t position)
@@ -572,7 +563,7 @@ bool parts_needs_order(struct parts *parts)
     return needs_order;
 }
 
-struct stream_total parts_total(const struct parts *parts)
+uint64_t parts_bytes(const struct parts *parts)
 {
-    return parts->total;
+    return parts->bytes;
 }

@@ -13,7 +13,7 @@
  * The chunks come in any order, but their positions are in the order of the stream. If a part ends
  * within a binary element, all input has to be read again in order (parts_needs_order).
  *
- * All functions but parts_destroy and parts_total are thread-safe.
+ * All functions but parts_destroy and parts_bytes are thread-safe.
  */
 #ifndef GPUHIST_PARTS_H
 #define GPUHIST_PARTS_H
@@ -43,12 +43,12 @@ void parts_destroy(struct parts *parts);
 
 /*
  * Adds the next file, at a position of the stream. Takes over the caller's use of the input.
- * `rules` are the rules of the text of the file. Returns an upper bound on the decoded length of
- * the file; the position of the next file is that much greater. Returns 0, and leaves the input to
- * the caller, if the position would overflow or if there is no memory.
+ * Returns an upper bound on the decoded length of the file; the position of the next file is that
+ * much greater. Returns 0, and leaves the input to the caller, if the position would overflow or if
+ * there is no memory.
  */
 uint64_t parts_add(struct parts *parts, struct input *input, const struct decoder_format *format,
-                   const struct text_rules *rules, uint64_t position);
+                   uint64_t position);
 
 enum parts_event {
     PARTS_CHUNK, /* *chunk is filled */
@@ -59,13 +59,11 @@ enum parts_event {
 
 /*
  * Fills `buffer` with the next chunk of a part that no other thread is decoding. If there is none,
- * returns PARTS_NONE, or with `wait` waits until there is one or all files have been read.
+ * returns PARTS_NONE, or with `wait` waits until there is one or all files have been read. Sets
+ * *has_several if more than one part is left, so that more workers would help.
  */
 enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bool wait,
-                            struct chunk *chunk, struct failure *failure);
-
-/* Whether more than one part is left, so that more workers would help. */
-bool parts_has_several(struct parts *parts);
+                            struct chunk *chunk, bool *has_several, struct failure *failure);
 
 /* Ends the stream at a position: what follows it is no longer read. */
 void parts_stop(struct parts *parts, uint64_t position);
@@ -77,7 +75,7 @@ void parts_stop(struct parts *parts, uint64_t position);
  */
 bool parts_needs_order(struct parts *parts);
 
-/* After the last pull: what was decoded, each byte by the worker of its part. */
-struct stream_total parts_total(const struct parts *parts);
+/* After the last pull: how many bytes were decoded, each by the worker of its part. */
+uint64_t parts_bytes(const struct parts *parts);
 
 #endif

@@ -8,7 +8,7 @@
 #include "text/text_advice.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,65 +17,78 @@
 /* The longest frame that is held, and more, which shows that a frame is longer. */
 #define READER_HELD_CAPACITY (READER_HELD_BYTES + READER_AHEAD_BYTES)
 
-/* How much of a header line a message shows, and room for that in words. */
+/* How much of a header line a message shows, and the size of its part of the message. */
 #define READER_HEADER_SHOWN ((size_t)80)
 #define READER_HEADER_SIZE  (READER_HEADER_SHOWN + 64)
 
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
-                 const struct decoder_format *format, const struct record_format *records)
+                 const struct decoder_format *format)
 {
     *reader = (struct reader){
         .options = options,
         .input = input,
         .format = format,
         .is_detected = input->is_regular || !(options->decodes || options->refuses),
-        .checks_content = options->refuses && records != NULL,
+        .checks_content = options->refuses,
+        .has_begun = true,
     };
-    reader_set_records(reader, records);
 }
 
-void reader_set_records(struct reader *reader, const struct record_format *records)
+void reader_set_records(struct reader *reader, const struct record_format *records,
+                        struct text_rules *rules)
 {
     reader->records = records;
-    reader->skip_lines = records ? records->header_lines : 0;
-    reader->first_line.is_open = records && records->is_text && records->text.delimiter != '\r' &&
-                                 (!text_is_of_tokens(&records->text) || records->header_lines > 0);
+    reader->rules = rules;
+    reader->skip_lines = records->header_lines;
+    reader->checks_line_end = records->is_text && records->text.delimiter != '\r' &&
+                              (!text_is_of_tokens(&records->text) || records->header_lines > 0);
+    reader->has_begun = reader->skip_lines == 0 && !reader->checks_line_end;
 }
 
 void reader_open_part(struct reader *reader, const struct reader_options *options,
                       struct input *input, const struct decoder_format *format,
-                      const struct decoder_part *part, const struct record_format *records)
+                      const struct decoder_part *part)
 {
-    reader_open(reader, options, input, format, records);
+    reader_open(reader, options, input, format);
     reader->is_part = true;
     reader->goes_on = !part->is_last;
     reader->next = (off_t)part->begin;
     reader->limit = (off_t)part->end;
-    reader->head = (struct reader_ahead){part->wrap, 0, part->head_bytes};
-    reader->tail = (struct reader_ahead){part->wrap, part->head_bytes, part->wrap_bytes};
+    reader->head = (struct reader_ahead){part->wrap, 0, part->head_bytes, 0};
+    reader->tail = (struct reader_ahead){part->wrap, part->head_bytes, part->wrap_bytes, 0};
 }
 
 void reader_close(struct reader *reader)
 {
     decoder_close(reader->decoder);
     memory_unmap(reader->held.data, READER_HELD_CAPACITY);
-    free(reader->names.line);
     free(reader->raw.data);
     free(reader->plain.data);
     input_release(reader->input);
 }
 
-/* Makes room to read ahead by moving bytes to the front; false with errno set: no memory. */
+/*
+ * Provides space after what was read ahead: moves it to the front, or doubles the capacity.
+ * Returns false with errno set if there is no memory.
+ */
 static bool reader_ahead_reserve(struct reader_ahead *ahead)
 {
-    if (!ahead->data)
-        ahead->data = malloc(READER_AHEAD_BYTES);
-    if (ahead->data && ahead->begin > 0) {
-        memmove(ahead->data, ahead->data + ahead->begin, ahead->end - ahead->begin);
+    if (ahead->end == ahead->begin)
+        ahead->begin = ahead->end = 0;
+    if (ahead->begin > 0) {
         ahead->end -= ahead->begin;
+        memmove(ahead->data, ahead->data + ahead->begin, ahead->end);
         ahead->begin = 0;
     }
-    return ahead->data != NULL;
+    if (ahead->end < ahead->capacity)
+        return true;
+    const size_t capacity = ahead->capacity > 0 ? 2 * ahead->capacity : READER_AHEAD_BYTES;
+    char *data = realloc(ahead->data, capacity);
+    if (data) {
+        ahead->data = data;
+        ahead->capacity = capacity;
+    }
+    return data != NULL;
 }
 
 /* Moves bytes that were read ahead to the piece; false if there are none. */
@@ -103,41 +116,58 @@ void reader_count(const struct reader_options *options, uint64_t bytes)
         atomic_fetch_add_explicit(options->bytes_read, bytes, memory_order_relaxed);
 }
 
+/* Waits up to `milliseconds` (-1: without limit) until `fd` can be read; false if it cannot. */
+static bool reader_wait(int fd, int wake, int milliseconds)
+{
+    struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
+
+    while (poll(fds, 2, milliseconds) < 0) {
+        if (errno != EINTR)
+            return true; /* the read will report the error */
+    }
+    return fds[0].revents != 0 && fds[1].revents == 0;
+}
+
 /* Reads the file without decoding. Its end is final: a terminal is not read again. */
 static enum input_event reader_read_file(struct reader *reader, struct input_piece *piece,
                                          struct failure *failure)
 {
     const int fd = reader->input->fd;
-    enum input_event event = INPUT_DATA;
+    const int wake = reader->options->wake;
+    ssize_t n;
 
     piece->bytes = 0;
     if (reader->has_ended)
         return INPUT_END;
     if (reader->is_part) {
-        uint64_t left = (uint64_t)(reader->limit - reader->next);
+        const uint64_t left = (uint64_t)(reader->limit - reader->next);
         if (reader_ahead_take(&reader->head, piece) ||
             (left == 0 && reader_ahead_take(&reader->tail, piece)))
             return INPUT_DATA;
-        if (left > 0) {
-            ssize_t n = input_read_at(fd, piece->data,
-                                      left < piece->capacity ? (size_t)left : piece->capacity,
-                                      reader->next);
-            if (n <= 0)
-                return reader_fail(reader,
-                                   n < 0 ? strerror(errno) : "the file shrank while it was read",
-                                   failure);
-            reader->next += n;
-            piece->bytes = (size_t)n;
-        }
-        event = left > 0 ? INPUT_DATA : INPUT_END;
+        n = input_read_at(fd, piece->data, left < piece->capacity ? (size_t)left : piece->capacity,
+                          reader->next);
+        if (n == 0 && left > 0)
+            return reader_fail(reader, "the file shrank while it was read", failure);
+        reader->next += n > 0 ? n : 0;
     } else {
-        event = input_read(fd, reader->options->wake, piece);
-        if (event == INPUT_ERROR)
-            return reader_fail(reader, strerror(errno), failure);
+        /* FIONREAD could tell whether the pipe is full, but blocks while the writer is copying. */
+        if (!reader_wait(fd, wake, 0)) {
+            piece->has_waited = true;
+            if (!reader_wait(fd, wake, piece->wait ? -1 : INPUT_PAUSE_MS))
+                return INPUT_EMPTY;
+        }
+        do
+            n = read(fd, piece->data, piece->capacity);
+        while (n < 0 && errno == EINTR);
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return INPUT_DATA; /* another process has made it non-blocking: try again */
     }
+    if (n < 0)
+        return reader_fail(reader, strerror(errno), failure);
+    piece->bytes = (size_t)n;
     reader_count(reader->options, piece->bytes);
-    reader->has_ended = event == INPUT_END;
-    return event;
+    reader->has_ended = n == 0;
+    return n == 0 ? INPUT_END : INPUT_DATA;
 }
 
 /* Reads more bytes ahead; of the piece, it uses what is said of waiting. */
@@ -150,7 +180,7 @@ static enum input_event reader_read_ahead(struct reader *reader, struct input_pi
     if (!reader_ahead_reserve(raw))
         return reader_fail(reader, strerror(errno), failure);
     ahead.data = raw->data + raw->end;
-    ahead.capacity = READER_AHEAD_BYTES - raw->end;
+    ahead.capacity = raw->capacity - raw->end;
     enum input_event event = reader_read_file(reader, &ahead, failure);
     raw->end += ahead.bytes;
     piece->has_waited = ahead.has_waited;
@@ -183,7 +213,6 @@ static enum input_event reader_decode_piece(struct reader *reader, struct input_
     struct reader_ahead *raw = &reader->raw;
     enum input_event event = INPUT_DATA;
     enum status status = STATUS_OK;
-    size_t used = 0;
 
     piece->bytes = 0;
     if (!reader->is_faulty && raw->begin == raw->end && !reader->is_pending)
@@ -197,12 +226,15 @@ static enum input_event reader_decode_piece(struct reader *reader, struct input_
         status = decoder_open(&reader->decoder, reader->format, reader->input->name,
                               reader->options->memory_limit, &reader->fault);
     if (!reader->is_faulty && status == STATUS_OK) {
-        status =
-            (reader->options->holds_frames
-                 ? decoder_run_frame
-                 : decoder_run)(reader->decoder, raw->data + raw->begin, raw->end - raw->begin,
-                                &used, piece->data, piece->capacity, &piece->bytes, &reader->fault);
-        raw->begin += used;
+        struct decoder_io io = {
+            .in = (const unsigned char *)raw->data + raw->begin,
+            .in_bytes = raw->end - raw->begin,
+            .out = (unsigned char *)piece->data,
+            .out_bytes = piece->capacity,
+        };
+        status = decoder_run(reader->decoder, &io, reader->options->holds_frames, &reader->fault);
+        piece->bytes = io.out_used;
+        raw->begin += io.in_used;
         reader->is_pending = piece->bytes == piece->capacity;
     }
     reader->is_faulty = reader->is_faulty || status != STATUS_OK;
@@ -287,163 +319,123 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
     return event;
 }
 
-/* Appends to the header line with the names. */
-static enum input_event reader_keep_names(struct reader *reader, const char *data, size_t bytes,
-                                          struct failure *failure)
-{
-    struct reader_names *names = &reader->names;
-
-    if (!names->line && !(names->line = malloc(READER_NAMES_BYTES)))
-        return reader_fail(reader, strerror(errno), failure);
-    if (bytes > READER_NAMES_BYTES - names->bytes)
-        return reader_fail(reader, "its header line is longer than 1 MiB", failure);
-    memcpy(names->line + names->bytes, data, bytes);
-    names->bytes += bytes;
-    return INPUT_DATA;
-}
-
-/* Looks a name up in the complete header line. NULL: the field has none. */
-static enum input_event reader_find_name(const struct reader *reader, const char *name,
-                                         int32_t *field, struct failure *failure)
-{
-    const struct reader_names *names = &reader->names;
-    const struct text_rules *rules = &reader->records->text;
-    const bool is_cut = names->bytes > READER_HEADER_SHOWN;
-    char advice[TEXT_ADVICE_SIZE] = "";
-    char header[READER_HEADER_SIZE] = "";
-
-    if (!name)
-        return INPUT_DATA;
-    *field = record_find_name(rules, names->line, names->bytes, name);
-    if (*field > 0)
-        return INPUT_DATA;
-    if (*field == 0 && names->bytes == 0) {
-        strcpy(header, ": it is empty");
-    } else if (*field == 0) {
-        text_advise_name(rules, names->line, names->bytes, name, advice);
-        snprintf(header, sizeof header, ": it is '%.*s%s'%s",
-                 (int)(is_cut ? READER_HEADER_SHOWN : names->bytes), names->line,
-                 is_cut ? "..." : "", advice);
-    }
-    status_fail(failure, STATUS_DATA, STATUS_NAME ": its header has %s field '%.1000s'%s",
-                reader->input->name, *field == 0 ? "no" : "more than one", name, header);
-    return INPUT_ERROR;
-}
-
-/* Looks up the names of all fields that have one. */
-static enum input_event reader_find_names(struct reader *reader, struct failure *failure)
-{
-    const struct record_format *records = reader->records;
-    struct reader_names *names = &reader->names;
-
-    names->bytes -= names->bytes > 0 && names->line[names->bytes - 1] == '\n';
-    names->bytes -= names->bytes > 0 && names->line[names->bytes - 1] == '\r';
-    enum input_event event = INPUT_DATA;
-    reader->header = records->text;
-    for (size_t i = 0; i < records->columns && event == INPUT_DATA; i++)
-        event =
-            reader_find_name(reader, records->names[i], record_field(&reader->header, i), failure);
-    reader->has_fields = event == INPUT_DATA;
-    record_begin_header(&reader->header, names->line, names->bytes);
-    if (event == INPUT_DATA && reader->header.delimiter != records->text.delimiter &&
-        reader->options->tabbed) {
-        const char *none = NULL; /* the first file is named */
-        atomic_compare_exchange_strong(reader->options->tabbed, &none, reader->input->name);
-    }
-    free(names->line);
-    *names = (struct reader_names){.line = NULL};
-    return event;
-}
-
-void reader_set_fields(const struct reader *reader, struct text_rules *rules)
-{
-    if (reader->has_fields)
-        *rules = reader->header;
-}
-
-/* Removes the rest of the header from the front of the data. */
-static enum input_event reader_skip_header(struct reader *reader, struct input_piece *piece,
-                                           struct failure *failure)
-{
-    enum input_event event = INPUT_DATA;
-    char *data = piece->data;
-    size_t header = 0;
-
-    while (reader->skip_lines > 0 && header < piece->bytes && event == INPUT_DATA) {
-        const char *newline = memchr(data + header, '\n', piece->bytes - header);
-        size_t end = newline ? (size_t)(newline - data) + 1 : piece->bytes;
-        bool has_names = record_has_names(reader->records) && reader->skip_lines == 1;
-        if (has_names)
-            event = reader_keep_names(reader, data + header, end - header, failure);
-        header = end;
-        reader->skip_lines -= newline != NULL;
-        reader->header_lines += newline != NULL;
-        if (has_names && newline && event == INPUT_DATA)
-            event = reader_find_names(reader, failure);
-    }
-    reader->header_bytes += header;
-    piece->bytes = event == INPUT_DATA ? piece->bytes - header : 0;
-    memmove(data, data + header, piece->bytes);
-    return event;
-}
-
 /*
- * Looks for a newline in the first block of a text. Fails at its end if there are carriage returns
- * instead.
+ * Looks up the names of fields in the last line of the header, and sets the rules of the file:
+ * their numbers, and how the header says that lines are separated.
  */
-static enum input_event reader_look_for_newline(struct reader *reader, enum input_event event,
-                                                const char *data, size_t bytes,
-                                                struct failure *failure)
+static enum status reader_find_names(const struct reader *reader, const char *line, size_t bytes,
+                                     struct failure *failure)
 {
-    struct reader_first_line *line = &reader->first_line;
-    const bool has_ended =
-        event == INPUT_END && !(reader->is_part && reader->limit < reader->input->size);
+    const struct reader_options *options = reader->options;
+    const struct text_rules *rules = &reader->records->text;
+    const char *const *names = reader->records->names;
+    struct text_rules header = *rules;
+    char advice[TEXT_ADVICE_SIZE] = "";
+    char shown[READER_HEADER_SIZE] = "";
 
-    if (bytes > READER_AHEAD_BYTES - line->bytes)
-        bytes = READER_AHEAD_BYTES - line->bytes;
-    if (bytes > 0) {
-        const char *found = memchr(data, '\r', bytes);
-        line->is_open = memchr(data, '\n', bytes) == NULL;
-        line->has_return |= line->ends_with_return || (found && found + 1 < data + bytes);
-        line->ends_with_return = data[bytes - 1] == '\r';
-        line->bytes += bytes;
+    bytes -= bytes > 0 && line[bytes - 1] == '\n';
+    bytes -= bytes > 0 && line[bytes - 1] == '\r';
+    for (size_t i = 0; i < reader->records->columns; i++) {
+        const int32_t number = names[i] ? record_find_name(rules, line, bytes, names[i]) : 0;
+        if (number > 0)
+            *record_field(reader->rules, i) = number;
+        if (number > 0 || !names[i])
+            continue;
+        if (number == 0 && bytes == 0) {
+            strcpy(shown, ": it is empty");
+        } else if (number == 0) {
+            const bool is_cut = bytes > READER_HEADER_SHOWN;
+            text_advise_name(rules, line, bytes, names[i], advice);
+            snprintf(shown, sizeof shown, ": it is '%.*s%s'%s",
+                     (int)(is_cut ? READER_HEADER_SHOWN : bytes), line, is_cut ? "..." : "",
+                     advice);
+        }
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": its header has %s field '%.1000s'%s", reader->input->name,
+                           number == 0 ? "no" : "more than one", names[i], shown);
     }
-    if (!line->is_open || (!has_ended && line->bytes < READER_AHEAD_BYTES))
-        return event;
-    line->is_open = false;
-    if (!line->has_return)
-        return event;
-    return reader_fail(reader,
-                       "lines that end with CR alone are not supported: convert it "
-                       "(tr '\\r' '\\n')",
-                       failure);
+    record_begin_header(&header, line, bytes);
+    reader->rules->delimiter = header.delimiter;
+    reader->rules->columns = header.columns;
+    if (header.delimiter != rules->delimiter && options->tabbed) { /* the first file is named */
+        size_t first = atomic_load(options->tabbed);
+        while (reader->input->number < first &&
+               !atomic_compare_exchange_weak(options->tabbed, &first, reader->input->number))
+            continue;
+    }
+    return STATUS_OK;
+}
+
+enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
+                              struct failure *failure)
+{
+    struct reader_ahead *plain = &reader->plain;
+    enum input_event event = INPUT_DATA;
+
+    while (!reader->has_begun) {
+        const char *data = plain->data ? plain->data + plain->begin : "";
+        const size_t bytes = plain->end - plain->begin;
+        const char *newline = memchr(data, '\n', bytes);
+        const bool is_part = event == INPUT_END && reader->goes_on;
+        const bool is_all = newline || event == INPUT_END;
+        const bool is_named = reader->skip_lines == 1 && record_has_names(reader->records);
+
+        if (reader->checks_line_end && (is_all || bytes >= READER_AHEAD_BYTES)) {
+            const char *found = newline || is_part ? NULL : memchr(data, '\r', bytes);
+            if (found && found + 1 < data + bytes)
+                return reader_fail(reader,
+                                   "lines that end with CR alone are not supported: convert it "
+                                   "(tr '\\r' '\\n')",
+                                   failure);
+            reader->checks_line_end = false;
+        }
+        if (!reader->checks_line_end && reader->skip_lines > 0 && (is_all || !is_named)) {
+            const size_t line = newline ? (size_t)(newline - data) + 1 : bytes;
+            if (is_part && is_named)
+                return event;
+            if (is_named && reader_find_names(reader, data, line, failure) != STATUS_OK)
+                return INPUT_ERROR;
+            plain->begin += line;
+            reader->header_bytes += line;
+            reader->header_lines += newline != NULL;
+            reader->skip_lines -= newline != NULL;
+            if (is_part && !newline)
+                return event;
+            if (!newline && is_all) /* the last line of the header is missing, or was this one */
+                reader->skip_lines = !is_named && record_has_names(reader->records);
+            if (is_all)
+                continue;
+        }
+        reader->has_begun = !reader->checks_line_end && reader->skip_lines == 0;
+        if (reader->has_begun)
+            break;
+        if (plain->end - plain->begin >= READER_NAMES_BYTES)
+            return reader_fail(reader, "its header line is longer than 1 MiB", failure);
+        if (!reader_ahead_reserve(plain))
+            return reader_fail(reader, strerror(errno), failure);
+        struct input_piece ahead = {
+            .data = plain->data + plain->end,
+            .capacity = plain->capacity - plain->end,
+            .wait = piece->wait,
+            .has_waited = piece->has_waited,
+        };
+        event = reader_read_plain(reader, &ahead, failure);
+        plain->end += ahead.bytes;
+        piece->has_waited = ahead.has_waited;
+        if (event == INPUT_EMPTY || event == INPUT_ERROR)
+            return event;
+    }
+    return INPUT_DATA;
 }
 
 enum input_event reader_read(struct reader *reader, struct input_piece *piece,
                              struct failure *failure)
 {
-    enum input_event event = INPUT_DATA;
-
-    if (!reader_ahead_take(&reader->plain, piece))
+    piece->bytes = 0;
+    enum input_event event = reader->has_begun ? INPUT_DATA : reader_begin(reader, piece, failure);
+    if (event == INPUT_DATA && !reader_ahead_take(&reader->plain, piece))
         event = reader_read_plain(reader, piece, failure);
-    if (reader->first_line.is_open && event != INPUT_ERROR) {
-        event = reader_look_for_newline(reader, event, piece->data, piece->bytes, failure);
-        piece->bytes = event == INPUT_ERROR ? 0 : piece->bytes;
-    }
-    if (event == INPUT_DATA && reader->skip_lines > 0)
-        event = reader_skip_header(reader, piece, failure);
-    if (event == INPUT_END && reader->skip_lines > 0 && record_has_names(reader->records) &&
-        !reader->goes_on) {
-        reader->skip_lines = 0; /* the end of the file is that of the header */
-        if (reader_find_names(reader, failure) == INPUT_ERROR)
-            event = INPUT_ERROR;
-    }
     return event;
-}
-
-static bool reader_is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 enum input_event reader_look(struct reader *reader, struct failure *failure)
@@ -462,7 +454,7 @@ enum input_event reader_look(struct reader *reader, struct failure *failure)
         };
         event = reader_read_plain(reader, &piece, failure);
         plain->end += piece.bytes;
-        while (spaces < plain->end && reader_is_space(plain->data[spaces]))
+        while (spaces < plain->end && record_is_space(plain->data[spaces]))
             spaces++;
     }
     return event;
@@ -484,56 +476,27 @@ enum status reader_detect(const struct reader_options *options, const struct inp
     return STATUS_OK;
 }
 
-enum status reader_read_header(const struct reader_options *options, struct input *input,
-                               const struct decoder_format *format,
-                               const struct record_format *records, struct text_rules *rules,
-                               uint64_t *bytes, struct failure *failure)
-{
-    const struct decoder_part all = {.begin = (uint64_t)input->start,
-                                     .end = (uint64_t)input->size,
-                                     .is_last = true};
-    struct reader_options own = *options;
-    enum input_event event = INPUT_DATA;
-    struct reader reader;
-    char block[4096];
-
-    own.bytes_read = NULL; /* it is read again */
-    own.holds_frames = false;
-    input_hold(input);
-    reader_open_part(&reader, &own, input, format, &all, records);
-    while (event == INPUT_DATA && (reader.skip_lines > 0 || reader.first_line.is_open)) {
-        struct input_piece piece = {.data = block, .capacity = sizeof block, .wait = true};
-        event = reader_read(&reader, &piece, failure);
-    }
-    *bytes = reader.header_bytes;
-    reader_set_fields(&reader, rules);
-    reader_close(&reader);
-    return event == INPUT_ERROR ? failure->status : STATUS_OK;
-}
-
-uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
-                            const struct decoder_format *format)
+uint64_t reader_find_line(const struct chunk_origin *origin)
 {
     static const struct reader_options options = {.decodes = true};
-    char *block = malloc(READER_AHEAD_BYTES);
-    struct input *input = NULL;
-    struct failure ignored;
-    struct reader reader;
+    const struct decoder_part part = {.begin = origin->start, .end = origin->offset};
     enum input_event event = INPUT_DATA;
-    uint64_t lines = 0;
+    uint64_t line = origin->line + 1;
+    struct failure ignored;
+    struct input *input;
+    struct reader reader;
 
-    if (block && input_open(&input, name == input_stdin_name ? "-" : name, &ignored) == STATUS_OK) {
-        const struct decoder_part part = {.begin = start, .end = end};
-        reader_open_part(&reader, &options, input, format, &part, NULL);
+    char *block = origin->offset > origin->start ? malloc(READER_AHEAD_BYTES) : NULL;
+    if (block && input_open(&input, origin->name == input_stdin_name ? "-" : origin->name,
+                            &ignored) == STATUS_OK) {
+        reader_open_part(&reader, &options, input, origin->decoder, &part);
         while (event == INPUT_DATA) {
-            struct input_piece piece = {.data = block,
-                                        .capacity = READER_AHEAD_BYTES,
-                                        .wait = true};
+            struct input_piece piece = {.data = block, .capacity = READER_AHEAD_BYTES};
             event = reader_read(&reader, &piece, &ignored);
-            lines += text_count_lines(block, piece.bytes);
+            line += text_count_lines(block, piece.bytes);
         }
         reader_close(&reader);
     }
     free(block);
-    return lines;
+    return line;
 }

@@ -12,11 +12,35 @@
 #include "decoder/decoder.h"
 #include "input/input.h"
 #include "input/record.h"
+#include "job/chunk.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * A pipe counts as empty if nothing arrives for this long. A shorter time would end a chunk each
+ * time that the reader is faster than the writer, and so produce many small chunks.
+ */
+#define INPUT_PAUSE_MS 1
+
+/* The result of a read. */
+enum input_event {
+    INPUT_DATA,  /* bytes were read, or none: try again */
+    INPUT_END,   /* the end of the input */
+    INPUT_EMPTY, /* nothing to read at present, or woken */
+    INPUT_ERROR, /* the failure is written */
+};
+
+/* Memory to read to, and what was read. */
+struct input_piece {
+    char *data;
+    size_t capacity; /* above 0 */
+    bool wait;       /* for something to read, without limit; else for INPUT_PAUSE_MS */
+    bool has_waited; /* set if there was nothing to read at once */
+    size_t bytes;    /* read */
+};
 
 /* Shared by all readers of a source. */
 struct reader_options {
@@ -26,8 +50,8 @@ struct reader_options {
     bool holds_frames;     /* return a frame only after its checksum is verified (see below) */
     int wake;              /* a descriptor; when it becomes readable, no reader waits any longer */
     atomic_uint_least64_t *bytes_read; /* counts bytes read from files, before decoding; or NULL */
-    const char *_Atomic *tabbed;       /* is set to the first file whose header has tabs, without a
-                                          delimiter in       the rules; or NULL */
+    atomic_size_t *tabbed; /* the minimum number of an input whose header has tabs, without a
+                              delimiter in the rules; or NULL */
 };
 
 /* Bytes that were read before they are needed: data[begin..end). */
@@ -35,6 +59,7 @@ struct reader_ahead {
     char *data; /* NULL: never used */
     size_t begin;
     size_t end;
+    size_t capacity;
 };
 
 /* A frame that is held back until it is complete: 0 <= used <= ready <= filled. */
@@ -48,23 +73,6 @@ struct reader_held {
 
 /* The longest frame that is held back. Of a longer one, the rest is returned as it is decoded. */
 #define READER_HELD_BYTES ((size_t)16 << 20)
-
-/* The header line with the names of the fields, as far as it is read. */
-struct reader_names {
-    char *line; /* NULL: no memory allocated */
-    size_t bytes;
-};
-
-/*
- * The beginning of a text whose lines matter, up to its first newline: lines that end with a
- * carriage return alone, as on an old Mac, would be one long line.
- */
-struct reader_first_line {
-    bool is_open;          /* no newline was found so far, in the first block */
-    bool has_return;       /* a carriage return with another byte than a newline behind it */
-    bool ends_with_return; /* so far */
-    size_t bytes;
-};
 
 /* The longest header line with names. */
 #define READER_NAMES_BYTES ((size_t)1 << 20)
@@ -93,36 +101,40 @@ struct reader {
     struct reader_ahead raw;             /* read ahead, not decoded */
     struct reader_ahead plain;           /* read ahead and decoded */
     const struct record_format *records; /* describes the header; NULL: no header */
-    uint64_t skip_lines;                 /* header lines still to skip */
-    uint64_t header_lines;               /* lines and bytes skipped; the caller resets both */
+    struct text_rules *rules;            /* of the file, which the header completes */
+    bool has_begun;                      /* the next two are done with */
+    bool checks_line_end;  /* the first line of a text whose lines matter is not known to end with a
+                              newline: if carriage returns alone ended its lines, as on an old Mac,
+                              all of it would be one */
+    uint64_t skip_lines;   /* header lines still to skip */
+    uint64_t header_lines; /* lines and bytes skipped; the caller resets both */
     uint64_t header_bytes;
-    struct reader_names names;
-    struct reader_first_line first_line;
-    bool has_fields;          /* a header with names is read */
-    struct text_rules header; /* then: the rules of the file's text, with the numbers of fields */
 };
 
 /*
  * Begins to read an input. The reader takes over the caller's use of it. `format` is the
  * compression format of a regular file, NULL if it is not compressed; the format of any other input
- * is detected by its first bytes. `records` says how many header lines there are, and the names of
- * fields; NULL: no header. The options and the records must outlive the reader. The caller
- * closes it.
+ * is detected by its first bytes. The options must outlive the reader. The caller closes it.
  */
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
-                 const struct decoder_format *format, const struct record_format *records);
-
-/* Sets the records of an open reader from which nothing was read, except by reader_look. */
-void reader_set_records(struct reader *reader, const struct record_format *records);
+                 const struct decoder_format *format);
 
 /*
  * As reader_open, for a part of a regular file that can be decoded independently. part->wrap must
- * outlive the reader. If the header does not end in a part that is not the last, skip_lines is
- * above 0 at its end.
+ * outlive the reader.
  */
 void reader_open_part(struct reader *reader, const struct reader_options *options,
                       struct input *input, const struct decoder_format *format,
-                      const struct decoder_part *part, const struct record_format *records);
+                      const struct decoder_part *part);
+
+/*
+ * Says how many header lines the input has, and which names of fields to look up in the last of
+ * them. The reader stores the numbers of these fields, and how the header says that lines are
+ * separated, in *rules, once it is read (has_begun). Both must outlive the reader, from which
+ * nothing was read, except by reader_look.
+ */
+void reader_set_records(struct reader *reader, const struct record_format *records,
+                        struct text_rules *rules);
 
 /* Closes an open reader: frees its memory and decoder, and ends its use of the input. */
 void reader_close(struct reader *reader);
@@ -131,19 +143,24 @@ void reader_close(struct reader *reader);
 void reader_count(const struct reader_options *options, uint64_t bytes);
 
 /*
- * Reads the next piece, as input_read. With INPUT_DATA, it may be empty. With INPUT_ERROR, *failure
+ * Reads ahead until the beginning of the text is known: how its first line ends, and the header,
+ * which it removes; reader_read does the same. Of the piece, it uses `wait` and sets `has_waited`.
+ * Returns INPUT_DATA when that is done, INPUT_END if a part ends before the header does, and else
+ * what reader_read does.
+ */
+enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
+                              struct failure *failure);
+
+/*
+ * Reads the next piece, up to its capacity. Stops waiting when the descriptor options->wake becomes
+ * readable. With INPUT_DATA, it may be empty. With INPUT_ERROR, *failure
  * is written; the bytes that precede a fault are returned before, as far as they can be decoded. A
- * header that lacks the name of a field, or has it more than once, is an error; and so is text
- * whose lines end with carriage returns alone.
+ * header that does not have the name of a field, or has it more than once, is an error; and so is
+ * text whose lines end with carriage returns alone. If the header does not end in a part that is
+ * not the last, skip_lines is above 0 at its end.
  */
 enum input_event reader_read(struct reader *reader, struct input_piece *piece,
                              struct failure *failure);
-
-/*
- * If a header with names is read: sets the fields of the rules that have names to their numbers,
- * and how the lines of the file are separated.
- */
-void reader_set_fields(const struct reader *reader, struct text_rules *rules);
 
 /*
  * Reads the first block into reader->plain, until it is full, the input ends (INPUT_END) or nothing
@@ -160,20 +177,9 @@ enum status reader_detect(const struct reader_options *options, const struct inp
                           const struct decoder_format **format, struct failure *failure);
 
 /*
- * Reads the header of a regular file. Stores its length (when decoded) in *bytes and, of fields
- * that have names, their numbers in *rules. Fails with STATUS_DATA.
+ * Returns the number of the line that text begins with or in. Counts the lines that are not counted
+ * yet by reading the file again; a file that cannot be read has none.
  */
-enum status reader_read_header(const struct reader_options *options, struct input *input,
-                               const struct decoder_format *format,
-                               const struct record_format *records, struct text_rules *rules,
-                               uint64_t *bytes, struct failure *failure);
-
-/*
- * Counts the newlines of a file between two offsets. `name` is its name in messages. If `format` is
- * not NULL, the offsets are those of frames in the compressed file, and the newlines are those of
- * the decoded text. Returns 0 if the file cannot be read again.
- */
-uint64_t reader_count_lines(const char *name, uint64_t start, uint64_t end,
-                            const struct decoder_format *format);
+uint64_t reader_find_line(const struct chunk_origin *origin);
 
 #endif

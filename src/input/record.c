@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static bool record_is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 bool record_is_end(const struct record_format *format, char c)
 {
     return c == '\n' || (record_is_space(c) && text_is_of_tokens(&format->text));
@@ -98,8 +93,8 @@ size_t record_begin_header(struct text_rules *rules, const char *line, size_t by
     rules->columns = 0;
     if (begin < end && line[begin] == '#') {
         size_t next = begin + 1;
-        const char behind = next < end ? line[next] : ' ';
-        is_name = by_blanks ? behind == '\t' : behind == (char)rules->delimiter && behind != ' ';
+        const char after = next < end ? line[next] : ' ';
+        is_name = by_blanks ? after == '\t' : after == (char)rules->delimiter && after != ' ';
         for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
             const size_t length = strlen(words[i]);
             if (end - next >= length && memcmp(line + next, words[i], length) == 0 &&

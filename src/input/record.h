@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What chunks are made of. */
+/* What chunks consist of. */
 struct record_format {
     size_t element_bytes;   /* of binary input: of an element or record */
     bool has_records;       /* of binary input: these are records, as messages call them */
@@ -42,6 +42,12 @@ static inline int32_t *record_field(struct text_rules *rules, size_t column)
     return column == 0 ? &rules->field : &rules->more[column - 1];
 }
 
+/* Whether a character is white space, in any locale. */
+static inline bool record_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /* Whether a chunk of text may end after this character. */
 bool record_is_end(const struct record_format *format, char c);
 
@@ -53,7 +59,7 @@ size_t record_cut(const struct record_format *format, const char *data, size_t k
 
 /*
  * Begins to read a header line with names of fields, which is without its end. Returns where the
- * first name begins: behind a byte order mark, a '#' and the word of a W3C or a Zeek log, "Fields:"
+ * first name begins: after a byte order mark, a '#' and the word of a W3C or a Zeek log, "Fields:"
  * or "fields". Sets how the lines of the file are separated: if the rules have no delimiter, and
  * there is a tab between two names, by tabs; else by blanks, and then each has as many fields as
  * the header (rules->columns). A first name of '#' alone, before a tab, may be one or may be none;

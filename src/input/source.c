@@ -4,7 +4,7 @@
 #include "input/source.h"
 
 #include "base/digest.h"
-#include "base/processors.h"
+#include "base/parallel.h"
 #include "input/first_block.h"
 #include "input/parts.h"
 #include "input/reader.h"
@@ -64,9 +64,8 @@ struct source {
     char *const *names;
     size_t count;
     unsigned processors;
-    struct record_format format; /* const once pulling has begun, as are the next four */
+    struct record_format format; /* const once pulling has begun, as are the next three */
     struct reader_options reading;
-    bool is_compressed;  /* there are files alone, some of them compressed */
     uint64_t size;       /* of the stream, or SOURCE_SIZE_UNKNOWN */
     struct parts *parts; /* NULL: nothing may be divided */
     struct source_origin origin;
@@ -75,7 +74,7 @@ struct source {
     atomic_uint_least64_t stop;       /* nothing from this position on is needed */
     atomic_bool is_decoding;          /* compressed input was found */
     atomic_uint_least64_t bytes_read; /* from files, before decoding; not those read to inspect */
-    const char *_Atomic tabbed;       /* a file whose header has tabs, without a delimiter */
+    atomic_size_t tabbed;             /* the first file whose header has tabs; or SIZE_MAX */
     atomic_bool is_divided;           /* a file was added to the parts */
     atomic_bool has_ended;            /* everything outside the parts was read */
     atomic_bool is_unread;            /* the pipe went unread for too long when last measured */
@@ -100,10 +99,10 @@ struct source {
     struct input *file;    /* the file whose ranges from `next` on can be claimed; or NULL */
     off_t next;
     bool is_reading; /* `reader` is in use: an input is read in order */
+    bool may_divide; /* it was opened just now, and is not read but to inspect it */
     struct reader reader;
     struct stream stream;
     uint64_t sequence; /* of the next chunk */
-    bool takes_turns;  /* a compressed input was found whose decoder threads can take turns with */
     uint64_t divided;  /* positions of divided files that follow this chunk */
 };
 
@@ -121,72 +120,59 @@ struct source_pull {
     struct source_range range; /* to be read after chunk.whole */
 };
 
-/*
- * Checks a file before anything is read, so that a bad name is reported at once, and adds it to the
- * size and the digest of all.
- */
-static enum status source_check_name(const char *name, struct source_origin *origin,
-                                     struct failure *failure)
-{
-    struct stat info;
-    bool is_stdin = input_is_stdin(name);
-
-    if ((is_stdin ? fstat(STDIN_FILENO, &info) : stat(name, &info)) != 0)
-        return input_fail(failure, input_name(name), strerror(errno));
-    if (S_ISDIR(info.st_mode))
-        return input_fail(failure, input_name(name), strerror(EISDIR));
-    if (!is_stdin && faccessat(AT_FDCWD, name, R_OK, AT_EACCESS) != 0)
-        return input_fail(failure, input_name(name), strerror(errno));
-
-    off_t offset = is_stdin && S_ISREG(info.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
-    if (offset >= 0)
-        origin->stdin_offset = offset;
-    const off_t start = offset >= 0 ? offset : 0;
-    if (!S_ISREG(info.st_mode))
-        origin->size = SOURCE_SIZE_UNKNOWN;
-    else if (origin->size != SOURCE_SIZE_UNKNOWN && info.st_size > start)
-        origin->size += (uint64_t)(info.st_size - start);
-    const uint64_t words[] = {
-        (uint64_t)info.st_dev,         (uint64_t)info.st_ino,          (uint64_t)info.st_size,
-        (uint64_t)info.st_mtim.tv_sec, (uint64_t)info.st_mtim.tv_nsec,
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        origin->digest = digest_add(origin->digest, words[i]);
-    return STATUS_OK;
-}
-
 enum status source_open(struct source **source, char *const *names, size_t count,
                         size_t element_bytes, struct failure *failure)
 {
     struct source_origin origin = {.stdin_offset = -1};
 
     for (size_t i = 0; i < count; i++) {
-        if (source_check_name(names[i], &origin, failure) != STATUS_OK)
-            return failure->status;
+        const char *name = names[i];
+        const bool is_stdin = input_is_stdin(name);
+        struct stat info;
+        if ((is_stdin ? fstat(STDIN_FILENO, &info) : stat(name, &info)) != 0)
+            return input_fail(failure, input_name(name), strerror(errno));
+        if (S_ISDIR(info.st_mode))
+            return input_fail(failure, input_name(name), strerror(EISDIR));
+        if (!is_stdin && faccessat(AT_FDCWD, name, R_OK, AT_EACCESS) != 0)
+            return input_fail(failure, input_name(name), strerror(errno));
+
+        off_t offset = is_stdin && S_ISREG(info.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
+        if (offset >= 0)
+            origin.stdin_offset = offset;
+        const off_t start = offset >= 0 ? offset : 0;
+        if (!S_ISREG(info.st_mode))
+            origin.size = SOURCE_SIZE_UNKNOWN;
+        else if (origin.size != SOURCE_SIZE_UNKNOWN && info.st_size > start)
+            origin.size += (uint64_t)(info.st_size - start);
+        const uint64_t words[] = {
+            (uint64_t)info.st_dev,         (uint64_t)info.st_ino,          (uint64_t)info.st_size,
+            (uint64_t)info.st_mtim.tv_sec, (uint64_t)info.st_mtim.tv_nsec,
+        };
+        for (size_t word = 0; word < sizeof words / sizeof *words; word++)
+            origin.digest = digest_add(origin.digest, words[word]);
     }
-    struct source *made = calloc(1, sizeof *made);
-    if (!made || pipe(made->wake) != 0) {
-        free(made);
+    struct source *new = calloc(1, sizeof *new);
+    if (!new || pipe2(new->wake, O_CLOEXEC) != 0) {
+        free(new);
         return status_fail(failure, STATUS_DATA, "cannot open the input: %s", strerror(errno));
     }
-    fcntl(made->wake[0], F_SETFD, FD_CLOEXEC);
-    fcntl(made->wake[1], F_SETFD, FD_CLOEXEC);
-    made->names = names;
-    made->count = count;
-    made->processors = processors_available();
-    made->format.element_bytes = element_bytes;
-    made->stop = UINT64_MAX;
-    made->stream.format = &made->format;
-    made->reading.wake = made->wake[0];
-    made->reading.bytes_read = &made->bytes_read;
-    made->reading.tabbed = &made->tabbed;
-    made->size = origin.size;
-    made->origin = origin;
-    made->wanted = origin.size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
-    pthread_mutex_init(&made->join_lock, NULL);
-    pthread_cond_init(&made->joining, NULL);
-    pthread_mutex_init(&made->lock, NULL);
-    *source = made;
+    new->names = names;
+    new->count = count;
+    new->processors = parallel_processors();
+    new->format.element_bytes = element_bytes;
+    new->stop = UINT64_MAX;
+    new->stream.format = &new->format;
+    new->tabbed = SIZE_MAX;
+    new->reading.wake = new->wake[0];
+    new->reading.bytes_read = &new->bytes_read;
+    new->reading.tabbed = &new->tabbed;
+    new->size = origin.size;
+    new->origin = origin;
+    new->wanted = origin.size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
+    pthread_mutex_init(&new->join_lock, NULL);
+    pthread_cond_init(&new->joining, NULL);
+    pthread_mutex_init(&new->lock, NULL);
+    *source = new;
     return STATUS_OK;
 }
 
@@ -204,33 +190,25 @@ static bool source_has_input(const struct source *source)
     return source->is_reading || source->file || source->opened < source->count;
 }
 
-/* Detects the compression format of a file. A file that cannot be read is reported later. */
-static const struct decoder_format *source_find_format(const char *name)
-{
-    const struct reader_options decoding = {.decodes = true};
-    const struct decoder_format *format = NULL;
-    struct failure ignored;
-    struct input *input;
-
-    if (input_open(&input, name, &ignored) != STATUS_OK)
-        return NULL;
-    if (input->is_regular && reader_detect(&decoding, input, &format, &ignored) != STATUS_OK)
-        format = NULL;
-    input_release(input);
-    return format;
-}
-
 void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames)
 {
+    const struct reader_options decoding = {.decodes = true};
+
     source->reading.holds_frames = holds_frames;
     source->reading.decodes = true;
     source->reading.memory_limit = memory_limit;
     for (size_t i = 0; i < source->count && source->size != SOURCE_SIZE_UNKNOWN; i++) {
-        if (source_find_format(source->names[i])) {
-            source->is_compressed = true;
+        const struct decoder_format *format = NULL;
+        struct failure ignored; /* a file that cannot be read is reported later */
+        struct input *input;
+        if (input_open(&input, source->names[i], &ignored) != STATUS_OK)
+            continue;
+        if (input->is_regular && reader_detect(&decoding, input, &format, &ignored) == STATUS_OK &&
+            format) {
             source->size = SOURCE_SIZE_UNKNOWN; /* the decoded size differs */
             source->wanted = 1;
         }
+        input_release(input);
     }
 }
 
@@ -255,13 +233,36 @@ void source_divide(struct source *source)
         source->parts = parts_create(&source->format, &source->reading);
 }
 
-/* Finds out whether a block is text, and what speaks against the way it is read. */
-static enum status source_look_at_block(const struct source *source, const char *name,
+/* Opens the next input, and begins to read it in order. */
+static enum status source_open_next(struct source *source, struct failure *failure)
+{
+    const struct decoder_format *format = NULL;
+    struct input *input;
+
+    source->stream.origin = (struct chunk_origin){.name = source->stream.origin.name};
+    if (input_open(&input, source->names[source->opened], failure) != STATUS_OK)
+        return failure->status;
+    input->number = source->opened++;
+    if (input->is_regular &&
+        reader_detect(&source->reading, input, &format, failure) != STATUS_OK) {
+        input_release(input);
+        return failure->status;
+    }
+    reader_open(&source->reader, &source->reading, input, format);
+    reader_set_records(&source->reader, &source->format, &source->stream.rules);
+    source->is_reading = true;
+    source->may_divide =
+        input->is_regular && (format || input->size - input->start > SOURCE_SMALL_BYTES);
+    return STATUS_OK;
+}
+
+/* Finds out whether a block is text, and whether it should be read differently. */
+static enum status source_inspect_block(const struct source *source, const char *name,
                                         bool has_ended, bool *is_text, char note[SOURCE_NOTE_SIZE],
                                         struct failure *failure)
 {
     const struct reader_ahead *block = &source->reader.plain;
-    char doubt[FIRST_BLOCK_DOUBT_SIZE];
+    char advice[FIRST_BLOCK_ADVICE_SIZE];
 
     if (source->format.is_text) {
         if (first_block_splits_quotes(&source->format, block->data, block->end))
@@ -275,10 +276,13 @@ static enum status source_look_at_block(const struct source *source, const char 
                            STATUS_NAME ": numbers with NULs behind them are not supported: convert "
                                        "it (tr '\\0' '\\n'), or give --binary if it is not text",
                            name);
-    first_block_doubt(name, block->data, block->end, *is_text, doubt);
-    if (*doubt)
+    if (*is_text)
+        first_block_advise_text(block->data, block->end, advice);
+    else
+        first_block_advise_binary(name, block->data, block->end, advice);
+    if (*advice)
         snprintf(note, SOURCE_NOTE_SIZE, "note: reading %s%.300s%s; %s",
-                 *is_text ? "every word of " : "", name, *is_text ? "" : " as i32le", doubt);
+                 *is_text ? "every word of " : "", name, *is_text ? "" : " as i32le", advice);
     const char *encoding = *is_text ? NULL : text_find_encoding(block->data, block->end);
     if (!encoding)
         return STATUS_OK;
@@ -288,63 +292,29 @@ static enum status source_look_at_block(const struct source *source, const char 
                        name, encoding, encoding);
 }
 
-/*
- * Opens the next input and inspects its first block, if it has any bytes. An input that can be
- * opened again is then closed; of any other, the reader keeps the block.
- */
-static enum status source_look_at_next(struct source *source, bool *is_text, bool *is_found,
-                                       char note[SOURCE_NOTE_SIZE], struct failure *failure)
-{
-    const struct decoder_format *format = NULL;
-    uint64_t read_before = source_file_bytes_read(source);
-    struct input *input;
-
-    if (input_open(&input, source->names[source->opened], failure) != STATUS_OK)
-        return failure->status;
-    if (input->is_regular &&
-        reader_detect(&source->reading, input, &format, failure) != STATUS_OK) {
-        input_release(input);
-        return failure->status;
-    }
-    bool is_reopened = input->is_regular && input->size - input->start > SOURCE_SMALL_BYTES;
-    const struct decoder_part all = {
-        .begin = (uint64_t)input->start,
-        .end = (uint64_t)input->size,
-        .is_last = true,
-    };
-    if (is_reopened)
-        reader_open_part(&source->reader, &source->reading, input, format, &all, NULL);
-    else
-        reader_open(&source->reader, &source->reading, input, format, &source->format);
-    source->is_reading = true;
-    source->reader.checks_content = source->reading.refuses;
-    enum input_event event = reader_look(&source->reader, failure);
-    const struct reader_ahead *plain = &source->reader.plain;
-    enum status status = event == INPUT_ERROR && plain->end == 0 ? failure->status : STATUS_OK;
-    *is_found = plain->end > 0 || source->format.is_text; /* whose header is still to be read */
-    if (*is_found)
-        status =
-            source_look_at_block(source, input->name, event == INPUT_END, is_text, note, failure);
-    source->opened += !is_reopened || !*is_found;
-    if (is_reopened && *is_found)
-        atomic_store_explicit(&source->bytes_read, read_before, memory_order_relaxed);
-    if (is_reopened || !*is_found)
-        source_close_current(source);
-    return status;
-}
-
 enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
                         struct failure *failure)
 {
+    enum status status = STATUS_OK;
     bool is_found = false;
 
     *is_text = true;
     note[0] = '\0';
-    while (!is_found && source->opened < source->count) {
-        if (source_look_at_next(source, is_text, &is_found, note, failure) != STATUS_OK)
+    while (status == STATUS_OK && !is_found && source_has_input(source)) {
+        if (!source->is_reading && source_open_next(source, failure) != STATUS_OK)
             return failure->status;
+        struct reader *reader = &source->reader;
+        const enum input_event event = reader_look(reader, failure);
+        if (event == INPUT_ERROR && reader->plain.end == 0)
+            status = failure->status;
+        is_found = reader->plain.end > 0 || source->format.is_text; /* its header is to be read */
+        if (is_found)
+            status = source_inspect_block(source, reader->input->name, event == INPUT_END, is_text,
+                                          note, failure);
+        else
+            source_close_current(source);
     }
-    return STATUS_OK;
+    return status;
 }
 
 void source_set_format(struct source *source, const struct record_format *format)
@@ -352,7 +322,7 @@ void source_set_format(struct source *source, const struct record_format *format
     source->format = *format;
     source->stream.rules = format->text;
     if (source->is_reading) /* it was opened to be looked at */
-        reader_set_records(&source->reader, &source->format);
+        reader_set_records(&source->reader, &source->format, &source->stream.rules);
 }
 
 void source_close(struct source *source)
@@ -363,7 +333,7 @@ void source_close(struct source *source)
     source_close_current(source);
     if (source->file)
         input_release(source->file);
-    stream_close(&source->stream);
+    free(source->stream.rest);
     close(source->wake[0]);
     close(source->wake[1]);
     pthread_mutex_destroy(&source->lock);
@@ -425,20 +395,12 @@ void source_leave(struct source *source)
     pthread_mutex_unlock(&source->join_lock);
 }
 
-/* Lets `more` pullers join; UINT_MAX: all. */
-static void source_want(struct source *source, unsigned more)
+/* Lets `more` threads join, UINT_MAX: all; or 0: none any more. */
+static void source_let_join(struct source *source, unsigned more)
 {
     pthread_mutex_lock(&source->join_lock);
     source->wanted = more > UINT_MAX - source->wanted ? UINT_MAX : source->wanted + more;
-    pthread_cond_broadcast(&source->joining);
-    pthread_mutex_unlock(&source->join_lock);
-}
-
-/* Lets no puller join any more. */
-static void source_end_joining(struct source *source)
-{
-    pthread_mutex_lock(&source->join_lock);
-    source->ended = true;
+    source->ended = source->ended || more == 0;
     pthread_cond_broadcast(&source->joining);
     pthread_mutex_unlock(&source->join_lock);
 }
@@ -454,7 +416,7 @@ void source_stop(struct source *source, uint64_t position)
     if (!atomic_exchange(&source->stopped, true)) {
         ssize_t n = write(source->wake[1], "", 1); /* an empty pipe takes a byte */
         (void)n;
-        source_end_joining(source);
+        source_let_join(source, 0);
     }
 }
 
@@ -465,12 +427,13 @@ uint64_t source_size(const struct source *source)
 
 bool source_is_compressed(const struct source *source)
 {
-    return source->is_compressed;
+    return source->origin.size != SOURCE_SIZE_UNKNOWN && source->size == SOURCE_SIZE_UNKNOWN;
 }
 
 const char *source_tabbed_file(const struct source *source)
 {
-    return atomic_load(&source->tabbed);
+    const size_t number = atomic_load(&source->tabbed);
+    return number < source->count ? input_name(source->names[number]) : NULL;
 }
 
 bool source_is_decoding(const struct source *source)
@@ -493,25 +456,17 @@ bool source_is_unread(const struct source *source)
     return atomic_load_explicit(&source->is_unread, memory_order_relaxed);
 }
 
-enum status source_check(const struct source *source, const struct stream_total *counted,
-                         struct failure *failure)
+enum status source_check(const struct source *source, uint64_t counted, struct failure *failure)
 {
-    struct stream_total read = source->stream.taken;
+    uint64_t read = source->stream.taken + source->ranges_bytes;
 
     if (atomic_load(&source->stopped))
         return STATUS_OK; /* what was read last was dropped */
-    if (source->parts) {
-        const struct stream_total parts = parts_total(source->parts);
-        read.bytes += parts.bytes;
-        read.lines += parts.lines;
-    }
-    read.bytes += source->ranges_bytes;
-    if (read.bytes == counted->bytes && read.lines == counted->lines)
+    read += source->parts ? parts_bytes(source->parts) : 0;
+    if (read == counted)
         return STATUS_OK;
-    return status_fail(failure, STATUS_DATA,
-                       "internal error: %llu bytes and %llu lines were read, %llu and %llu counted",
-                       (unsigned long long)read.bytes, (unsigned long long)read.lines,
-                       (unsigned long long)counted->bytes, (unsigned long long)counted->lines);
+    return status_fail(failure, STATUS_DATA, "internal error: %llu bytes were read, %llu counted",
+                       (unsigned long long)read, (unsigned long long)counted);
 }
 
 static uint64_t source_clock(void)
@@ -523,104 +478,54 @@ static uint64_t source_clock(void)
 
 /* --- opening inputs; the lock is held -------------------------------------------------------- */
 
-/* Skips the header of a file, so that the first claim begins after it. */
-static enum status source_skip_header(struct source *source, struct failure *failure)
-{
-    struct stream *stream = &source->stream;
-    uint64_t bytes = 0;
-    enum status status = reader_read_header(&source->reading, source->file, NULL, &source->format,
-                                            &stream->rules, &bytes, failure);
-
-    source->next += (off_t)bytes;
-    stream->left_out += bytes;
-    reader_count(&source->reading, bytes);
-    return status;
-}
-
-/* Notes that compressed input was found. */
+/* Notes that compressed input was found. A few threads can take turns with some decoders. */
 static void source_note_format(struct source *source, const struct decoder_format *format)
 {
     atomic_store_explicit(&source->is_decoding, true, memory_order_relaxed);
-    source->takes_turns = decoder_has_small_window(format);
+    if (decoder_has_small_window(format))
+        source_let_join(source, SOURCE_TURNS - 1);
 }
 
-/* Adds a compressed file to the parts; false if it has to be read in order. */
-static bool source_divide_input(struct source *source, const struct source_pull *pull,
-                                struct input *input, const struct decoder_format *format)
-{
-    const struct stream *stream = &source->stream;
-    bool is_stdin = input->fd == STDIN_FILENO; /* once it is added, others may free it */
-
-    if (!source->parts || pull->chunk.filled > pull->chunk.whole || stream->rest_bytes > 0)
-        return false; /* a record goes over its beginning */
-    uint64_t taken = parts_add(source->parts, input, format, &stream->rules,
-                               stream->position + pull->chunk.filled);
-    source->divided = taken;
-    if (taken > 0)
-        atomic_store_explicit(&source->is_divided, true, memory_order_release);
-    if (taken > 0 && is_stdin)
-        lseek(STDIN_FILENO, 0, SEEK_END); /* other processes then see it as read */
-    return taken > 0;
-}
-
-/* Begins with an input that was opened, and takes over the caller's use of it. */
-static enum status source_begin_input(struct source *source, const struct source_pull *pull,
-                                      struct input *input, struct failure *failure)
-{
-    const struct decoder_format *format = NULL;
-
-    if (!input->is_regular)
-        input_widen(input->fd);
-    else if (reader_detect(&source->reading, input, &format, failure) != STATUS_OK) {
-        input_release(input);
-        return failure->status;
-    }
-    if (format)
-        source_note_format(source, format);
-    if (format && source->parts && record_has_names(&source->format)) {
-        uint64_t header_bytes;
-        if (reader_read_header(&source->reading, input, format, &source->format,
-                               &source->stream.rules, &header_bytes, failure) != STATUS_OK) {
-            input_release(input);
-            return failure->status;
-        }
-    }
-    if (format && source_divide_input(source, pull, input, format))
-        return STATUS_OK;
-    if (input->is_regular && !format && input->size - input->start > SOURCE_SMALL_BYTES) {
-        source->file = input;
-        source->next = input->start;
-        return source_skip_header(source, failure);
-    }
-    reader_open(&source->reader, &source->reading, input, format, &source->format);
-    source->is_reading = true;
-    return STATUS_OK;
-}
-
-/* Opens the next input. */
-static enum status source_open_next(struct source *source, const struct source_pull *pull,
-                                    struct failure *failure)
+/*
+ * After an input was opened: adds a compressed file to the parts, or lets a large plain one be
+ * claimed in ranges after its header, and ends reading in order.
+ */
+static enum status source_divide_input(struct source *source, const struct source_pull *pull,
+                                       struct failure *failure)
 {
     struct stream *stream = &source->stream;
-    struct input *input;
+    struct reader *reader = &source->reader;
+    struct input *input = reader->input;
+    struct input_piece piece = {.wait = true};
 
-    stream->line = stream->offset = stream->start = 0;
-    enum status status = input_open(&input, source->names[source->opened++], failure);
-    return status == STATUS_OK ? source_begin_input(source, pull, input, failure) : status;
-}
-
-/* After all ranges are claimed: reads the rest of the file in order, as other inputs are. */
-static void source_read_on(struct source *source)
-{
-    struct input *file = source->file;
-
-    lseek(file->fd, source->next, SEEK_SET); /* cannot fail: the offset is one we read at */
-    source->stream.line = 0;                 /* the lines before are not counted yet */
-    source->stream.offset = (uint64_t)source->next;
-    source->stream.start = (uint64_t)file->start;
-    reader_open(&source->reader, &source->reading, file, NULL, NULL);
-    source->is_reading = true;
-    source->file = NULL;
+    source->may_divide = false;
+    if (reader->format) {
+        source_note_format(source, reader->format);
+        if (!source->parts || pull->chunk.filled > pull->chunk.whole || stream->rest_bytes > 0)
+            return STATUS_OK; /* a record goes over its beginning */
+        input_hold(input);
+        source->divided =
+            parts_add(source->parts, input, reader->format, stream->position + pull->chunk.filled);
+        if (source->divided == 0) {
+            input_release(input);
+            return STATUS_OK;
+        }
+        atomic_store_explicit(&source->is_divided, true, memory_order_release);
+    } else {
+        if (reader_begin(reader, &piece, failure) == INPUT_ERROR)
+            return failure->status;
+        input_hold(input);
+        source->file = input;
+        source->next = input->start + (off_t)reader->header_bytes;
+        stream->left_out += reader->header_bytes;
+    }
+    /* What was read ahead will be read again, but the header. */
+    const uint64_t read = (uint64_t)(lseek(input->fd, 0, SEEK_CUR) - input->start);
+    atomic_fetch_sub(&source->bytes_read, read - (reader->format ? 0 : reader->header_bytes));
+    if (reader->format && input->fd == STDIN_FILENO)
+        lseek(STDIN_FILENO, 0, SEEK_END); /* other processes then see it as read */
+    source_close_current(source);
+    return STATUS_OK;
 }
 
 /* --- claiming ranges of regular files; the lock is held -------------------------------------- */
@@ -689,37 +594,6 @@ static enum status source_claim(struct source *source, struct source_pull *pull,
 
 /* --- a pull ---------------------------------------------------------------------------------- */
 
-/* Reads more of the current input in order. Sets *is_done if the chunk has to end here. */
-static enum status source_read(struct source *source, struct source_pull *pull, bool *is_done,
-                               struct failure *failure)
-{
-    struct stream_chunk *chunk = &pull->chunk;
-    struct reader *reader = &source->reader;
-    struct stream *stream = &source->stream;
-    struct input_piece piece = {
-        .data = chunk->buffer->data + chunk->filled,
-        .capacity = chunk->limit - chunk->filled,
-        .wait = pull->wait && chunk->whole == 0,
-    };
-    enum input_event event = reader_read(reader, &piece, failure);
-
-    source->waited |= piece.has_waited;
-    stream->name = piece.bytes > 0 ? reader->input->name : stream->name;
-    reader_set_fields(reader, &stream->rules);
-    stream_count_header(stream, reader);
-    if (reader->format && !atomic_load_explicit(&source->is_decoding, memory_order_relaxed))
-        source_note_format(source, reader->format);
-    if (event == INPUT_ERROR)
-        return failure->status;
-    *is_done = event == INPUT_EMPTY;
-    if (event == INPUT_END) {
-        source_close_current(source);
-        *is_done = source->format.is_text && chunk->filled > 0;
-        chunk->whole = *is_done ? chunk->filled : chunk->whole; /* a file's end is that of a line */
-    }
-    return piece.bytes > 0 ? stream_take(stream, chunk, piece.bytes, failure) : STATUS_OK;
-}
-
 /*
  * Reads the next bytes to the buffer after the filled ones, or claims a range to be read there. The
  * range is not counted in chunk.filled. The lock is held.
@@ -728,6 +602,8 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
                                struct failure *failure)
 {
     struct stream_chunk *chunk = &pull->chunk;
+    struct stream *stream = &source->stream;
+    struct reader *reader = &source->reader;
     enum status status = STATUS_OK;
     bool is_done = false;
 
@@ -736,122 +612,93 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
         if (source->waited && chunk->whole > 0 &&
             source_clock() - source->pull_begins > SOURCE_GATHER_NS)
             break; /* it has collected the pieces of a slow writer for long enough */
-        if (source->stream.rest_bytes > 0) {
-            status = stream_take_rest(&source->stream, chunk, failure);
+        if (stream->rest_bytes > 0) {
+            status = stream_take_rest(stream, chunk, failure);
+        } else if (source->is_reading && source->may_divide) {
+            status = source_divide_input(source, pull, failure);
         } else if (source->is_reading) {
-            status = source_read(source, pull, &is_done, failure);
+            struct input_piece piece = {
+                .data = chunk->buffer->data + chunk->filled,
+                .capacity = chunk->limit - chunk->filled,
+                .wait = pull->wait && chunk->whole == 0,
+            };
+            const enum input_event event = reader_read(reader, &piece, failure);
+            source->waited |= piece.has_waited;
+            if (piece.bytes > 0)
+                stream->origin.name = reader->input->name;
+            stream_count_header(stream, reader);
+            if (reader->format && !source_is_decoding(source))
+                source_note_format(source, reader->format);
+            if (event == INPUT_ERROR)
+                return failure->status;
+            is_done = event == INPUT_EMPTY;
+            if (event == INPUT_END) {
+                source_close_current(source);
+                is_done = source->format.is_text && chunk->filled > 0;
+                if (is_done) /* the end of a file is that of a line */
+                    chunk->whole = chunk->filled;
+            }
+            if (piece.bytes > 0)
+                status = stream_take(stream, chunk, piece.bytes, failure);
         } else if (source->file) {
             status = source_claim(source, pull, &is_done, failure);
-            if (status == STATUS_OK && !is_done)
-                source_read_on(source);
+            if (status == STATUS_OK && !is_done) { /* the rest is read in order */
+                struct input *file = source->file;
+                lseek(file->fd, source->next, SEEK_SET); /* cannot fail: reading there has not */
+                /* The lines before are not counted yet. */
+                stream->origin = (struct chunk_origin){
+                    .name = stream->origin.name,
+                    .offset = (uint64_t)source->next,
+                    .start = (uint64_t)file->start,
+                };
+                reader_open(reader, &source->reading, file, NULL);
+                source->is_reading = true;
+                source->file = NULL;
+            }
         } else {
             is_done = source->divided > 0 || source->opened == source->count;
             if (!is_done)
-                status = source_open_next(source, pull, failure);
+                status = source_open_next(source, failure);
         }
     }
     return status;
 }
 
 /*
- * After a pull from a pipe: whether it goes unread for so long that another thread is of use. While
- * a thread waits to pull, more threads do not help. The lock is held.
+ * After a pull: determines whether more threads are of use. For a pipe, they are if it goes unread
+ * for too long, unless a thread waits to pull already. The lock is held.
  */
-static bool source_measure_pipe(struct source *source)
+static void source_count_pullers(struct source *source)
 {
+    if (!source_has_input(source)) {
+        if (!atomic_load(&source->is_divided))
+            source_let_join(source, 0);
+        return;
+    }
+    if (!source->is_reading) {
+        source_let_join(source, UINT_MAX);
+        return;
+    }
+    if (source->reader.format)
+        return;
     const uint64_t now = source_clock();
     const uint64_t gap = source->pulls > 0 ? source->pull_begins - source->pull_ends : 0;
-
     source->unread_ns += source->was_awaited ? 0 : gap;
     source->measured_ns += gap + (now - source->pull_begins);
     source->pull_ends = now;
     source->was_awaited = atomic_load(&source->waiting) > 0;
     if (++source->pulls <= SOURCE_UNREAD_PULLS)
-        return false;
+        return;
     pthread_mutex_lock(&source->join_lock);
     const bool is_full = source->wanted >= source->processors - 1; /* one is the writer's */
     pthread_mutex_unlock(&source->join_lock);
     const unsigned percent = is_full ? SOURCE_UNREAD_FULL : SOURCE_UNREAD_SPARE;
-    bool is_unread = source->unread_ns * 100 > source->measured_ns * percent;
+    const bool is_unread = source->unread_ns * 100 > source->measured_ns * percent;
     atomic_store_explicit(&source->is_unread, is_unread, memory_order_relaxed);
     source->pulls = 1;
     source->unread_ns = source->measured_ns = 0;
-    return is_unread;
-}
-
-/* After a pull: determines whether more threads are of use. The lock is held. */
-static void source_count_pullers(struct source *source)
-{
-    bool is_divided = atomic_load(&source->is_divided);
-    bool takes_turns = source->takes_turns;
-
-    source->takes_turns = false;
-    if (!source_has_input(source)) {
-        if (!is_divided)
-            source_end_joining(source);
-    } else if (!source->is_reading) {
-        source_want(source, UINT_MAX);
-    } else if (!source->reader.format && source_measure_pipe(source)) {
-        source_want(source, 1);
-    }
-    if (takes_turns)
-        source_want(source, SOURCE_TURNS - 1);
-}
-
-/*
- * The part of a pull that only one thread does at a time: reads or claims, makes the chunk, and
- * advances the stream. Fails also if the input has ended within an element. The lock is held.
- */
-static enum status source_take(struct source *source, struct source_pull *pull, struct chunk *chunk,
-                               struct failure *failure)
-{
-    const struct record_format *format = &source->format;
-    const struct source_range *range = &pull->range;
-    struct stream *stream = &source->stream;
-
-    source->pull_begins = source_clock();
-    source->waited = false;
-    enum status status = source_fill(source, pull, failure);
-    size_t fault = pull->chunk.filled;
-    if (range->bytes > 0) { /* the beginning of an element that is kept belongs to the first one */
-        pull->chunk.whole = pull->chunk.filled;
-    } else if (status == STATUS_OK) {
-        fault = pull->chunk.whole;
-        status = stream_keep(stream, &pull->chunk, failure);
-    }
-    const size_t rest = stream->rest_bytes;
-    if (status == STATUS_OK && range->bytes == 0 && pull->chunk.whole == 0 && rest > 0 &&
-        !source_has_input(source) && !atomic_load(&source->stopped))
-        status =
-            status_fail(failure, STATUS_DATA,
-                        STATUS_NAME ": %zu byte%s left over at the end: %s has %zu", stream->name,
-                        rest, rest == 1 ? "" : "s", format->has_records ? "a record" : "an element",
-                        format->element_bytes);
-    if (status != STATUS_OK)
-        failure->position = stream->position + fault;
-
-    const bool is_cut = status != STATUS_OK;
-    const bool is_wanted = stream->position < atomic_load(&source->stop);
-    const uint64_t line = stream->line;
-    stream_end(stream, &pull->chunk, range->bytes == 0 && !is_wanted && !is_cut, is_cut, chunk);
-    chunk->sequence = source->sequence;
-    if (range->bytes > 0) {
-        chunk->bytes += range->bytes;
-        chunk->lines = CHUNK_LINES_UNKNOWN;
-        chunk->name = range->input->name;
-        chunk->line = 0;
-        chunk->offset = (uint64_t)range->offset;
-        chunk->start = (uint64_t)range->input->start;
-        stream->position += range->bytes;
-        stream->line = line;
-    }
-    chunk->left_out = chunk->bytes > 0 || !source_has_input(source) ? stream->left_out : 0;
-    stream->left_out -= chunk->left_out;
-    stream->position += source->divided;
-    source->divided = 0;
-    source->sequence += chunk->bytes > 0 || is_cut;
-    source_count_pullers(source);
-    return status;
+    if (is_unread)
+        source_let_join(source, 1);
 }
 
 /*
@@ -888,52 +735,70 @@ static enum status source_read_range(struct source *source, const struct source_
 }
 
 /*
- * Pulls from the inputs outside the parts. The caller holds the lock, and this function releases
- * it. Unless *ended is set, *chunk is empty only if nothing can be read at present.
+ * Pulls from the inputs outside the parts: reads or claims, completes the chunk, and advances the
+ * stream. The caller holds the lock, and this function releases it. Unless *ended is set, *chunk is
+ * empty only if nothing can be read at present. Fails also if the input has ended within an
+ * element.
  */
 static enum status source_pull_locked(struct source *source, struct chunk_buffer *buffer, bool wait,
                                       struct chunk *chunk, bool *ended, struct failure *failure)
 {
-    struct source_pull pull = {
-        .chunk = stream_begin(&source->stream, buffer),
-        .wait = wait,
-    };
-    enum status status = source_take(source, &pull, chunk, failure);
+    const struct record_format *format = &source->format;
+    struct stream *stream = &source->stream;
+    struct source_pull pull = {.chunk = stream_begin(stream, buffer), .wait = wait};
+    const struct source_range *range = &pull.range;
 
-    if (status != STATUS_OK)
+    source->pull_begins = source_clock();
+    source->waited = false;
+    enum status status = source_fill(source, &pull, failure);
+    size_t fault = pull.chunk.filled;
+    if (range->bytes > 0) { /* the beginning of an element that is kept belongs to the first one */
+        pull.chunk.whole = pull.chunk.filled;
+    } else if (status == STATUS_OK) {
+        fault = pull.chunk.whole;
+        status = stream_keep(stream, &pull.chunk, failure);
+    }
+    const size_t rest = stream->rest_bytes;
+    if (status == STATUS_OK && range->bytes == 0 && pull.chunk.whole == 0 && rest > 0 &&
+        !source_has_input(source) && !atomic_load(&source->stopped))
+        status =
+            status_fail(failure, STATUS_DATA,
+                        STATUS_NAME ": %zu byte%s left over at the end: %s has %zu",
+                        stream->origin.name, rest, rest == 1 ? "" : "s",
+                        format->has_records ? "a record" : "an element", format->element_bytes);
+    const bool is_cut = status != STATUS_OK;
+    if (is_cut)
+        failure->position = stream->position + fault;
+
+    const bool is_dropped =
+        range->bytes == 0 && !is_cut && stream->position >= atomic_load(&source->stop);
+    const uint64_t line = stream->origin.line;
+    stream_end(stream, &pull.chunk, is_dropped, is_cut, chunk);
+    chunk->sequence = source->sequence;
+    if (range->bytes > 0) {
+        chunk->bytes += range->bytes;
+        chunk->origin = (struct chunk_origin){
+            .name = range->input->name,
+            .offset = (uint64_t)range->offset,
+            .start = (uint64_t)range->input->start,
+        };
+        stream->position += range->bytes;
+        stream->origin.line = line;
+    }
+    chunk->left_out = chunk->bytes > 0 || !source_has_input(source) ? stream->left_out : 0;
+    stream->left_out -= chunk->left_out;
+    stream->position += source->divided;
+    source->divided = 0;
+    source->sequence += chunk->bytes > 0 || is_cut;
+    source_count_pullers(source);
+    if (is_cut)
         source_stop(source, failure->position); /* before another thread reads beyond the fault */
-    bool is_stopped = atomic_load(&source->stopped);
+    const bool is_stopped = atomic_load(&source->stopped);
     *ended = !source_has_input(source) || is_stopped;
-    if (*ended && (source->stream.rest_bytes == 0 || is_stopped)) /* else the next pull fails */
+    if (*ended && (stream->rest_bytes == 0 || is_stopped)) /* else the next pull fails */
         atomic_store(&source->has_ended, true);
     pthread_mutex_unlock(&source->lock);
-    if (status != STATUS_OK || pull.range.bytes == 0)
-        return status;
-    return source_read_range(source, &pull, chunk, failure);
-}
-
-/*
- * Pulls from the parts. Sets *event to PARTS_NONE if this thread should pull from the other
- * inputs.
- */
-static enum status source_pull_divided(struct source *source, struct chunk_buffer *buffer,
-                                       enum parts_event *event, struct chunk *chunk,
-                                       struct failure *failure)
-{
-    bool is_last = atomic_load(&source->has_ended);
-
-    *event = parts_pull(source->parts, buffer, is_last, chunk, failure);
-    if (*event == PARTS_FAULT)
-        source_stop(source, failure->position);
-    if (*event == PARTS_ENDED && is_last) {
-        *chunk = (struct chunk){.bytes = 0};
-        source_end_joining(source);
-    } else if (*event == PARTS_ENDED) {
-        *event = PARTS_NONE; /* there may be other input */
-    }
-    if (*event == PARTS_CHUNK && parts_has_several(source->parts))
-        source_want(source, UINT_MAX);
-    return *event == PARTS_FAULT ? failure->status : STATUS_OK;
+    return is_cut || range->bytes == 0 ? status : source_read_range(source, &pull, chunk, failure);
 }
 
 enum status source_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
@@ -941,17 +806,30 @@ enum status source_pull(struct source *source, struct chunk_buffer *buffer, stru
 {
     for (;;) {
         bool ended = false;
-        enum status status = STATUS_OK;
         if (atomic_load_explicit(&source->is_divided, memory_order_acquire)) {
-            enum parts_event event;
-            status = source_pull_divided(source, buffer, &event, chunk, failure);
-            if (event != PARTS_NONE)
-                return status;
+            const bool is_last = atomic_load(&source->has_ended);
+            bool has_several;
+            const enum parts_event event =
+                parts_pull(source->parts, buffer, is_last, chunk, &has_several, failure);
+            if (event == PARTS_FAULT) {
+                source_stop(source, failure->position);
+                return failure->status;
+            }
+            if (event == PARTS_CHUNK) {
+                if (has_several)
+                    source_let_join(source, UINT_MAX);
+                return STATUS_OK;
+            }
+            if (event == PARTS_ENDED && is_last) {
+                *chunk = (struct chunk){.bytes = 0};
+                source_let_join(source, 0);
+                return STATUS_OK;
+            }
         }
         atomic_fetch_add(&source->waiting, 1);
         pthread_mutex_lock(&source->lock);
         atomic_fetch_sub(&source->waiting, 1);
-        status = source_pull_locked(source, buffer, true, chunk, &ended, failure);
+        enum status status = source_pull_locked(source, buffer, true, chunk, &ended, failure);
         ended = ended && !atomic_load(&source->is_divided);
         if (status != STATUS_OK || chunk->bytes > 0 || ended)
             return status;

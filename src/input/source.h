@@ -12,7 +12,6 @@
 
 #include "base/status.h"
 #include "input/record.h"
-#include "input/stream.h"
 #include "job/chunk.h"
 
 #include <stdbool.h>
@@ -102,7 +101,7 @@ void source_leave(struct source *source);
  * Fills the buffer with the next chunk. Its capacity is at least one element, or
  * SOURCE_TEXT_CAPACITY_MIN for text; it may differ from call to call. The buffer grows if a row is
  * longer. Waits for the first whole record. Returns when the buffer is full, when nothing more
- * arrives for INPUT_PAUSE_MS (input.h), or, if it had to wait, 20 ms after it began; it may also
+ * arrives for INPUT_PAUSE_MS (reader.h), or, if it had to wait, 20 ms after it began; it may also
  * return at the end of a file. At the end of the input, or after source_stop, chunk->bytes is 0.
  * The caller owns the buffer; chunk->data points to it.
  *
@@ -171,12 +170,11 @@ bool source_is_decoding(const struct source *source);
 bool source_is_unread(const struct source *source);
 
 /*
- * After the last pull of a run without a failure: checks that what the workers have counted, bytes
- * and lines of chunks (the lines of those where they are known), is what was read. Fails with
- * STATUS_DATA, which means a bug. Not thread-safe, as is source_position.
+ * After the last pull of a run without a failure: checks that the workers have counted as many
+ * bytes, in chunks, as were read. Fails with STATUS_DATA, which means a bug. Not thread-safe, as is
+ * source_position.
  */
-enum status source_check(const struct source *source, const struct stream_total *counted,
-                         struct failure *failure);
+enum status source_check(const struct source *source, uint64_t counted, struct failure *failure);
 
 /* How many bytes have been pulled so far. */
 uint64_t source_position(const struct source *source);

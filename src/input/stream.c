@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void stream_close(struct stream *stream)
-{
-    free(stream->rest);
-}
-
 struct stream_chunk stream_begin(const struct stream *stream, struct chunk_buffer *buffer)
 {
     const struct record_format *format = stream->format;
@@ -35,38 +30,32 @@ static enum status stream_grow(const struct stream *stream, struct stream_chunk 
         chunk->limit = buffer->capacity;
         return status;
     }
-    uint64_t line =
-        reader_count_lines(stream->name, stream->start, stream->offset, stream->decoder) +
-        stream->line + 1;
     return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: the line is longer than %zu bytes",
-                       stream->name, (unsigned long long)line, chunk->filled);
+                       stream->origin.name, (unsigned long long)reader_find_line(&stream->origin),
+                       chunk->filled);
 }
 
 /* Adds bytes to a chunk, whether they were just read or kept. */
-static enum status stream_add(struct stream *stream, struct stream_chunk *chunk, size_t bytes,
-                              uint64_t *lines, struct failure *failure)
+static enum status stream_add(const struct stream *stream, struct stream_chunk *chunk, size_t bytes,
+                              struct failure *failure)
 {
+    const bool is_text = stream->format->is_text;
     const char *data = chunk->buffer->data;
     size_t known = chunk->filled;
 
-    *lines = stream->format->is_text ? text_count_lines(data + known, bytes) : 0;
-    chunk->lines += *lines;
+    chunk->lines += is_text ? text_count_lines(data + known, bytes) : 0;
     chunk->filled += bytes;
     size_t cut = record_cut(stream->format, data, known, chunk->filled);
     chunk->whole = cut > 0 ? cut : chunk->whole;
-    bool is_full = stream->format->is_text && chunk->whole == 0 && chunk->filled == chunk->limit;
+    bool is_full = is_text && chunk->whole == 0 && chunk->filled == chunk->limit;
     return is_full ? stream_grow(stream, chunk, failure) : STATUS_OK;
 }
 
 enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_t bytes,
                         struct failure *failure)
 {
-    uint64_t lines;
-    enum status status = stream_add(stream, chunk, bytes, &lines, failure);
-
-    stream->taken.bytes += bytes;
-    stream->taken.lines += lines;
-    return status;
+    stream->taken += bytes;
+    return stream_add(stream, chunk, bytes, failure);
 }
 
 enum status stream_take_rest(struct stream *stream, struct stream_chunk *chunk,
@@ -74,17 +63,16 @@ enum status stream_take_rest(struct stream *stream, struct stream_chunk *chunk,
 {
     size_t free_bytes = chunk->limit - chunk->filled;
     size_t bytes = stream->rest_bytes < free_bytes ? stream->rest_bytes : free_bytes;
-    uint64_t lines;
 
     memcpy(chunk->buffer->data + chunk->filled, stream->rest + stream->rest_begin, bytes);
     stream->rest_begin += bytes;
     stream->rest_bytes -= bytes;
-    return stream_add(stream, chunk, bytes, &lines, failure);
+    return stream_add(stream, chunk, bytes, failure);
 }
 
 void stream_count_header(struct stream *stream, struct reader *reader)
 {
-    stream->line += reader->header_lines;
+    stream->origin.line += reader->header_lines;
     stream->left_out += reader->header_bytes;
     reader->header_lines = reader->header_bytes = 0;
 }
@@ -96,10 +84,10 @@ enum status stream_keep(struct stream *stream, const struct stream_chunk *chunk,
 
     if (bytes == 0)
         return STATUS_OK;
-    if (bytes > stream->rest_begin) { /* make room in front of what is left of the rest */
+    if (bytes > stream->rest_begin) { /* the rest has too little space in front of it */
         char *moved = malloc(bytes + stream->rest_bytes);
         if (!moved)
-            return input_fail(failure, stream->name, strerror(errno));
+            return input_fail(failure, stream->origin.name, strerror(errno));
         if (stream->rest_bytes > 0)
             memcpy(moved + bytes, stream->rest + stream->rest_begin, stream->rest_bytes);
         free(stream->rest);
@@ -120,16 +108,11 @@ void stream_end(struct stream *stream, const struct stream_chunk *chunk, bool is
     *out = (struct chunk){
         .data = chunk->buffer->data,
         .bytes = is_dropped ? 0 : chunk->whole,
-        .lines = stream->format->is_text ? lines : CHUNK_LINES_UNKNOWN,
         .position = stream->position,
         .is_cut = is_cut,
-        .name = stream->name,
         .rules = stream->rules,
-        .line = stream->line,
-        .offset = stream->offset,
-        .start = stream->start,
-        .decoder = stream->decoder,
+        .origin = stream->origin,
     };
     stream->position += out->bytes;
-    stream->line += lines; /* no line ends in the rest */
+    stream->origin.line += lines; /* no line ends in the rest */
 }

@@ -16,30 +16,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct decoder_format;
 struct reader;
-
-/* How much was read. What the workers count must be the same in the end. */
-struct stream_total {
-    uint64_t bytes;
-    uint64_t lines; /* text: newlines, except of plain files that are read in ranges */
-};
 
 /* A zero-initialised struct is an empty stream, once `format` is set. */
 struct stream {
     const struct record_format *format; /* const once the first chunk is made */
-    const char *name;                   /* the input that the last bytes came from */
-    struct text_rules rules;            /* text: the rules of that input */
-    char *rest;                         /* memory that the rest ends; or NULL */
+    struct text_rules rules;            /* text: of the input that the last bytes came from */
+    struct chunk_origin origin;         /* of the next chunk; its name is that of this input */
+    char *rest;                         /* memory that the rest ends; or NULL; the owner frees it */
     size_t rest_begin; /* bytes that open the next chunk: rest_bytes from here on */
     size_t rest_bytes;
-    uint64_t line; /* of the next chunk, as are the next three; see struct chunk */
-    uint64_t start;
-    uint64_t offset;
-    const struct decoder_format *decoder;
     uint64_t left_out; /* of the next chunk so far: bytes that were read but are in no chunk */
     uint64_t position; /* of the next chunk */
-    struct stream_total taken; /* by stream_take so far */
+    uint64_t taken;    /* bytes, by stream_take so far */
 };
 
 /* A chunk under construction. */
@@ -50,9 +39,6 @@ struct stream_chunk {
     size_t whole;   /* of these, bytes that are whole records */
     uint64_t lines; /* text: newlines among the filled bytes */
 };
-
-/* Frees the memory of a stream. A zero-initialised stream is allowed. */
-void stream_close(struct stream *stream);
 
 /* Begins a chunk in a buffer, which must live as long. */
 struct stream_chunk stream_begin(const struct stream *stream, struct chunk_buffer *buffer);

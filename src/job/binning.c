@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The most bins for which the 64-bit estimate of binning_index.h is exact enough. */
+/* The maximum number of bins for which the 64-bit estimate of binning_index.h is exact enough. */
 #define BINNING_ESTIMATED_MAX ((uint64_t)1 << 28)
 
 const char *binning_limits(const struct element *element, __int128 *low, __int128 *high)
@@ -123,17 +123,22 @@ enum status binning_init_width(struct binning *binning, const struct element *el
     return STATUS_OK;
 }
 
+__int128 binning_next_round(__int128 number)
+{
+    __int128 digit = number;
+
+    while (digit >= 10)
+        digit /= 10;
+    return digit == 2 ? number / 2 * 5 : number * 2;
+}
+
 uint64_t binning_round_width(__int128 low, __int128 high)
 {
-    static const unsigned factors[] = {1, 2, 5};
+    __int128 width = 1;
 
-    for (__int128 power = 1;; power *= 10) {
-        for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
-            __int128 width = power * factors[i];
-            if (binning_floor(high - 1, width) - binning_floor(low, width) < BINNING_ROUND_BINS)
-                return (uint64_t)width;
-        }
-    }
+    while (binning_floor(high - 1, width) - binning_floor(low, width) >= BINNING_ROUND_BINS)
+        width = binning_next_round(width);
+    return (uint64_t)width;
 }
 
 void binning_init_window(struct binning *binning, const struct element *element, __int128 low,

@@ -33,7 +33,7 @@ enum binning_form {
 #define BINNING_BINS_MAX (UINT32_MAX - 1)
 #define BINNING_OUTSIDE  2
 
-/* The most bins that are chosen if the user does not give a number. */
+/* The maximum number of bins that are chosen if the user does not give a number. */
 #define BINNING_ROUND_BINS 64
 
 struct binning {
@@ -54,6 +54,8 @@ struct binning {
     uint32_t side;       /* edges: the bucket of the centre */
     uint32_t buckets;    /* edges: the number of buckets */
     uint64_t *table;     /* edges: the look-up table, owned; see binning_index.h */
+    bool has_parts;      /* edges: binning_init_parts has made them, */
+    uint32_t parts;      /* with 2^parts bins for each power of 2 */
 };
 
 /*
@@ -84,6 +86,22 @@ void binning_init_window(struct binning *binning, const struct element *element,
 void binning_init_powers(struct binning *binning, const struct element *element, uint32_t base);
 
 /*
+ * Creates the bins between powers of 2, each divided in 2^parts equal ones (at most
+ * BINNING_PARTS_MAX), or in integers where it has fewer: a bin that is wider than 1 is never wider
+ * than 2^-parts of its values, as in an HDR histogram. Negative values have the bins of the positive
+ * ones, mirrored. Fails with STATUS_DATA if there is no memory.
+ */
+#define BINNING_PARTS_MAX 12
+enum status binning_init_parts(struct binning *binning, const struct element *element,
+                               uint32_t parts, struct failure *failure);
+
+/* Returns whether the bins are by powers: the user has not given each. Pure. */
+static inline bool binning_is_of_powers(const struct binning *binning)
+{
+    return binning->base > 0 || binning->has_parts;
+}
+
+/*
  * Creates the bins between edges[0..count), integers in ascending order (binning_edges.c), which
  * are copied. Fails with STATUS_USAGE and a message about --edges if there are fewer than two edges
  * or too many, if an edge is not greater than the one before it, or if one exceeds 64 bits; with
@@ -107,8 +125,11 @@ static inline __int128 binning_floor(__int128 value, __int128 width)
     return value / width - (value % width < 0);
 }
 
+/* Returns the next greater one of 1, 2, 5, 10, 20, 50, ..., of which `number` is one. */
+__int128 binning_next_round(__int128 number);
+
 /*
- * Returns the width of automatic bins over low <= value < high: the least of 1, 2 or 5 times a
+ * Returns the width of automatic bins over low <= value < high; the smallest of 1, 2 or 5 times a
  * power of 10 whose multiples divide the range into at most BINNING_ROUND_BINS bins.
  */
 uint64_t binning_round_width(__int128 low, __int128 high);

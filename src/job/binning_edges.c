@@ -150,3 +150,41 @@ enum status binning_init_edges(struct binning *binning, const struct element *el
         firsts[binning->buckets + i] = bin + i;
     return STATUS_OK;
 }
+
+enum status binning_init_parts(struct binning *binning, const struct element *element,
+                               uint32_t parts, struct failure *failure)
+{
+    const __int128 limit = element_limit(element);
+    const __int128 least = element_min(element);
+    const size_t powers = 65;
+    const size_t positive_max = (powers << parts) + 2;
+    __int128 *edges = malloc((2 * positive_max + 1) * sizeof *edges);
+    size_t count = 0;
+
+    if (!edges)
+        return status_fail(failure, STATUS_DATA, "no memory for bins");
+    /* the edges from 1 on, at the end of the memory; before them, those of negative values */
+    __int128 *positive = edges + positive_max + 1;
+    for (unsigned power = 0; (__int128)1 << power < limit; power++) {
+        const unsigned divided = power < parts ? power : parts;
+        for (uint64_t part = 0; part < (uint64_t)1 << divided; part++) {
+            const __int128 edge = ((__int128)1 << power) + ((__int128)part << (power - divided));
+            if (edge < limit)
+                positive[count++] = edge;
+        }
+    }
+    positive[count++] = limit;
+    __int128 *first = positive;
+    if (least == 0)
+        *--first = 0;
+    for (size_t i = 0; i < count && 1 - positive[i] > least; i++)
+        *--first = 1 - positive[i];
+    if (least < 0)
+        *--first = least;
+    enum status status =
+        binning_init_edges(binning, element, first, (size_t)(positive - first) + count, failure);
+    free(edges);
+    binning->has_parts = true;
+    binning->parts = parts;
+    return status;
+}

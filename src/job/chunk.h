@@ -33,8 +33,15 @@ static inline size_t chunk_grown_bytes(size_t capacity)
     return capacity < CHUNK_ROW_BYTES_MAX / 2 ? 2 * capacity : CHUNK_ROW_BYTES_MAX;
 }
 
-/* The lines of a chunk that was not searched for their ends. */
-#define CHUNK_LINES_UNKNOWN UINT64_MAX
+/* Where text comes from, for messages. */
+struct chunk_origin {
+    const char *name; /* of the file */
+    uint64_t line;    /* lines that end before the text, after `offset` */
+    uint64_t offset;  /* where reading of the file began; above `start`: the file is regular */
+    uint64_t start;   /* lines between `start` and `offset` are not counted yet */
+    const struct decoder_format
+        *decoder; /* of a compressed file: offsets are those of its frames */
+};
 
 /*
  * A piece of the input, in memory of the worker that pulled it. Binary: whole elements or records.
@@ -48,20 +55,14 @@ static inline size_t chunk_grown_bytes(size_t capacity)
 struct chunk {
     const void *data;
     size_t bytes;
-    uint64_t left_out;       /* bytes read that are in no chunk: header lines */
-    uint64_t position;       /* of the first byte in the input stream */
-    uint64_t sequence;       /* 0, 1, 2, ... in stream order */
-    uint64_t lines;          /* text: newlines in it, or CHUNK_LINES_UNKNOWN */
-    bool is_cut;             /* an error follows; nothing after this chunk counts */
-    const char *name;        /* text: the file name for messages */
-    struct text_rules rules; /* text: of its file */
-    uint64_t line;           /* text: lines that end before the chunk, after `offset` */
-    uint64_t offset; /* text: where reading of the file began; above `start`: the file is regular */
-    uint64_t start;  /* text: lines between `start` and `offset` are not counted yet */
-    const struct decoder_format *decoder; /* text: the format if the file is compressed; offsets are
-                                             then those of frames. Else NULL */
-    const struct chunk *text; /* values parsed from text: the chunk of text; else NULL */
-    bool is_gathered;         /* elements gathered from records; else bytes as they were read */
+    uint64_t left_out;          /* bytes read that are in no chunk: header lines */
+    uint64_t position;          /* of the first byte in the input stream */
+    uint64_t sequence;          /* 0, 1, 2, ... in stream order */
+    bool is_cut;                /* an error follows; nothing after this chunk counts */
+    struct text_rules rules;    /* text: of its file */
+    struct chunk_origin origin; /* text */
+    const struct chunk *text;   /* values parsed from text: the chunk of text; else NULL */
+    bool is_gathered;           /* elements gathered from records; else bytes as they were read */
     size_t column;            /* elements: of this value column */
     const uint64_t *weights;  /* elements: how many times each counts; NULL: once */
     const uint16_t *indices;  /* gathered elements: of their records among those from `position` on;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most decimals of a percentage for which 128-bit arithmetic is exact. */
+/* The maximum number of decimals of a percentage for which 128-bit arithmetic is exact. */
 #define PERCENTAGE_DECIMALS_MAX 15
 
 /* A percentage from 0 to 100: digits / 10^decimals. */
@@ -40,13 +40,13 @@ uint64_t percentage_index(const struct percentage *percentage, uint64_t n, uint6
 /* The sign of the difference of a percentage and a whole number of percent, at most 100. */
 int percentage_compare(const struct percentage *percentage, unsigned whole);
 
-/* Room for a percentage: "100.", the decimals and a NUL. */
+/* The size of a percentage: "100.", the decimals and a NUL. */
 #define PERCENTAGE_SIZE (PERCENTAGE_DECIMALS_MAX + 5)
 
 /* Writes a percentage with as many decimals as were typed, without a NUL. Returns the length. */
 size_t percentage_write(char out[PERCENTAGE_SIZE], const struct percentage *percentage);
 
-/* Room for "100.0000" and a NUL. */
+/* The size of "100.0000" and a NUL. */
 #define PERCENTAGE_SHARE_SIZE 9
 
 /*

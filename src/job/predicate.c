@@ -120,8 +120,3 @@ void predicate_destroy(struct predicate *predicate)
 {
     value_set_destroy(&predicate->set);
 }
-
-const char *predicate_name(enum predicate_relation relation)
-{
-    return predicate_names[relation];
-}

@@ -42,7 +42,7 @@ enum predicate_form {
 struct predicate {
     enum predicate_form form;
     bool negated;  /* the predicate holds where the form does not */
-    uint64_t low;  /* interval: the least value, as a key (element.h) */
+    uint64_t low;  /* interval: the smallest value, as a key (element.h) */
     uint64_t last; /* interval: the largest value minus low */
     struct value_set set;
     uint64_t set_values; /* of PREDICATE_ANY_OF: the number of values */
@@ -99,7 +99,5 @@ static inline bool predicate_holds(const struct predicate *predicate, uint64_t k
            predicate->negated;
 }
 
-/* Returns the name of a relation, a constant string. Thread-safe. */
-const char *predicate_name(enum predicate_relation relation);
 
 #endif

@@ -59,7 +59,7 @@ enum reduction_id {
         REDUCTION_IDS /* the number of reductions */
 };
 
-/* Room for a name such as "variance" or "p99.9", and a NUL. */
+/* The size of a name such as "variance" or "p99.9", and a NUL. */
 #define REDUCTION_NAME_SIZE (1 + PERCENTAGE_SIZE)
 
 /* A requested reduction. */
@@ -69,7 +69,7 @@ struct reduction {
     char name[REDUCTION_NAME_SIZE];
 };
 
-/* The most that can be requested. */
+/* The maximum number of them. */
 #define REDUCTIONS_MAX 64
 
 /* The requested reductions in order: list[0..count), with distinct names. */
@@ -79,7 +79,7 @@ struct reductions {
     struct reduction list[REDUCTIONS_MAX];
 };
 
-/* Room for the names of all, separated by commas and blanks, and a NUL. */
+/* The size of the names of all, separated by commas and blanks, and a NUL. */
 #define REDUCTIONS_TEXT_SIZE (REDUCTIONS_MAX * (REDUCTION_NAME_SIZE + 1))
 
 enum reductions_parsed {

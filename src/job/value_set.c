@@ -13,13 +13,14 @@
 #define VALUE_SET_BITMAP_SMALL ((uint64_t)1 << 19)
 
 /*
- * The most bits of a larger bitmap per value: about the memory of the sorted form, 192 to 320 bits.
+ * The maximum number of bits of a larger bitmap per value: about the memory of the sorted form, 192
+ * to 320 bits.
  */
 #define VALUE_SET_BITMAP_SPREAD 256
 
 /*
- * Log2 of the least number of directory buckets per value: 4 to 8. Seconds for 64Mi random int32 on
- * two cores with 1, 2, 4 and 8 to 16 buckets: a set of 1000: 0.25, 0.20, 0.12, 0.10; a set of a
+ * Log2 of the smallest number of directory buckets per value: 4 to 8. Seconds for 64Mi random int32
+ * on two cores with 1, 2, 4 and 8 to 16 buckets: a set of 1000: 0.25, 0.20, 0.12, 0.10; a set of a
  * million: 1.1, 1.0, 1.0, 0.95.
  */
 #define VALUE_SET_BUCKETS_LOG2 2

@@ -75,22 +75,13 @@ static enum status op_automatic_save(struct state_writer *state, const struct jo
                                      const void *partial, struct failure *failure)
 {
     const struct growing_histogram *histogram = partial;
-    const uint64_t width = histogram->width;
-    const __int128 lowest = binning_floor(element_min(&job->element), width);
-    struct rows_row found[256];
     struct rows rows;
-    size_t n;
     (void)failure;
 
     state_write_number(state, histogram->elements);
-    state_write_number(state, width);
+    state_write_number(state, histogram->width);
     growing_histogram_fine_rows_begin(&rows, job, histogram);
-    while ((n = rows.read(&rows, found, sizeof found / sizeof *found)) > 0) {
-        for (size_t i = 0; i < n; i++)
-            state_write_row(state, (unsigned __int128)(binning_floor(found[i].low, width) - lowest),
-                            found[i].count);
-    }
-    state_write_rows_end(state);
+    rows_save(&rows, histogram->width, state);
     return STATUS_OK;
 }
 

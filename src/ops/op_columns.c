@@ -6,6 +6,7 @@
 
 #include "ops/operations.h"
 #include "output/writer.h"
+#include "partial/state.h"
 #include "print/print_rows.h"
 #include "print/print_values.h"
 
@@ -128,6 +129,48 @@ static void op_columns_close(void *thread)
         operation_close_thread(self->partial->runs[i].operation, self->threads[i]);
 }
 
+/* The numbers of states are that of all elements, and those of each column's own state. */
+static enum status op_columns_save(struct state_writer *state, const struct job *job,
+                                   const void *partial, struct failure *failure)
+{
+    const struct op_columns_partial *self = partial;
+    uint64_t all = 0;
+    (void)job;
+
+    for (size_t i = 0; i < self->count; i++)
+        all += atomic_load(&self->runs[i].elements);
+    state_write_number(state, all);
+    for (size_t i = 0; i < self->count; i++) {
+        const struct op_columns_run *run = &self->runs[i];
+        if (run->operation->save(state, run->job, run->partial, failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
+static enum status op_columns_load(struct state_reader *state, const struct job *job, void *partial,
+                                   uint64_t elements, struct failure *failure)
+{
+    struct op_columns_partial *self = partial;
+    (void)job;
+
+    for (size_t i = 0; i < self->count; i++) {
+        struct op_columns_run *run = &self->runs[i];
+        uint64_t own;
+        if (state_read_number(state, &own, failure) != STATUS_OK)
+            return failure->status;
+        if (own > elements)
+            return state_fail_damaged(state, "a column has more elements than all", failure);
+        elements -= own;
+        if (run->operation->load(state, run->job, run->partial, own, failure) != STATUS_OK)
+            return failure->status;
+        atomic_fetch_add(&run->elements, own);
+    }
+    if (elements > 0)
+        return state_fail_damaged(state, "not all elements are of a column", failure);
+    return STATUS_OK;
+}
+
 static enum status op_columns_print(struct writer *writer, const struct job *job,
                                     const void *partial, const struct print_options *options,
                                     struct failure *failure)
@@ -176,6 +219,8 @@ const struct operation op_columns = {
     .thread_absorb = op_columns_absorb,
     .thread_finish = op_columns_flush,
     .thread_close = op_columns_close,
+    .save = op_columns_save,
+    .load = op_columns_load,
     .print = op_columns_print,
     .check_result = op_columns_check_result,
 };

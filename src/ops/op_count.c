@@ -26,13 +26,11 @@
 #define OP_COUNT_WIDTHS(X) X(8) X(16) X(32) X(64)
 
 /*
- * Counts those of elements[0..count), at most a block in this machine's byte order, that are in an
- * interval, or in a set.
+ * Counts those of elements[0..count), at most a block in this machine's byte order, that are in the
+ * interval or set of a predicate; of "every" 0.
  */
-typedef uint64_t op_count_interval_function(const void *elements, size_t count, uint64_t low,
-                                            uint64_t last);
-typedef uint64_t op_count_set_function(const void *elements, size_t count,
-                                       const struct value_set *set);
+typedef uint64_t op_count_function(const void *elements, size_t count,
+                                   const struct predicate *predicate);
 
 /* A word modulo 2^(8 * width). */
 OP_COUNT_INLINE uint64_t op_count_wrap(size_t width, uint64_t word)
@@ -67,9 +65,10 @@ OP_COUNT_INLINE bool op_count_is_within(size_t width, uint64_t word, uint64_t fi
 _Static_assert(CPU_NATIVE_BLOCK <= UINT16_MAX, "16-bit counters take a block");
 
 /*
- * A op_count_interval_function for a constant type. Narrow counters make vectors of many. GB/s in
- * L1 with AVX-512, for counters of 8, 16 and 32 bits: 8-bit elements 14 (in blocks of 255), 45, 23;
- * 16-bit elements -, 85, 43.
+ * Counts the elements of an interval. Narrow counters make vectors of many. GB/s in L1 with
+ * AVX-512, for counters of 8, 16 and 32 bits: 8-bit elements 14 (in blocks of 255), 45, 23; 16-bit
+ * elements
+ * -, 85, 43.
  */
 OP_COUNT_INLINE uint64_t op_count_interval(enum element_type type, size_t width,
                                            const char *elements, size_t count, uint64_t low,
@@ -93,9 +92,9 @@ OP_COUNT_INLINE uint64_t op_count_interval(enum element_type type, size_t width,
 }
 
 /* Counts the elements that are in a set of a constant form. */
-OP_COUNT_INLINE uint64_t op_count_set_form(enum element_type type, size_t width,
-                                           const char *elements, size_t count,
-                                           const struct value_set *set, enum value_set_form form)
+OP_COUNT_INLINE uint64_t op_count_set(enum element_type type, size_t width, const char *elements,
+                                      size_t count, const struct value_set *set,
+                                      enum value_set_form form)
 {
     const uint64_t low = set->low;
     uint64_t hits = 0;
@@ -107,48 +106,42 @@ OP_COUNT_INLINE uint64_t op_count_set_form(enum element_type type, size_t width,
     return hits;
 }
 
-/* A op_count_set_function for a constant type. */
-OP_COUNT_INLINE uint64_t op_count_set(enum element_type type, size_t width, const char *elements,
-                                      size_t count, const struct value_set *set)
+/* A op_count_function for a constant type. */
+OP_COUNT_INLINE uint64_t op_count_of(enum element_type type, size_t width, const char *elements,
+                                     size_t count, const struct predicate *predicate)
 {
+    const struct value_set *set = &predicate->set;
+
+    if (predicate->form == PREDICATE_EVERY)
+        return 0;
+    if (predicate->form == PREDICATE_INTERVAL)
+        return op_count_interval(type, width, elements, count, predicate->low, predicate->last);
     if (set->form == VALUE_SET_BITMAP)
-        return op_count_set_form(type, width, elements, count, set, VALUE_SET_BITMAP);
-    return op_count_set_form(type, width, elements, count, set, VALUE_SET_SORTED);
+        return op_count_set(type, width, elements, count, set, VALUE_SET_BITMAP);
+    return op_count_set(type, width, elements, count, set, VALUE_SET_SORTED);
 }
 
-/* Both for each width and instruction set, and their tables by the bytes of an element. */
-#define OP_COUNT_WRAP_ISA(isa, target, bits)                                                   \
-    target static uint64_t op_count_interval##bits##_##isa(const void *elements, size_t count, \
-                                                           uint64_t low, uint64_t last)        \
-    {                                                                                          \
-        return op_count_interval(ELEMENT_U##bits, bits / 8, elements, count, low, last);       \
-    }                                                                                          \
-    target static uint64_t op_count_set##bits##_##isa(const void *elements, size_t count,      \
-                                                      const struct value_set *set)             \
-    {                                                                                          \
-        return op_count_set(ELEMENT_U##bits, bits / 8, elements, count, set);                  \
+/* One for each width and instruction set, and their table by the bytes of an element. */
+#define OP_COUNT_WRAP_ISA(isa, target, bits)                                          \
+    target static uint64_t op_count##bits##_##isa(const void *elements, size_t count, \
+                                                  const struct predicate *predicate)  \
+    {                                                                                 \
+        return op_count_of(ELEMENT_U##bits, bits / 8, elements, count, predicate);    \
     }
 #define OP_COUNT_WRAP(bits) CPU_ISA_VARIANTS(OP_COUNT_WRAP_ISA, bits)
 OP_COUNT_WIDTHS(OP_COUNT_WRAP)
 
-#define OP_COUNT_INTERVAL(isa, target, bits) op_count_interval##bits##_##isa,
-#define OP_COUNT_SET(isa, target, bits)      op_count_set##bits##_##isa,
-
-#define OP_COUNT_INTERVALS(bits) [bits / 8] = {CPU_ISA_VARIANTS(OP_COUNT_INTERVAL, bits)},
-#define OP_COUNT_SETS(bits)      [bits / 8] = {CPU_ISA_VARIANTS(OP_COUNT_SET, bits)},
-
-static op_count_interval_function *const op_count_intervals[][CPU_ISA_COUNT] = {
-    OP_COUNT_WIDTHS(OP_COUNT_INTERVALS)};
-static op_count_set_function *const op_count_sets[][CPU_ISA_COUNT] = {
-    OP_COUNT_WIDTHS(OP_COUNT_SETS)};
+#define OP_COUNT_ENTRY(isa, target, bits) op_count##bits##_##isa,
+#define OP_COUNT_ROW(bits)                [bits / 8] = {CPU_ISA_VARIANTS(OP_COUNT_ENTRY, bits)},
+static op_count_function *const op_count_functions[][CPU_ISA_COUNT] = {
+    OP_COUNT_WIDTHS(OP_COUNT_ROW)};
 
 struct op_count_thread {
     const struct job *job;
     struct count *count;       /* the shared partial */
     cpu_native_function *swap; /* NULL: elements are in this machine's byte order */
-    op_count_interval_function *count_interval;
-    op_count_set_function *count_set;
-    struct cpu_native room;
+    op_count_function *count_of;
+    struct cpu_native swapped;
     uint64_t elements;
     uint64_t *hits; /* of each predicate */
 };
@@ -161,41 +154,29 @@ static enum status op_count_open(void *thread, const struct job *job, void *part
     self->job = job;
     self->count = partial;
     self->swap = cpu_native_choose(&job->element);
-    self->count_interval = op_count_intervals[job->element.bytes][cpu_isa_best()];
-    self->count_set = op_count_sets[job->element.bytes][cpu_isa_best()];
+    self->count_of = op_count_functions[job->element.bytes][cpu_isa_best()];
     self->hits = calloc(job->predicate_count, sizeof *self->hits);
     if (!self->hits)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
     return STATUS_OK;
 }
 
-/* Counts a block, in this machine's byte order, for each predicate. */
-static void op_count_block(struct op_count_thread *self, const void *elements, size_t count)
-{
-    const struct job *job = self->job;
-
-    for (size_t i = 0; i < job->predicate_count; i++) {
-        const struct predicate *predicate = &job->predicates[i];
-        if (predicate->form == PREDICATE_INTERVAL)
-            self->hits[i] += self->count_interval(elements, count, predicate->low, predicate->last);
-        else if (predicate->form == PREDICATE_SET)
-            self->hits[i] += self->count_set(elements, count, &predicate->set);
-    }
-    self->elements += count;
-}
-
 static enum status op_count_absorb(void *thread, const struct chunk *chunk, struct failure *failure)
 {
     struct op_count_thread *self = thread;
-    size_t element_bytes = self->job->element.bytes;
-    size_t elements = chunk->bytes / element_bytes;
+    const struct job *job = self->job;
+    const size_t bytes = job->element.bytes;
+    const size_t elements = chunk->bytes / bytes;
     (void)failure;
 
     for (size_t i = 0; i < elements; i += CPU_NATIVE_BLOCK) {
         size_t n = elements - i < CPU_NATIVE_BLOCK ? elements - i : CPU_NATIVE_BLOCK;
-        const char *block = (const char *)chunk->data + i * element_bytes;
-        op_count_block(self, cpu_native_block(self->swap, block, n, &self->room), n);
+        const char *block = (const char *)chunk->data + i * bytes;
+        const void *values = cpu_native_block(self->swap, block, n, &self->swapped);
+        for (size_t k = 0; k < job->predicate_count; k++)
+            self->hits[k] += self->count_of(values, n, &job->predicates[k]);
     }
+    self->elements += elements;
     return STATUS_OK;
 }
 
@@ -244,13 +225,7 @@ static enum status op_count_load(struct state_reader *state, const struct job *j
     return STATUS_OK;
 }
 
-_Static_assert(PRINT_VALUE_SIZE >= DECIMAL_SIZE, "room for any count");
-
-void op_count_name(const struct print_values *values, size_t i, const char *words[2])
-{
-    words[0] = values->job->predicates[i].name;
-    words[1] = values->job->predicates[i].text;
-}
+_Static_assert(PRINT_VALUE_SIZE >= DECIMAL_SIZE, "any count fits");
 
 static size_t op_count_write(const struct print_values *values, size_t group, size_t i,
                              char out[PRINT_VALUE_SIZE])
@@ -265,9 +240,7 @@ static enum status op_count_print(struct writer *writer, const struct job *job, 
     const struct print_values values = {
         .job = job,
         .partial = partial,
-        .count = job->predicate_count,
         .groups = 1,
-        .name = op_count_name,
         .write = op_count_write,
     };
 

@@ -8,11 +8,12 @@
 #include "config.h"
 
 #include "base/decimal.h"
+#include "base/text_buffer.h"
 #include "count/count.h"
 #include "count/groups.h"
 #include "count/growing_histogram.h"
 #include "count/reduce_words.h"
-#include "cpu/cpu_record.h"
+#include "cpu/cpu_keys.h"
 #include "engine/outside.h"
 #include "ops/operations.h"
 #include "output/writer.h"
@@ -23,9 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most columns of groups, and room for their values. */
-#define OP_GROUPS_MAX         8
-#define OP_GROUPS_PREFIX_SIZE (OP_GROUPS_MAX * (DECIMAL_SIZE + 1))
+/* The most columns of groups. */
+#define OP_GROUPS_MAX 8
 
 /* Rows that are read at a time. */
 #define OP_GROUPS_BATCH 256
@@ -81,7 +81,7 @@ static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
             return failure->status;
         if (is_counted)
             continue;
-        cpu_record_gather_keys(element, block, element->bytes, n, values);
+        cpu_keys_widen(element, block, n, values);
         groups_row_add(groups->layout, rows, values, n);
     }
     return STATUS_OK;
@@ -300,7 +300,6 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
                                           struct failure *failure)
 {
     const struct job *job = groups->job;
-    const bool is_reduce = job->operation == OPERATION_REDUCE;
     const size_t row_words = groups->layout->words + groups->layout->words % 2; /* aligned */
     const size_t known_bytes = sizeof(struct op_groups_known) + row_words * sizeof(uint64_t);
     struct op_groups_values self = {groups, known_bytes,
@@ -308,11 +307,8 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
     const struct print_values values = {
         .job = job,
         .partial = &self,
-        .count = is_reduce ? job->reductions.count : job->predicate_count,
-        .threads = options->threads,
         .groups = groups->count,
         .write_group = op_groups_write_group,
-        .name = is_reduce ? op_reduce_name : op_count_name,
         .write = op_groups_write,
     };
 
@@ -369,6 +365,26 @@ static size_t op_groups_read_none(struct rows *rows, struct rows_row *out, size_
     return 0;
 }
 
+/* Makes what begins the lines of the group of a row. */
+static void op_groups_make_prefix(const struct groups *groups, const uint64_t *row,
+                                  const struct print_format *format, struct text_buffer *prefix)
+{
+    const struct job *job = groups->job;
+    const bool is_json = format == &print_json || format == &print_jsonl;
+    char value[DECIMAL_SIZE];
+
+    prefix->length = 0;
+    text_buffer_append(prefix, "{", is_json);
+    for (size_t i = 0; i < job->group_count; i++) {
+        const struct column *of = &job->columns[job_group_column(job) + i];
+        if (is_json)
+            print_values_append_member(prefix, job_group_name(job, i));
+        decimal_format_fixed(value, groups_value(groups, row, i), of->element.decimals);
+        text_buffer_append(prefix, value, strlen(value));
+        text_buffer_append(prefix, is_json ? "," : &format->separator, 1);
+    }
+}
+
 /* Prints the groups of histogram and uniq, each with its values in front of its lines. */
 static enum status op_groups_print_rows(struct writer *writer, const struct groups *groups,
                                         const struct print_options *options,
@@ -376,51 +392,48 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
 {
     const struct job *job = groups->job;
     const struct print_format *format = print_rows_format(options);
+    const bool has_header = format == &print_csv || (format == &print_tsv && options->header_out);
     struct print_options own = *options;
-    char prefix[OP_GROUPS_PREFIX_SIZE];
+    struct text_buffer prefix = {.text = NULL};
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
     enum status status = STATUS_OK;
 
-    own.group = prefix;
     if (format == &print_json) {
         writer_write_text(writer, "{\"operation\":\"");
         writer_write_text(writer, operations[job->operation]->name);
         writer_write_text(writer, "\",\"groups\":[");
     }
-    for (size_t i = 0; format == &print_csv && i < job->group_count; i++) {
-        print_values_field(writer, job_group_name(job, i), ',');
-        writer_write_text(writer, ",");
+    for (size_t i = 0; has_header && i < job->group_count; i++) {
+        print_values_field(writer, job_group_name(job, i), format->separator);
+        writer_write(writer, &format->separator, 1);
     }
-    if (groups->count == 0 && format == &print_csv) { /* the rest of the header */
-        struct rows none = {.job = job,
-                            .is_unit = groups_are_unit(job),
-                            .read = op_groups_read_none};
-        own.group = "";
+    own.group = "";
+    if (groups->count == 0 && has_header) { /* the rest of the header */
+        const struct rows none = {.job = job,
+                                  .is_unit = groups_are_unit(job),
+                                  .read = op_groups_read_none};
         status = print_rows(writer, &none, &own, failure);
     }
     for (uint64_t g = 0; g < groups->count && status == STATUS_OK; g++) {
-        const uint64_t *row = groups_first_row(groups, g, buffer);
         struct growing_histogram *automatic;
         struct rows rows;
-        if (format == &print_json)
-            writer_write_text(writer, g > 0 ? ",{" : "\n{");
-        for (size_t i = 0; i < job->group_count; i++) {
-            const struct column *of = &job->columns[job_group_column(job) + i];
-            char *c = format == &print_json || i == 0 ? prefix : prefix + strlen(prefix);
-            c += decimal_write_fixed(c, groups_value(groups, row, i), of->element.decimals);
-            *c++ = format == &print_json ? ',' : format->separator;
-            *c = '\0';
-            if (format == &print_json) {
-                print_values_member(writer, job_group_name(job, i));
-                writer_write_text(writer, prefix);
-            }
-        }
+        op_groups_make_prefix(groups, groups_first_row(groups, g, buffer), format, &prefix);
+        if (prefix.is_lost)
+            status = status_fail(failure, STATUS_DATA, "no memory for printing groups");
+        own.group = prefix.text;
         own.is_next_group = g > 0;
-        status = op_groups_begin_rows(groups, g, options, &rows, &automatic, failure);
+        if (format == &print_json) {
+            writer_write_text(writer, g > 0 ? "," : "\n");
+            writer_write_text(writer, prefix.is_lost ? "" : prefix.text);
+        }
         if (status == STATUS_OK)
-            status = print_rows(writer, &rows, &own, failure);
+            status = op_groups_begin_rows(groups, g, options, &rows, &automatic, failure);
+        if (status != STATUS_OK)
+            break;
+        status = print_rows(writer, &rows, &own, failure);
         growing_histogram_destroy(automatic);
     }
+    free(prefix.text);
     writer_write_text(writer, format == &print_json ? "]}\n" : "");
     return status == STATUS_OK ? groups_check(groups, failure) : status;
 }

@@ -121,25 +121,11 @@ OP_REDUCE_INLINE struct wide op_reduce_squares(struct element element, const cha
     }
 ELEMENT_TYPES(OP_REDUCE_DEFINE_FOLD)
 
-/* op_reduce_fold_T for a constant type. */
-OP_REDUCE_INLINE uint64_t op_reduce_fold(struct element element, enum reductions_need fold,
-                                         const char *elements, size_t count)
-{
-    switch (element.type) {
-#define OP_REDUCE_CASE(id, name, ctype) \
-    case ELEMENT_##id:                  \
-        return op_reduce_fold_##name(fold, elements, count);
-        ELEMENT_TYPES(OP_REDUCE_CASE)
-#undef OP_REDUCE_CASE
-    case ELEMENT_TYPE_COUNT:
-        break;
-    }
-    __builtin_unreachable();
-}
-
-/* A op_reduce_function for a constant type. */
-OP_REDUCE_INLINE void op_reduce_block(struct element element, unsigned needs, const char *elements,
-                                      size_t count, struct reduce *into)
+/* A op_reduce_function for a constant type, and the fold of that type. */
+OP_REDUCE_INLINE void op_reduce_block(struct element element,
+                                      uint64_t (*fold)(enum reductions_need, const char *, size_t),
+                                      unsigned needs, const char *elements, size_t count,
+                                      struct reduce *into)
 {
     struct reduce block = reduce_empty;
 
@@ -149,26 +135,25 @@ OP_REDUCE_INLINE void op_reduce_block(struct element element, unsigned needs, co
     if (needs & REDUCTIONS_NEED_SQUARES)
         block.squares = op_reduce_squares(element, elements, count);
     if (needs & REDUCTIONS_NEED_MIN)
-        block.min =
-            element_value(&element, op_reduce_fold(element, REDUCTIONS_NEED_MIN, elements, count));
+        block.min = element_value(&element, fold(REDUCTIONS_NEED_MIN, elements, count));
     if (needs & REDUCTIONS_NEED_MAX)
-        block.max =
-            element_value(&element, op_reduce_fold(element, REDUCTIONS_NEED_MAX, elements, count));
+        block.max = element_value(&element, fold(REDUCTIONS_NEED_MAX, elements, count));
     if (needs & REDUCTIONS_NEED_AND)
-        block.and_bits = op_reduce_fold(element, REDUCTIONS_NEED_AND, elements, count);
+        block.and_bits = fold(REDUCTIONS_NEED_AND, elements, count);
     if (needs & REDUCTIONS_NEED_OR)
-        block.or_bits = op_reduce_fold(element, REDUCTIONS_NEED_OR, elements, count);
+        block.or_bits = fold(REDUCTIONS_NEED_OR, elements, count);
     if (needs & REDUCTIONS_NEED_XOR)
-        block.xor_bits = op_reduce_fold(element, REDUCTIONS_NEED_XOR, elements, count);
+        block.xor_bits = fold(REDUCTIONS_NEED_XOR, elements, count);
     reduce_merge(into, &block);
 }
 
 /* One for each type and instruction set, and the table of them. */
-#define OP_REDUCE_WRAP(isa, target, id, name, ctype)                                        \
-    target static void op_reduce_block_##name##_##isa(unsigned needs, const void *elements, \
-                                                      size_t count, struct reduce *into)    \
-    {                                                                                       \
-        op_reduce_block(ELEMENT_OF(id, name, ctype), needs, elements, count, into);         \
+#define OP_REDUCE_WRAP(isa, target, id, name, ctype)                                         \
+    target static void op_reduce_block_##name##_##isa(unsigned needs, const void *elements,  \
+                                                      size_t count, struct reduce *into)     \
+    {                                                                                        \
+        op_reduce_block(ELEMENT_OF(id, name, ctype), op_reduce_fold_##name, needs, elements, \
+                        count, into);                                                        \
     }
 #define OP_REDUCE_DEFINE(id, name, ctype) CPU_ISA_VARIANTS(OP_REDUCE_WRAP, id, name, ctype)
 ELEMENT_TYPES(OP_REDUCE_DEFINE)
@@ -260,12 +245,7 @@ static enum status op_reduce_load(struct state_reader *state, const struct job *
     return op_uniq.load(state, job, reduce_uniq(partial), elements, failure);
 }
 
-_Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
-
-void op_reduce_name(const struct print_values *values, size_t i, const char *words[2])
-{
-    words[0] = values->job->reductions.list[i].name;
-}
+_Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "any reduction fits");
 
 static size_t op_reduce_write(const struct print_values *values, size_t group, size_t i,
                               char out[PRINT_VALUE_SIZE])
@@ -285,9 +265,7 @@ static enum status op_reduce_print(struct writer *writer, const struct job *job,
     const struct print_values values = {
         .job = job,
         .partial = partial,
-        .count = job->reductions.count,
         .groups = 1,
-        .name = op_reduce_name,
         .write = op_reduce_write,
     };
 

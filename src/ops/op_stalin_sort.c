@@ -45,13 +45,45 @@ struct op_stalin_sort_thread {
 #define OP_STALIN_SORT_INLINE static inline __attribute__((always_inline))
 
 /*
- * The order of a job. Keys are compared with all bits flipped if the order is descending: that
- * reverses it for signed and unsigned types alike.
+ * The two loops that compilers vectorize. They exist for each type, because vectors of keys would
+ * hold fewer elements. `flip` is all bits if the order is descending: it reverses the order of
+ * values for signed and unsigned types alike.
+ *
+ * op_stalin_sort_best_T: the flipped key of the greatest flipped element of a group.
+ * op_stalin_sort_are_sorted_T: whether each element of a group survives the one before it.
  */
+#define OP_STALIN_SORT_LOOPS(id, name, ctype)                                                     \
+    OP_STALIN_SORT_INLINE uint64_t op_stalin_sort_best_##name(const void *group, uint64_t flip)   \
+    {                                                                                             \
+        const ctype *values = group;                                                              \
+        ctype best = values[0] ^ (ctype)flip;                                                     \
+        for (size_t i = 1; i < OP_STALIN_SORT_GROUP; i++) {                                       \
+            ctype value = values[i] ^ (ctype)flip;                                                \
+            best = value > best ? value : best;                                                   \
+        }                                                                                         \
+        return (uint64_t)(int64_t)(ctype)(best ^ (ctype)flip) ^ flip;                             \
+    }                                                                                             \
+    OP_STALIN_SORT_INLINE bool op_stalin_sort_are_sorted_##name(const void *group, uint64_t flip, \
+                                                                bool strict)                      \
+    {                                                                                             \
+        const ctype *values = group;                                                              \
+        ctype fails = 0;                                                                          \
+        for (size_t i = 1; i < OP_STALIN_SORT_GROUP; i++) {                                       \
+            ctype value = values[i] ^ (ctype)flip;                                                \
+            ctype before = values[i - 1] ^ (ctype)flip;                                           \
+            fails |= strict ? value <= before : value < before;                                   \
+        }                                                                                         \
+        return !fails;                                                                            \
+    }
+ELEMENT_TYPES(OP_STALIN_SORT_LOOPS)
+
+/* The order of a job, and the loops of its type. */
 struct op_stalin_sort_order {
     struct element element;
     bool strict;
-    uint64_t flip; /* all bits, or none */
+    uint64_t flip;
+    uint64_t (*best)(const void *group, uint64_t flip);
+    bool (*are_sorted)(const void *group, uint64_t flip, bool strict);
 };
 
 /* Whether an element survives if the last survivor is `last`; both are flipped keys. */
@@ -61,68 +93,6 @@ OP_STALIN_SORT_INLINE bool op_stalin_sort_passes(struct op_stalin_sort_order ord
     if (order.element.is_signed)
         return order.strict ? (int64_t)key > (int64_t)last : (int64_t)key >= (int64_t)last;
     return order.strict ? key > last : key >= last;
-}
-
-/*
- * The two loops that compilers vectorize. They exist for each type, because vectors of keys would
- * hold fewer elements.
- *
- * op_stalin_sort_best_T: the key of the greatest element of a group, by the job's order.
- * op_stalin_sort_are_sorted_T: whether each element of a group survives the one before it.
- */
-#define OP_STALIN_SORT_LOOPS(id, name, ctype)                                                    \
-    OP_STALIN_SORT_INLINE uint64_t op_stalin_sort_best_##name(const ctype *values, ctype flip)   \
-    {                                                                                            \
-        ctype best = values[0] ^ flip;                                                           \
-        for (size_t i = 1; i < OP_STALIN_SORT_GROUP; i++) {                                      \
-            ctype value = values[i] ^ flip;                                                      \
-            best = value > best ? value : best;                                                  \
-        }                                                                                        \
-        return (uint64_t)(int64_t)(ctype)(best ^ flip);                                          \
-    }                                                                                            \
-    OP_STALIN_SORT_INLINE bool op_stalin_sort_are_sorted_##name(const ctype *values, ctype flip, \
-                                                                bool strict)                     \
-    {                                                                                            \
-        ctype fails = 0;                                                                         \
-        for (size_t i = 1; i < OP_STALIN_SORT_GROUP; i++) {                                      \
-            ctype value = values[i] ^ flip;                                                      \
-            ctype before = values[i - 1] ^ flip;                                                 \
-            fails |= strict ? value <= before : value < before;                                  \
-        }                                                                                        \
-        return !fails;                                                                           \
-    }
-ELEMENT_TYPES(OP_STALIN_SORT_LOOPS)
-
-/* op_stalin_sort_best_T for a constant type. */
-OP_STALIN_SORT_INLINE uint64_t op_stalin_sort_best(struct op_stalin_sort_order order,
-                                                   const void *values)
-{
-    switch (order.element.type) {
-#define OP_STALIN_SORT_CASE(id, name, ctype) \
-    case ELEMENT_##id:                       \
-        return op_stalin_sort_best_##name(values, (ctype)order.flip);
-        ELEMENT_TYPES(OP_STALIN_SORT_CASE)
-#undef OP_STALIN_SORT_CASE
-    case ELEMENT_TYPE_COUNT:
-        break;
-    }
-    __builtin_unreachable();
-}
-
-/* op_stalin_sort_are_sorted_T for a constant type. */
-OP_STALIN_SORT_INLINE bool op_stalin_sort_are_sorted(struct op_stalin_sort_order order,
-                                                     const void *values)
-{
-    switch (order.element.type) {
-#define OP_STALIN_SORT_CASE(id, name, ctype) \
-    case ELEMENT_##id:                       \
-        return op_stalin_sort_are_sorted_##name(values, (ctype)order.flip, order.strict);
-        ELEMENT_TYPES(OP_STALIN_SORT_CASE)
-#undef OP_STALIN_SORT_CASE
-    case ELEMENT_TYPE_COUNT:
-        break;
-    }
-    __builtin_unreachable();
 }
 
 /* Sorts count elements one by one. Returns the flipped key of the last survivor. */
@@ -161,7 +131,7 @@ OP_STALIN_SORT_INLINE uint64_t op_stalin_sort_group(struct op_stalin_sort_order 
     const size_t width = order.element.bytes;
     const size_t bytes = OP_STALIN_SORT_GROUP * width;
 
-    if (!op_stalin_sort_passes(order, op_stalin_sort_best(order, values) ^ order.flip, last)) {
+    if (!op_stalin_sort_passes(order, order.best(values, order.flip), last)) {
         if (sink->purged) {
             memcpy(sink->purged + sink->purged_count * width, elements, bytes);
             sink->purged_count += OP_STALIN_SORT_GROUP;
@@ -169,7 +139,8 @@ OP_STALIN_SORT_INLINE uint64_t op_stalin_sort_group(struct op_stalin_sort_order 
         return last;
     }
     uint64_t first = element_load(order.element.type, values) ^ order.flip;
-    if (op_stalin_sort_passes(order, first, last) && op_stalin_sort_are_sorted(order, values)) {
+    if (op_stalin_sort_passes(order, first, last) &&
+        order.are_sorted(values, order.flip, order.strict)) {
         memcpy(sink->kept + sink->kept_count * width, elements, bytes);
         sink->kept_count += OP_STALIN_SORT_GROUP;
         return element_load(order.element.type, values + bytes - width) ^ order.flip;
@@ -177,20 +148,18 @@ OP_STALIN_SORT_INLINE uint64_t op_stalin_sort_group(struct op_stalin_sort_order 
     return op_stalin_sort_each(order, values, elements, OP_STALIN_SORT_GROUP, last, sink);
 }
 
-/* A op_stalin_sort_function for a constant type and strictness. */
-OP_STALIN_SORT_INLINE void op_stalin_sort_block(struct element element, bool strict,
+/* A op_stalin_sort_function for an order that is constant but for `flip`. */
+OP_STALIN_SORT_INLINE void op_stalin_sort_block(struct op_stalin_sort_order order,
                                                 const char *values, const char *elements,
-                                                size_t count, bool descending,
-                                                struct op_stalin_sort_sink *sink)
+                                                size_t count, struct op_stalin_sort_sink *sink)
 {
-    const struct op_stalin_sort_order order = {element, strict, descending ? UINT64_MAX : 0};
-    const size_t width = element.bytes;
+    const size_t width = order.element.bytes;
     uint64_t last = sink->last ^ order.flip;
     size_t i = 0;
 
     if (!sink->has_last && count > 0) {
         memcpy(sink->kept + sink->kept_count++ * width, elements, width);
-        last = element_load(element.type, values) ^ order.flip;
+        last = element_load(order.element.type, values) ^ order.flip;
         sink->has_last = true;
         i = 1;
     }
@@ -202,13 +171,16 @@ OP_STALIN_SORT_INLINE void op_stalin_sort_block(struct element element, bool str
 }
 
 /* One for each type, strictness and instruction set, and the table of them. */
-#define OP_STALIN_SORT_WRAP(isa, target, id, name, ctype, strictness, strict)              \
-    target static void op_stalin_sort_##strictness##_##name##_##isa(                       \
-        const void *values, const void *elements, size_t count, bool descending,           \
-        struct op_stalin_sort_sink *sink)                                                  \
-    {                                                                                      \
-        op_stalin_sort_block(ELEMENT_OF(id, name, ctype), strict, values, elements, count, \
-                             descending, sink);                                            \
+#define OP_STALIN_SORT_WRAP(isa, target, id, name, ctype, strictness, strict)           \
+    target static void op_stalin_sort_##strictness##_##name##_##isa(                    \
+        const void *values, const void *elements, size_t count, bool descending,        \
+        struct op_stalin_sort_sink *sink)                                               \
+    {                                                                                   \
+        const struct op_stalin_sort_order order = {ELEMENT_OF(id, name, ctype), strict, \
+                                                   descending ? UINT64_MAX : 0,         \
+                                                   op_stalin_sort_best_##name,          \
+                                                   op_stalin_sort_are_sorted_##name};   \
+        op_stalin_sort_block(order, values, elements, count, sink);                     \
     }
 #define OP_STALIN_SORT_DEFINE(id, name, ctype)                           \
     CPU_ISA_VARIANTS(OP_STALIN_SORT_WRAP, id, name, ctype, loose, false) \
@@ -221,23 +193,18 @@ ELEMENT_TYPES(OP_STALIN_SORT_DEFINE)
     [ELEMENT_##id] = {{CPU_ISA_VARIANTS(OP_STALIN_SORT_ENTRY, name, loose)}, \
                       {CPU_ISA_VARIANTS(OP_STALIN_SORT_ENTRY, name, strict)}},
 
-static op_stalin_sort_function *op_stalin_sort_choose(const struct job *job)
-{
-    static op_stalin_sort_function *const functions[ELEMENT_TYPE_COUNT][2][CPU_ISA_COUNT] = {
-        ELEMENT_TYPES(OP_STALIN_SORT_ROW)};
-    return functions[job->element.type][job->stalin_sort.strict][cpu_isa_best()];
-}
-
 static enum status op_stalin_sort_open(void *thread, const struct job *job, void *partial,
                                        struct failure *failure)
 {
+    static op_stalin_sort_function *const functions[ELEMENT_TYPE_COUNT][2][CPU_ISA_COUNT] = {
+        ELEMENT_TYPES(OP_STALIN_SORT_ROW)};
     struct op_stalin_sort_thread *self = thread;
     (void)failure;
 
     self->job = job;
     self->partial = partial;
     self->swap = cpu_native_choose(&job->element);
-    self->sort = op_stalin_sort_choose(job);
+    self->sort = functions[job->element.type][job->stalin_sort.strict][cpu_isa_best()];
     return STATUS_OK;
 }
 

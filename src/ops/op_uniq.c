@@ -128,20 +128,10 @@ static void op_uniq_close(void *thread)
 enum status op_uniq_save_rows(struct state_writer *state, const struct uniq *uniq,
                               struct failure *failure)
 {
-    const struct job *job = uniq->job;
-    const __int128 lowest = binning_floor(element_min(&job->element), job->bin_width);
-    struct rows_row found[OP_UNIQ_BATCH];
     struct rows rows;
-    size_t n;
 
-    uniq_rows_begin(&rows, job, uniq, false);
-    while ((n = rows.read(&rows, found, OP_UNIQ_BATCH)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            const __int128 bin = binning_floor(found[i].low, job->bin_width) - lowest;
-            state_write_row(state, (unsigned __int128)bin, found[i].count);
-        }
-    }
-    state_write_rows_end(state);
+    uniq_rows_begin(&rows, uniq->job, uniq, false);
+    rows_save(&rows, uniq->job->bin_width, state);
     return uniq_check(uniq, failure);
 }
 

@@ -13,7 +13,6 @@ extern const struct operation op_groups;    /* reduce and count with --by */
 extern const struct operation op_columns;   /* reduce and count of several value columns */
 
 struct growing_histogram;
-struct print_values;
 struct rows;
 struct uniq;
 
@@ -22,16 +21,12 @@ void op_histogram_report_outside(const struct job *job, uint64_t inside, uint64_
                                  uint64_t above);
 
 /*
- * Begins the rows of a finished automatic histogram: its bins, or in pictures the values if they are
- * few, such as statuses. Returns whether they are bins wider than 1.
+ * Begins the rows of a finished automatic histogram: its bins, or in pictures the values if they
+ * are few, such as statuses. Returns whether they are bins wider than 1.
  */
 bool op_automatic_begin_rows(struct rows *rows, const struct job *job,
                              const struct growing_histogram *histogram,
                              const struct print_options *options);
-
-/* The `name` of struct print_values (print_values.h), also for groups. */
-void op_reduce_name(const struct print_values *values, size_t i, const char *words[2]);
-void op_count_name(const struct print_values *values, size_t i, const char *words[2]);
 
 /*
  * Writes the rows of a finished struct uniq, as a state of uniq and one of reduce have them. Fails

@@ -116,7 +116,7 @@ static int output_file_open_temporary(char temporary[PATH_MAX], const char *dire
     return fd;
 }
 
-/* What else the system tells of a file, as attributes of statx; 0 if it does not. */
+/* What the system knows of a file besides, as attributes of statx; 0 if it does not. */
 static uint64_t output_file_attributes(const char *path)
 {
 #ifdef STATX_ATTR_MOUNT_ROOT
@@ -129,68 +129,50 @@ static uint64_t output_file_attributes(const char *path)
     return 0;
 }
 
-/* Whether the file may be written. A descriptor must be open for it. */
-static int output_file_check_access(const struct output_file_name *found, const char *name)
-{
-    if (found->descriptor < 0)
-        return !found->exists || faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) == 0 ? 0 : errno;
-    const int flags = fcntl(found->descriptor, F_GETFL);
-    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY ? 0 : EBADF;
-}
-
-/*
- * Whether the old file can be replaced, as far as that can be known before: it is no mount point,
- * not only to be appended to, and no file of somebody else in a directory where only owners remove
- * files, such as /tmp.
- */
-static int output_file_check_old(const struct output_file_name *found)
-{
-    const uint64_t attributes = output_file_attributes(found->target);
-    const uid_t user = geteuid();
-    struct stat directory;
-
-    if (attributes & OUTPUT_FILE_MOUNT_ROOT)
-        return EBUSY;
-    if (attributes & OUTPUT_FILE_APPEND)
-        return EPERM;
-    if (stat(found->directory, &directory) != 0)
-        return errno;
-    bool is_owner = user == 0 || user == directory.st_uid || user == found->info.st_uid;
-    return (directory.st_mode & S_ISVTX) && !is_owner ? EPERM : 0;
-}
-
-/* Whether files can be created, and renamed, in the directory. */
-static int output_file_check_directory(const char *directory)
-{
-    char temporary[PATH_MAX];
-
-    if (output_file_attributes(directory) & OUTPUT_FILE_APPEND)
-        return EPERM;
-    int fd = output_file_open_temporary(temporary, directory);
-    if (fd < 0)
-        return errno;
-    if (temporary[0])
-        temporary_remove(temporary);
-    close(fd);
-    return 0;
-}
-
 enum status output_file_check(const char *name, struct failure *failure)
 {
     struct output_file_name found;
+    char temporary[PATH_MAX];
     const char *what = "write";
     const char *why = "";
     int error = output_file_find(&found, name);
 
-    if (error == 0)
-        error = output_file_check_access(&found, name);
+    if (error == 0 && found.descriptor >= 0) { /* it must be open for writing */
+        const int flags = fcntl(found.descriptor, F_GETFL);
+        error = flags >= 0 && (flags & O_ACCMODE) != O_RDONLY ? 0 : EBADF;
+    } else if (error == 0 && found.exists && faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) != 0) {
+        error = errno;
+    }
     if (error == 0 && found.is_replaced && found.exists) {
+        /*
+         * As far as can be known before: it is no mount point, not only to be appended to, and no
+         * file of somebody else in a directory where only owners remove files, such as /tmp.
+         */
+        const uint64_t attributes = output_file_attributes(found.target);
+        const uid_t user = geteuid();
+        struct stat directory;
         what = "replace";
-        error = output_file_check_old(&found);
+        if (attributes & OUTPUT_FILE_MOUNT_ROOT)
+            error = EBUSY;
+        else if (attributes & OUTPUT_FILE_APPEND)
+            error = EPERM;
+        else if (stat(found.directory, &directory) != 0)
+            error = errno;
+        else if (directory.st_mode & S_ISVTX && user != 0 && user != directory.st_uid &&
+                 user != found.info.st_uid)
+            error = EPERM;
         why = error == 0 ? ": no file can be made beside it" : "";
     }
-    if (error == 0 && found.is_replaced)
-        error = output_file_check_directory(found.directory);
+    if (error == 0 && found.is_replaced) { /* files can be created, and renamed, there */
+        const bool is_append = output_file_attributes(found.directory) & OUTPUT_FILE_APPEND;
+        const int fd = is_append ? -1 : output_file_open_temporary(temporary, found.directory);
+        if (fd < 0)
+            error = is_append ? EPERM : errno;
+        if (fd >= 0 && temporary[0])
+            temporary_remove(temporary);
+        if (fd >= 0)
+            close(fd);
+    }
     if (error == 0)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "cannot %s " STATUS_NAME "%s: %s", what,
@@ -265,34 +247,35 @@ int output_file_prepare(struct output_file *file)
 
 int output_file_complete(struct output_file *const *files, size_t count, size_t *failed)
 {
-    const char *names[OUTPUT_FILE_TOGETHER];
-    const char *targets[OUTPUT_FILE_TOGETHER];
-    size_t numbers[OUTPUT_FILE_TOGETHER];
-    size_t replaced = 0;
+    const char *names[OUTPUT_FILE_TOGETHER] = {NULL}; /* NULL: it replaces nothing */
+    const char *targets[OUTPUT_FILE_TOGETHER] = {NULL};
+    bool replaces = false;
+    int error = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (!files[i]->replaces)
-            continue;
-        names[replaced] = files[i]->temporary;
-        targets[replaced] = files[i]->target;
-        numbers[replaced++] = i;
+        names[i] = files[i]->replaces ? files[i]->temporary : NULL;
+        targets[i] = files[i]->target;
+        replaces = replaces || names[i];
     }
-    if (replaced == 0)
+    if (!replaces)
         return 0;
-    size_t renamed = temporary_rename(names, targets, replaced);
-    int error = renamed < replaced ? errno : 0;
-    *failed = error != 0 ? numbers[renamed] : 0;
+    const size_t renamed = temporary_rename(names, targets, count);
+    if (renamed < count) {
+        error = errno;
+        *failed = renamed;
+    }
     for (size_t i = 0; i < renamed; i++) {
-        struct output_file *file = files[numbers[i]];
-        file->temporary[0] = '\0';
-        int fd = open(file->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (!names[i])
+            continue;
+        files[i]->temporary[0] = '\0';
+        const int fd = open(files[i]->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
             continue; /* it may not be read */
-        int sync_error = output_file_sync(fd);
+        const int sync_error = output_file_sync(fd);
         close(fd);
         if (error == 0 && sync_error != 0) {
             error = sync_error;
-            *failed = numbers[i];
+            *failed = i;
         }
     }
     return error;

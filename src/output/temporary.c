@@ -113,15 +113,13 @@ int temporary_open_nameless(const char *directory)
 {
     char name[PATH_MAX];
     sigset_t before;
-    int fd = -1;
 
-#ifdef O_TMPFILE
-    fd = open(directory, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-#endif
-    if (fd >= 0 || snprintf(name, sizeof name, "%s/gpuhist.XXXXXX", directory) >= PATH_MAX)
-        return fd;
+    if (snprintf(name, sizeof name, "%s/gpuhist.XXXXXX", directory) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
     temporary_begin(&before);
-    fd = mkostemp(name, O_CLOEXEC);
+    int fd = mkostemp(name, O_CLOEXEC);
     if (fd >= 0)
         unlink(name);
     temporary_finish(&before);
@@ -153,8 +151,10 @@ size_t temporary_rename(const char *const *names, const char *const *targets, si
     size_t done = 0;
 
     temporary_begin(&before);
-    while (done < count && rename(names[done], targets[done]) == 0)
-        temporary_set(names[done++], NULL);
+    for (; done < count && (!names[done] || rename(names[done], targets[done]) == 0); done++) {
+        if (names[done])
+            temporary_set(names[done], NULL);
+    }
     temporary_finish(&before);
     return done;
 }

@@ -36,8 +36,9 @@ void temporary_write_descriptor(char path[TEMPORARY_DESCRIPTOR_SIZE], int fd);
 bool temporary_link(int fd, const char *name);
 
 /*
- * Renames each file of names[0..count) to its target; no signal ends the process between two of
- * them. Returns how many have been renamed, and sets errno if the next one could not be.
+ * Renames each file of names[0..count) to its target, but those that are NULL; no signal ends the
+ * process between two of them. Returns how many have been renamed, and sets errno if the next one
+ * could not be.
  */
 size_t temporary_rename(const char *const *names, const char *const *targets, size_t count);
 

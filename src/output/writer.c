@@ -145,29 +145,26 @@ void writer_restart(struct writer *writer)
 
 _Static_assert(WRITER_TOGETHER == OUTPUT_FILE_TOGETHER, "each may have a file");
 
-/* Does all that may fail before the file is replaced. Closes standard output. */
-static enum status writer_prepare(struct writer *writer, struct failure *failure)
-{
-    writer_empty(writer);
-    if (writer->skipped > 0 && writer->error == 0)
-        return status_fail(failure, STATUS_DATA, "the input has changed since it was first read");
-    if (writer->error == 0 && writer->name)
-        writer->error = output_file_prepare(&writer->file);
-    else if (!writer->name && close(STDOUT_FILENO) != 0 && writer->error == 0)
-        writer->error = errno;
-    return writer->error == 0 ? STATUS_OK : writer_fail(writer->name, writer->error, failure);
-}
-
+/* Does all that may fail before a file is replaced, of all writers. Closes standard output. */
 enum status writer_close_all(struct writer *const *writers, size_t count, struct failure *failure)
 {
     struct output_file *files[WRITER_TOGETHER] = {NULL};
     enum status status = STATUS_OK;
     size_t failed = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        files[i] = &writers[i]->file;
-        if (status == STATUS_OK)
-            status = writer_prepare(writers[i], failure);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        struct writer *writer = writers[i];
+        files[i] = &writer->file;
+        writer_empty(writer);
+        if (writer->error == 0 && writer->skipped > 0)
+            status =
+                status_fail(failure, STATUS_DATA, "the input has changed since it was first read");
+        else if (writer->error == 0 && writer->name)
+            writer->error = output_file_prepare(&writer->file);
+        else if (!writer->name && close(STDOUT_FILENO) != 0 && writer->error == 0)
+            writer->error = errno;
+        if (writer->error != 0)
+            status = writer_fail(writer->name, writer->error, failure);
     }
     int error = status == STATUS_OK ? output_file_complete(files, count, &failed) : 0;
     if (error != 0)

@@ -17,7 +17,7 @@
 /* Holds a part in memory. */
 struct writer_parts_slot {
     struct writer *memory;
-    bool is_made; /* complete, waits to be written; guarded by the lock */
+    bool is_complete; /* complete, waits to be written; guarded by the lock */
 };
 
 struct writer_parts_work {
@@ -28,7 +28,7 @@ struct writer_parts_work {
 
     pthread_mutex_t lock;   /* guards what follows */
     pthread_cond_t changed; /* a slot is free, or no part is left */
-    size_t taken;           /* the first `taken` parts are being made or done */
+    size_t taken;           /* the first `taken` parts are being written to memory or done */
     size_t written;         /* the first `written` parts are written */
     bool is_writing;        /* a thread is writing */
     bool has_failed;
@@ -36,7 +36,7 @@ struct writer_parts_work {
 
 /*
  * The work of one thread: makes parts until none is left. Writes out the parts that come next and
- * are made, unless another thread is.
+ * are complete, unless another thread is.
  */
 static void writer_parts_run(void *context, size_t thread)
 {
@@ -55,15 +55,15 @@ static void writer_parts_run(void *context, size_t thread)
         pthread_mutex_unlock(&work->lock);
         work->parts->write(work->parts->context, part, slot->memory);
         pthread_mutex_lock(&work->lock);
-        slot->is_made = true;
+        slot->is_complete = true;
         if (work->is_writing)
             continue;
         work->is_writing = true;
-        while ((slot = &work->slots[work->written % work->slot_count])->is_made) {
+        while ((slot = &work->slots[work->written % work->slot_count])->is_complete) {
             pthread_mutex_unlock(&work->lock);
             writer_write_memory(work->writer, slot->memory);
             pthread_mutex_lock(&work->lock);
-            slot->is_made = false;
+            slot->is_complete = false;
             work->written++;
             work->has_failed = writer_has_failed(work->writer);
             pthread_cond_signal(&work->changed);

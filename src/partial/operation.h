@@ -3,8 +3,8 @@
  * commutative monoid: its *partial* begins empty, the workers of all engines absorb chunks and
  * merge them into it, and at the end it is finished and printed. Each is a file,
  * src/ops/op_<name>.c, and a row of OPERATIONS (job.h). What the CUDA engine does for it is in
- * cuda/, which has a table of its own: a build without CUDA lacks it, and an operation need not
- * have it.
+ * cuda/, which has a table of its own: it is missing in a build without CUDA, and an operation need
+ * not have it.
  *
  * Members that an operation does not need are NULL, unless their comment says that all have them.
  * Statuses are STATUS_OK or STATUS_DATA, if not said otherwise.
@@ -100,7 +100,7 @@ struct operation {
 };
 
 /*
- * The operations, by enum operation_id; behind them their modes, which no user names (--by,
+ * The operations, by enum operation_id; after them their modes, which no user names (--by,
  * automatic bins); then NULL. Defined in ops/operations.c.
  */
 extern const struct operation *const operations[];

@@ -3,6 +3,8 @@
 
 #include "partial/rows.h"
 
+#include "partial/state.h"
+
 size_t rows_read(struct rows *rows, struct rows_row *out, size_t capacity)
 {
     size_t kept = 0;
@@ -17,4 +19,18 @@ size_t rows_read(struct rows *rows, struct rows_row *out, size_t capacity)
         }
     }
     return kept;
+}
+
+void rows_save(struct rows *rows, uint64_t width, struct state_writer *state)
+{
+    const __int128 lowest = binning_floor(element_min(&rows->job->element), width);
+    struct rows_row batch[256];
+    size_t n;
+
+    while ((n = rows->read(rows, batch, sizeof batch / sizeof *batch)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            state_write_row(state, (unsigned __int128)(binning_floor(batch[i].low, width) - lowest),
+                            batch[i].count);
+    }
+    state_write_rows_end(state);
 }

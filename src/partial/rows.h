@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct state_writer;
+
 struct rows_row {
     __int128 low;
     __int128 high; /* exclusive */
@@ -58,5 +60,11 @@ struct rows {
  * any. Returns how many.
  */
 size_t rows_read(struct rows *rows, struct rows_row *out, size_t capacity);
+
+/*
+ * Writes the counts of all rows, which are bins of that width, to a state. Bin 0 is that of the
+ * smallest value of the type.
+ */
+void rows_save(struct rows *rows, uint64_t width, struct state_writer *state);
 
 #endif

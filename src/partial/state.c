@@ -3,6 +3,7 @@
 
 #include "partial/state.h"
 
+#include "base/text_buffer.h"
 #include "input/source.h"
 #include "output/writer.h"
 #include "partial/operation.h"
@@ -25,9 +26,10 @@
 #define STATE_VERSION "3"
 
 /*
- * The most empty bins in a row within a run. 5M bins of 0.5M and of 1.8M random ids: with 0 0.45
- * and 1.07 MB, 32 such states are merged in 0.30 and 0.89 s of one core; 4 0.51 and 1.19 MB, 0.33
- * and 0.61 s; 8 0.57 and 1.17 MB, 0.36 and 0.37 s; 16 0.65 and 1.14 MB, 0.36 and 0.29 s.
+ * The maximum number of empty bins in a row within a run. 5M bins of 0.5M and of 1.8M random ids:
+ * with 0 0.45 and 1.07 MB, 32 such states are merged in 0.30 and 0.89 s of one core; 4 0.51 and
+ * 1.19 MB, 0.33 and 0.61 s; 8 0.57 and 1.17 MB, 0.36 and 0.37 s; 16 0.65 and 1.14 MB, 0.36 and 0.29
+ * s.
  */
 #define STATE_GAP_MAX 8
 
@@ -110,10 +112,11 @@ static void state_write(struct state_writer *state, const void *data, size_t byt
     }
 }
 
-enum status state_writer_open(struct state_writer **state, struct writer *writer,
+enum status state_writer_open(struct state_writer **state, struct writer *writer, const char *line,
                               struct failure *failure)
 {
-    struct state_writer *created = malloc(sizeof *created);
+    static const char first[] = STATE_LINE STATE_VERSION "\n";
+    struct state_writer *created = calloc(1, sizeof *created);
     ZSTD_CCtx *context = ZSTD_createCCtx();
 
     if (!created || !context) {
@@ -125,22 +128,11 @@ enum status state_writer_open(struct state_writer **state, struct writer *writer
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
     created->writer = writer;
     created->context = context;
-    created->error = 0;
-    created->start = 0;
-    created->run.n = 0;
-    created->run.bin = 0;
-    created->used = 0;
+    state_write(created, first, sizeof first - 1);
+    state_write(created, line, strlen(line));
+    state_write(created, "\n", 1);
     *state = created;
     return STATUS_OK;
-}
-
-void state_write_options(struct state_writer *state, const char *line)
-{
-    static const char first[] = STATE_LINE STATE_VERSION "\n";
-
-    state_write(state, first, sizeof first - 1);
-    state_write(state, line, strlen(line));
-    state_write(state, "\n", 1);
 }
 
 void state_write_number(struct state_writer *state, unsigned __int128 number)
@@ -188,21 +180,17 @@ void state_write_rows_end(struct state_writer *state)
     state->start = 0;
 }
 
-enum status state_writer_finish(struct state_writer *state, struct failure *failure)
+enum status state_writer_close(struct state_writer *state, enum status status,
+                               struct failure *failure)
 {
-    state_compress(state, ZSTD_e_end);
-    if (state->error == 0)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "cannot compress the state: %s",
-                       ZSTD_getErrorName(state->error));
-}
-
-void state_writer_close(struct state_writer *state)
-{
-    if (!state)
-        return;
+    if (status == STATUS_OK)
+        state_compress(state, ZSTD_e_end);
+    if (status == STATUS_OK && state->error != 0)
+        status = status_fail(failure, STATUS_DATA, "cannot compress the state: %s",
+                             ZSTD_getErrorName(state->error));
     ZSTD_freeCCtx(state->context);
     free(state);
+    return status;
 }
 
 enum status state_reader_open(struct state_reader **state, const char *name,
@@ -307,36 +295,11 @@ static enum status state_read_byte(struct state_reader *state, unsigned char *by
     return STATUS_OK;
 }
 
-/* Reads the first line and checks the version. */
-static enum status state_read_version(struct state_reader *state, struct failure *failure)
-{
-    char line[STATE_LINE_MAX];
-    size_t length = 0;
-    unsigned char byte = 0;
-
-    while (length < sizeof line - 1 && byte != '\n') {
-        if (state_read_byte(state, &byte, failure) != STATUS_OK)
-            return failure->status;
-        line[length++] = (char)byte;
-        if (length < sizeof STATE_LINE && byte != (unsigned char)STATE_LINE[length - 1])
-            return state_fail_foreign(state, failure);
-    }
-    line[length - 1] = '\0';
-    const char *version = line + sizeof STATE_LINE - 1;
-    if (byte != '\n' || *version == '\0' || strspn(version, "0123456789") != strlen(version))
-        return state_fail_foreign(state, failure);
-    if (strcmp(version, STATE_VERSION) != 0)
-        return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME ": a state of version %s: this gpuhist reads version %s",
-                           state->name, version, STATE_VERSION);
-    state->states++;
-    return STATUS_OK;
-}
-
 enum status state_read_options(struct state_reader *state, char **line, struct failure *failure)
 {
+    char version[STATE_LINE_MAX];
+    struct text_buffer options = {.text = NULL};
     unsigned char byte = 0;
-    size_t capacity = 0;
     size_t length = 0;
     size_t bytes;
 
@@ -357,26 +320,39 @@ enum status state_read_options(struct state_reader *state, char **line, struct f
     ZSTD_DCtx_reset(state->context, ZSTD_reset_session_only);
     state->has_ended = false;
     state->start = 0;
-    if (state_read_version(state, failure) != STATUS_OK)
-        return failure->status;
-    for (;;) {
+
+    while (byte != '\n' && length < sizeof version - 1) {
         if (state_read_byte(state, &byte, failure) != STATUS_OK)
             return failure->status;
-        if (length == capacity) {
-            capacity = capacity > 0 ? 2 * capacity : 1024;
-            char *grown = realloc(*line, capacity);
-            if (!grown)
-                return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
-            *line = grown;
-        }
-        if (byte == '\n')
-            break;
-        if (byte == '\0' || length == STATE_OPTIONS_MAX)
-            return state_fail_damaged(state, "its options are not text", failure);
-        (*line)[length++] = (char)byte;
+        if (length < sizeof STATE_LINE - 1 && byte != (unsigned char)STATE_LINE[length])
+            return state_fail_foreign(state, failure);
+        if (byte != '\n')
+            version[length++] = (char)byte;
     }
-    (*line)[length] = '\0';
-    return STATUS_OK;
+    version[length] = '\0';
+    const char *number = version + sizeof STATE_LINE - 1;
+    if (byte != '\n' || *number == '\0' || number[strspn(number, "0123456789")] != '\0')
+        return state_fail_foreign(state, failure);
+    if (strcmp(number, STATE_VERSION) != 0)
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": a state of version %s: this gpuhist reads version %s",
+                           state->name, number, STATE_VERSION);
+    state->states++;
+
+    enum status status;
+    while ((status = state_read_byte(state, &byte, failure)) == STATUS_OK && byte != '\n') {
+        if (byte == '\0' || options.length == STATE_OPTIONS_MAX) {
+            status = state_fail_damaged(state, "its options are not text", failure);
+            break;
+        }
+        text_buffer_append(&options, (const char *)&byte, 1);
+    }
+    *line = options.text;
+    if (options.is_lost)
+        return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
+    if (status == STATUS_OK && !options.text)
+        return state_fail_damaged(state, "it has no options", failure);
+    return status;
 }
 
 /* Reads a number of at most `bits` bits. */
@@ -388,7 +364,7 @@ static enum status state_read_bits(struct state_reader *state, unsigned bits,
     unsigned char byte = 0;
 
     if (state->out_used < state->out_bytes &&
-        state->out[state->out_used] < 128) { /* most have one byte */
+        state->out[state->out_used] < 128) { /* usually one byte */
         *number = state->out[state->out_used++];
         return STATUS_OK;
     }
@@ -510,19 +486,14 @@ enum status state_read_end(struct state_reader *state, struct failure *failure)
 enum status state_save(struct writer *writer, const struct job *job, const void *partial,
                        struct failure *failure)
 {
-    struct state_writer *state = NULL;
+    struct state_writer *state;
 
     if (strlen(job->line) > STATE_OPTIONS_MAX)
         return status_fail(failure, STATUS_DATA, "there are too many edges for a state");
-    enum status status = state_writer_open(&state, writer, failure);
-    if (status == STATUS_OK) {
-        state_write_options(state, job->line);
-        status = operation_of(job)->save(state, job, partial, failure);
-    }
-    if (status == STATUS_OK)
-        status = state_writer_finish(state, failure);
-    state_writer_close(state);
-    return status;
+    if (state_writer_open(&state, writer, job->line, failure) != STATUS_OK)
+        return failure->status;
+    enum status status = operation_of(job)->save(state, job, partial, failure);
+    return state_writer_close(state, status, failure);
 }
 
 enum status state_load(struct state_reader *state, const struct job *job, void *partial,

@@ -33,7 +33,7 @@
 
 struct writer;
 
-/* The most bins of a run. */
+/* The maximum number of bins of a run. */
 #define STATE_RUN_BINS 1024
 
 /* The counts of adjacent bins. */
@@ -47,14 +47,13 @@ struct state_run {
 struct state_writer;
 
 /*
- * Begins a state in `writer`, which the caller owns and which keeps errors of writing. Fails with
- * STATUS_DATA if there is no memory. The caller closes the state.
+ * Begins a state with that line of options in `writer`, which the caller owns and which keeps
+ * errors of writing. Fails with STATUS_DATA if there is no memory. The caller closes the state.
  */
-enum status state_writer_open(struct state_writer **state, struct writer *writer,
+enum status state_writer_open(struct state_writer **state, struct writer *writer, const char *line,
                               struct failure *failure);
 
-/* Write the line of options, which comes first, and then any numbers. */
-void state_write_options(struct state_writer *state, const char *line);
+/* Writes a number. */
 void state_write_number(struct state_writer *state, unsigned __int128 number);
 
 /*
@@ -64,11 +63,12 @@ void state_write_number(struct state_writer *state, unsigned __int128 number);
 void state_write_row(struct state_writer *state, unsigned __int128 bin, uint64_t count);
 void state_write_rows_end(struct state_writer *state);
 
-/* Completes the state. Fails with STATUS_DATA if it could not be compressed. */
-enum status state_writer_finish(struct state_writer *state, struct failure *failure);
-
-/* Frees a state writer. NULL is allowed. */
-void state_writer_close(struct state_writer *state);
+/*
+ * Completes the state if `status` is STATUS_OK, and frees it. Returns the status; fails with
+ * STATUS_DATA if the state could not be compressed.
+ */
+enum status state_writer_close(struct state_writer *state, enum status status,
+                               struct failure *failure);
 
 /* Reads the states of a file, one after another. */
 struct state_reader;

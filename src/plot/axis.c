@@ -12,15 +12,6 @@
 
 static const char axis_suffixes[] = "\0KMGTPE";
 
-__int128 axis_next_step(__int128 step)
-{
-    __int128 digit = step;
-
-    while (digit >= 10)
-        digit /= 10;
-    return digit == 2 ? step / 2 * 5 : step * 2;
-}
-
 /* Removes zeros at the end of a fraction. Returns the new length. */
 static size_t axis_trim(const char *text, size_t length)
 {
@@ -74,7 +65,7 @@ struct axis axis_make(__int128 low, __int128 high, unsigned decimals, unsigned l
 
     for (unsigned i = 0; i < decimals; i++)
         one *= 10;
-    for (;; axis.step = axis_next_step(axis.step)) {
+    for (;; axis.step = binning_next_round(axis.step)) {
         /* A label has a suffix if it then has at most one decimal more. */
         __int128 unit = one;
         axis.thousands = 0;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for any label and a NUL: a number with up to 36 decimals and a suffix. */
+/* The size of any label and a NUL: a number with up to 36 decimals and a suffix. */
 #define AXIS_LABEL_SIZE (DECIMAL_SIZE + 2)
 
 /* The fraction bits of axis_log2. */
@@ -25,17 +25,14 @@ struct axis {
     unsigned thousands; /* labels are multiples of 1000^thousands: K, M, ... */
 };
 
-/* Returns the next greater one of 1, 2, 5, 10, 20, 50, ..., of which `step` is one. */
-__int128 axis_next_step(__int128 step);
-
 /*
- * Chooses the least step for an axis from `low` to `high`, low < high, so that all labels fit in
+ * Chooses the smallest step for an axis from `low` to `high`, low < high, so that all labels fit in
  * `length`, if a label takes `each` and `wide` more for each of its characters.
  */
 struct axis axis_make(__int128 low, __int128 high, unsigned decimals, unsigned length,
                       unsigned each, unsigned wide);
 
-/* Returns the least multiple of the step that is not less than `value`. */
+/* Returns the smallest multiple of the step that is not less than `value`. */
 __int128 axis_ceiling(const struct axis *axis, __int128 value);
 
 /* Writes the label of a tick: in full, without zeros at the end of a fraction. */

@@ -4,7 +4,6 @@
 #include "plot/plot.h"
 
 #include "job/binning_index.h"
-#include "plot/axis.h"
 
 #include <string.h>
 
@@ -54,14 +53,14 @@ static bool plot_is_aligned(struct rows rows, __int128 start, __int128 width)
     return true;
 }
 
-/* Chooses the least width of groups that makes a page: 1, 2 or 5 times a power of ten bins. */
+/* Chooses the minimum width of groups that makes a page: 1, 2 or 5 times a power of ten bins. */
 static void plot_set_widths(struct plot *plot)
 {
     const struct plot_survey *survey = &plot->survey;
     __int128 offset = survey->low - binning_floor(survey->low, survey->wide) * survey->wide;
 
     plot->layout = PLOT_WIDTHS;
-    for (__int128 bins = 1;; bins = axis_next_step(bins)) {
+    for (__int128 bins = 1;; bins = binning_next_round(bins)) {
         plot->per_group = (uint64_t)bins;
         plot->width = survey->wide * bins;
         plot->start = binning_floor(survey->low - offset, plot->width) * plot->width + offset;

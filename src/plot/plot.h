@@ -22,10 +22,10 @@
 
 #define PLOT_BATCH_ROWS 256
 
-/* The most empty lines in a row. */
+/* The maximum number of empty lines in a row. */
 #define PLOT_RUN_MAX 3
 
-/* Room for the name of a line: two edges, ".." and a NUL. */
+/* The size of the name of a line: two edges, ".." and a NUL. */
 #define PLOT_NAME_SIZE (2 * DECIMAL_SIZE + 2)
 
 struct plot_line {
@@ -51,7 +51,7 @@ struct plot_survey {
     __int128 low;    /* where the first row begins */
     __int128 last;   /* where the last row begins */
     __int128 high;   /* where it ends */
-    __int128 narrow; /* the least width of a row except the last, which may be cut */
+    __int128 narrow; /* the minimum width of a row except the last, which may be cut */
     __int128 wide;   /* the greatest width of a row */
 };
 
@@ -64,7 +64,7 @@ struct plot {
     size_t filled;
     enum plot_layout layout;
     __int128 end;       /* of the line before; at first of the first row's begin */
-    __int128 run_max;   /* the most empty lines in a row */
+    __int128 run_max;   /* the maximum number of empty lines in a row */
     __int128 start;     /* widths: where group 0 begins */
     __int128 width;     /* widths: of a group */
     bool is_aligned;    /* widths: each group begins where a bin begins */

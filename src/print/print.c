@@ -182,11 +182,6 @@ enum status print_text(const char *text, struct failure *failure)
     return writer_close(writer, failure);
 }
 
-enum status print_version(struct failure *failure)
-{
-    return print_text(PACKAGE_STRING "\n", failure);
-}
-
 enum status print_info(const struct engine *const *table, struct failure *failure)
 {
     char text[(ENGINE_DEVICES_MAX + 2) * 600 + 1024];

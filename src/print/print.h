@@ -33,10 +33,11 @@ struct print_options {
     const char *purged; /* the file of purged elements, or "-"; NULL: none */
     const char *save;   /* the file of the state (state.h), or "-"; NULL: none */
 
-    unsigned threads; /* the most threads that print; 0: all that help */
+    unsigned threads; /* the maximum number of threads that print; 0: all that help */
 
     const struct print_format *format; /* NULL: not given */
     const char *value_name;            /* what the input calls the values; NULL: unknown */
+    bool header_out;                   /* tsv: names above the lines */
     const char *column;  /* of several: whose values are printed; NULL: there is only one */
     bool is_next_column; /* it is not the first */
     const char *group;   /* of rows of a group: what begins each line; NULL: they are not of groups */
@@ -132,9 +133,6 @@ enum status print_end(struct print_output *output, const struct job *job, const 
 
 /* Writes text to standard output. Fails with STATUS_DATA, as do the functions below. */
 enum status print_text(const char *text, struct failure *failure);
-
-/* Writes the version to standard output. */
-enum status print_version(struct failure *failure);
 
 /*
  * Writes to standard output the version, a line for each device of each engine in the table with

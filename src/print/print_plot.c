@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The least width for bars; in a narrower terminal lines wrap. */
+/* The minimum width for bars; in a narrower terminal lines wrap. */
 #define PRINT_PLOT_BAR_MIN 10
 
 /* More rows share lines. */

@@ -16,11 +16,14 @@
  */
 #define PRINT_ROWS_PART_BINS ((uint64_t)8 << 10)
 
-/* The least bins for each thread. Starting a thread takes as long as printing a few thousand. */
+/*
+ * The minimum number of bins for each thread. Starting a thread takes as long as printing a few
+ * thousand.
+ */
 #define PRINT_ROWS_THREAD_BINS ((uint64_t)64 << 10)
 
 static const struct print_format *const print_formats[] = {
-    &print_tsv, &print_csv, &print_json, &print_raw, &print_gnuplot, &print_svg,
+    &print_tsv, &print_csv, &print_json, &print_jsonl, &print_raw, &print_gnuplot, &print_svg,
 };
 
 bool print_format_find(const char *name, const struct print_format **format)

@@ -52,7 +52,7 @@ struct print_format {
     bool names_values;      /* prints few different values as such, not in automatic bins */
     bool replaces_bins;     /* prints quantiles instead of bins, not besides */
     unsigned refused;       /* the options that it does not support: bits of enum print_extra */
-    uint64_t list_rows_max; /* without --top, the most rows of a selection; 0: all */
+    uint64_t list_rows_max; /* without --top, the maximum number of rows of a selection; 0: all */
     /* Writes the table. The writer records write errors. */
     void (*rows)(struct writer *writer, const struct print_table *table);
 };
@@ -60,6 +60,7 @@ struct print_format {
 extern const struct print_format print_tsv;
 extern const struct print_format print_csv;
 extern const struct print_format print_json;
+extern const struct print_format print_jsonl;
 extern const struct print_format print_raw;
 extern const struct print_format print_gnuplot;
 extern const struct print_format print_svg;

@@ -63,7 +63,7 @@ struct print_svg {
     unsigned tilted;     /* and take so much width and height; else 0 */
     bool has_numbers;    /* the counts fit above the bars */
     unsigned left;       /* where the bars begin */
-    uint64_t min;        /* the least count that is not 0 */
+    uint64_t min;        /* the smallest count that is not 0 */
     uint64_t max;        /* the greatest count */
     struct axis counts;  /* linear counts */
     bool is_logarithmic; /* the counts */

@@ -6,6 +6,8 @@
  * The line of --other comes last. csv (RFC 4180, but lines end with a newline alone) begins with a
  * header. Quantiles are printed instead of the bins.
  *
+ * jsonl is an object (RFC 8259) for each of these lines, on a line of its own.
+ *
  * json is one object (RFC 8259) with an object for each bin on a line of its own, so that it can
  * also be read line by line. Integers are written in full; some readers round those beyond 2^53.
  */
@@ -53,6 +55,10 @@ static const struct {
     [PRINT_WORD_END] = PRINT_WORD("}"),
 };
 
+/* What stands for the separator in jsonl, whose words are those of json but at the ends of lines.
+ */
+#define PRINT_JSONL '\n'
+
 /* A line: two edges, two counts, two percentages and the words. Lines of quantiles are shorter. */
 #define PRINT_LINE_MAX (4 * DECIMAL_SIZE + 2 * PERCENTAGE_SHARE_SIZE + 120)
 
@@ -63,7 +69,9 @@ _Static_assert(64 << 10 > PRINT_LINE_BATCH * PRINT_LINE_MAX, "what a writer rese
 /* The following functions write at `c` and return the end. */
 static inline char *print_word(char *c, char separator, enum print_word word)
 {
-    if (separator == '\0') {
+    if (separator == PRINT_JSONL && (word <= PRINT_WORD_LINE || word == PRINT_WORD_END))
+        return stpcpy(c, word == PRINT_WORD_END ? "}\n" : "");
+    if (separator == '\0' || separator == PRINT_JSONL) {
         memcpy(c, print_words[word].text, sizeof print_words[word].text);
         return c + print_words[word].length;
     }
@@ -109,10 +117,11 @@ static inline char *print_counts(char *c, const struct print_table *table, uint6
     return print_word(c, separator, PRINT_WORD_END);
 }
 
-/* What begins each line of tsv and csv of a group; else "". */
+/* What begins each line: of a group its values, and in jsonl a brace. */
 static const char *print_group(const struct print_table *table)
 {
-    return table->options->group && table->format->separator ? table->options->group : "";
+    const char *none = table->format == &print_jsonl ? "{" : "";
+    return table->options->group && table->format->separator ? table->options->group : none;
 }
 
 static void print_lines_of(struct writer *writer, const struct print_table *table)
@@ -157,16 +166,27 @@ static void print_delimited(struct writer *writer, const struct print_table *tab
     const struct print_options *options = table->options;
     const struct quantiles *quantiles = &options->quantiles;
     const char separator = table->format->separator;
+    const bool is_jsonl = table->format == &print_jsonl;
 
-    if (separator == ',' && !options->is_next_group) {
-        writer_write_text(writer, quantiles->count > 0 ? "quantile," : "");
-        writer_write_text(writer, table->rows.is_unit ? "value" : "low,high");
-        if (quantiles->count == 0)
-            writer_write_text(writer, options->percent && options->cumulative
-                                          ? ",count,percent,cumulative,cumulative_percent"
-                                      : options->percent    ? ",count,percent"
-                                      : options->cumulative ? ",count,cumulative"
-                                                            : ",count");
+    if ((separator == ',' || (separator == '\t' && options->header_out)) &&
+        !options->is_next_group) {
+        const char *names[] = {
+            quantiles->count > 0 ? "quantile" : NULL,
+            table->rows.is_unit ? "value" : "low",
+            table->rows.is_unit ? NULL : "high",
+            quantiles->count > 0 ? NULL : "count",
+            quantiles->count == 0 && options->percent ? "percent" : NULL,
+            quantiles->count == 0 && options->cumulative ? "cumulative" : NULL,
+            quantiles->count == 0 && options->cumulative && options->percent ? "cumulative_percent"
+                                                                             : NULL,
+        };
+        bool is_first = true;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            if (names[i] && !is_first)
+                writer_write(writer, &separator, 1);
+            writer_write_text(writer, names[i] ? names[i] : "");
+            is_first = is_first && !names[i];
+        }
         writer_write_text(writer, "\n");
     }
     if (quantiles->count == 0)
@@ -174,17 +194,18 @@ static void print_delimited(struct writer *writer, const struct print_table *tab
     for (size_t i = 0; table->quantiles && i < quantiles->count; i++) {
         writer_write_text(writer, print_group(table));
         char *line = writer_reserve(writer, PRINT_LINE_MAX);
-        char *c = line + percentage_write(line, &quantiles->percents[i]);
-        *c++ = separator;
+        char *c = is_jsonl ? stpcpy(line, "\"percent\":") : line;
+        c += percentage_write(c, &quantiles->percents[i]);
+        *c++ = is_jsonl ? ',' : separator;
         c = print_bin(c, table, table->quantiles[i].low, table->quantiles[i].high);
-        *c++ = '\n';
+        c = print_word(c, separator, PRINT_WORD_END);
         writer_commit(writer, (size_t)(c - line));
     }
     if (options->other) { /* the columns of the bins; of two edges, the second is empty */
         writer_write_text(writer, print_group(table));
         char *line = writer_reserve(writer, PRINT_LINE_MAX);
-        char *c = stpcpy(line, "other");
-        if (!table->rows.is_unit)
+        char *c = stpcpy(line, is_jsonl ? "\"other\":true" : "other");
+        if (!table->rows.is_unit && !is_jsonl)
             *c++ = separator;
         c = print_counts(c, table, table->other, table->rows.inside);
         writer_commit(writer, (size_t)(c - line));
@@ -249,6 +270,15 @@ const struct print_format print_tsv = {
 const struct print_format print_csv = {
     .name = "csv",
     .separator = ',',
+    .has_values = true,
+    .has_lines = true,
+    .replaces_bins = true,
+    .rows = print_delimited,
+};
+
+const struct print_format print_jsonl = {
+    .name = "jsonl",
+    .separator = PRINT_JSONL,
     .has_values = true,
     .has_lines = true,
     .replaces_bins = true,

@@ -5,17 +5,33 @@
 
 #include "base/parallel.h"
 #include "base/printable.h"
+#include "base/text_buffer.h"
 #include "output/writer_parts.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
 
 #include <string.h>
 
-/* The least parts that are worth starting threads. */
+/* The minimum number of parts that are worth starting threads. */
 #define PRINT_VALUES_PARTS_MIN 16
 
-/* Room for a value, and for what stands around it and its name. */
+/* The size of a value, and of the text around it and its name. */
 #define PRINT_VALUES_EXTRA (PRINT_VALUE_SIZE + 16)
+
+/* The number of values of a job. */
+static size_t print_values_count(const struct job *job)
+{
+    return job->operation == OPERATION_COUNT ? job->predicate_count : job->reductions.count;
+}
+
+/* The name of value i: a reduction, or a predicate with its argument, which may be NULL. */
+static void print_values_words(const struct job *job, size_t i, const char *words[2])
+{
+    const bool is_count = job->operation == OPERATION_COUNT;
+
+    words[0] = is_count ? job->predicates[i].name : job->reductions.list[i].name;
+    words[1] = is_count ? job->predicates[i].text : NULL;
+}
 
 /* Writes a word the way messages are written; `escape` before each quote and backslash in quoted.
  */
@@ -47,13 +63,26 @@ void print_values_member(struct writer *writer, const char *name)
     writer_write_text(writer, "\":");
 }
 
+void print_values_append_member(struct text_buffer *text, const char *name)
+{
+    text_buffer_append(text, "\"", 1);
+    for (const char *c = name; *c;) {
+        const size_t bytes = printable_bytes(c);
+        if (*c == '"' || *c == '\\')
+            text_buffer_append(text, "\\", 1);
+        text_buffer_append(text, bytes > 0 ? c : "?", bytes > 0 ? bytes : 1);
+        c += bytes > 0 ? bytes : 1;
+    }
+    text_buffer_append(text, "\":", 2);
+}
+
 /* Writes the name of value i, its words separated by a blank. */
-static void print_values_name(struct writer *writer, const struct print_values *values, size_t i,
+static void print_values_name(struct writer *writer, const struct job *job, size_t i,
                               const char *quoted, const char *escape)
 {
-    const char *words[2] = {NULL, NULL};
+    const char *words[2];
 
-    values->name(values, i, words);
+    print_values_words(job, i, words);
     print_values_word(writer, words[0], quoted, escape);
     if (words[1]) {
         writer_write_text(writer, " ");
@@ -61,41 +90,56 @@ static void print_values_name(struct writer *writer, const struct print_values *
     }
 }
 
-/* Writes groups first to groups - 1: lines; of json members, or objects after a comma but the
- * first. */
+/*
+ * Writes groups first to groups - 1: lines; of json members, or objects after a comma but the
+ * first; of jsonl an object a line.
+ */
 static void print_values_groups(struct writer *writer, const struct print_values *values)
 {
     const bool is_json = values->separator == '\0';
+    const bool has_objects = is_json && (values->has_lines || values->write_group);
     char text[PRINT_VALUE_SIZE];
 
     for (size_t group = values->first; group < values->groups; group++) {
-        if (values->write_group && is_json)
-            writer_write_text(writer, group > 0 ? ",\n{" : "\n{");
-        if (values->column && !is_json) {
-            print_values_field(writer, values->column, values->separator);
-            writer_write(writer, &values->separator, 1);
+        bool is_first = has_objects || !is_json; /* nothing is before the next member or field */
+        if (has_objects)
+            writer_write_text(writer, values->has_lines ? "{" : group > 0 ? ",\n{" : "\n{");
+        if (values->column && (!is_json || values->has_lines)) {
+            if (is_json) {
+                writer_write_text(writer, "\"column\":\"");
+                print_values_word(writer, values->column, "\"\\", "\\");
+                writer_write_text(writer, "\"");
+            } else {
+                print_values_field(writer, values->column, values->separator);
+            }
+            is_first = false;
         }
         for (size_t i = 0; values->write_group && i < values->job->group_count; i++) {
-            if (i > 0)
+            if (!is_first)
                 writer_write(writer, is_json ? "," : &values->separator, 1);
+            is_first = false;
             if (is_json)
                 print_values_member(writer, job_group_name(values->job, i));
             writer_write(writer, text, values->write_group(values, group, i, text));
         }
-        for (size_t i = 0; i < values->count; i++) {
+        for (size_t i = 0; i < print_values_count(values->job); i++) {
+            if (!is_first)
+                writer_write(writer, is_json ? "," : &values->separator, 1);
+            is_first = false;
             if (is_json) {
-                writer_write_text(writer, ",\"");
-                print_values_name(writer, values, i, "\"\\", "\\");
+                writer_write_text(writer, "\"");
+                print_values_name(writer, values->job, i, "\"\\", "\\");
                 writer_write_text(writer, "\":");
-            } else if (i > 0 || values->write_group) {
-                writer_write(writer, &values->separator, 1);
             }
             const size_t length = values->write(values, group, i, text);
             writer_write(writer, text, length);
             if (is_json && length == 0)
                 writer_write_text(writer, "null");
         }
-        writer_write_text(writer, !is_json ? "\n" : values->write_group ? "}" : "");
+        writer_write_text(writer, has_objects && values->has_lines ? "}\n"
+                                  : has_objects                    ? "}"
+                                  : is_json                        ? ""
+                                                                   : "\n");
     }
 }
 
@@ -110,16 +154,17 @@ static void print_values_write_part(const void *context, size_t part, struct wri
 }
 
 /* Writes all groups; several threads do if there are many. */
-static void print_values_in_parts(struct writer *writer, const struct print_values *values)
+static void print_values_in_parts(struct writer *writer, const struct print_options *options,
+                                  const struct print_values *values)
 {
     size_t group_bytes = PRINT_VALUES_EXTRA; /* at most, in any format */
     group_bytes += values->column ? 2 * strlen(values->column) : 0;
     for (size_t i = 0; values->write_group && i < values->job->group_count; i++)
         group_bytes += PRINT_VALUES_EXTRA + 2 * strlen(job_group_name(values->job, i));
 
-    for (size_t i = 0; i < values->count; i++) {
-        const char *words[2] = {NULL, NULL};
-        values->name(values, i, words);
+    for (size_t i = 0; i < print_values_count(values->job); i++) {
+        const char *words[2];
+        print_values_words(values->job, i, words);
         group_bytes +=
             PRINT_VALUES_EXTRA + 2 * (strlen(words[0]) + (words[1] ? strlen(words[1]) : 0));
     }
@@ -129,28 +174,32 @@ static void print_values_in_parts(struct writer *writer, const struct print_valu
         .write = print_values_write_part,
         .context = values,
     };
-    const unsigned threads = parallel_threads(values->threads, parts.count, 1);
+    const unsigned threads = parallel_threads(options->threads, parts.count, 1);
 
     if (parts.count < PRINT_VALUES_PARTS_MIN || threads == 1 ||
         !writer_parts_write(writer, &parts, threads))
         print_values_groups(writer, values);
 }
 
-/* The names of all values, in quotes if they have commas or quotes. */
+/* The names of all values, in csv in quotes if they have commas or quotes. */
 static void print_values_header(struct writer *writer, const struct print_values *values)
 {
-    writer_write_text(writer, values->column ? "column," : "");
+    const char separator[] = {values->separator, '\0'};
+
+    writer_write_text(writer, values->column ? "column" : "");
+    writer_write_text(writer, values->column ? separator : "");
     for (size_t i = 0; values->write_group && i < values->job->group_count; i++) {
-        print_values_field(writer, job_group_name(values->job, i), ',');
-        writer_write_text(writer, ",");
+        print_values_field(writer, job_group_name(values->job, i), values->separator);
+        writer_write_text(writer, separator);
     }
-    for (size_t i = 0; i < values->count; i++) {
-        const char *words[2] = {NULL, NULL};
-        values->name(values, i, words);
-        const char *quote = words[1] && strpbrk(words[1], ",\"") ? "\"" : "";
-        writer_write_text(writer, i > 0 ? "," : "");
+    for (size_t i = 0; i < print_values_count(values->job); i++) {
+        const char *words[2];
+        print_values_words(values->job, i, words);
+        const bool is_quoted = values->separator == ',' && words[1] && strpbrk(words[1], ",\"");
+        const char *quote = is_quoted ? "\"" : "";
+        writer_write_text(writer, i > 0 ? separator : "");
         writer_write_text(writer, quote);
-        print_values_name(writer, values, i, "\"", "\"");
+        print_values_name(writer, values->job, i, quote, quote);
         writer_write_text(writer, quote);
     }
     writer_write_text(writer, "\n");
@@ -159,7 +208,7 @@ static void print_values_header(struct writer *writer, const struct print_values
 /* A line for each value that exists: its name, unless it is the only one, and the value. */
 static void print_values_lines(struct writer *writer, const struct print_values *values)
 {
-    for (size_t i = 0; i < values->count; i++) {
+    for (size_t i = 0; i < print_values_count(values->job); i++) {
         char text[PRINT_VALUE_SIZE];
         size_t length = values->write(values, 0, i, text);
         if (length == 0)
@@ -168,8 +217,8 @@ static void print_values_lines(struct writer *writer, const struct print_values 
             print_values_field(writer, values->column, '\t');
             writer_write_text(writer, "\t");
         }
-        if (values->count > 1) {
-            print_values_name(writer, values, i, "", "");
+        if (print_values_count(values->job) > 1) {
+            print_values_name(writer, values->job, i, "", "");
             writer_write_text(writer, "\t");
         }
         writer_write(writer, text, length);
@@ -183,13 +232,21 @@ void print_values(struct writer *writer, const struct print_options *options,
     const struct print_format *format = options->format ? options->format : &print_tsv;
     struct print_values all = *values;
 
-    all.separator = format->separator;
+    const bool has_header =
+        (format == &print_csv || options->header_out) && !options->is_next_column;
+
+    all.separator = format == &print_jsonl ? '\0' : format->separator;
     all.column = options->column;
+    all.has_lines = format == &print_jsonl;
     if (format == &print_tsv && !all.write_group) {
+        if (has_header && print_values_count(all.job) == 1)
+            print_values_header(writer, &all);
+        else if (has_header)
+            writer_write_text(writer, all.column ? "column\tname\tvalue\n" : "name\tvalue\n");
         print_values_lines(writer, &all);
         return;
     }
-    if (format == &print_csv && !options->is_next_column) {
+    if (all.separator != '\0' && has_header) {
         print_values_header(writer, &all);
     } else if (format == &print_json) {
         writer_write_text(writer, options->is_next_column ? "," : "");
@@ -198,7 +255,7 @@ void print_values(struct writer *writer, const struct print_options *options,
                           "\"\\", "\\");
         writer_write_text(writer, all.write_group ? "\",\"groups\":[" : "\"");
     }
-    print_values_in_parts(writer, &all);
+    print_values_in_parts(writer, options, &all);
     if (format == &print_json)
         writer_write_text(writer, all.write_group ? "]}\n" : "}\n");
 }
@@ -208,6 +265,7 @@ enum status print_check_values(const struct print_options *options, const char *
 {
     if (!options->format || options->format->has_values)
         return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE, "--format %s does not go with %s: tsv, csv or json",
+    return status_fail(failure, STATUS_USAGE,
+                       "--format %s does not go with %s: tsv, csv, json or jsonl",
                        options->format->name, operation);
 }

@@ -1,9 +1,10 @@
 /*
  * Prints named values, the results of reduce and count: in tsv a line for each, or for a single one
- * the value alone; in csv (RFC 4180) a header and a line; in json one object (RFC 8259).
+ * the value alone; in csv (RFC 4180) a header and a line; in json (RFC 8259) one object, and in
+ * jsonl one on a line.
  *
  * Prints the named values of groups: in tsv and csv a line for each group, which begins with the
- * group's value; in json an array of objects.
+ * group's value; in json an array of objects, in jsonl an object a line.
  *
  * Not thread-safe.
  */
@@ -16,28 +17,24 @@
 
 struct writer;
 
-/* Room for the text of a value. */
+/* The size of the text of a value. */
 #define PRINT_VALUE_SIZE 48
 
 /* Groups that a thread writes at a time: those of equal group / PRINT_VALUES_PART. */
 #define PRINT_VALUES_PART ((size_t)2048)
 
-/* The values of a finished partial. */
+/* The values of a finished partial: of each reduction or predicate of the job. */
 struct print_values {
     const struct job *job;
     const void *partial;
-    size_t count;
-    unsigned threads; /* the most that print groups; 0: all processors */
-    char separator;   /* set by print_values: that of the format */
-    const char
-        *column;   /* likewise: of several, the name of the values' one; NULL: it is the only one */
-    size_t first;  /* this and the next: groups first to groups - 1 are printed */
-    size_t groups; /* 1 if the values are not of groups */
+    char separator;     /* set by print_values: that of the format */
+    const char *column; /* likewise: of several, that of the values; NULL: it is the only one */
+    bool has_lines;     /* likewise: the format is jsonl */
+    size_t first;       /* this and the next: groups first to groups - 1 are printed */
+    size_t groups;      /* 1 if the values are not of groups */
     /* Writes the value of a column of a group, likewise. NULL: the values are not of groups. */
     size_t (*write_group)(const struct print_values *values, size_t group, size_t column,
                           char out[PRINT_VALUE_SIZE]);
-    /* Stores the name of value i as one or two words; the second is NULL if there is none. */
-    void (*name)(const struct print_values *values, size_t i, const char *words[2]);
     /*
      * Writes value i of a group, a number of json, without a NUL. Returns its length; 0: there is
      * no value.
@@ -51,6 +48,11 @@ void print_values_field(struct writer *writer, const char *name, char separator)
 
 /* Writes a name as that of a member of a json object, with its colon. */
 void print_values_member(struct writer *writer, const char *name);
+
+struct text_buffer;
+
+/* Appends it to a text instead. */
+void print_values_append_member(struct text_buffer *text, const char *name);
 
 /* Writes the values with these options. The writer records write errors. */
 void print_values(struct writer *writer, const struct print_options *options,

@@ -15,7 +15,7 @@
 /* So few rows are chosen without counting all rows first. */
 #define ROWS_LIST_FEW 1024
 
-/* The least rows for each thread that chooses some. */
+/* The minimum number of rows for each thread that chooses some. */
 #define ROWS_LIST_THREAD_ROWS ((uint64_t)64 << 10)
 
 /* How many rows have each value of each digit; for sorting, where the next of these goes. */
@@ -196,25 +196,6 @@ static void rows_list_choose_part(void *context, size_t part)
     pthread_mutex_unlock(&choice->lock);
 }
 
-/* Chooses the first `capacity` rows in the order, at least one. Returns the number of rows. */
-static uint64_t rows_list_choose_all(struct rows_list *list, size_t capacity,
-                                     const struct rows *rows, unsigned threads)
-{
-    if (!rows->narrow || capacity > ROWS_LIST_FEW)
-        return rows_list_choose(list, capacity, *rows);
-    threads = parallel_threads(threads, rows->most(rows), ROWS_LIST_THREAD_ROWS);
-    struct rows_list_choice choice = {.rows = rows,
-                                      .parts = threads,
-                                      .capacity = capacity,
-                                      .list = list};
-    if (threads == 1)
-        return rows_list_choose(list, capacity, *rows);
-    pthread_mutex_init(&choice.lock, NULL);
-    parallel_run(threads, threads, rows_list_choose_part, &choice);
-    pthread_mutex_destroy(&choice.lock);
-    return choice.seen;
-}
-
 static int rows_list_compare_bins(const void *a, const void *b)
 {
     __int128 x = ((const struct rows_row *)a)->low;
@@ -230,14 +211,30 @@ static enum status rows_list_top(struct rows_list *list, const struct rows *rows
         return failure->status;
     if (max == 0)
         return STATUS_OK;
-    list->left = rows_list_choose_all(list, max, rows, threads) - list->count;
+    threads = rows->narrow && max <= ROWS_LIST_FEW
+                  ? parallel_threads(threads, rows->most(rows), ROWS_LIST_THREAD_ROWS)
+                  : 1;
+    struct rows_list_choice choice = {
+        .rows = rows,
+        .parts = threads,
+        .capacity = max,
+        .list = list,
+    };
+    if (threads == 1) {
+        choice.seen = rows_list_choose(list, max, *rows);
+    } else {
+        pthread_mutex_init(&choice.lock, NULL);
+        parallel_run(threads, threads, rows_list_choose_part, &choice);
+        pthread_mutex_destroy(&choice.lock);
+    }
+    list->left = choice.seen - list->count;
     if (!by_count) {
         qsort(list->items, list->count, sizeof *list->items, rows_list_compare_bins);
         return STATUS_OK;
     }
     for (size_t i = list->count / 2; i-- > 0;) /* fewer than `max` are no heap */
         rows_list_sift(list->items, list->count, i, list->items[i]);
-    for (size_t n = list->count; n-- > 1;) { /* moves the least item of the heap to its end */
+    for (size_t n = list->count; n-- > 1;) { /* moves the smallest item of the heap to its end */
         struct rows_row last = list->items[n];
         list->items[n] = list->items[0];
         rows_list_sift(list->items, n, 0, last);

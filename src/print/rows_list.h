@@ -3,7 +3,7 @@
  *
  * All rows are sorted by a radix sort of the counts, from the lowest digit up (Knuth, "The Art of
  * Computer Programming", vol. 3, 5.2.5). Digits that are equal in all counts, mostly all but the
- * lowest, take no pass. The K greatest are selected with a heap whose top is the least of them.
+ * lowest, take no pass. The K greatest are selected with a heap whose top is the smallest of them.
  *
  * Thread-safe on distinct lists.
  */

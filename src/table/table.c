@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* The least rows of a block. */
+/* Rows of a block, at least. */
 #define TABLE_BLOCK_ROWS_MIN 4
 
 /*
@@ -38,7 +38,6 @@ enum status table_create(struct table **table, const struct table_layout *layout
                            layout->words);
     }
     created->block_rows = table_block_words(block_bytes) / created->layout.words;
-    created->block_items = created->has_counts ? TABLE_BLOCK_KEYS : created->block_rows;
     created->bytes_max = bytes > 0 ? bytes : memory_available() / 2;
     created->directory = directory ? directory : getenv("TMPDIR");
     if (!created->directory || !*created->directory)
@@ -84,8 +83,8 @@ enum status table_writer_open(struct table *table, struct table_writer **writer,
     created->table = table;
     table_hot_init(&created->hot, table->hash.seeds[2] ^ table->hash.seeds[0]);
     unsigned open = atomic_fetch_add(&table->writers, 1) + 1;
-    unsigned most = atomic_load(&table->writers_max);
-    while (most < open && !atomic_compare_exchange_weak(&table->writers_max, &most, open))
+    unsigned max = atomic_load(&table->writers_max);
+    while (max < open && !atomic_compare_exchange_weak(&table->writers_max, &max, open))
         ;
     *writer = created;
     return STATUS_OK;
@@ -102,10 +101,10 @@ void table_writer_close(struct table_writer *writer)
 }
 
 /*
- * Hands the block that a writer fills with keys of a partition to it, if there is one. The caller
- * holds the lock of the partition.
+ * Moves the block that a writer fills with keys of a partition to its list, if there is one. The
+ * caller holds the lock of the partition.
  */
-static void table_writer_hand_over(struct table_writer *writer, size_t index)
+static void table_writer_push_block(struct table_writer *writer, size_t index)
 {
     struct table_partition *partition = &writer->table->partitions[index];
     uint64_t *next = writer->next[index];
@@ -130,7 +129,8 @@ static enum status table_writer_pack(struct table_writer *writer, struct table_p
     return table_partition_pack(writer->table, partition, &writer->packer, failure);
 }
 
-/* Hands over the full block of a partition and begins another one. Returns NULL on a failure. */
+/* Moves the full block of a partition to its list and begins another one. Returns NULL on a
+ * failure. */
 static __attribute__((noinline)) uint64_t *table_writer_refill(struct table_writer *writer,
                                                                size_t index,
                                                                struct failure *failure)
@@ -138,7 +138,7 @@ static __attribute__((noinline)) uint64_t *table_writer_refill(struct table_writ
     struct table_partition *partition = &writer->table->partitions[index];
 
     pthread_mutex_lock(&partition->lock);
-    table_writer_hand_over(writer, index);
+    table_writer_push_block(writer, index);
     enum status status = table_writer_pack(writer, partition, failure);
     pthread_mutex_unlock(&partition->lock);
     if (status != STATUS_OK)
@@ -159,7 +159,7 @@ static enum status table_writer_spill(struct table_writer *writer, struct failur
 }
 
 /* Moves the counts of the hot table to the partitions. */
-static enum status table_writer_cool(struct table_writer *writer, struct failure *failure)
+static enum status table_writer_empty_hot(struct table_writer *writer, struct failure *failure)
 {
     struct table_entry entries[TABLE_HOT_SLOTS];
     size_t n = table_hot_empty(&writer->hot, entries);
@@ -190,7 +190,8 @@ enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, 
             *next = key;
             writer->next[index] = next + 1;
         }
-        if (table_hot_is_stale(&writer->hot) && table_writer_cool(writer, failure) != STATUS_OK)
+        if (table_hot_is_stale(&writer->hot) &&
+            table_writer_empty_hot(writer, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
@@ -258,6 +259,7 @@ TABLE_INLINE enum status table_adding_add(const struct table_layout layout,
     return adding->set > 0 ? STATUS_OK : table_writer_pack(writer, partition, failure);
 }
 
+/* Ends adding: unlocks the last partition. */
 static void table_adding_end(struct table_adding *adding)
 {
     if (adding->locked)
@@ -357,7 +359,7 @@ enum status table_writer_find(struct table_writer *writer, const uint64_t *keys,
             STATUS_OK)
             return failure->status;
     }
-    if (table_slots_are_few(&writer->front, n) &&
+    if (4 * (writer->front.used + n) > (uint64_t)3 << writer->front.bits &&
         table_writer_empty_front(writer, failure) != STATUS_OK)
         return failure->status;
     /* the compiler makes code for keys of one word of each of the first two */
@@ -418,13 +420,13 @@ enum status table_writer_flush(struct table_writer *writer, struct failure *fail
     struct table_partition *partitions = writer->table->partitions;
 
     if (table_writer_empty_front(writer, failure) != STATUS_OK ||
-        table_writer_cool(writer, failure) != STATUS_OK)
+        table_writer_empty_hot(writer, failure) != STATUS_OK)
         return failure->status;
     if (!writer->table->has_counts)
         return STATUS_OK;
     for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
         pthread_mutex_lock(&partitions[i].lock);
-        table_writer_hand_over(writer, i); /* not packed: table_finalize packs all */
+        table_writer_push_block(writer, i); /* not packed: table_finalize packs all */
         pthread_mutex_unlock(&partitions[i].lock);
     }
     return STATUS_OK;

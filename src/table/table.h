@@ -54,8 +54,8 @@ struct table_entry {
 };
 
 /*
- * Makes an empty table of a layout, which is copied; NULL: of plain counts. It may take `bytes` of
- * memory, or somewhat more if that is very little; 0: half of what is available. Beyond that it
+ * Creates an empty table of a layout, which is copied; NULL: of plain counts. It may take `bytes`
+ * of memory, or somewhat more if that is very little; 0: half of what is available. Beyond that it
  * makes files in `directory`, which must outlive it; NULL: in $TMPDIR or /tmp. Fails with
  * STATUS_DATA. The caller destroys it.
  */
@@ -78,7 +78,7 @@ void table_seeds(const struct table *table, uint64_t seeds[3]);
 /* A thread's access to a table. Writers of one table may work at the same time. */
 struct table_writer;
 
-/* Makes a writer. Fails with STATUS_DATA. The caller closes it. */
+/* Opens a writer. Fails with STATUS_DATA. The caller closes it. */
 enum status table_writer_open(struct table *table, struct table_writer **writer,
                               struct failure *failure);
 
@@ -92,7 +92,7 @@ void table_writer_close(struct table_writer *writer);
 enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, size_t n,
                              struct failure *failure);
 
-/* The most rows that are looked up at once. */
+/* The maximum of keys of one call. */
 #define TABLE_FIND_MAX ((size_t)256)
 
 /*

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The least and the most bytes of a block: powers of two, its alignment, too. */
+/* The minimum and maximum of bytes of a block: powers of two, its alignment, too. */
 #define TABLE_BLOCK_BYTES     ((size_t)4096)
 #define TABLE_BLOCK_BYTES_MAX ((size_t)2 << 20)
 
@@ -21,7 +21,7 @@ static inline size_t table_block_words(size_t block_bytes)
     return (block_bytes - 16) / sizeof(uint64_t);
 }
 
-/* Keys of one word in a block of the least size, the only one in tables of plain counts. */
+/* Keys of one word in a block of the minimum size, the only one in tables of plain counts. */
 #define TABLE_BLOCK_KEYS ((TABLE_BLOCK_BYTES - 16) / sizeof(uint64_t))
 
 struct table_block {

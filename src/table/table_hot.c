@@ -16,17 +16,17 @@
 #define TABLE_HOT_PAUSE_MIN ((uint64_t)128 << 10)
 #define TABLE_HOT_PAUSE_MAX ((uint64_t)8 << 20)
 
+void table_hot_init(struct table_hot *hot, uint64_t seed)
+{
+    hot->seed = seed | 1;
+    hot->pause = TABLE_HOT_PAUSE_MIN;
+}
+
 static void table_hot_begin(struct table_hot *hot, enum table_hot_state state)
 {
     hot->state = state;
     hot->seen = 0;
     hot->found = 0;
-}
-
-void table_hot_init(struct table_hot *hot, uint64_t seed)
-{
-    hot->seed = seed | 1;
-    hot->pause = TABLE_HOT_PAUSE_MIN;
 }
 
 static inline struct table_entry *table_hot_slot(struct table_hot *hot, uint64_t key)
@@ -39,12 +39,12 @@ static bool table_hot_has_share(const struct table_hot *hot)
     return TABLE_HOT_SHARE * hot->found >= hot->seen;
 }
 
-/* Lets the keys vote. */
+/* Lets the keys vote. After enough of them, counts the keys that won, or pauses. */
 static void table_hot_sample(struct table_hot *hot, const uint64_t *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct table_entry *slot = table_hot_slot(hot, keys[i]);
-        bool is_found = slot->key == keys[i];
+        const bool is_found = slot->key == keys[i];
         hot->found += is_found;
         if (is_found || slot->count == 0) {
             slot->key = keys[i];
@@ -53,20 +53,19 @@ static void table_hot_sample(struct table_hot *hot, const uint64_t *keys, size_t
             slot->count--;
         }
     }
-}
-
-/* Ends a sample: counts the keys that won, or pauses. */
-static void table_hot_decide(struct table_hot *hot)
-{
-    bool has_share = table_hot_has_share(hot);
-
+    if (hot->seen < TABLE_HOT_SAMPLE)
+        return;
     for (size_t i = 0; i < TABLE_HOT_SLOTS; i++)
         hot->slots[i].count = 0;
-    table_hot_begin(hot, has_share ? TABLE_HOT_COUNTS : TABLE_HOT_PAUSES);
-    if (has_share)
+    if (table_hot_has_share(hot)) {
         hot->pause = TABLE_HOT_PAUSE_MIN;
+        table_hot_begin(hot, TABLE_HOT_COUNTS);
+    } else {
+        table_hot_begin(hot, TABLE_HOT_PAUSES);
+    }
 }
 
+/* Counts the keys that the table has, and copies the others. Returns their number. */
 static size_t table_hot_split(struct table_hot *hot, const uint64_t *restrict keys, size_t n,
                               uint64_t *restrict cold)
 {
@@ -74,7 +73,7 @@ static size_t table_hot_split(struct table_hot *hot, const uint64_t *restrict ke
 
     for (size_t i = 0; i < n; i++) {
         struct table_entry *slot = table_hot_slot(hot, keys[i]);
-        bool is_found = slot->key == keys[i];
+        const bool is_found = slot->key == keys[i];
         slot->count += is_found;
         cold[missed] = keys[i];
         missed += !is_found;
@@ -84,30 +83,22 @@ static size_t table_hot_split(struct table_hot *hot, const uint64_t *restrict ke
 
 size_t table_hot_count(struct table_hot *hot, const uint64_t **keys, size_t n, uint64_t *cold)
 {
-    size_t missed = n;
-
     hot->seen += n;
-    switch (hot->state) {
-    case TABLE_HOT_SAMPLES:
-        table_hot_sample(hot, *keys, n);
-        if (hot->seen >= TABLE_HOT_SAMPLE)
-            table_hot_decide(hot);
-        break;
-    case TABLE_HOT_COUNTS:
+    if (hot->state == TABLE_HOT_COUNTS) {
         if (hot->seen > TABLE_HOT_PERIOD && table_hot_has_share(hot))
             table_hot_begin(hot, TABLE_HOT_COUNTS);
-        missed = table_hot_split(hot, *keys, n, cold);
+        const size_t missed = table_hot_split(hot, *keys, n, cold);
         hot->found += n - missed;
         *keys = cold;
-        break;
-    case TABLE_HOT_PAUSES:
-        if (hot->seen < hot->pause)
-            break;
+        return missed;
+    }
+    if (hot->state == TABLE_HOT_SAMPLES) {
+        table_hot_sample(hot, *keys, n);
+    } else if (hot->seen >= hot->pause) {
         hot->pause = hot->pause < TABLE_HOT_PAUSE_MAX ? 2 * hot->pause : TABLE_HOT_PAUSE_MAX;
         table_hot_begin(hot, TABLE_HOT_SAMPLES);
-        break;
     }
-    return missed;
+    return n;
 }
 
 bool table_hot_is_stale(const struct table_hot *hot)

@@ -16,7 +16,7 @@
 #define TABLE_HOT_BITS  12
 #define TABLE_HOT_SLOTS ((size_t)1 << TABLE_HOT_BITS)
 
-/* The most keys that are counted at once. */
+/* The maximum of keys of one call. */
 #define TABLE_HOT_BLOCK ((size_t)4096)
 
 enum table_hot_state {
@@ -34,7 +34,7 @@ struct table_hot {
     struct table_entry slots[TABLE_HOT_SLOTS]; /* while it samples, the counts are votes */
 };
 
-/* Makes an empty table, which begins with a sample, of memory that is all zeros. */
+/* Initialises an empty table, which begins with a sample, of memory that is all zeros. */
 void table_hot_init(struct table_hot *hot, uint64_t seed);
 
 /*

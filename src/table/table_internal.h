@@ -33,33 +33,28 @@ struct table_packer {
     struct table_slots slots;
 };
 
-/* The most runs. When there are so many, the smaller half is merged into one. */
-#define TABLE_RUNS_MAX 32
-
 /* Rows that have left memory. */
 struct table_spill {
-    pthread_mutex_t lock; /* guards what follows */
-    struct table_run runs[TABLE_RUNS_MAX];
-    size_t count;   /* of runs */
-    size_t next;    /* the partition that leaves next */
-    uint64_t total; /* the sum of all counts in runs, modulo 2^64 */
+    pthread_mutex_t lock;                  /* guards what follows */
+    struct table_run runs[TABLE_RUNS_MAX]; /* if all are in use, the smaller half is merged */
+    size_t count;                          /* of runs */
+    size_t next;                           /* the partition that leaves next */
+    uint64_t total;                        /* the sum of all counts in runs, modulo 2^64 */
 };
 
-/* Blocks of the run that were read last, by their numbers modulo TABLE_CACHE_BLOCKS. */
+/* Rows of a run that were read last, in blocks by their numbers modulo TABLE_CACHE_BLOCKS. */
 #define TABLE_CACHE_BLOCKS 32
 struct table_cache {
-    pthread_mutex_t lock;               /* guards what follows */
-    size_t numbers[TABLE_CACHE_BLOCKS]; /* plus 1; 0: none */
-    struct failure failure;             /* the first one */
-    bool has_failed;
-    uint64_t rows[]; /* [TABLE_CACHE_BLOCKS][the words of a block] */
+    pthread_mutex_t lock;                /* guards what follows */
+    uint64_t blocks[TABLE_CACHE_BLOCKS]; /* their numbers plus 1; 0: none */
+    int read_errno;                      /* why rows could not be read, or 0 */
+    uint64_t rows[];                     /* [TABLE_CACHE_BLOCKS][rows of a block] */
 };
 
 struct table {
-    struct table_layout layout; /* const, like the next seven */
+    struct table_layout layout; /* const, like the next six */
     bool has_counts;            /* the layout is that of plain counts */
     size_t block_rows;          /* of a block */
-    size_t block_items;         /* the most keys or rows of a block */
     uint64_t bytes_max;
     const char *directory;
     struct keyed_hash hash;
@@ -77,7 +72,7 @@ struct table {
     uint64_t distinct;
     uint64_t total;
     uint64_t *sorted;          /* [distinct] rows, or NULL: not sorted */
-    struct table_cache *cache; /* of the run that has all rows, or NULL: they are in memory */
+    struct table_cache *cache; /* of spill.runs[0], which has all rows; NULL: they are in memory */
 };
 
 struct table_writer {
@@ -104,7 +99,7 @@ static inline uint64_t table_partition_distinct(const struct table_partition *pa
     return partition->packed.used + partition->singles.used;
 }
 
-/* Makes entries of keys that have come once. */
+/* Stores entries of keys that have come once. */
 static inline void table_entries_of(const uint64_t *keys, size_t n, struct table_entry *entries)
 {
     for (size_t i = 0; i < n; i++)
@@ -164,10 +159,29 @@ bool table_is_too_large(const struct table *table);
 /* Frees all runs. */
 void table_spill_destroy(struct table *table);
 
-/* Makes table->sorted. Fails with STATUS_DATA. */
-enum status table_sort(struct table *table, unsigned threads, struct failure *failure);
+/*
+ * Sorts entries[0..n) by key, with `spare` of the same size as scratch. Bytes that are equal in all
+ * keys take no pass. Entries of equal keys keep their order. Thread-safe on distinct entries.
+ */
+void table_order_entries(struct table_entry *entries, size_t n, struct table_entry *spare);
+
+/*
+ * Sorts rows[0..n) by key, with n * table_order_spare_words words as scratch: their numbers are
+ * sorted by each word of the key, the last one first, and then the rows are copied. Thread-safe on
+ * distinct rows.
+ */
+void table_order_rows(const struct table_layout *layout, uint64_t *rows, size_t n, uint64_t *spare);
+
+/* Pure. */
+static inline size_t table_order_spare_words(const struct table_layout *layout)
+{
+    return layout->key_words == 1 && layout->words == 2 ? 2 : layout->words + 2;
+}
 
 /* Frees table->sorted and table->cache. */
 void table_unsort(struct table *table);
+
+/* Stores all rows in ascending order in table->sorted. Fails with STATUS_DATA. */
+enum status table_sort(struct table *table, unsigned threads, struct failure *failure);
 
 #endif

@@ -6,7 +6,7 @@
 /* The memory for each distinct key, in quarters of a row, before they are packed again. */
 #define TABLE_KEY_QUARTERS 7
 
-/* The least keys and rows, in bytes, that pay for clearing and reading a hash table. */
+/* Keys and rows of fewer bytes do not pay for clearing and reading a hash table. */
 #define TABLE_DUE_BYTES ((uint64_t)32 << 10)
 
 /* Where keys are new: as many as have a hash table that fits the L2 cache, */
@@ -50,11 +50,7 @@ struct table_block *table_list_next(struct table *table, struct table_packer *pa
     return block;
 }
 
-/*
- * Adds up what came since in the slots, and its counts to the total. Making the hash table larger
- * maps memory, which may take longer than counting: it first gets slots for a block more than is
- * expected.
- */
+/* Adds up what came since in the slots, and its counts to the total. */
 TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout,
                                                 struct table *table,
                                                 struct table_partition *partition,
@@ -62,42 +58,30 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
                                                 struct failure *failure)
 {
     const struct keyed_hash hash = table->hash;
-    struct table_slots *slots = &packer->slots;
     const uint64_t came = partition->pending.used + partition->added.used;
-    uint64_t expected = 2 * table_partition_distinct(partition);
     struct table_block *block = NULL;
+    uint64_t used = 0;
     bool overflows = false;
 
-    if (expected == 0 || expected > came)
-        expected = came;
-    slots->skipped = TABLE_PARTITION_BITS;
-    if (table_slots_clear(slots, &table->layout, expected + table->block_items, failure) !=
-        STATUS_OK)
+    if (table_slots_clear(&packer->slots, &table->layout, came, failure) != STATUS_OK)
         return failure->status;
+    packer->slots.skipped = TABLE_PARTITION_BITS;
+    const struct table_slots slots = packer->slots; /* no store to rows can change it */
     partition->total += partition->pending.used;
     while ((block = table_list_next(table, packer, &partition->pending, block))) {
-        if (table_slots_reserve(slots, &table->layout, &hash, block->used, failure) != STATUS_OK)
-            return failure->status;
-        const struct table_slots local = *slots; /* no store to rows can change it */
-        uint64_t used = 0;
         for (size_t i = 0; i < block->used; i++) {
             const uint64_t key = block->words[i];
-            uint64_t *row = table_slots_find(layout, &local, table_hash(layout, &hash, &key), &key);
+            uint64_t *row = table_slots_find(layout, &slots, table_hash(layout, &hash, &key), &key);
             used += row[1] == 0;
             row[0] = key;
             overflows |= ++row[1] == 0;
         }
-        slots->used += used;
     }
     while ((block = table_list_next(table, packer, &partition->added, block))) {
-        if (table_slots_reserve(slots, &table->layout, &hash, block->used, failure) != STATUS_OK)
-            return failure->status;
-        const struct table_slots local = *slots;
-        uint64_t used = 0;
         for (size_t i = 0; i < block->used; i++) {
             const uint64_t *added = block->words + i * layout.words;
             uint64_t *row =
-                table_slots_find(layout, &local, table_hash(layout, &hash, added), added);
+                table_slots_find(layout, &slots, table_hash(layout, &hash, added), added);
             partition->total += table_row_count(layout, added);
             if (table_row_count(layout, row) == 0) {
                 table_row_copy(layout, row, added);
@@ -106,13 +90,13 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
                 overflows |= !table_row_merge(layout, row, added);
             }
         }
-        slots->used += used;
     }
+    packer->slots.used = used;
     partition->pending.used = 0;
     partition->added.used = 0;
     if (overflows)
         atomic_store(&table->has_overflowed, true);
-    atomic_store_explicit(&table->has_new_keys, 5 * slots->used > 3 * came, memory_order_relaxed);
+    atomic_store_explicit(&table->has_new_keys, 5 * used > 3 * came, memory_order_relaxed);
     return STATUS_OK;
 }
 

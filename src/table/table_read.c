@@ -3,18 +3,18 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/processors.h"
 #include "table/table_internal.h"
 
-#include <stdlib.h>
+#include <errno.h>
+
+/* Bytes of a block of the cache, about. */
+#define TABLE_CACHE_BLOCK_BYTES ((size_t)16 << 10)
 
 /* The packing of all partitions, on several threads. */
 struct table_packing {
     struct table *table;
-    _Atomic size_t taken; /* partitions */
-    pthread_mutex_t lock; /* guards what follows */
-    struct failure *failure;
-    enum status status;
+    _Atomic size_t taken;    /* partitions */
+    _Atomic bool has_failed; /* no memory */
 };
 
 static void table_pack_some(void *context, size_t part)
@@ -22,70 +22,38 @@ static void table_pack_some(void *context, size_t part)
     struct table_packing *packing = context;
     struct table *table = packing->table;
     struct table_packer packer = {.blocks = {.free = NULL}};
-    struct failure failure;
-    enum status status = STATUS_OK;
+    struct failure no_memory;
     size_t i;
 
     (void)part;
-    while (status == STATUS_OK && (i = atomic_fetch_add(&packing->taken, 1)) < TABLE_PARTITIONS) {
+    while ((i = atomic_fetch_add(&packing->taken, 1)) < TABLE_PARTITIONS) {
         struct table_partition *partition = &table->partitions[i];
-        if (partition->pending.used + partition->added.used > 0)
-            status = table_partition_pack(table, partition, &packer, &failure);
+        if (partition->pending.used + partition->added.used > 0 &&
+            table_partition_pack(table, partition, &packer, &no_memory) != STATUS_OK) {
+            atomic_store(&packing->has_failed, true);
+            break;
+        }
     }
     table_packer_destroy(table, &packer);
-    if (status == STATUS_OK)
-        return;
-    pthread_mutex_lock(&packing->lock);
-    packing->status = status;
-    *packing->failure = failure;
-    pthread_mutex_unlock(&packing->lock);
 }
 
 static unsigned table_threads(const struct table *table)
 {
-    unsigned most = atomic_load(&table->writers_max);
-    unsigned processors = processors_available();
-    return most == 0 || most > processors ? processors : most;
+    const unsigned writers = atomic_load(&table->writers_max);
+    const unsigned processors = parallel_processors();
+    return writers == 0 || writers > processors ? processors : writers;
 }
 
-/* Moves all rows to one run. */
-static enum status table_finalize_run(struct table *table, struct failure *failure)
+/* The rows of a block of the cache. */
+static size_t table_cache_rows(const struct table *table)
 {
-    const size_t block_words = table_run_rows(&table->layout) * table->layout.words;
-
-    table->cache = calloc(1, sizeof *table->cache +
-                                 TABLE_CACHE_BLOCKS * block_words * sizeof *table->cache->rows);
-    if (!table->cache)
-        return status_fail(failure, STATUS_DATA, "no memory for reading counts from a file");
-    pthread_mutex_init(&table->cache->lock, NULL);
-    if (table_spill_all(table, failure) != STATUS_OK)
-        return failure->status;
-    table->distinct = table->spill.runs[0].rows;
-    return STATUS_OK;
+    return TABLE_CACHE_BLOCK_BYTES / table_row_bytes(table) + 1;
 }
 
-enum status table_finalize(struct table *table, enum table_order order, struct failure *failure)
+static size_t table_cache_bytes(const struct table *table)
 {
-    const unsigned threads = table_threads(table);
-    struct table_packing packing = {.table = table, .failure = failure, .status = STATUS_OK};
-
-    table_unsort(table);
-    pthread_mutex_init(&packing.lock, NULL);
-    parallel_run(threads, threads, table_pack_some, &packing);
-    pthread_mutex_destroy(&packing.lock);
-    table->distinct = 0;
-    table->total = table->spill.total;
-    for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
-        table->distinct += table_partition_distinct(&table->partitions[i]);
-        table->total += table->partitions[i].total;
-    }
-    if (packing.status != STATUS_OK)
-        return packing.status;
-    if (atomic_load(&table->has_overflowed))
-        return status_fail(failure, STATUS_DATA, "a count does not fit in 64 bits");
-    if (table->spill.count > 0 || (order == TABLE_ASCENDING && table_is_too_large(table)))
-        return table_finalize_run(table, failure);
-    return order == TABLE_ASCENDING ? table_sort(table, threads, failure) : STATUS_OK;
+    return sizeof *table->cache +
+           TABLE_CACHE_BLOCKS * table_cache_rows(table) * table_row_bytes(table);
 }
 
 void table_unsort(struct table *table)
@@ -94,8 +62,38 @@ void table_unsort(struct table *table)
     table->sorted = NULL;
     if (table->cache)
         pthread_mutex_destroy(&table->cache->lock);
-    free(table->cache);
+    memory_unmap(table->cache, table_cache_bytes(table));
     table->cache = NULL;
+}
+
+enum status table_finalize(struct table *table, enum table_order order, struct failure *failure)
+{
+    const unsigned threads = table_threads(table);
+    struct table_packing packing = {.table = table};
+
+    table_unsort(table);
+    parallel_run(threads, threads, table_pack_some, &packing);
+    table->distinct = 0;
+    table->total = table->spill.total;
+    for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
+        table->distinct += table_partition_distinct(&table->partitions[i]);
+        table->total += table->partitions[i].total;
+    }
+    if (atomic_load(&packing.has_failed))
+        return status_fail(failure, STATUS_DATA, "no memory for counts");
+    if (atomic_load(&table->has_overflowed))
+        return status_fail(failure, STATUS_DATA, "a count does not fit in 64 bits");
+    if (table->spill.count > 0 || (order == TABLE_ASCENDING && table_is_too_large(table))) {
+        table->cache = memory_map(table_cache_bytes(table));
+        if (!table->cache)
+            return status_fail(failure, STATUS_DATA, "no memory for reading counts from a file");
+        pthread_mutex_init(&table->cache->lock, NULL);
+        if (table_spill_all(table, failure) != STATUS_OK)
+            return failure->status;
+        table->distinct = table->spill.runs[0].rows;
+        return STATUS_OK;
+    }
+    return order == TABLE_ASCENDING ? table_sort(table, threads, failure) : STATUS_OK;
 }
 
 /* Removes entries from partitions, on several threads. */
@@ -166,15 +164,10 @@ uint64_t table_total(const struct table *table)
     return table->total;
 }
 
-/* Whether the rows have numbers, in ascending order; else they lie in partitions. */
-static bool table_is_listed(const struct table *table)
-{
-    return table->sorted || table->cache;
-}
-
 struct table_position table_begin_part(const struct table *table, size_t part, size_t parts)
 {
-    const unsigned __int128 all = table_is_listed(table) ? table->distinct : TABLE_LISTS;
+    const bool is_ordered = table->sorted || table->cache; /* else positions are lists */
+    const unsigned __int128 all = is_ordered ? table->distinct : TABLE_LISTS;
 
     return (struct table_position){
         .next = {(uint64_t)(all * part / parts), 0, 0, (uint64_t)(all * (part + 1) / parts)}};
@@ -232,30 +225,29 @@ static size_t table_read_blocks(const struct table *table, struct table_position
  * Reads up to `capacity` rows of the block of the run that has row `index`. Returns how many; 0
  * after a failure.
  */
-static size_t table_read_block(const struct table *table, uint64_t index, uint64_t *rows,
-                               size_t capacity)
+static size_t table_read_run(const struct table *table, uint64_t index, uint64_t *rows,
+                             size_t capacity)
 {
-    struct table_cache *cache = table->cache;
-    const size_t block_rows = table_run_rows(&table->layout);
-    const size_t block = (size_t)(index / block_rows);
-    const size_t first = (size_t)(index % block_rows);
+    const size_t block_rows = table_cache_rows(table);
+    const uint64_t block = index / block_rows;
+    const uint64_t first = block * block_rows;
+    const uint64_t left = table->distinct - first;
+    const size_t read = left < block_rows ? (size_t)left : block_rows;
     const size_t words = table->layout.words;
     const size_t slot = block % TABLE_CACHE_BLOCKS;
+    struct table_cache *cache = table->cache;
     uint64_t *cached = cache->rows + slot * block_rows * words;
-    size_t n = 0;
+    size_t n = read - (size_t)(index - first);
 
-    pthread_mutex_lock(&cache->lock);
-    if (cache->numbers[slot] != block + 1 && !cache->has_failed) {
-        struct failure failure;
-        cache->numbers[slot] = block + 1;
-        if (table_run_read(&table->spill.runs[0], block, cached, &n, &failure) != STATUS_OK) {
-            cache->failure = failure;
-            cache->has_failed = true;
-        }
-    }
-    n = cache->has_failed ? 0 : block_rows - first;
     n = n < capacity ? n : capacity;
-    memcpy(rows, cached + first * words, n * words * sizeof *rows);
+    pthread_mutex_lock(&cache->lock);
+    if (cache->blocks[slot] != block + 1 && cache->read_errno == 0) {
+        cache->blocks[slot] = block + 1;
+        if (!table_run_read(&table->spill.runs[0], &table->layout, first, cached, read))
+            cache->read_errno = errno;
+    }
+    n = cache->read_errno == 0 ? n : 0;
+    memcpy(rows, cached + (index - first) * words, n * words * sizeof *rows);
     pthread_mutex_unlock(&cache->lock);
     return n;
 }
@@ -265,14 +257,14 @@ size_t table_read(const struct table *table, struct table_position *position, vo
 {
     const uint64_t index = position->next[0];
 
-    if (!table_is_listed(table))
+    if (!table->sorted && !table->cache)
         return table_read_blocks(table, position, rows, capacity);
     const uint64_t left = position->next[3] - index;
     size_t n = left < capacity ? (size_t)left : capacity;
     if (n == 0)
         return 0;
     if (table->cache)
-        n = table_read_block(table, index, rows, n);
+        n = table_read_run(table, index, rows, n);
     else
         memcpy(rows, table->sorted + index * table->layout.words, n * table_row_bytes(table));
     position->next[0] += n;
@@ -283,7 +275,7 @@ const uint64_t *table_row(const struct table *table, uint64_t index, uint64_t *r
 {
     struct table_position position = table_seek(table, index);
 
-    if (!table->cache)
+    if (table->sorted)
         return table->sorted + index * table->layout.words;
     if (table_read(table, &position, row, 1) == 0)
         memset(row, 0, table_row_bytes(table));
@@ -292,8 +284,6 @@ const uint64_t *table_row(const struct table *table, uint64_t index, uint64_t *r
 
 enum status table_check(const struct table *table, struct failure *failure)
 {
-    if (!table->cache || !table->cache->has_failed)
-        return STATUS_OK;
-    *failure = table->cache->failure;
-    return failure->status;
+    errno = table->cache ? table->cache->read_errno : 0;
+    return errno == 0 ? STATUS_OK : table_run_fail("read", failure);
 }

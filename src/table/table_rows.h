@@ -97,12 +97,6 @@ struct table_slots {
     uint64_t used;          /* rows */
 };
 
-/* Whether `more` rows would use more than three quarters of the slots. */
-static inline bool table_slots_are_few(const struct table_slots *slots, uint64_t more)
-{
-    return 4 * (slots->used + more) > (uint64_t)3 << slots->bits;
-}
-
 /* The row at which the search for a hash begins. */
 TABLE_INLINE uint64_t *table_slots_begin(const struct table_layout layout,
                                          const struct table_slots *slots, uint64_t hash)
@@ -131,11 +125,6 @@ TABLE_INLINE uint64_t *table_slots_find(const struct table_layout layout,
  */
 enum status table_slots_clear(struct table_slots *slots, const struct table_layout *layout,
                               uint64_t rows, struct failure *failure);
-
-/* Doubles the slots until `more` rows can be added. Fails likewise. */
-enum status table_slots_reserve(struct table_slots *slots, const struct table_layout *layout,
-                                const struct keyed_hash *hash, uint64_t more,
-                                struct failure *failure);
 
 /* Frees the rows. */
 void table_slots_destroy(struct table_slots *slots, const struct table_layout *layout);

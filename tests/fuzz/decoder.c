@@ -62,17 +62,19 @@ static bool decode(const struct decoder_format *format, const unsigned char *dat
     require(decoder_open(&decoder, format, "fuzz", MEMORY_LIMIT, failure) == STATUS_OK, "open");
     enum status status = STATUS_OK;
     while (status == STATUS_OK && (used < bytes || filled) && *made < OUTPUT_MAX) {
-        size_t in_bytes = smaller(in_piece, bytes - used);
-        size_t out_bytes = smaller(out_piece, OUTPUT_MAX - *made);
-        size_t in_used;
-        size_t out_used;
-        status = decoder_run(decoder, data + used, in_bytes, &in_used, output + *made, out_bytes,
-                             &out_used, failure);
-        require(in_used <= in_bytes && out_used <= out_bytes, "more used than given");
-        filled = out_used == out_bytes;
-        require(status != STATUS_OK || in_used == in_bytes || filled, "input left without cause");
-        used += in_used;
-        *made += out_used;
+        struct decoder_io io = {
+            .in = data + used,
+            .in_bytes = smaller(in_piece, bytes - used),
+            .out = output + *made,
+            .out_bytes = smaller(out_piece, OUTPUT_MAX - *made),
+        };
+        status = decoder_run(decoder, &io, false, failure);
+        require(io.in_used <= io.in_bytes && io.out_used <= io.out_bytes, "more used than given");
+        filled = io.out_used == io.out_bytes;
+        require(status != STATUS_OK || io.in_used == io.in_bytes || filled,
+                "input left without cause");
+        used += io.in_used;
+        *made += io.out_used;
     }
     bool fine =
         status == STATUS_OK && *made < OUTPUT_MAX && decoder_finish(decoder, failure) == STATUS_OK;

@@ -797,7 +797,7 @@ static void expected_print_counts(struct expected *expected, const struct trial 
         for (size_t j = 0; j < count; j++)
             met += expected_meets(predicate, values[j]);
         if (trial->predicate_count > 1) {
-            fprintf(out, "%s%s", predicate_name(predicate->relation),
+            fprintf(out, "%s%s", trial_relation_name(predicate->relation),
                     predicate->relation == PREDICATE_ALL ? "" : " ");
             for (size_t j = 0; j < predicate->count; j++) {
                 if (j > 0)

@@ -7,6 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *trial_relation_name(enum predicate_relation relation)
+{
+    static const char *const names[] = {
+#define TRIAL_NAME(id, label, name, ...) [PREDICATE_##id] = name,
+        PREDICATE_RELATIONS(TRIAL_NAME)
+#undef TRIAL_NAME
+    };
+    return names[relation];
+}
+
 /* The bytes that are left. */
 struct trial_bytes {
     const uint8_t *next;
@@ -301,7 +311,7 @@ static void trial_write_predicates(const struct trial *trial, FILE *out)
     for (size_t i = 0; i < trial->predicate_count; i++) {
         const struct trial_predicate *predicate = &trial->predicates[i];
         const char separator = predicate->relation == PREDICATE_IN ? ':' : ',';
-        fprintf(out, "--%s", predicate_name(predicate->relation));
+        fprintf(out, "--%s", trial_relation_name(predicate->relation));
         if (predicate->relation != PREDICATE_ALL)
             fputc('=', out);
         trial_write_list(out, predicate->values, predicate->count, separator);

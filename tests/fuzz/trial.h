@@ -103,4 +103,7 @@ void trial_write_words(const struct trial *trial, char *words[TRIAL_WORDS_MAX], 
 /* Writes an integer. */
 void trial_print_number(FILE *out, __int128 number);
 
+/* The name of the option of a relation. */
+const char *trial_relation_name(enum predicate_relation relation);
+
 #endif

@@ -204,41 +204,6 @@ static void test_counter(const struct cpu_counter *counter, const char *name)
     free(indexes);
 }
 
-/* A state that was moved counts in the next table, of more or fewer bins, and no more in the last.
- */
-static void test_move(void)
-{
-    static const uint32_t bins[] = {20000, 5000000, 700, 300000, 40000000};
-    const struct cpu_counter *counter = &cpu_counter_partitioned;
-    uint32_t *indexes = must(malloc(VALUES * sizeof *indexes));
-    struct table tables[ARRAY_LENGTH(bins)];
-    void *state = NULL;
-    uint64_t random = 1;
-    bool right = true;
-
-    for (size_t i = 0; i < ARRAY_LENGTH(bins); i++) {
-        struct failure failure;
-        table_open(&tables[i], bins[i]);
-        for (size_t k = 0; k < VALUES; k++)
-            indexes[k] = distributed(i % 2 == 0 ? UNIFORM : TWO_VALUES, k,
-                                     tables[i].histogram->entries, &random);
-        if (i == 0)
-            state = counter_open(counter, &tables[i]);
-        else if (counter->move(state, tables[i].histogram, &failure) != STATUS_OK)
-            right = tap_note("%s", failure.message);
-        count_in_pieces(counter, state, indexes, VALUES);
-        table_want(&tables[i], indexes, VALUES);
-        counter->flush(state);
-    }
-    counter->close(state);
-    for (size_t i = 0; i < ARRAY_LENGTH(bins); i++) {
-        right = right && table_matches(&tables[i]);
-        table_close(&tables[i]);
-    }
-    tap_ok(right, "partitioned, moved from table to table");
-    free(indexes);
-}
-
 static uint64_t histogram_total(const struct histogram *histogram)
 {
     uint64_t total = 0;
@@ -246,18 +211,6 @@ static uint64_t histogram_total(const struct histogram *histogram)
     for (size_t i = 0; i < histogram->entries; i++)
         total += histogram_count(histogram, i);
     return total;
-}
-
-static void *counter_open_limited(struct table *table, uint32_t limit)
-{
-    struct failure failure;
-    void *state = NULL;
-
-    if (cpu_counter_private_open_limited(table->histogram, limit, &state, &failure) != STATUS_OK) {
-        printf("Bail out! %s\n", failure.message);
-        exit(1);
-    }
-    return state;
 }
 
 /* Flushes the counter and closes both; returns whether what it counted is what was wanted. */
@@ -283,7 +236,8 @@ static bool check_limited(uint32_t bins, uint32_t limit)
     bool right = true;
 
     table_open(&table, bins);
-    void *counter = counter_open_limited(&table, limit);
+    table.histogram->staged_limit = limit;
+    void *counter = counter_open(&cpu_counter_private, &table);
     for (size_t i = 0; i < PIECES; i++) {
         size_t n = tap_random(&state) % (ARRAY_LENGTH(indexes) + 1);
         for (size_t j = 0; j < n; j++)
@@ -599,7 +553,7 @@ static uint64_t staged_sum(const struct histogram *histogram, size_t region)
 static void add_locked(struct histogram *histogram, size_t region, const uint16_t *residuals,
                        size_t n)
 {
-    uint32_t *counts = histogram_lock_region(histogram, region, (uint32_t)n);
+    uint32_t *counts = histogram_lock_region(histogram, region, (uint32_t)n, true);
 
     for (size_t i = 0; i < n; i++)
         counts[residuals[i]]++;
@@ -633,20 +587,19 @@ static void test_staged_limit(void)
 /* A hot region is added to the histogram before it has more increments than that can take. */
 static void test_hot_limit(void)
 {
-    enum { BINS = 20000, LIMIT = 70000, ROUNDS = 300, PART = 1000 }; /* a buffer holds 65,568 */
+    enum { BINS = 20000, LIMIT = 70000, ROUNDS = 300, PART = 1000 }; /* a buffer holds 65,568, */
+    enum { LOCKED = 66 }; /* which it has after so many */
     uint32_t indexes[PART];
-    struct failure failure;
     struct table table;
-    void *state = NULL;
     bool held = true;
 
     table_open(&table, BINS);
     table.histogram->staged_limit = LIMIT;
-    if (cpu_counter_partitioned_open_hot(table.histogram, 0, &state, &failure) != STATUS_OK) {
-        printf("Bail out! %s\n", failure.message);
-        exit(1);
-    }
+    void *state = counter_open(&cpu_counter_partitioned, &table);
+    histogram_lock_region(table.histogram, 0, 0, true); /* as a thread that counts in it */
     for (size_t round = 0; round < ROUNDS; round++) {
+        if (round == LOCKED)
+            histogram_unlock_region(table.histogram, 0);
         for (size_t i = 0; i < PART; i++)
             indexes[i] = (uint32_t)(i * round % 5);
         cpu_counter_partitioned.count(state, indexes, NULL, PART);
@@ -701,7 +654,7 @@ static void test_add_staged(uint32_t limit)
     table_close(&table);
 }
 
-/* Adds ones of a region, given as residuals, in one of three ways. */
+/* Adds ones of a region, given as residuals, in one of two ways. */
 static void add_ones(struct table *table, size_t way, size_t region, const uint16_t *residuals,
                      size_t n)
 {
@@ -715,8 +668,6 @@ static void add_ones(struct table *table, size_t way, size_t region, const uint1
     }
     if (way == 0)
         add_locked(table->histogram, region, residuals, n);
-    else if (way == 1)
-        histogram_add_region(table->histogram, region, counts, (uint32_t)n);
     else
         histogram_add_counts32(table->histogram, first, counts, HISTOGRAM_REGION_BINS);
 }
@@ -738,7 +689,7 @@ static void test_add_mixed(void)
         size_t n = tap_random(&state) % MOST + 1;
         for (size_t i = 0; i < n; i++)
             residuals[i] = (uint16_t)(tap_random(&state) % HISTOGRAM_REGION_BINS);
-        add_ones(&table, round % 3, region, residuals, n);
+        add_ones(&table, round % 2, region, residuals, n);
         held = staged_sum(table.histogram, region) <= LIMIT;
         if (round % 50 > 0)
             continue;
@@ -765,7 +716,6 @@ int main(void)
 {
     test_counter(&cpu_counter_private, "private");
     test_counter(&cpu_counter_partitioned, "partitioned");
-    test_move();
     test_limited();
     test_add_ranges();
     test_runs();

@@ -39,12 +39,17 @@ static enum status decode_piece(struct decoder *decoder, const struct pieces *pi
     size_t out_used;
 
     do {
-        size_t in_used;
-        if (decoder_run(decoder, pieces->in + used, bytes - used, &in_used, pieces->out,
-                        pieces->out_piece, &out_used, failure) != STATUS_OK)
+        struct decoder_io io = {
+            .in = (const unsigned char *)pieces->in + used,
+            .in_bytes = bytes - used,
+            .out = (unsigned char *)pieces->out,
+            .out_bytes = pieces->out_piece,
+        };
+        if (decoder_run(decoder, &io, false, failure) != STATUS_OK)
             return failure->status;
+        out_used = io.out_used;
         fwrite(pieces->out, 1, out_used, stdout);
-        used += in_used;
+        used += io.in_used;
         if (used < bytes && out_used < pieces->out_piece)
             return status_fail(failure, STATUS_DATA, "input left without cause");
     } while (used < bytes || out_used == pieces->out_piece);

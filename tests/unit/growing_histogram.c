@@ -111,19 +111,22 @@ static void test_automatic(void)
 /* The first bin begins below the smallest value. */
 static void test_below(void)
 {
-    struct growing_window window;
+    static struct growing_windows windows;
+    const struct growing_window *window = &windows.list[0];
     struct element element;
     struct failure failure;
 
     element_parse("i64", &element);
-    bool made = growing_window_init(&window, &element, -((__int128)1 << 63), 100, 10, &failure) ==
-                STATUS_OK;
-    tap_ok(made && window.first == binning_floor(-((__int128)1 << 63), 10) && window.bins == 100,
+    pthread_mutex_init(&windows.lock, NULL);
+    const bool is_added = growing_windows_add(&windows, &element, -((__int128)1 << 63), 100, 10,
+                                              &failure) == STATUS_OK;
+    tap_ok(is_added && window == growing_windows_newest(&windows) &&
+               window->first == binning_floor(-((__int128)1 << 63), 10) && window->bins == 100,
            "a window at the smallest value");
-    uint32_t lowest = binning_index(&window.binning, window.binning.form, (uint64_t)1 << 63);
-    uint32_t largest = binning_index(&window.binning, window.binning.form, INT64_MAX);
-    tap_ok(lowest == 0 && largest >= window.bins, "has the smallest value, and not the largest");
-    growing_window_destroy(&window);
+    uint32_t lowest = binning_index(&window->binning, window->binning.form, (uint64_t)1 << 63);
+    uint32_t largest = binning_index(&window->binning, window->binning.form, INT64_MAX);
+    tap_ok(lowest == 0 && largest >= window->bins, "has the smallest value, and not the largest");
+    growing_windows_destroy(&windows);
 }
 
 /* What a window's histogram has outside of its bins is no part of the result. */

@@ -2,7 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "config.h"
 
-#include "base/memory_limits.h"
+#include "base/memory.h"
 #include "tap.h"
 
 #include <ftw.h>
@@ -158,7 +158,7 @@ static void test_tree(const struct tree *tree)
 
     for (size_t i = 0; i < FILES_MAX && tree->files[i].name; i++)
         is_made = is_made && make_file(&tree->files[i]);
-    uint64_t available = memory_limits_available(root);
+    uint64_t available = memory_available_under(root);
     tap_ok(is_made && available == tree->available, "%s: %" PRIu64 ", expected %" PRIu64,
            tree->what, available, tree->available);
     nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);

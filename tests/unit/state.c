@@ -219,14 +219,12 @@ static void write_rows(void)
     struct state_writer *state;
 
     require(writer_open(&writer, file, &failure), &failure);
-    require(state_writer_open(&state, writer, &failure), &failure);
-    state_write_options(state, "any text");
+    require(state_writer_open(&state, writer, "any text", &failure), &failure);
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
         state_write_row(state, rows[i].bin, rows[i].count);
     state_write_rows_end(state);
     state_write_number(state, -(unsigned __int128)1);
-    require(state_writer_finish(state, &failure), &failure);
-    state_writer_close(state);
+    require(state_writer_close(state, STATUS_OK, &failure), &failure);
     require(writer_close(writer, &failure), &failure);
 }
 

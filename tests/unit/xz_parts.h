@@ -24,12 +24,15 @@ static bool xz_part_decode(const struct decoder_format *xz, const unsigned char 
         return false;
     bool is_fine = true;
     for (size_t i = 0; is_fine && i < 3; i++) {
-        size_t used = 0;
-        size_t bytes = 0;
-        is_fine = decoder_run(decoder, pieces[i].data, pieces[i].bytes, &used, out + *made,
-                              room - *made, &bytes, &failure) == STATUS_OK &&
-                  used == pieces[i].bytes;
-        *made += bytes;
+        struct decoder_io io = {
+            .in = (const unsigned char *)pieces[i].data,
+            .in_bytes = pieces[i].bytes,
+            .out = (unsigned char *)out + *made,
+            .out_bytes = room - *made,
+        };
+        is_fine = decoder_run(decoder, &io, false, &failure) == STATUS_OK &&
+                  io.in_used == pieces[i].bytes;
+        *made += io.out_used;
     }
     is_fine = is_fine && decoder_finish(decoder, &failure) == STATUS_OK;
     decoder_close(decoder);
