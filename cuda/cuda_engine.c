@@ -40,7 +40,7 @@ static const struct cuda_operation *cuda_engine_find_operation(const struct job 
         [OPERATION_REDUCE] = &cuda_reduce,           [OPERATION_COUNT] = &cuda_count,
         [OPERATION_STALIN_SORT] = &cuda_stalin_sort,
     };
-    return job->is_automatic ? &cuda_growing_histogram : table[job->operation];
+    return table[job->operation];
 }
 
 /* The memory of a slot, in bytes, each rounded up by cuda_align. */

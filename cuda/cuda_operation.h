@@ -76,8 +76,8 @@ struct cuda_operation {
      */
     cudaError_t (*absorb)(const struct cuda_shared *shared, const struct cuda_chunk *chunk);
     /*
-     * Handles the result of a chunk, after the work is done. May queue copies on its stream. NULL:
-     * nothing to do.
+     * Handles the result of a chunk, after the work is done. May queue more work on its stream, and
+     * wait for it. NULL: nothing to do.
      */
     enum status (*complete)(const struct cuda_shared *shared, const struct cuda_chunk *chunk,
                             struct failure *failure);
@@ -93,7 +93,6 @@ struct cuda_operation {
 };
 
 extern const struct cuda_operation cuda_histogram;
-extern const struct cuda_operation cuda_growing_histogram;
 extern const struct cuda_operation cuda_uniq;
 extern const struct cuda_operation cuda_reduce;
 extern const struct cuda_operation cuda_count;

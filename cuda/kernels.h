@@ -69,8 +69,7 @@ struct cuda_histogram_table {
 
 /*
  * Counts the elements, fewer than 2^32, in the table. Pointers in the binning are device pointers.
- * Any number of launches may share a table. The caller makes sure that no counter wraps
- * (cuda_counters.h).
+ * Any number of launches may share a table. The caller makes sure that no counter wraps.
  */
 cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct element *element,
                                   const struct binning *binning,
