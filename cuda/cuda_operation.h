@@ -31,6 +31,15 @@ static inline enum status cuda_check_copy(cudaError_t error, struct failure *fai
     return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "cannot copy the result", failure);
 }
 
+/* Whether memory was short. CUDA then forgets the error, or it would report it again. */
+static inline bool cuda_is_out_of_memory(cudaError_t error)
+{
+    if (error != cudaErrorMemoryAllocation)
+        return false;
+    cudaGetLastError();
+    return true;
+}
+
 /* Whether the device makes the elements of a chunk: by parsing text, or gathering of records. */
 static inline bool cuda_makes_elements(const struct job *job)
 {
