@@ -1,7 +1,7 @@
 /*
- * The functions of an operation on a GPU, which struct operation (operation.h) lacks: a build
- * without CUDA has none of them. Host code is in cuda_<operation>.c, kernels are in <operation>.cu.
- * cuda_engine.c has the table. An operation without a row runs on the CPU alone.
+ * The functions of an operation on a GPU. They are not in struct operation (operation.h), since a
+ * build without CUDA has none of them. Host code is in cuda_<operation>.c, kernels are in
+ * <operation>.cu. cuda_engine.c has the table. An operation without a row runs on the CPU alone.
  */
 #ifndef GPUHIST_CUDA_OPERATION_H
 #define GPUHIST_CUDA_OPERATION_H

@@ -305,7 +305,7 @@ static void pipeline_prepare_devices(struct pipeline *pipeline, unsigned workers
 
     for (size_t i = 0; i < count; i++) {
         struct worker_pool *pool = &pipeline->pools[i];
-        const char *unsupported = engine_lacks(pool->session.engine, task->job);
+        const char *unsupported = engine_unsupported(pool->session.engine, task->job);
         if (!pool->session.joins_late)
             continue;
         if (unsupported)
@@ -344,16 +344,16 @@ static enum status pipeline_open_pool(struct pipeline *pipeline, const struct en
 {
     struct engine_options options = pipeline->task->options;
     struct worker_pool *pool = pipeline_add_pool(pipeline, engine, device, false);
-    const char *lacks = engine_lacks(engine, pipeline->task->job);
+    const char *unsupported = engine_unsupported(engine, pipeline->task->job);
     enum status status = STATUS_OK;
     char description[256];
 
     options.device = device;
     if (!pool)
         return status_fail(failure, STATUS_USAGE, "too many devices");
-    if (lacks)
+    if (unsupported)
         return status_fail(failure, STATUS_ENGINE, "engine %s does not support %s", engine->name,
-                           lacks);
+                           unsupported);
     if (!engine->probe(device, description, sizeof description))
         status = status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", engine->name,
                              description);

@@ -57,7 +57,7 @@ static void gate_pass(struct gate *gate)
 /* Where a device fails. */
 enum fault {
     NO_FAULT,
-    AT_JOB, /* it lacks an option of the job */
+    AT_JOB, /* it does not support an option of the job */
     AT_PROBE,
     AT_PREPARE,
     AT_OPEN,
@@ -289,7 +289,7 @@ static bool slow_probe(unsigned device, char *description, size_t size)
     return play.fault != AT_PROBE && device < play.devices;
 }
 
-static const char *slow_lacks(const struct job *job)
+static const char *slow_unsupported(const struct job *job)
 {
     (void)job;
     return play.fault == AT_JOB ? "--thing" : NULL;
@@ -402,7 +402,7 @@ static const struct engine slow_engine = {
     .name = "slow",
     .devices = slow_devices,
     .probe = slow_probe,
-    .lacks = slow_lacks,
+    .unsupported = slow_unsupported,
     .prepare = slow_prepare,
     .open = slow_open,
     .finish = slow_finish,
@@ -678,8 +678,8 @@ static void test_late(void)
     tap_ok(atomic_load(&play.sessions) == 0, "and does nothing when it is ready");
 }
 
-/* A device that lacks an option of the job is neither asked about nor prepared. */
-static void test_lacks(void)
+/* A device that does not support an option of the job is neither asked about nor prepared. */
+static void test_unsupported(void)
 {
     struct scene scene = scene_begin();
 
@@ -689,7 +689,7 @@ static void test_lacks(void)
     scene_run(&scene);
     tap_ok(scene.status == STATUS_ENGINE &&
                strcmp(scene.failure.message, "engine slow does not support --thing") == 0,
-           "a device that lacks an option of the job is refused");
+           "a device that does not support an option of the job is refused");
 }
 
 static void test_unusable(void)
@@ -943,7 +943,7 @@ int main(void)
     test_several();
     test_named();
     test_late();
-    test_lacks();
+    test_unsupported();
     test_unusable();
     test_way();
     test_fails_midway();
