@@ -112,8 +112,8 @@ struct cuda_reduce_partial {
 };
 
 /*
- * Adds the elements, at most 2^29 or 2^30 bytes, to the partial. Adds their squares only if the job
- * needs them. Any number of launches may share the partial.
+ * Adds the elements, at most 2^30 bytes, to the partial. Adds their squares only if the job needs
+ * them. Any number of launches may share the partial.
  */
 cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct job *job,
                                const struct cuda_elements *elements,
