@@ -1,6 +1,6 @@
 /*
- * Slots are the counters in a kernel's own table: one for each bin, or one for each value of a
- * narrow type. The structs here map an element to its slot, and a slot to its bin.
+ * Slots are the counters in a kernel's own table: one for each bin, and two for values below and
+ * above. The structs here map an element to its slot.
  */
 #ifndef GPUHIST_HISTOGRAM_SLOTS_CUH
 #define GPUHIST_HISTOGRAM_SLOTS_CUH
@@ -37,13 +37,12 @@ static __device__ __noinline__ uint32_t bin_of_word(const struct any_binning &an
 }
 
 /*
- * One slot for each bin, and two for values below and above. Elements are unsigned words of their
- * width. PLAIN: 32-bit unit bins of 32-bit elements in native byte order, signed or not.
+ * The slots for elements that are unsigned words of their width. PLAIN: 32-bit unit bins of 32-bit
+ * elements in native byte order, signed or not.
  */
 template <typename T, bool PLAIN>
 struct slots_of_bins {
     static_assert(!PLAIN || sizeof(T) == 4, "its arithmetic has 32 bits");
-    using element_type = T;
     struct any_binning any;
 
     explicit slots_of_bins(const struct histogram_task *task) : any(task)
@@ -78,56 +77,12 @@ struct slots_of_bins {
         uint32_t low = (uint32_t)any.binning.low;
         return (uint32_t)loaded - low > ~(low ^ (uint32_t)any.binning.bias);
     }
-
-    __device__ __forceinline__ uint32_t bin(uint32_t slot) const
-    {
-        return slot;
-    }
 };
 
-/*
- * One slot for each value, in memory order, of a type of one or two bytes. The slots are mapped to
- * bins after counting.
- */
-template <typename T>
-struct slots_of_values {
-    using element_type = T;
-    struct slots_of_bins<T, false> bins;
-
-    explicit slots_of_values(const struct histogram_task *task) : bins(task)
-    {
-    }
-
-    __device__ __forceinline__ uint32_t slot(T loaded) const
-    {
-        return loaded;
-    }
-
-    __device__ __forceinline__ uint32_t slot_or_above(T loaded) const
-    {
-        return loaded;
-    }
-
-    __device__ __forceinline__ bool is_below(T) const
-    {
-        return false;
-    }
-
-    __device__ __forceinline__ uint32_t bin(uint32_t slot) const
-    {
-        return bins.slot((T)slot);
-    }
-};
-
-/* The number of slots of all bins, and of all values of a type. */
+/* The number of slots of all bins. */
 inline size_t count_bin_slots(const struct binning *binning)
 {
     return (size_t)binning->bins + BINNING_OUTSIDE;
-}
-
-inline size_t count_value_slots(const struct element *element)
-{
-    return (size_t)1 << (8 * element->bytes);
 }
 
 /* Calls launch(slots) with the slots of the task's bins, a slots_of_bins. */
