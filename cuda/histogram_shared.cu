@@ -10,7 +10,6 @@
  * Shared counters have 32 bits: a launch has fewer than 2^32 elements.
  */
 #include "cuda/histogram_slots.cuh"
-#include "cuda/histogram_table.cuh"
 
 namespace
 {

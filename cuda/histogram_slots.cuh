@@ -1,6 +1,7 @@
 /*
  * Slots are the counters in a kernel's own table: one for each bin, and two for values below and
- * above. The structs here map an element to its slot.
+ * above. The structs here map an element to its slot, and add the count of a slot to the global
+ * table.
  */
 #ifndef GPUHIST_HISTOGRAM_SLOTS_CUH
 #define GPUHIST_HISTOGRAM_SLOTS_CUH
@@ -84,6 +85,37 @@ inline size_t count_bin_slots(const struct binning *binning)
 {
     return (size_t)binning->bins + BINNING_OUTSIDE;
 }
+
+/* struct cuda_histogram_table with the types that atomics need. */
+struct histogram_counters {
+    uint32_t *d_counts;
+    unsigned long long *d_outside;
+    uint32_t bins;
+
+    explicit histogram_counters(const struct histogram_task *task)
+        : d_counts(task->table->d_counts), d_outside((unsigned long long *)task->table->d_outside),
+          bins(task->binning->bins)
+    {
+    }
+
+    /* Slot number `bins` is that of values below all bins, and bins + 1 of those above. */
+    __device__ __forceinline__ void add(uint32_t slot, uint32_t count) const
+    {
+        if (slot < bins)
+            atomicAdd(&d_counts[slot], count);
+        else
+            atomicAdd(&d_outside[slot - bins], (unsigned long long)count);
+    }
+
+    /* Moves `count` values from the counter above all bins to the counter below. */
+    __device__ __forceinline__ void move_below(unsigned long long count) const
+    {
+        if (count > 0) {
+            atomicAdd(&d_outside[0], count);
+            atomicAdd(&d_outside[1], 0 - count);
+        }
+    }
+};
 
 /* Calls launch(slots) with the slots of the task's bins, a slots_of_bins. */
 template <typename Launch>

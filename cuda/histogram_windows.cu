@@ -10,7 +10,6 @@
  * overflow in every thread, and are slow where values repeat.
  */
 #include "cuda/histogram_slots.cuh"
-#include "cuda/histogram_table.cuh"
 
 namespace
 {
