@@ -85,7 +85,7 @@ static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
     if (error == cudaSuccess && cuda_stalin_sort_needs_elements(job))
         error = cudaMemcpyAsync(kept + bytes, chunk->elements.d_data, bytes, cudaMemcpyDeviceToHost,
                                 chunk->stream);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && (kept_count > 0 || purged))
         error = cudaStreamSynchronize(chunk->stream);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot copy the survivors", failure);
