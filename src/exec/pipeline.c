@@ -21,6 +21,8 @@ struct pipeline_device {
     struct device_startup *startup; /* NULL: none was started */
 };
 
+_Static_assert(PIPELINE_WORKER_POOLS_MAX <= 32, "a pool's device has a bit");
+
 struct pipeline {
     const struct pipeline_task *task;
     struct crew crew;
@@ -49,6 +51,7 @@ static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const st
         pool->session.crew = &pipeline->crew;
         pool->session.engine = engine;
         pool->session.joins_late = joins_late;
+        pool->session.device_bit = 1u << count;
         pool->device = device;
         atomic_store(&pipeline->worker_pool_count, count + 1);
     }
@@ -206,21 +209,20 @@ static bool pipeline_allows(const struct pipeline *pipeline,
     return pipeline->task->device_count > 0 || rule(&view);
 }
 
-/* `pays` of a startup. Where decoding is the limit, a device is no help. */
+/*
+ * `pays` of a startup. Where decoding is the limit, a device is no help. Once it pays, workers make
+ * way for its preparation.
+ */
 static bool pipeline_device_pays(void *context)
 {
-    const struct pipeline *pipeline = ((struct pipeline_device *)context)->pipeline;
+    const struct pipeline_device *device = context;
+    struct pipeline *pipeline = device->pipeline;
 
-    if (pipeline->task->device_count == 0 && source_is_decoding(pipeline->task->source))
+    if ((pipeline->task->device_count == 0 && source_is_decoding(pipeline->task->source)) ||
+        !pipeline_allows(pipeline, offload_policy_pays))
         return false;
-    return pipeline_allows(pipeline, offload_policy_pays);
-}
-
-/* `begun` of a startup. */
-static void pipeline_device_begun(void *context)
-{
-    struct crew *crew = &((struct pipeline_device *)context)->pipeline->crew;
-    atomic_store_explicit(&crew->awaits_device, true, memory_order_relaxed);
+    crew_await_device(&pipeline->crew, device->pool->session.device_bit);
+    return true;
 }
 
 /* Opens a pool on a device that is ready and starts it. The caller counts as at work. */
@@ -253,7 +255,6 @@ static void pipeline_prepare_device(struct pipeline *pipeline, struct worker_poo
         .device = pool->device,
         .context = device,
         .pays = pipeline_device_pays,
-        .begun = pipeline_device_begun,
         .ready = pipeline_device_ready,
     };
 
@@ -282,7 +283,7 @@ static void pipeline_device_ready(void *context, const char *reason)
         reason = failure.message;
     if (reason) {
         snprintf(pool->reason, sizeof pool->reason, "%.255s", reason);
-        crew_give_up_device(&pipeline->crew);
+        crew_give_up_device(&pipeline->crew, pool->session.device_bit);
     } else if (pipeline->task->device_count == 0 && pool->device == 0 && engine->devices) {
         others = offload_policy_devices(engine->devices(), pipeline_bytes_left(pipeline));
     }
@@ -329,7 +330,7 @@ static bool pipeline_end_startups(struct pipeline *pipeline)
         if (end == DEVICE_STARTUP_NOT_BEGUN)
             snprintf(pipeline->pools[i].reason, sizeof pipeline->pools[i].reason,
                      "it was not needed");
-        is_left = is_left || end == DEVICE_STARTUP_LEFT_BEHIND;
+        is_left = is_left || end == DEVICE_STARTUP_RUNNING;
     }
     return is_left;
 }

@@ -17,9 +17,10 @@
 struct worker_session {
     struct crew *crew;
     const struct engine *engine;
-    void *session;   /* of the engine */
-    unsigned count;  /* the number of workers */
-    bool joins_late; /* the workers are feeders of a device that was prepared during the run */
+    void *session;       /* of the engine */
+    unsigned count;      /* the number of workers */
+    bool joins_late;     /* the workers are feeders of a device that was prepared during the run */
+    unsigned device_bit; /* of that device, in crew->awaited_devices */
 };
 
 /*
