@@ -62,12 +62,12 @@ static_assert(WARPS == WARP_THREADS, "a warp has a lane for the sum of each warp
 
 template <typename T, int N>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    count_intervals_kernel(const T *d_elements, struct element_count count, bool swapped,
+    count_intervals_kernel(struct cuda_elements elements, bool swapped,
                            const __grid_constant__ intervals<T> batch, unsigned long long *d_hits)
 {
     uint32_t hits[N] = {};
 
-    for_each_element(d_elements, read_count(count), swapped, [&](T value) {
+    for_each_element<T>(elements, swapped, [&](T value) {
 #pragma unroll
         for (int i = 0; i < N; i++)
             hits[i] += (T)(value - batch.low[i]) <= batch.last[i];
@@ -80,12 +80,12 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    count_set_kernel(const T *d_elements, struct element_count count, bool swapped,
+    count_set_kernel(struct cuda_elements elements, bool swapped,
                      const __grid_constant__ struct value_set set, unsigned long long *d_hits)
 {
     uint32_t hits[1] = {};
 
-    for_each_element(d_elements, read_count(count), swapped, [&](T value) {
+    for_each_element<T>(elements, swapped, [&](T value) {
         hits[0] += value_set_contains(&set, set.form, (T)(value - (T)set.low));
     });
     add_block_sums(hits, [&](unsigned, uint32_t sum) {
@@ -114,9 +114,8 @@ cudaError_t launch_intervals(const struct cuda_device *device, const struct job 
             auto kernel = batch.used > 4   ? count_intervals_kernel<T, INTERVALS_MAX>
                           : batch.used > 1 ? count_intervals_kernel<T, 4>
                                            : count_intervals_kernel<T, 1>;
-            kernel<<<blocks, BLOCK_THREADS, 0, stream>>>((const T *)elements->d_data,
-                                                         count_of(elements), job->element.swapped,
-                                                         batch, (unsigned long long *)d_hits);
+            kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(*elements, job->element.swapped, batch,
+                                                         (unsigned long long *)d_hits);
             error = cudaGetLastError();
             batch.used = 0;
         }
@@ -142,9 +141,9 @@ cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct
     const unsigned blocks = grid_size(device, elements->count, 4 * BLOCK_THREADS);
 
     return launch_by_width(&job->element, [=](auto word) {
-        count_set_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(
-            (const decltype(word) *)elements->d_data, count_of(elements), job->element.swapped,
-            *set, (unsigned long long *)d_hits);
+        count_set_kernel<decltype(word)>
+            <<<blocks, BLOCK_THREADS, 0, stream>>>(*elements, job->element.swapped, *set,
+                                                   (unsigned long long *)d_hits);
         return cudaGetLastError();
     });
 }

@@ -1,6 +1,6 @@
 /*
- * Histogram kernel "cached": atomics on the global table, behind a cache of frequent bins
- * (sampled_cache.cuh).
+ * Histogram kernel "cached": counts frequent bins in a cache in shared memory (sampled_cache.cuh),
+ * the others by atomics on the global table.
  */
 #include "cuda/histogram_slots.cuh"
 #include "cuda/sampled_cache.cuh"
@@ -42,11 +42,11 @@ struct table_of_bins {
 
 template <typename T, bool PLAIN>
 __global__ void __launch_bounds__(SAMPLED_THREADS)
-    histogram_cached_kernel(const T *d_elements, struct element_count count,
+    histogram_cached_kernel(struct cuda_elements elements,
                             const __grid_constant__ slots_of_bins<T, PLAIN> slots,
                             struct histogram_counters counters)
 {
-    count_sampled(d_elements, read_count(count), table_of_bins<T, PLAIN>{slots, counters});
+    count_sampled<T>(elements, table_of_bins<T, PLAIN>{slots, counters});
 }
 
 bool takes(const struct histogram_task *)
@@ -59,9 +59,8 @@ cudaError_t launch_slots(const struct histogram_task *task, const slots_of_bins<
 {
     unsigned blocks = grid_size(task->device, task->elements->count, SAMPLED_TILE_ELEMENTS<T>);
 
-    histogram_cached_kernel<<<blocks, SAMPLED_THREADS, 0, task->stream>>>(
-        (const T *)task->elements->d_data, count_of(task->elements), slots,
-        histogram_counters(task));
+    histogram_cached_kernel<<<blocks, SAMPLED_THREADS, 0, task->stream>>>(*task->elements, slots,
+                                                                          histogram_counters(task));
     return cudaGetLastError();
 }
 

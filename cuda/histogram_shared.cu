@@ -22,7 +22,7 @@ constexpr size_t TABLE_BYTES_MAX = 112 << 10;
 
 template <unsigned COPIES, typename T, bool PLAIN>
 __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
-    histogram_shared_kernel(const T *d_elements, struct element_count count,
+    histogram_shared_kernel(struct cuda_elements elements,
                             const __grid_constant__ slots_of_bins<T, PLAIN> slots,
                             uint32_t slot_count, struct histogram_counters counters)
 {
@@ -32,8 +32,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
     for (uint32_t i = threadIdx.x; i < slot_count * COPIES; i += blockDim.x)
         table[i] = 0;
     __syncthreads();
-    for_each_element(d_elements, read_count(count), false,
-                     [&](T loaded) { atomicAdd(&own[slots.slot(loaded) * COPIES], 1u); });
+    for_each_element<T>(elements, false,
+                        [&](T loaded) { atomicAdd(&own[slots.slot(loaded) * COPIES], 1u); });
     __syncthreads();
     for (uint32_t slot = threadIdx.x; slot < slot_count; slot += blockDim.x) {
         uint32_t sum = 0;
@@ -72,8 +72,7 @@ cudaError_t launch_slots(const struct histogram_task *task, const slots_of_bins<
     cudaError_t error = allow_shared_bytes(kernel, bytes);
     if (error != cudaSuccess)
         return error;
-    kernel<<<blocks, BLOCK_THREADS, bytes, task->stream>>>((const T *)task->elements->d_data,
-                                                           count_of(task->elements), slots,
+    kernel<<<blocks, BLOCK_THREADS, bytes, task->stream>>>(*task->elements, slots,
                                                            (uint32_t)slot_count,
                                                            histogram_counters(task));
     return cudaGetLastError();

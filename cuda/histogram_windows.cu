@@ -20,7 +20,7 @@ constexpr size_t WINDOWS_MAX = 2;
 
 template <enum element_reuse REUSE, typename T, bool PLAIN>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    histogram_windows_kernel(const T *d_elements, struct element_count count,
+    histogram_windows_kernel(struct cuda_elements elements,
                              const __grid_constant__ slots_of_bins<T, PLAIN> slots,
                              uint32_t windows, uint32_t window_slots,
                              struct histogram_counters counters)
@@ -33,8 +33,9 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     for (uint32_t i = threadIdx.x; i < window_slots; i += blockDim.x)
         table[i] = 0;
     __syncthreads();
-    for_each_element_of<LOADS, REUSE>(d_elements, read_count(count), blockIdx.x / windows,
-                                      gridDim.x / windows, false, [&](T loaded) {
+    for_each_element_of<LOADS, REUSE>((const T *)elements.d_data, count_elements(elements),
+                                      blockIdx.x / windows, gridDim.x / windows, false,
+                                      [&](T loaded) {
                                           uint32_t i = slots.slot_or_above(loaded) - first;
                                           atomicAdd(&table[min(i, window_slots)], 1u);
                                           below += slots.is_below(loaded);
@@ -76,9 +77,9 @@ cudaError_t launch_slots(const struct histogram_task *task, const slots_of_bins<
     cudaError_t error = allow_shared_bytes(kernel, bytes);
     if (error != cudaSuccess)
         return error;
-    kernel<<<parts * windows, BLOCK_THREADS, bytes, task->stream>>>(
-        (const T *)task->elements->d_data, count_of(task->elements), slots, windows,
-        (uint32_t)window_slots, histogram_counters(task));
+    kernel<<<parts * windows, BLOCK_THREADS, bytes, task->stream>>>(*task->elements, slots, windows,
+                                                                    (uint32_t)window_slots,
+                                                                    histogram_counters(task));
     return cudaGetLastError();
 }
 

@@ -128,8 +128,8 @@ struct accumulator {
     sum_type sum = 0;
     uint128 squares = 0;      /* of 64-bit elements: the sum of the lower halves */
     uint128 squares_high = 0; /* and that of the upper halves */
-    T least = IS_SIGNED<T> ? (T)((BIAS<T> - 1) >> (64 - 8 * sizeof(T))) : (T)-1;
-    T greatest = (T)~least;
+    T smallest = IS_SIGNED<T> ? (T)((BIAS<T> - 1) >> (64 - 8 * sizeof(T))) : (T)-1;
+    T greatest = (T)~smallest;
     T and_bits = (T)-1;
     T or_bits = 0;
     T xor_bits = 0;
@@ -148,7 +148,7 @@ struct accumulator {
             squares += size * size;
             squares_high += __umul64hi(size, size);
         }
-        least = min(least, value);
+        smallest = min(smallest, value);
         greatest = max(greatest, value);
         and_bits &= value;
         or_bits |= value;
@@ -166,7 +166,7 @@ struct accumulator {
         result.squares[0] = (uint64_t)squares;
         result.squares[1] = (uint64_t)high;
         result.squares[2] = (uint64_t)(high >> 64);
-        result.min = key_of(least) ^ BIAS<T>;
+        result.min = key_of(smallest) ^ BIAS<T>;
         result.max = key_of(greatest) ^ BIAS<T>;
         result.and_bits = key_of(and_bits);
         result.or_bits = key_of(or_bits);
@@ -196,7 +196,7 @@ __device__ __forceinline__ void merge_warp(totals &own)
 
 template <typename T, bool SQUARES>
 __global__ void __launch_bounds__(BLOCK_THREADS<T>, BLOCKS_SHARING)
-    reduce_kernel(const T *d_elements, struct element_count count, bool swapped, totals *d_partial)
+    reduce_kernel(struct cuda_elements elements, bool swapped, totals *d_partial)
 {
     constexpr unsigned warps = BLOCK_THREADS<T> / WARP_THREADS;
     __shared__ totals of_warps[warps];
@@ -204,8 +204,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS<T>, BLOCKS_SHARING)
     const unsigned lane = threadIdx.x % WARP_THREADS;
     accumulator<T, SQUARES> absorbed;
 
-    for_each_element(d_elements, read_count(count), swapped,
-                     [&](T value) { absorbed.absorb(value); });
+    for_each_element<T>(elements, swapped, [&](T value) { absorbed.absorb(value); });
     totals own = absorbed.total();
     merge_warp(own);
     if (lane == 0)
@@ -227,8 +226,7 @@ cudaError_t launch(const struct cuda_device *device, const struct job *job,
                                                                   : reduce_kernel<T, false>;
     unsigned blocks = grid_size(device, elements->count, 64 / sizeof(T) * BLOCK_THREADS<T>);
 
-    kernel<<<blocks, BLOCK_THREADS<T>, 0, stream>>>((const T *)elements->d_data, count_of(elements),
-                                                    job->element.swapped, d_partial);
+    kernel<<<blocks, BLOCK_THREADS<T>, 0, stream>>>(*elements, job->element.swapped, d_partial);
     return cudaGetLastError();
 }
 

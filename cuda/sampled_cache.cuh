@@ -1,5 +1,5 @@
 /*
- * Counting in a table in device memory, behind a cache of frequent keys in shared memory.
+ * Counting in a table in device memory, with a cache of frequent keys in shared memory.
  *
  * Atomics of many threads on one address wait for each other: 256Mi equal values take 197 ms where
  * uniform ones take 2.6. So, less, do those on one sector of 32 bytes. So every block samples its
@@ -51,12 +51,13 @@ struct sampled_cache {
  * - begin_tile() and end_tile(), which all threads call.
  */
 template <typename T, typename Table>
-__device__ __forceinline__ void count_sampled(const T *d_elements, uint32_t elements, Table table)
+__device__ __forceinline__ void count_sampled(const struct cuda_elements &input, Table table)
 {
     using key_type = typename Table::key_type;
     constexpr uint32_t thread_elements = SAMPLED_THREAD_ELEMENTS<T>;
     constexpr uint32_t tile_elements = SAMPLED_TILE_ELEMENTS<T>;
     __shared__ sampled_cache<key_type> cache;
+    const uint32_t elements = count_elements(input);
     const uint32_t tiles = elements / tile_elements + (elements % tile_elements > 0);
 
     for (uint32_t i = threadIdx.x; i < SAMPLED_CACHE_ENTRIES; i += SAMPLED_THREADS) {
@@ -64,7 +65,7 @@ __device__ __forceinline__ void count_sampled(const T *d_elements, uint32_t elem
         cache.counts[i] = 0;
     }
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const T *d_tile = d_elements + (size_t)tile * tile_elements;
+        const T *d_tile = (const T *)input.d_data + (size_t)tile * tile_elements;
         const uint32_t count = min(elements - tile * tile_elements, tile_elements);
         /* The tile's hash function; odd. Fibonacci hashing, then MurmurHash3's mixing. */
         uint32_t mixed = (tile + 1) * 0x9e3779b9u;

@@ -200,14 +200,15 @@ __device__ __forceinline__ uint32_t write_leading(const T *d_elements, uint32_t 
 
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_THREADS, MULTIPROCESSOR_THREADS / BLOCK_THREADS)
-    stalin_sort_maxima_kernel(const T *d_elements, struct element_count counted, struct rules rules,
-                              struct workspace work, T *d_kept)
+    stalin_sort_maxima_kernel(struct cuda_elements input, struct rules rules, struct workspace work,
+                              T *d_kept)
 {
     using Reduce = cub::BlockReduce<T, BLOCK_THREADS>;
     constexpr uint32_t tile_elements = TILE_BYTES / sizeof(T);
     constexpr uint32_t width = element_vector<T>::width;
     __shared__ typename Reduce::TempStorage storage;
-    const uint32_t elements = read_count(counted);
+    const T *d_elements = (const T *)input.d_data;
+    const uint32_t elements = count_elements(input);
     const uint32_t tiles = count_tiles(elements * sizeof(T));
     uint32_t tile = write_leading(d_elements, elements, rules, work, d_kept);
 
@@ -240,14 +241,14 @@ __global__ void __launch_bounds__(BLOCK_THREADS, MULTIPROCESSOR_THREADS / BLOCK_
  * the greatest rank before each. One block.
  */
 __global__ void __launch_bounds__(LIST_THREADS)
-    stalin_sort_list_kernel(struct element_count counted, uint32_t element_bytes,
-                            struct rules rules, struct workspace work, bool all)
+    stalin_sort_list_kernel(struct cuda_elements input, uint32_t element_bytes, struct rules rules,
+                            struct workspace work, bool all)
 {
     using Maxima = cub::BlockScan<uint64_t, LIST_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     using Sums = cub::BlockScan<uint32_t, LIST_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename Maxima::TempStorage maxima_storage;
     __shared__ typename Sums::TempStorage sums_storage;
-    const uint32_t elements = read_count(counted);
+    const uint32_t elements = count_elements(input);
     const uint32_t tile_elements = TILE_BYTES / element_bytes;
     const uint32_t tiles = count_tiles((size_t)elements * element_bytes);
     const uint32_t leading = min(~work.head->unordered, elements / tile_elements);
@@ -370,13 +371,14 @@ struct keep_memory {
 /* Compacts the listed tiles: their survivors, and the others if they are wanted. */
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    stalin_sort_keep_kernel(const T *d_elements, struct element_count counted, struct rules rules,
-                            struct workspace work, T *d_kept, T *d_purged)
+    stalin_sort_keep_kernel(struct cuda_elements input, struct rules rules, struct workspace work,
+                            T *d_kept, T *d_purged)
 {
     using memory = keep_memory<T>;
     constexpr uint32_t tile_elements = TILE_BYTES / sizeof(T);
     __shared__ memory shared;
-    const uint32_t elements = read_count(counted);
+    const T *d_elements = (const T *)input.d_data;
+    const uint32_t elements = count_elements(input);
 
     for (;;) {
         if (threadIdx.x == 0)
@@ -434,8 +436,6 @@ cudaError_t launch(const struct cuda_device *device, const struct cuda_elements 
     const uint32_t tiles = count_tiles(elements->count * sizeof(T));
     const unsigned maximum = (unsigned)device->multiprocessors * 4;
     const unsigned blocks = tiles < maximum ? tiles : maximum;
-    const struct element_count count = count_of(elements);
-    const T *d_elements = (const T *)elements->d_data;
     T *d_kept = (T *)buffers->d_kept;
     T *d_purged = (T *)buffers->d_purged;
     struct workspace work;
@@ -449,12 +449,12 @@ cudaError_t launch(const struct cuda_device *device, const struct cuda_elements 
         cudaMemsetAsync(work.head, 0, (size_t)((char *)work.maxima - (char *)work.head), stream);
     if (error != cudaSuccess || blocks == 0)
         return error;
-    stalin_sort_maxima_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules, work,
-                                                                    d_kept);
-    stalin_sort_list_kernel<<<1, LIST_THREADS, 0, stream>>>(count, (uint32_t)sizeof(T), rules, work,
-                                                            d_purged != nullptr);
-    stalin_sort_keep_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules, work,
-                                                                  d_kept, d_purged);
+    stalin_sort_maxima_kernel<T>
+        <<<blocks, BLOCK_THREADS, 0, stream>>>(*elements, rules, work, d_kept);
+    stalin_sort_list_kernel<<<1, LIST_THREADS, 0, stream>>>(*elements, (uint32_t)sizeof(T), rules,
+                                                            work, d_purged != nullptr);
+    stalin_sort_keep_kernel<T>
+        <<<blocks, BLOCK_THREADS, 0, stream>>>(*elements, rules, work, d_kept, d_purged);
     return cudaGetLastError();
 }
 

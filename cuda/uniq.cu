@@ -208,12 +208,12 @@ struct table_of_words {
 
 template <typename T>
 __global__ void __launch_bounds__(SAMPLED_THREADS)
-    uniq_count_kernel(const T *d_elements, struct element_count count,
+    uniq_count_kernel(struct cuda_elements elements,
                       const __grid_constant__ struct word_maker maker,
                       const __grid_constant__ struct slots slots,
                       const __grid_constant__ struct rest rest)
 {
-    count_sampled(d_elements, read_count(count), table_of_words{maker, slots, rest, false, 0});
+    count_sampled<T>(elements, table_of_words{maker, slots, rest, false, 0});
 }
 
 /* A warp takes 32 entries at a time, and then says how many slots it claimed. */
@@ -254,9 +254,8 @@ cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struc
     return launch_by_width(&job->element, [&](auto word) {
         using T = decltype(word);
         unsigned blocks = grid_size(device, elements->count, SAMPLED_TILE_ELEMENTS<T>);
-        uniq_count_kernel<<<blocks, SAMPLED_THREADS, 0, stream>>>((const T *)elements->d_data,
-                                                                  count_of(elements), maker,
-                                                                  slots(table), rest);
+        uniq_count_kernel<T>
+            <<<blocks, SAMPLED_THREADS, 0, stream>>>(*elements, maker, slots(table), rest);
         return cudaGetLastError();
     });
 }

@@ -36,7 +36,7 @@
 
 #define ENGINE_INPUT_UNKNOWN UINT64_MAX
 
-/* The most devices of one engine that are used or listed. */
+/* The maximum number of devices of one engine that are used or listed. */
 #define ENGINE_DEVICES_MAX 16
 
 /* The size of a buffer for engine_write_name. */
