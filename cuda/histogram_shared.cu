@@ -3,9 +3,8 @@
  * to the global table at the end.
  *
  * A slot has several counters side by side, copies, which neighbouring threads use in turn. So
- * threads with equal values rarely meet; with a copy for each lane of a warp, no two lanes ever
- * meet in a bank. With 8 copies, 256 bins are counted at the speed of a copy in device memory,
- * whatever the values; with 2, half as fast.
+ * threads with equal values rarely meet. With 8 copies, 256 bins are counted at the speed of a copy
+ * in device memory, whatever the values; with 2, half as fast.
  *
  * Shared counters have 32 bits: a launch has fewer than 2^32 elements.
  */
@@ -15,12 +14,12 @@ namespace
 {
 
 constexpr unsigned BLOCK_THREADS = 1024;
-constexpr unsigned BLOCKS = 2;     /* on a multiprocessor */
-constexpr unsigned COPIES_MAX = 8; /* if they fit */
+constexpr unsigned BLOCKS = 2; /* on a multiprocessor */
+constexpr unsigned COPIES = 8;
 /* Shared memory of a block, so that BLOCKS fit. */
 constexpr size_t TABLE_BYTES_MAX = 112 << 10;
 
-template <unsigned COPIES, typename T, bool PLAIN>
+template <typename T, bool PLAIN>
 __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
     histogram_shared_kernel(struct cuda_elements elements,
                             const __grid_constant__ slots_of_bins<T, PLAIN> slots,
@@ -45,26 +44,23 @@ __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
     }
 }
 
-/* What tables of a block may take, in bytes. */
-size_t table_bytes_max(const struct histogram_task *task)
+size_t table_bytes(const struct histogram_task *task)
 {
-    size_t maximum = (size_t)task->device->shared_bytes;
-    return maximum < TABLE_BYTES_MAX ? maximum : TABLE_BYTES_MAX;
+    return count_bin_slots(task->binning) * COPIES * sizeof(uint32_t);
 }
 
 bool takes(const struct histogram_task *task)
 {
-    return count_bin_slots(task->binning) * sizeof(uint32_t) <= table_bytes_max(task);
+    return table_bytes(task) <= TABLE_BYTES_MAX &&
+           table_bytes(task) <= (size_t)task->device->shared_bytes;
 }
 
 template <typename T, bool PLAIN>
 cudaError_t launch_slots(const struct histogram_task *task, const slots_of_bins<T, PLAIN> &slots)
 {
+    auto kernel = histogram_shared_kernel<T, PLAIN>;
     const size_t slot_count = count_bin_slots(task->binning);
-    const bool is_small = slot_count * COPIES_MAX * sizeof(uint32_t) <= table_bytes_max(task);
-    const size_t bytes = slot_count * (is_small ? COPIES_MAX : 1) * sizeof(uint32_t);
-    auto kernel = is_small ? histogram_shared_kernel<COPIES_MAX, T, PLAIN>
-                           : histogram_shared_kernel<1, T, PLAIN>;
+    const size_t bytes = table_bytes(task);
     /* A block clears and adds up a whole table: give it enough elements to make that cheap. */
     const unsigned blocks =
         grid_size(task->device, task->elements->count, 4 * slot_count + 4 * BLOCK_THREADS);
