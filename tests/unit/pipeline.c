@@ -9,6 +9,7 @@
 
 #include "count/reduce.h"
 #include "count/stalin_sort.h"
+#include "exec/crew.h"
 #include "exec/offload_policy.h"
 #include "exec/pipeline.h"
 #include "output/writer.h"
@@ -937,6 +938,21 @@ static void test_shares(void)
            "as many leave as there are feeders, or all but one if they are slow");
 }
 
+/* Two devices are prepared, and cannot be used. */
+static void test_awaited(void)
+{
+    struct crew crew = {.at_work = 1};
+
+    crew_init(&crew);
+    crew_await_device(&crew, 1);
+    crew_await_device(&crew, 2);
+    crew_give_up_device(&crew, 1);
+    tap_ok(!crew_pause(&crew), "workers pause for a device though another cannot be used");
+    crew_give_up_device(&crew, 2);
+    tap_ok(crew_pause(&crew), "they continue if no device can be used");
+    crew_destroy(&crew);
+}
+
 int main(void)
 {
     test_joins();
@@ -954,6 +970,7 @@ int main(void)
     test_pays();
     test_quick();
     test_shares();
+    test_awaited();
     test_young();
     return tap_done();
 }
