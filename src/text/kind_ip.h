@@ -14,8 +14,9 @@
  *
  * What is written is as RFC 5952 has it, all in hexadecimal.
  *
- * One core of a Zen 4 (bench/RESULTS.md) reads, of fields of random addresses in order, 70 M a
- * second of IPv4, 45 M with a port, 16 M of IPv6 of 39 characters; and writes 40 M of IPv4.
+ * One core of a Zen 4 (bench/RESULTS.md), gcc -O3, random addresses: 58 M a second are read of
+ * IPv4, 40 M with a port, 11 M of IPv6 with all eight groups, 25 M of four groups; 46 M are
+ * written.
  *
  * All functions are pure and thread-safe.
  */
