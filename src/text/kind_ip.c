@@ -153,8 +153,8 @@ static bool kind_ip_read_bare(const char *text, size_t bytes, struct kind_ip_add
     return kind_ip_read_v4(text, bytes, &address->low) || kind_ip_read_v6(text, bytes, address);
 }
 
-/* Reads a number of at most five digits, which is at most `most`. */
-static bool kind_ip_read_number(const char *text, size_t bytes, unsigned most, unsigned *number)
+/* Reads a number of at most five digits, which is at most `max`. */
+static bool kind_ip_read_number(const char *text, size_t bytes, unsigned max, unsigned *number)
 {
     *number = 0;
     for (size_t i = 0; i < bytes; i++) {
@@ -162,7 +162,7 @@ static bool kind_ip_read_number(const char *text, size_t bytes, unsigned most, u
             return false;
         *number = *number * 10 + (unsigned)(text[i] - '0');
     }
-    return bytes > 0 && *number <= most;
+    return bytes > 0 && *number <= max;
 }
 
 /* Reads what is not an address of IPv4 alone. */

@@ -46,9 +46,9 @@ struct kind_ip_prefix {
 bool kind_ip_read(const char *text, size_t bytes, struct kind_ip *key);
 
 /*
- * Reads an address, or a prefix such as 10.0.0.0/8 or 2001:db8::/32, and stores the least and the
- * greatest key that it has; bits after the length are ignored. A prefix of IPv6 has no addresses of
- * IPv4, unless it is one of ::ffff:0:0/96. Returns false if it is neither.
+ * Reads an address, or a prefix such as 10.0.0.0/8 or 2001:db8::/32, and stores the smallest and
+ * the largest key that it has; bits after the length are ignored. A prefix of IPv6 has no addresses
+ * of IPv4, unless it is one of ::ffff:0:0/96. Returns false if it is neither.
  */
 bool kind_ip_read_range(const char *text, size_t bytes, struct kind_ip *first,
                         struct kind_ip *last);

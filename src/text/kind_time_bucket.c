@@ -57,8 +57,8 @@ bool kind_time_bucket_parse(const char *text, size_t bytes, unsigned digits,
     return false;
 }
 
-/* The least value of a time. */
-static int64_t kind_time_least(unsigned digits)
+/* The first value of a time. */
+static int64_t kind_time_first_value(unsigned digits)
 {
     int64_t value;
     return kind_time_scale(digits, KIND_TIME_FIRST_SECOND, 0, &value) ? value : INT64_MIN;
@@ -95,17 +95,17 @@ static int64_t kind_time_offset_in_bucket(const struct kind_time_bucket *bucket,
 
 int64_t kind_time_bucket_floor(const struct kind_time_bucket *bucket, int64_t value)
 {
-    const int64_t least = kind_time_least(bucket->digits);
+    const int64_t first = kind_time_first_value(bucket->digits);
     int64_t begin;
 
     if (bucket->months > 0) {
         int64_t month = kind_time_find_month(bucket, value);
         month -= month % bucket->months;
-        return kind_time_begin_month(bucket, month, &begin) ? begin : least;
+        return kind_time_begin_month(bucket, month, &begin) ? begin : first;
     }
     if (__builtin_sub_overflow(value, kind_time_offset_in_bucket(bucket, value), &begin))
-        return least;
-    return begin < least ? least : begin;
+        return first;
+    return begin < first ? first : begin;
 }
 
 bool kind_time_bucket_next(const struct kind_time_bucket *bucket, int64_t value, int64_t *next)

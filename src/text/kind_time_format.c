@@ -134,16 +134,16 @@ static const char *const kind_time_weekdays[] = {"Monday", "Tuesday",  "Wednesda
 
 /* Each of these reads at `at` and returns the end of what it has read; NULL if it is not there. */
 
-/* A number of `least` to `most` digits. */
-static const char *kind_time_read_number(const char *at, const char *end, int least, int most,
+/* A number of `min` to `max` digits. */
+static const char *kind_time_read_number(const char *at, const char *end, int min, int max,
                                          unsigned *number)
 {
     const char *digits = at;
 
     *number = 0;
-    for (; at < end && at - digits < most && kind_time_is_digit(*at); at++)
+    for (; at < end && at - digits < max && kind_time_is_digit(*at); at++)
         *number = *number * 10 + (unsigned)(*at - '0');
-    return at - digits < least ? NULL : at;
+    return at - digits < min ? NULL : at;
 }
 
 /* A number of two digits, of which the first may be a blank or missing. */
