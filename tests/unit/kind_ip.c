@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "tap.h"
-#include "text/kind_ip.h"
+#include "base/kind_ip.h"
 
 #include <stdlib.h>
 #include <string.h>

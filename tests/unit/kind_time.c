@@ -2,8 +2,8 @@
 #include "config.h"
 
 #include "tap.h"
-#include "text/kind_time.h"
-#include "text/kind_time_bucket.h"
+#include "base/kind_time.h"
+#include "base/kind_time_bucket.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,9 +12,9 @@
  */
 #include "config.h"
 
-#include "text/kind_ip.h"
-#include "text/kind_time.h"
-#include "text/kind_time_bucket.h"
+#include "base/kind_ip.h"
+#include "base/kind_time.h"
+#include "base/kind_time_bucket.h"
 
 #include <inttypes.h>
 #include <stdio.h>

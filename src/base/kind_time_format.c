@@ -1,9 +1,9 @@
 /* Implements kind_time_format.h: checks formats, and reads times of them. */
 #include "config.h"
 
-#include "text/kind_time_format.h"
+#include "base/kind_time_format.h"
 
-#include "text/kind_time_internal.h"
+#include "base/kind_time_internal.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* Implements kind_time_bucket.h. */
 #include "config.h"
 
-#include "text/kind_time_bucket.h"
+#include "base/kind_time_bucket.h"
 
-#include "text/kind_time_internal.h"
+#include "base/kind_time_internal.h"
 
 #include <string.h>
 

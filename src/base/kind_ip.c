@@ -1,10 +1,10 @@
 /* Implements kind_ip.h. */
 #include "config.h"
 
-#include "text/kind_ip.h"
+#include "base/kind_ip.h"
 
 #include "base/decimal.h"
-#include "text/text_block.h"
+#include "base/bytes.h"
 
 #include <string.h>
 
@@ -56,16 +56,16 @@ static inline bool kind_ip_read_v4(const char *text, size_t bytes, uint64_t *add
     if (bytes < KIND_IP_V4_BYTES_MIN || bytes > KIND_IP_V4_BYTES_MAX)
         return false;
     if (bytes >= 8) { /* what the second word shares with the first is shifted out */
-        low = text_block_word(text);
-        high = text_block_word(text + bytes - 8) >> 8 * (15 - bytes) >> 8;
+        low = bytes_load(text);
+        high = bytes_load(text + bytes - 8) >> 8 * (15 - bytes) >> 8;
     } else {
         char padded[8] = {0};
         memcpy(padded, text, KIND_IP_V4_BYTES_MIN);
-        low = text_block_word(padded);
+        low = bytes_load(padded);
     }
     unsigned __int128 rest = (unsigned __int128)high << 64 | low;
-    unsigned points = (unsigned)(text_block_gather(text_block_zeros(low ^ TEXT_BYTES('.'))) |
-                                 text_block_gather(text_block_zeros(high ^ TEXT_BYTES('.'))) << 8);
+    unsigned points = (unsigned)(bytes_gather(bytes_zeros(low ^ BYTES_OF('.'))) |
+                                 bytes_gather(bytes_zeros(high ^ BYTES_OF('.'))) << 8);
     unsigned ends = points | 1u << bytes;
     unsigned begin = 0;
     unsigned misfits = 0;

@@ -1,12 +1,11 @@
 /* Implements kind_time.h: reading the forms that are known, and writing. */
 #include "config.h"
 
-#include "text/kind_time.h"
+#include "base/kind_time.h"
 
 #include "base/decimal.h"
-#include "text/kind_time_internal.h"
-#include "text/text_block.h"
-#include "text/text_number.h"
+#include "base/kind_time_internal.h"
+#include "base/bytes.h"
 
 #include <string.h>
 
@@ -22,15 +21,15 @@ const unsigned short kind_time_days_before[2][13] = {
  * bits of *misfits unless they fit. Returns a word in which the byte of each digit that a digit
  * follows is the number of both.
  */
-TEXT_INLINE uint64_t kind_time_match_eight(const char *text, const char *shape, uint64_t *misfits)
+BYTES_INLINE uint64_t kind_time_match_eight(const char *text, const char *shape, uint64_t *misfits)
 {
-    const uint64_t wanted = text_block_word(shape);
-    const uint64_t any = (text_block_zeros(wanted ^ TEXT_BYTES('*')) >> 7) * 0xff;
-    const uint64_t digits = text_block_zeros(wanted ^ TEXT_BYTES('0')) >> 7;
-    uint64_t found = (text_block_word(text) ^ wanted) & ~any;
+    const uint64_t wanted = bytes_load(shape);
+    const uint64_t any = (bytes_zeros(wanted ^ BYTES_OF('*')) >> 7) * 0xff;
+    const uint64_t digits = bytes_zeros(wanted ^ BYTES_OF('0')) >> 7;
+    uint64_t found = (bytes_load(text) ^ wanted) & ~any;
 
     /* the highest bit of a byte is set by adding if it is above 9, or of no digit above 0 */
-    *misfits |= ((found + TEXT_BYTES(0x7f) - digits * 9) | found) & TEXT_BYTES(0x80);
+    *misfits |= ((found + BYTES_OF(0x7f) - digits * 9) | found) & BYTES_OF(0x80);
     return found * 10 + (found >> 8);
 }
 
@@ -123,11 +122,11 @@ const char *kind_time_read_epoch(const char *at, const char *end, bool with_frac
     uint64_t epoch = 0;
 
     for (at = digits; end - at >= 8; at += 8) {
-        uint64_t word = text_block_word(at) ^ TEXT_BYTES('0');
-        if (text_number_no_digits(word) != 0)
+        uint64_t word = bytes_load(at) ^ BYTES_OF('0');
+        if (bytes_no_digits(word) != 0)
             break;
         if (__builtin_mul_overflow(epoch, (uint64_t)100000000, &epoch) ||
-            __builtin_add_overflow(epoch, text_number_join_eight(word), &epoch))
+            __builtin_add_overflow(epoch, bytes_join_eight(word), &epoch))
             epoch = UINT64_MAX;
     }
     for (; at < end && kind_time_is_digit(*at); at++) {
@@ -201,7 +200,7 @@ static inline bool kind_time_is_closed(const char *at, const struct kind_time_sp
  * Reads what follows a date, with a time of the day or with one that has seconds. Returns the end
  * of it all, NULL if a time may not end there.
  */
-TEXT_INLINE const char *kind_time_read_tail(const char *at, const struct kind_time_span *span,
+BYTES_INLINE const char *kind_time_read_tail(const char *at, const struct kind_time_span *span,
                                             bool has_clock, bool has_seconds,
                                             struct kind_time_parts *parts)
 {

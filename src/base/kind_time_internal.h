@@ -6,7 +6,7 @@
 #define GPUHIST_KIND_TIME_INTERNAL_H
 
 #include "base/decimal.h"
-#include "text/kind_time.h"
+#include "base/kind_time.h"
 
 #include <limits.h>
 

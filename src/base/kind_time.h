@@ -27,7 +27,7 @@
 #ifndef GPUHIST_KIND_TIME_H
 #define GPUHIST_KIND_TIME_H
 
-#include "text/kind_time_format.h"
+#include "base/kind_time_format.h"
 
 #include <stdbool.h>
 #include <stddef.h>
