@@ -30,6 +30,9 @@
 /* Copied at a time when the counters are moved. */
 #define CUDA_HISTOGRAM_COPY_BYTES ((size_t)2 << 20)
 
+/* The values of a chunk that the host looks at together. */
+#define CUDA_HISTOGRAM_BLOCK ((size_t)4096)
+
 /* Counters up to here need not be moved: as much again can be added to each. */
 #define CUDA_HISTOGRAM_KEPT_MAX (UINT32_MAX / 2)
 
@@ -49,9 +52,9 @@ struct cuda_histogram {
 /* The result of a chunk. Only `outside` is there unless bins are automatic. */
 struct cuda_histogram_result {
     uint64_t outside[BINNING_OUTSIDE];
-    const struct growing_window *window;        /* it was counted in; NULL: it was not counted */
-    uint64_t elements[GROWING_HISTOGRAM_BLOCK]; /* copied back, each of the type's width */
-    uint64_t keys[GROWING_HISTOGRAM_BLOCK];     /* of those outside the window */
+    const struct growing_window *window;     /* it was counted in; NULL: it was not counted */
+    uint64_t elements[CUDA_HISTOGRAM_BLOCK]; /* copied back, each of the type's width */
+    uint64_t keys[CUDA_HISTOGRAM_BLOCK];     /* of those outside the window */
 };
 
 /* Bytes of the counters of bins and the greatest of them. */
@@ -260,7 +263,7 @@ static enum status cuda_histogram_fetch_outside(const struct cuda_shared *shared
     struct cuda_histogram_result *result = chunk->result;
     size_t n = chunk->count - first;
 
-    n = n < GROWING_HISTOGRAM_BLOCK ? n : GROWING_HISTOGRAM_BLOCK;
+    n = n < CUDA_HISTOGRAM_BLOCK ? n : CUDA_HISTOGRAM_BLOCK;
     cudaError_t error = cudaMemcpyAsync(result->elements, d_first, n * element->bytes,
                                         cudaMemcpyDeviceToHost, chunk->stream);
     if (error == cudaSuccess)
@@ -301,7 +304,7 @@ static enum status cuda_histogram_complete_automatic(const struct cuda_shared *s
     }
     if (result->outside[0] + result->outside[1] == 0)
         return STATUS_OK;
-    for (size_t first = 0; first < chunk->count; first += GROWING_HISTOGRAM_BLOCK) {
+    for (size_t first = 0; first < chunk->count; first += CUDA_HISTOGRAM_BLOCK) {
         if (cuda_histogram_fetch_outside(shared, chunk, result->window, first, &outside, failure) !=
                 STATUS_OK ||
             growing_histogram_add(shared->partial, result->keys, NULL, outside, failure) !=
